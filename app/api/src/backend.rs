@@ -1,0 +1,120 @@
+//! The seam between the pages and the rest: traits that `console` and `runlog` implement over a Kubernetes client, and
+//! page tests over fixtures.
+
+use std::{pin::Pin, sync::Arc};
+
+use async_trait::async_trait;
+use futures::Stream;
+
+use crate::{
+    ClusterName, OperationName, Problem, User,
+    cluster::{
+        ClusterDetail, ClusterFilter, ClusterList, NewCluster, NodeList, Registered, RegistrationReview, Unregister,
+    },
+    configuration::{ChangeReview, Configuration, Document},
+    live::Topic,
+    log::{LogFrame, LogPage, RunRecord},
+    operation::{NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SubmitChoices},
+};
+
+/// A stream that a socket forwards.
+pub type Frames<T> = Pin<Box<dyn Stream<Item = T> + Send>>;
+
+/// Everything pages need, put into Leptos context by the binary.
+#[derive(Clone)]
+pub struct Backend {
+    pub clusters: Arc<dyn Clusters>,
+    pub configurations: Arc<dyn Configurations>,
+    pub operations: Arc<dyn Operations>,
+    pub runs: Arc<dyn Runs>,
+    pub changes: Arc<dyn Changes>,
+    /// What `/settings` and the sidebar's foot say.
+    pub about: Arc<About>,
+}
+
+/// Where this console runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct About {
+    pub version: String,
+    /// `standalone`, or the cluster's address.
+    pub mode: String,
+    /// `Data directory`: `/var/lib/kubeonkube`, … as label and value.
+    pub facts: Vec<(String, String)>,
+}
+
+/// Everything the cluster pages ask for.
+#[async_trait]
+pub trait Clusters: Send + Sync {
+    /// The clusters that `user` may see, those that need attention first; at most 100 a page.
+    async fn list(&self, user: &User, filter: &ClusterFilter) -> Result<ClusterList, Problem>;
+    async fn get(&self, user: &User, cluster: &ClusterName) -> Result<ClusterDetail, Problem>;
+    async fn nodes(&self, user: &User, cluster: &ClusterName) -> Result<NodeList, Problem>;
+    /// Everything `register` would check and write, without writing.
+    async fn review(&self, user: &User, new: &NewCluster) -> Result<RegistrationReview, Problem>;
+    async fn register(&self, user: &User, new: &NewCluster) -> Result<Registered, Problem>;
+    /// Deletes the `Cluster` (and what it owns); machines are not touched. Refused while an operation runs.
+    async fn unregister(&self, user: &User, cluster: &ClusterName, how: &Unregister) -> Result<(), Problem>;
+}
+
+/// A cluster's inputs.
+#[async_trait]
+pub trait Configurations: Send + Sync {
+    async fn read(&self, user: &User, cluster: &ClusterName) -> Result<Configuration, Problem>;
+    /// Validates `text` and shows what saving it would change; `Problem::Conflict` when `version` is no longer current.
+    async fn review(
+        &self,
+        user: &User,
+        cluster: &ClusterName,
+        document: Document,
+        version: &str,
+        text: &str,
+    ) -> Result<ChangeReview, Problem>;
+    /// Saves with `version` as precondition and returns the new one; `Problem::Conflict` (holding both texts) when it is stale.
+    async fn save(
+        &self,
+        user: &User,
+        cluster: &ClusterName,
+        document: Document,
+        version: &str,
+        text: &str,
+    ) -> Result<String, Problem>;
+}
+
+/// Everything the operation pages ask for.
+#[async_trait]
+pub trait Operations: Send + Sync {
+    /// Newest first unless sorted otherwise; at most 100 a page.
+    async fn list(&self, user: &User, filter: &OperationFilter) -> Result<OperationList, Problem>;
+    async fn get(&self, user: &User, operation: &OperationName) -> Result<OperationDetail, Problem>;
+    async fn choices(&self, user: &User) -> Result<SubmitChoices, Problem>;
+    /// Everything `submit` would check and create, without creating.
+    async fn review(&self, user: &User, new: &NewOperation) -> Result<OperationReview, Problem>;
+    async fn submit(&self, user: &User, new: &NewOperation) -> Result<OperationName, Problem>;
+    async fn cancel(&self, user: &User, operation: &OperationName) -> Result<(), Problem>;
+}
+
+/// What runs say.
+#[async_trait]
+pub trait Runs: Send + Sync {
+    /// All events so far and up to `count` lines from `from` (0: the last `count`).
+    async fn record(&self, user: &User, run: &OperationName, from: u64, count: u32) -> Result<RunRecord, Problem>;
+    /// Up to `count` (at most 10,000) lines from `from`.
+    async fn page(&self, user: &User, run: &OperationName, from: u64, count: u32) -> Result<LogPage, Problem>;
+    /// Lines from `from` and events from `events_from`, first what is there, then live, until the run's end.
+    async fn follow(
+        &self,
+        user: &User,
+        run: &OperationName,
+        from: u64,
+        events_from: u64,
+    ) -> Result<Frames<LogFrame>, Problem>;
+    /// The whole text so far, for download: chunks of bytes.
+    async fn text(&self, user: &User, run: &OperationName) -> Result<Frames<Vec<u8>>, Problem>;
+}
+
+/// News of what changed.
+#[async_trait]
+pub trait Changes: Send + Sync {
+    /// Topics as they change, from now on, for what `user` may see. A slow reader may miss repeats of a topic, never its last change.
+    async fn subscribe(&self, user: &User) -> Result<Frames<Topic>, Problem>;
+}

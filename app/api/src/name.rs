@@ -1,0 +1,129 @@
+//! Names, parsed once at the edge.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// Why a name can't be used. The text stands next to the field.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    #[error("A name is needed.")]
+    Empty,
+    #[error("The name has {length} characters; at most {limit} are allowed, because {reason}.")]
+    TooLong { length: usize, limit: usize, reason: &'static str },
+    #[error(
+        "“{0}” can't be a name: use lower-case letters, digits, “-” and “.”, and begin and end with a letter or digit."
+    )]
+    NotASubdomain(String),
+}
+
+/// RFC 1123 subdomain, the rule of Kubernetes for names of custom resources.
+fn subdomain(text: &str, limit: usize, reason: &'static str) -> Result<String, NameError> {
+    if text.is_empty() {
+        return Err(NameError::Empty);
+    }
+    let length = text.chars().count();
+    if length > limit {
+        return Err(NameError::TooLong { length, limit, reason });
+    }
+    let part_ok = |part: &str| {
+        let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+        edge(part.chars().next())
+            && edge(part.chars().next_back())
+            && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    };
+    if !text.split('.').all(part_ok) {
+        return Err(NameError::NotASubdomain(text.chars().take(80).collect()));
+    }
+    Ok(text.to_owned())
+}
+
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident, $limit:expr, $reason:expr) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// The longest name allowed, in characters.
+            pub const LIMIT: usize = $limit;
+
+            /// The name as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = NameError;
+            fn from_str(text: &str) -> Result<Self, NameError> {
+                subdomain(text, $limit, $reason).map(Self)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = NameError;
+            fn try_from(text: String) -> Result<Self, NameError> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> Self {
+                name.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+    };
+}
+
+name!(
+    /// The name of a `Cluster`: an RFC 1123 subdomain that is also a label value.
+    ClusterName,
+    63,
+    "it is also the value of a label"
+);
+name!(
+    /// The name of a `ClusterOperation`: its Job is called `kubeonkube-<name>-job`, and a Job's name ends at 63 characters.
+    OperationName,
+    48,
+    "its Job's name adds 15 to it and may have 63"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_could_reach_a_shell_is_refused() {
+        for bad in ["a;rm", "a b", "A", "-a", "a-", "a..b", "$(x)", "ä", "a/b", "a\n"] {
+            assert!(matches!(bad.parse::<ClusterName>(), Err(NameError::NotASubdomain(_))), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn an_operation_name_leaves_room_for_its_job() {
+        assert!("a".repeat(48).parse::<OperationName>().is_ok());
+        let refused = "a".repeat(49).parse::<OperationName>().expect_err("49 is too long");
+        assert!(refused.to_string().contains("at most 48"), "{refused}");
+    }
+
+    #[test]
+    fn a_name_read_from_json_is_parsed_too() {
+        assert!(serde_json::from_str::<ClusterName>("\"prod.fra-1\"").is_ok());
+        assert!(serde_json::from_str::<ClusterName>("\"../etc\"").is_err());
+    }
+}

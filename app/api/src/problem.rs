@@ -1,0 +1,95 @@
+//! The errors that people read.
+
+use serde::{Deserialize, Serialize};
+
+/// Why something could not be shown or done. Every text is a sentence for the person at the screen: what, why, what to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Problem {
+    /// 401: there is no session, or it ended.
+    #[error("You are signed out. Sign in and try again; what you typed is still here.")]
+    SignedOut,
+    /// 403: the person may not do this.
+    #[error("{message}")]
+    Forbidden { message: String },
+    /// 404.
+    #[error("There is no {what} called “{name}”. It may have been deleted.")]
+    NotFound { what: String, name: String },
+    /// 409: it changed since it was read. Holds both texts, so that neither is lost.
+    #[error("{what} was changed by somebody else since you opened it. Nothing was saved.")]
+    Conflict { what: String, theirs: String, yours: String, version: String },
+    /// 422: the input can't be used; nothing was changed.
+    #[error("{message}")]
+    Invalid { message: String, fields: Vec<FieldProblem> },
+    /// 400: the request itself makes no sense (a missing argument, a broken encoding).
+    #[error("{message}")]
+    BadRequest { message: String },
+    /// 413.
+    #[error("This is larger than {limit}. Nothing was changed.")]
+    TooLarge { limit: String },
+    /// 503: the Kubernetes API, or something else that is needed, does not answer.
+    #[error("{message}")]
+    Unavailable { message: String },
+    /// 500: our fault. The details are in the server's log.
+    #[error("Something went wrong in kubeonkube itself. The server's log has the details.")]
+    Internal,
+}
+
+/// What is wrong with one field of a form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldProblem {
+    /// The `name` of the input.
+    pub field: String,
+    /// The sentence shown at it.
+    pub message: String,
+}
+
+impl Problem {
+    /// One field is wrong.
+    pub fn field(field: impl Into<String>, message: impl ToString) -> Self {
+        let message = message.to_string();
+        Self::Invalid { message: message.clone(), fields: vec![FieldProblem { field: field.into(), message }] }
+    }
+
+    /// Several fields are wrong; None where there is none.
+    #[must_use]
+    pub fn fields(fields: Vec<FieldProblem>) -> Option<Self> {
+        let message = match fields.as_slice() {
+            [] => return None,
+            [one] => one.message.clone(),
+            many => format!("{} fields need another look. Nothing was changed.", many.len()),
+        };
+        Some(Self::Invalid { message, fields })
+    }
+
+    /// The HTTP status that carries it.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::SignedOut => 401,
+            Self::Forbidden { .. } => 403,
+            Self::NotFound { .. } => 404,
+            Self::Conflict { .. } => 409,
+            Self::Invalid { .. } => 422,
+            Self::BadRequest { .. } => 400,
+            Self::TooLarge { .. } => 413,
+            Self::Unavailable { .. } => 503,
+            Self::Internal => 500,
+        }
+    }
+
+    /// The sentence for `field`, if it has one.
+    #[must_use]
+    pub fn at(&self, field: &str) -> Option<&str> {
+        match self {
+            Self::Invalid { fields, .. } => fields.iter().find(|f| f.field == field).map(|f| f.message.as_str()),
+            _ => None,
+        }
+    }
+}
+
+impl From<crate::NameError> for Problem {
+    fn from(error: crate::NameError) -> Self {
+        Self::field("name", error)
+    }
+}

@@ -1,0 +1,118 @@
+//! The tree of steps, plays and tasks, folded from a run's events one at a time.
+//!
+//! It is small enough to travel with a page (a run of 600 tasks on 200 hosts is some tens of kilobytes, where its events
+//! are tens of megabytes), and it goes on growing in the browser: the server folds what there is, the page folds the rest.
+
+mod cells;
+mod failure;
+mod fold;
+mod task;
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+pub use cells::{Cell, Cells};
+pub use failure::Failure;
+pub use task::{Counts, TaskProgress, TaskState};
+
+use crate::run::{HostStats, StepRole};
+
+/// A run so far.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunProgress {
+    /// Number of the newest event in here; 0 before the first.
+    pub last_event: u64,
+    pub steps: Vec<StepProgress>,
+    pub plays: Vec<PlayProgress>,
+    pub tasks: Vec<TaskProgress>,
+    /// Every host that was heard of, in order; a task's [`Cells`] count in this order.
+    pub hosts: Vec<String>,
+    /// Results of all tasks on all hosts. The items of loops are not counted, their task is.
+    pub totals: Counts,
+    /// Tasks that tried again, over all hosts.
+    pub retries: u32,
+    /// What failed, oldest first: at most [`Failure::KEPT`], with those that were ignored.
+    pub failures: Vec<Failure>,
+    /// The recaps of all playbooks so far, summed by host.
+    pub recap: BTreeMap<String, HostStats>,
+    /// What playbooks published, the newest value of each key.
+    pub outcomes: Vec<(String, serde_json::Value)>,
+    /// The text line of the newest event: what comes after it belongs to the next one.
+    line: u64,
+    /// Position in `hosts`; made anew after it travelled.
+    #[serde(skip)]
+    positions: Positions,
+}
+
+/// A cache of positions: it takes no part in comparisons.
+#[derive(Debug, Clone, Default)]
+struct Positions(HashMap<String, usize>);
+
+impl PartialEq for Positions {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// A hook or the action itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepProgress {
+    pub number: u32,
+    pub role: StepRole,
+    pub title: String,
+    /// Exit code; None while it runs.
+    pub rc: Option<i32>,
+    /// Milliseconds since the Unix epoch, by the clock of the pod.
+    pub started: i64,
+    pub ended: Option<i64>,
+    /// The text line it begins with.
+    pub line: u64,
+}
+
+/// A play.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlayProgress {
+    pub number: u32,
+    /// The step it belongs to; 0 where no step was announced.
+    pub step: u32,
+    pub name: String,
+    /// Its headline in the text.
+    pub line: u64,
+}
+
+impl RunProgress {
+    /// Folds many events.
+    pub fn from_events<'a>(events: impl IntoIterator<Item = &'a crate::run::RunEvent>) -> Self {
+        let mut progress = Self::default();
+        for event in events {
+            progress.apply(event);
+        }
+        progress
+    }
+
+    /// The number from which a follower has to be sent events.
+    #[must_use]
+    pub fn next_event(&self) -> u64 {
+        self.last_event + 1
+    }
+
+    /// The task with this number.
+    #[must_use]
+    pub fn task(&self, number: u32) -> Option<&TaskProgress> {
+        self.tasks.binary_search_by_key(&number, |task| task.number).ok().map(|at| &self.tasks[at])
+    }
+
+    /// The tasks of a play, in order.
+    pub fn tasks_of(&self, play: u32) -> impl Iterator<Item = &TaskProgress> {
+        self.tasks.iter().filter(move |task| task.play == play)
+    }
+
+    /// The newest task that runs somewhere, with its hosts.
+    #[must_use]
+    pub fn running(&self) -> Option<(&TaskProgress, Vec<&str>)> {
+        let task = self.tasks.iter().rev().find(|task| task.state() == TaskState::Running)?;
+        Some((task, task.hosts_at(Cell::Running, &self.hosts)))
+    }
+}

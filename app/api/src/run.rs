@@ -1,0 +1,163 @@
+//! What a run says: numbered events beside the human output, and the lines of that output.
+//!
+//! The callback plugin (`deploy/runner/callback/`) writes one event per line of stdout, marked with the RFC 7464 record
+//! separator and the run's token; everything else on stdout is text. Text lines and events are numbered separately.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// One numbered event of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunEvent {
+    /// Position among the events of the run, from 1, strictly increasing.
+    pub n: u64,
+    /// When it happened, in milliseconds since the Unix epoch, by the clock of the pod.
+    pub at: i64,
+    /// The text line after which it came; 0 before the first line. Filled by the collector, absent on the wire from the pod.
+    #[serde(default)]
+    pub after: u64,
+    /// What happened.
+    #[serde(flatten)]
+    pub body: EventBody,
+}
+
+/// What happened. `step`, `play` and `task` count from 1 over the whole run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum EventBody {
+    /// A hook or the action itself begins.
+    StepStart { step: u32, role: StepRole, title: String },
+    /// It ended with this exit code.
+    StepEnd { step: u32, rc: i32 },
+    /// A play begins.
+    PlayStart { play: u32, name: String },
+    /// A task (or handler) begins.
+    TaskStart { task: u32, play: u32, name: String, action: String, handler: bool },
+    /// A task begins on one host.
+    HostStart { task: u32, host: String },
+    /// A task ended on one host, or one item of its loop did.
+    HostResult {
+        task: u32,
+        host: String,
+        result: HostResult,
+        /// Duration in milliseconds.
+        ms: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        item: Option<String>,
+        /// A failure that `ignore_errors` let pass.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        ignored: bool,
+    },
+    /// A task with `until` tries again.
+    Retry { task: u32, host: String, attempt: u32, retries: u32 },
+    /// The recap of one playbook.
+    Stats { hosts: BTreeMap<String, HostStats> },
+    /// A machine-readable result that the playbook published.
+    Outcome { key: String, value: serde_json::Value },
+}
+
+/// Where a step stands in its operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepRole {
+    /// A pre-hook.
+    Pre,
+    /// The action of the operation.
+    Main,
+    /// A post-hook.
+    Post,
+}
+
+/// How a task ended on a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostResult {
+    /// Nothing had to change.
+    Ok,
+    /// Something changed.
+    Changed,
+    /// A condition said no.
+    Skipped,
+    /// The task failed.
+    Failed,
+    /// The host could not be reached.
+    Unreachable,
+}
+
+/// One host's line of a recap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HostStats {
+    pub ok: u32,
+    pub changed: u32,
+    pub unreachable: u32,
+    pub failed: u32,
+    pub skipped: u32,
+    pub rescued: u32,
+    pub ignored: u32,
+}
+
+/// The recaps of a run, summed over hosts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecapTotals {
+    /// Hosts that the playbook matched.
+    pub hosts: u32,
+    #[serde(flatten)]
+    pub totals: HostStats,
+}
+
+/// What the entrypoint leaves as the container's termination message: the facts that decide the verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Termination {
+    /// Version of this format: 1.
+    pub v: u32,
+    /// Exit code of the run.
+    pub rc: i32,
+    /// Ended by a signal, in an orderly way.
+    #[serde(default)]
+    pub cancelled: bool,
+    #[serde(default)]
+    pub steps: Vec<TerminatedStep>,
+    /// The first failures, at most 3.
+    #[serde(default)]
+    pub failures: Vec<TaskFailure>,
+    /// What was in flight when the run was stopped.
+    #[serde(default)]
+    pub running: Option<InFlight>,
+    /// A sentence where the run could not even begin (a missing playbook, no ansible).
+    #[serde(default)]
+    pub message: String,
+}
+
+/// One step in a [`Termination`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TerminatedStep {
+    pub role: StepRole,
+    pub title: String,
+    /// `playbook` or `shell`.
+    pub kind: String,
+    pub rc: i32,
+    /// None where a playbook matched no host, and for shell steps.
+    #[serde(default)]
+    pub recap: Option<RecapTotals>,
+}
+
+/// A task that failed on a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskFailure {
+    pub host: String,
+    pub task: String,
+    #[serde(default)]
+    pub message: String,
+}
+
+/// What was running when a run was stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InFlight {
+    pub task: String,
+    pub hosts: Vec<String>,
+}

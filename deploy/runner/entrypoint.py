@@ -1,0 +1,426 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the steps of one operation: hooks before, the action, hooks after. Static text: everything it does stands in steps.json.
+
+Needs Python 3.9 and its standard library. All paths hang under $KUBEONKUBE_ROOT, which is empty in a pod. What it leaves
+behind is the termination message, from which the verdict is made; see README.md beside this file.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.environ.get("KUBEONKUBE_ROOT", "")
+CONF, AUTH, WORK, PLAYBOOKS = ROOT + "/conf", ROOT + "/auth", ROOT + "/work-kubeonkube", ROOT + "/kubespray"
+RECORD = WORK + "/run"
+TERMINATION_LOG = ROOT + "/dev/termination-log"
+
+# The kubelet keeps no more of a termination message.
+TERMINATION_BYTES = 4096
+TEXT_LIMIT = 300
+# Seconds from SIGTERM until what still runs is killed; below the pod's grace period of 30 s, so that the summary gets written.
+STOP_SECONDS = 20
+STOPPED = 143
+# sun_path holds 108 bytes; ssh appends '/', 10 characters of hash and a 17 character suffix to the folder's name.
+CONTROL_PATH_LIMIT = 75
+
+
+class Refused(Exception):
+    """The run can't go on; the text says why, for a person."""
+
+
+def cut(text, limit=TEXT_LIMIT):
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def read_text(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def read_json(path, missing):
+    try:
+        return json.loads(read_text(path))
+    except FileNotFoundError:
+        return missing
+
+
+def say(text):
+    """A line for humans. Straight to the descriptor, so that it keeps its place between ansible's lines and events."""
+    write_out(text.encode("utf-8", "replace") + b"\n")
+
+
+def write_out(data):
+    while data:
+        data = data[os.write(1, data):]
+
+
+# -- events ----------------------------------------------------------------------------------------------------------------
+
+
+def emit(token, kind, **fields):
+    """An event of the run itself, numbered on from where the callback plugin stopped (it keeps the same file of counters)."""
+    fd = os.open(RECORD + "/counters", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        numbers = os.pread(fd, 100, 0).split()
+        event, play, task = (int(number) for number in numbers) if len(numbers) == 3 else (0, 0, 0)
+        os.pwrite(fd, b"%20d %20d %20d\n" % (event + 1, play, task), 0)
+    finally:
+        os.close(fd)
+    body = {"n": event + 1, "at": int(time.time() * 1000), "type": kind, **fields}
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    write_out(b"\x1e" + token.encode("ascii") + b" " + text.encode("utf-8", "replace") + b"\n")
+
+
+def in_flight():
+    """The task and hosts that the plugin saw begin and not end: {"task", "hosts"}, or None."""
+    names, running = {}, {}
+    try:
+        lines = read_text(RECORD + "/flight").splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        try:
+            kind, task, value = json.loads(line)
+        except ValueError:
+            continue  # its writer was killed in the middle
+        if kind == "task":
+            names[task] = value
+        elif kind == "start":
+            running.setdefault(task, []).append(value)
+        elif value in running.get(task, []):
+            running[task].remove(value)
+    open_tasks = [task for task in sorted(running) if running[task]]
+    if not open_tasks:
+        return None
+    task = open_tasks[-1]
+    return {"task": cut(names.get(task, f"task {task}")), "hosts": running[task][:10]}
+
+
+# -- stopping --------------------------------------------------------------------------------------------------------------
+
+
+class Stop:
+    """SIGTERM or SIGINT: no further step starts; the child is asked once to end, and killed when it doesn't in time."""
+
+    def __init__(self, on_stop):
+        self.requested = False
+        self.flight = None
+        self.on_stop = on_stop
+        self.child = None
+        self.asked = False
+        # A handler, not SIG_IGN: an ignored SIGINT would be inherited, and ansible could no longer be interrupted.
+        signal.signal(signal.SIGTERM, self.request)
+        signal.signal(signal.SIGINT, self.request)
+        signal.signal(signal.SIGALRM, self.kill)
+
+    def request(self, _signal, _frame):
+        if self.requested:
+            return
+        self.requested = True
+        self.flight = in_flight()  # before the interrupt makes hosts "fail"
+        self.on_stop()
+        signal.alarm(STOP_SECONDS)
+        self.ask()
+
+    def ask(self):
+        if self.child and not self.asked:
+            self.asked = True
+            process, polite = self.child
+            self.send(process, polite)
+
+    def kill(self, _signal, _frame):
+        if self.child:
+            self.send(self.child[0], signal.SIGKILL)
+
+    @staticmethod
+    def send(process, number):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            pass
+
+    def run(self, command, environment, directory, polite):
+        """Runs a command in its own process group and waits for it. Its exit code, as a shell would give it."""
+        # Own session: nothing in it can ask a terminal, and the signal goes to all of it at once.
+        process = subprocess.Popen(command, env=environment, cwd=directory, stdin=subprocess.DEVNULL, start_new_session=True)
+        self.child = (process, polite)
+        if self.requested:
+            self.ask()
+        code = process.wait()
+        self.child = None
+        self.asked = False
+        return code if code >= 0 else 128 - code
+
+
+# -- how ansible is called ---------------------------------------------------------------------------------------------------
+
+
+def usable_home():
+    home = os.environ.get("HOME", "")
+    return home if home not in ("", "/") and os.access(home, os.W_OK) else WORK
+
+
+def host_key_options():
+    """Strict where host keys were confirmed; else the first key seen in this run counts. An inventory may still overrule it."""
+    confirmed = CONF + "/known_hosts"
+    strict = os.path.exists(confirmed)
+    file = confirmed if strict else WORK + "/known_hosts"
+    mode = "yes" if strict else "accept-new"
+    quoted = '"' + file.replace("%", "%%") + '"'
+    options = [f"StrictHostKeyChecking={mode}", f"UserKnownHostsFile={quoted}", "GlobalKnownHostsFile=/dev/null", "UpdateHostKeys=no"]
+    return [word for option in options for word in ("-o", option)]
+
+
+def control_path_folder():
+    folder = WORK + "/cp"
+    if len(folder.encode()) <= CONTROL_PATH_LIMIT:
+        return folder, None
+    short = tempfile.mkdtemp(prefix="kubeonkube-", dir="/tmp")
+    return short, short
+
+
+def ansible_environment(control_path):
+    connection = ["-o", "ControlMaster=auto", "-o", "ControlPersist=60s", "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=8"]
+    own = {
+        "HOME": usable_home(),
+        "ANSIBLE_CALLBACK_PLUGINS": CONF + "/callback",
+        "ANSIBLE_CALLBACKS_ENABLED": "kubeonkube_events",
+        "ANSIBLE_LOCAL_TEMP": WORK + "/tmp",
+        "ANSIBLE_CACHE_PLUGIN_CONNECTION": WORK + "/facts",
+        "ANSIBLE_RETRY_FILES_ENABLED": "false",
+        "ANSIBLE_NOCOWS": "1",
+        # ansible doesn't flush what it prints: without this, a line arrives only when the next task starts.
+        "PYTHONUNBUFFERED": "1",
+        # Said here and not in a configuration file: an image's own ansible.cfg often turns the check off.
+        "ANSIBLE_HOST_KEY_CHECKING": "true",
+        "ANSIBLE_SSH_ARGS": shlex.join(host_key_options() + connection),
+        "ANSIBLE_SSH_CONTROL_PATH_DIR": control_path,
+    }
+    configuration = PLAYBOOKS + "/ansible.cfg"
+    if os.path.exists(configuration):
+        own["ANSIBLE_CONFIG"] = configuration
+    return {**os.environ, **own}
+
+
+def holds_variables(path):
+    """ansible refuses a file of extra variables that holds nothing but comments."""
+    try:
+        lines = read_text(path).splitlines()
+    except OSError:
+        return False
+    return any(not re.match(r"\s*(#.*|---\s*|\.\.\.\s*)?$", line) for line in lines)
+
+
+def command_for(step):
+    path = ROOT + "/" + step["path"]
+    if step["kind"] == "shell":
+        if not os.path.isfile(path):
+            raise Refused(f"The script {step['title']} is missing in the run.")
+        return ["bash", path, *step.get("args", [])]
+    if not os.path.isfile(path):
+        raise Refused(missing_playbook(step, path))
+    command = ["ansible-playbook", "-i", CONF + "/hosts.yml", "-b", "--become-user", "root"]
+    if holds_variables(CONF + "/group_vars.yml"):
+        command += ["-e", "@" + CONF + "/group_vars.yml"]
+    if os.path.exists(AUTH + "/ssh-privatekey"):
+        command += ["--private-key", AUTH + "/ssh-privatekey"]
+    return [*command, path, *step.get("args", [])]
+
+
+def missing_playbook(step, path):
+    where = "the image" if step["path"].startswith("kubespray/") else "its ConfigMap"
+    try:
+        there = sorted(name for name in os.listdir(os.path.dirname(path)) if name.endswith((".yml", ".yaml")))
+    except OSError:
+        there = []
+    exist = "Those that exist: " + ", ".join(there) + "." if there else "There is no playbook at all."
+    return cut(f"There is no playbook {step['title']} in {where}. {exist}", 1000)
+
+
+# -- what a step amounts to ----------------------------------------------------------------------------------------------------
+
+
+def totals(recap):
+    """A recap summed over its hosts; None where nothing was reached for."""
+    if not recap:
+        return None
+    summed = {"hosts": len(recap)}
+    for counts in recap.values():
+        for key, count in counts.items():
+            summed[key] = summed.get(key, 0) + count
+    return summed
+
+
+def why_failed(step, code, recap):
+    """An exit code of 0 is no proof: an inventory without hosts gives it too."""
+    if code != 0:
+        if step["kind"] == "playbook" and recap is None:
+            return f"{step['title']} ended with exit code {code} before any task ran; the end of the log says why."
+        if recap and (recap.get("failed") or recap.get("unreachable")):
+            return f"{step['title']}: {bad_hosts(recap)}."
+        return f"{step['title']} ended with exit code {code}."
+    if step["kind"] == "playbook":
+        if recap is None:
+            return f"{step['title']} did nothing: no host of the inventory matched."
+        if recap.get("failed") or recap.get("unreachable"):
+            return f"{step['title']}: {bad_hosts(recap)}, although ansible ended with 0."
+    return ""
+
+
+def bad_hosts(recap):
+    words = [f"{recap[key]} {word}" for key, word in (("failed", "failed tasks"), ("unreachable", "unreachable hosts")) if recap.get(key)]
+    return " and ".join(words)
+
+
+class Run:
+    def __init__(self):
+        self.steps, self.failures, self.message = [], [], ""
+        self.code = 0
+        self.complete = False
+        self.stop = Stop(self.leave_provisional_message)
+
+    def stopped(self):
+        """A request that comes after the last step succeeded stops nothing any more."""
+        return self.stop.requested and not self.complete
+
+    def leave_provisional_message(self):
+        """Should the kill come before the orderly end, this much is known."""
+        if self.stopped():
+            self.code = STOPPED
+            self.leave_message()
+
+    def leave_message(self):
+        document = {"v": 1, "rc": self.code, "cancelled": self.stopped(), "steps": self.steps}
+        document["failures"] = [{key: cut(str(value)) for key, value in failure.items()} for failure in self.failures[:3]]
+        document["running"] = self.stop.flight
+        document["message"] = cut(self.message, 1000)
+        data = fit(document)
+        # One write: in a pod the file is a bind mount, so it can't be replaced by renaming.
+        fd = os.open(TERMINATION_LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            os.write(fd, data)
+        finally:
+            os.close(fd)
+
+    def execute(self):
+        begin_once()
+        plan = read_json(CONF + "/steps.json", None)
+        if plan is None:
+            raise Refused("The run has no steps.json, so there is nothing to do.")
+        token = read_text(CONF + "/token").strip()
+        control_path, temporary = control_path_folder()
+        environment = ansible_environment(control_path)
+        try:
+            for number, step in enumerate(plan["steps"], 1):
+                if self.stop.requested:
+                    break
+                self.code, self.message = self.step(token, number, len(plan["steps"]), step, environment)
+                if self.code != 0:
+                    break
+            else:
+                self.complete = True
+        finally:
+            if temporary:
+                shutil.rmtree(temporary, ignore_errors=True)
+
+    def step(self, token, number, of, step, environment):
+        words = {"pre": "hook before", "main": "action", "post": "hook after"}
+        say(f"\n== step {number} of {of}, {words[step['role']]}: {step['title']}")
+        emit(token, "step_start", step=number, role=step["role"], title=step["title"])
+        for name in ("result.json", "flight"):
+            if os.path.exists(RECORD + "/" + name):
+                os.remove(RECORD + "/" + name)
+        self.steps.append({"role": step["role"], "title": cut(step["title"], 100), "kind": step["kind"], "rc": -1, "recap": None})
+        try:
+            code, why = self.attempt(step, environment)
+        except Refused as refusal:
+            code, why = 1, str(refusal)
+            say("ERROR: " + why)
+        if why and code == 0:
+            code = 1
+        self.steps[-1]["rc"] = code
+        emit(token, "step_end", step=number, rc=code)
+        return code, why
+
+    def attempt(self, step, environment):
+        command = command_for(step)
+        directory = PLAYBOOKS if os.path.isdir(PLAYBOOKS) else WORK
+        polite = signal.SIGINT if step["kind"] == "playbook" else signal.SIGTERM
+        try:
+            code = self.stop.run(command, environment, directory, polite)
+        except FileNotFoundError:
+            raise Refused(f"{command[0]} is not installed in the image of this operation.") from None
+        result = read_json(RECORD + "/result.json", {"recap": None, "failures": []})
+        recap = totals(result["recap"]) if step["kind"] == "playbook" else None
+        self.steps[-1]["recap"] = recap
+        self.failures += result["failures"]
+        return code, why_failed(step, code, recap)
+
+    def sum_up(self):
+        if self.stopped():
+            self.code = STOPPED
+            flight = self.stop.flight
+            where = f" while the task \"{flight['task']}\" ran on {', '.join(flight['hosts'])}" if flight else ""
+            self.message = f"Stopped on request{where}."
+        elif self.code == 0:
+            say(f"\n== done, {len(self.steps)} of {len(self.steps)} steps")
+            return
+        say("\n== " + (self.message or f"failed with exit code {self.code}"))
+
+
+def begin_once():
+    """The scratch folder outlives a container: one that is created again must not run the same playbooks a second time."""
+    os.makedirs(RECORD, exist_ok=True)
+    try:
+        os.close(os.open(WORK + "/started", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        raise Refused("This run was started before and its container was created again; a run is never repeated. Submit the operation again.") from None
+
+
+def fit(document):
+    """The document as JSON of at most TERMINATION_BYTES, losing the least important first."""
+
+    def size():
+        return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+    for limit in (150, 60, 20):
+        if len(size()) <= TERMINATION_BYTES:
+            break
+        for failure in document["failures"]:
+            for key in failure:
+                failure[key] = cut(failure[key], limit)
+        document["message"] = cut(document["message"], limit * 3)
+        if document["running"]:
+            document["running"] = {"task": cut(document["running"]["task"], limit), "hosts": [cut(h, limit) for h in document["running"]["hosts"][:3]]}
+        for step in document["steps"]:
+            step["title"] = cut(step["title"], limit)
+            if step["recap"]:
+                step["recap"] = {key: count for key, count in step["recap"].items() if count or key == "hosts"}
+    while len(size()) > TERMINATION_BYTES and document["steps"]:
+        # More hooks than fit. The last steps say how it ended; a failed one is always the last.
+        document["steps"].pop(0)
+    return size()
+
+
+def main():
+    run = Run()
+    try:
+        run.execute()
+    except Refused as refusal:
+        run.code, run.message = 1, str(refusal)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        run.code, run.message = 1, f"The run could not be prepared: {type(error).__name__}: {error}."
+    run.sum_up()
+    run.leave_message()
+    return run.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

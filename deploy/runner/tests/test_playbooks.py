@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The builtin playbooks on this machine: directly, without any privilege, and over a real sshd."""
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from staged_run import LOCAL, StagedRun, ansible_bin
+
+SSHD = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
+UNPRIVILEGED = 65534
+
+
+def unprivileged():
+    """A user to run as where the tests run as root; None where they don't."""
+    if os.getuid() != 0:
+        return None
+    interpreter = Path(ansible_bin(), "python3").resolve()
+    try:
+        subprocess.run([interpreter, "-c", ""], user=UNPRIVILEGED, group=UNPRIVILEGED, extra_groups=[], check=True, cwd="/")
+    except PermissionError:
+        raise unittest.SkipTest(f"user {UNPRIVILEGED} can't run {interpreter}") from None
+    return UNPRIVILEGED
+
+
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class Locally(unittest.TestCase):
+    def test_ping_needs_no_root_and_no_sudo_whatever_the_inventory_says(self):
+        run = StagedRun(self, {"m1": "{ansible_connection: local, ansible_become: true, ansible_become_method: sudo}"}, user=unprivileged())
+        run.builtin("ping.yml").run()
+        self.assertEqual((run.rc, run.termination["steps"][0]["recap"]["ok"]), (0, 1), run.text)
+
+    def test_facts_need_no_root_and_tell_people_and_programs_the_same(self):
+        run = StagedRun(self, {"m1": LOCAL}, user=unprivileged()).builtin("facts.yml").run()
+        self.assertEqual(run.rc, 0, run.text)
+        [outcome] = run.of("outcome")
+        self.assertEqual(outcome["key"], "facts")
+        machine = outcome["value"]["m1"]
+        self.assertEqual(machine["kernel"], os.uname().release)
+        self.assertEqual(machine["arch"], os.uname().machine)
+        self.assertEqual(machine["clock_skew_seconds"], 0)
+        self.assertTrue(machine["cpus"] > 0 and machine["memory_mb"] > 0 and isinstance(machine["ips"], list), machine)
+        self.assertIn(f"Memory: {machine['memory_mb']} MB", run.text)
+        self.assertIn(machine["os"], run.text)
+        self.assertTrue(all(event["result"] == "ok" for event in run.of("host_result")))
+
+    def test_facts_of_the_others_are_published_when_a_machine_is_gone(self):
+        run = StagedRun(self, {"m1": LOCAL, "gone": "{ansible_host: 127.0.0.1, ansible_port: 1}"}).builtin("facts.yml").run()
+        self.assertNotEqual(run.rc, 0)
+        self.assertEqual(list(run.of("outcome")[0]["value"]), ["m1"])
+
+
+@unittest.skipUnless(SSHD and shutil.which("ssh-keygen"), "needs sshd and ssh-keygen")
+class OverSsh(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp(prefix="kubeonkube-sshd-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        for name in ("host", "other", "user"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", cls.folder / name], check=True)
+        shutil.copy(cls.folder / "user.pub", cls.folder / "authorized_keys")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            cls.port = probe.getsockname()[1]
+        if os.getuid() == 0:
+            os.makedirs("/run/sshd", exist_ok=True)
+        options = {"ListenAddress": "127.0.0.1", "Port": cls.port, "HostKey": cls.folder / "host", "PidFile": "none", "UsePAM": "no",
+                   "AuthorizedKeysFile": cls.folder / "authorized_keys", "StrictModes": "no", "PermitRootLogin": "prohibit-password",
+                   "Subsystem": "sftp internal-sftp"}
+        (cls.folder / "config").write_text("".join(f"{key} {value}\n" for key, value in options.items()))
+        cls.sshd = subprocess.Popen([SSHD, "-D", "-e", "-f", cls.folder / "config"], stderr=subprocess.DEVNULL)
+        cls.addClassCleanup(lambda: (cls.sshd.terminate(), cls.sshd.wait()))
+        deadline = time.monotonic() + 20
+        while not listens(cls.port):
+            assert cls.sshd.poll() is None and time.monotonic() < deadline, "sshd doesn't listen"
+
+    def staged(self, known=None):
+        # Named, because a login shell may put broken shims of a version manager first.
+        python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
+        variables = f"ansible_port: {self.port}, ansible_user: {getpass.getuser()}, ansible_python_interpreter: {python}"
+        run = StagedRun(self, {"m1": f"{{ansible_host: 127.0.0.1, {variables}}}"})
+        shutil.copy(self.folder / "user", run.root / "auth/ssh-privatekey")
+        if known:
+            kind, key = (self.folder / f"{known}.pub").read_text().split()[:2]
+            run.write("conf/known_hosts", f"[127.0.0.1]:{self.port} {kind} {key}\n")
+        return run
+
+    def test_ping_and_facts_run_over_ssh_with_a_confirmed_host_key(self):
+        run = self.staged("host").builtin("ping.yml", "pre").builtin("facts.yml").run()
+        self.assertEqual(run.rc, 0, run.text)
+        self.assertEqual(run.of("outcome")[0]["value"]["m1"]["kernel"], os.uname().release)
+
+    def test_a_host_key_that_was_not_confirmed_is_refused(self):
+        run = self.staged("other").builtin("ping.yml").run()
+        self.assertNotEqual(run.rc, 0)
+        self.assertIn("is not the confirmed one", run.termination["failures"][0]["message"])
+
+    def test_a_machine_without_a_confirmed_host_key_is_refused_where_others_have_one(self):
+        run = self.staged()
+        run.write("conf/known_hosts", "")
+        run.builtin("ping.yml").run()
+        self.assertNotEqual(run.rc, 0)
+        self.assertIn("has not been confirmed", run.termination["failures"][0]["message"])
+
+    def test_without_confirmed_keys_the_first_one_seen_counts(self):
+        run = self.staged().builtin("ping.yml").run()
+        self.assertEqual(run.rc, 0, run.text)
+        self.assertIn("ssh-ed25519", (run.root / "work-kubeonkube/known_hosts").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()

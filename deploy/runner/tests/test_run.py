@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How steps follow each other, what ends a run, and what it leaves behind."""
+
+import json
+import os
+import time
+import unittest
+from pathlib import Path
+
+from staged_run import LOCAL, StagedRun
+
+SLEEPER = """
+- name: Long play
+  hosts: all
+  gather_facts: false
+  become: false
+  tasks:
+    - name: Take long
+      ansible.builtin.command: sleep 347.{}
+    - name: Never begun
+      ansible.builtin.command: "true"
+"""
+
+
+def sleepers(mark):
+    """Commands that still run, by their argument."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            command = (entry / "cmdline").read_bytes() if entry.name.isdigit() else b""
+        except OSError:
+            continue
+        if command == f"sleep\x00347.{mark}\x00".encode():
+            found.append(entry.name)
+    return found
+
+
+class Steps(unittest.TestCase):
+    def test_hooks_run_before_and_after_the_action(self):
+        run = StagedRun(self, {"m1": LOCAL})
+        run.script("echo one $1\n", "pre", ["a b"]).builtin("ping.yml").script("echo three\n", "post").run()
+        self.assertEqual(run.rc, 0)
+        self.assertEqual([(e["step"], e["role"]) for e in run.of("step_start")], [(1, "pre"), (2, "main"), (3, "post")])
+        self.assertEqual([e["rc"] for e in run.of("step_end")], [0, 0, 0])
+        self.assertLess(run.output.index(b"one a b"), run.output.index(b"PLAY ["))
+        self.assertLess(run.output.index(b"PLAY RECAP"), run.output.index(b"three"))
+        self.assertEqual([step["recap"] is None for step in run.termination["steps"]], [True, False, True])
+
+    def test_a_failed_hook_before_the_action_stops_the_run(self):
+        run = StagedRun(self, {"m1": LOCAL}).script("exit 7\n", "pre").builtin("ping.yml").run()
+        self.assertEqual(run.rc, 7)
+        self.assertNotIn("PLAY [", run.text)
+        self.assertEqual([(step["role"], step["rc"]) for step in run.termination["steps"]], [("pre", 7)])
+        self.assertIn("exit code 7", run.termination["message"])
+
+    def test_a_playbook_that_matched_no_host_is_no_success(self):
+        run = StagedRun(self, {"m1": LOCAL}).playbook("- hosts: nobody\n  gather_facts: false\n  tasks: []\n").run()
+        self.assertEqual(run.rc, 1)
+        self.assertIsNone(run.termination["steps"][0]["recap"])
+        self.assertIn("no host", run.termination["message"])
+
+    def test_a_broken_inventory_is_no_success(self):
+        run = StagedRun(self, {"m1": LOCAL})
+        run.write("conf/hosts.yml", "all: [oops")
+        run.builtin("ping.yml").run()
+        self.assertNotEqual(run.rc, 0)
+        self.assertIn("before any task ran", run.termination["message"])
+
+    def test_a_missing_playbook_is_answered_with_those_that_exist(self):
+        run = StagedRun(self, {"m1": LOCAL}).builtin("pong.yml").run()
+        self.assertEqual(run.rc, 1)
+        self.assertEqual(run.termination["message"], "There is no playbook pong.yml in the image. Those that exist: facts.yml, ping.yml.")
+        self.assertIn(run.termination["message"], run.text)
+
+    def test_an_image_without_ansible_is_a_sentence(self):
+        run = StagedRun(self, {"m1": LOCAL}).builtin("ping.yml")
+        run.bin = "/nonexistent"
+        run.run()
+        self.assertEqual(run.rc, 1)
+        self.assertIn("ansible-playbook is not installed", run.termination["message"])
+
+    def test_broken_steps_are_a_sentence(self):
+        run = StagedRun(self, {"m1": LOCAL})
+        run.write("conf/steps.json", "{")
+        run.start(keep_steps=True).finish()
+        self.assertEqual(run.rc, 1)
+        self.assertIn("could not be prepared", run.termination["message"])
+
+    def test_a_container_that_is_created_again_runs_nothing(self):
+        run = StagedRun(self, {"m1": LOCAL}).script("echo ran\n").run()
+        self.assertEqual(run.rc, 0)
+        run.run()
+        self.assertEqual(run.rc, 1)
+        self.assertNotIn("ran\n", run.text.replace("== ", ""))
+        self.assertIn("never repeated", run.termination["message"])
+
+    def test_variables_and_arguments_reach_ansible_as_they_are(self):
+        run = StagedRun(self, {"m1": LOCAL})
+        run.write("conf/group_vars.yml", "colour: green\n")
+        run.playbook("""
+- hosts: all
+  gather_facts: false
+  become: false
+  tasks:
+    - ansible.builtin.debug: {msg: "{{ colour }} {{ shape }}"}
+""", args=["-e", '{"shape": "; $(id) `id`"}']).run()
+        self.assertEqual(run.rc, 0)
+        self.assertIn('"msg": "green ; $(id) `id`"', run.text)
+
+    def test_the_termination_message_never_exceeds_what_is_kept(self):
+        hosts = {f"machine-{n}-{'x' * 50}": LOCAL for n in range(4)}
+        run = StagedRun(self, hosts)
+        for _ in range(30):
+            run.script("true\n", "pre")
+        run.playbook("""
+- hosts: all
+  gather_facts: false
+  become: false
+  tasks:
+    - name: "{{ 'ö' * 400 }}"
+      ansible.builtin.fail: {msg: "{{ 'ä' * 5000 }}"}
+""").run()
+        self.assertLessEqual(len(run.termination_bytes), 4096)
+        self.assertEqual(run.termination["rc"], 2)
+        self.assertEqual(len(run.termination["failures"]), 3)
+        self.assertEqual(run.termination["steps"][-1]["recap"]["failed"], 4)
+
+
+class Stopping(unittest.TestCase):
+    def test_a_stop_in_flight_names_the_task_and_its_hosts_and_starts_nothing_more(self):
+        mark = str(os.getpid())
+        run = StagedRun(self, {"m1": LOCAL, "m2": LOCAL}).playbook(SLEEPER.format(mark)).script("echo after\n", "post").start()
+        run.wait_for(lambda run: len(run.of("host_start")) == 2 and len(sleepers(mark)) == 2)
+        asked = time.monotonic()
+        run.stop()
+        self.assertLess(time.monotonic() - asked, 15)
+        self.assertEqual(run.rc, 143)
+        end = run.termination
+        self.assertEqual((end["rc"], end["cancelled"]), (143, True))
+        self.assertEqual(end["running"]["task"], "Take long")
+        self.assertEqual(sorted(end["running"]["hosts"]), ["m1", "m2"])
+        self.assertIn('the task "Take long" ran on', end["message"])
+        self.assertEqual([e["name"] for e in run.of("task_start")], ["Take long"])
+        self.assertNotIn("after\n", run.text)
+        deadline = time.monotonic() + 10
+        while sleepers(mark):
+            self.assertLess(time.monotonic(), deadline, "the task's processes outlived the run")
+            os.sched_yield()
+
+    def test_a_script_that_is_stopped_ends_with_its_children(self):
+        mark = f"1{os.getpid()}"
+        run = StagedRun(self, {"m1": LOCAL}).script(f"echo begun\nsleep 347.{mark}\necho after\n").start()
+        run.wait_for(lambda run: b"begun" in run.output and sleepers(mark))
+        run.stop()
+        self.assertEqual(run.rc, 143)
+        self.assertTrue(run.termination["cancelled"])
+        self.assertNotIn("after\n", run.text)
+        self.assertEqual(sleepers(mark), [])
+
+    def test_what_ignores_the_stop_is_killed_within_the_grace_period(self):
+        run = StagedRun(self, {"m1": LOCAL}).script("trap '' TERM INT\necho begun\nwhile :; do read -t 1 < <(:) || :; done\n").start()
+        run.wait_for(lambda run: b"begun" in run.output)
+        asked = time.monotonic()
+        run.stop()
+        self.assertLess(time.monotonic() - asked, 28)
+        self.assertEqual(run.termination["rc"], 143)
+
+    def test_a_provisional_message_is_there_as_soon_as_the_stop_is_asked_for(self):
+        run = StagedRun(self, {"m1": LOCAL}).script("trap '' TERM INT\necho begun\nwhile :; do read -t 1 < <(:) || :; done\n").start()
+        run.wait_for(lambda run: b"begun" in run.output)
+        run.process.terminate()
+        deadline = time.monotonic() + 10
+        message = run.root / "dev/termination-log"
+        while not message.exists() or not message.read_bytes():
+            self.assertLess(time.monotonic(), deadline)
+            os.sched_yield()
+        self.assertTrue(json.loads(message.read_bytes())["cancelled"])
+        run.finish()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,103 @@
+//! A cluster as the user declares it: where its inventory, variables and SSH key lie.
+#![expect(clippy::duplicated_attributes, reason = "printer columns repeat their type")]
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::operation::Phase;
+use crate::reference::DataRef;
+
+/// What a cluster is made from. All references name one namespace; the cluster's Jobs run there.
+#[derive(CustomResource, Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[kube(
+    group = "kubeonkube.clay.io",
+    version = "v1alpha1",
+    kind = "Cluster",
+    plural = "clusters",
+    shortname = "kcl",
+    category = "kubeonkube",
+    doc = "A cluster of machines, declared by its inventory, its variables and the SSH key that opens them.",
+    status = "ClusterStatus",
+    derive = "PartialEq",
+    derive = "Default",
+    printcolumn(
+        name = "Inputs",
+        type_ = "string",
+        json_path = ".status.clusterConditions[?(@.type==\"InputsReady\")].reason"
+    ),
+    printcolumn(name = "Last", type_ = "string", json_path = ".status.conditions[0].clusterOps"),
+    printcolumn(name = "Status", type_ = "string", json_path = ".status.conditions[0].status"),
+    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterSpec {
+    /// ConfigMap with the ansible inventory under the key `hosts.yml`.
+    pub hosts_conf_ref: DataRef,
+    /// ConfigMap with the variables of all hosts under the key `group_vars.yml`.
+    pub vars_conf_ref: DataRef,
+    /// ConfigMap or Secret with the kubeconfig of the finished cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kube_conf_ref: Option<DataRef>,
+    /// Secret with the private key for SSH under the key `ssh-privatekey`. It is mounted into Jobs, never copied.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "sshAuthRef")]
+    pub ssh_auth_ref: Option<DataRef>,
+    /// ConfigMap with a playbook under the key `precheck.yml` that runs before every operation's own pre-hooks; if it
+    /// fails, the operation fails before it has changed anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pre_check_ref: Option<DataRef>,
+    /// Whose playbooks the image carries. Absent: judged by the image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
+    /// Make this Cluster the owner of the ConfigMaps and Secrets it refers to, so that they are deleted with it.
+    /// Absent or false: they only get the label `kubeonkube.clay.io/used-by` and stay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopt_inputs: Option<bool>,
+}
+
+/// Whose playbooks the image of an operation carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// Our own, kubeadm-based.
+    Kubeonkube,
+    /// kubespray.
+    Kubespray,
+}
+
+/// What is known about a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ClusterStatus {
+    /// The history of its operations, newest first. An entry with status Running is the turn: it is written before
+    /// anything of that operation exists, and while it stands no other operation of this cluster starts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<OperationRecord>,
+    /// Kubernetes-style conditions: InputsReady, Busy, LastOperationSucceeded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cluster_conditions: Vec<Condition>,
+    /// The generation of spec that `clusterConditions` speak of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+}
+
+/// One operation in the history of a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OperationRecord {
+    /// Name of the ClusterOperation.
+    pub cluster_ops: String,
+    /// Its uid: an operation of the same name with another uid is another operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<String>,
+    /// Running, Succeeded or Failed.
+    #[serde(default)]
+    pub status: Phase,
+    /// When its turn came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_time: Option<Time>,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_time: Option<Time>,
+}

@@ -1,0 +1,92 @@
+//! Kubernetes-style conditions: what a user reads in `kubectl describe` and waits for with `kubectl wait`.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+
+/// The types that `ClusterOperation.status.conditions` and `Cluster.status.clusterConditions` use.
+pub mod condition {
+    /// Operation: it waits; the message says what for.
+    pub const QUEUED: &str = "Queued";
+    /// Operation: its Job exists and has not ended.
+    pub const RUNNING: &str = "Running";
+    /// Operation: it ended well.
+    pub const COMPLETE: &str = "Complete";
+    /// Operation: it ended badly or was cancelled; reason and message say why.
+    pub const FAILED: &str = "Failed";
+    /// Cluster: everything it refers to exists, in one namespace.
+    pub const INPUTS_READY: &str = "InputsReady";
+    /// Cluster: an operation runs on it.
+    pub const BUSY: &str = "Busy";
+    /// Cluster: the last finished operation ended well.
+    pub const LAST_OPERATION_SUCCEEDED: &str = "LastOperationSucceeded";
+}
+
+/// What a condition says, without its times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// One of [`condition`]'s constants.
+    pub kind: &'static str,
+    /// True, False, or None for Unknown.
+    pub holds: Option<bool>,
+    /// One CamelCase word.
+    pub reason: String,
+    /// A sentence.
+    pub message: String,
+}
+
+impl Fact {
+    /// A condition that holds or doesn't.
+    pub fn new(kind: &'static str, holds: bool, reason: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { kind, holds: Some(holds), reason: reason.into(), message: message.into() }
+    }
+}
+
+/// Puts `fact` among `conditions`; the transition time moves only when the truth does, as Kubernetes has it.
+pub fn upsert(conditions: &mut Vec<Condition>, fact: Fact, now: &Time, generation: Option<i64>) {
+    let status = match fact.holds {
+        Some(true) => "True",
+        Some(false) => "False",
+        None => "Unknown",
+    };
+    let at = conditions.iter().position(|c| c.type_ == fact.kind);
+    let since = at
+        .map(|at| &conditions[at])
+        .filter(|old| old.status == status)
+        .map_or(now, |old| &old.last_transition_time)
+        .clone();
+    let new = Condition {
+        type_: fact.kind.to_owned(),
+        status: status.to_owned(),
+        reason: fact.reason,
+        message: fact.message,
+        last_transition_time: since,
+        observed_generation: generation,
+    };
+    match at {
+        Some(at) => conditions[at] = new,
+        None => conditions.push(new),
+    }
+}
+
+/// Whether a condition of this type stands there and is True.
+pub fn is_true(conditions: &[Condition], kind: &str) -> bool {
+    conditions.iter().any(|c| c.type_ == kind && c.status == "True")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_transition_time_moves_only_with_the_truth() {
+        let (early, late) =
+            (Time("2026-01-01T00:00:00Z".parse().unwrap()), Time("2026-01-02T00:00:00Z".parse().unwrap()));
+        let mut conditions = Vec::new();
+        upsert(&mut conditions, Fact::new(condition::QUEUED, true, "ClusterBusy", "waits for a"), &early, None);
+        upsert(&mut conditions, Fact::new(condition::QUEUED, true, "ClusterBusy", "waits for b"), &late, None);
+        assert_eq!((conditions.len(), conditions[0].message.as_str()), (1, "waits for b"));
+        assert_eq!(conditions[0].last_transition_time, early);
+        upsert(&mut conditions, Fact::new(condition::QUEUED, false, "Started", ""), &late, None);
+        assert_eq!(conditions[0].last_transition_time, late);
+        assert!(!is_true(&conditions, condition::QUEUED));
+    }
+}

@@ -1,0 +1,92 @@
+//! The CustomResourceDefinitions, as served and as files.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, JSONSchemaProps, ValidationRule,
+};
+use kube::CustomResourceExt;
+
+use crate::{Cluster, ClusterOperation};
+
+/// Both definitions, complete. Use these, not `ClusterOperation::crd()`, which lacks the rules that make its spec immutable.
+pub fn all() -> Vec<CustomResourceDefinition> {
+    let mut operation = ClusterOperation::crd();
+    for version in &mut operation.spec.versions {
+        let schema = version.schema.as_mut().and_then(|s| s.open_api_v3_schema.as_mut());
+        if let Some(spec) = schema.and_then(|s| s.properties.as_mut()).and_then(|p| p.get_mut("spec")) {
+            freeze(spec);
+        }
+    }
+    vec![Cluster::crd(), operation]
+}
+
+/// All definitions as one YAML text, as `kubectl apply -f -` reads it.
+pub fn render() -> String {
+    all().iter().map(document).collect()
+}
+
+/// One definition as a YAML document, the content of a file in `deploy/crd/`.
+pub(crate) fn document(crd: &CustomResourceDefinition) -> String {
+    let yaml = serde_saphyr::to_string(crd).expect("a definition is plain data");
+    format!("---\n# Generated from server/crd. Don't edit: UPDATE_CRDS=1 cargo test -p kubeonkube-crd\n{yaml}")
+}
+
+/// An operation is a record of what was asked: every field stays as submitted, but `cancel` may become true.
+/// Derived from the schema, so that a field added later is immutable without anybody having to think of it.
+fn freeze(spec: &mut JSONSchemaProps) {
+    let required = spec.required.clone().unwrap_or_default();
+    let rules = spec.properties.iter().flatten().map(|(field, schema)| {
+        let always_there = required.contains(field) || schema.default.is_some();
+        let rule = match field.as_str() {
+            "cancel" => "!(has(oldSelf.cancel) && oldSelf.cancel == true) || (has(self.cancel) && self.cancel == true)"
+                .to_owned(),
+            _ if always_there => format!("self.{field} == oldSelf.{field}"),
+            _ => format!(
+                "has(self.{field}) == has(oldSelf.{field}) && (!has(self.{field}) || self.{field} == oldSelf.{field})"
+            ),
+        };
+        let message = match field.as_str() {
+            "cancel" => "a cancelled operation stays cancelled; submit a new one".to_owned(),
+            _ => format!("{field} can't be changed after submission; submit a new operation"),
+        };
+        ValidationRule { rule, message: Some(message), ..Default::default() }
+    });
+    spec.x_kubernetes_validations = Some(rules.collect());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_files_in_deploy_crd_are_not_stale() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/crd");
+        for crd in all() {
+            let file = folder.join(format!("{}.yaml", crd.spec.names.plural));
+            let wanted = document(&crd);
+            if std::env::var_os("UPDATE_CRDS").is_some() {
+                std::fs::write(&file, &wanted).expect("deploy/crd is writable");
+            }
+            let found = std::fs::read_to_string(&file).unwrap_or_default();
+            assert!(found == wanted, "{} is stale: run UPDATE_CRDS=1 cargo test -p kubeonkube-crd", file.display());
+        }
+    }
+
+    #[test]
+    fn the_rendered_text_reads_back_as_the_same_definitions() {
+        let back: Vec<CustomResourceDefinition> =
+            render().split("---\n").skip(1).map(|text| serde_saphyr::from_str(text).expect("it is YAML")).collect();
+        assert_eq!(back, all());
+    }
+
+    #[test]
+    fn both_kinds_are_cluster_scoped_with_a_status_subresource() {
+        for crd in all() {
+            assert_eq!(crd.spec.scope, "Cluster");
+            let version = &crd.spec.versions[0];
+            assert!(version.subresources.as_ref().is_some_and(|s| s.status.is_some()));
+            assert!(version.additional_printer_columns.as_ref().is_some_and(|columns| columns.len() >= 4));
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Labels, annotations, keys and object names that are part of the API.
+
+/// The API group of both kinds.
+pub const GROUP: &str = "kubeonkube.clay.io";
+/// Its only version.
+pub const VERSION: &str = "v1alpha1";
+/// Prefix of everything that stands in the container's name, field manager and events.
+pub const PRODUCT: &str = "kubeonkube";
+
+/// Label on operations, Jobs and pods: the Cluster they work on.
+pub const LABEL_CLUSTER_NAME: &str = "clusterName";
+/// Label on operations: set to [`DONE`] together with the final status. An operation that carries it is never started.
+pub const LABEL_HAS_COMPLETED: &str = "hasCompleted";
+/// The value of [`LABEL_HAS_COMPLETED`].
+pub const DONE: &str = "done";
+/// Label on Jobs, pods and snapshots: the operation they belong to.
+pub const LABEL_OPERATION: &str = "kubeonkube.clay.io/operation";
+/// Label on Jobs, pods and snapshots: the Cluster they belong to.
+pub const LABEL_CLUSTER: &str = "kubeonkube.clay.io/cluster";
+/// Label on a user's own ConfigMaps and Secrets: the Cluster that refers to them.
+pub const LABEL_USED_BY: &str = "kubeonkube.clay.io/used-by";
+/// Label on everything the product creates, with value [`PRODUCT`].
+pub const LABEL_MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+
+/// Annotation on operations: an integer; where operations must go, the highest goes first. Absent or no number is 0.
+pub const ANNOTATION_ELIMINATE_SCORE: &str = "clay.io/eliminate-score";
+/// Annotation on operations: who submitted it (written by the console, shown as `status.submittedBy`).
+pub const ANNOTATION_SUBMITTED_BY: &str = "kubeonkube.clay.io/submitted-by";
+/// Annotation on operations: their result as JSON, written together with [`LABEL_HAS_COMPLETED`]. An export keeps it, so a
+/// restored operation shows how it ended although its status is gone.
+pub const ANNOTATION_OUTCOME: &str = "kubeonkube.clay.io/outcome";
+
+/// Key of the inventory in the ConfigMap that `hostsConfRef` names.
+pub const KEY_HOSTS: &str = "hosts.yml";
+/// Key of the variables in the ConfigMap that `varsConfRef` names.
+pub const KEY_VARS: &str = "group_vars.yml";
+/// Key of the private key in the Secret that `sshAuthRef` names.
+pub const KEY_SSH: &str = "ssh-privatekey";
+/// Key of the playbook in the ConfigMap that `preCheckRef` names.
+pub const KEY_PRECHECK: &str = "precheck.yml";
+/// Key in [`known_hosts_name`]'s ConfigMap.
+pub const KEY_KNOWN_HOSTS: &str = "known_hosts";
+
+/// ConfigMap with settings of the controller, in its own namespace.
+pub const CONFIG_NAME: &str = "kubeonkube-config";
+/// Key there: how many finished operations are kept per cluster.
+pub const CONFIG_BACKEND_LIMIT: &str = "CLUSTER_OPERATIONS_BACKEND_LIMIT";
+
+/// The Job of an operation.
+pub fn job_name(operation: &str) -> String {
+    format!("kubeonkube-{operation}-job")
+}
+
+/// The snapshot of an operation's inputs, an immutable Secret.
+pub fn inputs_name(operation: &str) -> String {
+    format!("{operation}-inputs")
+}
+
+/// The ConfigMap with the host keys that someone confirmed for a cluster.
+pub fn known_hosts_name(cluster: &str) -> String {
+    format!("{cluster}-known-hosts")
+}

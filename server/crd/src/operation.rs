@@ -1,0 +1,257 @@
+//! One operation on a cluster: submitted once, run once, kept as a record.
+#![expect(clippy::duplicated_attributes, reason = "printer columns repeat their type")]
+
+use k8s_openapi::api::core::v1::ResourceRequirements;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::Engine;
+use crate::reference::{DataRef, JobRef};
+
+/// What to run, on which cluster. Immutable but for `cancel`.
+#[derive(CustomResource, Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[kube(
+    group = "kubeonkube.clay.io",
+    version = "v1alpha1",
+    kind = "ClusterOperation",
+    plural = "clusteroperations",
+    shortname = "kop",
+    category = "kubeonkube",
+    doc = "One operation on a Cluster: a playbook or a script that runs once, in a Job, when its turn comes.",
+    status = "ClusterOperationStatus",
+    derive = "PartialEq",
+    derive = "Default",
+    printcolumn(name = "Cluster", type_ = "string", json_path = ".spec.cluster"),
+    printcolumn(name = "Action", type_ = "string", json_path = ".spec.action"),
+    printcolumn(name = "Status", type_ = "string", json_path = ".status.status"),
+    printcolumn(name = "Reason", type_ = "string", json_path = ".status.reason"),
+    printcolumn(name = "Message", type_ = "string", json_path = ".status.message", priority = 1),
+    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterOperationSpec {
+    /// Name of the Cluster.
+    pub cluster: String,
+    /// Whether `action` is a playbook or a script.
+    pub action_type: ActionType,
+    /// The playbook's file name; for scripts the file name in `actionSourceRef`, or with `actionSource: builtin` the
+    /// script's text itself.
+    #[schemars(length(max = 65536))]
+    pub action: String,
+    /// The container image that brings ansible and the builtin playbooks.
+    pub image: String,
+    /// Where `action` comes from.
+    #[serde(default)]
+    pub action_source: ActionSource,
+    /// With `actionSource: configmap`: the ConfigMap whose keys are the files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action_source_ref: Option<DataRef>,
+    /// Further arguments, split into words as a POSIX shell would, without any expansion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 65536))]
+    pub extra_args: Option<String>,
+    /// Run in order before the action; the first that fails ends the operation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    pub pre_hook: Vec<HookAction>,
+    /// Run in order after the action, if it succeeded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    pub post_hook: Vec<HookAction>,
+    /// Resources of the container.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourceRequirements>,
+    /// Seconds after which the run is stopped and the operation fails. Absent: 21600 (6 hours).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_deadline_seconds: Option<i64>,
+    /// Set to true to cancel: no new task starts, and the operation ends Failed with reason Cancelled. It can't be taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<bool>,
+    /// SHA-256 (hex) of the inputs that were confirmed at submission. If they differ when the operation's turn comes, it
+    /// ends Failed with reason InputsChanged instead of running with something nobody has seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_inputs: Option<String>,
+    /// Accepted for compatibility and ignored: what was used stands in `status.inputs`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts_conf_ref: Option<DataRef>,
+    /// Accepted for compatibility and ignored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vars_conf_ref: Option<DataRef>,
+    /// Accepted for compatibility and ignored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh_auth_ref: Option<DataRef>,
+    /// Accepted for compatibility and ignored.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "entrypointSHRef")]
+    pub entrypoint_sh_ref: Option<DataRef>,
+}
+
+/// A playbook or script that runs before or after the action.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HookAction {
+    /// Whether `action` is a playbook or a script.
+    pub action_type: ActionType,
+    /// As in the operation itself.
+    #[schemars(length(max = 65536))]
+    pub action: String,
+    /// Where `action` comes from.
+    #[serde(default)]
+    pub action_source: ActionSource,
+    /// With `actionSource: configmap`: the ConfigMap whose keys are the files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action_source_ref: Option<DataRef>,
+    /// Further arguments, split into words as a POSIX shell would, without any expansion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 65536))]
+    pub extra_args: Option<String>,
+}
+
+/// What an action is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ActionType {
+    /// Run by `ansible-playbook`.
+    #[default]
+    Playbook,
+    /// Run by `bash`, as a file.
+    Shell,
+}
+
+/// Where an action comes from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ActionSource {
+    /// The image's playbooks, or the script's text in the operation itself.
+    #[default]
+    Builtin,
+    /// A ConfigMap.
+    Configmap,
+}
+
+/// Where an operation stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Phase {
+    /// Not started: new, or waiting for its turn.
+    #[default]
+    #[serde(rename = "")]
+    Pending,
+    /// Its turn came.
+    Running,
+    /// It ended, and every playbook reported success on at least one host.
+    Succeeded,
+    /// It ended in any other way; reason and message say how.
+    Failed,
+}
+
+impl Phase {
+    /// Succeeded or Failed.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Succeeded | Self::Failed)
+    }
+
+    /// The word users read; empty while pending.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "",
+            Self::Running => "Running",
+            Self::Succeeded => "Succeeded",
+            Self::Failed => "Failed",
+        }
+    }
+}
+
+impl std::fmt::Display for Phase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What became of an operation. Written by the controller only.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ClusterOperationStatus {
+    /// What it runs, in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// Its Job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_ref: Option<JobRef>,
+    /// Empty while it waits, then Running, then Succeeded or Failed.
+    pub status: Phase,
+    /// One CamelCase word: why it stands where it stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The same as a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// When its turn came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_time: Option<Time>,
+    /// When it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_time: Option<Time>,
+    /// SHA-256 (hex) of the spec, without `cancel`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Whether the spec changed after the turn. Always false here: the API refuses such changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub has_modified: Option<bool>,
+    /// Who submitted it, if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submitted_by: Option<String>,
+    /// When it was submitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submitted_at: Option<Time>,
+    /// Whose playbooks it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
+    /// What it runs with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<ResolvedInputs>,
+    /// The recaps of its playbooks, summed over hosts and steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recap: Option<Recap>,
+    /// Kubernetes-style conditions: Queued, Running, Complete, Failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+}
+
+/// The inputs as they were read at the operation's turn.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ResolvedInputs {
+    /// The immutable Secret that holds the snapshot.
+    pub secret: DataRef,
+    /// SHA-256 (hex) of inventory and variables.
+    pub sha256: String,
+    /// How many hosts the inventory has.
+    #[serde(default)]
+    pub host_count: u32,
+    /// Their names, the first 100.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+}
+
+/// Recaps of ansible, summed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Recap {
+    /// Hosts of the largest playbook.
+    pub hosts: u32,
+    /// Tasks that ran well.
+    pub ok: u32,
+    /// Of these, tasks that changed something.
+    pub changed: u32,
+    /// Hosts that could not be reached.
+    pub unreachable: u32,
+    /// Tasks that failed.
+    pub failed: u32,
+    /// Tasks that a condition left out.
+    pub skipped: u32,
+    /// Failures that a `rescue` block caught.
+    pub rescued: u32,
+    /// Failures that `ignore_errors` let pass.
+    pub ignored: u32,
+}

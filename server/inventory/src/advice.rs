@@ -1,0 +1,61 @@
+//! What is allowed but will hurt: said before a run, not after it.
+
+use std::collections::HashMap;
+
+use crate::{inventory::Inventory, names};
+
+/// What ansible and kubespray will stumble over in an inventory that can be read; sentences, worst first.
+#[must_use]
+pub fn advice(inventory: &Inventory) -> Vec<String> {
+    let mut advice = Vec::new();
+    if inventory.control_plane().is_empty() {
+        advice.push("Group kube_control_plane has no host. Kubespray's playbooks need at least one.".into());
+    }
+    let etcd = inventory.etcd();
+    let members = etcd.len();
+    if members > 0 && members.is_multiple_of(2) {
+        advice.push(format!(
+            "etcd has {members} members. Kubespray refuses an even number, which tolerates no more failures than {}.",
+            members - 1
+        ));
+    }
+    if members > 1 {
+        let unnamed: Vec<_> = etcd.iter().filter(|h| !h.vars.contains_key("etcd_member_name")).collect();
+        if let Some(first) = unnamed.first() {
+            advice.push(format!(
+                "{} of {members} etcd members (first: {}) have no etcd_member_name. Kubespray then counts them by their \
+                 place, and renames them when the order of hosts changes.",
+                unnamed.len(),
+                first.name
+            ));
+        }
+    }
+    advice.extend(not_nodes(inventory));
+    advice.extend(same_address(inventory));
+    advice.extend(inventory.warnings.iter().cloned());
+    advice
+}
+
+fn not_nodes(inventory: &Inventory) -> Option<String> {
+    let odd: Vec<_> = inventory.hosts.iter().filter(|h| !names::is_node_name(&h.name)).collect();
+    let first = odd.first()?;
+    let others = if odd.len() > 1 { format!(" (and {} more)", odd.len() - 1) } else { String::new() };
+    Some(format!(
+        "Host {}{others} can't be a Kubernetes node: a node's name has lower-case letters, digits, “-” and “.” only.",
+        first.name
+    ))
+}
+
+fn same_address(inventory: &Inventory) -> Vec<String> {
+    let mut seen: HashMap<(&str, Option<u16>), &str> = HashMap::new();
+    let mut twice = Vec::new();
+    for host in inventory.hosts.iter().filter(|h| !h.is_local()) {
+        let Some(address) = host.address.as_deref().filter(|a| !a.contains("{{")) else { continue };
+        match seen.get(&(address, host.port)) {
+            Some(other) => twice.push(format!("{other} and {} have the same address, {address}.", host.name)),
+            None => _ = seen.insert((address, host.port), &host.name),
+        }
+    }
+    twice.truncate(5);
+    twice
+}

@@ -1,0 +1,7 @@
+//! What a change does: line by line, and in words.
+
+mod lines;
+mod summary;
+
+pub use lines::{ChangeKind, DiffLine, lines, shown};
+pub use summary::{summary, summary_of_vars};

@@ -1,0 +1,230 @@
+//! YAML read within bounds, with a place for every key.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value as Json};
+use serde_saphyr::{
+    DuplicateKeyPolicy, Error, MessageFormatter, NonFiniteFloatPolicy, Spanned, UserMessageFormatter,
+    budget::BudgetBreach, from_str_with_options,
+};
+
+use crate::{
+    invalid::{Invalid, Kind},
+    limits,
+};
+
+/// A key and where it stands. Values have no place of their own: reading them takes the stack a level of nesting costs,
+/// and wrapping each in `Spanned` tripled that.
+pub(crate) type Key = Spanned<String>;
+
+/// A YAML value. An application's tag is dropped: `!vault |` is the text below it.
+#[derive(Debug)]
+pub(crate) enum Value {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    List(Vec<Value>),
+    Map(Vec<(Key, Value)>),
+}
+
+/// Reads one document; None where there is nothing but comments.
+///
+/// YAML 1.1 as ansible reads it: `yes` is true, `<<` merges. Stricter than ansible in one thing: a key that stands twice
+/// is an error, not a warning on a log nobody reads. A few plain scalars differ from what ansible makes of them (`12:30:45`,
+/// `1e3`, `0o17`, `y`, `089`): ansible reads the file itself, so this only shows in summaries.
+pub(crate) fn read(text: &str) -> Result<Option<Value>, Invalid> {
+    if text.len() > limits::BYTES {
+        return Err(Invalid::whole(Kind::TooLarge { bytes: text.len() }));
+    }
+    refuse_control_characters(text)?;
+    if text.lines().map(str::trim).all(|line| line.is_empty() || line.starts_with('#')) {
+        return Ok(None);
+    }
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: limits::DEPTH,
+            max_aliases: limits::ALIASES,
+            max_anchors: limits::ALIASES,
+            max_merge_keys: limits::ALIASES,
+            max_nodes: limits::VALUES,
+            max_events: limits::VALUES * 3,
+            max_recorded_anchor_events: limits::VALUES,
+            max_recorded_anchor_bytes: limits::VALUE_BYTES,
+            max_total_scalar_bytes: limits::VALUE_BYTES,
+            enforce_alias_anchor_ratio: false,
+        },
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: limits::VALUES,
+            max_replay_stack_depth: 16,
+        },
+        duplicate_keys: DuplicateKeyPolicy::Error,
+        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        legacy_octal_numbers: true,
+        ignore_binary_tag_for_string: true,
+        with_snippet: false,
+    };
+    let value: Value = from_str_with_options(text, options).map_err(|e| refusal(&e))?;
+    Ok(Some(value).filter(|value| !matches!(value, Value::Null)))
+}
+
+/// Bytes as text, or the sentence that says which byte is not.
+pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Invalid> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let byte = error.valid_up_to();
+        let line = bytes[..byte].iter().filter(|&&b| b == b'\n').count() + 1;
+        Invalid { line: Some(line), column: None, path: None, kind: Kind::NotUtf8 { byte } }
+    })
+}
+
+// Ansible's YAML reader refuses these too, with a Python trace; here a binary file is named for what it is.
+fn refuse_control_characters(text: &str) -> Result<(), Invalid> {
+    let strange = |c: char| {
+        (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) || matches!(c, '\u{FFFE}' | '\u{FFFF}')
+    };
+    let Some((offset, c)) = text.char_indices().find(|&(_, c)| strange(c)) else { return Ok(()) };
+    let before = &text[..offset];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+    Err(Invalid::at(line, column, Kind::ControlCharacter { code: u32::from(c) }))
+}
+
+fn refusal(error: &Error) -> Invalid {
+    let kind = match innermost(error) {
+        Error::DuplicateMappingKey { key, .. } => {
+            Kind::DuplicateKey { key: key.clone().unwrap_or_else(|| "a key".into()) }
+        }
+        Error::Budget { breach, .. } => match breach {
+            BudgetBreach::Depth { .. } => Kind::TooDeep,
+            BudgetBreach::Events { .. } | BudgetBreach::Nodes { .. } | BudgetBreach::ScalarBytes { .. } => {
+                Kind::TooManyValues
+            }
+            _ => Kind::TooManyAliases,
+        },
+        Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. }
+        | Error::AliasExpansionLimitExceeded { .. }
+        | Error::AliasReplayCounterOverflow { .. } => Kind::TooManyAliases,
+        Error::RecursiveReferencesRequireWeakTypes { .. } => Kind::EndlessAlias,
+        Error::MultipleDocuments { .. } => Kind::SeveralDocuments,
+        Error::Eof { .. } => Kind::Empty,
+        other => Kind::NotYaml { what: what(&UserMessageFormatter.format_message(other)) },
+    };
+    match error.location().filter(|at| at.line() > 0) {
+        Some(at) => Invalid::at(at.line() as usize, at.column() as usize, kind),
+        None => Invalid::whole(kind),
+    }
+}
+
+fn innermost(error: &Error) -> &Error {
+    match error {
+        Error::WithSnippet { error, .. } | Error::AliasError { error, .. } => innermost(error),
+        other => other,
+    }
+}
+
+fn what(message: &str) -> String {
+    message
+        .chars()
+        .take(200)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect::<String>()
+        .trim_end_matches('.')
+        .into()
+}
+
+impl Value {
+    /// What it is, for “must be a mapping, but it is …”.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "empty",
+            Self::Bool(_) => "true or false",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "a text",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a mapping",
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> Json {
+        match self {
+            Self::Null => Json::Null,
+            Self::Bool(b) => Json::Bool(*b),
+            Self::Number(n) => Json::Number(n.clone()),
+            Self::Text(t) => Json::String(t.clone()),
+            Self::List(items) => items.iter().map(Self::to_json).collect(),
+            Self::Map(entries) => Json::Object(to_object(entries)),
+        }
+    }
+}
+
+/// The entries of a mapping in the order they stand.
+pub(crate) fn to_object(entries: &[(Key, Value)]) -> Map<String, Json> {
+    entries.iter().map(|(key, value)| (key.value.clone(), value.to_json())).collect()
+}
+
+/// `kind` at the place of a key.
+pub(crate) fn at(place: &Key, kind: Kind) -> Invalid {
+    Invalid::at(place.referenced.line() as usize, place.referenced.column() as usize, kind)
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyValue)
+    }
+}
+
+struct AnyValue;
+
+impl<'de> Visitor<'de> for AnyValue {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a YAML value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or_else(|| Value::Text(value.to_string()), Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::Text(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::Text(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element()? {
+            items.push(item);
+        }
+        Ok(Value::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Value::Map(entries))
+    }
+}

@@ -1,0 +1,37 @@
+//! Ansible inventories and variables: read within bounds, checked, written and compared. Pure: no file, no network.
+//!
+//! | to | use |
+//! |---|---|
+//! | read `hosts.yml` | [`parse`], [`parse_bytes`] → [`Inventory`] |
+//! | read `group_vars.yml` | [`parse_vars`] → [`Vars`] |
+//! | point out what ansible or kubespray will stumble over | [`advice`] |
+//! | turn a form or pasted lines into machines | [`machines_from_rows`], [`machines_from_lines`] → [`Machine`] |
+//! | write an inventory from machines | [`write`] |
+//! | show what a change does | [`diff`] |
+
+mod advice;
+pub mod diff;
+mod document;
+mod group_order;
+mod invalid;
+mod inventory;
+pub mod limits;
+mod machine;
+mod names;
+mod parse;
+mod pasted;
+mod range;
+mod rows;
+mod vars;
+mod write;
+
+pub use advice::advice;
+pub use invalid::{Invalid, Kind};
+pub use inventory::{Group, Host, Inventory, Role};
+pub use machine::{Machine, give_roles, machines};
+pub use names::{is_host_name, is_node_name};
+pub use parse::{parse, parse_bytes};
+pub use pasted::{LineProblem, machines_from_lines};
+pub use rows::{RowProblem, machines_from_rows};
+pub use vars::{Vars, parse_vars, parse_vars_bytes};
+pub use write::write;

@@ -1,0 +1,159 @@
+//! A machine as a person describes it, before it is a host of an inventory.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    invalid::quoted,
+    inventory::{Inventory, Role},
+    names,
+    vars::Vars,
+};
+
+/// One machine of a cluster to be registered. What [`machines_from_lines`](crate::machines_from_lines) and
+/// [`machines_from_rows`](crate::machines_from_rows) make is checked.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    pub name: String,
+    /// IP address or DNS name; None: ansible connects to the name.
+    pub address: Option<String>,
+    pub user: Option<String>,
+    /// None: 22.
+    pub port: Option<u16>,
+    pub roles: Vec<Role>,
+    /// Further host variables, such as `ip` or `ansible_connection`.
+    pub vars: Vars,
+}
+
+/// The machines of an inventory, with how they are reached as it applies to each. What an inventory says beside that
+/// (variables of groups, groups of one's own) is not in them: writing these machines is no way to edit a file.
+#[must_use]
+pub fn machines(inventory: &Inventory) -> Vec<Machine> {
+    let elsewhere =
+        ["ansible_host", "ansible_user", "ansible_port", "ansible_ssh_host", "ansible_ssh_user", "ansible_ssh_port"];
+    inventory
+        .hosts
+        .iter()
+        .map(|host| Machine {
+            name: host.name.clone(),
+            address: host.address.clone(),
+            user: host.user.clone(),
+            port: host.port,
+            roles: host.roles.clone(),
+            vars: host
+                .vars
+                .iter()
+                .filter(|(k, _)| !elsewhere.contains(&k.as_str()))
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect(),
+        })
+        .collect()
+}
+
+/// Gives roles where none were given: workers; and if no machine at all has a role, the first one (of three or more, the
+/// first three) is also control plane. Where nobody is named for etcd, it runs on the control plane, an odd number of times.
+pub fn give_roles(machines: &mut [Machine]) {
+    let planes = if machines.len() < 3 { 1 } else { 3 };
+    let nobody = machines.iter().all(|m| m.roles.is_empty());
+    for (index, machine) in machines.iter_mut().enumerate() {
+        if machine.roles.is_empty() {
+            machine.roles =
+                if nobody && index < planes { vec![Role::ControlPlane, Role::Worker] } else { vec![Role::Worker] };
+        }
+    }
+    if machines.iter().any(|m| m.roles.contains(&Role::Etcd)) {
+        return;
+    }
+    // Two etcd members tolerate no more failures than one, and kubespray refuses an even number.
+    let members = machines.iter().filter(|m| m.roles.contains(&Role::ControlPlane)).count();
+    let members = if members.is_multiple_of(2) { members.saturating_sub(1) } else { members };
+    for machine in machines.iter_mut().filter(|m| m.roles.contains(&Role::ControlPlane)).take(members) {
+        machine.roles.push(Role::Etcd);
+    }
+}
+
+/// A field of a machine that can't be used, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub field: &'static str,
+    pub message: String,
+}
+
+impl Machine {
+    /// What is wrong with the machine by itself.
+    pub(crate) fn check(&self) -> Vec<Refused> {
+        let mut refused = Vec::new();
+        let mut refuse = |field, message| refused.push(Refused { field, message });
+        if !names::is_node_name(&self.name) {
+            refuse(
+                "name",
+                format!(
+                    "{} can't be a machine's name. It becomes the node's name in Kubernetes: use lower-case letters, \
+                     digits, “-” and “.”, and begin and end with a letter or digit.",
+                    quoted(&self.name)
+                ),
+            );
+        }
+        if let Some(address) = &self.address
+            && !names::is_address(address)
+        {
+            refuse("address", format!("{} is neither an IP address nor a DNS name.", quoted(address)));
+        }
+        if let Some(address) = &self.address
+            && looks_like_ipv4(address)
+            && address.parse::<std::net::Ipv4Addr>().is_err()
+        {
+            refuse("address", format!("{} is not an IPv4 address: four numbers from 0 to 255.", quoted(address)));
+        }
+        if let Some(user) = &self.user
+            && !names::is_user(user)
+        {
+            refuse("user", format!("{} can't be a login name. Use letters, digits, “-”, “_” and “.”.", quoted(user)));
+        }
+        if self.port == Some(0) {
+            refuse("port", "Port 0 does not exist. Ports are numbers from 1 to 65535.".into());
+        }
+        refused
+    }
+}
+
+/// `10.0.0.256` is a valid DNS name by its letters, but nobody means one.
+fn looks_like_ipv4(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '.')
+}
+
+/// A port typed by a person.
+pub(crate) fn port(text: &str) -> Result<u16, String> {
+    text.parse::<u16>()
+        .ok()
+        .filter(|&port| port > 0)
+        .ok_or_else(|| format!("{} is not a port. Ports are numbers from 1 to 65535.", quoted(text)))
+}
+
+/// Tells machines that stand twice: by name, and by address and port together.
+#[derive(Default)]
+pub(crate) struct Seen {
+    names: HashMap<String, usize>,
+    addresses: HashMap<(String, u16), usize>,
+}
+
+impl Seen {
+    /// Notes the machine at `place` (a line or row); tells what it has in common with which earlier place.
+    pub(crate) fn note(&mut self, machine: &Machine, place: usize) -> Result<(), (Refused, usize)> {
+        let twice = |field, what: &str| Refused { field, message: format!("{what} stands twice") };
+        if let Some(&earlier) = self.names.get(&machine.name) {
+            return Err((twice("name", &format!("The name {}", quoted(&machine.name))), earlier));
+        }
+        self.names.insert(machine.name.clone(), place);
+        if let Some(address) = &machine.address {
+            let key = (address.to_ascii_lowercase(), machine.port.unwrap_or(22));
+            if let Some(&earlier) = self.addresses.get(&key) {
+                return Err((twice("address", &format!("The address {}", quoted(address))), earlier));
+            }
+            self.addresses.insert(key, place);
+        }
+        Ok(())
+    }
+}

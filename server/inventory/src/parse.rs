@@ -1,0 +1,49 @@
+//! From a YAML document to an [`Inventory`], by the rules of ansible's `yaml` inventory plugin.
+//!
+//! Like ansible: any group may stand at the top; a host named in a group is a host, listed under `all` or not; a host named
+//! in several places has the variables of all of them, later ones winning; a section may be a single name instead of a
+//! mapping; `node[1:3]` stands for three hosts and `node1:2222` for a host and its port. Stricter than ansible: names that
+//! could reach a shell, keys and hosts that stand twice in one place, and an inventory without hosts are refused.
+
+mod collect;
+
+use crate::{
+    document::{self, Value},
+    invalid::{Invalid, Kind},
+    inventory::Inventory,
+};
+
+/// Reads an inventory.
+///
+/// # Errors
+/// Everything that would make ansible fail, or succeed with nothing done; with line and column. Bounds: [`crate::limits`].
+pub fn parse(text: &str) -> Result<Inventory, Invalid> {
+    if is_ini(text) {
+        return Err(Invalid::whole(Kind::Ini));
+    }
+    let Some(value) = document::read(text)? else { return Err(Invalid::whole(Kind::Empty)) };
+    let Value::Map(entries) = &value else {
+        return Err(Invalid::whole(Kind::NotAMapping { what: "an inventory".into(), found: value.kind() }));
+    };
+    let mut collected = collect::Collected::default();
+    for (name, below) in entries {
+        collected.group(name, below, &name.value)?;
+    }
+    collected.finish()
+}
+
+/// [`parse`] for bytes that may not be text.
+///
+/// # Errors
+/// As [`parse`], and where the bytes are not UTF-8.
+pub fn parse_bytes(bytes: &[u8]) -> Result<Inventory, Invalid> {
+    parse(document::utf8(bytes)?)
+}
+
+/// Its first line is a section header like `[kube_node]` or `[all:vars]`.
+fn is_ini(text: &str) -> bool {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with(['#', ';']));
+    first.and_then(|line| line.strip_prefix('[')?.strip_suffix(']')).is_some_and(|section| {
+        !section.is_empty() && section.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c))
+    })
+}

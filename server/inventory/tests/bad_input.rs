@@ -1,0 +1,215 @@
+//! Bad input of every kind gets a sentence that says where and what to do, and gets it quickly.
+
+use std::fmt::Write as _;
+
+use kubeonkube_inventory::{Kind, limits, parse, parse_bytes, parse_vars};
+
+/// Refuses, says all of `words`, and ends with a full stop.
+#[track_caller]
+fn refused(text: &str, words: &[&str]) -> Kind {
+    let invalid = parse(text).expect_err("must be refused");
+    let said = invalid.to_string();
+    for word in words {
+        assert!(said.contains(word), "{word:?} is missing in: {said}");
+    }
+    assert!(said.ends_with('.') && !said.contains('\n') && said.chars().count() < 500, "{said}");
+    invalid.kind
+}
+
+#[test]
+fn a_billion_laughs_are_refused() {
+    let mut bomb = String::from("all:\n  vars:\n    l0: &l0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]\n");
+    for level in 1..12 {
+        let below = vec![format!("*l{}", level - 1); 10].join(", ");
+        let _ = writeln!(bomb, "    l{level}: &l{level} [{below}]");
+    }
+    bomb.push_str("  hosts: {node1: {}}\n");
+    refused(&bomb, &["line ", "aliases"]);
+    assert!(parse_vars(&bomb).is_err());
+}
+
+#[test]
+fn a_bomb_of_merged_mappings_is_refused() {
+    let mut bomb = String::from("m0: &m0 {a0: 1, b0: 2}\n");
+    for level in 1..40 {
+        let below = level - 1;
+        let _ = writeln!(
+            bomb,
+            "m{level}: &m{level} {{<<: [*m{below}, *m{below}], a{level}: *m{below}, b{level}: *m{below}}}"
+        );
+    }
+    assert!(parse_vars(&bomb).is_err());
+}
+
+#[test]
+fn one_long_text_named_a_thousand_times_is_refused() {
+    let bomb = format!("a: &a {}\nb: [{}]\n", "x".repeat(900_000), vec!["*a"; 1500].join(","));
+    assert!(matches!(parse_vars(&bomb).expect_err("1.3 GB").kind, Kind::TooManyValues | Kind::TooManyAliases));
+}
+
+#[test]
+fn an_anchor_within_itself_is_refused() {
+    assert_eq!(refused("all: &a\n  hosts: {n: {x: *a}}\n", &["line "]), Kind::EndlessAlias);
+    refused("all:\n  hosts: {n: {x: *nowhere}}\n", &["line 2", "not YAML"]);
+}
+
+#[test]
+fn ten_megabytes_are_refused_by_their_size() {
+    let paste = "#".repeat(10 * 1024 * 1024);
+    assert_eq!(refused(&paste, &["10485760 bytes", "1048576"]), Kind::TooLarge { bytes: paste.len() });
+    assert!(parse_vars(&paste).is_err() && parse_bytes(paste.as_bytes()).is_err());
+}
+
+#[test]
+fn deep_nesting_is_refused_however_it_is_written() {
+    let flow = format!("all: {}", "[".repeat(100_000));
+    assert!(parse(&flow).is_err());
+    let closed = format!("all: {{vars: {{x: {}{}}}}}", "[".repeat(100), "]".repeat(100));
+    assert_eq!(refused(&closed, &["deeper than 32"]), Kind::TooDeep);
+    let block: String = (0..200).fold(String::new(), |mut text, level| {
+        let _ = writeln!(text, "{:indent$}a:", "", indent = level);
+        text
+    });
+    assert_eq!(refused(&block, &["deeper"]), Kind::TooDeep);
+    let dashes = format!("{}x", "- ".repeat(50_000));
+    assert!(parse(&dashes).is_err());
+    let aliased =
+        format!("a: &a {o}x{c}\nb: &b {o}*a{c}\nc: &c {o}*b{c}\nd: {o}*c{c}\n", o = "[".repeat(40), c = "]".repeat(40));
+    assert_eq!(parse_vars(&aliased).expect_err("80 deep").kind, Kind::TooDeep);
+}
+
+#[test]
+fn the_deepest_document_needs_half_a_thread_s_stack() {
+    let depth = limits::DEPTH - 1;
+    let texts = [("[", "]"), ("{a: ", "}"), ("{<<: ", "}")]
+        .map(|(open, close)| format!("x: {}{{}}{}", open.repeat(depth - 1), close.repeat(depth - 1)));
+    let read = move || texts.iter().map(|text| parse_vars(text).map(drop)).collect::<Vec<_>>();
+    let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(read).expect("a thread");
+    assert_eq!(thread.join().expect("no overflow"), [Ok(()), Ok(()), Ok(())]);
+}
+
+#[test]
+fn binary_is_named_for_what_it_is() {
+    assert!(matches!(
+        refused("\u{7f}ELF\u{2}\u{1}\0\0", &["line 1, column 1", "U+007F"]),
+        Kind::ControlCharacter { .. }
+    ));
+    let invalid = parse_bytes(b"all:\n  hosts:\n    n\xff1:\n").expect_err("not UTF-8");
+    assert_eq!(invalid.kind, Kind::NotUtf8 { byte: 19 });
+    assert_eq!(invalid.to_string(), "At line 3: it is not text: byte 19 is not UTF-8. Save the file as UTF-8.");
+    assert!(parse_bytes(b"\xfe\xff\0a\0l\0l").is_err());
+}
+
+#[test]
+fn broken_yaml_says_the_line() {
+    assert!(matches!(refused("all: [oops", &["line 1", "not YAML"]), Kind::NotYaml { .. }));
+    refused("all:\n  hosts:\n    a: {}\n   b: {}\n", &["line 4"]);
+    refused("all:\n\thosts:\n\t\tnode1:\n", &["line 2", "tab"]);
+    refused("all: {hosts: {a: {}}}\n---\nall: {}\n", &["second YAML document"]);
+}
+
+#[test]
+fn an_inventory_that_would_do_nothing_is_refused() {
+    assert_eq!(refused("", &["empty"]), Kind::Empty);
+    assert_eq!(refused("# only\n\n  # comments\n", &["empty"]), Kind::Empty);
+    assert_eq!(refused("---\n", &["empty"]), Kind::Empty);
+    for none in ["all:", "all: {hosts: {}}", "all:\n  children:\n    kube_node:\n      hosts:\n", "all: {vars: {a: 1}}"]
+    {
+        assert_eq!(refused(none, &["no host"]), Kind::NoHosts);
+    }
+}
+
+#[test]
+fn what_should_be_a_mapping_and_is_not_is_named() {
+    refused("just words", &["An inventory must be a mapping", "a text"]);
+    refused("- node1\n- node2\n", &["a list"]);
+    refused("all:\n  hosts:\n    - node1\n", &["line 2", "all.hosts", "a list"]);
+    refused("all:\n  hosts:\n    node1: 10.0.0.1\n", &["line 3", "all.hosts.node1", "a text"]);
+    refused("all:\n  children:\n    a:\n      vars: [1]\n", &["all.children.a.vars"]);
+    assert_eq!(refused("# mine\n[kube_node]\nnode1 ansible_host=10.0.0.1\n", &["ini"]), Kind::Ini);
+}
+
+#[test]
+fn a_host_that_stands_twice_is_refused() {
+    refused("all:\n  hosts:\n    node1:\n    node1:\n", &["line 4", "“node1”", "twice"]);
+    refused("all:\n  hosts:\n    node[1:3]:\n    node2:\n", &["line 4", "“node2”", "all.hosts"]);
+    refused("all:\n  vars:\n    a: 1\n    a: 2\n  hosts: {n: }\n", &["line 4", "“a”"]);
+    assert!(
+        matches!(parse_vars("x: 1\ny: 2\nx: 3\n").expect_err("x twice").kind, Kind::DuplicateKey { key } if key == "x")
+    );
+}
+
+#[test]
+fn groups_in_a_circle_are_named() {
+    let text =
+        "all:\n  hosts: {n: }\n  children:\n    a:\n      children:\n        b:\n    b:\n      children:\n        a:\n";
+    let kind = refused(text, &["circle", "a → b → a", "line "]);
+    assert!(matches!(kind, Kind::Cycle { .. }));
+    refused("all:\n  hosts: {n: }\n  children:\n    a: {children: {a: }}\n", &["a → a"]);
+    refused("all:\n  hosts: {n: }\n  children:\n    a: {children: {all: }}\n", &["all"]);
+    refused("all: {hosts: {n: }}\na: {children: {all: }}\n", &["all → a → all"]);
+}
+
+#[test]
+fn a_name_with_a_command_in_it_is_refused() {
+    for bad in ["node1;rm -rf /", "$(reboot)", "-e", "node1 node2", "../../etc", "a`id`", "node1\\nnode2"] {
+        let text = format!("all:\n  hosts:\n    \"{bad}\":\n");
+        assert!(matches!(refused(&text, &["line 3", "can't be a host name"]), Kind::HostName { .. }), "{bad}");
+    }
+    refused("all:\n  hosts: {n: }\n  children:\n    \"kube;rm\": \n", &["line 4", "“kube;rm”", "group name"]);
+    let long = format!("all: {{hosts: {{{}: }}}}", "a".repeat(1000));
+    refused(&long, &["can't be a host name", "…"]);
+}
+
+#[test]
+fn ports_that_do_not_exist_are_refused() {
+    for bad in ["0", "65536", "ssh", "-1", "[22]"] {
+        refused(&format!("all: {{hosts: {{n: {{ansible_port: {bad}}}}}}}"), &["ansible_port of host n", "65535"]);
+    }
+    for good in ["22", "\"22\"", "\"{{ my_port }}\""] {
+        assert!(parse(&format!("all: {{hosts: {{n: {{ansible_port: {good}}}}}}}")).is_ok(), "{good}");
+    }
+}
+
+#[test]
+fn numbers_of_hosts_and_groups_are_bounded() {
+    refused("all: {hosts: {\"n[0:99999999]\": }}", &["5000"]);
+    refused("all: {hosts: {\"n[1:4000]\": , \"m[1:4000]\": }}", &["5000"]);
+    let groups: String = (0..600).fold(String::new(), |mut text, n| {
+        let _ = writeln!(text, "g{n}: {{hosts: {{n: }}}}");
+        text
+    });
+    assert_eq!(refused(&groups, &["500 groups"]), Kind::TooManyGroups);
+    let mentions: String = (0..100).fold(String::new(), |mut text, n| {
+        let _ = writeln!(text, "g{n}: {{hosts: {{\"n[1:5000]\": }}}}");
+        text
+    });
+    assert_eq!(refused(&mentions, &["100000 times"]), Kind::TooManyMentions);
+}
+
+#[test]
+fn the_largest_allowed_inventory_is_read() {
+    let mut text = String::from("all:\n  hosts:\n");
+    for n in 1..=limits::HOSTS {
+        let _ = writeln!(
+            text,
+            "    node{n}: {{ansible_host: 10.{}.{}.{}, ansible_user: root, ip: 10.0.0.1}}",
+            n >> 16,
+            (n >> 8) & 255,
+            n & 255
+        );
+    }
+    text.push_str("  children: {kube_node: {hosts: {\"node[1:5000]\": }}}\n");
+    let inventory = parse(&text).expect("5,000 hosts");
+    assert_eq!(inventory.workers().len(), limits::HOSTS);
+}
+
+#[test]
+fn a_long_chain_of_groups_needs_no_deep_stack() {
+    let mut text = String::from("g0: {hosts: {n: }}\n");
+    for n in 1..490 {
+        let _ = writeln!(text, "g{n}: {{children: {{g{}: }}, vars: {{ansible_user: u{n}}}}}", n - 1);
+    }
+    let inventory = parse(&text).expect("a chain is no circle");
+    assert_eq!(inventory.hosts[0].user.as_deref(), Some("u1"));
+}

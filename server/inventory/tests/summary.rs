@@ -1,0 +1,86 @@
+//! A change of inventory or variables, in words.
+
+use kubeonkube_inventory::{diff, parse, parse_vars};
+
+fn said(old: &str, new: &str) -> Vec<String> {
+    diff::summary(&parse(old).expect("old"), &parse(new).expect("new"))
+}
+
+const OLD: &str = "
+all: {hosts: {node1: {ansible_host: 10.0.0.1}, node2: }, vars: {x: 1}}
+kube_node: {hosts: {node1: , node2: }}
+etcd: {hosts: {node1: }}
+";
+
+#[test]
+fn nothing_changed_says_nothing() {
+    assert!(said(OLD, OLD).is_empty());
+}
+
+#[test]
+fn hosts_that_come_and_go_are_named_with_their_groups() {
+    let new = "
+all: {hosts: {node1: {ansible_host: 10.0.0.9, ip: 10.0.0.9}, node4: }, vars: {x: 2}}
+kube_node: {hosts: {node4: , node1: }}
+etcd: {hosts: {node4: }}
+extra: {hosts: {node1: }}
+";
+    assert_eq!(
+        said(OLD, new),
+        [
+            "node1 added to extra",
+            "node1 removed from etcd",
+            "ansible_host of node1 changed from 10.0.0.1 to 10.0.0.9",
+            "ip of node1 set to 10.0.0.9",
+            "node4 added to kube_node, etcd",
+            "node2 removed",
+            "variable x changed from 1 to 2",
+            "group extra added",
+        ]
+    );
+}
+
+#[test]
+fn order_and_nesting_of_groups_count() {
+    let a = "all: {hosts: {a: , b: }}\nkube_control_plane: {hosts: {a: , b: }}\nk: {children: {kube_control_plane: }, vars: {v: [1]}}\n";
+    let b = "all: {hosts: {a: , b: }}\nkube_control_plane: {hosts: {b: , a: }}\nk: {vars: {v: [2]}}\n";
+    assert_eq!(
+        said(a, b),
+        [
+            "order of hosts in kube_control_plane changed",
+            "group kube_control_plane taken out of k",
+            "v of group k changed from [1] to [2]"
+        ]
+    );
+}
+
+#[test]
+fn secrets_are_not_in_the_words() {
+    let old = parse_vars(
+        "my_password: hunter1\nv: !vault |\n  $ANSIBLE_VAULT;1.1\n  00\nproxy: 'http://u:hunter2@p'\nusers: [{name: a}]\nn: 1\n",
+    );
+    let new = parse_vars(
+        "my_password: hunter3\nv: hunter4\nproxy: http://p\nusers: [{name: hunter5}]\nn: 2\napi_token: hunter6\n",
+    );
+    let said = diff::summary_of_vars(&old.expect("old"), &new.expect("new"));
+    assert_eq!(
+        said,
+        [
+            "variable my_password changed",
+            "variable v changed",
+            "variable proxy changed",
+            "variable users changed",
+            "variable n changed from 1 to 2",
+            "variable api_token set",
+        ]
+    );
+}
+
+#[test]
+fn a_megabyte_of_difference_is_told_in_time() {
+    let old: String = (0..60_000).map(|n| format!("k{n}: {}\n", n * 7 % 13)).collect();
+    let new: String = (0..60_000).map(|n| format!("k{}: {}\n", n * 3, n % 5)).collect();
+    let diff = diff::lines(&old, &new);
+    let rebuilt: String = diff.iter().filter(|l| l.new_line.is_some()).map(|l| format!("{}\n", l.text)).collect();
+    assert!(rebuilt == new, "the new lines of a diff are the new text");
+}
