@@ -259,19 +259,13 @@ def totals(recap):
 
 
 def why_failed(step, code, recap):
-    """An exit code of 0 is no proof: an inventory without hosts gives it too."""
-    if code != 0:
-        if step["kind"] == "playbook" and recap is None:
-            return f"{step['title']} ended with exit code {code} before any task ran; the end of the log says why."
-        if recap and (recap.get("failed") or recap.get("unreachable")):
-            return f"{step['title']}: {bad_hosts(recap)}."
-        return f"{step['title']} ended with exit code {code}."
-    if step["kind"] == "playbook":
-        if recap is None:
-            return f"{step['title']} did nothing: no host of the inventory matched."
-        if recap.get("failed") or recap.get("unreachable"):
-            return f"{step['title']}: {bad_hosts(recap)}, although ansible ended with 0."
-    return ""
+    """For the log. An exit code of 0 is no proof: an inventory without hosts gives it too."""
+    title = step["title"]
+    if step["kind"] == "playbook" and recap is None:
+        return f"{title} matched no host and did nothing." if code == 0 else f"{title} ended with exit code {code} before any task ran."
+    if recap and (recap.get("failed") or recap.get("unreachable")):
+        return f"{title}: {bad_hosts(recap)}" + (", although ansible ended with 0." if code == 0 else ".")
+    return f"{title} ended with exit code {code}." if code != 0 else ""
 
 
 def bad_hosts(recap):
@@ -281,7 +275,9 @@ def bad_hosts(recap):
 
 class Run:
     def __init__(self):
-        self.steps, self.failures, self.message = [], [], ""
+        self.steps, self.failures = [], []
+        # Only where there is nothing better to say: recap, failures and what was in flight speak for themselves.
+        self.message = ""
         self.code = 0
         self.complete = False
         self.stop = Stop(self.leave_provisional_message)
@@ -321,7 +317,7 @@ class Run:
             for number, step in enumerate(plan["steps"], 1):
                 if self.stop.requested:
                     break
-                self.code, self.message = self.step(token, number, len(plan["steps"]), step, environment)
+                self.code = self.step(token, number, len(plan["steps"]), step, environment)
                 if self.code != 0:
                     break
             else:
@@ -340,14 +336,15 @@ class Run:
         self.steps.append({"role": step["role"], "title": cut(step["title"], 100), "kind": step["kind"], "rc": -1, "recap": None})
         try:
             code, why = self.attempt(step, environment)
+            self.steps[-1]["rc"] = code
         except Refused as refusal:
             code, why = 1, str(refusal)
-            say("ERROR: " + why)
-        if why and code == 0:
-            code = 1
-        self.steps[-1]["rc"] = code
+            self.steps[-1]["rc"], self.message = code, why
+        if why and not self.stop.requested:
+            say("\n== " + why)
+            code = code or 1
         emit(token, "step_end", step=number, rc=code)
-        return code, why
+        return code
 
     def attempt(self, step, environment):
         command = command_for(step)
@@ -361,18 +358,19 @@ class Run:
         recap = totals(result["recap"]) if step["kind"] == "playbook" else None
         self.steps[-1]["recap"] = recap
         self.failures += result["failures"]
-        return code, why_failed(step, code, recap)
+        why = why_failed(step, code, recap)
+        if step["kind"] == "playbook" and recap is None and code != 0 and not self.stop.requested:
+            self.message = why + " The end of the log says why."
+        return code, why
 
     def sum_up(self):
         if self.stopped():
             self.code = STOPPED
             flight = self.stop.flight
             where = f" while the task \"{flight['task']}\" ran on {', '.join(flight['hosts'])}" if flight else ""
-            self.message = f"Stopped on request{where}."
-        elif self.code == 0:
+            say(f"\n== stopped on request{where}")
+        elif self.complete:
             say(f"\n== done, {len(self.steps)} of {len(self.steps)} steps")
-            return
-        say("\n== " + (self.message or f"failed with exit code {self.code}"))
 
 
 def begin_once():
@@ -415,8 +413,10 @@ def main():
         run.execute()
     except Refused as refusal:
         run.code, run.message = 1, str(refusal)
+        say("== " + run.message)
     except (OSError, ValueError, KeyError, TypeError) as error:
         run.code, run.message = 1, f"The run could not be prepared: {type(error).__name__}: {error}."
+        say("== " + run.message)
     run.sum_up()
     run.leave_message()
     return run.code

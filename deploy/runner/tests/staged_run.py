@@ -34,9 +34,10 @@ def ansible_bin():
 class StagedRun:
     """`hosts` maps names to inline YAML of their variables."""
 
-    def __init__(self, test, hosts, user=None):
-        self.root = Path(tempfile.mkdtemp(prefix="kubeonkube-run-"))
-        test.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
+    def __init__(self, test, hosts, user=None, below=""):
+        outer = Path(tempfile.mkdtemp(prefix="kubeonkube-run-"))
+        test.addCleanup(shutil.rmtree, outer, ignore_errors=True)
+        self.root = outer / below
         self.test = test
         self.user = user
         self.bin = ansible_bin()

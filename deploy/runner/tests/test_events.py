@@ -101,7 +101,7 @@ class Events(unittest.TestCase):
         self.assertEqual((recap["hosts"], recap["ok"], recap["unreachable"]), (2, 1, 1))
         self.assertEqual(run.termination["failures"][0]["host"], "gone")
         self.assertIn("Connection refused", run.termination["failures"][0]["message"])
-        self.assertIn("1 unreachable host", run.termination["message"])
+        self.assertIn("ping.yml: 1 unreachable hosts.", run.text)
 
     def test_handlers_and_plays_are_numbered_over_the_run(self):
         text = PLAY + """

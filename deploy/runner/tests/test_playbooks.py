@@ -85,11 +85,11 @@ class OverSsh(unittest.TestCase):
         while not listens(cls.port):
             assert cls.sshd.poll() is None and time.monotonic() < deadline, "sshd doesn't listen"
 
-    def staged(self, known=None):
+    def staged(self, known=None, below=""):
         # Named, because a login shell may put broken shims of a version manager first.
         python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
         variables = f"ansible_port: {self.port}, ansible_user: {getpass.getuser()}, ansible_python_interpreter: {python}"
-        run = StagedRun(self, {"m1": f"{{ansible_host: 127.0.0.1, {variables}}}"})
+        run = StagedRun(self, {"m1": f"{{ansible_host: 127.0.0.1, {variables}}}"}, below=below)
         shutil.copy(self.folder / "user", run.root / "auth/ssh-privatekey")
         if known:
             kind, key = (self.folder / f"{known}.pub").read_text().split()[:2]
@@ -100,6 +100,11 @@ class OverSsh(unittest.TestCase):
         run = self.staged("host").builtin("ping.yml", "pre").builtin("facts.yml").run()
         self.assertEqual(run.rc, 0, run.text)
         self.assertEqual(run.of("outcome")[0]["value"]["m1"]["kernel"], os.uname().release)
+
+    def test_a_data_directory_with_blanks_and_a_long_name_does_no_harm(self):
+        # Sockets have room for 108 bytes of path.
+        run = self.staged("host", below="my runs/" + "d" * 100).builtin("ping.yml").run()
+        self.assertEqual(run.rc, 0, run.text)
 
     def test_a_host_key_that_was_not_confirmed_is_refused(self):
         run = self.staged("other").builtin("ping.yml").run()

@@ -1,0 +1,37 @@
+//! Somebody else saved meanwhile: both sides, and a way to take either.
+
+use leptos::prelude::*;
+
+use crate::form::Submission;
+
+/// The problem's own sentence stands at the end of the form; here are the texts.
+#[component]
+pub(super) fn Conflict(theirs: String, yours: String, version: String, take: Callback<(String, String)>) -> impl IntoView {
+    let submission = expect_context::<Submission>();
+    let taken = theirs.clone();
+    let take_theirs = move |event: leptos::ev::MouseEvent| {
+        event.prevent_default();
+        take.run((taken.clone(), version.clone()));
+        submission.clear();
+    };
+    view! {
+        <section class="conflict" tabindex="-1" aria-label="Both versions">
+            <h3>"This was changed since you opened it"</h3>
+            <p>
+                "Nothing was saved, and nothing is lost. To keep yours, edit it below as needed, review it against what is there now, and save. To drop yours, take theirs."
+            </p>
+            <div class="sides">
+                <div>
+                    <h4>"Theirs, as it is saved now"</h4>
+                    <pre class="side-text" tabindex="0">{theirs}</pre>
+                    // Without JavaScript: this page anew.
+                    <a class="btn" href="" rel="external" on:click=take_theirs>"Take theirs"</a>
+                </div>
+                <div>
+                    <h4>"Yours, as you typed it"</h4>
+                    <pre class="side-text" tabindex="0">{yours}</pre>
+                </div>
+            </div>
+        </section>
+    }
+}

@@ -1,0 +1,150 @@
+//! One document: its text with line numbers, review, save.
+
+use api::{
+    Problem,
+    configuration::{ChangeReview, Document, DocumentText},
+};
+use leptos::prelude::*;
+
+use super::{
+    conflict::Conflict,
+    excerpt::Excerpt,
+    functions::{KeepEditing, ReviewChange, SaveChange},
+    review::Review,
+};
+use crate::{
+    form::endpoint,
+    ui::{Alert, Form, FormEnd, Panel, Submit, Tone},
+};
+
+#[component]
+pub(super) fn DocumentEditor(cluster: String, document: Document, current: DocumentText) -> impl IntoView {
+    let functions = vec![endpoint::<ReviewChange>(), endpoint::<SaveChange>(), endpoint::<KeepEditing>()];
+    let (id, title) = match document {
+        Document::Inventory => ("inventory", "Inventory"),
+        Document::Variables => ("variables", "Variables"),
+    };
+    let place = view! { <span class="muted mono">{current.place.clone()}</span> }.into_any();
+    view! {
+        {current
+            .foreign
+            .then(|| {
+                view! {
+                    <Alert
+                        tone=Tone::Warn
+                        title="This object was not made by the console. It can be changed here, and whoever applies it may change it back."
+                    />
+                }
+            })}
+        <Form id functions only=("document", document.as_str()) class="stack">
+            <input type="hidden" name="cluster" value=cluster/>
+            <Panel title end=Some(place)>
+                <div class="editing"><Editing document current/></div>
+            </Panel>
+        </Form>
+    }
+}
+
+/// Inside the form, where what came back is known.
+#[component]
+fn Editing(document: Document, current: DocumentText) -> impl IntoView {
+    let scope = expect_context::<crate::form::FormScope>();
+    let field = NodeRef::<leptos::html::Textarea>::new();
+    let text = RwSignal::new(scope.value("text").map_or_else(|| current.text.clone(), |typed| typed.replace("\r\n", "\n")));
+    let reviewed = Signal::derive(move || scope.answered().and_then(|answer| answer.answer::<ChangeReview>()));
+    let conflict = Signal::derive(move || match scope.refused()?.problem {
+        Problem::Conflict { theirs, yours, version, .. } => Some((theirs, yours, version)),
+        _ => None,
+    });
+    // After a conflict a review compares with what is there now, and so may save over it: knowingly.
+    let base = RwSignal::new(current.version.clone());
+    let version = move || {
+        let newest = conflict.get().map(|(_, _, version)| version).or_else(|| reviewed.get().map(|r| r.version));
+        newest.or_else(|| scope.submitted("version")).unwrap_or_else(|| base.get())
+    };
+    let take = Callback::new(move |(theirs, version): (String, String)| {
+        if let Some(field) = field.get_untracked() {
+            field.set_value(&theirs);
+        }
+        text.set(theirs);
+        base.set(version);
+    });
+    view! {
+        <input type="hidden" name="version" value=version/>
+        {move || conflict.get().map(|(theirs, yours, version)| view! { <Conflict theirs yours version take/> })}
+        {move || reviewed.get().map(|review| view! { <Review review document/> })}
+        <TextWithNumbers document text field reviewed=Signal::derive(move || reviewed.get().is_some())/>
+        {move || scope.message("text").map(|message| view! { <Excerpt text=text.get_untracked() message/> })}
+        {current.problem.clone().map(|problem| {
+            view! { <Alert tone=Tone::Err title="As it stands this document can't be used: no operation can start."><p>{problem.clone()}</p><Excerpt text=current.text.clone() message=problem/></Alert> }
+        })}
+        <FormEnd>
+            {move || {
+                if reviewed.get().is_some() {
+                    view! {
+                        <Submit label="Save" function={endpoint::<SaveChange>()}/>
+                        <Submit label="Keep editing" function={endpoint::<KeepEditing>()} class="btn"/>
+                    }
+                    .into_any()
+                } else {
+                    view! { <Submit label="Review changes" function={endpoint::<ReviewChange>()}/> }.into_any()
+                }
+            }}
+        </FormEnd>
+    }
+}
+
+/// The text as a textarea with line numbers at its left. Reviewed text is read-only: what is saved is what was shown.
+#[component]
+fn TextWithNumbers(
+    document: Document,
+    text: RwSignal<String>,
+    field: NodeRef<leptos::html::Textarea>,
+    reviewed: Signal<bool>,
+) -> impl IntoView {
+    let scope = expect_context::<crate::form::FormScope>();
+    scope.claim("text");
+    let label = match document {
+        Document::Inventory => "Inventory, YAML",
+        Document::Variables => "Variables, YAML",
+    };
+    let lines = Memo::new(move |_| text.with(|text| line_count(text)));
+    let numbers = move || (1..=lines.get()).map(|n| format!("{n}\n")).collect::<String>();
+    let error = scope.id_of("text-error");
+    let textarea = view! {
+        <textarea
+            node_ref=field
+            id=scope.id_of("text")
+            name="text"
+            rows=move || lines.get().max(8)
+            wrap="off"
+            spellcheck="false"
+            autocomplete="off"
+            autocapitalize="off"
+            aria-label=label
+            aria-describedby=error.clone()
+            aria-invalid=move || scope.message("text").map(|_| "true")
+            readonly=move || reviewed.get()
+            on:input:target=move |event| text.set(event.target().value())
+        ></textarea>
+    };
+    let value = text.get_untracked();
+    view! {
+        <div class="editor">
+            <pre class="numbers" aria-hidden="true">{numbers}</pre>
+            // An empty text node is a space in the server's HTML, and in a textarea that space would count.
+            {if value.is_empty() { textarea.into_any() } else { textarea.into_inner().child(kept(value)).into_any() }}
+        </div>
+        <span class="field-error" id=error>{move || scope.message("text")}</span>
+    }
+}
+
+/// The HTML parser drops a newline right after the opening tag; one more keeps the text's own.
+fn kept(text: String) -> String {
+    if cfg!(feature = "ssr") && text.starts_with('\n') { format!("\n{text}") } else { text }
+}
+
+/// As an editor counts: a newline at the end begins one more.
+fn line_count(text: &str) -> usize {
+    text.matches('\n').count() + 1
+}

@@ -1,0 +1,70 @@
+//! Reading, reviewing and saving a cluster's inputs.
+
+use api::configuration::{ChangeReview, Configuration};
+use leptos::{prelude::*, server};
+use server_fn::codec::GetUrl;
+
+use crate::Failure;
+#[cfg(feature = "ssr")]
+use {
+    super::super::functions::known,
+    crate::{redirect, routes, session},
+    api::{Problem, configuration::Document},
+};
+
+#[server(prefix = "/api", endpoint = "load_configuration", input = GetUrl)]
+pub async fn load_configuration(cluster: String) -> Result<Configuration, Failure> {
+    let (user, backend) = session::signed_in()?;
+    let cluster = known(&cluster)?;
+    Ok(backend.configurations.read(&user, &cluster).await?)
+}
+
+/// What saving `text` would change. Changes nothing.
+#[server(prefix = "/api", endpoint = "review_change")]
+pub async fn review_change(
+    cluster: String,
+    document: String,
+    version: String,
+    #[server(default)] text: String,
+) -> Result<ChangeReview, Failure> {
+    let (user, backend) = session::signed_in()?;
+    let (cluster, document) = (known(&cluster)?, parse(&document)?);
+    Ok(backend.configurations.review(&user, &cluster, document, &version, &lines(text)).await?)
+}
+
+/// Saves `text`, if the document is still at `version`.
+#[server(prefix = "/api", endpoint = "save_change")]
+pub async fn save_change(
+    cluster: String,
+    document: String,
+    version: String,
+    #[server(default)] text: String,
+) -> Result<(), Failure> {
+    let (user, backend) = session::signed_in()?;
+    let (cluster, document) = (known(&cluster)?, parse(&document)?);
+    let saved = backend.configurations.save(&user, &cluster, document, &version, &lines(text)).await?;
+    let show = if document == Document::Variables { "variables" } else { "" };
+    let page = routes::cluster_tab(&cluster, "configuration");
+    redirect::to(&routes::with_query(&page, &[("show", show), ("saved", &saved)]));
+    Ok(())
+}
+
+/// Changes nothing: without JavaScript it brings a reviewed form back as it was typed.
+#[server(prefix = "/api", endpoint = "keep_editing")]
+pub async fn keep_editing() -> Result<(), Failure> {
+    session::signed_in()?;
+    Ok(())
+}
+
+#[cfg(feature = "ssr")]
+fn parse(document: &str) -> Result<Document, Problem> {
+    Document::parse(document).ok_or_else(|| Problem::BadRequest {
+        message: "The form names neither the inventory nor the variables. Reload the page and try again.".into(),
+    })
+}
+
+/// Browsers send the lines of a textarea with CR LF (HTML, "constructing the entry list"); files have LF.
+#[cfg(feature = "ssr")]
+pub(in super::super) fn lines(text: String) -> String {
+    if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text }
+}

@@ -1,0 +1,73 @@
+//! The Configuration tab: inventory, variables and SSH access, changed without fear: review first, then save, and a
+//! conflict shows both sides.
+
+mod conflict;
+mod editor;
+mod excerpt;
+pub(super) mod functions;
+mod review;
+mod ssh;
+
+use api::configuration::{Configuration, Document};
+use leptos::prelude::*;
+use leptos_router::hooks::{use_location, use_query_map};
+
+use super::detail::Here;
+use crate::{
+    routes,
+    ui::{Alert, Loaded, Segment, Segments, Tone},
+};
+use editor::DocumentEditor;
+use functions::load_configuration;
+use ssh::Ssh;
+
+#[component]
+pub fn ClusterConfigurationPage() -> impl IntoView {
+    let here = expect_context::<Here>();
+    let query = use_query_map();
+    let location = use_location();
+    let show = Memo::new(move |_| query.read().get("show").unwrap_or_default());
+    // Saving leads to another URL of this page, so the new version is read. Not live on purpose: what somebody is
+    // editing must not change under their hands; a conflict is found when they review or save.
+    let configuration = Resource::new(
+        move || (here.name.get(), location.search.get()),
+        |(name, _)| load_configuration(name),
+    );
+    let path = move || routes::cluster_tab(here.name.get(), "configuration");
+    let segments = Signal::derive(move || {
+        [("Inventory", ""), ("Variables", "variables"), ("SSH access", "ssh")]
+            .into_iter()
+            .map(|(word, at)| Segment {
+                word: word.into(),
+                href: routes::with_query(&path(), &[("show", at)]),
+                current: show.get() == at,
+            })
+            .collect::<Vec<_>>()
+    });
+    view! {
+        <Segments label="Which document" segments/>
+        {move || query.read().get("saved").map(|_| view! { <Saved here/> })}
+        <Loaded resource=configuration quiet=true let:configuration>
+            {
+                let Configuration { inventory, variables, ssh, .. } = configuration;
+                let cluster = here.name.get_untracked();
+                match show.get_untracked().as_str() {
+                    "variables" => view! { <DocumentEditor cluster document=Document::Variables current=variables/> }.into_any(),
+                    "ssh" => view! { <Ssh ssh/> }.into_any(),
+                    _ => view! { <DocumentEditor cluster document=Document::Inventory current=inventory/> }.into_any(),
+                }
+            }
+        </Loaded>
+    }
+}
+
+#[component]
+fn Saved(here: Here) -> impl IntoView {
+    view! {
+        <div role="status">
+            <Alert tone=Tone::Ok title="Saved. Nothing has run on the machines yet.">
+                <a class="link" href=move || routes::new_operation(&here.name.get(), "")>"Run an operation to apply it"</a>
+            </Alert>
+        </div>
+    }
+}

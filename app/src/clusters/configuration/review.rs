@@ -1,0 +1,26 @@
+//! What saving would change, in words and as text.
+
+use api::configuration::{ChangeReview, DiffKind, Document};
+use leptos::prelude::*;
+
+use crate::ui::{Alert, Diff, Tone};
+
+#[component]
+pub(super) fn Review(review: ChangeReview, document: Document) -> impl IntoView {
+    let changed = review.lines.iter().any(|line| matches!(line.kind, DiffKind::Added | DiffKind::Removed));
+    let body = if changed {
+        view! {
+            <ul class="plain">{review.summary.into_iter().map(|line| view! { <li>{line}</li> }).collect_view()}</ul>
+            <Diff lines=review.lines label=format!("Changes of the {}", document.as_str())/>
+        }
+        .into_any()
+    } else {
+        view! { <Alert tone=Tone::Idle title="Nothing would change: the text is as it was."/> }.into_any()
+    };
+    view! {
+        <section class="form-answer" tabindex="-1" aria-label="What saving changes">
+            <h3>"What saving changes"</h3>
+            {body}
+        </section>
+    }
+}

@@ -1,0 +1,89 @@
+//! One cluster: its header and tabs, and what the tabs show.
+
+mod nodes;
+mod operations;
+mod overview;
+
+use api::{
+    cluster::{ClusterDetail, ClusterRow},
+    live::Topic,
+    operation::Phase,
+};
+use leptos::prelude::*;
+use leptos_router::{components::Outlet, hooks::use_params_map};
+
+use super::{functions::load_cluster, health};
+use crate::{
+    Failure, live, routes,
+    ui::{Ago, Chip, Icon, Loaded, PageTitle, Tab, Tabs, icon},
+};
+
+pub use nodes::ClusterNodesPage;
+pub use operations::ClusterOperationsPage;
+pub use overview::ClusterOverviewPage;
+
+/// The cluster that the URL names, for all its tabs.
+#[derive(Clone, Copy)]
+pub(super) struct Here {
+    pub(super) name: Memo<String>,
+    pub(super) detail: Resource<Result<ClusterDetail, Failure>>,
+    /// Rises when something of this cluster changed.
+    pub(super) news: Signal<u64>,
+}
+
+/// The header and the tabs; the open tab is the outlet.
+#[component]
+pub fn ClusterPage() -> impl IntoView {
+    let params = use_params_map();
+    let name = Memo::new(move |_| params.read().get("name").unwrap_or_default());
+    // The page stays when only the name in the URL changes; what it listens to must not.
+    let topic = Memo::new(move |_| live::use_topic(Topic::Cluster(name.get())));
+    let news = Signal::derive(move || topic.get().get());
+    let detail = Resource::new(move || (news.get(), name.get()), |(_, name)| load_cluster(name));
+    provide_context(Here { name, detail, news });
+    view! {
+        <Loaded resource=detail rows=2 let:detail>
+            <Header row=detail.row.clone() now=detail.now/>
+        </Loaded>
+        {move || {
+            let name = name.get();
+            let tab = |word, at: &str| Tab {
+                href: if at.is_empty() { routes::cluster(&name) } else { routes::cluster_tab(&name, at) },
+                word,
+            };
+            let tabs = vec![
+                tab("Overview", ""),
+                tab("Nodes", "nodes"),
+                tab("Operations", "operations"),
+                tab("Configuration", "configuration"),
+            ];
+            view! { <Tabs label="Cluster" tabs/> }
+        }}
+        <Outlet/>
+    }
+}
+
+#[component]
+fn Header(row: ClusterRow, now: api::Time) -> impl IntoView {
+    let chip = view! { <Chip tone=health::tone(row.health) word=row.health_word.clone()/> }.into_any();
+    let nodes = row.nodes.map(|n| format!("{n} {}", if n == 1 { "node" } else { "nodes" }));
+    let last = row.last.clone().map(|last| {
+        let words = match last.phase {
+            Phase::Running => "running since ",
+            Phase::Queued => "waiting since ",
+            _ => "last operation ",
+        };
+        let when = last.ended.or(last.started).unwrap_or(last.submitted);
+        let by = if last.by.is_empty() { String::new() } else { format!(" by {}", last.by) };
+        view! {
+            <a class="link-quiet" href=routes::operation(&last.name)>{words} <Ago time=when now/> {by}</a>
+        }
+    });
+    let dot = (nodes.is_some() && last.is_some()).then_some(" · ");
+    view! {
+        <PageTitle text=row.name.to_string() aside=view! { {chip} <span class="muted">{nodes} {dot} {last}</span> }.into_any()>
+            <a class="btn danger" href=routes::cluster_tab(&row.name, "unregister")>"Unregister"</a>
+            <a class="btn primary" href=routes::new_operation(row.name.as_str(), "")>{icon(Icon::Play)} "Run an operation"</a>
+        </PageTitle>
+    }
+}

@@ -1,0 +1,181 @@
+//! The Overview tab: what ran, what holds, what is known.
+
+use api::{
+    Time,
+    cluster::{ClusterDetail, ConditionRow},
+    operation::OperationRow,
+};
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+
+use super::{super::configuration::functions::load_configuration, Here};
+use crate::{
+    routes,
+    ui::{
+        Ago, Alert, Copy, Empty, Fact, Facts, Icon, Loaded, Panel, Since, Status, Tone, icon, phase_icon, phase_tone,
+        phase_word,
+    },
+};
+
+#[component]
+pub fn ClusterOverviewPage() -> impl IntoView {
+    let here = expect_context::<Here>();
+    let query = use_query_map();
+    view! {
+        {move || query.read().get("registered").map(|_| view! { <FirstSteps here/> })}
+        <Loaded resource=here.detail quiet=true let:detail>
+            <Overview detail/>
+        </Loaded>
+    }
+}
+
+#[component]
+fn Overview(detail: ClusterDetail) -> impl IntoView {
+    let now = detail.now;
+    let name = detail.row.name.to_string();
+    let note = (!detail.row.note.is_empty()).then(|| {
+        let tone = super::super::health::tone(detail.row.health);
+        view! { <Alert tone title=detail.row.note.clone()/> }
+    });
+    let all = routes::cluster_tab(&name, "operations");
+    let end = (detail.operations > 0)
+        .then(|| view! { <a class="link" href=all>{format!("All {}", detail.operations)}</a> }.into_any());
+    view! {
+        {note}
+        <div class="two">
+            <div class="stack">
+                <Panel title="Recent operations" end=end>
+                    <Recent rows=detail.recent name=name.clone() now/>
+                </Panel>
+                {(!detail.conditions.is_empty()).then(|| view! { <Conditions rows=detail.conditions now/> })}
+            </div>
+            <Panel title="Facts">
+                <Facts>
+                    {detail
+                        .facts
+                        .into_iter()
+                        .map(|fact| view! { <Fact label=fact.label><span class:mono=fact.mono>{fact.value}</span></Fact> })
+                        .collect_view()}
+                    <Fact label="Registered"><Ago time=detail.row.created now/></Fact>
+                    {(!detail.row.labels.is_empty())
+                        .then(|| {
+                            let tags = detail.row.labels.into_iter().map(|label| view! { <span class="tag">{label}</span> });
+                            view! { <Fact label="Labels">{tags.collect_view()}</Fact> }
+                        })}
+                </Facts>
+            </Panel>
+        </div>
+    }
+}
+
+#[component]
+fn Recent(rows: Vec<OperationRow>, name: String, now: Time) -> impl IntoView {
+    if rows.is_empty() {
+        return view! {
+            <Empty title="Nothing has run yet" text="ping.yml reaches every machine over SSH and changes nothing: a good first run.">
+                <a class="btn" href=routes::new_operation(&name, "ping.yml")>{icon(Icon::Play)} "Run ping.yml"</a>
+            </Empty>
+        }
+        .into_any();
+    }
+    view! {
+        <div class="scroll" tabindex="0" role="region" aria-label="Recent operations">
+            <table class="rows">
+                <thead class="sr">
+                    <tr>
+                        <th scope="col">"Status"</th> <th scope="col">"Operation"</th> <th scope="col">"By"</th>
+                        <th scope="col">"Duration"</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {rows
+                        .into_iter()
+                        .map(|row| {
+                            let when = row.ended.or(row.started).unwrap_or(row.submitted);
+                            let by = if row.by.is_empty() { String::new() } else { format!("{} · ", row.by) };
+                            view! {
+                                <tr>
+                                    <td>
+                                        <Status tone=phase_tone(row.phase) icon=phase_icon(row.phase) word=phase_word(&row)/>
+                                    </td>
+                                    <th scope="row">
+                                        <a class="name" href=routes::operation(&row.name)>{row.action.clone()}</a>
+                                    </th>
+                                    <td class="muted">{by} <Ago time=when now/></td>
+                                    <td class="num muted">
+                                        {row.started.map(|start| view! { <Since start end=row.ended now/> })}
+                                    </td>
+                                </tr>
+                            }
+                        })
+                        .collect_view()}
+                </tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Conditions(rows: Vec<ConditionRow>, now: Time) -> impl IntoView {
+    view! {
+        <Panel title="Conditions">
+            <ul class="conditions">
+                {rows
+                    .into_iter()
+                    .map(|row| {
+                        let tone = if row.ok { Tone::Ok } else { Tone::Warn };
+                        view! {
+                            <li>
+                                <Status tone word=row.name/>
+                                <span class="muted grow">{row.message}</span>
+                                {row.since.map(|since| view! { <span class="faint"><Ago time=since now/></span> })}
+                            </li>
+                        }
+                    })
+                    .collect_view()}
+            </ul>
+        </Panel>
+    }
+}
+
+/// Right after registering: the key to put on the machines, if one was generated, and the first run.
+///
+/// The key is read back from the cluster, never from the URL: else a crafted link could show somebody else's.
+#[component]
+fn FirstSteps(here: Here) -> impl IntoView {
+    let configuration = Resource::new(move || here.name.get(), load_configuration);
+    view! {
+        <Loaded resource=configuration quiet=true rows=2 let:configuration>
+            {
+                let name = here.name.get_untracked();
+                view! {
+                    <section class="alert ok" aria-label="First steps">
+                        <p class="alert-title">{icon(Icon::Check)} <span>{format!("{name} is registered")}</span></p>
+                        <div class="alert-body">
+                            {configuration
+                                .ssh
+                                .public_key
+                                .map(|key| {
+                                    view! {
+                                        <p>
+                                            "Put this public key into " <code>"~/.ssh/authorized_keys"</code>
+                                            " of the user on every machine. The private half stays here and is never shown."
+                                        </p>
+                                        <pre class="command" tabindex="0"><code>{key.clone()}</code></pre>
+                                        <div class="bar"><Copy text=key label="Copy the public key"/></div>
+                                    }
+                                })}
+                            <p>"Then let ansible reach every machine once. This changes nothing on them."</p>
+                            <div class="bar">
+                                <a class="btn primary" href=routes::new_operation(&name, "ping.yml")>
+                                    {icon(Icon::Play)} "Run ping.yml"
+                                </a>
+                            </div>
+                        </div>
+                    </section>
+                }
+            }
+        </Loaded>
+    }
+}

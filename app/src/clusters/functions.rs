@@ -1,0 +1,36 @@
+//! What the cluster pages read.
+
+use api::cluster::{ClusterDetail, ClusterFilter, ClusterList, NodeList};
+use leptos::{prelude::*, server};
+use server_fn::codec::GetUrl;
+
+use crate::Failure;
+#[cfg(feature = "ssr")]
+use crate::session;
+
+#[server(prefix = "/api", endpoint = "load_clusters", input = GetUrl)]
+pub async fn load_clusters(filter: ClusterFilter) -> Result<ClusterList, Failure> {
+    let (user, backend) = session::signed_in()?;
+    Ok(backend.clusters.list(&user, &filter).await?)
+}
+
+#[server(prefix = "/api", endpoint = "load_cluster", input = GetUrl)]
+pub async fn load_cluster(cluster: String) -> Result<ClusterDetail, Failure> {
+    let (user, backend) = session::signed_in()?;
+    let cluster = known(&cluster)?;
+    Ok(backend.clusters.get(&user, &cluster).await?)
+}
+
+#[server(prefix = "/api", endpoint = "load_nodes", input = GetUrl)]
+pub async fn load_nodes(cluster: String) -> Result<NodeList, Failure> {
+    let (user, backend) = session::signed_in()?;
+    let cluster = known(&cluster)?;
+    Ok(backend.clusters.nodes(&user, &cluster).await?)
+}
+
+/// The name from a URL. What can't be a name is the name of nothing.
+#[cfg(feature = "ssr")]
+pub(super) fn known(name: &str) -> Result<api::ClusterName, api::Problem> {
+    let short = || name.chars().take(80).collect();
+    name.parse().map_err(|_| api::Problem::NotFound { what: "cluster".into(), name: short() })
+}

@@ -1,0 +1,81 @@
+//! All clusters: what is broken, what runs and who started it, at a glance.
+
+mod query;
+mod table;
+mod tiles;
+
+use api::live::Topic;
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+
+use super::functions::load_clusters;
+use crate::{
+    live, routes,
+    ui::{Empty, Filter, Icon, Loaded, PageTitle, Segments, icon},
+};
+use query::{filter_of, views};
+use table::ClusterTable;
+use tiles::Tiles;
+
+#[component]
+pub fn ClusterListPage() -> impl IntoView {
+    let query = use_query_map();
+    let filter = Memo::new(move |_| filter_of(&query.read()));
+    let news = live::use_topic(Topic::Clusters);
+    let clusters = Resource::new(move || (news.get(), filter.get()), |(_, filter)| load_clusters(filter));
+    let keep = Signal::derive(move || filter.with(|f| vec![("show", f.show.clone()), ("sort", f.sort.clone())]));
+    view! {
+        <PageTitle text="Clusters">
+            <a class="btn primary" href=routes::NEW_CLUSTER>{icon(Icon::Plus)} "Register a cluster"</a>
+        </PageTitle>
+        <Transition>
+            {move || clusters.get().and_then(Result::ok).filter(|l| l.totals.all > 0).map(|l| view! { <Tiles totals=l.totals/> })}
+        </Transition>
+        <div class="bar">
+            <Filter
+                action=routes::CLUSTERS
+                q=Signal::derive(move || filter.with(|f| f.q.clone()))
+                keep=keep
+                label="Filter by name or label"
+            />
+            <Segments label="Which clusters" segments=Signal::derive(move || filter.with(views))/>
+        </div>
+        <Loaded resource=clusters let:list>
+            {
+                let filter = filter.get_untracked();
+                if list.totals.all == 0 {
+                    view! { <NoClustersYet/> }.into_any()
+                } else if list.rows.is_empty() {
+                    view! { <NoneMatches/> }.into_any()
+                } else {
+                    view! { <ClusterTable list filter/> }.into_any()
+                }
+            }
+        </Loaded>
+    }
+}
+
+#[component]
+fn NoClustersYet() -> impl IntoView {
+    view! {
+        <section class="panel first-use">
+            <Empty
+                title="No clusters yet"
+                text="Register the machines of a cluster: a name, their addresses and an SSH key are enough. Nothing runs on them until you say so."
+            >
+                <a class="btn primary" href=routes::NEW_CLUSTER>{icon(Icon::Plus)} "Register a cluster"</a>
+            </Empty>
+        </section>
+    }
+}
+
+#[component]
+fn NoneMatches() -> impl IntoView {
+    view! {
+        <section class="panel">
+            <Empty title="No cluster matches" text="There are clusters, but none with this filter.">
+                <a class="btn" href=routes::CLUSTERS>"Show all clusters"</a>
+            </Empty>
+        </section>
+    }
+}

@@ -1,0 +1,48 @@
+//! The list's query string, both ways.
+
+use api::cluster::ClusterFilter;
+use leptos_router::params::ParamsMap;
+
+use crate::{routes, ui::Segment};
+
+/// The filter that a URL asks for.
+pub(super) fn filter_of(query: &ParamsMap) -> ClusterFilter {
+    let text = |key| query.get_str(key).unwrap_or_default().to_owned();
+    ClusterFilter { q: text("q"), show: text("show"), sort: text("sort"), page: text("page").parse().unwrap_or_default() }
+}
+
+/// The views of the list; each keeps what was typed and how it is sorted.
+pub(super) fn views(filter: &ClusterFilter) -> Vec<Segment> {
+    [("All", ""), ("Needs attention", "attention"), ("Running", "running")]
+        .into_iter()
+        .map(|(word, show)| Segment {
+            word: word.into(),
+            href: routes::clusters(&ClusterFilter { show: show.into(), page: 0, ..filter.clone() }),
+            current: filter.show == show,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_read_as_it_was_written() {
+        let filter = ClusterFilter { q: "eu".into(), show: "attention".into(), sort: "-nodes".into(), page: 3 };
+        let query = [("q", "eu"), ("show", "attention"), ("sort", "-nodes"), ("page", "3")].into_iter().collect();
+        assert_eq!(filter_of(&query), filter);
+    }
+
+    #[test]
+    fn another_view_starts_at_its_first_page_and_keeps_the_rest() {
+        let filter = ClusterFilter { q: "eu".into(), page: 3, ..Default::default() };
+        assert_eq!(views(&filter)[2].href, "/clusters?q=eu&show=running");
+        assert!(views(&filter)[0].current);
+    }
+
+    #[test]
+    fn a_page_that_is_no_number_is_the_first() {
+        assert_eq!(filter_of(&[("page", "-1")].into_iter().collect()).page, 0);
+    }
+}

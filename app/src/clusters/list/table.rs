@@ -1,0 +1,85 @@
+//! The table of clusters.
+
+use api::{
+    Time,
+    cluster::{ClusterFilter, ClusterList, ClusterRow},
+    operation::OperationRow,
+};
+use leptos::prelude::*;
+
+use super::super::health::HealthStatus;
+use crate::{
+    routes,
+    ui::{Ago, Pages, SortHeader, Status, phase_icon, phase_tone, phase_word},
+};
+
+#[component]
+pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl IntoView {
+    let now = list.now;
+    let header = |word, column| {
+        let kept = filter.clone();
+        let link = move |sort| routes::clusters(&ClusterFilter { sort, page: 0, ..kept.clone() });
+        view! { <SortHeader word column sort=filter.sort.clone() default="health" link/> }
+    };
+    let at_page = {
+        let kept = filter.clone();
+        move |page| routes::clusters(&ClusterFilter { page, ..kept.clone() })
+    };
+    let of = format!("{} {}", list.matching, if list.matching == 1 { "cluster" } else { "clusters" });
+    view! {
+        <section class="panel scroll" tabindex="0" aria-label="Clusters">
+            <table class="rows">
+                <thead>
+                    <tr>
+                        {header("Name", "name")} {header("Health", "health")} {header("Nodes", "nodes")}
+                        {header("Last operation", "last")} <th scope="col">"By"</th> <th scope="col">"Labels"</th>
+                        <th scope="col" class="wide">"Note"</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {list.rows.into_iter().map(|row| view! { <Row row now/> }).collect_view()}
+                </tbody>
+            </table>
+        </section>
+        <Pages page=list.page pages=list.pages of link=at_page/>
+    }
+}
+
+#[component]
+fn Row(row: ClusterRow, now: Time) -> impl IntoView {
+    let labels = row.labels.iter().map(|label| view! { <span class="tag">{label.clone()}</span> }).collect_view();
+    let by = row.last.as_ref().map(|last| {
+        let when = last.ended.or(last.started).unwrap_or(last.submitted);
+        let by = if last.by.is_empty() { String::new() } else { format!("{} · ", last.by) };
+        view! { {by} <Ago time=when now/> }
+    });
+    let note = if row.queued > 0 && row.note.is_empty() { format!("{} waiting", row.queued) } else { row.note.clone() };
+    view! {
+        <tr>
+            <th scope="row"><a class="name" href=routes::cluster(&row.name)>{row.name.to_string()}</a></th>
+            <td><HealthStatus row=row.clone()/></td>
+            <td class="num">{row.nodes.map_or_else(|| "–".to_owned(), |nodes| nodes.to_string())}</td>
+            <td><LastOperation last=row.last/></td>
+            <td class="muted">{by}</td>
+            <td>{labels}</td>
+            <td class="muted wide"><span class="cut" title=note.clone()>{note.clone()}</span></td>
+        </tr>
+    }
+}
+
+#[component]
+fn LastOperation(last: Option<OperationRow>) -> impl IntoView {
+    match last {
+        None => view! { <span class="faint">"Never run"</span> }.into_any(),
+        Some(last) => {
+            let said = phase_word(&last);
+            view! {
+                <a href=routes::operation(&last.name) title=format!("{said}: {}", last.name)>
+                    <Status tone=phase_tone(last.phase) icon=phase_icon(last.phase) word=last.action.clone()/>
+                    <span class="sr">{format!(", {said}")}</span>
+                </a>
+            }
+            .into_any()
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Five numbers over all clusters.
+
+use api::cluster::{ClusterFilter, ClusterTotals};
+use leptos::prelude::*;
+
+use crate::{
+    routes,
+    ui::{Icon, Status, Tone},
+};
+
+#[component]
+pub(super) fn Tiles(totals: ClusterTotals) -> impl IntoView {
+    let show = |show: &str| routes::clusters(&ClusterFilter { show: show.into(), ..Default::default() });
+    let attention = totals.attention + totals.broken;
+    view! {
+        <section class="panel stats" aria-label="Summary">
+            <div>
+                <b>{totals.good} <span class="of">" of " {totals.all}</span></b>
+                <Status tone=Tone::Ok word="Ready"/>
+            </div>
+            <a href=show("attention")>
+                <b>{attention}</b>
+                <Status tone={if attention > 0 { Tone::Warn } else { Tone::Idle }} icon=Icon::Warning word="Need attention"/>
+            </a>
+            <a href=show("running")>
+                <b>{totals.running}</b>
+                <Status
+                    tone={if totals.running > 0 { Tone::Run } else { Tone::Idle }}
+                    icon={if totals.running > 0 { Icon::Running } else { Icon::Play }}
+                    word="Operations running"
+                />
+            </a>
+            <div>
+                <b>{totals.queued}</b>
+                <Status tone=Tone::Idle icon=Icon::Clock word="Waiting"/>
+            </div>
+            <div>
+                <b>{totals.nodes}</b>
+                <span class="muted">"Nodes in inventories"</span>
+            </div>
+        </section>
+    }
+}

@@ -1,0 +1,186 @@
+//! The machines: rows, or pasted lines.
+
+use leptos::prelude::*;
+
+use crate::{
+    form::FormScope,
+    ui::{Icon, TextArea, icon},
+};
+
+/// Rows that a page without JavaScript offers.
+const ROWS: usize = 8;
+/// Rows that a page with JavaScript begins with.
+const FIRST: usize = 3;
+const FIELDS: [&str; 5] = ["name", "address", "user", "port", "role"];
+const ROLES: [(&str, &str); 4] = [
+    ("both", "Control plane and worker"),
+    ("control_plane", "Control plane"),
+    ("worker", "Worker"),
+    ("none", "No role"),
+];
+
+#[component]
+pub(super) fn Machines() -> impl IntoView {
+    let scope = expect_context::<FormScope>();
+    let filled = scope.typed().map_or(0, |typed| filled_rows(&typed));
+    // The server offers enough rows for everybody; in the browser the empty ones go, and a button brings more.
+    let rows = RwSignal::new(ROWS.max(filled + 1));
+    let script = RwSignal::new(false);
+    Effect::new(move |_| {
+        if !script.get_untracked() {
+            script.set(true);
+            if filled == 0 && !any_row_typed() {
+                rows.set(FIRST);
+            }
+        }
+    });
+    view! {
+        <div class="pad stack">
+            <div class="scroll" tabindex="0" role="region" aria-label="Machines">
+                <table class="machines">
+                    <thead>
+                        <tr>
+                            <th scope="col">"Name"</th> <th scope="col">"Address"</th> <th scope="col">"User"</th>
+                            <th scope="col">"Port"</th> <th scope="col">"Role"</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        <For each=move || 0..rows.get() key=|index| *index let:index>
+                            <MachineFields index/>
+                        </For>
+                    </tbody>
+                </table>
+            </div>
+            <div class="bar" hidden=move || !script.get()>
+                <button type="button" class="btn" on:click=move |_| rows.update(|rows| *rows += 1)>
+                    {icon(Icon::Plus)} "Another machine"
+                </button>
+                <span class="muted">"Rows left empty are ignored."</span>
+            </div>
+            <details open=scope.value("pasted").is_some_and(|pasted| !pasted.trim().is_empty())>
+                <summary>"Or paste lines"</summary>
+                <TextArea
+                    name="pasted" label="One machine a line" rows=6 nowrap=true
+                    placeholder="node1 10.0.0.11\nops@10.0.0.12:2222\nnode[3:9] 10.0.0.[13:19]"
+                    hint="Used when no row above is filled. A name and an address, user@address, a range, or lines of an inventory."
+                />
+            </details>
+        </div>
+    }
+}
+
+#[component]
+fn MachineFields(index: usize) -> impl IntoView {
+    let scope = expect_context::<FormScope>();
+    // A cell is too narrow for a sentence: the row's problems stand together below it.
+    let problems = move || {
+        let sentences: Vec<_> = FIELDS.into_iter().filter_map(|field| scope.message(&name_of(index, field))).collect();
+        (!sentences.is_empty()).then(|| sentences.join(" "))
+    };
+    for field in FIELDS {
+        scope.claim(&name_of(index, field));
+    }
+    view! {
+        <tr>
+            <td><Cell index field="name" label="Name" placeholder=format!("node{}", index + 1)/></td>
+            <td><Cell index field="address" label="Address" placeholder=format!("10.0.0.{}", index + 11)/></td>
+            <td><Cell index field="user" label="User" placeholder="root"/></td>
+            <td class="port"><Cell index field="port" label="Port" placeholder="22"/></td>
+            <td><RoleCell index/></td>
+        </tr>
+        <tr>
+            <td colspan="5"><span class="field-error" id=error_id(index)>{problems}</span></td>
+        </tr>
+    }
+}
+
+/// An input whose label is its column's heading and its row's number.
+#[component]
+fn Cell(index: usize, field: &'static str, label: &'static str, #[prop(into)] placeholder: String) -> impl IntoView {
+    let scope = expect_context::<FormScope>();
+    let name = name_of(index, field);
+    let asked = name.clone();
+    view! {
+        <input
+            name=name.clone()
+            class="mono"
+            value=scope.value(&name).unwrap_or_default()
+            placeholder=placeholder
+            aria-label=format!("{label} of machine {}", index + 1)
+            aria-describedby=error_id(index)
+            aria-invalid=move || scope.message(&asked).map(|_| "true")
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck="false"
+        />
+    }
+}
+
+#[component]
+fn RoleCell(index: usize) -> impl IntoView {
+    let scope = expect_context::<FormScope>();
+    let name = name_of(index, "role");
+    let chosen = scope.value(&name).unwrap_or_else(|| "both".into());
+    let asked = name.clone();
+    view! {
+        <select
+            name=name
+            aria-label=format!("Role of machine {}", index + 1)
+            aria-describedby=error_id(index)
+            aria-invalid=move || scope.message(&asked).map(|_| "true")
+        >
+            {ROLES
+                .into_iter()
+                .map(|(value, word)| view! { <option value=value selected=value == chosen>{word}</option> })
+                .collect_view()}
+        </select>
+    }
+}
+
+fn error_id(index: usize) -> String {
+    format!("machine-{index}-error")
+}
+
+fn name_of(index: usize, field: &str) -> String {
+    format!("machines[{index}][{field}]")
+}
+
+/// How many rows the typed values fill, counted to the last filled one.
+fn filled_rows(typed: &[(String, String)]) -> usize {
+    typed
+        .iter()
+        .filter(|(name, value)| !value.trim().is_empty() && !name.ends_with("[role]"))
+        .filter_map(|(name, _)| name.strip_prefix("machines[")?.split(']').next()?.parse::<usize>().ok())
+        .map(|index| index + 1)
+        .max()
+        .unwrap_or(0)
+        .min(1000)
+}
+
+/// Somebody was quicker than the wasm and typed into a row already.
+#[cfg(feature = "hydrate")]
+fn any_row_typed() -> bool {
+    use wasm_bindgen::JsCast;
+    let Ok(inputs) = document().query_selector_all(".machines input") else { return false };
+    (0..inputs.length())
+        .filter_map(|at| inputs.get(at)?.dyn_into::<web_sys::HtmlInputElement>().ok())
+        .any(|input| !input.value().is_empty())
+}
+
+#[cfg(not(feature = "hydrate"))]
+fn any_row_typed() -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_up_to_the_last_filled_one() {
+        let typed = |pairs: &[(&str, &str)]| pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect::<Vec<_>>();
+        assert_eq!(filled_rows(&typed(&[("machines[0][name]", "a"), ("machines[11][address]", "10.0.0.1")])), 12);
+        assert_eq!(filled_rows(&typed(&[("machines[4][role]", "both"), ("machines[3][name]", " ")])), 0);
+        assert_eq!(filled_rows(&typed(&[("machines[99999999][name]", "a")])), 1000, "a crafted index is no request for memory");
+    }
+}

@@ -1,0 +1,95 @@
+//! Registering a cluster: name, machines, SSH access, variables, a review of the files as they will be written, create.
+
+pub(super) mod functions;
+mod machines;
+mod review;
+mod ssh;
+
+use api::cluster::RegistrationReview;
+use leptos::prelude::*;
+
+use crate::{
+    form::{FormScope, endpoint},
+    routes,
+    ui::{Field, Form, FormEnd, PageTitle, Panel, Submit, TextArea},
+};
+use super::configuration::functions::KeepEditing;
+use functions::{RegisterCluster, ReviewCluster};
+use machines::Machines;
+use review::Review;
+use ssh::{KeyFields, SshChoice};
+
+#[component]
+pub fn NewClusterPage() -> impl IntoView {
+    let functions = vec![endpoint::<ReviewCluster>(), endpoint::<RegisterCluster>(), endpoint::<KeepEditing>()];
+    view! {
+        <PageTitle text="Register a cluster"/>
+        <p class="muted lead">
+            "Nothing runs on the machines by this: it writes down which they are and how to reach them. You see every file before it is written."
+        </p>
+        <Form id="new-cluster" functions multipart=true class="stack form-width">
+            <Steps/>
+        </Form>
+    }
+}
+
+/// Inside the form, where what came back is known.
+#[component]
+fn Steps() -> impl IntoView {
+    let scope = expect_context::<FormScope>();
+    let reviewed = Signal::derive(move || scope.answered().and_then(|answer| answer.answer::<RegistrationReview>()));
+    let reviewing = Signal::derive(move || reviewed.get().is_some());
+    // A private key never comes back from the server. When the page was rendered by a submission (no JavaScript), it
+    // must be given once more, so its fields stay in sight.
+    let key_again = scope.typed().is_some() && scope.value("ssh").as_deref() == Some("paste");
+    view! {
+        {move || reviewed.get().map(|review| view! { <Review review/> })}
+        <div class="stack" hidden=move || reviewing.get()>
+            <Panel title="1 · Name">
+                <div class="pad cols">
+                    <Field
+                        name="name" label="Name" mono=true autofocus=true placeholder="prod-fra"
+                        hint="Lower-case letters, digits, “-” and “.”, at most 63."
+                    />
+                    <Field
+                        name="namespace" label="Namespace" mono=true placeholder="kubeonkube"
+                        hint="Where its ConfigMaps and its Secret live. Empty: the default one."
+                    />
+                </div>
+            </Panel>
+            <Panel title="2 · Machines"><Machines/></Panel>
+            <Panel title="3 · SSH access"><SshChoice/></Panel>
+        </div>
+        <div hidden=move || reviewing.get() && !key_again>
+            <KeyFields again=key_again/>
+        </div>
+        <div class="stack" hidden=move || reviewing.get()>
+            <Panel title="4 · Variables">
+                <div class="pad">
+                    <TextArea
+                        name="variables" label="Variables, YAML" rows=8 nowrap=true
+                        placeholder="kube_version: 1.34.4\nkube_network_plugin: calico"
+                        hint="What the playbooks read as group_vars. May be empty now and changed later."
+                    />
+                </div>
+            </Panel>
+        </div>
+        <FormEnd>
+            {move || {
+                if reviewing.get() {
+                    view! {
+                        <Submit label="Register the cluster" function={endpoint::<RegisterCluster>()}/>
+                        <Submit label="Back to the form" function={endpoint::<KeepEditing>()} class="btn"/>
+                    }
+                    .into_any()
+                } else {
+                    view! {
+                        <Submit label="Review" function={endpoint::<ReviewCluster>()}/>
+                        <a class="btn" href=routes::CLUSTERS>"Cancel"</a>
+                    }
+                    .into_any()
+                }
+            }}
+        </FormEnd>
+    }
+}

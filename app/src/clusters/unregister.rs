@@ -1,0 +1,66 @@
+//! Taking a cluster out of the console, with its consequences said first.
+
+use leptos::{prelude::*, server};
+use leptos_meta::Title;
+
+use super::detail::Here;
+use crate::{
+    Failure,
+    form::endpoint,
+    ui::{Alert, Check, Field, Form, FormEnd, Panel, Submit, Tone},
+};
+
+/// Takes the cluster out. `records` is `keep` or `delete`.
+#[server(prefix = "/api", endpoint = "unregister_cluster")]
+pub async fn unregister_cluster(
+    cluster: String,
+    #[server(default)] confirm: String,
+    #[server(default)] records: String,
+) -> Result<(), Failure> {
+    let (user, backend) = crate::session::signed_in()?;
+    let cluster = super::functions::known(&cluster)?;
+    let how = api::cluster::Unregister { confirm: confirm.trim().to_owned(), delete_records: records == "delete" };
+    backend.clusters.unregister(&user, &cluster, &how).await?;
+    crate::redirect::to(crate::routes::CLUSTERS);
+    Ok(())
+}
+
+#[component]
+pub fn UnregisterClusterPage() -> impl IntoView {
+    let here = expect_context::<Here>();
+    view! {
+        <Title text=move || format!("Unregister {}", here.name.get())/>
+        <Panel title="Unregister this cluster" class="narrow">
+            <div class="pad">
+                <Alert tone=Tone::Warn title="What happens">
+                    <ul class="list">
+                        <li>"The machines are not touched: what runs on them keeps running."</li>
+                        <li>"The console and the controller forget the cluster; no operation can be started on it any more."</li>
+                        <li>"The inventory, variables and SSH key that this console wrote are deleted with it. Objects that somebody else applied stay."</li>
+                        <li>"While an operation runs, this is refused."</li>
+                    </ul>
+                </Alert>
+                {move || {
+                    let name = here.name.get();
+                    view! {
+                        <Form id="unregister" functions={vec![endpoint::<UnregisterCluster>()]} class="stack">
+                            <input type="hidden" name="cluster" value=name.clone()/>
+                            <fieldset>
+                                <legend>"Records of its operations"</legend>
+                                <Check radio=true name="records" value="keep" label="Keep them" checked=true
+                                    hint="Runs and their logs stay readable under Operations."/>
+                                <Check radio=true name="records" value="delete" label="Delete them"
+                                    hint="Operations and their logs are gone for good."/>
+                            </fieldset>
+                            <Field name="confirm" label=format!("Type “{name}” to confirm") mono=true/>
+                            <FormEnd>
+                                <Submit label="Unregister" class="btn danger-solid"/>
+                                <a class="btn" href=crate::routes::cluster(&name)>"Keep the cluster"</a>
+                            </FormEnd>
+                        </Form>
+                    }
+                }}
+            </div>
+        </Panel>
+    }
+}

@@ -1,0 +1,41 @@
+//! The one error type of all server functions: a [`Problem`], carried as JSON with its own HTTP status.
+
+use api::Problem;
+use leptos::{
+    prelude::{FromServerFnError, ServerFnErrorErr},
+    server_fn::codec::JsonEncoding,
+};
+use serde::{Deserialize, Serialize};
+
+/// A [`Problem`] on its way to a page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Failure(pub Problem);
+
+impl FromServerFnError for Failure {
+    type Encoder = JsonEncoding;
+
+    fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
+        use ServerFnErrorErr as E;
+        Self(match error {
+            E::Args(detail) if detail.contains("length limit") => Problem::TooLarge { limit: "2 MiB".into() },
+            E::Args(detail) | E::MissingArg(detail) | E::Deserialization(detail) => {
+                Problem::BadRequest { message: format!("The request can't be read: {detail}. Nothing was changed.") }
+            }
+            E::Request(_) => {
+                Problem::Unavailable { message: "The server can't be reached. Check that it runs, then try again.".into() }
+            }
+            _ => Problem::Internal,
+        })
+    }
+
+    fn status_code(&self) -> http::StatusCode {
+        self.0.status().try_into().unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR)
+    }
+}
+
+impl<E: Into<Problem>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}

@@ -1,0 +1,122 @@
+//! The browser's half: a submission as a fetch of the same server function.
+
+use api::Problem;
+use leptos::{
+    ev::SubmitEvent,
+    prelude::*,
+    task::spawn_local,
+};
+use leptos_router::NavigateOptions;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{File, FormData, HtmlButtonElement, HtmlElement, HtmlFormElement, Request, RequestInit, Response, UrlSearchParams};
+
+use super::{FormAnswer, FormReturn, Submission};
+use crate::Failure;
+
+/// Takes over from the browser: nothing is loaded anew, and what was typed stays where it is.
+pub(super) fn submit(event: &SubmitEvent, submission: Submission, navigate: impl Fn(&str, NavigateOptions) + Clone + 'static) {
+    if event.default_prevented() {
+        return;
+    }
+    let Some(form) = event.target().and_then(|target| target.dyn_into::<HtmlFormElement>().ok()) else { return };
+    event.prevent_default();
+    if submission.pending.get_untracked() {
+        return;
+    }
+    submission.pending.set(true);
+    let button = event.submitter().and_then(|element| element.dyn_into::<HtmlButtonElement>().ok());
+    spawn_local(async move {
+        let values = collect(&form, button.as_ref()).await;
+        let name = values.iter().rfind(|(name, _)| name == "form").map(|(_, value)| value.clone()).unwrap_or_default();
+        let outcome = call(&name, &values).await;
+        if submission.pending.try_set(false).is_some() {
+            return; // The page was left meanwhile; its answer is nobody's.
+        }
+        match outcome {
+            Outcome::Redirect(path) => {
+                submission.clear();
+                navigate(&path, NavigateOptions::default());
+            }
+            Outcome::Answer(answer_json) => {
+                submission.refused.set(None);
+                submission.answered.set(Some(FormAnswer { form: name, values, answer_json }));
+                focus_after_render(&form, ".form-answer");
+            }
+            Outcome::Refused(problem) => {
+                submission.refused.set(Some(FormReturn { form: name, values, problem }));
+                focus_after_render(&form, ".conflict, [aria-invalid=true], .form-problem");
+            }
+        }
+    });
+}
+
+enum Outcome {
+    Redirect(String),
+    Answer(String),
+    Refused(Problem),
+}
+
+/// All fields of the form, files as text, then the button's own name and value.
+async fn collect(form: &HtmlFormElement, button: Option<&HtmlButtonElement>) -> Vec<(String, String)> {
+    let mut values = Vec::new();
+    let entries = FormData::new_with_form(form).ok().and_then(|data| js_sys::try_iter(&data).ok().flatten());
+    for entry in entries.into_iter().flatten().flatten() {
+        let pair = js_sys::Array::from(&entry);
+        let Some(name) = pair.get(0).as_string() else { continue };
+        let value = pair.get(1);
+        let text = match value.dyn_ref::<File>() {
+            Some(file) => JsFuture::from(file.text()).await.ok().and_then(|text| text.as_string()).unwrap_or_default(),
+            None => value.as_string().unwrap_or_default(),
+        };
+        values.push((name, text));
+    }
+    if let Some(button) = button.filter(|button| !button.name().is_empty()) {
+        values.push((button.name(), button.value()));
+    }
+    values
+}
+
+async fn call(name: &str, values: &[(String, String)]) -> Outcome {
+    match fetch(name, values).await {
+        Ok(outcome) => outcome,
+        Err(_) => Outcome::Refused(Problem::Unavailable {
+            message: "The server can't be reached, so nothing was sent. What you typed is still here; try again.".into(),
+        }),
+    }
+}
+
+async fn fetch(name: &str, values: &[(String, String)]) -> Result<Outcome, JsValue> {
+    let body = UrlSearchParams::new()?;
+    for (name, value) in values {
+        body.append(name, value);
+    }
+    let init = RequestInit::new();
+    init.set_method("POST");
+    init.set_body(&body);
+    let request = Request::new_with_str_and_init(&format!("{}/{name}", crate::PREFIX), &init)?;
+    request.headers().set("Accept", "application/json")?;
+    let response: Response = JsFuture::from(window().fetch_with_request(&request)).await?.dyn_into()?;
+    let text = JsFuture::from(response.text()?).await?.as_string().unwrap_or_default();
+    if !response.ok() {
+        let failure = serde_json::from_str::<Failure>(&text).map_or(Problem::Internal, |failure| failure.0);
+        return Ok(Outcome::Refused(failure));
+    }
+    Ok(match response.headers().get("Location")? {
+        Some(path) => Outcome::Redirect(path),
+        None => Outcome::Answer(text),
+    })
+}
+
+/// The answer appears in the next frame; the person's place is there.
+fn focus_after_render(form: &HtmlFormElement, selector: &'static str) {
+    let form = form.clone();
+    let _ = request_animation_frame(move || {
+        if let Ok(Some(element)) = form.query_selector(selector)
+            && let Ok(element) = element.dyn_into::<HtmlElement>()
+        {
+            let _ = element.focus();
+            element.scroll_into_view_with_bool(true);
+        }
+    });
+}

@@ -1,0 +1,82 @@
+//! One form's share of the page's [`Submission`].
+
+use leptos::prelude::*;
+
+use super::{FormAnswer, FormReturn, Submission};
+
+/// The form around a field: which functions it calls, and what they said last. Found by `use_context` inside a `Form`.
+#[derive(Clone, Copy)]
+pub struct FormScope {
+    pub(super) id: &'static str,
+    pub(super) functions: StoredValue<Vec<&'static str>>,
+    /// Two forms of one function on a page differ in one hidden field.
+    pub(super) only: Option<(&'static str, &'static str)>,
+    pub(super) submission: Submission,
+    /// Fields that show their own problem.
+    pub(super) shown: StoredValue<Vec<String>>,
+}
+
+impl FormScope {
+    /// The `id` of a field.
+    #[must_use]
+    pub fn id_of(&self, name: &str) -> String {
+        format!("{}-{name}", self.id)
+    }
+
+    fn is_mine(&self, form: &str, values: &[(String, String)]) -> bool {
+        let here = |(name, value): (&str, &str)| values.iter().any(|(n, v)| n == name && v == value);
+        self.functions.with_value(|mine| mine.contains(&form)) && self.only.is_none_or(here)
+    }
+
+    /// The refusal of this form, if the last submission was refused and this form's.
+    #[must_use]
+    pub fn refused(&self) -> Option<FormReturn> {
+        self.submission.refused.get().filter(|back| self.is_mine(&back.form, &back.values))
+    }
+
+    /// The answer to this form, likewise.
+    #[must_use]
+    pub fn answered(&self) -> Option<FormAnswer> {
+        self.submission.answered.get().filter(|back| self.is_mine(&back.form, &back.values))
+    }
+
+    /// The sentence for a field.
+    #[must_use]
+    pub fn message(&self, name: &str) -> Option<String> {
+        let api::Problem::Invalid { fields, .. } = self.refused()?.problem else { return None };
+        fields.into_iter().find(|problem| same_field(&problem.field, name)).map(|problem| problem.message)
+    }
+
+    /// The field `name` shows its own problem, so the form's end need not.
+    pub fn claim(&self, name: &str) {
+        self.shown.update_value(|shown| shown.push(name.to_owned()));
+    }
+
+    /// What the last submission of this form held for a hidden field, as submissions come.
+    #[must_use]
+    pub fn submitted(&self, name: &str) -> Option<String> {
+        let values = self.refused().map(|back| back.values).or_else(|| self.answered().map(|back| back.values))?;
+        values.into_iter().rfind(|(n, _)| n == name).map(|(_, value)| value)
+    }
+
+    /// Everything that was typed, where the form came back.
+    #[must_use]
+    pub fn typed(&self) -> Option<Vec<(String, String)>> {
+        untrack(|| self.refused().map(|back| back.values).or_else(|| self.answered().map(|back| back.values)))
+    }
+
+    /// What was typed into a field, where the form came back: the last value if there are several.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<String> {
+        self.typed()?.into_iter().rfind(|(n, _)| n == name).map(|(_, value)| value)
+    }
+}
+
+/// Whether two spellings name one field: `machines[3][address]`, `machines[3].address` and `machines.3.address` do.
+#[must_use]
+pub fn same_field(a: &str, b: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        text.split(['[', ']', '.']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    a == b || words(a) == words(b)
+}

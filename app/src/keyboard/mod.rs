@@ -1,0 +1,101 @@
+//! Keys for those who don't want to leave the keyboard, and the page that teaches them.
+
+mod keys;
+
+use leptos::prelude::*;
+
+use crate::ui::{Icon, icon};
+pub(crate) use keys::KeyList;
+
+/// Listens to the keys and holds the help that `?` opens.
+#[component]
+pub(crate) fn Keyboard() -> impl IntoView {
+    listen();
+    view! {
+        <dialog class="keys" id="keys" aria-labelledby="keys-title">
+            <header>
+                <h2 id="keys-title">"Keyboard"</h2>
+                <form method="dialog">
+                    <button class="tool" title="Close">{icon(Icon::Close)} <span class="sr">"Close"</span></button>
+                </form>
+            </header>
+            <KeyList/>
+        </dialog>
+    }
+}
+
+#[cfg(feature = "hydrate")]
+fn listen() {
+    use leptos_router::{NavigateOptions, hooks::use_navigate};
+    let navigate = use_navigate();
+    let pressed_g = StoredValue::new(false);
+    Effect::new(move |_| {
+        let navigate = navigate.clone();
+        let handle = window_event_listener(leptos::ev::keydown, move |event| {
+            if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() || in_field(&event) {
+                return;
+            }
+            let after_g = pressed_g.try_get_value().unwrap_or_default();
+            pressed_g.try_set_value(event.key() == "g" && !after_g);
+            if let Some(command) = keys::command(&event.key(), after_g) {
+                event.prevent_default();
+                match command {
+                    keys::Command::Go(path) => navigate(path, NavigateOptions::default()),
+                    keys::Command::Filter => focus("[data-filter]"),
+                    keys::Command::NextRow => step(1),
+                    keys::Command::PreviousRow => step(-1),
+                    keys::Command::Help => show_help(),
+                }
+            }
+        });
+        on_cleanup(move || handle.remove());
+    });
+}
+
+#[cfg(not(feature = "hydrate"))]
+fn listen() {}
+
+/// Where letters are text, keys are no commands.
+#[cfg(feature = "hydrate")]
+fn in_field(event: &web_sys::KeyboardEvent) -> bool {
+    use wasm_bindgen::JsCast;
+    let Some(element) = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok()) else { return false };
+    element.closest("input, textarea, select, [contenteditable], dialog[open]").ok().flatten().is_some()
+}
+
+#[cfg(feature = "hydrate")]
+fn focus(selector: &str) {
+    use wasm_bindgen::JsCast;
+    let found = document().query_selector(selector).ok().flatten();
+    if let Some(element) = found.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
+        let _ = element.focus();
+    }
+}
+
+/// Moves the focus to the first link of the next or previous row; Enter then opens it, as on every link.
+#[cfg(feature = "hydrate")]
+fn step(by: i32) {
+    use wasm_bindgen::JsCast;
+    let Ok(rows) = document().query_selector_all("#main .rows tbody tr") else { return };
+    let links: Vec<web_sys::HtmlElement> = (0..rows.length())
+        .filter_map(|at| rows.get(at)?.dyn_into::<web_sys::Element>().ok())
+        .filter_map(|row| row.query_selector("a").ok().flatten()?.dyn_into().ok())
+        .collect();
+    let active = document().active_element();
+    let inside = |link: &web_sys::HtmlElement| {
+        let row = link.closest("tr").ok().flatten();
+        row.is_some_and(|row| row.contains(active.as_deref()))
+    };
+    let next = keys::next_row(links.iter().position(inside), by, links.len());
+    if let Some(link) = next.and_then(|at| links.get(at)) {
+        let _ = link.focus();
+    }
+}
+
+#[cfg(feature = "hydrate")]
+fn show_help() {
+    use wasm_bindgen::JsCast;
+    if let Some(dialog) = document().get_element_by_id("keys").and_then(|d| d.dyn_into::<web_sys::HtmlDialogElement>().ok()) {
+        let _ = dialog.show_modal();
+    }
+}

@@ -1,0 +1,30 @@
+//! What the frame around the pages shows.
+
+use api::{cluster::ClusterTotals, operation::OperationRow};
+use leptos::{prelude::*, server};
+use serde::{Deserialize, Serialize};
+
+use crate::Failure;
+
+/// The frame's data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Frame {
+    pub(crate) user: String,
+    /// Where this console runs.
+    pub(crate) mode: String,
+    pub(crate) totals: ClusterTotals,
+    /// At most five.
+    pub(crate) running: Vec<OperationRow>,
+}
+
+/// Who is signed in, how many there are, what runs.
+#[server(prefix = "/api", endpoint = "load_frame", input = server_fn::codec::GetUrl)]
+pub(crate) async fn load_frame() -> Result<Frame, Failure> {
+    use api::{cluster::ClusterFilter, operation::OperationFilter};
+    let (user, backend) = crate::session::signed_in()?;
+    let clusters = backend.clusters.list(&user, &ClusterFilter::default()).await?;
+    let running = OperationFilter { phase: "running".into(), ..Default::default() };
+    let mut running = backend.operations.list(&user, &running).await?.rows;
+    running.truncate(5);
+    Ok(Frame { user: user.name, mode: backend.about.mode.clone(), totals: clusters.totals, running })
+}

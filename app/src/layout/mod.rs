@@ -1,0 +1,61 @@
+//! What surrounds every page: sidebar, top bar, and the region that announces.
+
+mod breadcrumbs;
+mod functions;
+mod sidebar;
+
+use api::live::Topic;
+use leptos::prelude::*;
+use leptos_router::components::Outlet;
+
+use crate::{
+    keyboard::Keyboard,
+    live::{self, Connection},
+    preferences::Preferences,
+};
+use breadcrumbs::Breadcrumbs;
+use functions::load_frame;
+use sidebar::Sidebar;
+
+/// The console around its pages.
+#[component]
+pub fn Console() -> impl IntoView {
+    let clusters = live::use_topic(Topic::Clusters);
+    let operations = live::use_topic(Topic::Operations);
+    let frame = Resource::new(move || (clusters.get(), operations.get()), |_| load_frame());
+    let preferences = expect_context::<Preferences>();
+    let narrow = RwSignal::new(preferences.narrow);
+    view! {
+        <a class="skip-link" href="#main">"Skip to content"</a>
+        <div class="shell" class:narrow=move || narrow.get()>
+            <Sidebar frame narrow/>
+            <div class="main">
+                <header class="top">
+                    <Breadcrumbs/>
+                    <LiveIndicator/>
+                </header>
+                <main class="page" id="main" tabindex="-1">
+                    <Outlet/>
+                </main>
+            </div>
+        </div>
+        <Keyboard/>
+    }
+}
+
+/// Whether what is on screen is live.
+#[component]
+fn LiveIndicator() -> impl IntoView {
+    let connection = live::connection();
+    let words = move || match connection.get() {
+        Connection::Connecting => ("connecting", "", "This page shows how things were when it was loaded."),
+        Connection::Live => ("on", "Live", "Changes appear by themselves."),
+        Connection::Lost => ("lost", "Disconnected, retrying", "The last known values are shown."),
+    };
+    view! {
+        <span class="live" role="status" data-live=move || words().0 title=move || words().2>
+            <i aria-hidden="true"></i>
+            <span>{move || words().1}</span>
+        </span>
+    }
+}

@@ -1,0 +1,237 @@
+//! The browser's side of the socket: carries out what the machine decides.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    rc::{Rc, Weak},
+    time::Duration,
+};
+
+use api::{OperationName, Problem, live::Topic};
+use leptos::{ev, prelude::*, task::spawn_local};
+use wasm_bindgen::{JsCast, prelude::Closure};
+use web_sys::{CloseEvent, Event, MessageEvent, WebSocket};
+
+use super::{
+    Connection, RunNews,
+    machine::{Command, Input, Machine},
+    session_check::still_signed_in,
+};
+use crate::{Failure, routes};
+
+/// How often the machine looks for silence.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// The machine with everything it moves.
+pub(super) struct Hub {
+    machine: RefCell<Machine>,
+    connection: RwSignal<Connection>,
+    socket: RefCell<Option<Socket>>,
+    pause: RefCell<Option<Pause>>,
+    ticks: RefCell<HashMap<u64, (Topic, RwSignal<u64>)>>,
+    sinks: RefCell<HashMap<u64, Rc<dyn Fn(RunNews)>>>,
+    last_id: Cell<u64>,
+}
+
+impl Hub {
+    /// Belongs to the calling component, the app: with it the socket closes.
+    pub(super) fn start(connection: RwSignal<Connection>) -> Rc<Self> {
+        let hub = Rc::new(Self {
+            machine: RefCell::new(Machine::new()),
+            connection,
+            socket: RefCell::default(),
+            pause: RefCell::default(),
+            ticks: RefCell::default(),
+            sinks: RefCell::default(),
+            last_id: Cell::new(0),
+        });
+        let weak = Rc::downgrade(&hub);
+        if let Ok(look) = set_interval(move || feed(&weak, Input::Look), LOOK) {
+            on_cleanup(move || look.clear());
+        }
+        let weak = send_wrapper::SendWrapper::new(Rc::downgrade(&hub));
+        let online = window_event_listener(ev::online, move |_| feed(&weak, Input::Retry));
+        on_cleanup(move || online.remove());
+        let ending = send_wrapper::SendWrapper::new(Rc::downgrade(&hub));
+        on_cleanup(move || {
+            if let Some(hub) = ending.upgrade() {
+                hub.socket.take();
+                hub.pause.take();
+            }
+        });
+        hub
+    }
+
+    fn feed(self: &Rc<Self>, input: Input) {
+        // The borrow ends before anything is carried out: a sink may ask for more.
+        let commands = self.machine.borrow_mut().on(input, js_sys::Date::now(), js_sys::Math::random());
+        for command in commands {
+            self.carry_out(command);
+        }
+    }
+
+    fn carry_out(self: &Rc<Self>, command: Command) {
+        match command {
+            Command::Open => {
+                let socket = Socket::open(&Rc::downgrade(self));
+                let failed = socket.is_none();
+                *self.socket.borrow_mut() = socket;
+                if failed {
+                    self.feed(Input::Closed);
+                }
+            }
+            Command::Close => drop(self.socket.take()),
+            Command::Send(request) => {
+                if let (Some(socket), Ok(text)) = (&*self.socket.borrow(), serde_json::to_string(&request)) {
+                    // A socket that can't send is about to say that it closed.
+                    let _ = socket.socket.send_with_str(&text);
+                }
+            }
+            Command::RetryIn(pause) => {
+                *self.pause.borrow_mut() = Pause::begin(&Rc::downgrade(self), pause);
+            }
+            Command::Bump(topic) => {
+                let ticks: Vec<_> = self.ticks.borrow().values().filter(|(t, _)| *t == topic).map(|(_, tick)| *tick).collect();
+                for tick in ticks {
+                    tick.try_update(|n| *n += 1);
+                }
+            }
+            Command::Tell { id, news } => {
+                let sink = self.sinks.borrow().get(&id).cloned();
+                if let Some(sink) = sink {
+                    sink(news);
+                }
+            }
+            Command::Show(connection) => {
+                self.connection.try_set(connection);
+            }
+            Command::CheckSession => {
+                let weak = Rc::downgrade(self);
+                spawn_local(async move {
+                    if let Err(Failure(Problem::SignedOut)) = still_signed_in().await {
+                        feed(&weak, Input::SignedOut);
+                    }
+                });
+            }
+            Command::SignIn => {
+                let location = window().location();
+                let here = format!("{}{}", location.pathname().unwrap_or_default(), location.search().unwrap_or_default());
+                if !here.starts_with(routes::LOGIN) {
+                    let _ = location.set_href(&routes::login(&here));
+                }
+            }
+        }
+    }
+
+    fn next_id(&self) -> u64 {
+        self.last_id.set(self.last_id.get() + 1);
+        self.last_id.get()
+    }
+}
+
+fn feed(hub: &Weak<Hub>, input: Input) {
+    if let Some(hub) = hub.upgrade() {
+        hub.feed(input);
+    }
+}
+
+/// Bumps `tick` on changes of `topic` until the calling component is gone.
+pub(super) fn want(hub: &Rc<Hub>, topic: Topic, tick: RwSignal<u64>) {
+    let id = hub.next_id();
+    hub.ticks.borrow_mut().insert(id, (topic.clone(), tick));
+    let weak = send_wrapper::SendWrapper::new(Rc::downgrade(hub));
+    let wanted = topic.clone();
+    // After hydration: until then what is on the page must stay as the server made it.
+    Effect::new(move |_| {
+        feed(&weak, Input::Want(wanted.clone()));
+        let (weak, wanted) = (weak.clone(), wanted.clone());
+        on_cleanup(move || {
+            if let Some(hub) = weak.upgrade() {
+                hub.ticks.borrow_mut().remove(&id);
+                hub.feed(Input::Unwant(wanted));
+            }
+        });
+    });
+}
+
+/// Tells `sink` what the run says until the calling component is gone.
+pub(super) fn follow(hub: &Rc<Hub>, run: OperationName, from: u64, events_from: u64, sink: impl Fn(RunNews) + 'static) {
+    let id = hub.next_id();
+    hub.sinks.borrow_mut().insert(id, Rc::new(sink));
+    hub.feed(Input::Follow { id, run, from, events_from });
+    let weak = send_wrapper::SendWrapper::new(Rc::downgrade(hub));
+    on_cleanup(move || {
+        if let Some(hub) = weak.upgrade() {
+            hub.sinks.borrow_mut().remove(&id);
+            hub.feed(Input::Unfollow { id });
+        }
+    });
+}
+
+/// A timer of the hub's own. Leptos would bind it to whichever component happens to be at work, and end it with that.
+struct Pause {
+    id: i32,
+    _over: Closure<dyn FnMut()>,
+}
+
+impl Pause {
+    fn begin(hub: &Weak<Hub>, ms: f64) -> Option<Self> {
+        let hub = hub.clone();
+        let over = Closure::new(move || feed(&hub, Input::Retry));
+        #[expect(clippy::cast_possible_truncation, reason = "pauses are seconds")]
+        let id = window().set_timeout_with_callback_and_timeout_and_arguments_0(over.as_ref().unchecked_ref(), ms as i32).ok()?;
+        Some(Self { id, _over: over })
+    }
+}
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        window().clear_timeout_with_handle(self.id);
+    }
+}
+
+/// A WebSocket that takes its closures with it when it goes.
+struct Socket {
+    socket: WebSocket,
+    _opened: Closure<dyn FnMut(Event)>,
+    _message: Closure<dyn FnMut(MessageEvent)>,
+    _closed: Closure<dyn FnMut(CloseEvent)>,
+}
+
+impl Socket {
+    fn open(hub: &Weak<Hub>) -> Option<Self> {
+        let origin = window().location().origin().ok()?;
+        let socket = WebSocket::new(&format!("{}/live", origin.replacen("http", "ws", 1))).ok()?;
+        let opened = Closure::new({
+            let hub = hub.clone();
+            move |_: Event| feed(&hub, Input::Opened)
+        });
+        let message = Closure::new({
+            let hub = hub.clone();
+            move |event: MessageEvent| {
+                let text = event.data().as_string().unwrap_or_default();
+                // A frame of a newer server that this page doesn't know yet says nothing to it.
+                if let Ok(frame) = serde_json::from_str(&text) {
+                    feed(&hub, Input::Frame(frame));
+                }
+            }
+        });
+        let closed = Closure::new({
+            let hub = hub.clone();
+            move |_: CloseEvent| feed(&hub, Input::Closed)
+        });
+        socket.set_onopen(Some(opened.as_ref().unchecked_ref()));
+        socket.set_onmessage(Some(message.as_ref().unchecked_ref()));
+        socket.set_onclose(Some(closed.as_ref().unchecked_ref()));
+        Some(Self { socket, _opened: opened, _message: message, _closed: closed })
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.socket.set_onopen(None);
+        self.socket.set_onmessage(None);
+        self.socket.set_onclose(None);
+        let _ = self.socket.close();
+    }
+}

@@ -1,0 +1,218 @@
+use api::{
+    Time,
+    log::{LogEnd, LogLine},
+    run::{EventBody, RunEvent},
+};
+
+use super::*;
+
+fn run() -> OperationName {
+    "ping-1".parse().unwrap()
+}
+
+fn line(n: u64) -> LogLine {
+    LogLine { t: Time(0), s: format!("line {n}") }
+}
+
+fn lines(first: u64, end: u64) -> Input {
+    Input::Frame(LiveFrame::Lines { run: run(), first, lines: (first..end).map(line).collect() })
+}
+
+fn ended(lines: u64) -> Input {
+    Input::Frame(LiveFrame::End { run: run(), end: LogEnd { lines, missing: 0 } })
+}
+
+fn ask(from: u64) -> Command {
+    Command::Send(LiveRequest::Follow { run: run(), from, events_from: 1 })
+}
+
+fn told(first: u64, end: u64) -> Command {
+    Command::Tell { id: 7, news: RunNews::Lines { first, lines: (first..end).map(line).collect() } }
+}
+
+/// Live, following from line 1 as follow 7.
+fn following() -> Machine {
+    let mut machine = Machine::new();
+    machine.on(Input::Follow { id: 7, run: run(), from: 1, events_from: 1 }, 0.0, 0.5);
+    machine.on(Input::Opened, 0.0, 0.5);
+    machine
+}
+
+fn on(machine: &mut Machine, input: Input) -> Vec<Command> {
+    machine.on(input, 1000.0, 0.5)
+}
+
+#[test]
+fn nothing_is_opened_before_something_is_wanted() {
+    let mut machine = Machine::new();
+    assert_eq!(on(&mut machine, Input::Retry), []);
+    assert_eq!(on(&mut machine, Input::Want(Topic::Clusters)), [Command::Open]);
+    assert_eq!(on(&mut machine, Input::Want(Topic::Operations)), [], "it is being opened already");
+    let topics = LiveRequest::Topics { topics: vec![Topic::Clusters, Topic::Operations] };
+    assert_eq!(
+        on(&mut machine, Input::Opened),
+        [
+            Command::Show(Connection::Live),
+            Command::Send(topics),
+            Command::Bump(Topic::Clusters),
+            Command::Bump(Topic::Operations)
+        ]
+    );
+}
+
+#[test]
+fn a_topic_is_wanted_as_long_as_one_component_wants_it() {
+    let mut machine = following();
+    let all = |topics: &[Topic]| Command::Send(LiveRequest::Topics { topics: topics.to_vec() });
+    assert_eq!(on(&mut machine, Input::Want(Topic::Clusters)), [all(&[Topic::Clusters])]);
+    assert_eq!(on(&mut machine, Input::Want(Topic::Clusters)), []);
+    assert_eq!(on(&mut machine, Input::Unwant(Topic::Clusters)), []);
+    assert_eq!(on(&mut machine, Input::Frame(LiveFrame::Changed { topic: Topic::Clusters })), [Command::Bump(Topic::Clusters)]);
+    assert_eq!(on(&mut machine, Input::Unwant(Topic::Clusters)), [all(&[])]);
+    assert_eq!(on(&mut machine, Input::Frame(LiveFrame::Changed { topic: Topic::Clusters })), []);
+}
+
+#[test]
+fn after_a_cut_topics_are_resent_and_the_run_goes_on_at_the_next_line() {
+    let mut machine = following();
+    on(&mut machine, Input::Want(Topic::Operations));
+    assert_eq!(on(&mut machine, lines(1, 101)), [told(1, 101)]);
+    assert_eq!(on(&mut machine, Input::Closed), [Command::Show(Connection::Lost), Command::RetryIn(375.0)]);
+    assert_eq!(on(&mut machine, Input::Retry), [Command::Open]);
+    assert_eq!(
+        on(&mut machine, Input::Opened),
+        [
+            Command::Show(Connection::Live),
+            Command::Send(LiveRequest::Topics { topics: vec![Topic::Operations] }),
+            ask(101),
+            Command::Bump(Topic::Operations)
+        ]
+    );
+}
+
+#[test]
+fn lines_that_come_twice_are_told_once() {
+    let mut machine = following();
+    assert_eq!(on(&mut machine, lines(1, 11)), [told(1, 11)]);
+    assert_eq!(on(&mut machine, lines(1, 11)), []);
+    assert_eq!(on(&mut machine, lines(6, 16)), [told(11, 16)]);
+}
+
+#[test]
+fn lines_lost_on_the_way_are_asked_for_once_and_told_in_order() {
+    let mut machine = following();
+    assert_eq!(on(&mut machine, lines(1, 11)), [told(1, 11)]);
+    assert_eq!(on(&mut machine, lines(21, 31)), [ask(11)]);
+    assert_eq!(on(&mut machine, lines(31, 41)), [], "asked already");
+    assert_eq!(on(&mut machine, lines(11, 41)), [told(11, 41)]);
+}
+
+#[test]
+fn a_gap_is_asked_for_from_where_it_begins_each_time_it_is_announced() {
+    let gap = |from, to| Input::Frame(LiveFrame::Gap { run: run(), from, to });
+    let mut machine = following();
+    on(&mut machine, lines(1, 11));
+    assert_eq!(on(&mut machine, gap(11, 500)), [ask(11)]);
+    assert_eq!(on(&mut machine, gap(11, 900)), [ask(11)]);
+    assert_eq!(on(&mut machine, lines(11, 900)), [told(11, 900)]);
+    assert_eq!(on(&mut machine, gap(11, 500)), [], "closed meanwhile");
+}
+
+#[test]
+fn twenty_cuts_lose_and_double_nothing() {
+    let mut machine = following();
+    let mut seen = Vec::new();
+    let mut next = 1;
+    for cut in 0..20_u64 {
+        // The server repeats a little, and what was on the way when the socket broke is lost.
+        let commands = on(&mut machine, lines(next, next + 5_000));
+        seen.extend(commands.into_iter().flat_map(|command| match command {
+            Command::Tell { news: RunNews::Lines { first, lines }, .. } => first..first + lines.len() as u64,
+            _ => 0..0,
+        }));
+        on(&mut machine, Input::Closed);
+        on(&mut machine, Input::Retry);
+        let asked = on(&mut machine, Input::Opened);
+        let Some(Command::Send(LiveRequest::Follow { from, .. })) = asked.get(1) else { panic!("{asked:?}") };
+        assert_eq!(*from, 5_000 * (cut + 1) + 1);
+        next = from.saturating_sub(cut).max(1);
+        on(&mut machine, lines(next, *from));
+        next = *from;
+    }
+    assert_eq!(seen, (1..=100_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn events_are_told_once_in_order() {
+    let events = |numbers: &[u64]| -> Vec<RunEvent> {
+        let body = EventBody::StepEnd { step: 1, rc: 0 };
+        numbers.iter().map(|n| RunEvent { n: *n, at: 0, after: 0, body: body.clone() }).collect()
+    };
+    let frame = |numbers: &[u64]| Input::Frame(LiveFrame::Events { run: run(), events: events(numbers) });
+    let mut machine = following();
+    assert_eq!(on(&mut machine, frame(&[1, 2])).len(), 1);
+    assert_eq!(on(&mut machine, frame(&[1, 2])), []);
+    let news = RunNews::Events(events(&[3, 5]));
+    assert_eq!(on(&mut machine, frame(&[2, 3, 5])), [Command::Tell { id: 7, news }]);
+}
+
+#[test]
+fn the_end_waits_for_the_last_line_and_ends_the_follow() {
+    let mut machine = following();
+    on(&mut machine, lines(1, 11));
+    assert_eq!(on(&mut machine, ended(20)), [ask(11)], "ten lines are still missing");
+    assert_eq!(on(&mut machine, lines(11, 21)), [told(11, 21)]);
+    let end = RunNews::End(LogEnd { lines: 20, missing: 0 });
+    assert_eq!(on(&mut machine, ended(20)), [Command::Tell { id: 7, news: end }]);
+    on(&mut machine, Input::Closed);
+    on(&mut machine, Input::Retry);
+    assert_eq!(on(&mut machine, Input::Opened), [Command::Show(Connection::Live)], "a run that ended is not followed again");
+}
+
+#[test]
+fn the_page_that_goes_does_not_end_the_follow_of_the_page_that_comes() {
+    let mut machine = following();
+    assert_eq!(on(&mut machine, Input::Follow { id: 8, run: run(), from: 5, events_from: 1 }), [ask(5)]);
+    assert_eq!(on(&mut machine, Input::Unfollow { id: 7 }), []);
+    assert_eq!(on(&mut machine, Input::Unfollow { id: 8 }), [Command::Send(LiveRequest::Unfollow { run: run() })]);
+}
+
+#[test]
+fn silence_is_a_cut() {
+    let mut machine = following();
+    assert_eq!(machine.on(Input::Look, 40_000.0, 0.0), []);
+    machine.on(Input::Frame(LiveFrame::Beat), 40_000.0, 0.0);
+    assert_eq!(machine.on(Input::Look, 80_000.0, 0.0), []);
+    assert_eq!(
+        machine.on(Input::Look, 90_000.0, 0.0),
+        [Command::Close, Command::Show(Connection::Lost), Command::RetryIn(250.0)]
+    );
+}
+
+#[test]
+fn pauses_grow_to_a_bound_and_a_refused_socket_makes_it_ask_for_the_session() {
+    let mut machine = following();
+    let mut pauses = Vec::new();
+    let mut checks = 0;
+    for _ in 0..12 {
+        for command in on(&mut machine, Input::Closed) {
+            match command {
+                Command::RetryIn(pause) => pauses.push(pause),
+                Command::CheckSession => checks += 1,
+                _ => {}
+            }
+        }
+        on(&mut machine, Input::Retry);
+    }
+    assert!(pauses.is_sorted() && pauses[11] <= LONGEST_PAUSE && pauses[0] < 500.0, "{pauses:?}");
+    assert_eq!(checks, 4);
+}
+
+#[test]
+fn being_signed_out_leads_to_the_sign_in_page_once_and_ends_the_tries() {
+    let mut machine = following();
+    assert_eq!(on(&mut machine, Input::Frame(LiveFrame::SignedOut)), [Command::Close, Command::SignIn]);
+    assert_eq!(on(&mut machine, Input::SignedOut), []);
+    assert_eq!(on(&mut machine, Input::Closed), []);
+    assert_eq!(on(&mut machine, Input::Retry), []);
+}

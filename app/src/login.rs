@@ -1,0 +1,91 @@
+//! Signing in: with a one-time link, or with a token. A plain form that posts to a route of the binary.
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    redirect, routes,
+    ui::{Alert, Icon, PageTitle, Tone, icon},
+};
+
+/// What the binary tells the sign-in page, through context.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoginPage {
+    pub mode: LoginMode,
+    /// Why the last attempt was refused.
+    pub problem: Option<String>,
+}
+
+/// How people sign in here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoginMode {
+    /// Standalone: by a link that works once. `valid` holds its token when the page was opened by a good one.
+    Link { valid: Option<String> },
+    /// In a cluster: with a Kubernetes token.
+    Token,
+}
+
+/// The sign-in page. A one-time link shows a button and nothing is consumed until it is pressed: mail scanners and
+/// link previews follow links, they don't press buttons.
+#[component]
+pub fn SignInPage() -> impl IntoView {
+    let page = SharedValue::new(|| {
+        use_context::<LoginPage>().unwrap_or(LoginPage { mode: LoginMode::Token, problem: None })
+    })
+    .into_inner();
+    let query = use_query_map();
+    let next = query.read_untracked().get("next").filter(|next| redirect::is_local(next)).unwrap_or_default();
+    view! {
+        <main class="sign-in">
+            <div class="sign-in-card">
+                <p class="brand">{icon(Icon::Logo)} <span>"kubeonkube"</span></p>
+                <PageTitle text="Sign in"/>
+                {page.problem.map(|problem| view! { <div role="alert"><Alert tone=Tone::Err title=problem/></div> })}
+                {match page.mode {
+                    LoginMode::Link { valid: Some(token) } => view! { <OneTimeLink token next/> }.into_any(),
+                    LoginMode::Link { valid: None } => view! { <NeedsLink/> }.into_any(),
+                    LoginMode::Token => view! { <WithToken next/> }.into_any(),
+                }}
+            </div>
+        </main>
+    }
+}
+
+#[component]
+fn OneTimeLink(token: String, next: String) -> impl IntoView {
+    view! {
+        <p class="muted">"This link signs in this browser. It works once."</p>
+        <form method="post" action=routes::LOGIN>
+            <input type="hidden" name="token" value=token/>
+            <input type="hidden" name="next" value=next/>
+            <button class="btn primary wide" type="submit" autofocus>"Sign in"</button>
+        </form>
+    }
+}
+
+#[component]
+fn NeedsLink() -> impl IntoView {
+    view! {
+        <p>"Open the sign-in link that the server printed when it started."</p>
+        <p class="muted">"Links work once. For another one, run this where the server runs:"</p>
+        <pre class="command"><code>"kubeonkube login"</code></pre>
+    }
+}
+
+#[component]
+fn WithToken(next: String) -> impl IntoView {
+    view! {
+        <form method="post" action=routes::LOGIN class="stack">
+            <input type="hidden" name="next" value=next/>
+            <div class="field">
+                <label for="token">"Kubernetes token"</label>
+                <input id="token" name="token" type="password" autocomplete="current-password" aria-describedby="token-hint" autofocus/>
+                <small id="token-hint">"Everything you do here is done with this token's rights. To get one:"</small>
+            </div>
+            <pre class="command"><code>"kubectl create token NAME --namespace NAMESPACE"</code></pre>
+            <button class="btn primary wide" type="submit">"Sign in"</button>
+        </form>
+    }
+}

@@ -1,0 +1,13 @@
+//! What the list asks the server.
+
+use api::operation::{OperationFilter, OperationList};
+use leptos::{prelude::*, server};
+
+use crate::Failure;
+
+/// A page of operations.
+#[server(prefix = "/api", endpoint = "load_operations", input = server_fn::codec::GetUrl)]
+pub async fn load_operations(filter: OperationFilter) -> Result<OperationList, Failure> {
+    let (user, backend) = crate::session::signed_in()?;
+    Ok(backend.operations.list(&user, &filter).await?)
+}

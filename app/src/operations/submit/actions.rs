@@ -1,0 +1,112 @@
+//! What to run: a playbook of the catalogue, one from a ConfigMap, or a script.
+
+use api::operation::ActionOffer;
+use leptos::prelude::*;
+
+use super::draft::{OTHER, OperationDraft};
+use crate::{
+    form::FormScope,
+    ui::{Field, TextArea},
+};
+
+/// The kinds and their fields. Which of them are on screen is decided by CSS from what is chosen, so it works everywhere.
+#[component]
+pub(super) fn Actions(offers: Vec<ActionOffer>, draft: OperationDraft) -> impl IntoView {
+    let scope = expect_context::<FormScope>();
+    let kind = scope.value("kind").unwrap_or(draft.kind.clone());
+    let radio = |value: &'static str, word: &'static str| {
+        let checked = kind == value || (kind.is_empty() && value == "builtin");
+        view! {
+            <label>
+                <input type="radio" name="kind" value=value checked=checked/>
+                <span>{word}</span>
+            </label>
+        }
+    };
+    view! {
+        <fieldset class="kind">
+            <legend>"What to run"</legend>
+            <div class="seg-radio">
+                {radio("builtin", "A builtin playbook")} {radio("configmap", "From a ConfigMap")} {radio("script", "A shell script")}
+            </div>
+            <div class="of-builtin">
+                <Catalogue offers chosen=draft.action/>
+                <div class="of-other">
+                    <Field
+                        name="other"
+                        label="Playbook in the image"
+                        value=draft.other
+                        mono=true
+                        placeholder="upgrade-cluster.yml"
+                        hint="Its path below /kubespray in the image."
+                    />
+                </div>
+            </div>
+            <div class="of-configmap fields">
+                <Field name="source" label="ConfigMap" value=draft.source mono=true placeholder="namespace/name"/>
+                <Field
+                    name="key"
+                    label="Key"
+                    value=draft.key
+                    mono=true
+                    placeholder="site.yml"
+                    hint="A playbook, or a script where the key ends in .sh. The other keys lie beside it when it runs."
+                />
+            </div>
+            <div class="of-script">
+                <TextArea
+                    name="script"
+                    label="Script"
+                    value=draft.script
+                    rows=8
+                    nowrap=true
+                    placeholder="#!/bin/bash"
+                    hint="Runs once with bash beside the inventory (in $KUBEONKUBE_ROOT/conf/hosts.yml), not on the machines. It succeeds when it exits with 0."
+                />
+            </div>
+        </fieldset>
+    }
+}
+
+/// One card for every playbook; what can't be chosen here says why.
+#[component]
+fn Catalogue(offers: Vec<ActionOffer>, chosen: String) -> impl IntoView {
+    let scope = expect_context::<FormScope>();
+    let chosen = scope.value("action").unwrap_or(chosen);
+    scope.claim("action");
+    let message = move || scope.message("action");
+    let other = chosen == OTHER;
+    view! {
+        <div class="cards" role="radiogroup" aria-label="Playbook" aria-describedby="new-operation-action-error">
+            {offers
+                .into_iter()
+                .map(|offer| {
+                    let checked = chosen == offer.action;
+                    view! { <Card offer checked/> }
+                })
+                .collect_view()}
+            <label class="card">
+                <input type="radio" name="action" value=OTHER checked=other/>
+                <span class="card-title">"Another playbook"</span>
+                <small>"Any playbook that the image brings, by its name."</small>
+            </label>
+        </div>
+        <span class="field-error" id="new-operation-action-error">{message}</span>
+    }
+}
+
+#[component]
+fn Card(offer: ActionOffer, checked: bool) -> impl IntoView {
+    let (class, effect) = if offer.changes { ("tag warn", "changes machines") } else { ("tag", "reads only") };
+    let refused = offer.unavailable.is_some();
+    view! {
+        <label class="card" class:refused=refused>
+            <input type="radio" name="action" value=offer.action.clone() checked=checked && !refused disabled=refused/>
+            <span class="card-title">{offer.title}</span>
+            <span class="mono muted">{offer.action}</span>
+            <span class="card-end"><span class=class>{effect}</span></span>
+            <small>{offer.summary}</small>
+            {offer.unavailable.map(|why| view! { <small class="why">{why}</small> })}
+        </label>
+    }
+}

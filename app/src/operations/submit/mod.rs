@@ -1,0 +1,10 @@
+//! The form that submits an operation: what, where, with what; then everything it will do, before anything is done.
+
+mod actions;
+mod again;
+mod draft;
+mod functions;
+mod page;
+mod review;
+
+pub use page::NewOperationPage;

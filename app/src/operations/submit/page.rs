@@ -1,0 +1,239 @@
+//! The form, top to bottom.
+
+use api::operation::OperationReview;
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+
+use super::{
+    actions::Actions,
+    draft::OperationDraft,
+    functions::{ReviewOperation, SubmitForm, SubmitOperation, load_submit_form},
+    review::Review,
+};
+use crate::{
+    form::{FormScope, endpoint},
+    routes,
+    ui::{Empty, Field, Form, FormEnd, Icon, Loaded, PageTitle, Select, Submit, TextArea, icon},
+};
+
+/// `/operations/new?cluster=&action=`, or `?again=` with an earlier operation.
+#[component]
+pub fn NewOperationPage() -> impl IntoView {
+    let query = use_query_map();
+    let again = Memo::new(move |_| query.read().get("again").unwrap_or_default());
+    let form = Resource::new(move || again.get(), load_submit_form);
+    let asked = move || query.with_untracked(|query| (query.get("cluster").unwrap_or_default(), query.get("action").unwrap_or_default()));
+    view! {
+        <PageTitle text="Run an operation"/>
+        <Loaded resource=form let:form>
+            {
+                if form.choices.clusters.is_empty() {
+                    view! { <NoClusters/> }.into_any()
+                } else {
+                    view! { <NewOperation form=prefilled(form, asked())/> }.into_any()
+                }
+            }
+        </Loaded>
+    }
+}
+
+/// What the URL asks for goes before what an earlier operation had. A playbook that the catalogue lacks is another one.
+fn prefilled(mut form: SubmitForm, (cluster, action): (String, String)) -> SubmitForm {
+    if !cluster.is_empty() {
+        form.draft.cluster = cluster;
+    }
+    if form.draft.cluster.is_empty() && form.choices.clusters.len() == 1 {
+        form.draft.cluster = form.choices.clusters[0].name.to_string();
+    }
+    if !action.is_empty() {
+        let known = form.choices.actions.iter().any(|offer| offer.action == action);
+        form.draft.kind = "builtin".into();
+        if known {
+            form.draft.action = action;
+        } else {
+            (form.draft.action, form.draft.other) = (super::draft::OTHER.into(), action);
+        }
+    }
+    form
+}
+
+#[component]
+fn NoClusters() -> impl IntoView {
+    view! {
+        <section class="panel">
+            <Empty title="There is no cluster to run on" text="Register the machines of a cluster first; it takes a minute and changes nothing on them.">
+                <a class="btn primary" href=routes::NEW_CLUSTER>{icon(Icon::Plus)} "Register a cluster"</a>
+            </Empty>
+        </section>
+    }
+}
+
+#[component]
+fn NewOperation(form: SubmitForm) -> impl IntoView {
+    let review = endpoint::<ReviewOperation>();
+    let functions = vec![review, endpoint::<SubmitOperation>()];
+    let SubmitForm { choices, draft } = form;
+    let mut clusters = vec![(String::new(), "Choose a cluster".to_owned())];
+    clusters.extend(choices.clusters.into_iter().map(|cluster| {
+        let nodes = cluster.nodes.map(|n| format!(" ({n} {})", if n == 1 { "node" } else { "nodes" })).unwrap_or_default();
+        (cluster.name.to_string(), format!("{}{nodes}", cluster.name))
+    }));
+    let advanced = [&draft.name, &draft.pre_hooks, &draft.post_hooks].iter().any(|text| !text.is_empty());
+    let outdated = RwSignal::new(false);
+    view! {
+        <Form id="new-operation" functions class="new-operation">
+            <div class="stack" on:input=move |_| outdated.set(true)>
+                <Select name="cluster" label="Cluster" options=clusters value=draft.cluster.clone()/>
+                <Actions offers=choices.actions draft=draft.clone()/>
+                <div class="fields">
+                    <div class="of-playbook">
+                        <Field
+                            name="limit"
+                            label="Limit"
+                            value=draft.limit.clone()
+                            mono=true
+                            placeholder="all machines"
+                            hint="Hosts or groups of the inventory, separated by commas. Empty: all."
+                        />
+                    </div>
+                    <TextArea
+                        name="extra_args"
+                        label="Extra arguments"
+                        value=draft.extra_args.clone()
+                        rows=3
+                        nowrap=true
+                        placeholder="-e\nkube_version=1.34.4"
+                        hint="One argument a line, each exactly as it stands: no quotes needed, no shell reads them."
+                    />
+                </div>
+                <Advanced draft default_image=choices.default_image open=advanced/>
+            </div>
+            <FormEnd>
+                <Submit label="Review" function=review icon=Icon::ChevronRight/>
+                <a class="btn" href=routes::OPERATIONS>"Cancel"</a>
+            </FormEnd>
+            <Answered outdated/>
+        </Form>
+    }
+}
+
+#[component]
+fn Advanced(draft: OperationDraft, default_image: String, open: bool) -> impl IntoView {
+    let scope = expect_context::<FormScope>();
+    // A problem in here must not be hidden.
+    let names = ["name", "pre_hooks", "post_hooks", "image", "deadline"];
+    let wrong = move || names.iter().any(|name| scope.message(name).is_some());
+    view! {
+        <details class="advanced" open=move || open || wrong()>
+            <summary>{icon(Icon::ChevronRight)} "Advanced: name, hooks, image, deadline"</summary>
+            <div class="stack">
+                <div class="fields">
+                    <Field name="name" label="Name" value=draft.name mono=true placeholder="made from the action"/>
+                    <Field
+                        name="deadline"
+                        label="Deadline in minutes"
+                        value=draft.deadline
+                        placeholder="360"
+                        hint="After it the run is stopped and has failed."
+                    />
+                </div>
+                <Field
+                    name="image"
+                    label="Image"
+                    value=draft.image
+                    mono=true
+                    placeholder=default_image
+                    hint="The ansible and the playbooks that run. Empty: the default above."
+                />
+                <div class="fields">
+                    <TextArea
+                        name="pre_hooks"
+                        label="Run before"
+                        value=draft.pre_hooks
+                        rows=2
+                        nowrap=true
+                        placeholder="ping.yml"
+                        hint="Builtin playbooks, one a line. If one fails nothing else runs."
+                    />
+                    <TextArea
+                        name="post_hooks"
+                        label="Run after"
+                        value=draft.post_hooks
+                        rows=2
+                        nowrap=true
+                        hint="Builtin playbooks, one a line, after the action has succeeded."
+                    />
+                </div>
+            </div>
+        </details>
+    }
+}
+
+/// The review, until something is typed that it doesn't know.
+#[component]
+fn Answered(outdated: RwSignal<bool>) -> impl IntoView {
+    let scope = expect_context::<FormScope>();
+    let answer = Memo::new(move |_| {
+        scope.answered().and_then(|back| {
+            let review: OperationReview = back.answer()?;
+            Some((review, draft_of(&back.values).fingerprint()))
+        })
+    });
+    Effect::new(move |_| {
+        answer.track();
+        outdated.set(false);
+    });
+    move || match answer.get() {
+        None => ().into_any(),
+        Some(_) if outdated.get() => {
+            view! { <p class="muted">"The form has changed since the review. Review it once more to submit it."</p> }.into_any()
+        }
+        Some((review, fingerprint)) => {
+            let submit = endpoint::<SubmitOperation>();
+            view! { <Review review fingerprint submit/> }.into_any()
+        }
+    }
+}
+
+/// The form as it was sent: the last value of each field, as the server reads it.
+fn draft_of(values: &[(String, String)]) -> OperationDraft {
+    let map: serde_json::Map<String, serde_json::Value> =
+        values.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
+    serde_json::from_value(map.into()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use api::operation::{ActionOffer, ClusterChoice, SubmitChoices};
+
+    use super::*;
+
+    fn form() -> SubmitForm {
+        let offer = ActionOffer {
+            action: "ping.yml".into(),
+            title: "Ping".into(),
+            summary: String::new(),
+            changes: false,
+            unavailable: None,
+        };
+        let clusters = vec![ClusterChoice { name: "prod".parse().unwrap(), nodes: None }];
+        let choices = SubmitChoices { clusters, actions: vec![offer], default_image: String::new() };
+        SubmitForm { choices, draft: OperationDraft::default() }
+    }
+
+    #[test]
+    fn the_url_fills_in_cluster_and_action() {
+        let draft = prefilled(form(), ("lab".into(), "ping.yml".into())).draft;
+        assert_eq!((draft.cluster.as_str(), draft.action.as_str()), ("lab", "ping.yml"));
+        let draft = prefilled(form(), (String::new(), "odd.yml".into())).draft;
+        assert_eq!((draft.cluster.as_str(), draft.action.as_str(), draft.other.as_str()), ("prod", "other", "odd.yml"));
+    }
+
+    #[test]
+    fn a_form_that_came_back_is_read_as_it_was_sent() {
+        let values = [("form", "review_operation"), ("cluster", "prod"), ("kind", "script"), ("script", "echo")];
+        let values: Vec<_> = values.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+        let draft = draft_of(&values);
+        assert_eq!((draft.kind.as_str(), draft.script.as_str()), ("script", "echo"));
+    }
+}

@@ -1,0 +1,152 @@
+//! The table of operations with its filters and pages; everything it shows is in the URL.
+
+use api::{
+    live::Topic,
+    operation::{OperationFilter, OperationList},
+};
+use leptos::{prelude::*, tachys::view::keyed::keyed};
+use leptos_router::hooks::use_query_map;
+
+use super::{
+    functions::load_operations,
+    query::{filter_of, narrows, views},
+    row::Row,
+};
+use crate::{
+    live, routes,
+    ui::{Empty, Filter, Icon, Loaded, Pages, Segments, SortHeader, icon},
+};
+
+/// Operations as the page's URL asks for them: all, or one cluster's.
+#[component]
+pub fn OperationsTable(
+    /// Only this cluster's, on its own page. Empty: all, on the operations page.
+    #[prop(optional, into)]
+    cluster: Signal<String>,
+) -> impl IntoView {
+    let query = use_query_map();
+    let path = Memo::new(move |_| match cluster.get() {
+        name if name.is_empty() => routes::OPERATIONS.to_owned(),
+        name => routes::cluster_tab(&name, "operations"),
+    });
+    // As in the URL; the page of a cluster says the cluster in its path.
+    let filter = Memo::new(move |_| {
+        let filter = filter_of(&query.read());
+        if cluster.get().is_empty() { filter } else { OperationFilter { cluster: String::new(), ..filter } }
+    });
+    let news = live::use_topic(Topic::Operations);
+    let asked = move || {
+        let mut filter = filter.get();
+        let here = cluster.get();
+        if !here.is_empty() {
+            filter.cluster = here;
+        }
+        (news.get(), filter)
+    };
+    let list = Resource::new(asked, |(_, filter)| load_operations(filter));
+    let keep = Signal::derive(move || {
+        filter.with(|f| vec![("cluster", f.cluster.clone()), ("phase", f.phase.clone()), ("sort", f.sort.clone())])
+    });
+    let segments = Signal::derive(move || filter.with(|filter| path.with(|path| views(path, filter))));
+    view! {
+        <div class="bar">
+            {move || {
+                view! {
+                    <Filter
+                        action=path.get()
+                        q=Signal::derive(move || filter.with(|f| f.q.clone()))
+                        keep=keep
+                        label="Filter by name, cluster or action"
+                    />
+                }
+            }}
+            <Segments label="Which operations" segments=segments/>
+            {move || {
+                let filter = filter.get();
+                (!filter.cluster.is_empty())
+                    .then(|| {
+                        let without = routes::operations(&OperationFilter { cluster: String::new(), page: 0, ..filter.clone() });
+                        view! {
+                            <a class="btn small" href=without title="Show all clusters">
+                                {format!("Cluster {}", filter.cluster)}
+                                {icon(Icon::Close)}
+                            </a>
+                        }
+                    })
+            }}
+        </div>
+        <Loaded resource=list let:list>
+            {
+                let (filter, path, here) = (filter.get_untracked(), path.get_untracked(), cluster.get_untracked());
+                if list.rows.is_empty() && !narrows(&filter) && filter.page < 2 {
+                    view! { <NothingRan cluster=here/> }.into_any()
+                } else if list.rows.is_empty() {
+                    view! { <NoneMatches path/> }.into_any()
+                } else {
+                    view! { <Table list filter path with_cluster=here.is_empty()/> }.into_any()
+                }
+            }
+        </Loaded>
+    }
+}
+
+#[component]
+fn Table(list: OperationList, filter: OperationFilter, path: String, with_cluster: bool) -> impl IntoView {
+    let now = list.now;
+    let header = |word, column| {
+        let (kept, path) = (filter.clone(), path.clone());
+        let link = move |sort| routes::operations_at(&path, &OperationFilter { sort, page: 0, ..kept.clone() });
+        view! { <SortHeader word column sort=filter.sort.clone() default="submitted" link/> }
+    };
+    let at_page = {
+        let (kept, path) = (filter.clone(), path.clone());
+        move |page| routes::operations_at(&path, &OperationFilter { page, ..kept.clone() })
+    };
+    let of = format!("{} {}", list.matching, if list.matching == 1 { "operation" } else { "operations" });
+    // Rows keep their elements while they stay as they are: focus and selection survive what happens around them.
+    let key = |row: &api::operation::OperationRow| {
+        format!("{} {:?} {} {:?} {:?} {}", row.name, row.phase, row.cancelling, row.started, row.ended, row.message)
+    };
+    let rows = keyed(list.rows, key, move |_, row| (|_| (), view! { <Row row now with_cluster/> }));
+    view! {
+        <section class="panel scroll" tabindex="0" aria-label="Operations">
+            <table class="rows">
+                <thead>
+                    <tr>
+                        <th scope="col">"Status"</th>
+                        {header("Action", "action")}
+                        {with_cluster.then(|| header("Cluster", "cluster"))}
+                        <th scope="col">"By"</th>
+                        {header("Submitted", "submitted")}
+                        {header("Duration", "duration")}
+                        <th scope="col" class="wide">"Message"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </section>
+        <Pages page=list.page pages=list.pages of link=at_page/>
+    }
+}
+
+#[component]
+fn NothingRan(cluster: String) -> impl IntoView {
+    view! {
+        <section class="panel">
+            <Empty title="Nothing has run yet" text="ping.yml reaches every machine over SSH and changes nothing: a good first run.">
+                <a class="btn primary" href=routes::new_operation(&cluster, "ping.yml")>{icon(Icon::Play)} "Run ping.yml"</a>
+            </Empty>
+        </section>
+    }
+}
+
+#[component]
+fn NoneMatches(path: String) -> impl IntoView {
+    view! {
+        <section class="panel">
+            <Empty title="No operation matches" text="There are operations, but none with this filter.">
+                <a class="btn" href=path>"Show all operations"</a>
+            </Empty>
+        </section>
+    }
+}

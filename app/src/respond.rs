@@ -1,0 +1,15 @@
+//! The response of a page.
+
+/// A page that can't show what was asked for says so to machines too. In the browser there is no response to set.
+#[cfg(feature = "ssr")]
+pub(crate) fn status(status: u16) {
+    use leptos::prelude::use_context;
+    if let (Some(response), Ok(status)) =
+        (use_context::<leptos_axum::ResponseOptions>(), http::StatusCode::from_u16(status))
+    {
+        response.set_status(status);
+    }
+}
+
+#[cfg(not(feature = "ssr"))]
+pub(crate) fn status(_: u16) {}

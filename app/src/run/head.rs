@@ -1,0 +1,62 @@
+//! Title, status, and what can be done.
+
+use api::operation::Phase;
+use leptos::prelude::*;
+
+use super::{cancel::Cancel, state::Run};
+use crate::{
+    routes,
+    ui::{Ago, Chip, Icon, PageTitle, Since, icon, phase_icon, phase_tone, phase_word},
+};
+
+#[component]
+pub(super) fn Head(run: Run) -> impl IntoView {
+    let title = run.detail.with_untracked(|detail| format!("{} on {}", detail.row.action, detail.row.cluster));
+    let status = Memo::new(move |_| run.detail.with(|detail| (detail.row.phase, phase_word(&detail.row))));
+    let chip = move || {
+        let (phase, word) = status.get();
+        view! { <Chip tone=phase_tone(phase) icon=phase_icon(phase) word=word/> }
+    };
+    let again = run.name.with_value(|name| routes::with_query(routes::NEW_OPERATION, &[("again", name.as_str())]));
+    view! {
+        <PageTitle text=title aside=view! { {chip} }.into_any()>
+            <Cancel run/>
+            {move || {
+                run.phase
+                    .get()
+                    .is_final()
+                    .then(|| view! { <a class="btn" href=again.clone()>{icon(Icon::Retry)} "Run again…"</a> })
+            }}
+        </PageTitle>
+        <p class="run-meta muted">{move || view! { <Meta run/> }}</p>
+    }
+}
+
+/// Cluster, who, since when.
+#[component]
+fn Meta(run: Run) -> impl IntoView {
+    let head = Memo::new(move |_| run.detail.with(|detail| detail.row.clone()));
+    let now = run.detail.with_untracked(|detail| detail.now);
+    move || {
+        let row = head.get();
+        let by = if row.by.is_empty() { String::new() } else { format!(" · by {}", row.by) };
+        let time = match (row.phase, row.started) {
+            (Phase::Queued, _) => view! { "submitted " <Ago time=row.submitted now/> {by} }.into_any(),
+            (phase, Some(started)) if !phase.is_final() => {
+                view! { "started " <Ago time=started now/> {by} " · running for " <Since start=started end=None now/> }.into_any()
+            }
+            (_, Some(started)) => {
+                let end = row.ended.unwrap_or(now);
+                view! { "ended " <Ago time=end now/> " · took " <Since start=started end=Some(end) now/> {by} }.into_any()
+            }
+            (_, None) => view! { "ended " <Ago time=row.ended.unwrap_or(row.submitted) now/> {by} }.into_any(),
+        };
+        view! {
+            <span class="mono">{row.name.to_string()}</span>
+            " · cluster "
+            <a class="link" href=routes::cluster(&row.cluster)>{row.cluster.clone()}</a>
+            " · "
+            {time}
+        }
+    }
+}

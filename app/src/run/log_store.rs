@@ -1,0 +1,170 @@
+//! The lines of a run that this page holds: any part of the log, in blocks, each line under its number.
+
+use std::collections::BTreeMap;
+
+use api::log::{LogEnd, LogLine, LogPage};
+
+/// Lines in a block, and in a request for missing ones.
+pub const BLOCK: u64 = 500;
+
+/// Blocks kept; those farthest from the screen go first. 200,000 lines of ansible are some 30 MB.
+const MOST_BLOCKS: usize = 400;
+
+/// Longest line, in characters, that widens the log; a longer one is seen by scrolling its own way.
+const WIDEST: usize = 4_000;
+
+/// A log, partly here.
+#[derive(Debug, Default)]
+pub struct LogStore {
+    blocks: BTreeMap<u64, Vec<Option<LogLine>>>,
+    /// Lines known to exist.
+    total: u64,
+    end: Option<LogEnd>,
+    widest: usize,
+}
+
+impl LogStore {
+    /// What a page of the server holds.
+    #[must_use]
+    pub fn of(page: LogPage) -> Self {
+        let mut store = Self::default();
+        store.take(page);
+        store
+    }
+
+    /// Lines known to exist, here or not.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// How it ended, once it has.
+    #[must_use]
+    pub fn end(&self) -> Option<LogEnd> {
+        self.end
+    }
+
+    /// The longest line so far, in characters.
+    #[must_use]
+    pub fn widest(&self) -> usize {
+        self.widest
+    }
+
+    /// A line, if it is here.
+    #[must_use]
+    pub fn get(&self, line: u64) -> Option<&LogLine> {
+        let (block, at) = place(line)?;
+        self.blocks.get(&block)?.get(at)?.as_ref()
+    }
+
+    /// Takes a page in.
+    pub fn take(&mut self, page: LogPage) {
+        self.total = self.total.max(page.total);
+        self.end = page.end.or(self.end);
+        self.insert(page.first, page.lines);
+    }
+
+    /// Takes consecutive lines in. A line that is here already stays: lines never change.
+    pub fn insert(&mut self, first: u64, lines: Vec<LogLine>) {
+        for (line, text) in (first.max(1)..).zip(lines) {
+            let Some((block, at)) = place(line) else { continue };
+            self.total = self.total.max(line);
+            self.widest = self.widest.max(text.s.chars().take(WIDEST).count());
+            let block = self.blocks.entry(block).or_default();
+            if block.len() <= at {
+                block.resize(at + 1, None);
+            }
+            block[at].get_or_insert(text);
+        }
+    }
+
+    /// It ended.
+    pub fn finish(&mut self, end: LogEnd) {
+        self.total = self.total.max(end.lines);
+        self.end = Some(end);
+    }
+
+    /// First lines of the requests that fill what is missing of `first..end`.
+    #[must_use]
+    pub fn missing(&self, first: u64, end: u64) -> Vec<u64> {
+        let end = end.min(self.total + 1);
+        let mut wanted = Vec::new();
+        let mut line = first.max(1);
+        while line < end {
+            let block = (line - 1) / BLOCK;
+            let block_end = (block + 1) * BLOCK + 1;
+            if (line..end.min(block_end)).any(|line| self.get(line).is_none()) {
+                wanted.push(block * BLOCK + 1);
+            }
+            line = block_end;
+        }
+        wanted
+    }
+
+    /// Lets go of what is farthest from `line`.
+    pub fn trim(&mut self, line: u64) {
+        let here = line.saturating_sub(1) / BLOCK;
+        while self.blocks.len() > MOST_BLOCKS {
+            let (Some((first, _)), Some((last, _))) = (self.blocks.first_key_value(), self.blocks.last_key_value()) else { return };
+            let farthest = if here.abs_diff(*first) >= here.abs_diff(*last) { *first } else { *last };
+            self.blocks.remove(&farthest);
+        }
+    }
+}
+
+/// Block and place in it of a line; None for line 0, which there isn't.
+fn place(line: u64) -> Option<(u64, usize)> {
+    let index = line.checked_sub(1)?;
+    Some((index / BLOCK, usize::try_from(index % BLOCK).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use api::Time;
+
+    use super::*;
+
+    fn lines(first: u64, count: u64) -> Vec<LogLine> {
+        (first..first + count).map(|n| LogLine { t: Time(0), s: format!("line {n}") }).collect()
+    }
+
+    #[test]
+    fn lines_have_their_numbers_wherever_they_come_from() {
+        let mut store = LogStore::of(LogPage { first: 9_801, lines: lines(9_801, 200), total: 10_000, end: None });
+        store.insert(10_001, lines(10_001, 3));
+        assert_eq!(store.get(10_002).unwrap().s, "line 10002");
+        assert_eq!(store.get(9_801).unwrap().s, "line 9801");
+        assert_eq!(store.get(9_800), None);
+        assert_eq!(store.total(), 10_003);
+    }
+
+    #[test]
+    fn a_line_that_comes_again_changes_nothing() {
+        let mut store = LogStore::of(LogPage { first: 1, lines: lines(1, 10), total: 10, end: None });
+        store.insert(8, lines(8, 5));
+        assert_eq!(store.total(), 12);
+        assert!((1..=12).all(|n| store.get(n).unwrap().s == format!("line {n}")));
+    }
+
+    #[test]
+    fn only_blocks_with_holes_on_screen_are_asked_for() {
+        let mut store = LogStore::of(LogPage { first: 1_801, lines: lines(1_801, 200), total: 2_000, end: None });
+        assert_eq!(store.missing(1_810, 1_900), Vec::<u64>::new());
+        assert_eq!(store.missing(1_790, 1_850), [1_501]);
+        assert_eq!(store.missing(1, 1_001), [1, 501]);
+        assert_eq!(store.missing(1_990, 9_000), Vec::<u64>::new(), "nothing behind the last line");
+        store.insert(1_501, lines(1_501, 300));
+        assert_eq!(store.missing(1_501, 2_001), Vec::<u64>::new());
+    }
+
+    #[test]
+    fn memory_is_bounded_and_what_is_on_screen_stays() {
+        let mut store = LogStore::default();
+        store.insert(1, lines(1, 250_000));
+        store.trim(250_000);
+        assert!(store.get(250_000).is_some());
+        assert!(store.get(1).is_none());
+        assert_eq!(store.total(), 250_000);
+        assert_eq!(store.missing(1, 10), [1]);
+    }
+}

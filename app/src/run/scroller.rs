@@ -1,0 +1,278 @@
+//! The log's rows: on the server and in the first render those of the page, then a window over the whole log.
+//!
+//! Rows have one height, so where a line is needs no measuring. What is not here yet is asked for in blocks when it comes
+//! near the screen; the scroll position never moves by itself, unless the reader is at the end and follows.
+
+use std::collections::BTreeSet;
+
+use leptos::{ev, html, prelude::*, task::spawn_local};
+
+use super::{
+    functions::load_lines,
+    log_row::log_row,
+    log_store::BLOCK,
+    selection::Selection,
+    state::Run,
+    window::{self, Window},
+};
+use crate::live::{self, Connection};
+
+/// Requests for lines that are on their way at the same time.
+const AT_ONCE: usize = 2;
+
+/// Width of number and time, in characters.
+const GUTTER: usize = 22;
+
+/// Which blocks were asked for.
+#[derive(Default)]
+struct Asked {
+    flying: usize,
+    /// On their way, or in vain: lines that are lost, or a server that did not answer.
+    tried: BTreeSet<u64>,
+}
+
+impl Asked {
+    /// Whether `block` may be asked for now.
+    fn begins(&mut self, block: u64) -> bool {
+        let begins = self.flying < AT_ONCE && self.tried.insert(block);
+        self.flying += usize::from(begins);
+        begins
+    }
+
+    fn ends(&mut self, block: u64, whole: bool) {
+        self.flying -= 1;
+        if whole {
+            self.tried.remove(&block);
+        }
+    }
+}
+
+/// Where the reader is.
+#[derive(Clone, Copy)]
+pub(super) struct Reader {
+    /// The rows' container.
+    pub(super) node: NodeRef<html::Div>,
+    /// Scroll position and height of the view; None until the page is alive.
+    view: RwSignal<Option<(f64, f64)>>,
+    /// Stays at the newest line.
+    pub(super) follows: RwSignal<bool>,
+    /// Lines that were there when the reader last was at the end.
+    seen: RwSignal<u64>,
+    pub(super) window: Memo<Window>,
+    /// New lines below the screen.
+    pub(super) unseen: Memo<u64>,
+}
+
+impl Reader {
+    pub(super) fn new(run: Run) -> Self {
+        let view = RwSignal::new(None);
+        let follows = RwSignal::new(true);
+        let seen = RwSignal::new(run.total.get_untracked());
+        let window = Memo::new(move |_| match view.get() {
+            Some((top, height)) => window::at(run.total.get(), top, height),
+            None => Window { first: run.rendered.0, end: run.rendered.1, top: run.rendered.0, ..Window::default() },
+        });
+        let unseen = Memo::new(move |_| if follows.get() { 0 } else { run.total.get().saturating_sub(seen.get()) });
+        Self { node: NodeRef::new(), view, follows, seen, window, unseen }
+    }
+
+    /// Takes over from the rendered page.
+    pub(super) fn come_alive(self, run: Run) {
+        Effect::new(move |_| {
+            if self.node.get().is_none() {
+                return;
+            }
+            let named = window().location().hash().ok().and_then(|hash| Selection::parse(&hash));
+            run.selection.set(named);
+            self.measure(run);
+            if named.is_some() {
+                self.follows.set(false);
+                run.jumps.update(|n| *n += 1);
+            } else {
+                self.to_end(run);
+            }
+        });
+        let resized = window_event_listener(ev::resize, move |_| self.measure(run));
+        on_cleanup(move || resized.remove());
+        let named = window_event_listener(ev::hashchange, move |_| {
+            if let Some(lines) = window().location().hash().ok().and_then(|hash| Selection::parse(&hash)) {
+                run.selection.set(Some(lines));
+                run.jumps.update(|n| *n += 1);
+            }
+        });
+        on_cleanup(move || named.remove());
+        // Stay at the end while lines come.
+        Effect::new(move |_| {
+            run.total.track();
+            if self.follows.get_untracked() && self.view.get_untracked().is_some() {
+                self.to_end(run);
+            }
+        });
+        Effect::new(move |before: Option<u64>| {
+            let jumps = run.jumps.get();
+            if before.is_some_and(|before| before != jumps) {
+                self.follows.set(false);
+                after_render(move || self.show_selection(run));
+            }
+            jumps
+        });
+        // A part of the page that was hidden had no height.
+        Effect::new(move |_| {
+            run.tab.track();
+            after_render(move || self.measure(run));
+        });
+        self.fill(run);
+    }
+
+    /// Asks for the blocks that are missing where the reader is, [`AT_ONCE`] at a time. When one has come, what is on screen
+    /// *then* is asked for: a long drag of the scroll bar leaves no queue behind.
+    fn fill(self, run: Run) {
+        let asked = StoredValue::new(Asked::default());
+        let connection = live::connection();
+        Effect::new(move |_| {
+            self.window.track();
+            // What could not be fetched is asked for again when the server is back.
+            if connection.get() == Connection::Lost {
+                asked.update_value(|asked| asked.tried.clear());
+            } else if self.view.get_untracked().is_some() {
+                self.ask(run, asked);
+            }
+        });
+    }
+
+    fn ask(self, run: Run, asked: StoredValue<Asked>) {
+        let Some(shown) = self.window.try_get_untracked() else { return };
+        let (first, end) = (shown.first.saturating_sub(BLOCK / 2), shown.end + BLOCK / 2);
+        // On screen first, then ahead.
+        let missing = run.log.try_with_value(|log| [log.missing(shown.first, shown.end), log.missing(first, end)].concat());
+        for first in missing.unwrap_or_default() {
+            let Some(name) = run.name.try_get_value() else { return };
+            if asked.try_update_value(|asked| asked.begins(first)) != Some(true) {
+                continue;
+            }
+            spawn_local(async move {
+                let page = load_lines(name.to_string(), first, u32::try_from(BLOCK).unwrap_or(u32::MAX)).await;
+                let taken = run.log.try_update_value(|log| {
+                    let whole = page.map(|page| log.take(page)).is_ok() && log.missing(first, first + BLOCK).is_empty();
+                    log.trim(shown.top);
+                    whole
+                });
+                asked.try_update_value(|asked| asked.ends(first, taken == Some(true)));
+                if run.lines_came.try_update(|n| *n += 1).is_some() {
+                    self.ask(run, asked);
+                }
+            });
+        }
+    }
+
+    /// The scroll position or the size changed.
+    pub(super) fn measure(self, run: Run) {
+        let Some(node) = self.node.try_get_untracked().flatten() else { return };
+        let (top, height) = (f64::from(node.scroll_top()), f64::from(node.client_height()));
+        if height < 1.0 {
+            return;
+        }
+        let before = self.view.get_untracked();
+        let total = run.total.get_untracked();
+        if window::at_end(total, top, height) {
+            self.follows.set(true);
+            self.seen.set(total);
+        } else if before.is_some_and(|(before, _)| top < before - 1.0) {
+            // Only a person scrolls up; lines that came since make the end run away by themselves.
+            self.follows.set(false);
+        }
+        if before != Some((top, height)) {
+            self.view.set(Some((top, height)));
+        }
+    }
+
+    /// To the newest line, and stays there.
+    pub(super) fn to_end(self, run: Run) {
+        self.follows.set(true);
+        self.seen.set(run.total.get_untracked());
+        after_render(move || {
+            if let Some(node) = self.node.try_get_untracked().flatten() {
+                node.set_scroll_top(node.scroll_height());
+                self.measure(run);
+            }
+        });
+    }
+
+    fn show_selection(self, run: Run) {
+        let (Some(Some(node)), Some(Some(lines))) = (self.node.try_get_untracked(), run.selection.try_get_untracked()) else { return };
+        let height = f64::from(node.client_height());
+        #[expect(clippy::cast_possible_truncation, reason = "below the tallest content")]
+        node.set_scroll_top(window::scroll_to(run.total.get_untracked(), lines.first(), height) as i32);
+        self.measure(run);
+        self.follows.set(false);
+        bring_into_view(&node);
+    }
+}
+
+/// Moves the page no farther than needed to have the log on screen.
+#[cfg(feature = "hydrate")]
+fn bring_into_view(node: &leptos::web_sys::HtmlDivElement) {
+    let options = web_sys::ScrollIntoViewOptions::new();
+    options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+    node.scroll_into_view_with_scroll_into_view_options(&options);
+}
+
+/// Nothing scrolls on the server.
+#[cfg(not(feature = "hydrate"))]
+fn bring_into_view(_: &leptos::web_sys::HtmlDivElement) {}
+
+/// Heights that signals just changed are in the document in the next frame. Leptos' own helper would end with whatever
+/// happens to be at work, for instance the button that was clicked and is gone now.
+#[cfg(feature = "hydrate")]
+fn after_render(then: impl FnOnce() + 'static) {
+    spawn_local(async move {
+        let mut ask = |resolve: js_sys::Function, _| {
+            let _ = window().request_animation_frame(&resolve);
+        };
+        let _ = wasm_bindgen_futures::JsFuture::from(js_sys::Promise::new(&mut ask)).await;
+        then();
+    });
+}
+
+/// Nothing is on screen on the server.
+#[cfg(not(feature = "hydrate"))]
+fn after_render(_: impl FnOnce() + 'static) {}
+
+/// The rows.
+#[component]
+pub(super) fn Scroller(run: Run, reader: Reader) -> impl IntoView {
+    let start = run.detail.with_untracked(|detail| detail.row.started.unwrap_or(detail.row.submitted));
+    // A row is made anew when its line arrives, and never otherwise: its key says whether it is here.
+    let rows = move || {
+        run.lines_came.track();
+        let shown = reader.window.get();
+        run.log.with_value(|log| (shown.first..shown.end).map(|line| (line, log.get(line).is_some())).collect::<Vec<_>>())
+    };
+    let alive = Memo::new(move |_| reader.window.with(|w| w.height > 0.0));
+    let pixels = move |of: fn(Window) -> f64| move || alive.get().then(|| format!("{:.2}px", of(reader.window.get())));
+    let width = Memo::new(move |_| {
+        run.lines_came.track();
+        run.log.with_value(super::log_store::LogStore::widest)
+    });
+    let width = move || alive.get().then(|| format!("{}ch", width.get() + GUTTER));
+    let label = move || format!("Log, {}", super::sentences::count(run.total.get(), "line", "lines"));
+    view! {
+        <div
+            class="log"
+            node_ref=reader.node
+            role="log"
+            aria-live="off"
+            aria-label=label
+            tabindex="0"
+            on:scroll=move |_| reader.measure(run)
+        >
+            <div class="log-content" style:height=pixels(|w| w.height) style:min-width=width>
+                <div class="log-window" style:transform=move || alive.get().then(|| format!("translateY({:.2}px)", reader.window.get().offset))>
+                    <For each=rows key=|row| *row let((line, _))>
+                        {run.log.with_value(|log| log_row(run, line, log.get(line), start))}
+                    </For>
+                </div>
+            </div>
+        </div>
+    }
+}

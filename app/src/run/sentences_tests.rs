@@ -1,0 +1,148 @@
+use api::{
+    Time,
+    operation::OperationRow,
+    run::{EventBody, HostResult, InFlight, RunEvent, StepRole, TaskFailure, Termination},
+};
+
+use super::*;
+
+fn detail(phase: Phase, message: &str) -> OperationDetail {
+    OperationDetail {
+        row: OperationRow {
+            name: "grow-1".parse().unwrap(),
+            cluster: "prod".into(),
+            action: "scale.yml".into(),
+            phase,
+            cancelling: false,
+            reason: String::new(),
+            message: message.into(),
+            by: "ada".into(),
+            submitted: Time(0),
+            started: None,
+            ended: None,
+        },
+        source: "playbook".into(),
+        image: "x".into(),
+        ran_locally: false,
+        extra_args: String::new(),
+        pre_hooks: Vec::new(),
+        post_hooks: Vec::new(),
+        deadline: 0,
+        job: None,
+        end: None,
+        inputs: None,
+        cancel: Ok(()),
+        now: Time(0),
+    }
+}
+
+fn progress(bodies: Vec<EventBody>) -> RunProgress {
+    let events: Vec<_> = (1..).zip(bodies).map(|(n, body)| RunEvent { n, at: 0, after: n * 2, body }).collect();
+    RunProgress::from_events(&events)
+}
+
+fn task(task: u32, name: &str) -> EventBody {
+    EventBody::TaskStart { task, play: 1, name: name.into(), action: "ping".into(), handler: false }
+}
+
+fn starts(task: u32, host: &str) -> EventBody {
+    EventBody::HostStart { task, host: host.into() }
+}
+
+fn ends(task: u32, host: &str, result: HostResult, message: &str) -> EventBody {
+    let message = (!message.is_empty()).then(|| message.into());
+    EventBody::HostResult { task, host: host.into(), result, ms: 0, message, item: None, ignored: false }
+}
+
+fn termination(failures: Vec<TaskFailure>, running: Option<InFlight>, message: &str) -> Termination {
+    Termination { v: 1, rc: 2, cancelled: false, steps: Vec::new(), failures, running, message: message.into() }
+}
+
+#[test]
+fn every_phase_has_its_sentence() {
+    let none = RunProgress::default();
+    let say = |phase, message: &str| sentence(&detail(phase, message), &none, None, 0);
+    assert_eq!(say(Phase::Queued, "Waits for grow-0 on prod."), "Waits for grow-0 on prod.");
+    assert_eq!(say(Phase::Queued, ""), "Waits for its turn.");
+    assert_eq!(say(Phase::Running, ""), "Starting: nothing was written yet.");
+    assert_eq!(say(Phase::Failed, "The pod was evicted."), "The pod was evicted.");
+    assert_eq!(say(Phase::Cancelled, ""), "Cancelled.");
+    assert_eq!(say(Phase::Succeeded, ""), "It succeeded.");
+}
+
+#[test]
+fn a_running_one_names_task_and_hosts() {
+    let told = progress(vec![task(1, "Restart kubelet"), starts(1, "w1"), starts(1, "w2"), starts(1, "w3"), starts(1, "w4")]);
+    let mut running = detail(Phase::Running, "");
+    assert_eq!(sentence(&running, &told, None, 9), "“Restart kubelet” runs on w1, w2 and 2 others.");
+    running.row.cancelling = true;
+    assert!(sentence(&running, &told, None, 9).starts_with("Stopping. No new task starts; “Restart kubelet” still runs"));
+}
+
+#[test]
+fn a_note_says_why_nothing_is_there_yet() {
+    let note = "ansible is being installed: 40 %.";
+    assert_eq!(sentence(&detail(Phase::Running, ""), &RunProgress::default(), Some(note), 0), note);
+}
+
+#[test]
+fn success_says_what_changed() {
+    let told = progress(vec![
+        EventBody::StepStart { step: 1, role: StepRole::Main, title: "x".into() },
+        task(1, "One"),
+        ends(1, "a", HostResult::Changed, ""),
+        ends(1, "b", HostResult::Ok, ""),
+    ]);
+    assert_eq!(sentence(&detail(Phase::Succeeded, ""), &told, None, 9), "1 task on 2 hosts succeeded; 1 change.");
+}
+
+#[test]
+fn a_cancelled_one_says_what_was_in_flight() {
+    let mut cancelled = detail(Phase::Cancelled, "Cancelled by ada.");
+    cancelled.end = Some(termination(Vec::new(), Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] }), ""));
+    let said = sentence(&cancelled, &RunProgress::default(), None, 9);
+    assert_eq!(said, "Cancelled while “Drain” ran on w1. What it had changed there stays changed.");
+}
+
+#[test]
+fn the_reason_names_task_host_message_and_lines() {
+    let told = progress(vec![
+        task(1, "Apply"),
+        ends(1, "w1", HostResult::Ok, ""),
+        ends(1, "w2", HostResult::Failed, "disk full"),
+        ends(1, "w3", HostResult::Unreachable, "no route"),
+    ]);
+    let reason = reason(&detail(Phase::Failed, "2 of 3 hosts failed."), &told).unwrap();
+    assert_eq!(reason.title, "“Apply” failed on w2");
+    assert_eq!((reason.text.as_str(), reason.quote.as_str()), ("2 of 3 hosts failed.", "disk full"));
+    assert_eq!(reason.lines.unwrap().fragment(), "#L5-L6");
+    assert_eq!(reason.others[0].0, "w3 could not be reached, at “Apply”");
+}
+
+#[test]
+fn without_events_the_report_of_the_run_gives_the_reason() {
+    let mut failed = detail(Phase::Failed, "");
+    let failure = TaskFailure { host: "w2".into(), task: "Apply".into(), message: "disk full".into() };
+    failed.end = Some(termination(vec![failure], None, ""));
+    let said = reason(&failed, &RunProgress::default()).unwrap();
+    assert_eq!((said.title.as_str(), said.lines), ("“Apply” failed on w2", None));
+}
+
+#[test]
+fn a_run_that_never_began_says_why() {
+    let mut failed = detail(Phase::Failed, "The run ended with exit code 2.");
+    failed.end = Some(termination(Vec::new(), None, "There is no playbook nope.yml; there are ping.yml and facts.yml."));
+    let said = reason(&failed, &RunProgress::default()).unwrap();
+    assert_eq!(said.title, "The run ended with exit code 2.");
+    assert_eq!(said.text, "There is no playbook nope.yml; there are ping.yml and facts.yml.");
+    assert_eq!(reason(&detail(Phase::Succeeded, ""), &RunProgress::default()), None);
+}
+
+#[test]
+fn the_log_says_whether_all_of_it_is_here() {
+    let end = |lines, missing| Some(LogEnd { lines, missing });
+    assert_eq!(log_state(12_408, end(12_408, 0), Phase::Succeeded), "Log complete, 12,408 lines");
+    assert_eq!(log_state(100, end(100, 14), Phase::Failed), "14 lines missing of 100");
+    assert_eq!(log_state(1, None, Phase::Running), "Complete so far, 1 line");
+    assert_eq!(log_state(0, None, Phase::Queued), "No lines yet");
+}

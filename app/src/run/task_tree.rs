@@ -1,0 +1,217 @@
+//! Plays and tasks with what came of them.
+
+use api::{
+    duration,
+    progress::{Cell, Counts, TaskProgress, TaskState},
+    run::StepRole,
+};
+use leptos::prelude::*;
+
+use super::{
+    reason::go,
+    selection::Selection,
+    sentences::{count, named},
+    state::Run,
+};
+use crate::ui::{Icon, Tone, icon};
+
+/// A row of the tree: all that can change of it.
+#[derive(Clone, PartialEq)]
+struct Row {
+    name: String,
+    handler: bool,
+    state: TaskState,
+    counts: Counts,
+    running: u32,
+    ms: i64,
+    words: String,
+    title: String,
+}
+
+impl Row {
+    fn of(task: &TaskProgress, hosts: &[String], over: bool) -> Self {
+        let words = task_words(task, over);
+        let on = task.hosts_at(Cell::Running, hosts);
+        let on = if on.is_empty() || over { String::new() } else { format!("\nrunning on {}", named(&on)) };
+        Self {
+            name: task.name.clone(),
+            handler: task.handler,
+            state: state(task, over),
+            counts: task.counts,
+            running: task.running,
+            ms: task.ms(),
+            title: format!("{}\n{}\n{words}{on}", task.name, task.action),
+            words,
+        }
+    }
+}
+
+/// A run that is over has nothing running, whatever the last event said.
+fn state(task: &TaskProgress, over: bool) -> TaskState {
+    match task.state() {
+        TaskState::Running if over => TaskState::Stopped,
+        state => state,
+    }
+}
+
+/// `3 ok, 1 changed, 2 s`.
+#[must_use]
+pub(super) fn task_words(task: &TaskProgress, over: bool) -> String {
+    let c = &task.counts;
+    let mut words: Vec<String> = [
+        (c.failed, "failed"),
+        (c.unreachable, "unreachable"),
+        (c.changed, "changed"),
+        (c.ok, "ok"),
+        (c.ignored, "ignored"),
+        (c.skipped, "skipped"),
+    ]
+    .into_iter()
+    .filter(|(n, _)| *n > 0)
+    .map(|(n, word)| format!("{n} {word}"))
+    .collect();
+    if task.retries > 0 {
+        words.push(count(task.retries.into(), "retry", "retries"));
+    }
+    match state(task, over) {
+        TaskState::Running if task.running > 0 => words.insert(0, format!("running on {}", count(task.running.into(), "host", "hosts"))),
+        TaskState::Running => words.push("begins".into()),
+        TaskState::Stopped => words.insert(0, "stopped".into()),
+        TaskState::Empty => words.push("no host".into()),
+        _ => {}
+    }
+    if task.items > 0 {
+        words.push(count(task.items.into(), "item", "items"));
+    }
+    if state(task, over) != TaskState::Running {
+        words.push(duration(task.ms()));
+    }
+    words.join(", ")
+}
+
+fn looks(state: TaskState) -> (Tone, Icon, &'static str) {
+    match state {
+        TaskState::Running => (Tone::Run, Icon::Running, "running"),
+        TaskState::Failed => (Tone::Err, Icon::Cross, "failed"),
+        TaskState::Stopped => (Tone::Idle, Icon::Stop, "stopped"),
+        TaskState::Changed => (Tone::Warn, Icon::Check, "changed"),
+        TaskState::Ok => (Tone::Ok, Icon::Check, "ok"),
+        TaskState::Skipped => (Tone::Idle, Icon::Skip, "skipped"),
+        TaskState::Empty => (Tone::Idle, Icon::Minus, "no host"),
+    }
+}
+
+/// A headline of the tree.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Group {
+    Step { number: u32, title: String, role: &'static str },
+    Play { number: u32, name: String },
+}
+
+/// The tree; the task that the log shows is marked.
+#[component]
+pub(super) fn TaskTree(run: Run, at: Memo<Option<u32>>) -> impl IntoView {
+    let groups = Memo::new(move |_| {
+        run.progress.with(|progress| {
+            let mut groups = Vec::new();
+            // One step needs no headline: the page's title is it.
+            let steps = if progress.steps.len() > 1 { progress.steps.as_slice() } else { &[] };
+            let play = |play: &api::progress::PlayProgress| Group::Play { number: play.number, name: play.name.clone() };
+            groups.extend(progress.plays.iter().filter(|play| !steps.iter().any(|step| step.number == play.step)).map(play));
+            for step in steps {
+                let role = match step.role {
+                    StepRole::Pre => "before",
+                    StepRole::Main => "",
+                    StepRole::Post => "after",
+                };
+                groups.push(Group::Step { number: step.number, title: step.title.clone(), role });
+                groups.extend(progress.plays.iter().filter(|play| play.step == step.number).map(play));
+            }
+            groups
+        })
+    });
+    view! {
+        <nav class="tree" aria-label="Tasks">
+            <For each=move || groups.get() key=Clone::clone let:group>
+                {match group {
+                    Group::Step { title, role, number } => view! { <StepHead run number title role/> }.into_any(),
+                    Group::Play { number, name } => view! { <Play run number name at/> }.into_any(),
+                }}
+            </For>
+            {move || {
+                groups
+                    .with(Vec::is_empty)
+                    .then(|| {
+                        let words = if run.phase.get().is_final() { "No task was announced." } else { "Tasks appear here as they begin." };
+                        view! { <p class="muted tree-empty">{words}</p> }
+                    })
+            }}
+        </nav>
+    }
+}
+
+#[component]
+fn StepHead(run: Run, number: u32, title: String, role: &'static str) -> impl IntoView {
+    let rc = Memo::new(move |_| run.progress.with(|p| p.steps.iter().find(|step| step.number == number).and_then(|step| step.rc)));
+    view! {
+        <h3 class="step">
+            {title} <small>{role}</small>
+            {move || rc.get().filter(|rc| *rc != 0).map(|rc| view! { <small class="st err">{format!("exit code {rc}")}</small> })}
+        </h3>
+    }
+}
+
+#[component]
+fn Play(run: Run, number: u32, name: String, at: Memo<Option<u32>>) -> impl IntoView {
+    let tasks = move || run.progress.with(|progress| progress.tasks_of(number).map(|task| (task.number, task.line)).collect::<Vec<_>>());
+    view! {
+        <h3>{name}</h3>
+        <ul>
+            <For each=tasks key=|task| *task let((number, line))>
+                <Task run number line at/>
+            </For>
+        </ul>
+    }
+}
+
+#[component]
+fn Task(run: Run, number: u32, line: u64, at: Memo<Option<u32>>) -> impl IntoView {
+    let row = Memo::new(move |_| {
+        let over = run.phase.get().is_final();
+        run.progress.with(|progress| progress.task(number).map(|task| Row::of(task, &progress.hosts, over)))
+    });
+    let lines = Selection::new(line, line);
+    view! {
+        <li>
+            <a
+                href=run.url_of(lines)
+                id=format!("T{number}")
+                title=move || row.get().map(|row| row.title)
+                class:todo=move || row.get().is_some_and(|row| matches!(row.state, TaskState::Skipped | TaskState::Empty))
+                aria-current=move || (at.get() == Some(number)).then_some("true")
+                on:click=move |event| go(&event, run, lines)
+            >
+                {move || row.get().map(|row| view! { <TaskRow row/> })}
+            </a>
+        </li>
+    }
+}
+
+#[component]
+fn TaskRow(row: Row) -> impl IntoView {
+    let (tone, drawing, word) = looks(row.state);
+    let c = row.counts;
+    // One kind of result is told by the icon; of several each has its number.
+    let kinds = [(c.failed + c.unreachable, "err"), (c.changed, "warn"), (c.ok + c.ignored, "ok"), (c.skipped, "idle")];
+    let kinds: Vec<_> = kinds.into_iter().filter(|(n, _)| *n > 0).collect();
+    let mixed = (kinds.len() > 1).then(|| {
+        kinds.into_iter().map(|(n, tone)| view! { <i class=format!("st {tone}")>{n}</i> }).collect_view()
+    });
+    let end = if row.state == TaskState::Running && row.running > 0 { format!("{} running", row.running) } else if row.state == TaskState::Running { String::new() } else { duration(row.ms) };
+    view! {
+        <span class=format!("st {}", tone.class())>{icon(drawing)} <span class="sr">{word}</span></span>
+        <span class="task-name">{row.handler.then_some("↪ ")} {row.name}</span>
+        <small aria-hidden="true">{mixed} {end}</small>
+        <span class="sr">{row.words}</span>
+    }
+}

@@ -1,0 +1,127 @@
+//! Which rows of a long log are on screen: pure arithmetic over fixed row heights.
+
+/// Height of a row in CSS pixels; `--log-row` in `style/50-run.css` says the same.
+pub const ROW: f64 = 20.0;
+
+/// Browsers stop at some 17 to 33 million pixels; above this height the scroll bar is scaled instead.
+const TALLEST: f64 = 12_000_000.0;
+
+/// Rows beyond both edges that are kept in the document, so that a quick scroll finds them painted.
+const MARGIN: u64 = 25;
+
+/// What of the log is in the document, and where.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Window {
+    /// First line, from 1.
+    pub first: u64,
+    /// One past the last line.
+    pub end: u64,
+    /// First line that is fully on screen.
+    pub top: u64,
+    /// Distance of the first row from the top of the content.
+    pub offset: f64,
+    /// Height of the content.
+    pub height: f64,
+}
+
+/// Pixels that `lines` rows take; scaled where browsers would stop.
+#[must_use]
+pub fn height(lines: u64) -> f64 {
+    (rows(lines) * ROW).min(TALLEST)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "lines are far below 2^53")]
+fn rows(lines: u64) -> f64 {
+    lines as f64
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "never negative, far below 2^53")]
+fn whole(number: f64) -> u64 {
+    number.max(0.0).floor() as u64
+}
+
+/// The window at a scroll position.
+#[must_use]
+pub fn at(lines: u64, scroll: f64, viewport: f64) -> Window {
+    let height = height(lines);
+    let in_view = (viewport / ROW).ceil();
+    let scroll = scroll.clamp(0.0, (height - viewport).max(0.0));
+    let exact = if height < TALLEST {
+        scroll / ROW
+    } else {
+        // The whole way of the scroll bar is the whole way of the rows.
+        scroll / (height - viewport) * (rows(lines) - viewport / ROW)
+    };
+    let top = whole(exact);
+    let first = top.saturating_sub(MARGIN);
+    let end = (top + whole(in_view) + 1 + MARGIN).min(lines);
+    let above = (exact - rows(first)) * ROW;
+    Window { first: first + 1, end: end + 1, top: top + 1, offset: (scroll - above).max(0.0), height }
+}
+
+/// The scroll position that shows `line` in the upper third.
+#[must_use]
+pub fn scroll_to(lines: u64, line: u64, viewport: f64) -> f64 {
+    let height = height(lines);
+    let row = rows(line.clamp(1, lines.max(1)) - 1);
+    let most = (height - viewport).max(0.0);
+    let exact = (row - (viewport / ROW / 3.0).floor()).max(0.0);
+    let scroll = if height < TALLEST { exact * ROW } else { exact / (rows(lines) - viewport / ROW) * most };
+    scroll.clamp(0.0, most)
+}
+
+/// Whether the newest line is on screen, give or take a row: then a follower goes on with it.
+#[must_use]
+pub fn at_end(lines: u64, scroll: f64, viewport: f64) -> bool {
+    scroll + viewport >= height(lines) - 1.5 * ROW
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_covers_what_is_on_screen_and_a_margin() {
+        let w = at(200_000, 2_000_000.0, 600.0);
+        assert_eq!(w.top, 100_001);
+        assert_eq!((w.first, w.end), (99_976, 100_057));
+        assert!((w.offset - 99_975.0 * ROW).abs() < 1e-6);
+        assert!((w.height - 4_000_000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn both_ends_are_reached() {
+        assert_eq!(at(0, 0.0, 600.0).end, 1);
+        assert_eq!(at(10, 0.0, 600.0).end, 11);
+        let last = at(200_000, 1e9, 600.0);
+        assert_eq!(last.end, 200_001);
+        assert_eq!(last.top, 199_971);
+    }
+
+    #[test]
+    fn a_line_that_was_scrolled_to_is_on_screen() {
+        for lines in [40, 1_000, 200_000, 3_000_000] {
+            for line in [1, 2, lines / 2, lines] {
+                let w = at(lines, scroll_to(lines, line, 600.0), 600.0);
+                assert!(w.top <= line && line < w.top + 30, "{line} of {lines}: {w:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn millions_of_lines_stay_below_what_browsers_can_and_are_all_reached() {
+        let lines = 3_000_000;
+        assert!(height(lines) <= TALLEST);
+        assert_eq!(at(lines, 1e9, 600.0).end, lines + 1);
+        let w = at(lines, 1e9, 600.0);
+        let bottom = w.offset + rows(w.end - w.first) * ROW;
+        assert!((bottom - w.height).abs() < 1.0, "the last row ends where the content ends: {bottom} of {}", w.height);
+    }
+
+    #[test]
+    fn following_means_being_at_the_end() {
+        assert!(at_end(100, 1400.0, 600.0));
+        assert!(at_end(5, 0.0, 600.0));
+        assert!(!at_end(100, 1300.0, 600.0));
+    }
+}

@@ -1,0 +1,45 @@
+//! The document around the app: head, theme, and the one boot script.
+
+use leptos::{nonce::use_nonce, prelude::*};
+use leptos_meta::MetaTags;
+
+use crate::{App, Theme, preferences::Preferences};
+
+/// Paths of the hashed files that the browser loads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Assets {
+    pub css: String,
+    pub js: String,
+    pub wasm: String,
+}
+
+/// The whole document. Nothing inline but the boot script, which carries the nonce of the page.
+pub fn shell(assets: &Assets) -> impl IntoView + use<> {
+    let Assets { css, js, wasm } = assets.clone();
+    let boot = format!("import({js:?}).then(m=>m.default({{module_or_path:{wasm:?}}}).then(()=>m.hydrate()))");
+    let theme = match Preferences::of_request().theme {
+        Theme::System => None,
+        chosen => Some(chosen.as_str()),
+    };
+    view! {
+        <!DOCTYPE html>
+        <html lang="en" data-theme=theme>
+            <head>
+                <meta charset="utf-8"/>
+                <meta name="viewport" content="width=device-width, initial-scale=1"/>
+                <meta name="color-scheme" content="light dark"/>
+                <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
+                <link rel="stylesheet" href=css/>
+                <link rel="modulepreload" href=js nonce=use_nonce()/>
+                <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin="anonymous"/>
+                <MetaTags/>
+            </head>
+            <body>
+                <App/>
+                <script type="module" nonce=use_nonce()>
+                    {boot}
+                </script>
+            </body>
+        </html>
+    }
+}

@@ -1,0 +1,31 @@
+//! Times relative to now, the absolute one in the title.
+
+use api::Time;
+use leptos::prelude::*;
+
+use super::clock;
+
+/// `14 min ago`.
+#[component]
+pub fn Ago(
+    time: Time,
+    /// The server's clock when the data came.
+    now: Time,
+) -> impl IntoView {
+    let now = clock::now(now);
+    let words = Memo::new(move |_| time.ago(now.get()));
+    view! { <time datetime=datetime(time) title=time.utc()>{move || words.get()}</time> }
+}
+
+/// `3 min 51 s`: from `start` to `end`, or to now where there is no end yet.
+#[component]
+pub fn Since(start: Time, #[prop(default = None)] end: Option<Time>, now: Time) -> impl IntoView {
+    let now = clock::now(now);
+    let words = Memo::new(move |_| start.until(end.unwrap_or_else(|| now.get())));
+    view! { <time class="num" title=format!("since {}", start.utc())>{move || words.get()}</time> }
+}
+
+/// `2026-11-21T07:00:05Z`, for machines.
+fn datetime(time: Time) -> String {
+    time.utc().replacen(' ', "T", 1).replace(" UTC", "Z")
+}

@@ -1,0 +1,98 @@
+//! A resource on a page, in all its states: loading, error, stale, content. (Empty is the page's own.)
+
+use api::Problem;
+use leptos::prelude::*;
+use leptos_router::hooks::use_location;
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Alert, Icon, Tone, icon};
+use crate::{Failure, respond, routes};
+
+/// Shows `resource` by `children`, as in `<Loaded resource let:list>…</Loaded>`.
+///
+/// While it loads for the first time: a skeleton, after 300 ms. When it can't be loaded: what failed, and a way to try
+/// again. When only a later load fails: the last values, dimmed, and the same message above them.
+#[component]
+pub fn Loaded<T, F, V>(
+    resource: Resource<Result<T, Failure>>,
+    /// Rows of the skeleton.
+    #[prop(default = 6)]
+    rows: usize,
+    /// The header above already says when the thing itself is gone or the person signed out.
+    #[prop(optional)]
+    quiet: bool,
+    children: F,
+) -> impl IntoView
+where
+    T: Clone + Serialize + DeserializeOwned + Send + Sync + 'static,
+    F: Fn(T) -> V + Clone + Send + Sync + 'static,
+    V: IntoView + 'static,
+{
+    let last = StoredValue::new(None::<T>);
+    let shown = move || {
+        resource.get().map(|result| match result {
+            Ok(value) => {
+                last.set_value(Some(value.clone()));
+                children(value).into_any()
+            }
+            Err(Failure(problem)) => {
+                respond::status(problem.status());
+                if quiet && matches!(problem, Problem::NotFound { .. } | Problem::SignedOut) {
+                    return ().into_any();
+                }
+                match last.get_value().filter(|_| matches!(problem, Problem::Unavailable { .. } | Problem::Internal)) {
+                    Some(value) => view! {
+                        <LoadProblem problem resource stale=true/>
+                        <div class="stale">{children(value)}</div>
+                    }
+                    .into_any(),
+                    None => view! { <LoadProblem problem resource/> }.into_any(),
+                }
+            }
+        })
+    };
+    view! { <Transition fallback=move || view! { <Skeleton rows/> }>{shown}</Transition> }
+}
+
+/// Why something can't be shown, and how to go on.
+#[component]
+fn LoadProblem<T>(problem: Problem, resource: Resource<Result<T, Failure>>, #[prop(optional)] stale: bool) -> impl IntoView
+where
+    T: Serialize + DeserializeOwned + Send + Sync + 'static,
+{
+    let location = use_location();
+    let here = move || format!("{}{}", location.pathname.get(), location.search.get());
+    let action = match &problem {
+        Problem::SignedOut => {
+            view! { <a class="btn primary" href=routes::login(&here()) rel="external">"Sign in"</a> }.into_any()
+        }
+        Problem::NotFound { .. } => view! { <a class="btn" href=routes::HOME>"All clusters"</a> }.into_any(),
+        Problem::Forbidden { .. } => ().into_any(),
+        _ => {
+            let again = move |event: leptos::ev::MouseEvent| {
+                event.prevent_default();
+                resource.refetch();
+            };
+            view! { <a class="btn" href=here on:click=again>{icon(Icon::Retry)} "Try again"</a> }.into_any()
+        }
+    };
+    let tone = if stale { Tone::Warn } else { Tone::Err };
+    view! {
+        <div role="alert">
+            <Alert tone title=problem.to_string()>
+                {stale.then_some("What you see below is the last that was known.")}
+                <div class="bar">{action}</div>
+            </Alert>
+        </div>
+    }
+}
+
+/// Grey rows that appear after 300 ms: most pages are there before.
+#[component]
+pub fn Skeleton(#[prop(default = 6)] rows: usize) -> impl IntoView {
+    view! {
+        <div class="skeleton" role="status" aria-label="Loading">
+            {(0..rows).map(|_| view! { <i></i> }).collect_view()}
+        </div>
+    }
+}

@@ -1,0 +1,24 @@
+//! The kit that all pages are made of. Views only: no page knows a colour, no component knows a page.
+
+mod ago;
+mod alert;
+pub mod clock;
+mod copy;
+mod diff;
+mod icons;
+mod loaded;
+mod page;
+mod status;
+mod table;
+
+pub use ago::{Ago, Since};
+pub use alert::{Alert, Empty};
+pub use copy::Copy;
+pub use diff::Diff;
+pub use icons::{Icon, icon};
+pub use loaded::{Loaded, Skeleton};
+pub use page::{Fact, Facts, PageTitle, Panel, Tab, Tabs};
+pub use status::{Chip, Status, Tone, phase_icon, phase_tone, phase_word};
+pub use table::{Filter, Pages, Segment, Segments, SortHeader};
+
+pub use crate::form::{Check, Field, FileField, Form, FormEnd, Select, Submit, TextArea};

@@ -1,0 +1,85 @@
+//! The parts of a page: title, panel, tabs, facts.
+
+use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::hooks::use_location;
+
+/// The heading of a page, also the document's title. Children stand at its end: the actions.
+#[component]
+pub fn PageTitle(
+    #[prop(into)] text: String,
+    /// Shown small beside it: a chip, a count.
+    #[prop(optional)]
+    aside: Option<AnyView>,
+    #[prop(optional)] children: Option<Children>,
+) -> impl IntoView {
+    view! {
+        <Title text=text.clone()/>
+        <div class="title">
+            <h1>{text}</h1>
+            {aside}
+            {children.map(|children| view! { <div class="end">{children()}</div> })}
+        </div>
+    }
+}
+
+/// A surface with a heading.
+#[component]
+pub fn Panel(
+    #[prop(optional, into)] title: String,
+    /// At the end of the heading.
+    #[prop(default = None)]
+    end: Option<AnyView>,
+    #[prop(optional)] class: &'static str,
+    children: Children,
+) -> impl IntoView {
+    let head = (!title.is_empty()).then(|| {
+        view! {
+            <header>
+                <h2>{title}</h2>
+                {end.map(|end| view! { <div class="end">{end}</div> })}
+            </header>
+        }
+    });
+    view! { <section class=format!("panel {class}")>{head} {children()}</section> }
+}
+
+/// A tab: where it leads and its word.
+#[derive(Debug, Clone)]
+pub struct Tab {
+    pub href: String,
+    pub word: &'static str,
+}
+
+/// Links to a thing's pages; the one that is open is marked.
+#[component]
+pub fn Tabs(#[prop(into)] label: String, tabs: Vec<Tab>) -> impl IntoView {
+    let path = use_location().pathname;
+    view! {
+        <nav class="tabs" aria-label=label>
+            {tabs
+                .into_iter()
+                .map(|tab| {
+                    let href = tab.href.clone();
+                    let current = move || (path.get().trim_end_matches('/') == href).then_some("page");
+                    view! { <a href=tab.href aria-current=current>{tab.word}</a> }
+                })
+                .collect_view()}
+        </nav>
+    }
+}
+
+/// Labelled values: children are [`Fact`]s.
+#[component]
+pub fn Facts(children: Children) -> impl IntoView {
+    view! { <dl class="facts">{children()}</dl> }
+}
+
+/// One labelled value.
+#[component]
+pub fn Fact(#[prop(into)] label: String, children: Children) -> impl IntoView {
+    view! {
+        <dt>{label}</dt>
+        <dd>{children()}</dd>
+    }
+}

@@ -1,0 +1,182 @@
+//! What stands around a table: filter box, segments, sortable headers, pages. All of it is links and a GET form, so the
+//! URL is the only state and nothing needs JavaScript.
+
+use leptos::{ev::SubmitEvent, prelude::*};
+use leptos_router::{NavigateOptions, hooks::use_navigate};
+
+use super::{Icon, icon};
+use crate::routes;
+
+/// The filter box. `/` focuses it.
+#[component]
+pub fn Filter(
+    /// The list's path.
+    #[prop(into)]
+    action: String,
+    /// The text as the URL has it.
+    #[prop(into)]
+    q: Signal<String>,
+    /// The other parameters, kept.
+    #[prop(into)]
+    keep: Signal<Vec<(&'static str, String)>>,
+    #[prop(into)] label: String,
+) -> impl IntoView {
+    let navigate = use_navigate();
+    let path = action.clone();
+    let go = Callback::new(move |q: String| {
+        let keep = keep.get_untracked();
+        let mut pairs = vec![("q", q.as_str())];
+        pairs.extend(keep.iter().map(|(key, value)| (*key, value.as_str())));
+        navigate(&routes::with_query(&path, &pairs), NavigateOptions { replace: true, scroll: false, ..Default::default() });
+    });
+    let typed = RwSignal::new(None::<String>);
+    let pending = StoredValue::new(None::<TimeoutHandle>);
+    let later = move |text: String| {
+        typed.set(Some(text.clone()));
+        pending.with_value(|handle| handle.iter().for_each(TimeoutHandle::clear));
+        let handle = set_timeout(move || go.run(text), std::time::Duration::from_millis(150));
+        pending.set_value(handle.ok());
+    };
+    on_cleanup(move || {
+        pending.try_with_value(|handle| handle.iter().for_each(TimeoutHandle::clear));
+    });
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        pending.with_value(|handle| handle.iter().for_each(TimeoutHandle::clear));
+        go.run(typed.get_untracked().unwrap_or_else(|| q.get_untracked()));
+    };
+    view! {
+        <form class="search" role="search" method="get" action=action on:submit=submit>
+            {icon(Icon::Search)}
+            <input
+                type="search"
+                name="q"
+                value=q.get_untracked()
+                prop:value=move || q.get()
+                placeholder=label.clone()
+                aria-label=label
+                aria-keyshortcuts="/"
+                data-filter="true"
+                autocomplete="off"
+                spellcheck="false"
+                on:input:target=move |event| later(event.target().value())
+            />
+            {move || {
+                keep.get()
+                    .into_iter()
+                    .filter(|(_, value)| !value.is_empty())
+                    .map(|(name, value)| view! { <input type="hidden" name=name value=value/> })
+                    .collect_view()
+            }}
+        </form>
+    }
+}
+
+/// One of several views of a list.
+#[derive(Debug, Clone)]
+pub struct Segment {
+    pub word: String,
+    pub href: String,
+    pub current: bool,
+}
+
+/// Several views of a list, one of them shown.
+#[component]
+pub fn Segments(#[prop(into)] label: String, #[prop(into)] segments: Signal<Vec<Segment>>) -> impl IntoView {
+    view! {
+        <nav class="seg" aria-label=label>
+            {move || {
+                segments
+                    .get()
+                    .into_iter()
+                    .map(|s| view! { <a href=s.href aria-current=s.current.then_some("true")>{s.word}</a> })
+                    .collect_view()
+            }}
+        </nav>
+    }
+}
+
+/// A column's heading that sorts: once one way, again the other way.
+#[component]
+pub fn SortHeader<L>(
+    word: &'static str,
+    /// As in the parameter `sort`.
+    column: &'static str,
+    /// The parameter as it is now; empty: `default`.
+    #[prop(into)]
+    sort: String,
+    /// The column that an empty parameter means.
+    default: &'static str,
+    /// The list's URL with another `sort`.
+    link: L,
+    #[prop(optional)] class: &'static str,
+) -> impl IntoView
+where
+    L: Fn(String) -> String,
+{
+    let current = if sort.is_empty() { default } else { sort.as_str() };
+    let (next, state) = next_sort(current, column);
+    let arrow = match state {
+        "ascending" => Some(icon(Icon::ArrowUp)),
+        "descending" => Some(icon(Icon::ArrowDown)),
+        _ => None,
+    };
+    view! {
+        <th scope="col" class=class aria-sort=state>
+            <a class="sort" href=link(next)>{word} {arrow}</a>
+        </th>
+    }
+}
+
+/// The `sort` that a click on `column` asks for, and the column's `aria-sort` now.
+fn next_sort(current: &str, column: &str) -> (String, &'static str) {
+    match current.strip_prefix('-') {
+        Some(turned) if turned == column => (column.to_owned(), "descending"),
+        None if current == column => (format!("-{column}"), "ascending"),
+        _ => (column.to_owned(), "none"),
+    }
+}
+
+/// Links to the pages of a list; nothing where there is only one.
+#[component]
+pub fn Pages<L>(
+    page: u32,
+    pages: u32,
+    /// What the list counts: `12 clusters`.
+    #[prop(into)]
+    of: String,
+    /// The list's URL at another page.
+    link: L,
+) -> impl IntoView
+where
+    L: Fn(u32) -> String,
+{
+    (pages > 1).then(|| {
+        let step = |to: u32, word: &'static str, possible: bool| {
+            if possible {
+                view! { <a class="btn small" href=link(to)>{word}</a> }.into_any()
+            } else {
+                view! { <span class="btn small" aria-disabled="true">{word}</span> }.into_any()
+            }
+        };
+        view! {
+            <nav class="pages" aria-label="Pages">
+                {step(page.saturating_sub(1), "Previous", page > 1)}
+                <span class="muted">{format!("Page {page} of {pages} · {of}")}</span>
+                {step(page + 1, "Next", page < pages)}
+            </nav>
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_click_on_a_header_turns_the_order_round() {
+        assert_eq!(next_sort("health", "name"), ("name".into(), "none"));
+        assert_eq!(next_sort("name", "name"), ("-name".into(), "ascending"));
+        assert_eq!(next_sort("-name", "name"), ("name".into(), "descending"));
+    }
+}

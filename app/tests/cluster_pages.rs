@@ -1,0 +1,336 @@
+//! The cluster pages over a fake backend: what a person reads without JavaScript.
+
+mod fake;
+
+use api::{Problem, cluster::Health, operation::Phase};
+use kubeonkube_app::{FormAnswer, FormReturn};
+use axum::http::StatusCode;
+use fake::{Fake, cluster, list, operation, page, page_with};
+use leptos::prelude::provide_context;
+
+#[tokio::test]
+async fn the_list_shows_name_health_last_operation_and_who() {
+    let mut row = cluster("staging", Health::Attention);
+    row.last = Some(operation("upgrade-7", "staging", Phase::Failed));
+    row.note = "task “kubeadm upgrade apply” on stg-cp1".into();
+    let fake = Fake { clusters: Ok(list(vec![row])), ..Fake::default() };
+    let page = page(&fake, "/clusters").await;
+    assert_eq!(page.status, StatusCode::OK);
+    page.shows("href=\"/clusters/staging\"")
+        .shows("ping.yml failed")
+        .shows("href=\"/operations/upgrade-7\"")
+        .shows(", Failed")
+        .shows("ada · ")
+        .shows("14 min ago")
+        .shows("region=eu")
+        .shows("task “kubeadm upgrade apply” on stg-cp1")
+        .shows("<title>Clusters · kubeonkube</title>");
+}
+
+#[tokio::test]
+async fn without_clusters_there_is_one_sentence_and_one_action() {
+    let fake = Fake { clusters: Ok(list(vec![])), ..Fake::default() };
+    page(&fake, "/clusters").await.shows("No clusters yet").shows("href=\"/clusters/new\"").hides("<table");
+}
+
+#[tokio::test]
+async fn a_filter_that_matches_nothing_says_so_and_offers_all() {
+    let mut none = list(vec![cluster("prod-fra", Health::Good)]);
+    none.rows.clear();
+    let fake = Fake { clusters: Ok(none), ..Fake::default() };
+    page(&fake, "/clusters?q=zzz").await.shows("No cluster matches").shows("Show all clusters").shows("value=\"zzz\"");
+}
+
+#[tokio::test]
+async fn a_list_that_can_not_be_loaded_says_why_and_offers_another_try() {
+    let message = "The Kubernetes API does not answer. It is tried again by itself.";
+    let fake = Fake { clusters: Err(Problem::Unavailable { message: message.into() }), ..Fake::default() };
+    let page = page(&fake, "/clusters?q=a").await;
+    assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
+    page.shows(message).shows("href=\"/clusters?q=a\"").shows("Try again");
+}
+
+#[tokio::test]
+async fn a_page_that_waits_is_a_skeleton_only_after_300_ms() {
+    // The server waits for its data, so a skeleton is only ever seen in the browser; its delay is in the style sheet.
+    let css = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../style/40-status.css")).unwrap();
+    assert!(css.contains("animation: appear 1ms 300ms forwards"));
+    page(&Fake::default(), "/clusters").await.hides("class=\"skeleton\"");
+}
+
+#[tokio::test]
+async fn filter_view_sort_and_page_are_links_that_keep_each_other() {
+    let mut many = list(vec![cluster("a", Health::Good)]);
+    many.pages = 3;
+    many.page = 2;
+    many.matching = 201;
+    let fake = Fake { clusters: Ok(many), ..Fake::default() };
+    let page = page(&fake, "/clusters?q=eu&show=attention&sort=name&page=2").await;
+    page.shows("href=\"/clusters?q=eu&amp;show=running&amp;sort=name\"")
+        .shows("href=\"/clusters?q=eu&amp;show=attention&amp;sort=-name\"")
+        .shows("href=\"/clusters?q=eu&amp;show=attention&amp;sort=name&amp;page=3\"")
+        .shows("aria-sort=\"ascending\"")
+        .shows("name=\"sort\" value=\"name\"")
+        .shows("Page 2 of 3 · 201 clusters");
+    let asked = fake.calls.lock().unwrap().join("\n");
+    assert!(asked.contains("q: \"eu\", show: \"attention\", sort: \"name\", page: 2"), "{asked}");
+}
+
+#[tokio::test]
+async fn hostile_words_are_text_everywhere() {
+    let hostile = "</title><script>alert(1)</script>";
+    let mut row = cluster("prod-fra", Health::Broken);
+    row.note = hostile.into();
+    row.health_word = hostile.into();
+    row.labels = vec![hostile.into()];
+    if let Some(last) = &mut row.last {
+        last.action = hostile.into();
+        last.by = hostile.into();
+    }
+    let mut detail = fake::detail("prod-fra");
+    detail.row = row.clone();
+    detail.facts[0].value = hostile.into();
+    let mut configuration = fake::configuration();
+    configuration.inventory.text = "</textarea><script>alert(1)</script>".into();
+    let fake = Fake {
+        clusters: Ok(list(vec![row])),
+        detail: Ok(detail),
+        configuration: Ok(configuration),
+        ..Fake::default()
+    };
+    let search = "/clusters?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E";
+    let named = "/clusters/%3C%2Ftitle%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E/unregister";
+    for path in ["/clusters", "/clusters/prod-fra", "/clusters/prod-fra/configuration", search, named] {
+        page(&fake, path).await.hides("<script>alert");
+    }
+}
+
+#[tokio::test]
+async fn a_cluster_that_is_not_there_is_a_404_said_once() {
+    let gone = Problem::NotFound { what: "cluster".into(), name: "nope".into() };
+    let fake = Fake {
+        detail: Err(gone.clone()),
+        nodes: Err(gone.clone()),
+        configuration: Err(gone),
+        ..Fake::default()
+    };
+    for tab in ["", "/nodes", "/configuration"] {
+        let page = page(&fake, &format!("/clusters/nope{tab}")).await;
+        assert_eq!(page.status, StatusCode::NOT_FOUND, "{tab}");
+        assert_eq!(page.html.matches("There is no cluster called").count(), 1, "{tab}: {}", page.html);
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_page_is_a_404_that_leads_back() {
+    let page = page(&Fake::default(), "/nowhere").await;
+    assert_eq!(page.status, StatusCode::NOT_FOUND);
+    page.shows("There is no such page").shows("href=\"/clusters\"");
+}
+
+#[tokio::test]
+async fn the_overview_tells_what_ran_what_holds_and_what_is_known() {
+    let page = page(&Fake::default(), "/clusters/prod-fra").await;
+    page.shows("prod-fra · kubeonkube</title>")
+        .shows("Recent operations")
+        .shows("All 34")
+        .shows("59 s")
+        .shows("All readable.")
+        .shows("Namespace")
+        .shows("href=\"/operations/new?cluster=prod-fra\"")
+        .shows("aria-current=\"page\">Overview");
+}
+
+#[tokio::test]
+async fn after_registering_the_public_key_and_the_first_run_are_offered_once() {
+    let fake = Fake::default();
+    page(&fake, "/clusters/prod-fra?registered=1")
+        .await
+        .shows("ssh-ed25519 AAAApublic prod-fra")
+        .shows("href=\"/operations/new?cluster=prod-fra&amp;action=ping.yml\"");
+    page(&fake, "/clusters/prod-fra").await.hides("AAAApublic");
+}
+
+#[tokio::test]
+async fn a_crafted_link_can_not_show_a_key_that_is_not_the_clusters() {
+    let fake = Fake::default();
+    let page = page(&fake, "/clusters/prod-fra?registered=ssh-ed25519%20AAAAevil").await;
+    page.shows("<code>ssh-ed25519 AAAApublic").hides("<code>ssh-ed25519 AAAAevil").hides(">AAAAevil");
+}
+
+#[tokio::test]
+async fn nodes_are_filtered_by_the_url() {
+    let mut nodes = fake::Fake::default().nodes.unwrap();
+    let mut worker = fake::node("fra-w1");
+    worker.roles = vec!["node".into()];
+    nodes.nodes.push(worker);
+    let fake = Fake { nodes: Ok(nodes), ..Fake::default() };
+    page(&fake, "/clusters/prod-fra/nodes").await.shows("fra-cp1").shows("fra-w1").shows("ops@10.0.0.11:22");
+    page(&fake, "/clusters/prod-fra/nodes?role=node").await.hides(">fra-cp1<").shows("fra-w1");
+    page(&fake, "/clusters/prod-fra/nodes?q=zzz").await.shows("No host matches");
+}
+
+#[tokio::test]
+async fn an_inventory_that_can_not_be_read_is_said_on_the_nodes_page() {
+    let mut nodes = fake::Fake::default().nodes.unwrap();
+    nodes.nodes.clear();
+    nodes.problem = Some("hosts.yml is no YAML: line 3, column 1.".into());
+    let fake = Fake { nodes: Ok(nodes), ..Fake::default() };
+    page(&fake, "/clusters/prod-fra/nodes").await.shows("line 3, column 1").shows("/clusters/prod-fra/configuration");
+}
+
+#[tokio::test]
+async fn a_refused_registration_comes_back_with_everything_typed_but_the_key() {
+    let typed = [
+        ("name", "Prod!"),
+        ("machines[0][name]", "node1"),
+        ("machines[9][address]", "10.0.0.<b>"),
+        ("pasted", "a 10.0.0.1\r\nb 10.0.0.2"),
+        ("ssh", "paste"),
+        ("ssh_key", "-----BEGIN OPENSSH PRIVATE KEY-----secret"),
+        ("ssh_key_file", "-----BEGIN OPENSSH PRIVATE KEY-----secret"),
+        ("variables", "kube_version: 1"),
+    ];
+    let back = move || {
+        provide_context(FormReturn {
+            form: "register_cluster".into(),
+            values: typed.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
+            problem: Problem::fields(vec![
+                api::FieldProblem { field: "name".into(), message: "“Prod!” can't be a name.".into() },
+                api::FieldProblem { field: "machines[9].address".into(), message: "That is no address.".into() },
+                api::FieldProblem { field: "elsewhere".into(), message: "Something without a field.".into() },
+            ])
+            .unwrap(),
+        });
+    };
+    let page = page_with(&Fake::default(), "/clusters/new", back).await;
+    page.shows("value=\"Prod!\"")
+        .shows("“Prod!” can't be a name.")
+        .shows("value=\"10.0.0.&lt;b&gt;\"")
+        .shows("That is no address.")
+        .shows("Something without a field.")
+        .shows("3 fields need another look")
+        .shows("aria-invalid=\"true\"")
+        .shows(">a 10.0.0.1\r\nb 10.0.0.2</textarea>")
+        .shows("kube_version: 1")
+        .hides("BEGIN OPENSSH PRIVATE KEY-----secret");
+}
+
+#[tokio::test]
+async fn a_review_shows_the_files_and_asks_for_the_key_again() {
+    let back = || {
+        let review = serde_json::json!({"files": [{"title": "hosts.yml", "text": "all: {}"}], "nodes": [], "warnings": ["One control plane node is no quorum."]});
+        provide_context(FormAnswer {
+            form: "review_cluster".into(),
+            values: vec![
+                ("name".into(), "prod".into()),
+                ("ssh".into(), "paste".into()),
+                ("ssh_key".into(), "secret-key-text".into()),
+            ],
+            answer_json: review.to_string(),
+        });
+    };
+    let page = page_with(&Fake::default(), "/clusters/new", back).await;
+    page.shows("hosts.yml")
+        .shows("all: {}")
+        .shows("no quorum")
+        .shows("value=\"register_cluster\"")
+        .shows("value=\"keep_editing\"")
+        .shows("value=\"prod\"")
+        .shows("Give the private key once more")
+        .hides("secret-key-text");
+}
+
+#[tokio::test]
+async fn the_form_has_eight_rows_without_javascript() {
+    let page = page(&Fake::default(), "/clusters/new").await;
+    assert_eq!(page.html.matches("[address]\"").count(), 8);
+    page.shows("method=\"post\"").shows("action=\"/clusters/new\"").shows("enctype=\"multipart/form-data\"");
+}
+
+#[tokio::test]
+async fn an_empty_text_area_is_empty() {
+    page(&Fake::default(), "/clusters/new").await.hides("> </textarea>").shows("></textarea>");
+}
+
+#[tokio::test]
+async fn a_conflict_shows_both_texts_and_a_way_to_take_either() {
+    let back = || {
+        provide_context(FormReturn {
+            form: "save_change".into(),
+            values: vec![
+                ("document".into(), "inventory".into()),
+                ("version".into(), "41".into()),
+                ("text".into(), "all: {mine: 1}".into()),
+            ],
+            problem: Problem::Conflict {
+                what: "The inventory".into(),
+                theirs: "all: {theirs: 1}".into(),
+                yours: "all: {mine: 1}".into(),
+                version: "99".into(),
+            },
+        });
+    };
+    let page = page_with(&Fake::default(), "/clusters/prod-fra/configuration", back).await;
+    page.shows("all: {theirs: 1}")
+        .shows("all: {mine: 1}</textarea>")
+        .shows("Take theirs")
+        .shows("name=\"version\" value=\"99\"")
+        .shows("Nothing was saved");
+}
+
+#[tokio::test]
+async fn a_broken_document_comes_back_with_the_line_marked() {
+    let back = || {
+        provide_context(FormReturn {
+            form: "review_change".into(),
+            values: vec![("document".into(), "inventory".into()), ("text".into(), "\nall:\n\thosts: {}\n".into())],
+            problem: Problem::field("text", "This is no YAML: line 3, column 1: a tab can't indent."),
+        });
+    };
+    let page = page_with(&Fake::default(), "/clusters/prod-fra/configuration", back).await;
+    page.shows("a tab can't indent").shows("class=\"named\"").shows("\n\nall:\n\thosts: {}\n</textarea>");
+}
+
+#[tokio::test]
+async fn a_reviewed_change_shows_its_words_and_its_lines_and_can_be_saved() {
+    let back = || {
+        provide_context(FormAnswer {
+            form: "review_change".into(),
+            values: vec![("document".into(), "inventory".into()), ("text".into(), "all: {}\n".into())],
+            answer_json: serde_json::to_string(&fake::change()).unwrap(),
+        });
+    };
+    let page = page_with(&Fake::default(), "/clusters/prod-fra/configuration", back).await;
+    page.shows("fra-w1 added to kube_node").shows("value=\"save_change\"").shows("readonly").shows("class=\"add\"");
+}
+
+#[tokio::test]
+async fn unregistering_says_what_happens_first() {
+    page(&Fake::default(), "/clusters/prod-fra/unregister")
+        .await
+        .shows("The machines are not touched")
+        .shows("Type “prod-fra” to confirm")
+        .shows("value=\"unregister_cluster\"");
+}
+
+#[tokio::test]
+async fn no_page_shows_the_persons_token() {
+    let fake = Fake::default();
+    let paths = [
+        "/clusters",
+        "/clusters/new",
+        "/clusters/prod-fra",
+        "/clusters/prod-fra/nodes",
+        "/clusters/prod-fra/operations",
+        "/clusters/prod-fra/configuration",
+        "/clusters/prod-fra/configuration?show=ssh",
+        "/clusters/prod-fra/unregister",
+        "/operations",
+        "/operations/new",
+        "/settings",
+    ];
+    for path in paths {
+        page(&fake, path).await.hides(fake::TOKEN);
+    }
+}

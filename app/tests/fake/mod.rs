@@ -1,0 +1,416 @@
+//! A backend of fixtures, and pages rendered over it as the binary renders them.
+
+#![allow(dead_code, unreachable_pub, reason = "every test file uses its part of the fixtures")]
+
+use std::sync::{Arc, LazyLock, Mutex};
+
+use api::{
+    Backend, ClusterName, OperationName, Problem, Time, User,
+    backend::{About, Changes, Clusters, Configurations, Frames, Operations, Runs},
+    cluster::{
+        ClusterDetail, ClusterFilter, ClusterList, ClusterRow, ClusterTotals, ConditionRow, Fact, Health, NewCluster,
+        NodeList, NodeRow, Registered, RegistrationReview, ReviewedFile, Unregister,
+    },
+    configuration::{ChangeReview, Configuration, DiffKind, DiffLine, Document, DocumentText, SshAccess},
+    live::Topic,
+    log::{LogFrame, LogPage, RunRecord},
+    operation::{
+        ActionOffer, ClusterChoice, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview,
+        OperationRow, Phase, RunInputs, SubmitChoices,
+    },
+};
+use kubeonkube_app::{self as app, session::Session};
+use async_trait::async_trait;
+use axum::{
+    body::{Body, to_bytes},
+    http::{Request, StatusCode, header},
+};
+use leptos::prelude::provide_context;
+
+pub const NOW: Time = Time(1_790_000_000_000);
+
+/// What the fake answers; every field can be set by a test.
+#[derive(Clone)]
+pub struct Fake {
+    pub clusters: Result<ClusterList, Problem>,
+    pub detail: Result<ClusterDetail, Problem>,
+    pub nodes: Result<NodeList, Problem>,
+    pub configuration: Result<Configuration, Problem>,
+    pub change: Result<ChangeReview, Problem>,
+    pub registration: Result<RegistrationReview, Problem>,
+    pub operations: Result<OperationList, Problem>,
+    pub run: Result<OperationDetail, Problem>,
+    pub record: RunRecord,
+    pub choices: SubmitChoices,
+    pub review: Result<OperationReview, Problem>,
+    /// What was called with which arguments.
+    pub calls: Arc<Mutex<Vec<String>>>,
+}
+
+impl Default for Fake {
+    fn default() -> Self {
+        Self {
+            clusters: Ok(list(vec![cluster("prod-fra", Health::Good)])),
+            detail: Ok(detail("prod-fra")),
+            nodes: Ok(NodeList { nodes: vec![node("fra-cp1")], problem: None, now: NOW }),
+            configuration: Ok(configuration()),
+            change: Ok(change()),
+            registration: Ok(RegistrationReview {
+                files: vec![ReviewedFile { title: "hosts.yml".into(), text: "all:\n  hosts: {}\n".into() }],
+                nodes: vec![node("node1")],
+                warnings: vec![],
+            }),
+            operations: Ok(operations(vec![operation("ping-1", "prod-fra", Phase::Succeeded)])),
+            run: Ok(run("ping-1", Phase::Succeeded)),
+            record: RunRecord::default(),
+            choices: choices(),
+            review: Ok(operation_review()),
+            calls: Arc::default(),
+        }
+    }
+}
+
+impl Fake {
+    fn called(&self, what: impl Into<String>) {
+        self.calls.lock().unwrap().push(what.into());
+    }
+
+    fn backend(&self) -> Backend {
+        let this = Arc::new(self.clone());
+        Backend {
+            clusters: this.clone(),
+            configurations: this.clone(),
+            operations: this.clone(),
+            runs: this.clone(),
+            changes: this,
+            about: Arc::new(About {
+                version: "0.1.0".into(),
+                mode: "standalone".into(),
+                facts: vec![("Data directory".into(), "/var/lib/kubeonkube".into())],
+            }),
+        }
+    }
+}
+
+/// The signed-in person of all tests, with a token that no page may show.
+pub const TOKEN: &str = "token-that-no-page-may-show";
+
+pub fn user() -> User {
+    User { name: "ada@example.org".into(), token: Some(TOKEN.into()) }
+}
+
+/// A rendered page.
+pub struct Page {
+    pub status: StatusCode,
+    pub location: Option<String>,
+    pub html: String,
+}
+
+impl Page {
+    #[track_caller]
+    pub fn shows(&self, text: &str) -> &Self {
+        assert!(self.html.contains(text), "{text:?} is missing in\n{}", self.html);
+        self
+    }
+
+    #[track_caller]
+    pub fn hides(&self, text: &str) -> &Self {
+        assert!(!self.html.contains(text), "{text:?} is in\n{}", self.html);
+        self
+    }
+}
+
+// Must be finished before anything renders: while it runs, no resource of the process loads.
+static ROUTES: LazyLock<usize> = LazyLock::new(|| leptos_axum::generate_route_list(app::App).len());
+
+/// Renders a page as the binary does, with more context where a form was submitted.
+pub async fn page_with(fake: &Fake, path: &str, more: impl Fn() + Clone + Send + Sync + 'static) -> Page {
+    assert!(*ROUTES > 10);
+    let backend = fake.backend();
+    let context = move || {
+        provide_context(backend.clone());
+        provide_context(Session(Some(user())));
+        more();
+    };
+    let assets = app::Assets { css: "/assets/site.css".into(), js: "/assets/app.js".into(), wasm: "/assets/app.wasm".into() };
+    let render = leptos_axum::render_app_async_with_context(context, move || app::shell(&assets));
+    let request = Request::get(path).body(Body::empty()).unwrap();
+    read(render(request).await).await
+}
+
+pub async fn page(fake: &Fake, path: &str) -> Page {
+    page_with(fake, path, || {}).await
+}
+
+/// Calls a server function as a form does.
+pub async fn submit(fake: &Fake, function: &str, body: &str) -> Page {
+    submit_as(fake, Some(user()), function, body).await
+}
+
+pub async fn submit_as(fake: &Fake, user: Option<User>, function: &str, body: &str) -> Page {
+    let backend = fake.backend();
+    let context = move || {
+        provide_context(backend.clone());
+        provide_context(Session(user.clone()));
+    };
+    let request = Request::post(format!("{}/{function}", app::PREFIX))
+        .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
+        .header(header::ACCEPT, "application/json")
+        .body(Body::from(body.to_owned()))
+        .unwrap();
+    use axum::response::IntoResponse;
+    let response = leptos_axum::handle_server_fns_with_context(context, request).await.into_response();
+    read(response).await
+}
+
+async fn read(response: axum::response::Response) -> Page {
+    let status = response.status();
+    let location = response.headers().get(header::LOCATION).map(|l| l.to_str().unwrap().to_owned());
+    let bytes = to_bytes(response.into_body(), 10 << 20).await.unwrap();
+    Page { status, location, html: String::from_utf8(bytes.to_vec()).unwrap() }
+}
+
+pub fn cluster(name: &str, health: Health) -> ClusterRow {
+    ClusterRow {
+        name: name.parse().unwrap(),
+        health,
+        health_word: match health {
+            Health::Broken => "Inventory missing",
+            Health::Attention => "ping.yml failed",
+            Health::Working => "Running ping.yml",
+            Health::Good => "Ready",
+            Health::Unknown => "Never run",
+        }
+        .into(),
+        note: String::new(),
+        nodes: Some(3),
+        last: (health != Health::Unknown).then(|| operation("ping-1", name, Phase::Succeeded)),
+        queued: 0,
+        labels: vec!["region=eu".into()],
+        created: Time(NOW.0 - 86_400_000 * 9),
+    }
+}
+
+pub fn list(rows: Vec<ClusterRow>) -> ClusterList {
+    let all = u32::try_from(rows.len()).unwrap();
+    let totals = ClusterTotals { all, good: all, nodes: 3 * all, ..Default::default() };
+    ClusterList { matching: all, rows, totals, page: 1, pages: 1, now: NOW }
+}
+
+pub fn operation(name: &str, cluster: &str, phase: Phase) -> OperationRow {
+    OperationRow {
+        name: name.parse().unwrap(),
+        cluster: cluster.into(),
+        action: "ping.yml".into(),
+        phase,
+        cancelling: false,
+        reason: String::new(),
+        message: String::new(),
+        by: "ada".into(),
+        submitted: Time(NOW.0 - 900_000),
+        started: Some(Time(NOW.0 - 899_000)),
+        ended: phase.is_final().then_some(Time(NOW.0 - 840_000)),
+    }
+}
+
+pub fn detail(name: &str) -> ClusterDetail {
+    ClusterDetail {
+        row: cluster(name, Health::Good),
+        facts: vec![Fact { label: "Namespace".into(), value: "kubeonkube".into(), mono: true }],
+        conditions: vec![ConditionRow { name: "Inputs".into(), ok: true, message: "All readable.".into(), since: None }],
+        recent: vec![operation("ping-1", name, Phase::Succeeded)],
+        operations: 34,
+        now: NOW,
+    }
+}
+
+pub fn node(name: &str) -> NodeRow {
+    NodeRow {
+        name: name.into(),
+        address: "10.0.0.11".into(),
+        reached_by: "ops@10.0.0.11:22".into(),
+        roles: vec!["control plane".into(), "etcd".into()],
+        last_result: Some("ok".into()),
+    }
+}
+
+pub fn configuration() -> Configuration {
+    let text = |text: &str, version: &str| DocumentText {
+        place: "kubeonkube/prod-fra-hosts, hosts.yml".into(),
+        text: text.into(),
+        version: version.into(),
+        problem: None,
+        foreign: false,
+    };
+    Configuration {
+        inventory: text("all:\n  hosts:\n    fra-cp1: {}\n", "41"),
+        variables: text("kube_version: 1.34.4\n", "42"),
+        ssh: SshAccess {
+            secret: Some("kubeonkube/prod-fra-ssh".into()),
+            public_key: Some("ssh-ed25519 AAAApublic prod-fra".into()),
+            fingerprint: Some("SHA256:abc".into()),
+            known_hosts: 0,
+            problem: None,
+        },
+        now: NOW,
+    }
+}
+
+pub fn change() -> ChangeReview {
+    let line = |kind, text: &str| DiffLine { kind, text: text.into() };
+    ChangeReview {
+        summary: vec!["fra-w1 added to kube_node".into()],
+        lines: vec![line(DiffKind::Same, "all:"), line(DiffKind::Added, "    fra-w1: {}")],
+        version: "41".into(),
+    }
+}
+
+#[async_trait]
+impl Clusters for Fake {
+    async fn list(&self, _: &User, filter: &ClusterFilter) -> Result<ClusterList, Problem> {
+        self.called(format!("list {filter:?}"));
+        self.clusters.clone()
+    }
+    async fn get(&self, _: &User, _: &ClusterName) -> Result<ClusterDetail, Problem> {
+        self.detail.clone()
+    }
+    async fn nodes(&self, _: &User, _: &ClusterName) -> Result<NodeList, Problem> {
+        self.nodes.clone()
+    }
+    async fn review(&self, _: &User, new: &NewCluster) -> Result<RegistrationReview, Problem> {
+        self.called(format!("review {new:?}"));
+        self.registration.clone()
+    }
+    async fn register(&self, _: &User, new: &NewCluster) -> Result<Registered, Problem> {
+        self.called(format!("register {new:?}"));
+        self.registration.clone()?;
+        Ok(Registered { name: new.name.parse()?, public_key: None })
+    }
+    async fn unregister(&self, _: &User, cluster: &ClusterName, how: &Unregister) -> Result<(), Problem> {
+        self.called(format!("unregister {cluster} {how:?}"));
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Configurations for Fake {
+    async fn read(&self, _: &User, _: &ClusterName) -> Result<Configuration, Problem> {
+        self.configuration.clone()
+    }
+    async fn review(&self, _: &User, _: &ClusterName, _: Document, _: &str, text: &str) -> Result<ChangeReview, Problem> {
+        self.called(format!("review {text:?}"));
+        self.change.clone()
+    }
+    async fn save(&self, _: &User, c: &ClusterName, d: Document, v: &str, t: &str) -> Result<String, Problem> {
+        self.called(format!("save {c} {} {v} {t:?}", d.as_str()));
+        self.change.clone().map(|_| "43".into())
+    }
+}
+
+pub fn operations(rows: Vec<OperationRow>) -> OperationList {
+    let all = u32::try_from(rows.len()).unwrap();
+    OperationList { rows, all, matching: all, page: 1, pages: 1, running: 0, now: NOW }
+}
+
+pub fn run(name: &str, phase: Phase) -> OperationDetail {
+    OperationDetail {
+        row: operation(name, "prod-fra", phase),
+        source: "playbook, builtin".into(),
+        image: "quay.io/kubespray/kubespray:v2.31.0".into(),
+        ran_locally: true,
+        extra_args: "--limit=w1 -e 'motd=two words'".into(),
+        pre_hooks: vec!["ping.yml".into()],
+        post_hooks: vec![],
+        deadline: 21_600,
+        job: Some("kubeonkube/kubeonkube-ping-1-job".into()),
+        end: None,
+        inputs: Some(RunInputs { inventory: "all:\n  hosts: {w1: {}}\n".into(), variables: "{}\n".into(), sha256: "5e1f".into() }),
+        cancel: if phase.is_final() { Err("It has ended; there is nothing to cancel.".into()) } else { Ok(()) },
+        now: NOW,
+    }
+}
+
+pub fn choices() -> SubmitChoices {
+    let offer = |action: &str, changes, unavailable: Option<&str>| ActionOffer {
+        action: action.into(),
+        title: format!("Title of {action}"),
+        summary: format!("What {action} does."),
+        changes,
+        unavailable: unavailable.map(Into::into),
+    };
+    SubmitChoices {
+        clusters: vec![
+            ClusterChoice { name: "prod-fra".parse().unwrap(), nodes: Some(3) },
+            ClusterChoice { name: "lab".parse().unwrap(), nodes: None },
+        ],
+        actions: vec![
+            offer("ping.yml", false, None),
+            offer("scale.yml", true, None),
+            offer("reset.yml", true, Some("It comes with the kubespray image.")),
+        ],
+        default_image: "quay.io/default:v1".into(),
+    }
+}
+
+pub fn operation_review() -> OperationReview {
+    OperationReview {
+        name: "ping-x7k2f".parse().unwrap(),
+        commands: vec![vec!["ansible-playbook".into(), "-e".into(), "motd=two words".into(), "/kubespray/ping.yml".into()]],
+        hosts: vec!["w1".into(), "w2".into()],
+        expected_inputs: "0123456789abcdef".into(),
+        waits_for: Some("grow-1 runs on prod-fra.".into()),
+        warnings: vec!["This changes machines.".into()],
+        manifest: "apiVersion: kubeonkube.clay.io/v1alpha1\n".into(),
+    }
+}
+
+#[async_trait]
+impl Operations for Fake {
+    async fn list(&self, _: &User, filter: &OperationFilter) -> Result<OperationList, Problem> {
+        self.called(format!("operations {filter:?}"));
+        self.operations.clone()
+    }
+    async fn get(&self, _: &User, _: &OperationName) -> Result<OperationDetail, Problem> {
+        self.run.clone()
+    }
+    async fn choices(&self, _: &User) -> Result<SubmitChoices, Problem> {
+        Ok(self.choices.clone())
+    }
+    async fn review(&self, _: &User, new: &NewOperation) -> Result<OperationReview, Problem> {
+        self.called(format!("review {new:?}"));
+        self.review.clone()
+    }
+    async fn submit(&self, _: &User, new: &NewOperation) -> Result<OperationName, Problem> {
+        self.called(format!("submit {new:?}"));
+        self.review.clone().map(|review| review.name)
+    }
+    async fn cancel(&self, _: &User, operation: &OperationName) -> Result<(), Problem> {
+        self.called(format!("cancel {operation}"));
+        self.run.clone()?.cancel.map_err(|message| Problem::Invalid { message, fields: vec![] })
+    }
+}
+
+#[async_trait]
+impl Runs for Fake {
+    async fn record(&self, _: &User, _: &OperationName, from: u64, count: u32) -> Result<RunRecord, Problem> {
+        self.called(format!("record from {from}, {count} lines"));
+        Ok(self.record.clone())
+    }
+    async fn page(&self, _: &User, _: &OperationName, from: u64, count: u32) -> Result<LogPage, Problem> {
+        self.called(format!("lines from {from}, {count}"));
+        Ok(self.record.log.clone())
+    }
+    async fn follow(&self, _: &User, _: &OperationName, _: u64, _: u64) -> Result<Frames<LogFrame>, Problem> {
+        Ok(Box::pin(futures::stream::empty()))
+    }
+    async fn text(&self, _: &User, _: &OperationName) -> Result<Frames<Vec<u8>>, Problem> {
+        Ok(Box::pin(futures::stream::empty()))
+    }
+}
+
+#[async_trait]
+impl Changes for Fake {
+    async fn subscribe(&self, _: &User) -> Result<Frames<Topic>, Problem> {
+        Ok(Box::pin(futures::stream::empty()))
+    }
+}

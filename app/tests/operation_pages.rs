@@ -1,0 +1,166 @@
+//! The operations list and the submit form over a fake backend.
+
+mod fake;
+
+use api::{Problem, operation::Phase};
+use axum::http::StatusCode;
+use fake::{Fake, operation, operations, page, page_with, run, submit};
+use kubeonkube_app::{FormAnswer, FormReturn};
+use leptos::prelude::provide_context;
+
+fn values(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+}
+
+#[tokio::test]
+async fn the_list_shows_status_action_cluster_who_and_when() {
+    let mut failed = operation("grow-1", "prod-fra", Phase::Failed);
+    failed.message = "“Install” failed on w2".into();
+    let fake = Fake { operations: Ok(operations(vec![failed, operation("ping-2", "lab", Phase::Running)])), ..Fake::default() };
+    let page = page(&fake, "/operations").await;
+    assert_eq!(page.status, StatusCode::OK);
+    page.shows("href=\"/operations/grow-1\"")
+        .shows("“Install” failed on w2")
+        .shows("Failed")
+        .shows("href=\"/clusters/lab\"")
+        .shows("Running")
+        .shows("15 min ago")
+        .shows("59 s");
+}
+
+#[tokio::test]
+async fn the_url_holds_filter_sort_and_page() {
+    let mut list = operations(vec![operation("grow-1", "prod-fra", Phase::Failed)]);
+    (list.page, list.pages, list.matching) = (2, 3, 201);
+    let fake = Fake { operations: Ok(list), ..Fake::default() };
+    let page = page(&fake, "/operations?q=gr&cluster=prod-fra&phase=failed&sort=-duration&page=2").await;
+    let calls = fake.calls.lock().unwrap().join("\n");
+    assert!(calls.contains(r#"operations OperationFilter { q: "gr", cluster: "prod-fra", phase: "failed", sort: "-duration", page: 2 }"#), "{calls}");
+    page.shows("value=\"gr\"")
+        .shows("Page 2 of 3 · 201 operations")
+        .shows("page=3")
+        .shows("aria-sort=\"descending\"")
+        .shows("name=\"cluster\" value=\"prod-fra\"")
+        .shows("Cluster prod-fra");
+}
+
+#[tokio::test]
+async fn a_list_without_operations_offers_a_first_one() {
+    let fake = Fake { operations: Ok(operations(vec![])), ..Fake::default() };
+    page(&fake, "/operations").await.shows("Nothing has run yet").shows("action=ping.yml").hides("<table");
+    page(&fake, "/operations?phase=failed").await.shows("No operation matches").shows("Show all operations");
+}
+
+#[tokio::test]
+async fn a_list_that_can_not_be_read_says_why_and_offers_to_retry() {
+    let down = Problem::Unavailable { message: "The Kubernetes API does not answer.".into() };
+    let page = page(&Fake { operations: Err(down), ..Fake::default() }, "/operations").await;
+    assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
+    page.shows("The Kubernetes API does not answer.").shows("Try again");
+}
+
+#[tokio::test]
+async fn the_form_offers_what_can_run_and_says_why_something_can_not() {
+    let page = page(&Fake::default(), "/operations/new?cluster=prod-fra&action=ping.yml").await;
+    page.shows("Title of ping.yml")
+        .shows("What scale.yml does.")
+        .shows("changes machines")
+        .shows("It comes with the kubespray image.")
+        .shows("prod-fra (3 nodes)")
+        .shows("placeholder=\"quay.io/default:v1\"");
+    let card = &page.html[page.html.find("value=\"ping.yml\"").unwrap()..][..60];
+    assert!(card.contains("checked"), "{card}");
+    let refused = &page.html[page.html.find("value=\"reset.yml\"").unwrap()..][..60];
+    assert!(refused.contains("disabled"), "{refused}");
+}
+
+#[tokio::test]
+async fn running_again_fills_the_form_in_as_it_was() {
+    let fake = Fake { run: Ok(run("grow-1", Phase::Failed)), ..Fake::default() };
+    let page = page(&fake, "/operations/new?again=grow-1").await;
+    page.shows("value=\"w1\"").shows("-e\nmotd=two words").shows("value=\"360\"").shows(">ping.yml</textarea>");
+}
+
+#[tokio::test]
+async fn a_refused_form_comes_back_with_everything_and_the_message_at_the_field() {
+    let came_back = || FormReturn {
+        form: "review_operation".into(),
+        values: values(&[("cluster", "prod-fra"), ("kind", "script"), ("script", "echo <hi>"), ("extra_args", "--a\n--b"), ("deadline", "soon")]),
+        problem: Problem::field("deadline", "Write minutes."),
+    };
+    let page = page_with(&Fake::default(), "/operations/new", move || provide_context(came_back())).await;
+    page.shows("echo &lt;hi&gt;").shows("--a\n--b").shows("value=\"soon\"").shows("Write minutes.").shows("aria-invalid=\"true\"");
+    page.shows("<details open class=\"advanced\"");
+}
+
+#[tokio::test]
+async fn the_review_shows_arguments_hosts_what_it_waits_for_and_the_manifest() {
+    let fake = Fake::default();
+    let body = "form=review_operation&cluster=prod-fra&kind=builtin&action=ping.yml&limit=w1&script=ignored";
+    let answer = submit(&fake, "review_operation", body).await;
+    assert_eq!((answer.status, answer.location.clone()), (StatusCode::OK, None));
+    assert!(fake.calls.lock().unwrap()[0].contains(r#"action: "ping.yml""#));
+    let json = answer.html;
+    let back = move || FormAnswer {
+        form: "review_operation".into(),
+        values: values(&[("cluster", "prod-fra"), ("kind", "builtin"), ("action", "ping.yml"), ("limit", "w1")]),
+        answer_json: json.clone(),
+    };
+    let page = page_with(&fake, "/operations/new", move || provide_context(back())).await;
+    page.shows("<code>motd=two words")
+        .shows("On 2 machines")
+        .shows("It will wait: grow-1 runs on prod-fra.")
+        .shows("This changes machines.")
+        .shows("apiVersion: kubeonkube.clay.io/v1alpha1")
+        .shows("name=\"expected_inputs\" value=\"0123456789abcdef\"")
+        .shows("value=\"submit_operation\"")
+        .shows("value=\"w1\"");
+}
+
+/// The hidden field that the review of this form carries.
+async fn reviewed(pairs: &'static [(&'static str, &'static str)]) -> String {
+    let back = move || FormAnswer {
+        form: "review_operation".into(),
+        values: values(pairs),
+        answer_json: serde_json::to_string(&fake::operation_review()).unwrap(),
+    };
+    let page = page_with(&Fake::default(), "/operations/new", move || provide_context(back())).await;
+    let at = page.html.find("name=\"reviewed\" value=\"").expect("the review carries it") + 23;
+    page.html[at..at + 16].to_owned()
+}
+
+#[tokio::test]
+async fn what_was_reviewed_is_submitted_and_leads_to_the_run() {
+    let fake = Fake::default();
+    let reviewed = reviewed(&[("cluster", "prod-fra"), ("action", "ping.yml"), ("extra_args", "-e\r\na=1")]).await;
+    let body = format!("form=submit_operation&cluster=prod-fra&action=ping.yml&extra_args=-e%0D%0Aa%3D1&expected_inputs=0123&reviewed={reviewed}");
+    let answer = submit(&fake, "submit_operation", &body).await;
+    assert_eq!(answer.location.as_deref(), Some("/operations/ping-x7k2f"), "{}", answer.html);
+    assert!(fake.calls.lock().unwrap()[0].contains(r#"expected_inputs: "0123""#));
+}
+
+#[tokio::test]
+async fn what_was_changed_after_the_review_is_refused() {
+    let fake = Fake::default();
+    let reviewed = reviewed(&[("cluster", "prod-fra"), ("action", "ping.yml"), ("limit", "w1")]).await;
+    let body = format!("form=submit_operation&cluster=prod-fra&action=ping.yml&limit=&reviewed={reviewed}");
+    let answer = submit(&fake, "submit_operation", &body).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    answer.shows("changed after the review");
+    assert!(fake.calls.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_problem_with_the_action_is_said_at_the_field_it_was_typed_in() {
+    let fake = Fake { review: Err(Problem::field("action", "There is no key site.yml.")), ..Fake::default() };
+    let body = "form=review_operation&cluster=prod-fra&kind=configmap&source=ops%2Fbooks&key=site.yml";
+    let answer = submit(&fake, "review_operation", body).await;
+    answer.shows("\"field\":\"key\"");
+}
+
+#[tokio::test]
+async fn without_clusters_the_form_leads_to_registering_one() {
+    let mut fake = Fake::default();
+    fake.choices.clusters.clear();
+    page(&fake, "/operations/new").await.shows("There is no cluster to run on").shows("href=\"/clusters/new\"").hides("<form id=\"new-operation\"");
+}

@@ -1,0 +1,11 @@
+//! The wasm entry of the console: makes the page that the server rendered live, and nothing else.
+#![recursion_limit = "512"]
+
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Called by the boot script of the page.
+#[wasm_bindgen]
+pub fn hydrate() {
+    console_error_panic_hook::set_once();
+    leptos::mount::hydrate_body(app::App);
+}

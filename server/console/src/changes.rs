@@ -1,0 +1,121 @@
+//! News of what changed, to everybody who watches.
+//!
+//! Each subscriber has a set of topics it hasn't fetched yet. A slow one merely finds more of them together: a repeat is one
+//! entry, and no last change is ever lost.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use api::live::Topic;
+use tokio::sync::Notify;
+
+/// Something in the stores changed, appeared or went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    Cluster(String),
+    /// An input of this cluster: its inventory may have other machines now.
+    Inputs(String),
+    Operation {
+        name: String,
+        cluster: String,
+    },
+}
+
+impl Change {
+    /// What pages have to fetch again.
+    fn topics(self) -> Vec<Topic> {
+        match self {
+            Self::Cluster(name) | Self::Inputs(name) => vec![Topic::Clusters, Topic::Cluster(name)],
+            Self::Operation { name, cluster } => {
+                vec![Topic::Operations, Topic::Operation(name), Topic::Clusters, Topic::Cluster(cluster)]
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Subscriber {
+    pending: Mutex<BTreeSet<Topic>>,
+    news: Notify,
+}
+
+impl Subscriber {
+    fn add(&self, topics: &[Topic]) {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner).extend(topics.iter().cloned());
+        self.news.notify_one();
+    }
+
+    /// Waits for a topic.
+    pub(crate) async fn next(&self) -> Topic {
+        loop {
+            let next = self.pending.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
+            match next {
+                Some(topic) => return topic,
+                None => self.news.notified().await,
+            }
+        }
+    }
+}
+
+/// All who listen.
+#[derive(Default)]
+pub(crate) struct News {
+    subscribers: Mutex<Vec<Weak<Subscriber>>>,
+}
+
+impl News {
+    pub(crate) fn subscribe(&self) -> Arc<Subscriber> {
+        let subscriber = Arc::new(Subscriber::default());
+        let mut all = self.subscribers.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|s| s.strong_count() > 0);
+        all.push(Arc::downgrade(&subscriber));
+        subscriber
+    }
+
+    pub(crate) fn tell(&self, change: Change) {
+        let topics = change.topics();
+        let all = self.subscribers.lock().unwrap_or_else(PoisonError::into_inner);
+        for subscriber in all.iter().filter_map(Weak::upgrade) {
+            subscriber.add(&topics);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_slow_reader_misses_repeats_but_no_topic() {
+        let news = News::default();
+        let slow = news.subscribe();
+        for _ in 0..1000 {
+            for name in ["a", "b"] {
+                news.tell(Change::Operation { name: name.into(), cluster: "prod".into() });
+            }
+        }
+        let mut topics = Vec::new();
+        for _ in 0..5 {
+            topics.push(slow.next().await);
+        }
+        let wanted = [
+            Topic::Clusters,
+            Topic::Cluster("prod".into()),
+            Topic::Operations,
+            Topic::Operation("a".into()),
+            Topic::Operation("b".into()),
+        ];
+        assert_eq!(topics, wanted);
+        assert!(futures::poll!(std::pin::pin!(slow.next())).is_pending());
+    }
+
+    #[test]
+    fn who_left_is_forgotten() {
+        let news = News::default();
+        drop(news.subscribe());
+        let _one = news.subscribe();
+        assert_eq!(news.subscribers.lock().unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,131 @@
+//! How many machines each cluster has. Reading an inventory costs a request, so counts are remembered: lists are answered
+//! from memory, and what they showed is read again afterwards, a few at a time.
+
+use std::{
+    collections::HashMap,
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use crd::{Cluster, DataRef};
+use futures::{StreamExt, stream};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Api, Client, ResourceExt};
+use tokio::sync::mpsc;
+
+/// How long a count is believed. Changes made in the console are known at once.
+const BELIEVED: Duration = Duration::from_secs(60);
+/// Inventories read at the same time.
+const AT_ONCE: usize = 8;
+/// Inventories waiting to be read. Beyond them the next look at the list asks again.
+const WAITING: usize = 4096;
+
+/// Called with the cluster whose count became known or changed.
+pub(crate) type Tell = Box<dyn Fn(String) + Send + Sync>;
+
+#[derive(Default)]
+struct Known {
+    nodes: Option<u32>,
+    /// resourceVersion of the ConfigMap it was counted from.
+    version: Option<String>,
+    asked: Option<Instant>,
+}
+
+/// The counts so far.
+pub(crate) struct NodeCounts {
+    known: Arc<Mutex<HashMap<DataRef, Known>>>,
+    wanted: mpsc::Sender<(DataRef, String)>,
+}
+
+impl NodeCounts {
+    /// The counts, and the work that keeps them; it ends with the counts.
+    pub(crate) fn watch(client: Client) -> (Self, impl FnOnce(Tell) -> Pin<Box<dyn Future<Output = ()> + Send>>) {
+        let (wanted, mut queue) = mpsc::channel(WAITING);
+        let counts = Self { known: Arc::default(), wanted };
+        let known = counts.known.clone();
+        let work = move |tell: Tell| -> Pin<Box<dyn Future<Output = ()> + Send>> {
+            Box::pin(async move {
+                let (client, known, tell) = (&client, &known, &tell);
+                let queue = stream::poll_fn(|context| queue.poll_recv(context));
+                queue
+                    .for_each_concurrent(AT_ONCE, |(at, cluster)| async move {
+                        if count(client, known, &at).await {
+                            tell(cluster);
+                        }
+                    })
+                    .await;
+            })
+        };
+        (counts, work)
+    }
+
+    /// The machines in the inventory at `at`; None where it isn't known, or can't be read.
+    pub(crate) fn of(&self, at: &DataRef) -> Option<u32> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(at)?.nodes
+    }
+
+    /// Has the inventories of these clusters counted, where that is due.
+    pub(crate) fn refresh<'a>(&self, clusters: impl Iterator<Item = &'a Cluster>) {
+        // The iterator may ask `of`, which locks: it is walked before the lock is taken.
+        let clusters: Vec<_> = clusters.collect();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        for cluster in clusters {
+            let at = &cluster.spec.hosts_conf_ref;
+            let entry = known.entry(at.clone()).or_default();
+            let due = entry.asked.is_none_or(|asked| asked.elapsed() >= BELIEVED);
+            if due && self.wanted.try_send((at.clone(), cluster.name_any())).is_ok() {
+                entry.asked = Some(Instant::now());
+            }
+        }
+    }
+
+    /// Has one cluster's inventory counted now.
+    pub(crate) fn again(&self, cluster: &Cluster) {
+        if let Some(entry) =
+            self.known.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&cluster.spec.hosts_conf_ref)
+        {
+            entry.asked = None;
+        }
+        self.refresh(std::iter::once(cluster));
+    }
+
+    /// A text that was just saved at `at`.
+    pub(crate) fn note(&self, at: &DataRef, text: &str) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(at.clone()).or_default() =
+            Known { nodes: hosts(text), version: None, asked: Some(Instant::now()) };
+    }
+
+    /// Forgets what no cluster refers to any more.
+    pub(crate) fn forget(&self, at: &DataRef) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(at);
+    }
+}
+
+/// Reads and counts; true where the count became another one.
+async fn count(client: &Client, known: &Mutex<HashMap<DataRef, Known>>, at: &DataRef) -> bool {
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &at.namespace);
+    let Ok(found) = maps.get_opt(&at.name).await else {
+        // Not an answer: the next look at the list asks again.
+        if let Some(entry) = known.lock().unwrap_or_else(PoisonError::into_inner).get_mut(at) {
+            entry.asked = None;
+        }
+        return false;
+    };
+    let version = found.as_ref().and_then(ResourceExt::resource_version);
+    let same = |entry: &Known| entry.version.is_some() && entry.version == version;
+    if known.lock().unwrap_or_else(PoisonError::into_inner).get(at).is_some_and(same) {
+        return false;
+    }
+    let nodes = found.and_then(|map| hosts(map.data?.get(crd::KEY_HOSTS)?));
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    let entry = known.entry(at.clone()).or_default();
+    entry.version = version;
+    std::mem::replace(&mut entry.nodes, nodes) != nodes
+}
+
+fn hosts(text: &str) -> Option<u32> {
+    inventory::parse(text).ok().map(|inventory| crate::page::count(inventory.hosts.len()))
+}

@@ -1,0 +1,83 @@
+//! The overview of one cluster. Pure.
+
+use std::{cmp::Reverse, sync::Arc};
+
+use api::{
+    Time,
+    cluster::{ClusterDetail, ConditionRow, Fact},
+};
+use crd::{Cluster, ClusterOperation, Condition, Engine, condition};
+use kube::ResourceExt;
+
+use super::row::{row, work_of};
+use crate::{
+    moment,
+    operations::{by_age, row as operation_row},
+    page::count,
+};
+
+/// Operations shown on the overview.
+const RECENT: usize = 10;
+
+/// None where the cluster's name is longer than any the console makes.
+pub(crate) fn detail(
+    cluster: &Cluster,
+    operations: &[Arc<ClusterOperation>],
+    nodes: Option<u32>,
+    now: Time,
+) -> Option<ClusterDetail> {
+    let name = cluster.name_any();
+    let mut own: Vec<&Arc<ClusterOperation>> = operations.iter().filter(|o| o.spec.cluster == name).collect();
+    own.sort_by(|a, b| by_age(b, a));
+    Some(ClusterDetail {
+        row: row(cluster, &work_of(operations, &name), nodes)?,
+        facts: facts(cluster),
+        conditions: conditions(cluster),
+        recent: own.iter().filter_map(|o| operation_row(o)).take(RECENT).collect(),
+        operations: count(own.len()),
+        now,
+    })
+}
+
+fn facts(cluster: &Cluster) -> Vec<Fact> {
+    let spec = &cluster.spec;
+    let fact = |label: &str, value: &str| Fact { label: label.into(), value: value.into(), mono: true };
+    let mut facts = vec![
+        fact("Namespace", &spec.hosts_conf_ref.namespace),
+        fact("Inventory", &spec.hosts_conf_ref.name),
+        fact("Variables", &spec.vars_conf_ref.name),
+    ];
+    match &spec.ssh_auth_ref {
+        Some(at) => facts.push(fact("SSH key", &at.name)),
+        None => facts.push(Fact { mono: false, ..fact("SSH key", "none") }),
+    }
+    facts.extend(spec.pre_check_ref.iter().map(|at| fact("Pre-check", &at.name)));
+    facts.extend(spec.kube_conf_ref.iter().map(|at| fact("Kubeconfig", &at.name)));
+    facts.extend(spec.engine.map(|engine| match engine {
+        Engine::Kubeonkube => fact("Engine", "kubeonkube"),
+        Engine::Kubespray => fact("Engine", "kubespray"),
+    }));
+    facts
+}
+
+/// What stands in the way first. That it is busy, its row says.
+fn conditions(cluster: &Cluster) -> Vec<ConditionRow> {
+    let all = cluster.status.as_ref().map(|status| status.cluster_conditions.as_slice()).unwrap_or_default();
+    let mut rows: Vec<_> = all.iter().filter(|c| c.type_ != condition::BUSY).map(condition_row).collect();
+    rows.sort_by_key(|row| (row.ok, Reverse(row.since)));
+    rows
+}
+
+fn condition_row(condition: &Condition) -> ConditionRow {
+    let name = match condition.type_.as_str() {
+        condition::INPUTS_READY => "Inputs ready",
+        condition::LAST_OPERATION_SUCCEEDED => "Last operation succeeded",
+        other => other,
+    };
+    ConditionRow {
+        name: name.into(),
+        ok: condition.status == "True",
+        message: condition.message.clone(),
+        since: Some(moment::of(&condition.last_transition_time)),
+    }
+}

@@ -1,0 +1,138 @@
+//! How a cluster is, judged from what is known of it. Pure.
+
+use api::cluster::Health;
+use crd::{Cluster, ClusterOperation, condition};
+use kube::ResourceExt;
+
+use super::register::UNFINISHED;
+use crate::operations::{action, phase, why};
+
+/// The operations of one cluster that say how it is.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Work<'a> {
+    pub(crate) running: Option<&'a ClusterOperation>,
+    /// The oldest that waits.
+    pub(crate) next: Option<&'a ClusterOperation>,
+    pub(crate) waiting: usize,
+    /// The newest that ended.
+    pub(crate) ended: Option<&'a ClusterOperation>,
+    pub(crate) all: usize,
+}
+
+/// A word with its sentence.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Judgement {
+    pub(crate) health: Health,
+    pub(crate) word: String,
+    /// Empty where the word says it all.
+    pub(crate) note: String,
+}
+
+/// Worst first: what stops everything, what happens now, how the last one ended.
+pub(crate) fn judge(cluster: &Cluster, work: &Work<'_>) -> Judgement {
+    let say = |health, word: String, note: &str| Judgement { health, word, note: note.to_owned() };
+    if cluster.metadata.deletion_timestamp.is_some() {
+        return say(Health::Working, "Being unregistered".into(), "");
+    }
+    if cluster.annotations().contains_key(UNFINISHED) {
+        let note = "Registering it was interrupted. Register it again under the same name to finish, or unregister it.";
+        return say(Health::Broken, "Registration unfinished".into(), note);
+    }
+    let conditions = cluster.status.as_ref().map(|status| status.cluster_conditions.as_slice()).unwrap_or_default();
+    let inputs = conditions.iter().find(|c| c.type_ == condition::INPUTS_READY && c.status == "False");
+    if let Some(inputs) = inputs {
+        return say(Health::Broken, broken(&inputs.reason).into(), &inputs.message);
+    }
+    if let Some(running) = work.running {
+        return say(Health::Working, format!("Running {}", action(running)), "");
+    }
+    if let Some(next) = work.next {
+        return say(Health::Working, format!("{} waits", action(next)), "");
+    }
+    let Some(ended) = work.ended else { return from_history(cluster) };
+    let note = &why(ended).message;
+    match phase(ended) {
+        api::operation::Phase::Succeeded => say(Health::Good, "Ready".into(), ""),
+        api::operation::Phase::Cancelled => say(Health::Attention, format!("{} was cancelled", action(ended)), note),
+        _ => say(Health::Attention, format!("{} failed", action(ended)), note),
+    }
+}
+
+/// Its operations are gone, but the Cluster remembers how the last one ended.
+fn from_history(cluster: &Cluster) -> Judgement {
+    let last = cluster.status.iter().flat_map(|status| &status.conditions).find(|record| record.status.is_final());
+    let (health, word, note) = match last {
+        Some(last) if last.status == crd::Phase::Succeeded => (Health::Good, "Ready", String::new()),
+        Some(last) => {
+            (Health::Attention, "Last operation failed", format!("{} failed; its record is gone.", last.cluster_ops))
+        }
+        None => (Health::Unknown, "Nothing run yet", String::new()),
+    };
+    Judgement { health, word: word.into(), note }
+}
+
+fn broken(reason: &str) -> &'static str {
+    match reason {
+        "ReferenceNotFound" => "Input missing",
+        "KeyNotFound" => "Key missing in an input",
+        "ReferenceForbidden" => "Input may not be read",
+        "InventoryInvalid" => "Inventory unreadable",
+        "VariablesInvalid" => "Variables unreadable",
+        "PrivateKeyInvalid" => "SSH key unusable",
+        "TwoNamespaces" => "Inputs in two namespaces",
+        _ => "Inputs unusable",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crd::{ClusterSpec, ClusterStatus, OperationRecord};
+
+    use super::*;
+    use crate::operations::tests::{operation, time};
+
+    fn cluster() -> Cluster {
+        let mut cluster = Cluster::new("prod", ClusterSpec::default());
+        cluster.status = Some(ClusterStatus::default());
+        cluster
+    }
+
+    fn inputs(cluster: &mut Cluster, holds: bool) {
+        let fact = crd::Fact::new(condition::INPUTS_READY, holds, "KeyNotFound", "It has no key hosts.yml.");
+        crd::upsert(&mut cluster.status.as_mut().unwrap().cluster_conditions, fact, &time(1), None);
+    }
+
+    #[test]
+    fn unusable_inputs_come_before_everything_else() {
+        let mut prod = cluster();
+        inputs(&mut prod, false);
+        let done = operation("a", "prod", 0, crd::Phase::Succeeded);
+        let judged = judge(&prod, &Work { ended: Some(&done), ..Work::default() });
+        assert_eq!((judged.health, judged.word.as_str()), (Health::Broken, "Key missing in an input"));
+        assert_eq!(judged.note, "It has no key hosts.yml.");
+        inputs(&mut prod, true);
+        assert_eq!(judge(&prod, &Work { ended: Some(&done), ..Work::default() }).health, Health::Good);
+    }
+
+    #[test]
+    fn what_happens_now_comes_before_how_the_last_one_ended() {
+        let (failed, open) =
+            (operation("a", "prod", 0, crd::Phase::Failed), operation("b", "prod", 1, crd::Phase::Pending));
+        let judged = |work: Work<'_>| judge(&cluster(), &work);
+        let work = Work { ended: Some(&failed), next: Some(&open), waiting: 1, ..Work::default() };
+        assert_eq!((judged(work).health, judged(work).word.as_str()), (Health::Working, "ping.yml waits"));
+        assert_eq!(judged(Work { running: Some(&open), ..work }).word, "Running ping.yml");
+        assert_eq!(judged(Work { next: None, ..work }).word, "ping.yml failed");
+        assert_eq!(judged(Work::default()).health, Health::Unknown);
+    }
+
+    #[test]
+    fn a_cluster_remembers_what_its_records_no_longer_tell() {
+        let mut prod = cluster();
+        let record = |status| OperationRecord { cluster_ops: "grow".into(), status, ..OperationRecord::default() };
+        prod.status.as_mut().unwrap().conditions = vec![record(crd::Phase::Failed), record(crd::Phase::Succeeded)];
+        assert_eq!(judge(&prod, &Work::default()).health, Health::Attention);
+        prod.status.as_mut().unwrap().conditions.remove(0);
+        assert_eq!(judge(&prod, &Work::default()).health, Health::Good);
+    }
+}

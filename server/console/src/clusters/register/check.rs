@@ -1,0 +1,110 @@
+//! From the registration form to what will be written: checked field by field. Pure.
+
+use api::{
+    ClusterName, FieldProblem,
+    cluster::{MachineRow, NewCluster},
+};
+use inventory::{Inventory, Machine, Vars};
+
+use crate::{
+    operations::is_object_name,
+    ssh::{self, KeyPair},
+};
+
+/// A registration with nothing left to doubt in it.
+pub(crate) struct Registration {
+    pub(crate) name: ClusterName,
+    pub(crate) namespace: String,
+    /// `hosts.yml`, as it will be written.
+    pub(crate) hosts: String,
+    /// `group_vars.yml`, as it was typed.
+    pub(crate) vars: String,
+    pub(crate) key: Key,
+    pub(crate) known_hosts: Option<String>,
+    pub(crate) inventory: Inventory,
+    pub(crate) parsed_vars: Vars,
+}
+
+/// The key that opens the machines.
+pub(crate) enum Key {
+    None,
+    /// To be made when it is written.
+    Generate,
+    Given(KeyPair),
+}
+
+/// Everything that is wrong with the form, or the registration.
+pub(crate) fn check(new: &NewCluster, default_namespace: &str) -> Result<Registration, Vec<FieldProblem>> {
+    let mut problems = Vec::new();
+    let mut refuse = |field: &str, message: String| problems.push(FieldProblem { field: field.into(), message });
+    let name: Option<ClusterName> =
+        new.name.trim().parse().map_err(|why: api::NameError| refuse("name", why.to_string())).ok();
+    let namespace = match new.namespace.trim() {
+        "" => default_namespace.to_owned(),
+        typed => typed.to_owned(),
+    };
+    if !is_object_name(&namespace, 63) {
+        refuse(
+            "namespace",
+            "A namespace has lower-case letters, digits and “-”, and begins and ends with a letter or digit.".into(),
+        );
+    }
+    let vars = new.variables.replace("\r\n", "\n");
+    let parsed_vars =
+        inventory::parse_vars(&vars).map_err(|why| refuse("variables", why.to_string())).unwrap_or_default();
+    let key = match new.ssh.as_str() {
+        "" | "generate" => Key::Generate,
+        "none" => Key::None,
+        "paste" => ssh::pasted(&new.ssh_key).map_err(|why| refuse("ssh_key", why)).map_or(Key::None, Key::Given),
+        _ => {
+            refuse("ssh", "Choose how the machines are reached.".into());
+            Key::None
+        }
+    };
+    let known_hosts = ssh::known_hosts(&new.known_hosts).map_err(|why| refuse("known_hosts", why)).unwrap_or_default();
+    let hosts = match machines(new) {
+        Ok(machines) => inventory::write(&machines),
+        Err(more) => {
+            problems.extend(more);
+            String::new()
+        }
+    };
+    let (Some(name), true) = (name, problems.is_empty()) else { return Err(problems) };
+    // What was written from checked machines can be read; should that ever fail, it is told instead of stored.
+    let inventory = inventory::parse(&hosts)
+        .map_err(|why| vec![FieldProblem { field: "pasted".into(), message: why.to_string() }])?;
+    Ok(Registration { name, namespace, hosts, vars, key, known_hosts, inventory, parsed_vars })
+}
+
+/// The machines of the rows; where none is filled, of the pasted lines.
+fn machines(new: &NewCluster) -> Result<Vec<Machine>, Vec<FieldProblem>> {
+    let filled = |row: &MachineRow| !row.name.trim().is_empty() || !row.address.trim().is_empty();
+    if new.machines.iter().any(filled) {
+        let at = |row: usize, field: &str| format!("machines[{row}][{field}]");
+        let problem = |p: inventory::RowProblem| FieldProblem { field: at(p.row, p.field), message: p.message };
+        let machines = inventory::machines_from_rows(&new.machines)
+            .map_err(|all| all.into_iter().map(problem).collect::<Vec<_>>())?;
+        return Ok(with_etcd(machines));
+    }
+    if new.pasted.trim().is_empty() {
+        let message = "Name at least one machine, here or as pasted lines.".into();
+        return Err(vec![FieldProblem { field: "machines[0][name]".into(), message }]);
+    }
+    let mut machines = inventory::machines_from_lines(&new.pasted).map_err(|all| {
+        let message = all.iter().take(5).map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        vec![FieldProblem { field: "pasted".into(), message }]
+    })?;
+    if machines.is_empty() {
+        return Err(vec![FieldProblem { field: "pasted".into(), message: "These lines name no machine.".into() }]);
+    }
+    inventory::give_roles(&mut machines);
+    Ok(machines)
+}
+
+/// A row says its role, and `none` means none; only where etcd runs is left to be found.
+fn with_etcd(machines: Vec<Machine>) -> Vec<Machine> {
+    let mut with_role: Vec<Machine> = machines.iter().filter(|m| !m.roles.is_empty()).cloned().collect();
+    inventory::give_roles(&mut with_role);
+    let mut given = with_role.into_iter();
+    machines.into_iter().map(|m| if m.roles.is_empty() { m } else { given.next().unwrap_or(m) }).collect()
+}

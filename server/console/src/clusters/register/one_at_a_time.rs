@@ -1,0 +1,30 @@
+//! Names that are being registered now.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// The names; a clone is another handle to the same.
+#[derive(Default, Clone)]
+pub(crate) struct Registering(Arc<Mutex<HashSet<String>>>);
+
+/// Holds a name until it is dropped.
+pub(crate) struct Alone {
+    names: Registering,
+    name: String,
+}
+
+impl Registering {
+    /// None where the name is taken at this moment.
+    pub(crate) fn enter(&self, name: &str) -> Option<Alone> {
+        let entered = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+        entered.then(|| Alone { names: self.clone(), name: name.to_owned() })
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        self.names.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+    }
+}

@@ -1,0 +1,130 @@
+//! Whether a registration could be written: everything is asked for with `dryRun`, so that a refusal leaves nothing behind.
+
+use std::time::{Duration, Instant};
+
+use api::{Problem, User, cluster::NewCluster};
+use crd::Cluster;
+use k8s_openapi::{
+    NamespaceResourceScope,
+    api::core::v1::{ConfigMap, Secret},
+};
+use kube::{
+    Api, Client, Resource, ResourceExt,
+    api::{ObjectMeta, PostParams},
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{
+    UNFINISHED,
+    check::{Key, Registration, check},
+    objects,
+};
+use crate::{
+    Console,
+    kube_problem::{Doing, answer, problem, timely},
+    operations::several,
+    ssh::KeyPair,
+};
+
+/// How long the leftovers of a cluster that was just unregistered may take to go.
+const LEFTOVERS: Duration = Duration::from_secs(5);
+
+impl Console {
+    pub(crate) fn checked(&self, new: &NewCluster) -> Result<Registration, Problem> {
+        check(new, &self.shared.namespace).map_err(several)
+    }
+
+    /// The unfinished Cluster to go on with, if there is one. Fails where something can't be written.
+    pub(crate) async fn preview(&self, user: &User, registration: &Registration) -> Result<Option<Cluster>, Problem> {
+        let client = self.shared.access.client(user)?;
+        let clusters: Api<Cluster> = Api::all(client.clone());
+        let name = &registration.name;
+        let there = answer(&Doing::new("read", "Cluster", name), clusters.get_opt(name.as_str())).await?;
+        match &there {
+            None => {
+                let doing = Doing::new("create", "Cluster", name);
+                answer(&doing, clusters.create(&dry_run(), &objects::cluster(registration))).await?;
+            }
+            Some(found) if found.metadata.deletion_timestamp.is_some() => {
+                return Err(Problem::field(
+                    "name",
+                    format!("A cluster called {name} is just being unregistered. Try again in a moment."),
+                ));
+            }
+            Some(found) if found.annotations().contains_key(UNFINISHED) => {}
+            Some(_) => return Err(taken(registration)),
+        }
+        let uid = there.as_ref().and_then(ResourceExt::uid);
+        let plain = |name: &str| ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
+        for map in objects::config_maps(registration, plain) {
+            creatable::<ConfigMap>(&client, "ConfigMap", registration, &map, uid.as_deref()).await?;
+        }
+        if !matches!(registration.key, Key::None) {
+            let empty = KeyPair { private: String::new(), public: None };
+            let secret = objects::secret(&empty, plain(&objects::secret_name(name.as_str())));
+            creatable::<Secret>(&client, "Secret", registration, &secret, uid.as_deref()).await?;
+        }
+        Ok(there)
+    }
+}
+
+pub(crate) fn taken(registration: &Registration) -> Problem {
+    Problem::field("name", format!("There is a cluster called {} already. Choose another name.", registration.name))
+}
+
+fn dry_run() -> PostParams {
+    PostParams { dry_run: true, ..PostParams::default() }
+}
+
+/// Whether an input can be written: it doesn't exist, or belongs to the unfinished Cluster.
+async fn creatable<K>(
+    client: &Client,
+    kind: &'static str,
+    registration: &Registration,
+    object: &K,
+    uid: Option<&str>,
+) -> Result<(), Problem>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+        + Clone
+        + std::fmt::Debug
+        + Serialize
+        + DeserializeOwned,
+{
+    let namespace = &registration.namespace;
+    let objects: Api<K> = Api::namespaced(client.clone(), namespace);
+    let name = object.name_any();
+    let place = format!("{namespace}/{name}");
+    let doing = Doing::new("create", kind, &place);
+    let since = Instant::now();
+    loop {
+        let status = match timely(objects.create(&dry_run(), object)).await {
+            Ok(_) => return Ok(()),
+            Err(kube::Error::Api(status)) => status,
+            Err(error) => return Err(problem(&doing, &error)),
+        };
+        if status.is_not_found() {
+            return Err(Problem::field(
+                "namespace",
+                format!("There is no namespace {namespace}. Create it, or choose another one."),
+            ));
+        }
+        if !status.is_already_exists() {
+            return Err(problem(&doing, &kube::Error::Api(status)));
+        }
+        let Some(there) = answer(&Doing::new("read", kind, &place), objects.get_opt(&name)).await? else { continue };
+        let owners = there.owner_references();
+        if uid.is_some_and(|uid| owners.iter().any(|owner| owner.uid == uid)) {
+            return Ok(());
+        }
+        let leftover = owners.iter().any(|owner| owner.kind == "Cluster" && owner.name == registration.name.as_str());
+        if !leftover || since.elapsed() > LEFTOVERS {
+            let message = format!(
+                "{kind} {place} exists already and belongs to somebody else. Choose another name for the cluster, or delete it."
+            );
+            return Err(Problem::field("name", message));
+        }
+        // Kubernetes deletes what an unregistered cluster owned a moment later.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}

@@ -1,0 +1,86 @@
+//! What registering will write, before it is written.
+
+use std::collections::HashMap;
+
+use api::{
+    Problem, User,
+    cluster::{NewCluster, RegistrationReview, ReviewedFile},
+};
+
+use super::{
+    check::{Key, Registration},
+    objects,
+};
+use crate::{Console, clusters::nodes, ssh};
+
+impl Console {
+    pub(crate) async fn review_registration(
+        &self,
+        user: &User,
+        new: &NewCluster,
+    ) -> Result<RegistrationReview, Problem> {
+        let registration = self.checked(new)?;
+        self.preview(user, &registration).await?;
+        Ok(RegistrationReview {
+            files: files(&registration),
+            nodes: nodes::rows(&registration.inventory, &registration.parsed_vars, &HashMap::new()),
+            warnings: warnings(&registration),
+        })
+    }
+}
+
+fn files(registration: &Registration) -> Vec<ReviewedFile> {
+    let (name, namespace) = (registration.name.as_str(), &registration.namespace);
+    let mut cluster = objects::cluster(registration);
+    cluster.metadata.annotations = None;
+    let config_map = |object: String, key: &str, text: &str| ReviewedFile {
+        title: format!("ConfigMap {namespace}/{object}, {key}"),
+        text: text.to_owned(),
+    };
+    let mut files = vec![
+        ReviewedFile { title: format!("Cluster {name}"), text: serde_saphyr::to_string(&cluster).unwrap_or_default() },
+        config_map(objects::hosts_name(name), crd::KEY_HOSTS, &registration.hosts),
+        config_map(objects::vars_name(name), crd::KEY_VARS, &registration.vars),
+    ];
+    let key = match &registration.key {
+        Key::None => None,
+        Key::Generate => {
+            Some("A new ed25519 key, made when the cluster is registered. Its public half is shown then.".to_owned())
+        }
+        Key::Given(pair) => {
+            let fingerprint = pair.public.as_deref().and_then(ssh::fingerprint);
+            let which = fingerprint.map_or_else(String::new, |print| format!(" ({print})"));
+            Some(format!("The private key you gave{which}. It is never shown again."))
+        }
+    };
+    let title = format!("Secret {namespace}/{}, {}", objects::secret_name(name), crd::KEY_SSH);
+    files.extend(key.map(|text| ReviewedFile { title, text }));
+    files.extend(
+        registration.known_hosts.iter().map(|text| config_map(crd::known_hosts_name(name), crd::KEY_KNOWN_HOSTS, text)),
+    );
+    files
+}
+
+fn warnings(registration: &Registration) -> Vec<String> {
+    let mut warnings = inventory::advice(&registration.inventory);
+    let rows = nodes::rows(&registration.inventory, &registration.parsed_vars, &HashMap::new());
+    if rows.iter().all(|row| row.reached_by == "local") {
+        return warnings;
+    }
+    match registration.key {
+        Key::None => warnings.push("Without an SSH key the machines can only be reached with passwords from the variables.".into()),
+        Key::Generate => warnings.push("Put the new public key on the machines before the first operation: into ~/.ssh/authorized_keys of the user.".into()),
+        Key::Given(_) => {}
+    }
+    if registration.known_hosts.is_none() {
+        warnings.push("No host keys are confirmed: each run trusts the first host key it sees. Paste the output of ssh-keyscan to check them.".into());
+    }
+    if registration.inventory.hosts.iter().any(|host| host.user.is_none())
+        && !registration.parsed_vars.contains_key("ansible_user")
+    {
+        warnings.push(
+            "Some machines have no user: ansible then logs in under the name of the account that runs it.".into(),
+        );
+    }
+    warnings
+}

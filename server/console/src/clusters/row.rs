@@ -1,0 +1,87 @@
+//! One cluster as a row.
+
+use std::{collections::HashMap, sync::Arc};
+
+use api::{Time, cluster::ClusterRow};
+use crd::{Cluster, ClusterOperation};
+use kube::ResourceExt;
+
+use super::health::{Work, judge};
+use crate::{
+    moment,
+    operations::{by_age, progress, row as operation_row},
+    page::count,
+};
+
+/// Sorts operations by their cluster, in one pass over all of them.
+pub(crate) fn work_by_cluster(operations: &[Arc<ClusterOperation>]) -> HashMap<&str, Work<'_>> {
+    let mut all: HashMap<&str, Work<'_>> = HashMap::new();
+    for operation in operations {
+        let work = all.entry(&operation.spec.cluster).or_default();
+        note(work, operation);
+    }
+    all
+}
+
+/// The work of one cluster.
+pub(crate) fn work_of<'a>(operations: &'a [Arc<ClusterOperation>], cluster: &str) -> Work<'a> {
+    let mut work = Work::default();
+    operations.iter().filter(|o| o.spec.cluster == cluster).for_each(|o| note(&mut work, o));
+    work
+}
+
+fn note<'a>(work: &mut Work<'a>, operation: &'a ClusterOperation) {
+    work.all += 1;
+    match progress(operation) {
+        crd::Phase::Running => work.running = Some(operation),
+        crd::Phase::Pending => {
+            work.waiting += 1;
+            if work.next.is_none_or(|next| by_age(operation, next).is_lt()) {
+                work.next = Some(operation);
+            }
+        }
+        crd::Phase::Succeeded | crd::Phase::Failed => {
+            if work.ended.is_none_or(|ended| end(operation) > end(ended)) {
+                work.ended = Some(operation);
+            }
+        }
+    }
+}
+
+/// Times have whole seconds; of two that ended in the same one, that written last ended last.
+fn end(operation: &ClusterOperation) -> (Option<Time>, Option<u64>) {
+    let time = operation
+        .status
+        .as_ref()
+        .and_then(|status| status.end_time.as_ref())
+        .or(operation.metadata.creation_timestamp.as_ref());
+    (time.map(moment::of), operation.resource_version().and_then(|version| version.parse().ok()))
+}
+
+/// The newest operation, running ones first.
+pub(crate) fn last<'a>(work: &Work<'a>) -> Option<&'a ClusterOperation> {
+    work.running.or(work.next).or(work.ended)
+}
+
+/// The row of a cluster; None where its name is longer than any the console makes.
+pub(crate) fn row(cluster: &Cluster, work: &Work<'_>, nodes: Option<u32>) -> Option<ClusterRow> {
+    let judged = judge(cluster, work);
+    Some(ClusterRow {
+        name: cluster.name_any().parse().ok()?,
+        health: judged.health,
+        health_word: judged.word,
+        note: judged.note,
+        nodes,
+        last: last(work).and_then(operation_row),
+        // Where none runs, the first of those that wait is `last`.
+        queued: count(work.waiting - usize::from(work.running.is_none() && work.waiting > 0)),
+        labels: labels(cluster),
+        created: cluster.metadata.creation_timestamp.as_ref().map(moment::of).unwrap_or_default(),
+    })
+}
+
+/// `key=value` labels the user set.
+pub(crate) fn labels(cluster: &Cluster) -> Vec<String> {
+    let own = |key: &str| key == crd::LABEL_MANAGED_BY || key.contains(crd::GROUP);
+    cluster.labels().iter().filter(|(key, _)| !own(key)).map(|(key, value)| format!("{key}={value}")).collect()
+}

@@ -1,0 +1,117 @@
+//! Reviewing and saving a document.
+
+use api::{
+    Problem,
+    configuration::{ChangeReview, Document},
+};
+use crd::Cluster;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Api, Client, ResourceExt,
+    api::{Patch, PatchParams, PostParams},
+};
+use serde_json::json;
+
+use super::{
+    inputs::{Input, key},
+    shown::check,
+    version,
+};
+use crate::{
+    kube_problem::{Doing, problem, timely},
+    made::made,
+};
+
+/// Unchanged lines shown around a change.
+const CONTEXT: usize = 3;
+/// How often a save is tried while only labels of the object change.
+const TRIES: usize = 5;
+
+/// A change of one document.
+#[derive(Clone, Copy)]
+pub(super) struct Change<'c> {
+    pub(super) cluster: &'c Cluster,
+    pub(super) document: Document,
+    /// What the text is based on.
+    pub(super) version: &'c str,
+    pub(super) text: &'c str,
+}
+
+impl Change<'_> {
+    /// Saves nothing.
+    pub(super) async fn review(self, client: Client) -> Result<ChangeReview, Problem> {
+        let there = self.checked(client).await?;
+        Ok(ChangeReview {
+            summary: summary(self.document, there.text(), self.text),
+            lines: inventory::diff::shown(there.text(), self.text, CONTEXT),
+            version: there.version(),
+        })
+    }
+
+    /// Writes the text exactly as it was typed, comments and unknown keys included, and returns its version.
+    pub(super) async fn save(self, client: Client) -> Result<String, Problem> {
+        let mut there = self.checked(client.clone()).await?;
+        for _ in 0..TRIES {
+            match timely(self.write(client.clone(), &there)).await {
+                Ok(map) => return Ok(version::of(&map.metadata.resource_version.unwrap_or_default(), self.text)),
+                // Somebody was quicker between our reading and our writing; if only with a label, it is tried again.
+                Err(kube::Error::Api(status)) if status.code == 409 || status.code == 404 && there.exists() => {
+                    there = self.checked(client.clone()).await?;
+                }
+                Err(error) => return Err(problem(&Doing::new("save", "ConfigMap", &there.at), &error)),
+            }
+        }
+        Err(self.conflict(&there))
+    }
+
+    async fn write(self, client: Client, there: &Input) -> Result<ConfigMap, kube::Error> {
+        let maps: Api<ConfigMap> = Api::namespaced(client, &there.at.namespace);
+        let (name, key) = (&there.at.name, key(self.document));
+        match there.resource_version() {
+            Some(version) => {
+                // A merge patch touches only what it names: keys and labels of others stay.
+                let patch = json!({"metadata": {"resourceVersion": version}, "data": {key: self.text}, "binaryData": {key: null}});
+                maps.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await
+            }
+            None => {
+                let data = Some([(key.to_owned(), self.text.to_owned())].into());
+                let map = ConfigMap { metadata: made(self.cluster, name), data, ..ConfigMap::default() };
+                maps.create(&PostParams::default(), &map).await
+            }
+        }
+    }
+
+    /// The document as it stands, if this change may replace it.
+    async fn checked(self, client: Client) -> Result<Input, Problem> {
+        check(self.document, self.text).map_err(|why| Problem::field("text", why))?;
+        let there = Input::read(client, self.cluster, self.document).await?;
+        if there.is_at(self.version) { Ok(there) } else { Err(self.conflict(&there)) }
+    }
+
+    fn conflict(self, theirs: &Input) -> Problem {
+        let what = match self.document {
+            Document::Inventory => "The inventory",
+            Document::Variables => "The variables file",
+        };
+        Problem::Conflict {
+            what: format!("{what} of {}", self.cluster.name_any()),
+            theirs: theirs.text().into(),
+            yours: self.text.into(),
+            version: theirs.version(),
+        }
+    }
+}
+
+/// What changes, in words; empty where the old text can't be read, or nothing but the form changes.
+fn summary(document: Document, old: &str, new: &str) -> Vec<String> {
+    match document {
+        Document::Inventory => match (inventory::parse(old), inventory::parse(new)) {
+            (Ok(old), Ok(new)) => inventory::diff::summary(&old, &new),
+            _ => Vec::new(),
+        },
+        Document::Variables => match (inventory::parse_vars(old), inventory::parse_vars(new)) {
+            (Ok(old), Ok(new)) => inventory::diff::summary_of_vars(&old, &new),
+            _ => Vec::new(),
+        },
+    }
+}

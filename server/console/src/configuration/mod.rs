@@ -1,0 +1,10 @@
+//! A cluster's inputs: read as they stand, changed with a precondition.
+
+mod change;
+mod inputs;
+mod requests;
+mod shown;
+mod ssh_access;
+mod version;
+
+pub(crate) use inputs::Inputs;

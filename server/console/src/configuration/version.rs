@@ -1,0 +1,32 @@
+//! What a change is based on: the object's version, and the text as it was then.
+//!
+//! The resourceVersion alone moves with every label that a controller sets, and would call that a conflict.
+
+use sha2::{Digest, Sha256};
+
+/// `<resourceVersion>.<beginning of the text's sha256>`
+pub(crate) fn of(resource_version: &str, text: &str) -> String {
+    format!("{resource_version}.{}", digest(text))
+}
+
+/// Whether `version` is one of this text.
+pub(crate) fn is_of(version: &str, text: &str) -> bool {
+    version.rsplit_once('.').is_some_and(|(_, based_on)| based_on == digest(text))
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_set_meanwhile_is_no_conflict_but_another_text_is() {
+        let based_on = of("12", "a: 1\n");
+        assert!(is_of(&based_on, "a: 1\n"));
+        assert!(!is_of(&based_on, "a: 2\n"));
+        assert!(!is_of("", "a: 1\n") && !is_of("12", "a: 1\n"));
+    }
+}

@@ -1,0 +1,164 @@
+//! The console itself: what it is given, and what its parts share.
+
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use api::{
+    Problem, User,
+    backend::{Changes, Frames, Runs},
+    live::Topic,
+};
+use async_trait::async_trait;
+use crd::{Cluster, ClusterOperation};
+use futures::{StreamExt, stream};
+use kube::{
+    Client,
+    runtime::reflector::{ObjectRef, Store},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    access::{Access, Right, UserClients},
+    changes::{Change, News},
+    clusters::{NodeCounts, Registering},
+};
+
+/// How long a write waits to be seen in the stores, so that the next page shows it.
+const OWN_WRITE: Duration = Duration::from_secs(2);
+
+/// Whose playbooks `builtin` means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Playbooks {
+    /// Standalone: those that come with this program, run by the local ansible whatever the image's name.
+    Local,
+    /// In a cluster: those of the operation's image.
+    Image,
+}
+
+/// What the console is given.
+pub struct Options {
+    /// The server's own client.
+    pub client: Client,
+    /// In a cluster: clients for people's own tokens. None (standalone): everybody signed in acts with `client`.
+    pub user_clients: Option<UserClients>,
+    pub clusters: Store<Cluster>,
+    pub operations: Store<ClusterOperation>,
+    /// Namespace of a new cluster's inputs where none is typed.
+    pub namespace: String,
+    /// Image of an operation where none is typed.
+    pub image: String,
+    pub playbooks: Playbooks,
+}
+
+/// Answers what pages ask. A clone is another handle to the same.
+#[derive(Clone)]
+pub struct Console {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) access: Access,
+    pub(crate) clusters: Store<Cluster>,
+    pub(crate) operations: Store<ClusterOperation>,
+    pub(crate) namespace: String,
+    pub(crate) image: String,
+    pub(crate) playbooks: Playbooks,
+    pub(crate) counts: NodeCounts,
+    pub(crate) registering: Registering,
+    pub(crate) runs: OnceLock<Arc<dyn Runs>>,
+    news: News,
+}
+
+/// The console, and the work behind it (counting machines): spawn and join it; it ends with `shutdown`.
+pub fn start(options: Options, shutdown: CancellationToken) -> (Console, impl Future<Output = ()> + Send + 'static) {
+    let (counts, counting) = NodeCounts::watch(options.client.clone());
+    let shared = Arc::new(Shared {
+        access: Access::new(options.client, options.user_clients),
+        clusters: options.clusters,
+        operations: options.operations,
+        namespace: options.namespace,
+        image: options.image,
+        playbooks: options.playbooks,
+        counts,
+        registering: Registering::default(),
+        runs: OnceLock::new(),
+        news: News::default(),
+    });
+    let console = Console { shared };
+    let told = console.clone();
+    let work = async move {
+        let counting = counting(Box::new(move |cluster| told.changed(Change::Cluster(cluster))));
+        let _ = shutdown.run_until_cancelled(counting).await;
+    };
+    (console, work)
+}
+
+impl Console {
+    /// To be called with every change in the stores.
+    pub fn changed(&self, change: Change) {
+        if let Change::Inputs(name) = &change
+            && let Some(cluster) = self.shared.clusters.get(&ObjectRef::new(name))
+        {
+            self.shared.counts.again(&cluster);
+        }
+        self.shared.news.tell(change);
+    }
+
+    /// Where the last result of each machine is told from. Without it, that column stays empty. The first call counts.
+    pub fn ask_runs(&self, runs: Arc<dyn Runs>) {
+        let _ = self.shared.runs.set(runs);
+    }
+
+    /// Whether `user` may see operations and, in `namespace`, read the logs of pods.
+    pub async fn may_read_run(&self, user: &User, namespace: Option<&str>) -> Result<(), Problem> {
+        self.shared.access.require(user, Right::operations()).await?;
+        match namespace {
+            Some(namespace) => self.shared.access.require(user, Right::logs(namespace)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until the clusters' store shows what was written; not for long.
+    pub(crate) async fn until_cluster(&self, name: &str, shows: impl Fn(Option<&Cluster>) -> bool) {
+        seen(|| shows(self.shared.clusters.get(&ObjectRef::new(name)).as_deref())).await;
+    }
+
+    /// The same for operations.
+    pub(crate) async fn until_operation(&self, name: &str, shows: impl Fn(Option<&ClusterOperation>) -> bool) {
+        seen(|| shows(self.shared.operations.get(&ObjectRef::new(name)).as_deref())).await;
+    }
+}
+
+async fn seen(shown: impl Fn() -> bool) {
+    let wait = async {
+        while !shown() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    // Too late is no error: it was written, and live news brings it to the page.
+    let _ = tokio::time::timeout(OWN_WRITE, wait).await;
+}
+
+#[async_trait]
+impl Changes for Console {
+    async fn subscribe(&self, user: &User) -> Result<Frames<Topic>, Problem> {
+        self.may_see(user).await?;
+        let subscriber = self.shared.news.subscribe();
+        let topics = stream::unfold((self.clone(), user.clone(), subscriber), async |(console, user, subscriber)| {
+            let topic = subscriber.next().await;
+            // A right that was taken away ends the stream with the next news.
+            console.may_see(&user).await.ok()?;
+            Some((topic, (console, user, subscriber)))
+        });
+        Ok(topics.boxed())
+    }
+}
+
+impl Console {
+    pub(crate) async fn may_see(&self, user: &User) -> Result<(), Problem> {
+        self.shared.access.require(user, Right::clusters()).await?;
+        self.shared.access.require(user, Right::operations()).await
+    }
+}

@@ -1,0 +1,21 @@
+//! What the pages ask for, answered from a Kubernetes API: the traits of `api::backend`, but for logs.
+//!
+//! Lists and topics come from the stores that the controller keeps; every write, and every read of ConfigMaps and Secrets, is
+//! made with the person's own token where there is one.
+
+mod access;
+mod changes;
+mod clusters;
+mod configuration;
+mod console;
+mod kube_problem;
+mod made;
+mod moment;
+mod operations;
+mod page;
+mod ssh;
+
+pub use access::{UserClients, user_clients};
+pub use changes::Change;
+pub use clusters::UNFINISHED;
+pub use console::{Console, Options, Playbooks, start};

@@ -1,0 +1,22 @@
+//! What every object of the console's own making carries.
+
+use std::collections::BTreeMap;
+
+use crd::Cluster;
+use kube::{Resource, ResourceExt, api::ObjectMeta};
+
+/// Metadata of an input that `cluster` owns: it is deleted with it.
+pub(crate) fn made(cluster: &Cluster, name: &str) -> ObjectMeta {
+    let labels: BTreeMap<String, String> = [
+        (crd::LABEL_MANAGED_BY.to_owned(), crd::PRODUCT.to_owned()),
+        (crd::LABEL_CLUSTER.to_owned(), cluster.name_any()),
+    ]
+    .into();
+    ObjectMeta {
+        name: Some(name.to_owned()),
+        labels: Some(labels),
+        // Neither controller nor blocking: a right to set finalizers on Clusters would be needed for that.
+        owner_references: Some(cluster.owner_ref(&()).into_iter().collect()),
+        ..ObjectMeta::default()
+    }
+}

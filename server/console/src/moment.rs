@@ -1,0 +1,11 @@
+//! Times of the cluster as times of the pages.
+
+use api::Time;
+
+pub(crate) fn of(time: &crd::Time) -> Time {
+    Time(time.0.as_millisecond())
+}
+
+pub(crate) fn now() -> Time {
+    Time(jiff::Timestamp::now().as_millisecond())
+}

@@ -1,0 +1,124 @@
+//! The head and the inputs of a run's page.
+
+use api::{
+    Problem, User,
+    operation::{OperationDetail, Phase, RunInputs},
+    run::Termination,
+};
+use crd::{ActionSource, ActionType, ClusterOperation, HookAction};
+use k8s_openapi::api::core::v1::{Pod, Secret};
+use kube::{Api, Client, ResourceExt, api::ListParams};
+
+use super::{
+    masked::masked,
+    row::{phase, row, run_end},
+};
+use crate::{
+    Console, Playbooks,
+    kube_problem::{Doing, answer},
+    moment,
+};
+
+/// Seconds, where an operation doesn't say (the controller's default).
+const DEADLINE: u64 = 6 * 60 * 60;
+
+impl Console {
+    pub(crate) async fn operation_detail(
+        &self,
+        user: &User,
+        operation: &ClusterOperation,
+    ) -> Result<OperationDetail, Problem> {
+        let row =
+            row(operation).ok_or_else(|| Problem::NotFound { what: "operation".into(), name: operation.name_any() })?;
+        let client = self.shared.access.client(user)?;
+        let (end, inputs) = futures::join!(ended(client.clone(), operation), inputs(client, operation));
+        let (spec, status) = (&operation.spec, operation.status.as_ref());
+        let hooks = |hooks: &[HookAction]| hooks.iter().map(|h| h.action.clone()).collect();
+        Ok(OperationDetail {
+            row,
+            source: source(operation),
+            image: spec.image.clone(),
+            ran_locally: self.shared.playbooks == Playbooks::Local,
+            extra_args: spec.extra_args.clone().unwrap_or_default(),
+            pre_hooks: hooks(&spec.pre_hook),
+            post_hooks: hooks(&spec.post_hook),
+            deadline: spec.active_deadline_seconds.and_then(|s| s.try_into().ok()).unwrap_or(DEADLINE),
+            job: status.and_then(|s| s.job_ref.as_ref()).map(|job| format!("{}/{}", job.namespace, job.name)),
+            end,
+            inputs,
+            cancel: cancellable(operation),
+            now: moment::now(),
+        })
+    }
+}
+
+fn source(operation: &ClusterOperation) -> String {
+    let spec = &operation.spec;
+    let what = match spec.action_type {
+        ActionType::Playbook => "playbook",
+        ActionType::Shell => "shell",
+    };
+    match (&spec.action_source, &spec.action_source_ref) {
+        (ActionSource::Configmap, Some(source)) => format!("{what} from ConfigMap {source}"),
+        (ActionSource::Configmap, None) => format!("{what} from a ConfigMap"),
+        (ActionSource::Builtin, _) => format!("{what}, builtin"),
+    }
+}
+
+/// May it be cancelled now?
+pub(crate) fn cancellable(operation: &ClusterOperation) -> Result<(), String> {
+    match phase(operation) {
+        Phase::Cancelled => Err("It was cancelled already.".into()),
+        Phase::Failed | Phase::Succeeded => Err("It has ended; there is nothing to cancel.".into()),
+        Phase::Running | Phase::Queued if operation.spec.cancel == Some(true) => {
+            Err("It is being cancelled: the running task is brought to its end.".into())
+        }
+        Phase::Running | Phase::Queued => Ok(()),
+    }
+}
+
+/// What the run's pod left at its end; None where the pod is gone or can't be seen.
+pub(crate) async fn ended(client: Client, operation: &ClusterOperation) -> Option<Termination> {
+    let job = operation.status.as_ref()?.job_ref.as_ref()?;
+    if !phase(operation).is_final() {
+        return None;
+    }
+    let pods: Api<Pod> = Api::namespaced(client, &job.namespace);
+    let selector = format!("{}={}", crd::LABEL_OPERATION, operation.name_any());
+    let found = answer(
+        &Doing::new("list", "the pods of", operation.name_any()),
+        pods.list(&ListParams::default().labels(&selector)),
+    )
+    .await;
+    let of_job = |pod: &&Pod| pod.owner_references().iter().any(|o| Some(&o.uid) == job.uid.as_ref());
+    found.ok()?.items.iter().filter(of_job).find_map(run_end)
+}
+
+/// The snapshot; None before there is one, or where the person may not read it.
+async fn inputs(client: Client, operation: &ClusterOperation) -> Option<RunInputs> {
+    let resolved = operation.status.as_ref()?.inputs.as_ref()?;
+    let secrets: Api<Secret> = Api::namespaced(client, &resolved.secret.namespace);
+    let doing = Doing::new("read", "Secret", &resolved.secret);
+    let data = answer(&doing, secrets.get_opt(&resolved.secret.name)).await.ok()??.data?;
+    let text =
+        |key: &str| data.get(key).map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned()).unwrap_or_default();
+    Some(RunInputs {
+        inventory: masked(&text(crd::KEY_HOSTS)),
+        variables: masked(&text(crd::KEY_VARS)),
+        sha256: resolved.sha256.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::row::tests::operation, *};
+
+    #[test]
+    fn only_what_has_not_ended_can_be_cancelled_and_only_once() {
+        let mut running = operation("a", "prod", 0, crd::Phase::Running);
+        assert_eq!(cancellable(&running), Ok(()));
+        running.spec.cancel = Some(true);
+        assert!(cancellable(&running).unwrap_err().contains("being cancelled"));
+        assert!(cancellable(&operation("a", "prod", 0, crd::Phase::Succeeded)).unwrap_err().contains("has ended"));
+    }
+}

@@ -1,0 +1,102 @@
+//! The operations table: filtered, sorted, one page of it.
+
+use std::{cmp::Ordering, sync::Arc};
+
+use api::{
+    Time,
+    operation::{OperationFilter, OperationList, Phase},
+};
+use crd::ClusterOperation;
+use kube::ResourceExt;
+
+use super::row::{action, phase, row, submitted};
+use crate::{
+    moment,
+    page::{self, count, direction},
+};
+
+/// The page of `operations` that `filter` asks for.
+pub(crate) fn list(operations: &[Arc<ClusterOperation>], filter: &OperationFilter, now: Time) -> OperationList {
+    let mut matching: Vec<&Arc<ClusterOperation>> = operations.iter().filter(|o| matches(o, filter)).collect();
+    let (column, turned) = direction(&filter.sort);
+    matching.sort_by(|a, b| {
+        let order = order(a, b, column, now).then_with(|| a.metadata.name.cmp(&b.metadata.name));
+        if turned { order.reverse() } else { order }
+    });
+    let (window, page, pages) = page::window(matching.len(), filter.page);
+    OperationList {
+        rows: matching[window].iter().filter_map(|o| row(o)).collect(),
+        all: count(operations.len()),
+        matching: count(matching.len()),
+        page,
+        pages,
+        running: count(operations.iter().filter(|o| phase(o) == Phase::Running).count()),
+        now,
+    }
+}
+
+fn matches(operation: &ClusterOperation, filter: &OperationFilter) -> bool {
+    let wanted = filter.q.trim().to_lowercase();
+    let found = wanted.is_empty()
+        || operation.name_any().to_lowercase().contains(&wanted)
+        || operation.spec.cluster.to_lowercase().contains(&wanted)
+        || action(operation).to_lowercase().contains(&wanted);
+    let of_cluster = filter.cluster.is_empty() || operation.spec.cluster == filter.cluster;
+    found && of_cluster && (filter.phase.is_empty() || phase(operation).word().eq_ignore_ascii_case(&filter.phase))
+}
+
+fn order(a: &ClusterOperation, b: &ClusterOperation, column: &str, now: Time) -> Ordering {
+    let newest_first = || submitted(b).cmp(&submitted(a));
+    match column {
+        "cluster" => a.spec.cluster.cmp(&b.spec.cluster).then_with(newest_first),
+        "action" => action(a).cmp(&action(b)).then_with(newest_first),
+        "duration" => duration(a, now).cmp(&duration(b, now)).then_with(newest_first),
+        _ => newest_first(),
+    }
+}
+
+/// In milliseconds; None sorts first: it hasn't begun.
+fn duration(operation: &ClusterOperation, now: Time) -> Option<i64> {
+    let status = operation.status.as_ref()?;
+    let start = moment::of(status.start_time.as_ref()?);
+    Some(status.end_time.as_ref().map_or(now, moment::of).0 - start.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::row::tests::operation, *};
+
+    fn names(filter: &OperationFilter) -> Vec<String> {
+        let operations: Vec<_> = [
+            operation("ping-a", "prod", 10, crd::Phase::Succeeded),
+            operation("ping-b", "lab", 30, crd::Phase::Running),
+            operation("grow-c", "prod", 20, crd::Phase::Failed),
+        ]
+        .into_iter()
+        .map(Arc::new)
+        .collect();
+        list(&operations, filter, Time(100_000)).rows.into_iter().map(|r| r.name.to_string()).collect()
+    }
+
+    #[test]
+    fn newest_come_first_unless_sorted_otherwise() {
+        let sorted = |sort: &str| names(&OperationFilter { sort: sort.into(), ..Default::default() });
+        assert_eq!(sorted(""), ["ping-b", "grow-c", "ping-a"]);
+        assert_eq!(sorted("-submitted"), ["ping-a", "grow-c", "ping-b"]);
+        assert_eq!(sorted("cluster"), ["ping-b", "grow-c", "ping-a"]);
+        assert_eq!(sorted("no-such-column"), sorted(""));
+    }
+
+    #[test]
+    fn filters_narrow_together() {
+        let filter = |q: &str, cluster: &str, phase: &str| OperationFilter {
+            q: q.into(),
+            cluster: cluster.into(),
+            phase: phase.into(),
+            ..Default::default()
+        };
+        assert_eq!(names(&filter("PING-", "", "")), ["ping-b", "ping-a"]);
+        assert_eq!(names(&filter("", "prod", "failed")), ["grow-c"]);
+        assert!(names(&filter("ping-", "prod", "failed")).is_empty());
+    }
+}

@@ -1,0 +1,64 @@
+//! What an operation of a cluster would wait for.
+
+use std::sync::Arc;
+
+use crd::ClusterOperation;
+use kube::ResourceExt;
+
+use super::{outcome::progress, row::by_age};
+
+/// What runs on a cluster and what waits there, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    pub(crate) running: Option<Arc<ClusterOperation>>,
+    pub(crate) waiting: Vec<Arc<ClusterOperation>>,
+}
+
+/// Who would go before a new operation of `cluster`.
+pub(crate) fn ahead(operations: &[Arc<ClusterOperation>], cluster: &str) -> Ahead {
+    let mut ahead = Ahead::default();
+    for operation in operations.iter().filter(|o| o.spec.cluster == cluster) {
+        match progress(operation) {
+            crd::Phase::Running => ahead.running = Some(Arc::clone(operation)),
+            crd::Phase::Pending => ahead.waiting.push(Arc::clone(operation)),
+            crd::Phase::Succeeded | crd::Phase::Failed => {}
+        }
+    }
+    ahead.waiting.sort_by(|a, b| by_age(a, b));
+    ahead
+}
+
+impl Ahead {
+    /// The sentence for a new operation; None where its turn is now.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        let first = self.running.as_ref().or_else(|| self.waiting.first())?;
+        let others = self.waiting.len() - usize::from(self.running.is_none());
+        let doing = if self.running.is_some() { "which runs now" } else { "which waits for its turn" };
+        Some(match others {
+            0 => format!("It waits for {}, {doing}: a cluster runs one operation at a time.", first.name_any()),
+            1 => format!("It waits for {}, {doing}, and one more after it.", first.name_any()),
+            n => format!("It waits for {}, {doing}, and {n} more after it.", first.name_any()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::row::tests::operation, *};
+
+    #[test]
+    fn the_queue_is_told_in_order() {
+        let operations: Vec<_> = [
+            operation("second", "prod", 2, crd::Phase::Pending),
+            operation("first", "prod", 1, crd::Phase::Running),
+            operation("other", "lab", 0, crd::Phase::Running),
+            operation("done", "prod", 0, crd::Phase::Failed),
+        ]
+        .into_iter()
+        .map(Arc::new)
+        .collect();
+        let sentence = ahead(&operations, "prod").sentence().unwrap();
+        assert_eq!(sentence, "It waits for first, which runs now, and one more after it.");
+        assert_eq!(ahead(&operations, "idle").sentence(), None);
+    }
+}

@@ -1,0 +1,103 @@
+//! What the operation pages ask for.
+
+use std::sync::Arc;
+
+use api::{
+    OperationName, Problem, User,
+    backend::Operations,
+    operation::{
+        ClusterChoice, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SubmitChoices,
+    },
+};
+use async_trait::async_trait;
+use crd::ClusterOperation;
+use kube::{
+    Api, ResourceExt,
+    api::{Patch, PatchParams},
+    runtime::reflector::ObjectRef,
+};
+use serde_json::json;
+
+use super::{catalogue, detail::cancellable, list, row::phase};
+use crate::{
+    Console,
+    access::Right,
+    kube_problem::{Doing, answer},
+    moment,
+};
+
+impl Console {
+    /// From the store; where it isn't there (yet), from the API.
+    pub(crate) async fn operation(&self, user: &User, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
+        self.shared.access.require(user, Right::operations()).await?;
+        if let Some(found) = self.shared.operations.get(&ObjectRef::new(name.as_str())) {
+            return Ok(found);
+        }
+        let operations: Api<ClusterOperation> = Api::all(self.shared.access.client(user)?);
+        let found = answer(&Doing::new("read", "ClusterOperation", name), operations.get_opt(name.as_str())).await?;
+        found.map(Arc::new).ok_or_else(|| Problem::NotFound { what: "operation".into(), name: name.to_string() })
+    }
+}
+
+#[async_trait]
+impl Operations for Console {
+    async fn list(&self, user: &User, filter: &OperationFilter) -> Result<OperationList, Problem> {
+        self.shared.access.require(user, Right::operations()).await?;
+        Ok(list::list(&self.shared.operations.state(), filter, moment::now()))
+    }
+
+    async fn get(&self, user: &User, operation: &OperationName) -> Result<OperationDetail, Problem> {
+        let operation = self.operation(user, operation).await?;
+        self.operation_detail(user, &operation).await
+    }
+
+    async fn choices(&self, user: &User) -> Result<SubmitChoices, Problem> {
+        self.shared.access.require(user, Right::clusters()).await?;
+        let mut clusters: Vec<_> = self
+            .shared
+            .clusters
+            .state()
+            .iter()
+            .filter(|c| c.metadata.deletion_timestamp.is_none())
+            .filter_map(|c| {
+                Some(ClusterChoice {
+                    name: c.name_any().parse().ok()?,
+                    nodes: self.shared.counts.of(&c.spec.hosts_conf_ref),
+                })
+            })
+            .collect();
+        clusters.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(SubmitChoices {
+            clusters,
+            actions: catalogue::offers(self.shared.playbooks),
+            default_image: self.shared.image.clone(),
+        })
+    }
+
+    async fn review(&self, user: &User, new: &NewOperation) -> Result<OperationReview, Problem> {
+        self.review_operation(user, new).await
+    }
+
+    async fn submit(&self, user: &User, new: &NewOperation) -> Result<OperationName, Problem> {
+        self.submit_operation(user, new).await
+    }
+
+    async fn cancel(&self, user: &User, name: &OperationName) -> Result<(), Problem> {
+        let operation = self.operation(user, name).await?;
+        cancellable(&operation).map_err(|message| Problem::Invalid { message, fields: Vec::new() })?;
+        let operations: Api<ClusterOperation> = Api::all(self.shared.access.client(user)?);
+        // The uid guards against cancelling a namesake that was made since.
+        let patch = json!({"metadata": {"uid": operation.metadata.uid}, "spec": {"cancel": true}});
+        let doing = Doing::new("cancel", "ClusterOperation", name);
+        let patched =
+            answer(&doing, operations.patch(name.as_str(), &PatchParams::default(), &Patch::Merge(patch))).await?;
+        if phase(&patched).is_final() {
+            return Err(Problem::Invalid {
+                message: "It ended before it could be cancelled.".into(),
+                fields: Vec::new(),
+            });
+        }
+        self.until_operation(name.as_str(), |found| found.is_none_or(|o| o.spec.cancel == Some(true))).await;
+        Ok(())
+    }
+}

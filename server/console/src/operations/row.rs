@@ -1,0 +1,133 @@
+//! One operation as a row.
+
+use api::{
+    OperationName, Time,
+    operation::{OperationRow, Phase},
+    run::Termination,
+};
+use crd::{ActionSource, ActionType, ClusterOperation};
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
+
+use super::outcome::{progress, why};
+use crate::moment;
+
+/// Where it stands, as people say it.
+pub(crate) fn phase(operation: &ClusterOperation) -> Phase {
+    match progress(operation) {
+        crd::Phase::Pending => Phase::Queued,
+        crd::Phase::Running => Phase::Running,
+        crd::Phase::Succeeded => Phase::Succeeded,
+        crd::Phase::Failed if why(operation).reason == "Cancelled" => Phase::Cancelled,
+        crd::Phase::Failed => Phase::Failed,
+    }
+}
+
+/// When it was submitted.
+pub(crate) fn submitted(operation: &ClusterOperation) -> Time {
+    let recorded = operation.status.as_ref().and_then(|s| s.submitted_at.as_ref());
+    recorded.or(operation.metadata.creation_timestamp.as_ref()).map(moment::of).unwrap_or_default()
+}
+
+/// `ping.yml`, or the first line of a script that isn't a comment.
+pub(crate) fn action(operation: &ClusterOperation) -> String {
+    let spec = &operation.spec;
+    if spec.action_type == ActionType::Shell && spec.action_source == ActionSource::Builtin {
+        let line =
+            spec.action.lines().map(str::trim).find(|l| !l.is_empty() && !l.starts_with('#')).unwrap_or("script");
+        return shortened(line, 80);
+    }
+    shortened(&spec.action, 80)
+}
+
+fn shortened(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit { text.to_owned() } else { text.chars().take(limit - 1).chain(['…']).collect() }
+}
+
+/// The row of an operation; None where its name is longer than any the console makes.
+pub(crate) fn row(operation: &ClusterOperation) -> Option<OperationRow> {
+    let name: OperationName = operation.name_any().parse().ok()?;
+    let status = operation.status.as_ref();
+    let (phase, why) = (phase(operation), why(operation));
+    let text = |field: Option<&String>| field.cloned().unwrap_or_default();
+    let by = status
+        .and_then(|s| s.submitted_by.as_ref())
+        .or_else(|| operation.annotations().get(crd::ANNOTATION_SUBMITTED_BY));
+    Some(OperationRow {
+        name,
+        cluster: operation.spec.cluster.clone(),
+        action: action(operation),
+        phase,
+        cancelling: operation.spec.cancel == Some(true) && !phase.is_final(),
+        reason: why.reason,
+        message: why.message,
+        by: text(by),
+        submitted: submitted(operation),
+        started: status.and_then(|s| s.start_time.as_ref()).map(moment::of),
+        ended: status.and_then(|s| s.end_time.as_ref()).map(moment::of),
+    })
+}
+
+/// Orders operations as the controller takes them: by creation, then by name.
+pub(crate) fn by_age(a: &ClusterOperation, b: &ClusterOperation) -> std::cmp::Ordering {
+    let key = |o: &ClusterOperation| (o.metadata.creation_timestamp.as_ref().map(moment::of), o.metadata.name.clone());
+    key(a).cmp(&key(b))
+}
+
+/// What the run's pod left at its end.
+pub(crate) fn run_end(pod: &Pod) -> Option<Termination> {
+    let statuses = pod.status.as_ref()?.container_statuses.as_ref()?;
+    let ended = statuses.iter().find(|c| c.name == crd::PRODUCT)?.state.as_ref()?.terminated.as_ref()?;
+    serde_json::from_str(ended.message.as_deref()?).ok()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use crd::{ClusterOperationSpec, ClusterOperationStatus};
+
+    use super::*;
+
+    /// An operation of `cluster` that was made `age` seconds after the epoch.
+    pub(crate) fn operation(name: &str, cluster: &str, age: i64, status: crd::Phase) -> ClusterOperation {
+        let spec = ClusterOperationSpec {
+            cluster: cluster.into(),
+            action: "ping.yml".into(),
+            image: "i".into(),
+            ..Default::default()
+        };
+        let mut operation = ClusterOperation::new(name, spec);
+        operation.metadata.creation_timestamp = Some(time(age));
+        let end_time = status.is_final().then(|| time(age + 60));
+        operation.status = Some(ClusterOperationStatus { status, end_time, ..Default::default() });
+        operation
+    }
+
+    pub(crate) fn time(seconds: i64) -> crd::Time {
+        crd::Time(jiff::Timestamp::from_second(seconds).unwrap())
+    }
+
+    #[test]
+    fn a_cancelled_operation_is_not_a_failed_one() {
+        let mut operation = operation("a", "prod", 0, crd::Phase::Failed);
+        assert_eq!(phase(&operation), Phase::Failed);
+        operation.status.as_mut().unwrap().reason = Some("Cancelled".into());
+        assert_eq!(phase(&operation), Phase::Cancelled);
+    }
+
+    #[test]
+    fn a_script_is_shown_by_its_first_line_of_code() {
+        let mut operation = operation("a", "prod", 0, crd::Phase::Pending);
+        operation.spec.action_type = ActionType::Shell;
+        operation.spec.action = "#!/bin/bash\n\n  uptime -p\nfree\n".into();
+        assert_eq!(action(&operation), "uptime -p");
+    }
+
+    #[test]
+    fn a_cancel_shows_until_the_run_has_ended() {
+        let mut operation = operation("a", "prod", 0, crd::Phase::Running);
+        operation.spec.cancel = Some(true);
+        assert!(row(&operation).unwrap().cancelling);
+        operation.status.as_mut().unwrap().status = crd::Phase::Failed;
+        assert!(!row(&operation).unwrap().cancelling);
+    }
+}

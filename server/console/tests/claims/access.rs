@@ -1,0 +1,125 @@
+//! In a cluster everything a person does, they do with their own token.
+
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use api::{
+    Problem, User,
+    backend::{Changes, Clusters, Configurations, Operations},
+};
+use console::{Playbooks, UserClients};
+use http::{Method, Request, Response, StatusCode};
+use kube::client::Body;
+use serde_json::json;
+
+use super::world::{World, new_cluster, new_operation};
+
+/// An API that answers access reviews with `allowed`, refuses everything else, and remembers what it was asked.
+#[derive(Default)]
+struct Guard {
+    reviews: AtomicUsize,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Guard {
+    fn clients(self: &Arc<Self>) -> UserClients {
+        let guard = self.clone();
+        Arc::new(move |token: &str| {
+            let (guard, allowed) = (guard.clone(), token == "reader");
+            let service = tower::service_fn(move |request: Request<Body>| {
+                let answer = guard.answer(&request, allowed);
+                async move { Ok::<_, Infallible>(answer) }
+            });
+            Ok(kube::Client::new(service, "default"))
+        })
+    }
+
+    fn answer(&self, request: &Request<Body>, allowed: bool) -> Response<Body> {
+        let path = request.uri().path().to_owned();
+        let (code, body) = if request.method() == Method::POST && path.ends_with("/selfsubjectaccessreviews") {
+            self.reviews.fetch_add(1, Ordering::Relaxed);
+            (
+                StatusCode::CREATED,
+                json!({"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "spec": {}, "status": {"allowed": allowed}}),
+            )
+        } else {
+            self.asked.lock().unwrap().push(format!("{} {path}", request.method()));
+            let message = "this person may not do that";
+            (
+                StatusCode::FORBIDDEN,
+                json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": message}),
+            )
+        };
+        Response::builder().status(code).body(Body::from(serde_json::to_vec(&body).unwrap())).unwrap()
+    }
+}
+
+async fn guarded() -> (World, Arc<Guard>) {
+    let guard = Arc::new(Guard::default());
+    (World::with(Playbooks::Image, |_| Some(guard.clients())).await, guard)
+}
+
+fn user(token: Option<&str>) -> User {
+    User { name: "ada".into(), token: token.map(Into::into) }
+}
+
+#[tokio::test]
+async fn lists_need_the_persons_right_which_is_asked_for_once_in_30_seconds() {
+    let (world, guard) = guarded().await;
+    let reader = user(Some("reader"));
+    for _ in 0..50 {
+        Clusters::list(&world.console, &reader, &Default::default()).await.unwrap();
+        Operations::list(&world.console, &reader, &Default::default()).await.unwrap();
+    }
+    assert!(guard.reviews.load(Ordering::Relaxed) <= 2);
+    let nobody = user(Some("nobody"));
+    let refused: Vec<Problem> = vec![
+        Clusters::list(&world.console, &nobody, &Default::default()).await.unwrap_err(),
+        Operations::list(&world.console, &nobody, &Default::default()).await.unwrap_err(),
+        Operations::choices(&world.console, &nobody).await.unwrap_err(),
+        world.console.subscribe(&nobody).await.err().unwrap(),
+        Clusters::get(&world.console, &nobody, &"prod".parse().unwrap()).await.unwrap_err(),
+    ];
+    assert!(refused.iter().all(|p| matches!(p, Problem::Forbidden { .. })), "{refused:?}");
+}
+
+/// The server's own client could do all of this; it must not be borrowed.
+#[tokio::test]
+async fn writes_and_reads_of_inputs_carry_the_persons_token() {
+    let (world, guard) = guarded().await;
+    let cluster = json!({"apiVersion": "kubeonkube.clay.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "prod"},
+        "spec": {"hostsConfRef": {"namespace": "machines", "name": "h"}, "varsConfRef": {"namespace": "machines", "name": "v"}}});
+    world.clusters().create(&Default::default(), &serde_json::from_value(cluster).unwrap()).await.unwrap();
+    let before = world.everything().await;
+    let reader = user(Some("reader"));
+    let prod = "prod".parse().unwrap();
+    let answers: Vec<Result<(), Problem>> = vec![
+        Clusters::register(&world.console, &reader, &new_cluster("lab")).await.map(drop),
+        Configurations::save(&world.console, &reader, &prod, api::configuration::Document::Variables, "1", "a: 1\n")
+            .await
+            .map(drop),
+        Operations::submit(&world.console, &reader, &new_operation("prod")).await.map(drop),
+        world
+            .console
+            .unregister(&reader, &prod, &api::cluster::Unregister { confirm: "prod".into(), delete_records: true })
+            .await,
+    ];
+    assert!(answers.iter().all(|a| matches!(a, Err(Problem::Forbidden { .. }))), "{answers:?}");
+    assert!(answers.iter().all(|a| a.as_ref().unwrap_err().to_string().ends_with('.')), "{answers:?}");
+    assert_eq!(world.everything().await, before);
+    assert!(guard.asked.lock().unwrap().len() >= answers.len());
+}
+
+#[tokio::test]
+async fn without_a_token_nobody_acts_in_a_cluster() {
+    let (world, _) = guarded().await;
+    for token in [None, Some("")] {
+        let answer = Clusters::list(&world.console, &user(token), &Default::default()).await;
+        assert!(matches!(answer, Err(Problem::SignedOut)), "{answer:?}");
+    }
+}

@@ -1,0 +1,158 @@
+use std::{sync::Arc, time::Instant};
+
+use api::{
+    OperationName, Problem, User,
+    backend::{Clusters, Frames, Operations, Runs},
+    cluster::{ClusterFilter, Health},
+    log::{LogFrame, LogPage, RunRecord},
+    operation::{OperationFilter, Phase},
+    run::{EventBody, HostStats, RunEvent},
+};
+use async_trait::async_trait;
+use crd::{Cluster, ClusterOperation, ClusterOperationSpec, ClusterSpec, DataRef};
+use futures::{StreamExt, stream};
+use kube::api::{Patch, PatchParams, PostParams};
+use serde_json::json;
+
+use super::world::{NAMESPACE, World, eventually, new_cluster, new_operation};
+
+#[tokio::test]
+async fn a_cluster_is_as_well_as_its_inputs_and_its_last_operation() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let row = async || Clusters::get(&world.console, &world.user, &"prod".parse().unwrap()).await.unwrap().row;
+    assert_eq!(row().await.health, Health::Unknown);
+    let name = world.submit(&new_operation("prod")).await.unwrap();
+    assert_eq!(row().await.health, Health::Working);
+    world.set_phase(name.as_str(), crd::Phase::Running, "Started").await;
+    let working = row().await;
+    assert_eq!((working.health, working.health_word.as_str()), (Health::Working, "Running ping.yml"));
+    assert_eq!(working.last.unwrap().phase, Phase::Running);
+    world.set_phase(name.as_str(), crd::Phase::Failed, "PlaybookFailed").await;
+    let failed = row().await;
+    assert_eq!(failed.health, Health::Attention);
+    assert!(failed.note.contains("is now Failed"), "{}", failed.note);
+    let next = world.submit(&new_operation("prod")).await.unwrap();
+    world.set_phase(next.as_str(), crd::Phase::Succeeded, "Done").await;
+    assert_eq!(row().await.health, Health::Good);
+    let status = json!({"status": {"clusterConditions": [{"type": "InputsReady", "status": "False", "reason": "ReferenceNotFound",
+        "message": "hostsConfRef names ConfigMap machines/x, which doesn't exist.", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}});
+    world.clusters().patch_status("prod", &PatchParams::default(), &Patch::Merge(status)).await.unwrap();
+    eventually(async || row().await.health == Health::Broken).await;
+    assert!(row().await.note.contains("doesn't exist"));
+}
+
+#[tokio::test]
+async fn the_machines_of_a_cluster_are_counted_and_counted_again() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let nodes =
+        async || Clusters::list(&world.console, &world.user, &ClusterFilter::default()).await.unwrap().rows[0].nodes;
+    eventually(async || nodes().await == Some(2)).await;
+    let text = "all: {hosts: {a: {}, b: {}, c: {}}}\n";
+    let version = api::backend::Configurations::read(&world.console, &world.user, &"prod".parse().unwrap())
+        .await
+        .unwrap()
+        .inventory
+        .version;
+    let document = api::configuration::Document::Inventory;
+    api::backend::Configurations::save(&world.console, &world.user, &"prod".parse().unwrap(), document, &version, text)
+        .await
+        .unwrap();
+    eventually(async || nodes().await == Some(3)).await;
+    // Somebody edits it with kubectl, and the controller's watch tells.
+    let edited = json!({"data": {crd::KEY_HOSTS: "all: {hosts: {a: {}}}\n"}});
+    world.config_maps().patch("prod-hosts-conf", &PatchParams::default(), &Patch::Merge(edited)).await.unwrap();
+    world.console.changed(console::Change::Inputs("prod".into()));
+    eventually(async || nodes().await == Some(1)).await;
+}
+
+/// The list is what people look at all day.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_clusters_are_listed_from_memory() {
+    let world = World::standalone().await;
+    let at = |name: &str| DataRef::new(NAMESPACE, name);
+    stream::iter(0..1000)
+        .for_each_concurrent(64, |n| {
+            let spec = ClusterSpec {
+                hosts_conf_ref: at(&format!("c{n}-hosts")),
+                vars_conf_ref: at(&format!("c{n}-vars")),
+                ..Default::default()
+            };
+            let operation = ClusterOperationSpec {
+                cluster: format!("c{n}"),
+                action: "ping.yml".into(),
+                image: "i".into(),
+                ..Default::default()
+            };
+            let (clusters, operations) = (world.clusters(), world.operations());
+            async move {
+                clusters.create(&PostParams::default(), &Cluster::new(&format!("c{n}"), spec)).await.unwrap();
+                operations
+                    .create(&PostParams::default(), &ClusterOperation::new(&format!("c{n}-ping"), operation))
+                    .await
+                    .unwrap();
+            }
+        })
+        .await;
+    let list = async |filter: ClusterFilter| Clusters::list(&world.console, &world.user, &filter).await.unwrap();
+    eventually(async || {
+        let all = list(ClusterFilter::default()).await.totals;
+        (all.all, all.queued) == (1000, 1000)
+    })
+    .await;
+    let started = Instant::now();
+    let first = list(ClusterFilter::default()).await;
+    // Generous: a debug build on a busy machine. One request a row would take longer than this.
+    assert!(started.elapsed().as_millis() < 500, "{:?}", started.elapsed());
+    assert_eq!((first.rows.len(), first.matching, first.pages, first.page), (100, 1000, 10, 1));
+    let last = list(ClusterFilter { page: 99, sort: "-name".into(), ..Default::default() }).await;
+    assert_eq!((last.page, last.rows.last().unwrap().name.as_str()), (10, "c0"));
+    assert_eq!(list(ClusterFilter { q: "C99".into(), ..Default::default() }).await.matching, 11);
+    assert_eq!(list(ClusterFilter { show: "attention".into(), ..Default::default() }).await.matching, 0);
+    let operations =
+        Operations::list(&world.console, &world.user, &OperationFilter { cluster: "c7".into(), ..Default::default() })
+            .await
+            .unwrap();
+    assert_eq!((operations.matching, operations.all), (1, 1000));
+}
+
+/// A run whose recap says that one machine could not be reached.
+struct OneRun;
+
+#[async_trait]
+impl Runs for OneRun {
+    async fn record(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Result<RunRecord, Problem> {
+        let unreachable = HostStats { unreachable: 1, ..HostStats::default() };
+        let hosts = [("m1".to_owned(), HostStats::default()), ("w1".to_owned(), unreachable)].into();
+        let stats = RunEvent { n: 1, at: 0, after: 0, body: EventBody::Stats { hosts } };
+        Ok(RunRecord { events: vec![stats], ..RunRecord::default() })
+    }
+
+    async fn page(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Result<LogPage, Problem> {
+        Err(Problem::Internal)
+    }
+
+    async fn follow(&self, _: &User, _: &OperationName, _: u64, _: u64) -> Result<Frames<LogFrame>, Problem> {
+        Err(Problem::Internal)
+    }
+
+    async fn text(&self, _: &User, _: &OperationName) -> Result<Frames<Vec<u8>>, Problem> {
+        Err(Problem::Internal)
+    }
+}
+
+#[tokio::test]
+async fn each_machine_shows_how_the_last_run_went_on_it() {
+    let world = World::standalone().await;
+    world.console.ask_runs(Arc::new(OneRun));
+    world.register(&new_cluster("prod")).await.unwrap();
+    let results = async || {
+        let list = world.console.nodes(&world.user, &"prod".parse().unwrap()).await.unwrap();
+        list.nodes.into_iter().map(|node| node.last_result.unwrap_or_default()).collect::<Vec<_>>()
+    };
+    assert_eq!(results().await, ["", ""]);
+    let name = world.submit(&new_operation("prod")).await.unwrap();
+    world.set_phase(name.as_str(), crd::Phase::Failed, "Unreachable").await;
+    assert_eq!(results().await, ["ok", "unreachable"]);
+}

@@ -1,0 +1,265 @@
+use api::{
+    Problem,
+    backend::{Changes, Configurations, Operations},
+    configuration::Document,
+    live::Topic,
+    operation::{NewOperation, OperationFilter, Phase},
+};
+use console::Playbooks;
+use futures::StreamExt;
+use kube::{
+    ResourceExt,
+    api::{Patch, PatchParams, PostParams},
+};
+use serde_json::json;
+
+use super::world::{NAMESPACE, World, at, named, new_cluster, new_operation};
+
+#[tokio::test]
+async fn a_submitted_operation_is_what_its_review_showed() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let mut new = NewOperation {
+        limit: "w1".into(),
+        extra_args: "-e\r\nmotd=it's; $(here)\r\n--check".into(),
+        pre_hooks: "facts.yml".into(),
+        ..new_operation("prod")
+    };
+    let review = Operations::review(&world.console, &world.user, &new).await.unwrap();
+    assert!(world.operations().list(&Default::default()).await.unwrap().items.is_empty());
+    assert_eq!(review.hosts, ["w1"]);
+    assert_eq!(review.commands.len(), 2);
+    assert!(review.commands[0].ends_with(&["/kubespray/facts.yml".to_owned()]));
+    let tail = ["/kubespray/ping.yml", "--limit=w1", "-e", "motd=it's; $(here)", "--check"].map(str::to_owned);
+    assert!(review.commands[1].ends_with(&tail), "{:?}", review.commands[1]);
+    assert!(review.commands[1].starts_with(&["ansible-playbook".to_owned()]));
+    assert!(
+        review.manifest.contains("kind: ClusterOperation") && review.manifest.contains("prod"),
+        "{}",
+        review.manifest
+    );
+    assert_eq!(review.waits_for, None);
+    new.expected_inputs = review.expected_inputs.clone();
+    let name = world.submit(&new).await.unwrap();
+    assert!(name.as_str().starts_with("ping-") && name.as_str().len() == 10, "{name}");
+    let made = world.operations().get(name.as_str()).await.unwrap();
+    assert_eq!(made.annotations()[crd::ANNOTATION_SUBMITTED_BY], "ada");
+    assert_eq!(made.labels()[crd::LABEL_CLUSTER_NAME], "prod");
+    let arguments = shlex::split(made.spec.extra_args.as_deref().unwrap()).unwrap();
+    assert_eq!(arguments, tail[1..]);
+    let (hosts, vars) =
+        (world.text("prod-hosts-conf", crd::KEY_HOSTS).await, world.text("prod-vars-conf", crd::KEY_VARS).await);
+    assert_eq!(made.spec.expected_inputs, Some(crd::inputs_sha256(&hosts, &vars)));
+    let detail = Operations::get(&world.console, &world.user, &name).await.unwrap();
+    assert_eq!((detail.row.phase, detail.row.by.as_str()), (Phase::Queued, "ada"));
+    assert_eq!((detail.deadline, detail.ran_locally), (21_600, true));
+}
+
+/// What somebody confirmed is what runs, also where no review came first.
+#[tokio::test]
+async fn inputs_that_changed_since_the_review_are_refused() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let review = Operations::review(&world.console, &world.user, &new_operation("prod")).await.unwrap();
+    let prod = "prod".parse().unwrap();
+    let version = world.console.read(&world.user, &prod).await.unwrap().variables.version;
+    world.console.save(&world.user, &prod, Document::Variables, &version, "kube_version: v1.99.0\n").await.unwrap();
+    let confirmed = NewOperation { expected_inputs: review.expected_inputs, ..new_operation("prod") };
+    let refused = world.submit(&confirmed).await.unwrap_err();
+    assert!(refused.to_string().contains("changed"), "{refused}");
+    let name = world.submit(&new_operation("prod")).await.unwrap();
+    let hosts = world.text("prod-hosts-conf", crd::KEY_HOSTS).await;
+    let made = world.operations().get(name.as_str()).await.unwrap();
+    assert_eq!(made.spec.expected_inputs, Some(crd::inputs_sha256(&hosts, "kube_version: v1.99.0\n")));
+}
+
+#[tokio::test]
+async fn a_bad_submission_is_refused_at_its_field_and_creates_nothing() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    world.submit(&NewOperation { name: "taken".into(), ..new_operation("prod") }).await.unwrap();
+    let before = world.everything().await;
+    let with = |change: fn(&mut NewOperation)| {
+        let mut new = new_operation("prod");
+        change(&mut new);
+        new
+    };
+    let cases = [
+        (with(|n| n.cluster = "nobody".into()), "cluster"),
+        (with(|n| n.cluster = "a;rm -rf /".into()), "cluster"),
+        (with(|n| n.name = "taken".into()), "name"),
+        (with(|n| n.name = "a".repeat(49)), "name"),
+        (with(|n| n.action = String::new()), "action"),
+        (with(|n| n.action = "../../etc/passwd".into()), "action"),
+        (with(|n| n.action = "cluster.yml".into()), "action"),
+        (with(|n| (n.action_type, n.action) = ("shell".into(), "x".repeat(70_000))), "action"),
+        (with(|n| n.source = format!("{NAMESPACE}/not-there")), "source"),
+        (with(|n| n.source = "kube-system/prod-hosts-conf".into()), "source"),
+        (with(|n| n.source = format!("{NAMESPACE}/prod-vars-conf")), "action"),
+        (with(|n| n.limit = "typo".into()), "limit"),
+        (with(|n| n.limit = "--flush-cache".into()), "limit"),
+        (with(|n| n.limit = "m1:!m1".into()), "limit"),
+        (with(|n| n.extra_args = "a\0b".into()), "extra_args"),
+        (with(|n| n.pre_hooks = "rm -rf /".into()), "pre_hooks"),
+        (with(|n| n.post_hooks = "nope.yml".into()), "post_hooks"),
+        (with(|n| n.image = "img;rm".into()), "image"),
+        (with(|n| n.deadline = "-5".into()), "deadline"),
+        (with(|n| n.deadline = "soon".into()), "deadline"),
+    ];
+    for (new, field) in cases {
+        let refused = world.submit(&new).await;
+        assert!(at(&refused, field).ends_with('.'), "{field}: {refused:?}");
+        at(&Operations::review(&world.console, &world.user, &new).await, field);
+    }
+    assert_eq!(world.everything().await, before);
+}
+
+#[tokio::test]
+async fn an_action_from_a_config_map_of_the_clusters_namespace_is_taken() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let data = [("uptime.yml".to_owned(), "- hosts: all\n".to_owned())].into();
+    let own = k8s_openapi::api::core::v1::ConfigMap { metadata: named("own"), data: Some(data), ..Default::default() };
+    world.config_maps().create(&PostParams::default(), &own).await.unwrap();
+    let new = NewOperation { source: format!("{NAMESPACE}/own"), action: "uptime.yml".into(), ..new_operation("prod") };
+    let review = Operations::review(&world.console, &world.user, &new).await.unwrap();
+    assert_eq!(review.commands[0].last().unwrap(), "/conf/sources/1/uptime.yml");
+    let name = world.submit(&new).await.unwrap();
+    let made = world.operations().get(name.as_str()).await.unwrap();
+    assert_eq!(made.spec.action_source_ref, Some(crd::DataRef::new(NAMESPACE, "own")));
+}
+
+#[tokio::test]
+async fn a_script_is_sent_as_it_was_typed_with_unix_line_ends() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let new = NewOperation {
+        action_type: "shell".into(),
+        action: "#!/bin/bash\r\nuptime\r\n".into(),
+        ..new_operation("prod")
+    };
+    let review = Operations::review(&world.console, &world.user, &new).await.unwrap();
+    assert_eq!(review.commands, [["bash", "/conf/scripts/1.sh"]]);
+    let name = world.submit(&new).await.unwrap();
+    assert_eq!(world.operations().get(name.as_str()).await.unwrap().spec.action, "#!/bin/bash\nuptime\n");
+}
+
+#[tokio::test]
+async fn a_limit_reaches_what_ansible_would_reach() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    for (limit, hosts) in [
+        ("", vec!["m1", "w1"]),
+        ("all", vec!["m1", "w1"]),
+        ("kube_control_plane", vec!["m1"]),
+        ("kube_node:!kube_control_plane", vec!["w1"]),
+        ("kube_node,&etcd", vec!["m1"]),
+        ("w*", vec!["w1"]),
+        ("!m1", vec!["w1"]),
+    ] {
+        let review = Operations::review(
+            &world.console,
+            &world.user,
+            &NewOperation { limit: limit.into(), ..new_operation("prod") },
+        )
+        .await
+        .unwrap();
+        assert_eq!(review.hosts, hosts, "{limit:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_broken_inventory_is_told_before_an_operation_is_made() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let broken = json!({"data": {crd::KEY_HOSTS: "all: [oops\n"}});
+    world.config_maps().patch("prod-hosts-conf", &PatchParams::default(), &Patch::Merge(broken)).await.unwrap();
+    let refused = world.submit(&new_operation("prod")).await;
+    assert!(at(&refused, "cluster").contains("line"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn what_a_new_operation_waits_for_is_said() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    for name in ["first", "second"] {
+        world.submit(&NewOperation { name: name.into(), ..new_operation("prod") }).await.unwrap();
+    }
+    world.set_phase("first", crd::Phase::Running, "Started").await;
+    let review = Operations::review(&world.console, &world.user, &new_operation("prod")).await.unwrap();
+    assert!(review.waits_for.unwrap().contains("first"));
+}
+
+#[tokio::test]
+async fn a_cancel_is_asked_for_once_and_refused_after_the_end() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let name = world.submit(&new_operation("prod")).await.unwrap();
+    world.set_phase(name.as_str(), crd::Phase::Running, "Started").await;
+    Operations::cancel(&world.console, &world.user, &name).await.unwrap();
+    assert_eq!(world.operations().get(name.as_str()).await.unwrap().spec.cancel, Some(true));
+    assert!(Operations::get(&world.console, &world.user, &name).await.unwrap().row.cancelling);
+    world.set_phase(name.as_str(), crd::Phase::Failed, "Cancelled").await;
+    let refused = Operations::cancel(&world.console, &world.user, &name).await;
+    assert!(matches!(refused, Err(Problem::Invalid { .. })), "{refused:?}");
+    let filter = OperationFilter { phase: "cancelled".into(), ..Default::default() };
+    assert_eq!(Operations::list(&world.console, &world.user, &filter).await.unwrap().matching, 1);
+    let nobody = Operations::cancel(&world.console, &world.user, &"nobody".parse().unwrap()).await;
+    assert!(matches!(nobody, Err(Problem::NotFound { .. })), "{nobody:?}");
+}
+
+#[tokio::test]
+async fn the_snapshot_is_shown_without_what_looks_secret() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let name = world.submit(&new_operation("prod")).await.unwrap();
+    let inputs = crd::inputs_name(name.as_str());
+    let hosts = "all:\n  hosts:\n    m1: {ansible_host: 192.0.2.1, ansible_password: hunter2}\n    m2:\n      ansible_become_password: |\n        hunter3\n        hunter4\n      ansible_host: 192.0.2.2\n";
+    let vars = "registry_token: hunter5\nkube_version: v1.33.4\nvault_thing: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  68756e74657236\n";
+    let string_data =
+        [(crd::KEY_HOSTS.to_owned(), hosts.to_owned()), (crd::KEY_VARS.to_owned(), vars.to_owned())].into();
+    let secret = k8s_openapi::api::core::v1::Secret {
+        metadata: named(&inputs),
+        string_data: Some(string_data),
+        ..Default::default()
+    };
+    world.secrets().create(&PostParams::default(), &secret).await.unwrap();
+    let status = json!({"status": {"inputs": {"secret": {"namespace": NAMESPACE, "name": inputs}, "sha256": "ab", "hostCount": 2}}});
+    world.operations().patch_status(name.as_str(), &PatchParams::default(), &Patch::Merge(status)).await.unwrap();
+    world.set_phase(name.as_str(), crd::Phase::Running, "Started").await;
+    let shown = Operations::get(&world.console, &world.user, &name).await.unwrap().inputs.unwrap();
+    let all = format!("{}\n{}", shown.inventory, shown.variables);
+    assert!(!all.contains("hunter") && !all.contains("6875"), "{all}");
+    assert!(all.contains("192.0.2.2") && all.contains("v1.33.4"), "{all}");
+}
+
+#[tokio::test]
+async fn a_kubespray_image_brings_its_playbooks() {
+    let world = World::with(Playbooks::Image, |_| None).await;
+    let choices = Operations::choices(&world.console, &world.user).await.unwrap();
+    let offer = |action: &str| choices.actions.iter().find(|o| o.action == action).unwrap().unavailable.clone();
+    assert_eq!(offer("cluster.yml"), None);
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let choices = Operations::choices(&world.console, &world.user).await.unwrap();
+    let offer = |action: &str| choices.actions.iter().find(|o| o.action == action).unwrap().unavailable.clone();
+    assert!(offer("reset.yml").is_some() && offer("ping.yml").is_none());
+    assert_eq!(choices.clusters.len(), 1);
+}
+
+#[tokio::test]
+async fn news_arrive_by_themselves() {
+    let world = World::standalone().await;
+    let mut news = world.console.subscribe(&world.user).await.unwrap();
+    world.register(&new_cluster("prod")).await.unwrap();
+    let name = world.submit(&new_operation("prod")).await.unwrap();
+    let wanted =
+        [Topic::Clusters, Topic::Cluster("prod".into()), Topic::Operations, Topic::Operation(name.to_string())];
+    let mut seen = std::collections::BTreeSet::new();
+    let all = async {
+        while !wanted.iter().all(|topic| seen.contains(topic)) {
+            seen.insert(news.next().await.unwrap());
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(10), all).await.expect("every topic comes");
+}

@@ -1,0 +1,184 @@
+//! An embedded API, stores that watch it, and a console over both.
+
+use std::{sync::Arc, time::Duration};
+
+use api::{
+    OperationName, Problem, User,
+    backend::{Clusters, Operations},
+    cluster::{MachineRow, NewCluster},
+    operation::NewOperation,
+};
+use console::{Change, Console, Options, Playbooks, UserClients, start};
+use crd::{Cluster, ClusterOperation, Phase};
+use futures::StreamExt;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{ListParams, ObjectMeta, Patch, PatchParams, PostParams},
+    runtime::{WatchStreamExt, reflector, watcher},
+};
+use serde_json::json;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) const NAMESPACE: &str = "machines";
+
+/// How long anything may take here.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) struct World {
+    pub(crate) client: Client,
+    pub(crate) console: Console,
+    pub(crate) user: User,
+    _tasks: JoinSet<()>,
+    _api: Arc<standalone::Api>,
+    _folder: tempfile::TempDir,
+}
+
+impl World {
+    /// Standalone: everybody signed in may do everything.
+    pub(crate) async fn standalone() -> Self {
+        Self::with(Playbooks::Local, |_| None).await
+    }
+
+    pub(crate) async fn with(playbooks: Playbooks, user_clients: impl Fn(&Client) -> Option<UserClients>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let options = standalone::Options {
+            data_dir: folder.path().join("data"),
+            crds: crd::all(),
+            logs: Arc::new(standalone::NoLogs),
+        };
+        let api = standalone::Api::open(options).unwrap();
+        let client = api.client("test");
+        let namespace = Namespace { metadata: named(NAMESPACE), ..Namespace::default() };
+        Api::<Namespace>::all(client.clone()).create(&PostParams::default(), &namespace).await.unwrap();
+        let (clusters, write_clusters) = reflector::store::<Cluster>();
+        let (operations, write_operations) = reflector::store::<ClusterOperation>();
+        let shutdown = CancellationToken::new();
+        let options = Options {
+            client: client.clone(),
+            user_clients: user_clients(&client),
+            clusters: clusters.clone(),
+            operations: operations.clone(),
+            namespace: NAMESPACE.into(),
+            image: "example.com/kubespray:v1".into(),
+            playbooks,
+        };
+        let (console, work) = start(options, shutdown);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(work);
+        let told = console.clone();
+        let watched = watcher(Api::<Cluster>::all(client.clone()), watcher::Config::default()).reflect(write_clusters);
+        tasks.spawn(watched.touched_objects().for_each(move |object| {
+            told.changed(Change::Cluster(object.unwrap().name_any()));
+            std::future::ready(())
+        }));
+        let told = console.clone();
+        let watched = watcher(Api::<ClusterOperation>::all(client.clone()), watcher::Config::default());
+        tasks.spawn(watched.reflect(write_operations).touched_objects().for_each(move |object| {
+            let object = object.unwrap();
+            told.changed(Change::Operation { name: object.name_any(), cluster: object.spec.cluster.clone() });
+            std::future::ready(())
+        }));
+        clusters.wait_until_ready().await.unwrap();
+        operations.wait_until_ready().await.unwrap();
+        let user = User { name: "ada".into(), token: None };
+        Self { client, console, user, _tasks: tasks, _api: api, _folder: folder }
+    }
+
+    pub(crate) async fn register(&self, new: &NewCluster) -> Result<api::cluster::Registered, Problem> {
+        Clusters::register(&self.console, &self.user, new).await
+    }
+
+    pub(crate) async fn submit(&self, new: &NewOperation) -> Result<OperationName, Problem> {
+        Operations::submit(&self.console, &self.user, new).await
+    }
+
+    pub(crate) fn clusters(&self) -> Api<Cluster> {
+        Api::all(self.client.clone())
+    }
+
+    pub(crate) fn operations(&self) -> Api<ClusterOperation> {
+        Api::all(self.client.clone())
+    }
+
+    pub(crate) fn config_maps(&self) -> Api<ConfigMap> {
+        Api::namespaced(self.client.clone(), NAMESPACE)
+    }
+
+    pub(crate) fn secrets(&self) -> Api<Secret> {
+        Api::namespaced(self.client.clone(), NAMESPACE)
+    }
+
+    /// Names and versions of everything a console could have written.
+    pub(crate) async fn everything(&self) -> Vec<String> {
+        let all = ListParams::default();
+        let mut seen = Vec::new();
+        let mut note = |kind: &str, meta: &ObjectMeta| {
+            seen.push(format!("{kind} {} {}", meta.name.clone().unwrap(), meta.resource_version.clone().unwrap()));
+        };
+        self.clusters().list(&all).await.unwrap().iter().for_each(|o| note("Cluster", &o.metadata));
+        self.operations().list(&all).await.unwrap().iter().for_each(|o| note("ClusterOperation", &o.metadata));
+        self.config_maps().list(&all).await.unwrap().iter().for_each(|o| note("ConfigMap", &o.metadata));
+        self.secrets().list(&all).await.unwrap().iter().for_each(|o| note("Secret", &o.metadata));
+        seen
+    }
+
+    /// Gives an operation a status, as a controller would, and waits until the console shows it.
+    pub(crate) async fn set_phase(&self, name: &str, phase: Phase, reason: &str) {
+        let status =
+            json!({"status": {"status": phase, "reason": reason, "message": format!("{name} is now {phase}.")}});
+        self.operations().patch_status(name, &PatchParams::default(), &Patch::Merge(status)).await.unwrap();
+        let name: OperationName = name.parse().unwrap();
+        eventually(async || {
+            let detail = Operations::get(&self.console, &self.user, &name).await.unwrap();
+            detail.row.message.ends_with(&format!("is now {phase}."))
+        })
+        .await;
+    }
+
+    pub(crate) async fn text(&self, config_map: &str, key: &str) -> String {
+        self.config_maps().get(config_map).await.unwrap().data.unwrap()[key].clone()
+    }
+}
+
+/// Waits until `holds`.
+pub(crate) async fn eventually(holds: impl AsyncFn() -> bool) {
+    let wait = async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait).await.expect("it never came true");
+}
+
+pub(crate) fn named(name: &str) -> ObjectMeta {
+    ObjectMeta { name: Some(name.into()), ..ObjectMeta::default() }
+}
+
+pub(crate) fn machine(name: &str, address: &str) -> MachineRow {
+    MachineRow { name: name.into(), address: address.into(), user: "ubuntu".into(), ..MachineRow::default() }
+}
+
+/// Two machines, a generated key.
+pub(crate) fn new_cluster(name: &str) -> NewCluster {
+    NewCluster {
+        name: name.into(),
+        machines: vec![machine("m1", "192.0.2.1"), MachineRow { role: "worker".into(), ..machine("w1", "192.0.2.2") }],
+        ssh: "generate".into(),
+        variables: "# how it is built\nkube_version: v1.33.4\n".into(),
+        ..NewCluster::default()
+    }
+}
+
+pub(crate) fn new_operation(cluster: &str) -> NewOperation {
+    NewOperation { cluster: cluster.into(), action: "ping.yml".into(), ..NewOperation::default() }
+}
+
+/// The sentence at a field, or a panic that shows what came instead.
+pub(crate) fn at<'a, T: std::fmt::Debug>(answer: &'a Result<T, Problem>, field: &str) -> &'a str {
+    match answer {
+        Err(problem) => problem.at(field).unwrap_or_else(|| panic!("nothing at {field}: {problem:?}")),
+        Ok(accepted) => panic!("it was accepted: {accepted:?}"),
+    }
+}

@@ -1,0 +1,46 @@
+//! What can go wrong on the way to the API. All of it is tried again.
+
+use std::time::Duration;
+
+use kube::runtime::controller::Action;
+
+/// Why a reconcile stopped before its end.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// Somebody else wrote first: read again.
+    #[error("{0} changed while it was being written")]
+    Conflict(String),
+    #[error("could not {what}: {source}")]
+    Api { what: &'static str, source: kube::Error },
+}
+
+impl Error {
+    /// For `map_err`, with what was being done.
+    pub(crate) fn while_doing(what: &'static str) -> impl Fn(kube::Error) -> Self {
+        move |source| Self::Api { what, source }
+    }
+}
+
+/// When to try again. The order of queues doesn't depend on it.
+pub(crate) fn again(error: &Error) -> Action {
+    match error {
+        Error::Conflict(_) => Action::requeue(Duration::from_millis(100)),
+        Error::Api { .. } => Action::requeue(Duration::from_secs(2)),
+    }
+}
+
+/// The answer of a write with preconditions.
+pub(crate) trait Answer<T> {
+    /// None where somebody else wrote first, or the object is gone.
+    fn unless_changed(self) -> Result<Option<T>, kube::Error>;
+}
+
+impl<T> Answer<T> for Result<T, kube::Error> {
+    fn unless_changed(self) -> Result<Option<T>, kube::Error> {
+        match self {
+            Ok(value) => Ok(Some(value)),
+            Err(kube::Error::Api(status)) if status.is_conflict() || status.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What this process has written and its stores don't show yet.
+//!
+//! A reconcile that runs again between a write and its watch event would read, decide and write once more. Correctness never
+//! rests on this: every write has its own precondition. It saves those requests, and it counts the running operations for
+//! `--max-running`, where a store that lags would let too many through.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// After this the stores are believed again: a watch that is so late has been cut, and its list comes anew.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What was written last about an operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// The turn is being taken; nothing else exists yet.
+    Claim,
+    /// Its Job was created; the operation's status has this resourceVersion.
+    Started { version: Option<String> },
+    /// Its end was recorded.
+    Finished,
+}
+
+/// By uid.
+#[derive(Debug, Default)]
+pub(crate) struct Expectations {
+    written: Mutex<HashMap<String, (Written, Instant)>>,
+}
+
+impl Expectations {
+    /// What the stores should soon show about the operation with this uid.
+    pub(crate) fn of(&self, uid: &str) -> Option<Written> {
+        self.locked().get(uid).filter(|(_, since)| since.elapsed() < PATIENCE).map(|(written, _)| written.clone())
+    }
+
+    /// Takes one of `max` slots for `uid`; `running` are the uids that have a turn by the store. False: all are taken.
+    pub(crate) fn reserve(&self, uid: &str, running: &HashSet<String>, max: usize) -> bool {
+        let mut written = self.locked();
+        written.retain(|_, (_, since)| since.elapsed() < PATIENCE);
+        let ended = |uid: &String| matches!(written.get(uid), Some((Written::Finished, _)));
+        let by_store = running.iter().filter(|other| *other != uid && !ended(other)).count();
+        let here = |(other, (what, _)): &(&String, &(Written, Instant))| *what != Written::Finished && *other != uid && !running.contains(*other);
+        let only_here = written.iter().filter(here).count();
+        if by_store + only_here >= max {
+            return false;
+        }
+        written.insert(uid.to_owned(), (Written::Claim, Instant::now()));
+        true
+    }
+
+    /// Notes a write.
+    pub(crate) fn wrote(&self, uid: &str, what: Written) {
+        self.locked().insert(uid.to_owned(), (what, Instant::now()));
+    }
+
+    /// Forgets an operation: the stores have caught up, or nothing came of the claim.
+    pub(crate) fn forget(&self, uid: &str) {
+        self.locked().remove(uid);
+    }
+
+    fn locked(&self) -> MutexGuard<'_, HashMap<String, (Written, Instant)>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_count_what_the_store_shows_and_what_it_does_not_show_yet() {
+        let slots = Expectations::default();
+        let running = HashSet::from(["a".to_owned()]);
+        assert!(slots.reserve("b", &running, 2));
+        assert!(!slots.reserve("c", &running, 2), "a by the store, b by us");
+        slots.wrote("a", Written::Finished);
+        assert!(slots.reserve("c", &running, 2), "the store only lags");
+        slots.forget("b");
+        assert!(slots.reserve("b", &running, 2));
+        assert!(slots.reserve("b", &running, 2), "one operation needs one slot");
+    }
+}

@@ -1,0 +1,146 @@
+//! The end of an operation, in an order that survives a crash between any two writes: first label and result together on the
+//! operation (from then on nobody starts it), then its status, then its entry in the Cluster (from then on the next one runs).
+
+use crd::{Cluster, ClusterOperation, OperationRecord, Phase};
+use kube::ResourceExt;
+use kube::api::Patch;
+use kube::runtime::controller::Action;
+use kube::runtime::events::EventType;
+use serde_json::json;
+
+use crate::context::{Context, field_manager, now};
+use crate::error::{Answer, Error};
+use crate::expectations::Written;
+use crate::outcome::{self, Outcome};
+use crate::refusal::Refusal;
+use crate::{history, status, validate};
+
+/// How often a write is repeated on what somebody else wrote meanwhile.
+const ATTEMPTS: usize = 8;
+/// Entries of operations that no longer exist stay this long, so that a late reader still finds how they ended.
+const ENTRY_SECONDS: i64 = 600;
+
+/// Ends an operation that has the turn.
+pub(crate) async fn finish(ctx: &Context, operation: &ClusterOperation, outcome: &Outcome) -> Result<Action, Error> {
+    match commit(ctx, operation, outcome).await? {
+        Some(committed) => conclude(ctx, &committed).await,
+        None => Ok(Action::await_change()),
+    }
+}
+
+/// Ends an operation that never had the turn. The Cluster's history decides between a start and a refusal: whichever entry
+/// gets in first stays. `cluster` is what the refusal was decided on.
+pub(crate) async fn refuse(ctx: &Context, operation: &ClusterOperation, cluster: Option<Cluster>, refusal: &Refusal) -> Result<Action, Error> {
+    let outcome = Outcome::refused(refusal, &now());
+    let mut current = cluster;
+    for _ in 0..ATTEMPTS {
+        let Some(cluster) = current else { return finish(ctx, operation, &outcome).await };
+        match history::entry(&cluster, operation) {
+            Some(entry) if entry.status == Phase::Running => return Err(Error::Conflict(cluster.name_any())),
+            Some(_) => return finish(ctx, operation, &outcome).await,
+            None if write_entry(ctx, &cluster, history::ended(operation, &outcome)).await? => {
+                return finish(ctx, operation, &outcome).await;
+            }
+            None => current = get_cluster(ctx, &operation.spec.cluster).await?,
+        }
+    }
+    Err(Error::Conflict(operation.spec.cluster.clone()))
+}
+
+/// Brings status and history in line with the result that an operation carries. Nothing to do writes nothing.
+pub(crate) async fn conclude(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
+    let Some(outcome) = Outcome::of(operation) else { return Ok(Action::await_change()) };
+    let uid = operation.metadata.uid.clone().unwrap_or_default();
+    let told = operation.status.as_ref().is_some_and(|status| status.status.is_final());
+    if !told {
+        let wanted = json!(status::finished(operation, &outcome, &now()));
+        let version = operation.metadata.resource_version.as_deref();
+        if ctx.patch_status(&ctx.operations(), &operation.name_any(), version, wanted).await?.is_none() {
+            return Err(Error::Conflict(operation.name_any()));
+        }
+    }
+    // Before the turn is given back: the next operation may count the slots as soon as the Cluster changes.
+    ctx.expectations.wrote(&uid, Written::Finished);
+    if let Err(error) = close(ctx, operation, &outcome).await {
+        ctx.expectations.forget(&uid);
+        return Err(error);
+    }
+    if !told {
+        let kind = if outcome.status == Phase::Succeeded { EventType::Normal } else { EventType::Warning };
+        ctx.tell(operation, kind, &outcome.reason, &outcome.message).await;
+    }
+    Ok(Action::await_change())
+}
+
+/// Writes label and result. None where the operation is gone; an operation that was already over keeps the result it has.
+pub(crate) async fn commit(ctx: &Context, operation: &ClusterOperation, outcome: &Outcome) -> Result<Option<ClusterOperation>, Error> {
+    let name = operation.name_any();
+    let mut labels = json!({crd::LABEL_HAS_COMPLETED: crd::DONE});
+    if validate::is_label_value(&operation.spec.cluster) {
+        labels[crd::LABEL_CLUSTER_NAME] = json!(operation.spec.cluster);
+    }
+    let text = serde_json::to_string(outcome).expect("an outcome is plain data");
+    let mut version = newest_version(ctx, operation);
+    for _ in 0..ATTEMPTS {
+        let patch = json!({"metadata": {"resourceVersion": version, "labels": labels, "annotations": {crd::ANNOTATION_OUTCOME: text}}});
+        let answer = ctx.operations().patch(&name, &field_manager(), &Patch::Merge(&patch)).await;
+        match answer.unless_changed().map_err(Error::while_doing("record the result of an operation"))? {
+            Some(found) => return Ok(Some(found)),
+            None => {
+                let fresh = ctx.operations().get_opt(&name).await.map_err(Error::while_doing("read an operation"))?;
+                match fresh.filter(|fresh| fresh.metadata.uid == operation.metadata.uid) {
+                    None => return Ok(None),
+                    Some(fresh) if outcome::is_completed(&fresh) && Outcome::of(&fresh).is_some() => return Ok(Some(fresh)),
+                    Some(fresh) => version = fresh.metadata.resource_version,
+                }
+            }
+        }
+    }
+    Err(Error::Conflict(name))
+}
+
+/// The resourceVersion that this process knows: its own last write, while the store doesn't show it yet.
+fn newest_version(ctx: &Context, operation: &ClusterOperation) -> Option<String> {
+    let shown = operation.status.as_ref().is_some_and(|status| status.status != Phase::Pending);
+    let written = operation.metadata.uid.as_deref().and_then(|uid| ctx.expectations.of(uid));
+    match written {
+        Some(Written::Started { version: Some(version) }) if !shown => Some(version),
+        _ => operation.metadata.resource_version.clone(),
+    }
+}
+
+/// Gives the turn back, or adds the entry that is missing.
+async fn close(ctx: &Context, operation: &ClusterOperation, outcome: &Outcome) -> Result<(), Error> {
+    let name = &operation.spec.cluster;
+    let mut current = match ctx.stores.cluster(name) {
+        Some(cluster) => Some(Cluster::clone(&cluster)),
+        None => get_cluster(ctx, name).await?,
+    };
+    for _ in 0..ATTEMPTS {
+        let Some(cluster) = current else { return Ok(()) };
+        let done = history::entry(&cluster, operation).is_some_and(|entry| entry.status.is_final());
+        if done || write_entry(ctx, &cluster, history::ended(operation, outcome)).await? {
+            return Ok(());
+        }
+        current = get_cluster(ctx, name).await?;
+    }
+    Err(Error::Conflict(name.clone()))
+}
+
+/// Writes one entry into the history of `cluster` as it was read; false where it has changed since.
+pub(crate) async fn write_entry(ctx: &Context, cluster: &Cluster, entry: OperationRecord) -> Result<bool, Error> {
+    let now = now();
+    let keep = |old: &OperationRecord| {
+        let recent = old.end_time.as_ref().is_some_and(|end| now.0.as_second() - end.0.as_second() < ENTRY_SECONDS);
+        recent || ctx.stores.operation(&old.cluster_ops).is_some_and(|operation| history::is_of(old, &operation))
+    };
+    let old = cluster.status.clone().unwrap_or_default();
+    let status = history::record(&old, entry, keep, &now, cluster.metadata.generation);
+    let version = cluster.metadata.resource_version.as_deref();
+    Ok(ctx.patch_status(&ctx.clusters(), &cluster.name_any(), version, json!(status)).await?.is_some())
+}
+
+/// The Cluster as the API has it.
+pub(crate) async fn get_cluster(ctx: &Context, name: &str) -> Result<Option<Cluster>, Error> {
+    ctx.clusters().get_opt(name).await.map_err(Error::while_doing("read a Cluster"))
+}

@@ -1,0 +1,145 @@
+//! What an operation's status says at each stage. Pure: the status as it is and what is new give the status as it will be.
+
+use crd::{ClusterOperation, ClusterOperationStatus, Condition, Engine, Fact, JobRef, Phase, ResolvedInputs, Time, condition, upsert};
+use sha2::{Digest, Sha256};
+
+use crate::outcome::Outcome;
+use crate::plan::title;
+
+/// It waits; reason and message say for what. None when that stands there already.
+pub(crate) fn queued(operation: &ClusterOperation, reason: &str, message: &str, now: &Time) -> Option<ClusterOperationStatus> {
+    let old = operation.status.clone().unwrap_or_default();
+    if old.reason.as_deref() == Some(reason) && old.message.as_deref() == Some(message) {
+        return None;
+    }
+    let mut status = identified(operation, old);
+    say(&mut status, Phase::Pending, reason, message);
+    put(operation, &mut status.conditions, Fact::new(condition::QUEUED, true, reason, message), now);
+    Some(status)
+}
+
+/// What is known when the Job exists.
+pub(crate) struct Start {
+    pub(crate) job: JobRef,
+    pub(crate) inputs: Option<ResolvedInputs>,
+    pub(crate) engine: Option<Engine>,
+}
+
+/// Its Job exists. None when all of that stands there already.
+pub(crate) fn running(operation: &ClusterOperation, start: Start, reason: &str, message: &str, now: &Time) -> Option<ClusterOperationStatus> {
+    let old = operation.status.clone().unwrap_or_default();
+    let told = old.reason.as_deref() == Some(reason) && old.message.as_deref() == Some(message);
+    if told && old.status == Phase::Running && old.job_ref.as_ref() == Some(&start.job) {
+        return None;
+    }
+    let mut status = identified(operation, old);
+    say(&mut status, Phase::Running, reason, message);
+    status.start_time.get_or_insert_with(|| now.clone());
+    status.job_ref = Some(start.job);
+    status.inputs = start.inputs.or(status.inputs);
+    status.engine = start.engine.or(status.engine);
+    if status.conditions.iter().any(|c| c.type_ == condition::QUEUED) {
+        put(operation, &mut status.conditions, Fact::new(condition::QUEUED, false, "Started", "Its turn came."), now);
+    }
+    put(operation, &mut status.conditions, Fact::new(condition::RUNNING, true, reason, message), now);
+    Some(status)
+}
+
+/// It is over.
+pub(crate) fn finished(operation: &ClusterOperation, outcome: &Outcome, now: &Time) -> ClusterOperationStatus {
+    let mut status = identified(operation, operation.status.clone().unwrap_or_default());
+    say(&mut status, outcome.status, &outcome.reason, &outcome.message);
+    status.start_time = outcome.start_time.clone().or(status.start_time);
+    status.end_time = outcome.end_time.clone();
+    status.recap = outcome.recap;
+    for kind in [condition::QUEUED, condition::RUNNING] {
+        if crd::is_true(&status.conditions, kind) {
+            put(operation, &mut status.conditions, Fact::new(kind, false, &outcome.reason, "It is over."), now);
+        }
+    }
+    let kind = if outcome.status == Phase::Succeeded { condition::COMPLETE } else { condition::FAILED };
+    put(operation, &mut status.conditions, Fact::new(kind, true, &outcome.reason, &outcome.message), now);
+    status
+}
+
+/// It carries `hasCompleted=done`, and nobody knows how it ended: it stays a record and is never run.
+pub(crate) fn restored(operation: &ClusterOperation) -> Option<ClusterOperationStatus> {
+    let old = operation.status.clone().unwrap_or_default();
+    if old.reason.as_deref() == Some("Restored") {
+        return None;
+    }
+    let mut status = identified(operation, old);
+    let message = "It carries the label hasCompleted=done: it was completed elsewhere or before a restore, and how it ended is not known. It is kept as a record and is not run.";
+    say(&mut status, Phase::Pending, "Restored", message);
+    Some(status)
+}
+
+/// What identifies the operation, the same at every stage.
+fn identified(operation: &ClusterOperation, mut status: ClusterOperationStatus) -> ClusterOperationStatus {
+    let spec = &operation.spec;
+    let by = operation.metadata.annotations.as_ref().and_then(|all| all.get(crd::ANNOTATION_SUBMITTED_BY));
+    status.action = Some(title(spec.action_type, spec.action_source, &spec.action));
+    status.digest = Some(digest(operation));
+    status.has_modified = Some(false);
+    status.submitted_by = by.cloned().or(status.submitted_by);
+    status.submitted_at = operation.metadata.creation_timestamp.clone();
+    status
+}
+
+fn say(status: &mut ClusterOperationStatus, phase: Phase, reason: &str, message: &str) {
+    status.status = phase;
+    status.reason = Some(reason.into());
+    status.message = Some(message.into());
+}
+
+fn put(operation: &ClusterOperation, conditions: &mut Vec<Condition>, fact: Fact, now: &Time) {
+    upsert(conditions, fact, now, operation.metadata.generation);
+}
+
+/// SHA-256 (hex) of the whole spec but for `cancel`, as JSON: unlike a concatenation of texts it can't mean two things.
+pub(crate) fn digest(operation: &ClusterOperation) -> String {
+    let spec = crd::ClusterOperationSpec { cancel: None, ..operation.spec.clone() };
+    let json = serde_json::to_vec(&spec).expect("a spec is plain data");
+    Sha256::digest(json).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whose playbooks the run uses: what the Cluster says, else what the image's name tells.
+pub(crate) fn engine(declared: Option<Engine>, image: &str) -> Engine {
+    let of_kubespray = ["kubespray", "spray-job", "kubean"].iter().any(|word| image.contains(word));
+    declared.unwrap_or(if of_kubespray { Engine::Kubespray } else { Engine::Kubeonkube })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k11_every_field_of_the_spec_counts_in_the_digest_but_cancel() {
+        let with = |change: fn(&mut crd::ClusterOperationSpec)| {
+            let mut operation = ClusterOperation::default();
+            change(&mut operation.spec);
+            digest(&operation)
+        };
+        let all = [
+            with(|_| {}),
+            with(|spec| spec.extra_args = Some("a".into())),
+            with(|spec| spec.active_deadline_seconds = Some(1)),
+            with(|spec| spec.resources = Some(Default::default())),
+            with(|spec| spec.action_source_ref = Some(crd::DataRef::new("a", "b"))),
+            with(|spec| (spec.cluster, spec.action) = ("ab".into(), "c".into())),
+            with(|spec| (spec.cluster, spec.action) = ("a".into(), "bc".into())),
+        ];
+        assert_eq!(all.iter().collect::<std::collections::HashSet<_>>().len(), all.len());
+        assert_eq!(with(|spec| spec.cancel = Some(true)), all[0]);
+    }
+
+    #[test]
+    fn a_status_that_says_the_same_is_not_written_again() {
+        let mut operation = ClusterOperation::default();
+        let now = Time(jiff::Timestamp::UNIX_EPOCH);
+        operation.status = queued(&operation, "ClusterBusy", "It waits for a.", &now);
+        assert!(operation.status.is_some());
+        assert_eq!(queued(&operation, "ClusterBusy", "It waits for a.", &now), None);
+        assert!(queued(&operation, "ClusterBusy", "It waits for b.", &now).is_some());
+    }
+}

@@ -1,0 +1,88 @@
+//! From what changed to what has to be looked at.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crd::{Cluster, ClusterOperation, Phase};
+use futures::{Stream, StreamExt, stream};
+use kube::ResourceExt;
+use kube::runtime::reflector::ObjectRef;
+use tokio::sync::broadcast;
+
+use crate::change::{self, Change, ChangeKind};
+use crate::context::Context;
+use crate::{history, references, turn};
+
+/// The operations to reconcile: all of them once, then whom each change concerns.
+pub(crate) fn operations(ctx: Arc<Context>, changes: broadcast::Receiver<Change>) -> impl Stream<Item = ObjectRef<ClusterOperation>> + Send {
+    let names = move |change: &Change| concerned_operations(&ctx, change);
+    following(changes).flat_map(move |change| stream::iter(names(&change))).map(|name| ObjectRef::new(&name))
+}
+
+/// The Clusters to reconcile.
+pub(crate) fn clusters(ctx: Arc<Context>, changes: broadcast::Receiver<Change>) -> impl Stream<Item = ObjectRef<Cluster>> + Send {
+    let names = move |change: &Change| concerned_clusters(&ctx, change);
+    following(changes).flat_map(move |change| stream::iter(names(&change))).map(|name| ObjectRef::new(&name))
+}
+
+fn following(changes: broadcast::Receiver<Change>) -> impl Stream<Item = Change> + Send {
+    let live = stream::unfold(changes, |mut changes| async move { Some((change::next(&mut changes).await?, changes)) });
+    stream::once(async { Change::everything() }).chain(live)
+}
+
+fn concerned_operations(ctx: &Context, change: &Change) -> Vec<String> {
+    let operations = ctx.stores.operations.state();
+    let mut names = match change.kind {
+        ChangeKind::Everything => operations.iter().map(|operation| operation.name_any()).collect(),
+        ChangeKind::Operation if ctx.stores.operation(&change.name).is_none() => {
+            turn::open_of(&change.cluster, &operations).map(|operation| operation.name_any()).collect()
+        }
+        ChangeKind::Operation => {
+            let mut names = turn::concerned(&change.cluster, Some(&change.name), &operations);
+            names.push(change.name.to_string());
+            names
+        }
+        ChangeKind::Cluster => {
+            let mut names = turn::concerned(&change.name, None, &operations);
+            let cluster = ctx.stores.cluster(&change.name);
+            let running = cluster.as_ref().and_then(|cluster| history::running(cluster));
+            names.extend(running.map(|entry| entry.cluster_ops.clone()));
+            names.extend(waiting_for_slots(ctx, &operations));
+            names
+        }
+        ChangeKind::Run => vec![change.name.to_string()],
+        ChangeKind::Inputs | ChangeKind::Settings => Vec::new(),
+    };
+    names.sort_unstable();
+    names.dedup();
+    names.retain(|name| ctx.stores.operation(name).is_some());
+    names
+}
+
+fn waiting_for_slots(ctx: &Context, operations: &[Arc<ClusterOperation>]) -> Vec<String> {
+    if !ctx.slots_wanted.load(Ordering::Relaxed) {
+        return Vec::new();
+    }
+    let clusters = ctx.stores.clusters.state();
+    let running = clusters.iter().flat_map(|cluster| history::entries(cluster)).filter(|entry| entry.status == Phase::Running).count();
+    turn::startable(operations, &clusters, ctx.config.max_running.saturating_sub(running))
+}
+
+fn concerned_clusters(ctx: &Context, change: &Change) -> Vec<String> {
+    let all = || ctx.stores.clusters.state().iter().map(|cluster| cluster.name_any()).collect::<Vec<_>>();
+    let gone_or_over = || ctx.stores.operation(&change.name).is_none_or(|operation| !turn::is_open(&operation));
+    let mut names = match change.kind {
+        ChangeKind::Everything | ChangeKind::Settings => all(),
+        ChangeKind::Cluster => vec![change.name.to_string()],
+        ChangeKind::Operation | ChangeKind::Run if gone_or_over() => vec![change.cluster.to_string()],
+        ChangeKind::Operation | ChangeKind::Run => Vec::new(),
+        ChangeKind::Inputs => {
+            let (namespace, name) = change.name.split_once('/').unwrap_or_default();
+            let users = references::users(namespace, name, ctx.stores.clusters.state().iter().map(|cluster| &**cluster));
+            users.iter().for_each(|user| ctx.touch(user));
+            users
+        }
+    };
+    names.retain(|name| ctx.stores.cluster(name).is_some());
+    names
+}

@@ -1,0 +1,132 @@
+//! Whose turn is it? Pure; the answer counts only once it is written into the Cluster (`claim`).
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crd::{Cluster, ClusterOperation, Phase, Time};
+
+use crate::history;
+use crate::outcome::is_over;
+
+/// Operations run in the order they were created; the name decides where the API's clock, which knows whole seconds, doesn't.
+pub(crate) fn order(operation: &ClusterOperation) -> (Option<&Time>, &str) {
+    (operation.metadata.creation_timestamp.as_ref(), operation.metadata.name.as_deref().unwrap_or_default())
+}
+
+/// It waits or runs.
+pub(crate) fn is_open(operation: &ClusterOperation) -> bool {
+    !is_over(operation) && operation.metadata.deletion_timestamp.is_none()
+}
+
+/// The operation right before this one in the queue of its cluster: None when it is its turn. Naming the neighbour and not the
+/// head keeps a queue of n at n messages, each written once.
+pub(crate) fn predecessor(operation: &ClusterOperation, operations: &[Arc<ClusterOperation>], cluster: Option<&Cluster>) -> Option<String> {
+    let ahead = open_of(&operation.spec.cluster, operations)
+        .filter(|other| order(other) < order(operation))
+        .max_by(|a, b| order(a).cmp(&order(b)))
+        .and_then(|other| other.metadata.name.clone());
+    // One that a colleague with other caches let pass.
+    let running = cluster.and_then(history::running).filter(|entry| !history::is_of(entry, operation));
+    ahead.or_else(|| running.map(|entry| entry.cluster_ops.clone()))
+}
+
+/// The first open operation of a cluster, and the one right after `name`: whom a change there may concern.
+pub(crate) fn concerned(cluster: &str, name: Option<&str>, operations: &[Arc<ClusterOperation>]) -> Vec<String> {
+    let head = open_of(cluster, operations).min_by(|a, b| order(a).cmp(&order(b)));
+    let changed = name.and_then(|name| operations.iter().find(|operation| operation.metadata.name.as_deref() == Some(name)));
+    let next = changed.and_then(|changed| {
+        open_of(cluster, operations).filter(|other| order(other) > order(changed)).min_by(|a, b| order(a).cmp(&order(b)))
+    });
+    let mut names: Vec<String> = head.into_iter().chain(next).filter_map(|operation| operation.metadata.name.clone()).collect();
+    names.dedup();
+    names
+}
+
+/// All open operations of a cluster.
+pub(crate) fn open_of<'a>(cluster: &str, operations: &'a [Arc<ClusterOperation>]) -> impl Iterator<Item = &'a Arc<ClusterOperation>> {
+    operations.iter().filter(move |operation| operation.spec.cluster == cluster && is_open(operation))
+}
+
+/// The heads of all idle clusters, oldest first, at most `free`: who may start when a slot gets free.
+pub(crate) fn startable(operations: &[Arc<ClusterOperation>], clusters: &[Arc<Cluster>], free: usize) -> Vec<String> {
+    let name = |cluster: &Arc<Cluster>| cluster.metadata.name.clone().unwrap_or_default();
+    let busy: HashSet<String> = clusters.iter().filter(|cluster| history::running(cluster).is_some()).map(name).collect();
+    let mut heads: HashMap<&str, &Arc<ClusterOperation>> = HashMap::new();
+    for operation in operations.iter().filter(|operation| is_open(operation) && !busy.contains(&operation.spec.cluster)) {
+        let head = heads.entry(&operation.spec.cluster).or_insert(operation);
+        if order(operation) < order(head) {
+            *head = operation;
+        }
+    }
+    let mut heads: Vec<_> = heads.into_values().collect();
+    heads.sort_by(|a, b| order(a).cmp(&order(b)));
+    heads.into_iter().take(free).filter_map(|operation| operation.metadata.name.clone()).collect()
+}
+
+/// The uids of all operations that have a turn.
+pub(crate) fn running_uids(clusters: &[Arc<Cluster>]) -> HashSet<String> {
+    let entries = clusters.iter().flat_map(|cluster| history::entries(cluster));
+    entries.filter(|entry| entry.status == Phase::Running).filter_map(|entry| entry.uid.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crd::{ClusterOperationStatus, ClusterStatus, OperationRecord};
+
+    use super::*;
+
+    fn operation(name: &str, cluster: &str, second: i64) -> Arc<ClusterOperation> {
+        let mut operation = ClusterOperation::default();
+        operation.metadata.name = Some(name.into());
+        operation.metadata.uid = Some(format!("uid-{name}"));
+        operation.metadata.creation_timestamp = Some(Time(jiff::Timestamp::from_second(second).unwrap()));
+        operation.spec.cluster = cluster.into();
+        Arc::new(operation)
+    }
+
+    fn over(operation: &Arc<ClusterOperation>) -> Arc<ClusterOperation> {
+        let mut operation = ClusterOperation::clone(operation);
+        operation.status = Some(ClusterOperationStatus { status: Phase::Failed, ..ClusterOperationStatus::default() });
+        Arc::new(operation)
+    }
+
+    fn busy(name: &str, with: &str) -> Arc<Cluster> {
+        let mut cluster = Cluster::default();
+        cluster.metadata.name = Some(name.into());
+        let entry = OperationRecord {
+            cluster_ops: with.into(),
+            uid: Some(format!("uid-{with}")),
+            status: Phase::Running,
+            ..OperationRecord::default()
+        };
+        cluster.status = Some(ClusterStatus { conditions: vec![entry], ..ClusterStatus::default() });
+        Arc::new(cluster)
+    }
+
+    #[test]
+    fn the_older_goes_first_and_the_name_decides_within_a_second() {
+        let (a, b, c) = (operation("a", "x", 2), operation("b", "x", 2), operation("c", "x", 1));
+        let all = [a.clone(), b.clone(), c.clone(), operation("0", "y", 0)];
+        assert_eq!(predecessor(&c, &all, None), None);
+        assert_eq!(predecessor(&a, &all, None), Some("c".into()));
+        assert_eq!(predecessor(&b, &all, None), Some("a".into()));
+        let all = [a.clone(), b.clone(), over(&c)];
+        assert_eq!(predecessor(&a, &all, None), None);
+        assert_eq!(concerned("x", Some("c"), &[a.clone(), b.clone(), over(&c)]), ["a"]);
+        assert_eq!(concerned("x", Some("a"), &all), ["a", "b"]);
+    }
+
+    #[test]
+    fn the_entry_in_the_cluster_holds_back_even_an_older_operation() {
+        let (a, b) = (operation("a", "x", 1), operation("b", "x", 2));
+        assert_eq!(predecessor(&a, &[a.clone(), b.clone()], Some(&busy("x", "b"))), Some("b".into()));
+        assert_eq!(predecessor(&a, &[a.clone()], Some(&busy("x", "a"))), None, "its own turn");
+    }
+
+    #[test]
+    fn a_free_slot_goes_to_the_oldest_head_of_an_idle_cluster() {
+        let all = [operation("a", "x", 5), operation("b", "y", 3), operation("c", "y", 4), operation("d", "z", 1)];
+        assert_eq!(startable(&all, &[busy("z", "d")], 9), ["b", "a"]);
+        assert_eq!(startable(&all, &[busy("z", "d")], 1), ["b"]);
+    }
+}

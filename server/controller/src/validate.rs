@@ -1,0 +1,228 @@
+//! May this operation run, and as what? Pure: the answer follows from the operation, its cluster and what was read.
+
+use std::collections::BTreeMap;
+
+use api::run::StepRole;
+use crd::{ActionSource, ActionType, Cluster, ClusterOperation, DataRef};
+use inventory::{Inventory, Vars};
+use k8s_openapi::api::core::v1::ConfigMap;
+
+use crate::changed;
+use crate::inputs::Found;
+use crate::plan::{Asked, Plan, Step, asked};
+use crate::refusal::Refusal;
+use crate::sentence::list;
+
+/// A Secret holds at most 1 MiB, its own bookkeeping included.
+const SNAPSHOT_LIMIT: usize = 1024 * 1024 - 64 * 1024;
+/// Kubernetes' limit for the name of a key.
+const KEY_LIMIT: usize = 253;
+
+/// What can be said before anything is read: the operation itself.
+pub(crate) fn submission(operation: &ClusterOperation) -> Result<(), Refusal> {
+    let name = operation.metadata.name.as_deref().unwrap_or_default();
+    let spec = &operation.spec;
+    // A Job's name labels its pods, so it ends where a label's value ends.
+    if crd::job_name(name).len() > 63 {
+        return Err(Refusal::NameTooLong { length: name.len() });
+    }
+    if !is_label_value(&spec.cluster) {
+        return Err(Refusal::ClusterName { cluster: spec.cluster.clone() });
+    }
+    if spec.image.trim().is_empty() {
+        return Err(Refusal::NoImage);
+    }
+    if let Some(seconds) = spec.active_deadline_seconds.filter(|&seconds| seconds < 1) {
+        return Err(Refusal::Deadline { seconds });
+    }
+    asked(operation, None).iter().try_for_each(|asked| {
+        check_action(asked)?;
+        arguments(asked).map(drop)
+    })
+}
+
+/// The plan, once everything is read.
+pub(crate) fn plan(operation: &ClusterOperation, cluster: &Cluster, found: &Found, known_hosts: Option<&DataRef>) -> Result<Plan, Refusal> {
+    let spec = &cluster.spec;
+    if cluster.metadata.deletion_timestamp.is_some() {
+        return Err(Refusal::ClusterLeaving { cluster: operation.spec.cluster.clone() });
+    }
+    let namespace = one_namespace(operation, cluster)?;
+    inputs_exist(cluster, found)?;
+    let hosts_yml = text(found, "hostsConfRef", &spec.hosts_conf_ref, crd::KEY_HOSTS)?;
+    let vars_yml = text(found, "varsConfRef", &spec.vars_conf_ref, crd::KEY_VARS)?;
+    let (inventory, vars) = inputs_read(cluster, found)?;
+    if let Some(expected) = operation.spec.expected_inputs.as_deref()
+        && !expected.eq_ignore_ascii_case(&crd::inputs_sha256(&hosts_yml, &vars_yml))
+    {
+        return Err(Refusal::InputsChanged { what: changed::unknown(&inventory, &vars) });
+    }
+    let known_hosts = known_hosts
+        .and_then(|at| found.config_maps.get(at))
+        .and_then(|map| map.data.as_ref()?.get(crd::KEY_KNOWN_HOSTS).cloned());
+    let mut plan = Plan { namespace, hosts_yml, vars_yml, known_hosts, steps: Vec::new(), sources: Vec::new(), scripts: Vec::new() };
+    let mut numbers = BTreeMap::new();
+    for asked in asked(operation, Some(cluster)) {
+        let path = place(&asked, found, &mut plan, &mut numbers)?;
+        plan.steps.push(Step { role: asked.role, kind: asked.kind, path, title: asked.title(), args: arguments(&asked)? });
+    }
+    fits(plan)
+}
+
+/// The Cluster's own references exist and hold the keys they should: also what its condition InputsReady says.
+pub(crate) fn inputs_exist(cluster: &Cluster, found: &Found) -> Result<(), Refusal> {
+    let spec = &cluster.spec;
+    text(found, "hostsConfRef", &spec.hosts_conf_ref, crd::KEY_HOSTS)?;
+    text(found, "varsConfRef", &spec.vars_conf_ref, crd::KEY_VARS)?;
+    if let Some(at) = &spec.pre_check_ref {
+        text(found, "preCheckRef", at, crd::KEY_PRECHECK)?;
+    }
+    let Some(at) = &spec.ssh_auth_ref else { return Ok(()) };
+    let missing = || Refusal::Missing { field: "sshAuthRef".into(), kind: "Secret", at: at.clone() };
+    let secret = found.ssh.as_ref().ok_or_else(missing)?;
+    if !secret.keys.contains(crd::KEY_SSH) {
+        let found = list(&secret.keys, 10);
+        return Err(Refusal::MissingKey { field: "sshAuthRef".into(), kind: "Secret", at: at.clone(), key: crd::KEY_SSH, found });
+    }
+    if secret.is_private_key { Ok(()) } else { Err(Refusal::NotAPrivateKey { at: at.clone() }) }
+}
+
+/// Inventory and variables can be read, and there is a host.
+pub(crate) fn inputs_read(cluster: &Cluster, found: &Found) -> Result<(Inventory, Vars), Refusal> {
+    let (hosts, vars) = (&cluster.spec.hosts_conf_ref, &cluster.spec.vars_conf_ref);
+    let inventory = inventory::parse(&text(found, "hostsConfRef", hosts, crd::KEY_HOSTS)?)
+        .map_err(|why| Refusal::Inventory { at: hosts.clone(), why: why.to_string() })?;
+    let vars = inventory::parse_vars(&text(found, "varsConfRef", vars, crd::KEY_VARS)?)
+        .map_err(|why| Refusal::Variables { at: vars.clone(), why: why.to_string() })?;
+    Ok((inventory, vars))
+}
+
+/// The namespace that all references name. A playbook from elsewhere would let an operation read what its author may not.
+pub(crate) fn one_namespace(operation: &ClusterOperation, cluster: &Cluster) -> Result<String, Refusal> {
+    let steps = asked(operation, None);
+    let sources = steps.iter().filter(|asked| asked.source == ActionSource::Configmap);
+    let sources = sources.filter_map(|asked| Some((format!("the source of {}", asked.place), asked.source_ref?)));
+    same_namespace(cluster_references(cluster).into_iter().map(|(field, at)| (field.to_owned(), at)).chain(sources))
+}
+
+/// The same for the Cluster alone.
+pub(crate) fn cluster_namespace(cluster: &Cluster) -> Result<String, Refusal> {
+    same_namespace(cluster_references(cluster).into_iter().map(|(field, at)| (field.to_owned(), at)))
+}
+
+fn cluster_references(cluster: &Cluster) -> Vec<(&'static str, &DataRef)> {
+    let spec = &cluster.spec;
+    [
+        ("hostsConfRef", Some(&spec.hosts_conf_ref)),
+        ("varsConfRef", Some(&spec.vars_conf_ref)),
+        ("sshAuthRef", spec.ssh_auth_ref.as_ref()),
+        ("preCheckRef", spec.pre_check_ref.as_ref()),
+        ("kubeConfRef", spec.kube_conf_ref.as_ref()),
+    ]
+    .into_iter()
+    .filter_map(|(field, at)| Some((field, at?)))
+    .collect()
+}
+
+fn same_namespace<'a>(references: impl Iterator<Item = (String, &'a DataRef)>) -> Result<String, Refusal> {
+    let mut references = references;
+    let (one, first) = references.next().expect("hostsConfRef is required");
+    match references.find(|(_, at)| at.namespace != first.namespace) {
+        None => Ok(first.namespace.clone()),
+        Some((other, second)) => Err(Refusal::TwoNamespaces {
+            one,
+            first: first.namespace.clone(),
+            other,
+            second: second.namespace.clone(),
+        }),
+    }
+}
+
+fn text(found: &Found, field: &str, at: &DataRef, key: &'static str) -> Result<String, Refusal> {
+    let map = config_map(found, field, at)?;
+    let missing = || Refusal::MissingKey { field: field.into(), kind: "ConfigMap", at: at.clone(), key, found: list(keys(map), 10) };
+    map.data.as_ref().and_then(|data| data.get(key)).cloned().ok_or_else(missing)
+}
+
+fn config_map<'a>(found: &'a Found, field: &str, at: &DataRef) -> Result<&'a ConfigMap, Refusal> {
+    found.config_maps.get(at).ok_or_else(|| Refusal::Missing { field: field.into(), kind: "ConfigMap", at: at.clone() })
+}
+
+fn keys(map: &ConfigMap) -> impl Iterator<Item = &String> {
+    map.data.iter().flat_map(BTreeMap::keys).chain(map.binary_data.iter().flat_map(BTreeMap::keys))
+}
+
+fn check_action(asked: &Asked<'_>) -> Result<(), Refusal> {
+    if asked.action.trim().is_empty() {
+        return Err(Refusal::NoAction { place: asked.place.clone() });
+    }
+    match (asked.source, asked.kind) {
+        (ActionSource::Builtin, ActionType::Playbook) if !is_relative_path(asked.action) => {
+            Err(Refusal::ActionPath { place: asked.place.clone(), action: crate::sentence::cut(asked.action, 80) })
+        }
+        (ActionSource::Configmap, _) if asked.source_ref.is_none() => Err(Refusal::NoSource { place: asked.place.clone() }),
+        _ => Ok(()),
+    }
+}
+
+fn arguments(asked: &Asked<'_>) -> Result<Vec<String>, Refusal> {
+    let text = asked.extra_args.unwrap_or_default();
+    // A NUL ends an argument in the kernel: what follows would silently be lost.
+    let split = if text.contains('\0') { None } else { shlex::split(text) };
+    split.ok_or_else(|| Refusal::ExtraArgs { place: asked.place.clone() })
+}
+
+/// Where a step's file will lie; puts ConfigMaps and scripts into the plan as they come.
+fn place(asked: &Asked<'_>, found: &Found, plan: &mut Plan, numbers: &mut BTreeMap<DataRef, usize>) -> Result<String, Refusal> {
+    match (asked.source, asked.kind, asked.source_ref) {
+        (ActionSource::Builtin, ActionType::Playbook, _) => Ok(format!("kubespray/{}", asked.action)),
+        (ActionSource::Builtin, ActionType::Shell, _) => {
+            plan.scripts.push(asked.action.to_owned());
+            Ok(format!("conf/scripts/{}.sh", plan.scripts.len()))
+        }
+        (ActionSource::Configmap, _, None) => Err(Refusal::NoSource { place: asked.place.clone() }),
+        (ActionSource::Configmap, _, Some(at)) => {
+            let map = config_map(found, if asked.role == StepRole::Main { "actionSourceRef" } else { "A hook's source" }, at)?;
+            if !keys(map).any(|key| key == asked.action) {
+                let (place, action) = (asked.place.clone(), crate::sentence::cut(asked.action, 80));
+                return Err(Refusal::NoSuchFile { place, action, at: at.clone(), found: list(keys(map), 10) });
+            }
+            let number = *numbers.entry(at.clone()).or_insert_with(|| {
+                plan.sources.push(files(map));
+                plan.sources.len()
+            });
+            Ok(format!("conf/sources/{number}/{}", asked.action))
+        }
+    }
+}
+
+fn files(map: &ConfigMap) -> BTreeMap<String, Vec<u8>> {
+    let texts = map.data.iter().flatten().map(|(key, text)| (key.clone(), text.clone().into_bytes()));
+    let bytes = map.binary_data.iter().flatten().map(|(key, bytes)| (key.clone(), bytes.0.clone()));
+    texts.chain(bytes).collect()
+}
+
+fn fits(plan: Plan) -> Result<Plan, Refusal> {
+    let known_hosts = plan.known_hosts.as_ref().map_or(0, String::len);
+    let scripts: usize = plan.scripts.iter().map(String::len).sum();
+    let sources: usize = plan.sources.iter().flatten().map(|(key, bytes)| key.len() + bytes.len()).sum();
+    let bytes = plan.hosts_yml.len() + plan.vars_yml.len() + known_hosts + scripts + sources;
+    let long = plan.sources.iter().flatten().any(|(key, _)| key.len() + "source.99.".len() > KEY_LIMIT);
+    if bytes > SNAPSHOT_LIMIT || long { Err(Refusal::TooLarge { bytes, limit: SNAPSHOT_LIMIT }) } else { Ok(plan) }
+}
+
+/// Kubernetes' rule for the value of a label, without the empty one.
+pub(crate) fn is_label_value(text: &str) -> bool {
+    let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    text.len() <= 63
+        && edge(text.chars().next())
+        && edge(text.chars().next_back())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+}
+
+fn is_relative_path(text: &str) -> bool {
+    text.len() <= 255
+        && text.split('/').all(|part| {
+            !matches!(part, "" | "." | "..") && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        })
+}

@@ -1,0 +1,232 @@
+//! How did a run end? From the Job, its pod and what the entrypoint left as termination message; never from text matching.
+
+use api::run::{StepRole, Termination};
+use crd::{ClusterOperation, PRODUCT, Phase, Recap, Time};
+use k8s_openapi::api::batch::v1::{Job, JobCondition, JobStatus};
+use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
+
+use crate::outcome::Outcome;
+use crate::sentence::{cut, list};
+
+/// What can be said about a run now.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Verdict {
+    /// It goes on; reason and message for the status.
+    Running { reason: &'static str, message: String },
+    /// The Job has ended, but the pod that says how isn't seen yet.
+    Unclear,
+    /// It is over.
+    Ended(Outcome),
+}
+
+/// Judges a run. `looked` says that the pod was asked for at the API itself: then what is missing stays missing.
+pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, looked: bool, now: &Time) -> Verdict {
+    let cancel = operation.spec.cancel == Some(true);
+    let terminated = pod.and_then(terminated);
+    let ended = |status, reason: &str, message: String, recap| {
+        let start_time = operation.status.as_ref().and_then(|status| status.start_time.clone());
+        let start_time = start_time.or_else(|| job.metadata.creation_timestamp.clone());
+        Verdict::Ended(Outcome { status, reason: reason.into(), message: cut(&message, 1000), start_time, end_time: Some(end(job, terminated, now)), recap })
+    };
+    let failed = |reason: &str, message: String, recap| ended(Phase::Failed, reason, message, recap);
+    let said = terminated.and_then(termination);
+    let recap = said.as_ref().and_then(total);
+
+    if holds(job, "Complete").is_some() {
+        return match (terminated, &said) {
+            (None, _) if !looked => Verdict::Unclear,
+            (_, Some(said)) if cancel && said.cancelled => failed("Cancelled", cancelled(Some(said)), recap),
+            (_, Some(said)) => match flaw(operation, said) {
+                None => ended(Phase::Succeeded, "Succeeded", success(said, recap), recap),
+                Some((reason, message)) => failed(reason, message, recap),
+            },
+            _ => failed("NoResult", "The run ended with exit code 0 but left no summary, so nobody knows what it did. Its image may lack Python 3.".into(), None),
+        };
+    }
+    if let Some(condition) = holds(job, "Failed") {
+        let why = condition.reason.as_deref().unwrap_or_default();
+        if why == "DeadlineExceeded" {
+            let seconds = job.spec.as_ref().and_then(|spec| spec.active_deadline_seconds).unwrap_or_default();
+            let at = said.as_ref().map(in_flight).unwrap_or_default();
+            return failed("DeadlineExceeded", format!("It ran longer than its deadline of {seconds} s and was stopped{at}. Raise activeDeadlineSeconds, or find out what hangs."), recap);
+        }
+        return match terminated {
+            None if !looked && pod.is_none_or(|pod| !is_disrupted(pod)) => Verdict::Unclear,
+            _ if cancel && said.as_ref().is_some_and(|said| said.cancelled) => failed("Cancelled", cancelled(said.as_ref()), recap),
+            _ => {
+                let (reason, message) = failure(pod, terminated, said.as_ref(), condition);
+                failed(reason, message, recap)
+            }
+        };
+    }
+    let suspended = job.spec.as_ref().and_then(|spec| spec.suspend) == Some(true);
+    if suspended && cancel {
+        let pods = |status: &JobStatus| status.active.unwrap_or(0) + status.terminating.unwrap_or(0);
+        let gone = holds(job, "Suspended").is_some() && job.status.as_ref().map_or(0, pods) == 0;
+        if gone || terminated.is_some() {
+            return failed("Cancelled", cancelled(said.as_ref()), recap);
+        }
+        return Verdict::Running { reason: "Cancelling", message: "It is being cancelled: no new task starts.".into() };
+    }
+    // A suspended Job is not a failed one: someone holds it back, and may let it go on.
+    if suspended {
+        return Verdict::Running { reason: "Suspended", message: "Its Job is suspended; it goes on when the Job is resumed.".into() };
+    }
+    match pod.and_then(waiting) {
+        Some(message) => Verdict::Running { reason: "PodWaiting", message },
+        None => Verdict::Running { reason: "Running", message: "Its Job runs.".into() },
+    }
+}
+
+/// The Job has ended.
+pub(crate) fn is_finished(job: &Job) -> bool {
+    holds(job, "Complete").or_else(|| holds(job, "Failed")).is_some()
+}
+
+fn holds<'a>(job: &'a Job, kind: &str) -> Option<&'a JobCondition> {
+    job.status.as_ref()?.conditions.as_ref()?.iter().find(|c| c.type_ == kind && c.status == "True")
+}
+
+fn terminated(pod: &Pod) -> Option<&ContainerStateTerminated> {
+    let containers = pod.status.as_ref()?.container_statuses.as_ref()?;
+    containers.iter().find(|container| container.name == PRODUCT)?.state.as_ref()?.terminated.as_ref()
+}
+
+/// Why the pod can't start, where a person has to do something about it.
+fn waiting(pod: &Pod) -> Option<String> {
+    let containers = pod.status.as_ref()?.container_statuses.as_ref()?;
+    let waiting = containers.iter().find(|container| container.name == PRODUCT)?.state.as_ref()?.waiting.as_ref()?;
+    let reason = waiting.reason.as_deref().filter(|reason| !matches!(*reason, "ContainerCreating" | "PodInitializing"))?;
+    Some(cut(&format!("Its pod can't start: {reason}: {}", waiting.message.as_deref().unwrap_or_default()), 500))
+}
+
+fn is_disrupted(pod: &Pod) -> bool {
+    let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());
+    conditions.is_some_and(|all| all.iter().any(|c| c.type_ == "DisruptionTarget" && c.status == "True"))
+}
+
+fn termination(state: &ContainerStateTerminated) -> Option<Termination> {
+    serde_json::from_str::<Termination>(state.message.as_deref()?).ok().filter(|said| said.v == 1)
+}
+
+fn end(job: &Job, terminated: Option<&ContainerStateTerminated>, now: &Time) -> Time {
+    let by_job = job.status.as_ref().and_then(|status| status.completion_time.clone());
+    by_job.or_else(|| terminated?.finished_at.clone()).unwrap_or_else(|| now.clone())
+}
+
+/// Why a run that ended with 0 is still no success: a playbook that matched no host does nothing and reports success.
+fn flaw(operation: &ClusterOperation, said: &Termination) -> Option<(&'static str, String)> {
+    if let Some(reason) = blame(said) {
+        return Some(reason);
+    }
+    if said.cancelled {
+        return Some(("Interrupted", format!("It was stopped by a signal{}.", in_flight(said))));
+    }
+    if said.rc != 0 {
+        return Some(("RunFailed", format!("It ended with exit code {}.", said.rc)));
+    }
+    let asked = operation.spec.pre_hook.len() + 1 + operation.spec.post_hook.len();
+    if said.steps.len() < asked || !said.steps.iter().any(|step| step.role == StepRole::Main) {
+        return Some(("NoResult", format!("Its summary tells of {} steps, but {asked} were asked for.", said.steps.len())));
+    }
+    None
+}
+
+/// The first step at fault, in the words of a user.
+fn blame(said: &Termination) -> Option<(&'static str, String)> {
+    said.steps.iter().find_map(|step| {
+        let title = &step.title;
+        if step.kind != "playbook" {
+            return (step.rc != 0).then(|| ("ScriptFailed", format!("{title} ended with exit code {}.", step.rc)));
+        }
+        let recap = step.recap.unwrap_or_default();
+        if recap.totals.unreachable > 0 || recap.totals.failed > 0 {
+            let kind = if recap.totals.failed > 0 { "TaskFailed" } else { "HostsUnreachable" };
+            let counts = format!("{title}: {} failed, {} unreachable of {} hosts", recap.totals.failed, recap.totals.unreachable, recap.hosts);
+            return Some((kind, format!("{counts}{}.", failures(said))));
+        }
+        if step.rc != 0 {
+            return Some(("PlaybookFailed", format!("{title} ended with exit code {}{}.", step.rc, failures(said))));
+        }
+        (recap.hosts == 0).then(|| ("NoHostsMatched", format!("{title} matched no host and did nothing. Look at --limit and at the groups its plays name.")))
+    })
+}
+
+fn failures(said: &Termination) -> String {
+    let told: Vec<String> = said.failures.iter().map(|f| format!("{}: task “{}”: {}", f.host, f.task, f.message.trim().trim_end_matches('.'))).collect();
+    if told.is_empty() { String::new() } else { format!(" — {}", told.join("; ")) }
+}
+
+fn failure(pod: Option<&Pod>, terminated: Option<&ContainerStateTerminated>, said: Option<&Termination>, condition: &JobCondition) -> (&'static str, String) {
+    let by_container = terminated.and_then(|state| state.reason.as_deref());
+    let by_pod = pod.and_then(|pod| pod.status.as_ref()).map(|status| (status.reason.as_deref(), status.message.as_deref().unwrap_or_default()));
+    if by_container == Some("OOMKilled") {
+        return ("OOMKilled", "It ran out of memory and was killed. Raise resources.limits.memory, or lower ansible's forks.".into());
+    }
+    if let Some((Some("Evicted"), why)) = by_pod {
+        return ("Evicted", format!("Its pod was evicted: {why}"));
+    }
+    if condition.reason.as_deref() == Some("PodFailurePolicy") || pod.is_some_and(is_disrupted) {
+        let at = said.map(in_flight).unwrap_or_default();
+        return ("Disrupted", format!("Its pod was moved away by the cluster{at}. It is not started again by itself; submit the operation again."));
+    }
+    let Some(said) = said else { return unsaid(terminated, by_pod.map_or("", |(_, why)| why), condition) };
+    if !said.message.is_empty() {
+        return ("RunFailed", said.message.clone());
+    }
+    if said.cancelled {
+        return ("Interrupted", format!("It was stopped by a signal{}.", in_flight(said)));
+    }
+    blame(said).unwrap_or_else(|| ("RunFailed", format!("It ended with exit code {}.", said.rc)))
+}
+
+/// The entrypoint left nothing: killed, no Python, a lost node.
+fn unsaid(terminated: Option<&ContainerStateTerminated>, by_pod: &str, condition: &JobCondition) -> (&'static str, String) {
+    let by_container = terminated.and_then(|state| state.message.as_deref()).map(str::trim).filter(|text| !text.is_empty());
+    let code = terminated.map(|state| format!("exit code {}", state.exit_code));
+    let told = [by_container, Some(by_pod), condition.message.as_deref()];
+    let why = told.into_iter().flatten().find(|text| !text.is_empty()).unwrap_or("nobody said why");
+    match code {
+        Some(code) => ("RunFailed", format!("It ended with {code}, without a summary: {why}")),
+        None => ("PodLost", format!("Its pod is gone and left no result: {why}")),
+    }
+}
+
+fn cancelled(said: Option<&Termination>) -> String {
+    match said.map(in_flight).filter(|at| !at.is_empty()) {
+        Some(at) => format!("It was cancelled{at}."),
+        None => "It was cancelled.".into(),
+    }
+}
+
+fn in_flight(said: &Termination) -> String {
+    let at = |running: &api::run::InFlight| format!(" while task “{}” was in flight on {}", running.task, list(&running.hosts, 5));
+    said.running.as_ref().map(at).unwrap_or_default()
+}
+
+fn success(said: &Termination, recap: Option<Recap>) -> String {
+    let title = said.steps.iter().find(|step| step.role == StepRole::Main).map_or("", |step| step.title.as_str());
+    match recap {
+        Some(recap) => format!("{title}: {} hosts, {} tasks ok, {} of them changed something.", recap.hosts, recap.ok, recap.changed),
+        None => format!("{title}: exit code 0."),
+    }
+}
+
+fn total(said: &Termination) -> Option<Recap> {
+    let mut recaps = said.steps.iter().filter_map(|step| step.recap).peekable();
+    recaps.peek()?;
+    Some(recaps.fold(Recap::default(), |sum, one| Recap {
+        hosts: sum.hosts.max(one.hosts),
+        ok: sum.ok + one.totals.ok,
+        changed: sum.changed + one.totals.changed,
+        unreachable: sum.unreachable + one.totals.unreachable,
+        failed: sum.failed + one.totals.failed,
+        skipped: sum.skipped + one.totals.skipped,
+        rescued: sum.rescued + one.totals.rescued,
+        ignored: sum.ignored + one.totals.ignored,
+    }))
+}
+
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;

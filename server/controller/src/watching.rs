@@ -1,0 +1,89 @@
+//! One watch per kind, each feeding a store and telling what changed.
+
+use std::fmt::Debug;
+
+use futures::{Stream, StreamExt};
+use kube::core::DeserializeGuard;
+use kube::runtime::WatchStreamExt;
+use kube::runtime::reflector::{self, Lookup, Store, store::Writer};
+use kube::runtime::watcher::{self, Event, watcher};
+use kube::{Api, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+use crate::change::Change;
+
+/// How a kind is kept: what is dropped from its objects, and what a change of one is called.
+pub(crate) struct Kept<K> {
+    pub(crate) trim: fn(&mut K),
+    pub(crate) tell: fn(&K) -> Change,
+}
+
+/// A store, and the future that keeps it until shutdown.
+pub(crate) fn keep<K>(api: Api<DeserializeGuard<K>>, config: watcher::Config, kept: Kept<K>, changes: broadcast::Sender<Change>, shutdown: CancellationToken) -> (Store<K>, impl Future<Output = ()> + Send)
+where
+    K: Resource<DynamicType = ()> + Lookup<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static,
+{
+    let (store, writer) = reflector::store();
+    let events = watcher(api, config).default_backoff().take_until(shutdown.cancelled_owned());
+    (store, pump(events, writer, kept, changes))
+}
+
+async fn pump<K>(events: impl Stream<Item = watcher::Result<Event<DeserializeGuard<K>>>> + Send, mut writer: Writer<K>, kept: Kept<K>, changes: broadcast::Sender<Change>)
+where
+    K: Resource<DynamicType = ()> + Lookup<DynamicType = ()> + Clone + Send + 'static,
+{
+    let mut events = std::pin::pin!(events);
+    while let Some(event) = events.next().await {
+        let Some(mut event) = event.inspect_err(|error| tracing::warn!(kind = %<K as Resource>::kind(&()), %error, "a watch was cut and begins again")).ok().and_then(readable) else {
+            continue;
+        };
+        if let Event::Apply(object) | Event::InitApply(object) = &mut event {
+            object.meta_mut().managed_fields = None;
+            if let Some(annotations) = &mut object.meta_mut().annotations {
+                annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
+            }
+            (kept.trim)(object);
+        }
+        writer.apply_watcher_event(&event);
+        let change = match &event {
+            Event::Apply(object) | Event::Delete(object) => (kept.tell)(object),
+            Event::InitDone => Change::everything(),
+            Event::Init | Event::InitApply(_) => continue,
+        };
+        // Nobody listens while starting up and shutting down.
+        let _ = changes.send(change);
+    }
+}
+
+/// One object that can't be read must not stop the others: it is left out, and named in the log.
+fn readable<K: Resource<DynamicType = ()>>(event: Event<DeserializeGuard<K>>) -> Option<Event<K>> {
+    let read = |guard: DeserializeGuard<K>| {
+        guard.0.inspect_err(|error| tracing::error!(kind = %<K as Resource>::kind(&()), name = error.metadata.name, %error, "an object can't be read and is left out")).ok()
+    };
+    match event {
+        Event::Apply(object) => read(object).map(Event::Apply),
+        Event::Delete(object) => read(object).map(Event::Delete),
+        Event::InitApply(object) => read(object).map(Event::InitApply),
+        Event::Init => Some(Event::Init),
+        Event::InitDone => Some(Event::InitDone),
+    }
+}
+
+/// Tells of ConfigMaps that change, without keeping any: their names are enough.
+pub(crate) async fn tell_of_config_maps(client: kube::Client, changes: broadcast::Sender<Change>, shutdown: CancellationToken) {
+    use crate::change::ChangeKind;
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::core::PartialObjectMeta;
+
+    let api: Api<PartialObjectMeta<ConfigMap>> = Api::all(client);
+    let mut events = std::pin::pin!(watcher(api, watcher::Config::default()).default_backoff().take_until(shutdown.cancelled_owned()));
+    while let Some(event) = events.next().await {
+        // What lies there at the start was looked at by the reconcile of its Cluster.
+        if let Ok(Event::Apply(map) | Event::Delete(map)) = event {
+            let name = format!("{}/{}", ResourceExt::namespace(&map).unwrap_or_default(), map.name_any());
+            let _ = changes.send(Change::new(ChangeKind::Inputs, &name, ""));
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What an operation costs the API.
+
+use k8s_openapi::api::events::v1::Event;
+use kube::api::ListParams;
+use kube::{Api, ResourceExt};
+
+use crate::world::{World, eventually, reason};
+
+const BUDGET: usize = 12;
+
+#[tokio::test]
+async fn an_operation_takes_at_most_12_requests_events_included() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.cluster_that("prod", "know its inputs", |cluster| ready(cluster)).await;
+    for name in ["first", "second"] {
+        let spent = spent_on(&world, name, "ok").await;
+        assert!(spent.len() <= BUDGET, "{} requests: {spent:#?}", spent.len());
+    }
+    let spent = spent_on(&world, "failing", "fail").await;
+    assert!(spent.len() <= BUDGET, "{} requests: {spent:#?}", spent.len());
+}
+
+#[tokio::test]
+async fn an_operation_that_has_to_wait_takes_at_most_12_requests_too() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.cluster_that("prod", "know its inputs", |cluster| ready(cluster)).await;
+    let before = world.controller().relay.requests.lock().unwrap().len();
+    let names: Vec<String> = (0..20).map(|n| format!("op-{n:02}")).collect();
+    world.submit(&names[0], "prod", "hold").await;
+    for name in &names[1..] {
+        world.submit(name, "prod", "ok").await;
+    }
+    world.operation_that(&names[19], "wait", |operation| reason(operation) == "ClusterBusy").await;
+    world.kubelet.release(&names[0]);
+    for name in &names {
+        world.finished(name).await;
+        event_of(&world, name).await;
+    }
+    let spent = world.controller().relay.requests.lock().unwrap()[before..].to_vec();
+    assert!(spent.len() <= BUDGET * names.len(), "{} requests for {} operations: {spent:#?}", spent.len(), names.len());
+}
+
+#[tokio::test]
+async fn open_and_finished_operations_cost_nothing_while_nothing_happens() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.cluster("test").await;
+    world.submit("over", "test", "ok").await;
+    world.submit("running", "prod", "hold").await;
+    world.submit("waiting", "prod", "ok").await;
+    world.finished("over").await;
+    event_of(&world, "over").await;
+    world.operation_that("waiting", "wait", |operation| reason(operation) == "ClusterBusy").await;
+    world.operation_that("running", "run", |operation| reason(operation) == "Running").await;
+    world.cluster_that("prod", "know its inputs", |cluster| ready(cluster)).await;
+    world.cluster_that("test", "know its inputs", |cluster| ready(cluster)).await;
+    let count = || world.controller().relay.requests.lock().unwrap().len();
+    let before = count();
+    // There is nothing to wait for but time itself.
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    let after = world.controller().relay.requests.lock().unwrap()[before..].to_vec();
+    assert!(after.is_empty(), "{after:#?}");
+}
+
+/// The requests from submission to the event that tells the end.
+async fn spent_on(world: &World, name: &str, image: &str) -> Vec<String> {
+    let before = world.controller().relay.requests.lock().unwrap().len();
+    world.submit(name, "prod", image).await;
+    world.finished(name).await;
+    event_of(world, name).await;
+    world.controller().relay.requests.lock().unwrap()[before..].to_vec()
+}
+
+async fn event_of(world: &World, name: &str) {
+    let operation = world.operations().get(name).await.unwrap();
+    let events: Api<Event> = Api::namespaced(world.client.clone(), "default");
+    let told = eventually(async || {
+        let all = events.list(&ListParams::default()).await.unwrap().items;
+        all.iter().any(|event| event.regarding.as_ref().is_some_and(|at| at.uid == operation.uid())).then_some(())
+    });
+    told.await.expect("an event tells the end");
+}
+
+fn ready(cluster: &crd::Cluster) -> bool {
+    cluster.status.as_ref().is_some_and(|status| crd::is_true(&status.cluster_conditions, "InputsReady"))
+}

@@ -1,0 +1,49 @@
+//! Cancelling, and what only looks like it.
+
+use crd::Phase;
+use kube::api::{Patch, PatchParams};
+use serde_json::json;
+
+use crate::world::{World, eventually, message, phase, reason};
+
+#[tokio::test]
+async fn a_running_operation_is_cancelled_and_names_what_was_in_flight() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "hold").await;
+    eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.unwrap();
+    world.submit("b", "prod", "ok").await;
+    world.cancel("a").await;
+    let a = world.finished("a").await;
+    assert_eq!((phase(&a), reason(&a)), (Phase::Failed, "Cancelled"), "{}", message(&a));
+    assert_eq!(world.jobs().get("kubeonkube-a-job").await.unwrap().spec.unwrap().suspend, Some(true));
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded, "the next one runs");
+    assert!(world.kubelet.runs.lock().unwrap().iter().all(|run| run.beside.is_empty()));
+}
+
+#[tokio::test]
+async fn a_waiting_operation_is_cancelled_at_once_and_never_runs() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "hold").await;
+    world.submit("b", "prod", "ok").await;
+    world.submit("c", "prod", "ok").await;
+    world.operation_that("c", "wait", |operation| message(operation).contains("operation b")).await;
+    world.cancel("b").await;
+    world.refused("b", "Cancelled").await;
+    world.operation_that("c", "wait for a now", |operation| message(operation).contains("operation a")).await;
+    world.kubelet.release("a");
+    assert_eq!(phase(&world.finished("c").await), Phase::Succeeded);
+}
+
+#[tokio::test]
+async fn k13_a_suspended_job_is_not_a_failed_one() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "hold").await;
+    eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.unwrap();
+    let suspend = json!({"spec": {"suspend": true}});
+    world.jobs().patch("kubeonkube-a-job", &PatchParams::default(), &Patch::Merge(suspend)).await.unwrap();
+    let a = world.operation_that("a", "tell that it is suspended", |operation| reason(operation) == "Suspended").await;
+    assert_eq!(phase(&a), Phase::Running);
+}

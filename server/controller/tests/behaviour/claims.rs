@@ -1,0 +1,270 @@
+//! The defects K1–K15 of the system this one succeeds, each shown not to be here. K12 is in `retention`, K13 in `cancelling`.
+
+use crd::{ActionSource, ActionType, DataRef, HookAction, Phase};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::api::events::v1::Event;
+use kube::api::{DeleteParams, ListParams, PostParams};
+use kube::{Api, ResourceExt};
+use serde_json::json;
+
+use crate::world::{NAMESPACE, World, eventually, message, phase, reason};
+
+#[tokio::test]
+async fn k1_a_broken_or_empty_inventory_or_a_wrong_key_is_never_a_success() {
+    let world = World::new().await;
+    for (name, key, text, why, says) in [
+        ("broken", "hosts.yml", "all: [oops", "InventoryInvalid", "line 1"),
+        ("empty", "hosts.yml", "", "InventoryInvalid", "empty"),
+        ("hostless", "hosts.yml", "all:\n  children:\n    kube_node:\n", "InventoryInvalid", "names no host"),
+        ("wrong-key", "hosts.yaml", "all: {hosts: {m1: }}", "KeyNotFound", "hosts.yaml"),
+    ] {
+        world.cluster(name).await;
+        world.config_map(&format!("{name}-hosts"), &[(key, text)]).await;
+        world.submit(&format!("run-{name}"), name, "ok").await;
+        let message = world.refused(&format!("run-{name}"), why).await;
+        assert!(message.contains(says), "{message}");
+    }
+    assert!(world.all_jobs().await.is_empty());
+}
+
+#[tokio::test]
+async fn k1_a_run_that_matched_no_host_or_left_no_summary_is_never_a_success() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    for (image, why) in [("empty", "NoHostsMatched"), ("nohost", "NoHostsMatched"), ("silent", "NoResult"), ("liar", "HostsUnreachable"), ("fail", "TaskFailed"), ("oom", "OOMKilled"), ("gone", "RunFailed")] {
+        world.submit(image, "prod", image).await;
+        let operation = world.finished(image).await;
+        assert_eq!((phase(&operation), reason(&operation)), (Phase::Failed, why), "{}", message(&operation));
+        if image == "fail" {
+            assert!(message(&operation).contains("m1: task “Install”: no such package"), "{}", message(&operation));
+        }
+        if image == "gone" {
+            assert!(message(&operation).contains("the process is gone"), "{}", message(&operation));
+        }
+    }
+}
+
+#[tokio::test]
+async fn k2_a_second_operation_waits_for_the_first_and_says_so() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "hold").await;
+    world.operation_that("a", "run", |a| phase(a) == Phase::Running).await;
+    world.submit("b", "prod", "ok").await;
+    let b = world.operation_that("b", "wait", |b| reason(b) == "ClusterBusy").await;
+    assert_eq!((phase(&b), message(&b)), (Phase::Pending, "It waits for operation a on cluster prod."));
+    assert!(crd::is_true(&b.status.unwrap().conditions, "Queued"));
+    world.kubelet.release("a");
+    assert_eq!(phase(&world.finished("a").await), Phase::Succeeded);
+    let b = world.finished("b").await;
+    assert_eq!(phase(&b), Phase::Succeeded);
+    assert!(!crd::is_true(&b.status.unwrap().conditions, "Queued"));
+    assert!(world.kubelet.runs.lock().unwrap().iter().all(|run| run.beside.is_empty()));
+}
+
+#[tokio::test]
+async fn k3_any_playbook_of_the_image_may_be_named_but_nothing_outside_it() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit_with("deep", "prod", |spec| spec.action = "playbooks/facts.yml".into()).await;
+    assert_eq!(phase(&world.finished("deep").await), Phase::Succeeded);
+    assert_eq!(steps(&world, "deep").await[0]["path"], "kubespray/playbooks/facts.yml");
+    for (name, action) in [("up", "../etc/passwd"), ("root", "/etc/passwd"), ("shell", "a.yml;rm -rf x"), ("none", " ")] {
+        world.submit_with(name, "prod", |spec| spec.action = action.into()).await;
+        world.refused(name, "ActionInvalid").await;
+    }
+}
+
+#[tokio::test]
+async fn k4_playbooks_scripts_and_hooks_come_from_config_maps_as_asked() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.config_map("books", &[("main.yml", "- hosts: all"), ("tasks.yml", "[]")]).await;
+    world.config_map("check", &[("precheck.yml", "- hosts: all")]).await;
+    world.config_map("careful-hosts", &[("hosts.yml", crate::world::HOSTS)]).await;
+    world.config_map("careful-vars", &[("group_vars.yml", "")]).await;
+    world.create_cluster("careful", |spec| (spec.ssh_auth_ref, spec.pre_check_ref) = (None, Some(DataRef::new(NAMESPACE, "check")))).await;
+    let books = Some(DataRef::new(NAMESPACE, "books"));
+    world
+        .submit_with("all", "careful", |spec| {
+            spec.action = "main.yml".into();
+            (spec.action_source, spec.action_source_ref) = (ActionSource::Configmap, books.clone());
+            spec.extra_args = Some(r#"--limit 'a b' -e x="$(id)""#.into());
+            spec.pre_hook = vec![HookAction { action_type: ActionType::Shell, action: "#!/bin/bash\necho hi\n".into(), ..HookAction::default() }];
+            spec.post_hook = vec![HookAction { action: "main.yml".into(), action_source: ActionSource::Configmap, action_source_ref: books, ..HookAction::default() }];
+        })
+        .await;
+    let operation = world.finished("all").await;
+    assert_eq!(phase(&operation), Phase::Succeeded, "{}", message(&operation));
+    let steps = steps(&world, "all").await;
+    let seen: Vec<_> = steps.iter().map(|step| (step["role"].as_str().unwrap(), step["kind"].as_str().unwrap(), step["path"].as_str().unwrap())).collect();
+    assert_eq!(
+        seen,
+        [
+            ("pre", "playbook", "conf/sources/1/precheck.yml"),
+            ("pre", "shell", "conf/scripts/1.sh"),
+            ("main", "playbook", "conf/sources/2/main.yml"),
+            ("post", "playbook", "conf/sources/2/main.yml"),
+        ]
+    );
+    assert_eq!(steps[2]["args"], json!(["--limit", "a b", "-e", "x=$(id)"]));
+    let job = world.jobs().get("kubeonkube-all-job").await.unwrap().spec.unwrap().template.spec.unwrap();
+    let items = job.volumes.unwrap()[0].secret.clone().unwrap().items.unwrap();
+    let path = |key: &str| items.iter().find(|item| item.key == key).map(|item| item.path.clone());
+    assert_eq!(path("source.2.tasks.yml").as_deref(), Some("sources/2/tasks.yml"));
+    assert_eq!(path("script.1").as_deref(), Some("scripts/1.sh"));
+    assert_eq!(path("kubeonkube_events.py").as_deref(), Some("callback/kubeonkube_events.py"));
+
+    world.submit_with("typo", "careful", |spec| {
+        spec.action = "mian.yml".into();
+        (spec.action_source, spec.action_source_ref) = (ActionSource::Configmap, Some(DataRef::new(NAMESPACE, "books")));
+    }).await;
+    assert!(world.refused("typo", "ActionNotFound").await.contains("main.yml, tasks.yml"));
+}
+
+#[tokio::test]
+async fn k5_the_job_lives_in_the_namespace_of_the_references() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "ok").await;
+    let operation = world.finished("a").await;
+    let job = operation.status.as_ref().unwrap().job_ref.clone().unwrap();
+    assert_eq!((job.namespace.as_str(), job.name.as_str()), (NAMESPACE, "kubeonkube-a-job"));
+    assert_eq!(job.uid, world.jobs().get("kubeonkube-a-job").await.unwrap().uid());
+    world.create_cluster("torn", |spec| spec.vars_conf_ref.namespace = "elsewhere".into()).await;
+    world.submit("b", "torn", "ok").await;
+    let message = world.refused("b", "TwoNamespaces").await;
+    assert!(message.contains("hostsConfRef is in `lab`") && message.contains("varsConfRef in `elsewhere`"), "{message}");
+}
+
+#[tokio::test]
+async fn k6_a_recreated_operation_does_not_adopt_the_old_result() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "fail").await;
+    let first = world.finished("a").await;
+    world.delete("a").await;
+    world.submit("a", "prod", "ok").await;
+    let second = world.finished("a").await;
+    assert_ne!(first.uid(), second.uid());
+    assert_eq!(phase(&second), Phase::Succeeded, "{}", message(&second));
+    assert_eq!(world.kubelet.runs_of("a"), 2);
+}
+
+#[tokio::test]
+async fn k6_a_foreign_job_of_the_same_name_is_neither_adopted_nor_waited_for() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    let job: Job = serde_json::from_value(json!({
+        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "kubeonkube-a-job"},
+        "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "x", "image": "x"}]}}}
+    })).unwrap();
+    world.jobs().create(&PostParams::default(), &job).await.unwrap();
+    world.submit("a", "prod", "ok").await;
+    assert!(world.refused("a", "NameTaken").await.contains("kubeonkube-a-job"));
+    world.submit("b", "prod", "ok").await;
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded, "the turn was given back");
+}
+
+#[tokio::test]
+async fn k7_k8_k17_one_immutable_snapshot_and_no_copy_of_the_key() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "ok").await;
+    let operation = world.finished("a").await;
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
+    let all = secrets.list(&ListParams::default()).await.unwrap().items;
+    let mut names: Vec<_> = all.iter().map(ResourceExt::name_any).collect();
+    names.sort();
+    assert_eq!(names, ["a-inputs", "prod-ssh"]);
+    let snapshot = secrets.get("a-inputs").await.unwrap();
+    assert_eq!(snapshot.immutable, Some(true));
+    assert_eq!(snapshot.owner_references()[0].uid, operation.uid().unwrap());
+    assert!(!snapshot.data.as_ref().unwrap().contains_key("ssh-privatekey"));
+    assert_eq!(snapshot.data.as_ref().unwrap()["token"].0.len(), 32);
+    let inputs = operation.status.unwrap().inputs.unwrap();
+    assert_eq!((inputs.host_count, inputs.hosts), (2, vec!["m1".to_owned(), "w1".to_owned()]));
+    assert_eq!(inputs.sha256, crd::inputs_sha256(crate::world::HOSTS, "kube_version: v1.33.4\n"));
+    world.delete("a").await;
+    eventually(async || secrets.get_opt("a-inputs").await.unwrap().is_none().then_some(())).await.expect("it goes with the operation");
+}
+
+#[tokio::test]
+async fn k9_k10_a_missing_cluster_an_over_long_name_and_a_cluster_that_is_no_label_fail_with_a_reason() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("lost", "nowhere", "ok").await;
+    assert!(world.refused("lost", "ClusterNotFound").await.contains("nowhere"));
+
+    let long = "a".repeat(49);
+    world.submit(&long, "prod", "ok").await;
+    assert!(world.refused(&long, "NameTooLong").await.contains("49 characters"));
+    let operation = world.finished(&long).await;
+    assert_eq!(operation.labels()["clusterName"], "prod");
+    let prod = world.clusters().get("prod").await.unwrap();
+    assert_eq!(prod.status.unwrap().conditions[0].cluster_ops, long, "it stands in the history too");
+
+    let wide = "b".repeat(64);
+    world.cluster(&wide).await;
+    world.submit("wide", &wide, "ok").await;
+    world.refused("wide", "ClusterNameInvalid").await;
+    let fits = "c".repeat(48);
+    world.submit(&fits, "prod", "ok").await;
+    assert_eq!(phase(&world.finished(&fits).await), Phase::Succeeded);
+}
+
+#[tokio::test]
+async fn k14_a_job_is_never_run_twice_by_itself() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "ok").await;
+    world.finished("a").await;
+    let job = world.jobs().get("kubeonkube-a-job").await.unwrap();
+    let job = serde_json::to_value(job.spec.unwrap()).unwrap();
+    assert_eq!((&job["backoffLimit"], &job["podReplacementPolicy"], &job["activeDeadlineSeconds"]), (&json!(0), &json!("Failed"), &json!(21600)));
+    let rule = &job["podFailurePolicy"]["rules"][0];
+    assert_eq!((&rule["action"], &rule["onPodConditions"][0]["type"]), (&json!("FailJob"), &json!("DisruptionTarget")));
+    let pod = &job["template"]["spec"];
+    assert_eq!((&pod["restartPolicy"], &pod["automountServiceAccountToken"]), (&json!("Never"), &json!(false)));
+    assert_eq!(pod["containers"][0]["command"], json!(["python3", "$(KUBEONKUBE_ROOT)/conf/entrypoint.py"]));
+}
+
+#[tokio::test]
+async fn k14_a_job_that_somebody_deletes_is_not_made_again() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "hold").await;
+    world.operation_that("a", "run", |a| phase(a) == Phase::Running).await;
+    eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.unwrap();
+    world.jobs().delete("kubeonkube-a-job", &DeleteParams::background()).await.unwrap();
+    let operation = world.finished("a").await;
+    assert_eq!((phase(&operation), reason(&operation)), (Phase::Failed, "JobGone"), "{}", message(&operation));
+    assert!(world.all_jobs().await.is_empty());
+}
+
+#[tokio::test]
+async fn k15_every_end_has_a_reason_a_message_a_condition_and_an_event() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    for (name, image, kind, condition) in [("good", "ok", "Normal", "Complete"), ("bad", "fail", "Warning", "Failed")] {
+        world.submit(name, "prod", image).await;
+        let operation = world.finished(name).await;
+        let status = operation.status.clone().unwrap();
+        assert!(crd::is_true(&status.conditions, condition) && !crd::is_true(&status.conditions, "Running"));
+        assert!(status.reason.is_some() && status.message.is_some() && status.start_time.is_some() && status.end_time.is_some() && status.recap.is_some());
+        let events: Api<Event> = Api::namespaced(world.client.clone(), "default");
+        let told = eventually(async || {
+            let all = events.list(&ListParams::default()).await.unwrap().items;
+            all.into_iter().find(|event| event.regarding.as_ref().is_some_and(|at| at.uid == operation.uid()) && event.note == status.message)
+        });
+        assert_eq!(told.await.expect("an event").type_.as_deref(), Some(kind));
+    }
+}
+
+async fn steps(world: &World, operation: &str) -> Vec<serde_json::Value> {
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
+    let snapshot = secrets.get(&format!("{operation}-inputs")).await.unwrap();
+    let steps: serde_json::Value = serde_json::from_slice(&snapshot.data.unwrap()["steps.json"].0).unwrap();
+    steps["steps"].as_array().unwrap().clone()
+}

@@ -1,0 +1,58 @@
+//! A run has the inputs of its turn, not of some earlier moment.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crd::Phase;
+
+use crate::relay::Relay;
+use crate::world::{HOSTS, World, message, phase};
+
+#[tokio::test]
+async fn an_inventory_saved_right_before_the_submission_is_the_one_that_runs() {
+    let mut world = World::without_controller().await;
+    let relay = Arc::new(Relay::default());
+    *relay.delay_config_maps.lock().unwrap() = Some(Duration::from_secs(2));
+    world.start_controller_behind(relay).await;
+    world.cluster("prod").await;
+    for n in 0..200 {
+        let (host, name) = (format!("new-{n:03}"), format!("op-{n:03}"));
+        world.config_map("prod-hosts", &[("hosts.yml", &format!("{HOSTS}    {host}:\n"))]).await;
+        world.submit(&name, "prod", "ok").await;
+        let operation = world.finished(&name).await;
+        assert_eq!(phase(&operation), Phase::Succeeded, "{}", message(&operation));
+        assert!(operation.status.unwrap().inputs.unwrap().hosts.contains(&host), "{name}");
+        let runs = world.kubelet.runs.lock().unwrap();
+        assert!(runs.last().unwrap().hosts_yml.contains(&host), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn inputs_that_changed_since_they_were_confirmed_are_not_run_and_the_difference_is_named() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    let vars = "kube_version: v1.33.4\n";
+    let confirmed = crd::inputs_sha256(HOSTS, vars);
+    world.submit_with("ran", "prod", |spec| spec.expected_inputs = Some(confirmed.clone())).await;
+    assert_eq!(phase(&world.finished("ran").await), Phase::Succeeded);
+    world.config_map("prod-hosts", &[("hosts.yml", "all:\n  hosts:\n    m1:\n    w2: {ansible_password: hush}\n")]).await;
+    world.config_map("prod-vars", &[("group_vars.yml", "kube_version: v1.34.0\n")]).await;
+    world.submit_with("late", "prod", |spec| spec.expected_inputs = Some(confirmed)).await;
+    let message = world.refused("late", "InputsChanged").await;
+    for part in ["hosts added: w2", "hosts removed: w1", "variables changed: kube_version"] {
+        assert!(message.contains(part), "{message}");
+    }
+    assert!(!message.contains("hush"));
+}
+
+#[tokio::test]
+async fn what_a_folder_brings_in_the_wrong_order_is_waited_for() {
+    let mut world = World::without_controller().await;
+    world.config.patience = Duration::from_secs(30);
+    world.start_controller().await;
+    world.submit("early", "prod", "ok").await;
+    let early = world.operation_that("early", "wait", |operation| crate::world::reason(operation) == "WaitsForInputs").await;
+    assert!(message(&early).contains("There is no Cluster `prod`"));
+    world.cluster("prod").await;
+    assert_eq!(phase(&world.finished("early").await), Phase::Succeeded);
+}

@@ -1,0 +1,14 @@
+//! What the controller does, over the embedded API and with a kubelet that only pretends.
+
+mod budget;
+mod cancelling;
+mod claims;
+mod crashes;
+mod freshness;
+mod kubelet;
+mod references;
+mod relay;
+mod restoring;
+mod retention;
+mod turns;
+mod world;

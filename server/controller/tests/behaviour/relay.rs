@@ -1,0 +1,99 @@
+//! A client in front of the real one that counts, delays or cuts requests.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::StreamExt;
+use http::{Request, Response};
+use http_body_util::{BodyExt, StreamBody, combinators::UnsyncBoxBody};
+use kube::Client;
+use kube::client::Body;
+
+type Answer = Response<UnsyncBoxBody<bytes::Bytes, kube::Error>>;
+
+/// What passed and what shall happen.
+#[derive(Default)]
+pub(crate) struct Relay {
+    /// `PATCH /apis/…` of everything but watches.
+    pub(crate) requests: Mutex<Vec<String>>,
+    passed: AtomicUsize,
+    cut_after: Mutex<Option<usize>>,
+    /// The connection is gone: nothing passes any more.
+    pub(crate) cut: AtomicBool,
+    /// Watches of ConfigMaps arrive this much later.
+    pub(crate) delay_config_maps: Mutex<Option<Duration>>,
+    /// All watches arrive this much later.
+    pub(crate) delay_watches: Mutex<Option<Duration>>,
+}
+
+impl Relay {
+    /// A client whose requests go through this relay.
+    pub(crate) fn client(self: &Arc<Self>, behind: &Client) -> Client {
+        let (relay, behind) = (self.clone(), behind.clone());
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let (relay, behind) = (relay.clone(), behind.clone());
+            async move { relay.pass(&behind, request).await }
+        });
+        Client::new(service, "default")
+    }
+
+    /// The answer of the n-th request from now (not counting watches) is lost, and the connection with it.
+    pub(crate) fn cut_after(&self, requests: usize) {
+        self.passed.store(0, Ordering::SeqCst);
+        *self.cut_after.lock().unwrap() = Some(requests);
+    }
+
+    async fn pass(&self, behind: &Client, request: Request<Body>) -> Result<Answer, kube::Error> {
+        let lost = || kube::Error::Service("the connection is gone".into());
+        let what = format!("{} {}", request.method(), request.uri());
+        let watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+        if self.cut.load(Ordering::SeqCst) {
+            return Err(lost());
+        }
+        if watch {
+            let delay = if what.contains("/configmaps") { *self.delay_config_maps.lock().unwrap() } else { None };
+            let delay = delay.or(*self.delay_watches.lock().unwrap());
+            let response = behind.send(request).await?;
+            return Ok(match delay {
+                Some(delay) => response.map(|body| later(body, delay)),
+                None => response.map(|body| body.map_err(kube_error).boxed_unsync()),
+            });
+        }
+        // Initial lists of watches are the price of a start, not of an operation.
+        let counts = !what.contains("limit=500");
+        if counts {
+            self.requests.lock().unwrap().push(what);
+        }
+        let response = behind.send(request).await;
+        let limit = *self.cut_after.lock().unwrap();
+        if counts && limit.is_some_and(|limit| self.passed.fetch_add(1, Ordering::SeqCst) + 1 >= limit) {
+            self.cut.store(true, Ordering::SeqCst);
+            return Err(lost());
+        }
+        Ok(response?.map(|body| body.map_err(kube_error).boxed_unsync()))
+    }
+}
+
+fn kube_error(error: impl std::error::Error + Send + Sync + 'static) -> kube::Error {
+    kube::Error::Service(Box::new(error))
+}
+
+fn later(body: Body, delay: Duration) -> UnsyncBoxBody<bytes::Bytes, kube::Error> {
+    // Each piece waits its own time, so that many of them don't add up.
+    let (sender, receiver) = tokio::sync::mpsc::channel(4096);
+    tokio::spawn(async move {
+        let mut pieces = std::pin::pin!(body.into_data_stream());
+        while let Some(piece) = pieces.next().await {
+            if sender.send((tokio::time::Instant::now() + delay, piece)).await.is_err() {
+                return;
+            }
+        }
+    });
+    let delayed = futures::stream::unfold(receiver, |mut receiver| async move {
+        let (due, piece) = receiver.recv().await?;
+        tokio::time::sleep_until(due).await;
+        Some((piece.map(http_body::Frame::data).map_err(kube_error), receiver))
+    });
+    StreamBody::new(delayed).boxed_unsync()
+}

@@ -1,0 +1,115 @@
+//! One operation per cluster at a time, in the order they were submitted, whoever else reconciles.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crd::Phase;
+use kube::ResourceExt;
+
+use crate::relay::Relay;
+use crate::world::{World, eventually, message, phase, reason};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_controllers_without_election_and_200_operations_never_two_active_jobs() {
+    let mut world = World::without_controller().await;
+    world.start_controller().await;
+    // The second one sees everything late: it has to lose its claims, not to win them.
+    let late = Arc::new(Relay::default());
+    *late.delay_watches.lock().unwrap() = Some(std::time::Duration::from_millis(50));
+    world.start_controller_behind(late).await;
+    world.cluster("prod").await;
+    let names: Vec<String> = (0..200).map(|n| format!("op-{n:03}")).collect();
+    for name in &names {
+        world.submit(name, "prod", "ok").await;
+    }
+    for name in &names {
+        let operation = world.finished(name).await;
+        assert_eq!(phase(&operation), Phase::Succeeded, "{name}: {}", message(&operation));
+    }
+    let runs = world.kubelet.runs.lock().unwrap();
+    let beside: Vec<_> = runs.iter().filter(|run| !run.beside.is_empty()).collect();
+    assert!(beside.is_empty(), "{beside:#?}");
+    assert_eq!(runs.len(), 200, "each ran once");
+}
+
+#[tokio::test]
+async fn operations_run_in_the_order_of_their_submission() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "hold").await;
+    let names: Vec<String> = (0..10).map(|n| format!("b{n}")).collect();
+    for name in &names {
+        world.submit(name, "prod", "ok").await;
+    }
+    world.operation_that("b9", "wait", |operation| reason(operation) == "ClusterBusy").await;
+    world.kubelet.release("a");
+    for name in &names {
+        world.finished(name).await;
+    }
+    let ran: Vec<String> = world.kubelet.runs.lock().unwrap().iter().map(|run| run.operation.clone()).collect();
+    assert_eq!(ran[1..], names);
+    let entries = world.cluster_that("prod", "be idle", |cluster| !busy(cluster)).await.status.unwrap().conditions;
+    let mut newest: Vec<_> = entries.iter().map(|entry| entry.start_time.clone()).collect();
+    newest.sort();
+    newest.reverse();
+    assert_eq!(newest, entries.iter().map(|entry| entry.start_time.clone()).collect::<Vec<_>>(), "newest first");
+}
+
+#[tokio::test]
+async fn max_running_bounds_all_clusters_together_and_nobody_starves() {
+    let mut world = World::without_controller().await;
+    world.config.max_running = 2;
+    world.start_controller().await;
+    for n in 0..6 {
+        world.cluster(&format!("c{n}")).await;
+        world.submit(&format!("op-{n}"), &format!("c{n}"), "hold").await;
+    }
+    for n in 0..6 {
+        eventually(async || (world.kubelet.runs.lock().unwrap().len() == (n + 2).min(6)).then_some(())).await.expect("two run");
+        let running = world.controller().running.operations.state().iter().filter(|operation| phase(operation) == Phase::Running).count();
+        assert!(running <= 2, "{running} run");
+        let next = world.kubelet.runs.lock().unwrap()[n].operation.clone();
+        world.kubelet.release(&next);
+        world.finished(&next).await;
+    }
+    assert_eq!(world.kubelet.runs.lock().unwrap().len(), 6);
+}
+
+#[tokio::test]
+async fn who_waits_for_a_slot_says_so() {
+    let mut world = World::without_controller().await;
+    world.config.max_running = 1;
+    world.start_controller().await;
+    for name in ["x", "y"] {
+        world.cluster(name).await;
+        world.submit(&format!("on-{name}"), name, "hold").await;
+        world.operation_that(&format!("on-{name}"), "run or wait", |operation| !reason(operation).is_empty()).await;
+    }
+    let waiting = world.operation_that("on-y", "wait", |operation| reason(operation) == "TooManyRunning").await;
+    assert!(message(&waiting).contains("--max-running"));
+    world.kubelet.release("on-x");
+    world.operation_that("on-y", "run", |operation| phase(operation) == Phase::Running).await;
+}
+
+#[tokio::test]
+async fn a_deleted_operation_gives_its_turn_back_when_nothing_of_it_runs() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "hold").await;
+    eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.unwrap();
+    world.submit("b", "prod", "ok").await;
+    world.submit("c", "prod", "ok").await;
+    world.operation_that("c", "wait", |operation| message(operation).contains("operation b")).await;
+    world.delete("b").await;
+    world.operation_that("c", "wait for a now", |operation| message(operation).contains("operation a")).await;
+    world.delete("a").await;
+    assert_eq!(phase(&world.finished("c").await), Phase::Succeeded);
+    assert!(world.kubelet.runs.lock().unwrap().iter().all(|run| run.beside.is_empty()));
+    let entries = world.clusters().get("prod").await.unwrap().status.unwrap().conditions;
+    let ended: HashMap<_, _> = entries.iter().map(|entry| (entry.cluster_ops.as_str(), entry.status)).collect();
+    assert_eq!(ended.get("a"), Some(&Phase::Failed), "{ended:?}");
+}
+
+fn busy(cluster: &crd::Cluster) -> bool {
+    cluster.status.as_ref().is_none_or(|status| crd::is_true(&status.cluster_conditions, "Busy")) || cluster.name_any().is_empty()
+}

@@ -1,0 +1,245 @@
+//! An embedded API, a kubelet, and controllers that come and go.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crd::{Cluster, ClusterOperation, ClusterOperationSpec, ClusterSpec, DataRef, Phase};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::{Api, Client, ResourceExt};
+use kubeonkube_controller::{self as controller, Config, Running};
+use serde_json::json;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::kubelet::{DEADLINE, Kubelet};
+use crate::relay::Relay;
+
+pub(crate) const NAMESPACE: &str = "lab";
+pub(crate) const HOSTS: &str = "all:\n  hosts:\n    m1:\n    w1:\n";
+
+pub(crate) struct World {
+    pub(crate) client: Client,
+    pub(crate) kubelet: Arc<Kubelet>,
+    pub(crate) config: Config,
+    working: JoinHandle<()>,
+    controllers: Vec<Controller>,
+    api: Arc<standalone::Api>,
+    _dir: tempfile::TempDir,
+}
+
+pub(crate) struct Controller {
+    pub(crate) running: Running,
+    pub(crate) relay: Arc<Relay>,
+    shutdown: CancellationToken,
+    handle: JoinHandle<()>,
+}
+
+impl World {
+    /// With one controller, one namespace, and no cluster yet.
+    pub(crate) async fn new() -> Self {
+        let mut world = Self::without_controller().await;
+        world.start_controller().await;
+        world
+    }
+
+    pub(crate) async fn without_controller() -> Self {
+        let _ = tracing_subscriber::fmt().with_env_filter(tracing_subscriber::EnvFilter::from_default_env()).with_test_writer().try_init();
+        let dir = tempfile::tempdir().unwrap();
+        let options = standalone::Options { data_dir: dir.path().into(), crds: crd::all(), logs: Arc::new(standalone::NoLogs) };
+        let api = standalone::Api::open(options).expect("the API opens");
+        let client = api.client("test");
+        for name in [NAMESPACE, "elsewhere"] {
+            let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+            Api::all(client.clone()).create(&PostParams::default(), &namespace).await.unwrap();
+        }
+        let kubelet = Arc::new(Kubelet::default());
+        let working = tokio::spawn(kubelet.clone().work(api.client("kubelet")));
+        let config = Config { patience: Duration::ZERO, controller_namespace: NAMESPACE.into(), ..Config::default() };
+        Self { client, kubelet, config, working, controllers: Vec::new(), api, _dir: dir }
+    }
+
+    pub(crate) async fn start_controller(&mut self) -> &Controller {
+        let relay = Arc::new(Relay::default());
+        self.start_controller_behind(relay).await
+    }
+
+    pub(crate) async fn start_controller_behind(&mut self, relay: Arc<Relay>) -> &Controller {
+        let shutdown = CancellationToken::new();
+        let client = relay.client(&self.api.client("controller"));
+        let (running, handle) = controller::start(client, self.config.clone(), shutdown.clone());
+        assert!(tokio::time::timeout(DEADLINE, running.ready()).await.expect("the stores fill"));
+        self.controllers.push(Controller { running, relay, shutdown, handle });
+        self.controllers.last().unwrap()
+    }
+
+    pub(crate) fn controller(&self) -> &Controller {
+        self.controllers.last().expect("a controller runs")
+    }
+
+    /// Ends the newest controller, in order.
+    pub(crate) async fn stop_controller(&mut self) {
+        let controller = self.controllers.pop().expect("a controller runs");
+        controller.shutdown.cancel();
+        tokio::time::timeout(DEADLINE, controller.handle).await.expect("it ends after shutdown").unwrap();
+    }
+
+    /// Ends the newest controller as a power cut would.
+    pub(crate) fn kill_controller(&mut self) {
+        let controller = self.controllers.pop().expect("a controller runs");
+        controller.relay.cut.store(true, std::sync::atomic::Ordering::SeqCst);
+        controller.handle.abort();
+    }
+
+    pub(crate) fn operations(&self) -> Api<ClusterOperation> {
+        Api::all(self.client.clone())
+    }
+
+    pub(crate) fn clusters(&self) -> Api<Cluster> {
+        Api::all(self.client.clone())
+    }
+
+    pub(crate) fn jobs(&self) -> Api<Job> {
+        Api::namespaced(self.client.clone(), NAMESPACE)
+    }
+
+    /// A cluster with two hosts, a key, and ConfigMaps of its own.
+    pub(crate) async fn cluster(&self, name: &str) {
+        self.config_map(&format!("{name}-hosts"), &[("hosts.yml", HOSTS)]).await;
+        self.config_map(&format!("{name}-vars"), &[("group_vars.yml", "kube_version: v1.33.4\n")]).await;
+        let key = "-----BEGIN OPENSSH PRIVATE KEY-----\nbm9uZQ==\n-----END OPENSSH PRIVATE KEY-----\n";
+        self.secret(&format!("{name}-ssh"), "ssh-privatekey", key).await;
+        self.create_cluster(name, |_| {}).await;
+    }
+
+    /// A cluster whose references the test made itself.
+    pub(crate) async fn create_cluster(&self, name: &str, change: impl FnOnce(&mut ClusterSpec)) {
+        let at = |what: &str| DataRef::new(NAMESPACE, format!("{name}-{what}"));
+        let mut spec = ClusterSpec { hosts_conf_ref: at("hosts"), vars_conf_ref: at("vars"), ssh_auth_ref: Some(at("ssh")), ..ClusterSpec::default() };
+        change(&mut spec);
+        self.clusters().create(&PostParams::default(), &Cluster::new(name, spec)).await.unwrap();
+    }
+
+    pub(crate) async fn config_map(&self, name: &str, data: &[(&str, &str)]) {
+        let data: BTreeMap<String, String> = data.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        let map: ConfigMap = serde_json::from_value(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})).unwrap();
+        let maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), NAMESPACE);
+        if maps.get_opt(name).await.unwrap().is_some() {
+            maps.replace(name, &PostParams::default(), &map).await.unwrap();
+        } else {
+            maps.create(&PostParams::default(), &map).await.unwrap();
+        }
+    }
+
+    pub(crate) async fn secret(&self, name: &str, key: &str, value: &str) {
+        let secret: Secret = serde_json::from_value(json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": {key: value}})).unwrap();
+        Api::<Secret>::namespaced(self.client.clone(), NAMESPACE).create(&PostParams::default(), &secret).await.unwrap();
+    }
+
+    /// Submits `ping.yml` with an image of that name, which decides how the run ends.
+    pub(crate) async fn submit(&self, name: &str, cluster: &str, image: &str) -> ClusterOperation {
+        self.submit_with(name, cluster, |spec| spec.image = image.into()).await
+    }
+
+    pub(crate) async fn submit_with(&self, name: &str, cluster: &str, change: impl FnOnce(&mut ClusterOperationSpec)) -> ClusterOperation {
+        let mut spec = ClusterOperationSpec { cluster: cluster.into(), action: "ping.yml".into(), image: "ok".into(), ..ClusterOperationSpec::default() };
+        change(&mut spec);
+        self.operations().create(&PostParams::default(), &ClusterOperation::new(name, spec)).await.unwrap()
+    }
+
+    pub(crate) async fn cancel(&self, name: &str) {
+        self.operations().patch(name, &PatchParams::default(), &Patch::Merge(json!({"spec": {"cancel": true}}))).await.unwrap();
+    }
+
+    pub(crate) async fn delete(&self, name: &str) {
+        self.operations().delete(name, &DeleteParams::background()).await.unwrap();
+    }
+
+    /// The operation, once it is over and says so everywhere.
+    pub(crate) async fn finished(&self, name: &str) -> ClusterOperation {
+        let cluster = |operation: &ClusterOperation| self.controller().running.clusters.find(|c| c.name_any() == operation.spec.cluster);
+        self.operation_that(name, "be over", |operation| {
+            let done = operation.labels().get("hasCompleted").is_some_and(|value| value == "done");
+            let entry = cluster(operation).is_none_or(|cluster| {
+                cluster.status.as_ref().is_some_and(|status| status.conditions.iter().any(|entry| entry.uid == operation.uid() && entry.status.is_final()))
+            });
+            done && phase(operation).is_final() && entry
+        })
+        .await
+    }
+
+    /// The operation, once it satisfies a condition.
+    pub(crate) async fn operation_that(&self, name: &str, what: &str, holds: impl Fn(&ClusterOperation) -> bool) -> ClusterOperation {
+        let mut last = None;
+        let found = eventually(async || {
+            last = self.operations().get_opt(name).await.unwrap();
+            last.clone().filter(|operation| holds(operation))
+        })
+        .await;
+        found.unwrap_or_else(|| panic!("operation {name} should {what}: {last:#?}"))
+    }
+
+    /// The Cluster, once it satisfies a condition.
+    pub(crate) async fn cluster_that(&self, name: &str, what: &str, holds: impl Fn(&Cluster) -> bool) -> Cluster {
+        let mut last = None;
+        let found = eventually(async || {
+            last = self.clusters().get_opt(name).await.unwrap();
+            last.clone().filter(|cluster| holds(cluster))
+        })
+        .await;
+        found.unwrap_or_else(|| panic!("cluster {name} should {what}: {last:#?}"))
+    }
+
+    /// It was refused with this reason, without a Job, and stands everywhere it should.
+    pub(crate) async fn refused(&self, name: &str, why: &str) -> String {
+        let operation = self.finished(name).await;
+        let status = operation.status.clone().unwrap();
+        assert_eq!((status.status, reason(&operation)), (Phase::Failed, why), "{status:#?}");
+        assert_eq!(self.kubelet.runs_of(name), 0);
+        assert!(crd::is_true(&status.conditions, "Failed"));
+        let message = status.message.unwrap();
+        assert!(message.len() > 20, "a sentence: {message}");
+        message
+    }
+
+    pub(crate) async fn all_jobs(&self) -> Vec<Job> {
+        Api::<Job>::all(self.client.clone()).list(&ListParams::default()).await.unwrap().items
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.working.abort();
+        for controller in &self.controllers {
+            controller.handle.abort();
+        }
+    }
+}
+
+/// The value, as soon as there is one; None after the deadline.
+pub(crate) async fn eventually<T>(mut look: impl AsyncFnMut() -> Option<T>) -> Option<T> {
+    let ticking = async {
+        let mut tick = tokio::time::interval(Duration::from_millis(10));
+        loop {
+            tick.tick().await;
+            if let Some(found) = look().await {
+                return found;
+            }
+        }
+    };
+    tokio::time::timeout(DEADLINE, ticking).await.ok()
+}
+
+pub(crate) fn phase(operation: &ClusterOperation) -> Phase {
+    operation.status.as_ref().map(|status| status.status).unwrap_or_default()
+}
+
+pub(crate) fn reason(operation: &ClusterOperation) -> &str {
+    operation.status.as_ref().and_then(|status| status.reason.as_deref()).unwrap_or_default()
+}
+
+pub(crate) fn message(operation: &ClusterOperation) -> &str {
+    operation.status.as_ref().and_then(|status| status.message.as_deref()).unwrap_or_default()
+}

@@ -1,0 +1,101 @@
+//! Where collecting stands, and how it goes on after a cut.
+
+/// The last upstream line that was stored. Many lines may carry the same timestamp, so it is told apart by its rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    /// Timestamp in nanoseconds since the Unix epoch.
+    pub(crate) at: i64,
+    /// It was the n-th line with this timestamp, from 1.
+    pub(crate) nth: u32,
+}
+
+impl Cursor {
+    /// The cursor after one more line.
+    pub(crate) fn advanced(before: Option<Self>, at: i64) -> Self {
+        match before {
+            Some(c) if c.at == at => Self { at, nth: c.nth + 1 },
+            _ => Self { at, nth: 1 },
+        }
+    }
+
+    /// From which second to ask. `sinceTime` has whole seconds: the API server cuts the fraction and kube-rs *rounds* it, so a
+    /// fraction of .6 would skip lines. A whole second passes both unchanged, and everything before the cursor is dropped here.
+    pub(crate) fn since_second(self) -> i64 {
+        self.at.div_euclid(1_000_000_000)
+    }
+}
+
+/// What to do with an upstream line after a resume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Stored already.
+    Old,
+    New,
+    /// New, but the line of the cursor never came: the log was rotated away before it.
+    NewAfterGap,
+}
+
+/// Drops the lines of a new connection up to and including the cursor's.
+#[derive(Debug)]
+pub(crate) struct Resume {
+    seeking: Option<Cursor>,
+    seen: u32,
+}
+
+impl Resume {
+    pub(crate) fn after(cursor: Option<Cursor>) -> Self {
+        Self { seeking: cursor, seen: 0 }
+    }
+
+    /// The cursor's line has not come yet: this connection has told nothing so far.
+    pub(crate) fn is_seeking(&self) -> bool {
+        self.seeking.is_some()
+    }
+
+    /// Judges the next line of the connection by its timestamp.
+    pub(crate) fn judge(&mut self, at: i64) -> Verdict {
+        let Some(cursor) = self.seeking else { return Verdict::New };
+        if at < cursor.at {
+            return Verdict::Old;
+        }
+        if at == cursor.at {
+            self.seen += 1;
+            if self.seen == cursor.nth {
+                self.seeking = None;
+            }
+            return Verdict::Old;
+        }
+        self.seeking = None;
+        Verdict::NewAfterGap
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdicts(cursor: Cursor, stamps: &[i64]) -> Vec<Verdict> {
+        let mut resume = Resume::after(Some(cursor));
+        stamps.iter().map(|at| resume.judge(*at)).collect()
+    }
+
+    #[test]
+    fn equal_timestamps_are_told_apart_by_rank() {
+        use Verdict::{New, Old};
+        assert_eq!(verdicts(Cursor { at: 5, nth: 2 }, &[4, 5, 5, 5, 5, 6]), [Old, Old, Old, New, New, New]);
+    }
+
+    #[test]
+    fn a_cursor_that_was_rotated_away_is_a_gap() {
+        use Verdict::{New, NewAfterGap};
+        assert_eq!(verdicts(Cursor { at: 5, nth: 1 }, &[9, 9]), [NewAfterGap, New]);
+    }
+
+    #[test]
+    fn the_question_never_skips_the_cursor() {
+        let cursor = Cursor { at: 1_600_000_000, nth: 1 };
+        assert_eq!(cursor.since_second(), 1);
+        assert_eq!(Cursor::advanced(Some(cursor), 1_600_000_000).nth, 2);
+        assert_eq!(Cursor::advanced(Some(cursor), 1_600_000_001).nth, 1);
+    }
+}

@@ -1,0 +1,71 @@
+//! Why a run page has nothing to show (yet).
+
+use crd::{ClusterOperation, Phase, condition};
+
+use crate::pod::{PodFacts, PodState};
+
+/// The sentence in the place of a log without lines; None where there are lines, or where there soon will be.
+pub(crate) fn note(operation: &ClusterOperation, pod: Option<&PodFacts>, spooled: bool) -> Option<String> {
+    let status = operation.status.clone().unwrap_or_default();
+    let said = status.message.filter(|m| !m.is_empty());
+    match pod.map(|p| &p.state) {
+        Some(PodState::Waiting(why)) => return Some(format!("The run hasn't begun: {why}.")),
+        Some(PodState::Ended { ran: false }) => {
+            return Some("The pod ended before its container began, so there is no log.".into());
+        }
+        Some(_) => return None,
+        None if spooled => return None,
+        None => {}
+    }
+    Some(match status.status {
+        Phase::Pending => {
+            let queued = status.conditions.iter().find(|c| c.type_ == condition::QUEUED && c.status == "True");
+            let queued = queued.map(|c| c.message.clone()).filter(|m| !m.is_empty());
+            queued.or(said).unwrap_or_else(|| "The operation waits to be taken up.".into())
+        }
+        Phase::Running => "The run is being prepared: its pod does not exist yet.".into(),
+        Phase::Succeeded | Phase::Failed if status.job_ref.is_some() => {
+            "The log is not on this server: its pod was gone before it could be read.".into()
+        }
+        Phase::Succeeded | Phase::Failed => {
+            format!("The operation ended before anything ran. {}", said.unwrap_or_default()).trim_end().to_owned()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crd::{ClusterOperationStatus, Fact};
+
+    use super::*;
+
+    fn operation(status: ClusterOperationStatus) -> ClusterOperation {
+        ClusterOperation { status: Some(status), ..ClusterOperation::default() }
+    }
+
+    #[test]
+    fn a_queued_operation_says_what_it_waits_for() {
+        let mut status = ClusterOperationStatus::default();
+        let now = crd::Time("2026-01-01T00:00:00Z".parse().unwrap());
+        crd::upsert(
+            &mut status.conditions,
+            Fact::new(condition::QUEUED, true, "ClusterBusy", "Waits for grow."),
+            &now,
+            None,
+        );
+        assert_eq!(note(&operation(status), None, false).as_deref(), Some("Waits for grow."));
+    }
+
+    #[test]
+    fn a_refused_operation_repeats_why() {
+        let status = ClusterOperationStatus {
+            status: Phase::Failed,
+            message: Some("hosts.yml is empty.".into()),
+            ..Default::default()
+        };
+        assert_eq!(
+            note(&operation(status), None, false).as_deref(),
+            Some("The operation ended before anything ran. hosts.yml is empty.")
+        );
+    }
+}

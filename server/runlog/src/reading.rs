@@ -1,0 +1,164 @@
+//! Reading a journal: pages, events, batches for followers, the whole text.
+
+use std::{fs::File, io, ops::ControlFlow, os::unix::fs::FileExt};
+
+use api::{
+    log::{LogLine, LogPage},
+    run::RunEvent,
+};
+
+use crate::{
+    ansi,
+    journal::{self, Extent, Point, RECORD_LIMIT, Record},
+    run::Run,
+};
+
+/// Most lines of one page, and most bytes of text.
+const PAGE_LINES: u32 = 10_000;
+const PAGE_BYTES: usize = 8 * 1024 * 1024;
+
+/// Walks records from `point`, which moves along; stops at `until` (in bytes of the journal), after about `budget` bytes, or
+/// when `each` breaks (the record it broke at counts as read). Blocking.
+pub(crate) fn walk(
+    file: &File,
+    point: &mut Point,
+    until: u64,
+    budget: usize,
+    mut each: impl FnMut(&[u8], &Point) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let mut size = budget.min(256 * 1024);
+    let mut left = budget;
+    while point.offset < until && left > 0 {
+        let mut buffer = vec![0; usize::try_from(until - point.offset).unwrap_or(usize::MAX).min(size)];
+        file.read_exact_at(&mut buffer, point.offset)?;
+        let mut used = 0;
+        while let Some(length) = buffer[used..].iter().position(|b| *b == b'\n') {
+            let record = &buffer[used..used + length];
+            let flow = each(record, point);
+            used += length + 1;
+            point.offset += length as u64 + 1;
+            point.lines += u64::from(journal::is_line(record));
+            if flow.is_break() {
+                return Ok(());
+            }
+        }
+        left = left.saturating_sub(used);
+        if used == 0 {
+            if size > RECORD_LIMIT {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "a record of the journal has no end"));
+            }
+            size *= 2;
+        }
+    }
+    Ok(())
+}
+
+/// Up to `count` lines from `from`; 0: the last `count`. Blocking.
+pub(crate) fn page(run: &Run, from: u64, count: u32) -> io::Result<LogPage> {
+    let extent = run.extent();
+    let count = u64::from(count.min(PAGE_LINES));
+    let first = if from == 0 { extent.lines.saturating_sub(count) + 1 } else { from };
+    let mut lines = Vec::new();
+    let mut bytes = 0;
+    if count > 0 && first <= extent.lines {
+        let mut point = run.seek(first, u64::MAX);
+        walk(&run.file(), &mut point, extent.bytes, usize::MAX, |record, at| {
+            if journal::is_line(record)
+                && at.lines + 1 >= first
+                && let Some(Record::Line(line)) = journal::decode(record, at.lines)
+            {
+                bytes += line.s.len();
+                lines.push(line);
+            }
+            if lines.len() as u64 >= count || bytes > PAGE_BYTES {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+    }
+    Ok(LogPage { first, lines, total: extent.lines, end: extent.end })
+}
+
+/// All events so far. Blocking.
+pub(crate) fn events(run: &Run) -> io::Result<Vec<RunEvent>> {
+    let mut events = Vec::new();
+    walk(&run.file(), &mut Point::default(), run.extent().bytes, usize::MAX, |record, at| {
+        if journal::is_event(record)
+            && let Some(Record::Event(event)) = journal::decode(record, at.lines)
+        {
+            events.push(event);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(events)
+}
+
+/// What a follower wants of some records.
+#[derive(Debug, Default)]
+pub(crate) struct Portion {
+    /// Number of the first of `lines`.
+    pub(crate) first: u64,
+    pub(crate) lines: Vec<LogLine>,
+    pub(crate) events: Vec<RunEvent>,
+}
+
+/// Which lines and events a follower still wants.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) line: u64,
+    pub(crate) event: u64,
+}
+
+impl Portion {
+    /// Takes a record that stands after `lines_before` lines.
+    pub(crate) fn take(&mut self, record: Record, lines_before: u64, wanted: Wanted) {
+        match record {
+            Record::Line(line) if lines_before + 1 >= wanted.line => {
+                if self.lines.is_empty() {
+                    self.first = lines_before + 1;
+                }
+                self.lines.push(line);
+            }
+            Record::Event(event) if event.n >= wanted.event => self.events.push(event),
+            Record::Line(_) | Record::Event(_) | Record::End(_) => {}
+        }
+    }
+}
+
+/// Reads about `budget` bytes of records for a follower. Blocking.
+pub(crate) fn portion(
+    file: &File,
+    point: &mut Point,
+    extent: &Extent,
+    wanted: Wanted,
+    budget: usize,
+) -> io::Result<Portion> {
+    let mut portion = Portion::default();
+    walk(file, point, extent.bytes, budget, |record, at| {
+        // A line that isn't wanted needn't be decoded: a follower that skips reads events only.
+        let skipped = journal::is_line(record) && at.lines + 1 < wanted.line;
+        if !skipped && let Some(record) = journal::decode(record, at.lines) {
+            portion.take(record, at.lines, wanted);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(portion)
+}
+
+/// The next chunk of plain text; empty at the end. Blocking.
+pub(crate) fn text(file: &File, point: &mut Point, until: u64) -> io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    while out.is_empty() && point.offset < until {
+        walk(file, point, until, 64 * 1024, |record, at| {
+            if journal::is_line(record)
+                && let Some(Record::Line(line)) = journal::decode(record, at.lines)
+            {
+                out.extend_from_slice(ansi::without_colours(&line.s).as_bytes());
+                out.push(b'\n');
+            }
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(out)
+}

@@ -1,0 +1,160 @@
+//! Watching pods and collecting from each.
+
+use std::{
+    collections::HashSet,
+    path::PathBuf,
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
+
+use crd::ClusterOperation;
+use futures::{StreamExt, TryStreamExt};
+use k8s_openapi::api::core::v1::Pod;
+use kube::{
+    Api, Client,
+    runtime::{WatchStreamExt, reflector::Store, watcher},
+};
+use tokio::sync::{Semaphore, watch};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    Readers, RunLog,
+    collect::collect,
+    pod::{PodFacts, facts},
+    retention,
+    run::{self, About},
+};
+
+/// Logs of ended pods read at the same time after a restart.
+const CATCHING_UP: usize = 16;
+
+/// How to collect.
+pub struct Options {
+    /// The folder of the spool; made if need be. Nobody else may write there.
+    pub dir: PathBuf,
+    /// Who may read.
+    pub readers: Arc<dyn Readers>,
+}
+
+/// Starts collecting from every pod that carries an operation's label. The second value is the work itself: spawn and
+/// join it; it ends soon after `shutdown`, and leaves every journal so that the next start goes on without a line lost.
+pub fn start(
+    client: Client,
+    options: Options,
+    operations: Store<ClusterOperation>,
+    shutdown: CancellationToken,
+) -> (Arc<RunLog>, impl Future<Output = ()> + Send + 'static) {
+    let runs = Arc::new(RunLog::new(options.dir, operations, options.readers));
+    let pods = Pods {
+        client,
+        runs: Arc::clone(&runs),
+        tasks: TaskTracker::new(),
+        catching_up: Arc::new(Semaphore::new(CATCHING_UP)),
+        shutdown,
+    };
+    (runs, pods.watch())
+}
+
+struct Pods {
+    client: Client,
+    runs: Arc<RunLog>,
+    tasks: TaskTracker,
+    catching_up: Arc<Semaphore>,
+    shutdown: CancellationToken,
+}
+
+impl Pods {
+    async fn watch(self) {
+        self.tasks.spawn(self.shutdown.clone().run_until_cancelled_owned(retention::sweep(Arc::clone(&self.runs))));
+        let labels = format!("{}={},{}", crd::LABEL_MANAGED_BY, crd::PRODUCT, crd::LABEL_OPERATION);
+        let pods: Api<Pod> = Api::all(self.client.clone());
+        let mut events = watcher(pods, watcher::Config::default().labels(&labels)).default_backoff().boxed();
+        let mut listed: HashSet<String> = HashSet::new();
+        while let Some(event) = self.shutdown.run_until_cancelled(events.try_next()).await {
+            match event {
+                Ok(Some(watcher::Event::Apply(pod))) => drop(self.seen(&pod)),
+                Ok(Some(watcher::Event::Delete(pod))) => self.deleted(&pod),
+                Ok(Some(watcher::Event::Init)) => listed.clear(),
+                Ok(Some(watcher::Event::InitApply(pod))) => listed.extend(self.seen(&pod)),
+                Ok(Some(watcher::Event::InitDone)) => self.only(&listed),
+                Ok(None) => break,
+                Err(error) => tracing::warn!(%error, "pods can't be watched; trying again"),
+            }
+        }
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Takes note of a pod and collects from it; returns its Job's uid.
+    fn seen(&self, pod: &Pod) -> Option<String> {
+        let facts = facts(pod)?;
+        let job = facts.job.clone();
+        let mut pods = self.runs.pods.lock().unwrap_or_else(PoisonError::into_inner);
+        match pods.get(&job) {
+            Some(known) if known.borrow().uid != facts.uid => {
+                tracing::warn!(
+                    pod = facts.name,
+                    operation = facts.operation,
+                    "a second pod of the same Job is ignored"
+                );
+            }
+            Some(known) => drop(known.send_if_modified(|old| {
+                let changed = *old != facts;
+                *old = facts;
+                changed
+            })),
+            None => {
+                let (sender, receiver) = watch::channel(facts);
+                pods.insert(job.clone(), sender);
+                self.collect(receiver);
+            }
+        }
+        Some(job)
+    }
+
+    fn deleted(&self, pod: &Pod) {
+        let Some(facts) = facts(pod) else { return };
+        let mut pods = self.runs.pods.lock().unwrap_or_else(PoisonError::into_inner);
+        if pods.get(&facts.job).is_some_and(|known| known.borrow().uid == facts.uid)
+            && let Some(known) = pods.remove(&facts.job)
+        {
+            known.send_modify(|f| f.state = facts.state.deleted());
+        }
+    }
+
+    /// After a new list: whoever isn't in it was deleted while nobody watched.
+    fn only(&self, listed: &HashSet<String>) {
+        let mut pods = self.runs.pods.lock().unwrap_or_else(PoisonError::into_inner);
+        pods.retain(|job, known| {
+            let stays = listed.contains(job);
+            if !stays {
+                known.send_modify(|f| f.state = f.state.deleted());
+            }
+            stays
+        });
+    }
+
+    fn collect(&self, facts: watch::Receiver<PodFacts>) {
+        let (client, runs, catching_up) = (self.client.clone(), Arc::clone(&self.runs), Arc::clone(&self.catching_up));
+        let work = async move {
+            let pod = facts.borrow().clone();
+            // Thousands of ended pods after a restart: most are complete, which a few bytes tell.
+            let _turn = if pod.state.is_settled() { catching_up.acquire_owned().await.ok() } else { None };
+            let Some(folder) = run::folder(&runs.spool, &pod.job) else { return };
+            if tokio::task::spawn_blocking(move || run::is_complete(&folder)).await.unwrap_or(false) {
+                return;
+            }
+            let about = About { operation: pod.operation.clone(), namespace: pod.namespace, pod: pod.name };
+            loop {
+                let collected = match runs.create(&pod.job, about.clone()).await {
+                    Ok(run) => collect(client.clone(), run, facts.clone()).await,
+                    Err(error) => Err(error),
+                };
+                let Err(error) = collected else { return };
+                tracing::error!(operation = pod.operation, %error, "the log of a run can't be written; trying again");
+                tokio::time::sleep(Duration::from_secs(5)).await;
+            }
+        };
+        self.tasks.spawn(self.shutdown.clone().run_until_cancelled_owned(work));
+    }
+}

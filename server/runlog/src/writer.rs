@@ -1,0 +1,141 @@
+//! The one who appends to a run's journal.
+
+use std::{io, io::Write, sync::Arc};
+
+use api::{
+    Time,
+    log::{LogEnd, LogLine},
+    run::RunEvent,
+};
+
+use crate::{
+    cursor::Cursor,
+    journal::{self, Record},
+    mask::Masker,
+    message::{Message, understand},
+    run::Run,
+    upstream::RawLine,
+};
+
+/// What may wait before it must be written, in bytes.
+const PENDING_LIMIT: usize = 64 * 1024;
+
+pub(crate) struct Writer {
+    run: Arc<Run>,
+    masker: Masker,
+    token: Option<String>,
+    /// Including what is still pending.
+    cursor: Option<Cursor>,
+    lines: u64,
+    event: u64,
+    missing: u64,
+    pending: Vec<u8>,
+    records: Vec<Record>,
+}
+
+impl Writer {
+    /// Goes on where the journal ends.
+    pub(crate) fn resume(run: Arc<Run>, mut masker: Masker, token: Option<String>) -> Self {
+        let scan = run.scan();
+        masker.resume_after(scan.last_line.as_deref());
+        Self {
+            masker,
+            token,
+            cursor: scan.cursor,
+            lines: scan.extent.lines,
+            event: scan.extent.event,
+            missing: scan.missing,
+            run,
+            pending: Vec::new(),
+            records: Vec::new(),
+        }
+    }
+
+    pub(crate) fn cursor(&self) -> Option<Cursor> {
+        self.cursor
+    }
+
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.pending.len() >= PENDING_LIMIT
+    }
+
+    /// Takes one upstream line: its timestamp, and what the container wrote.
+    pub(crate) fn push(&mut self, at: i64, raw: &[u8], line: &RawLine) {
+        let length = line.length - (line.bytes.len() - raw.len()) as u64;
+        let message = understand(raw, length, self.token.as_deref(), self.event, &mut self.masker);
+        // A run numbers its events from 1: a first one that is later means that the beginning was rotated away.
+        if let (None, Message::Event(event)) = (self.cursor, &message)
+            && event.n > 1
+        {
+            self.mark(at, event.n - 1, "The log begins here: what was before had been rotated away.");
+        }
+        self.cursor = Some(Cursor::advanced(self.cursor, at));
+        match message {
+            Message::Text(text) => self.text(at, text),
+            Message::Event(event) => self.event(b'e', at, event),
+            Message::Both(text, event) => {
+                self.text(at, text);
+                self.event(b'f', at, event);
+            }
+        }
+    }
+
+    fn text(&mut self, at: i64, text: String) {
+        journal::encode(&mut self.pending, b't', at, text.as_bytes());
+        self.records.push(Record::Line(LogLine { t: Time(at / 1_000_000), s: text }));
+        self.lines += 1;
+    }
+
+    fn event(&mut self, kind: u8, at: i64, mut event: RunEvent) {
+        event.after = self.lines;
+        self.event = event.n;
+        match serde_json::to_vec(&event) {
+            Ok(json) => {
+                journal::encode(&mut self.pending, kind, at, &json);
+                self.records.push(Record::Event(event));
+            }
+            Err(error) => tracing::error!(%error, "an event could not be written"),
+        }
+    }
+
+    /// A line of ours where at least `missing` lines are missing.
+    pub(crate) fn mark(&mut self, at: i64, missing: u64, text: &str) {
+        journal::encode(&mut self.pending, b'm', at, format!("{missing} {text}").as_bytes());
+        self.records.push(Record::Line(LogLine { t: Time(at / 1_000_000), s: text.to_owned() }));
+        self.lines += 1;
+        self.missing += missing;
+    }
+
+    /// Writes what is pending and tells the readers. After an error this writer must be replaced.
+    pub(crate) async fn flush(&mut self) -> io::Result<()> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let bytes = std::mem::take(&mut self.pending);
+        let (file, before) = (self.run.file(), self.run.extent().bytes);
+        let written = tokio::task::spawn_blocking(move || match (&*file).write_all(&bytes) {
+            Ok(()) => Ok(bytes),
+            Err(error) => {
+                file.set_len(before)?;
+                Err(error)
+            }
+        });
+        let bytes = written.await.map_err(io::Error::other)??;
+        self.run.publish(&bytes, std::mem::take(&mut self.records));
+        Ok(())
+    }
+
+    /// Writes the verdict. Nothing follows it.
+    pub(crate) async fn finish(mut self) -> io::Result<LogEnd> {
+        let at = self.cursor.map_or(0, |c| c.at);
+        journal::encode(&mut self.pending, b'z', at, self.missing.to_string().as_bytes());
+        self.flush().await?;
+        let file = self.run.file();
+        tokio::task::spawn_blocking(move || file.sync_data()).await.map_err(io::Error::other)??;
+        Ok(LogEnd { lines: self.lines, missing: self.missing })
+    }
+}

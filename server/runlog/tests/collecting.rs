@@ -1,0 +1,258 @@
+//! Collecting a run against a scripted API: what is stored is exactly what the container wrote.
+
+mod scripted;
+
+use api::{
+    backend::Runs,
+    log::{LogEnd, LogFrame},
+};
+use futures::StreamExt;
+use scripted::{Break, Script, TOKEN, World, drain, run, until, user};
+
+/// 400 lines a second, seven of them with the same timestamp.
+fn stamp(n: u64) -> i64 {
+    1_790_000_000_000_000_000 + i64::try_from(n / 7).unwrap() * 17_500_000
+}
+
+fn numbered(range: std::ops::Range<u64>) -> impl Iterator<Item = (i64, Vec<u8>)> {
+    range.map(|n| (stamp(n), format!("line {n} of the run").into_bytes()))
+}
+
+fn event(n: u64) -> Vec<u8> {
+    format!("\u{1e}{TOKEN} {{\"n\":{n},\"at\":7,\"type\":\"step_end\",\"step\":1,\"rc\":0}}").into_bytes()
+}
+
+fn assert_numbered(lines: &[api::log::LogLine], count: u64) {
+    assert_eq!(lines.len() as u64, count);
+    for (n, line) in lines.iter().enumerate() {
+        assert_eq!(line.s, format!("line {n} of the run"));
+        assert_eq!(line.t.0, stamp(n as u64) / 1_000_000);
+    }
+}
+
+fn cut(n: usize) -> Break {
+    if n.is_multiple_of(2) { Break::Error(200_017 + n * 2_919) } else { Break::Quiet(200_029 + n * 2_907) }
+}
+
+#[tokio::test]
+async fn twenty_cuts_over_100_000_lines_lose_and_double_nothing() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    script.breaks((0..20).map(cut));
+    let world = World::start(&script, dir.path());
+    let viewer = tokio::spawn(drain(world.follow(1).await));
+    for part in 0..100 {
+        script.write(numbered(part * 1000..(part + 1) * 1000));
+        tokio::task::yield_now().await;
+    }
+    script.end();
+    let (lines, _, end) = viewer.await.unwrap();
+    assert_numbered(&lines, 100_000);
+    assert_eq!(end, Some(LogEnd { lines: 100_000, missing: 0 }));
+    assert_eq!(script.breaks_left(), 0);
+}
+
+#[tokio::test]
+async fn an_ended_log_is_read_to_its_end_through_cuts() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    script.write(numbered(0..20_000));
+    script.write([(stamp(20_000), b"without a line feed at the end".to_vec())]);
+    script.end();
+    script.breaks((0..4).map(cut));
+    let world = World::start(&script, dir.path());
+    let (lines, _, end) = drain(world.follow(1).await).await;
+    assert_numbered(&lines[..20_000], 20_000);
+    assert_eq!(end, Some(LogEnd { lines: 20_001, missing: 0 }));
+}
+
+#[tokio::test]
+async fn a_killed_server_goes_on_where_its_journal_ends() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    let mixed = |range: std::ops::Range<u64>| {
+        range.map(|n| {
+            (stamp(n), if n % 5 == 4 { event(n / 5 + 1) } else { format!("line {n} of the run").into_bytes() })
+        })
+    };
+    for kill in 0..10 {
+        let world = World::start(&script, dir.path());
+        script.write(mixed(kill * 500..(kill + 1) * 500));
+        world.lines(kill * 400 + 1).await;
+        world.kill().await;
+        // What a crash in the middle of a write leaves.
+        let journal = dir.path().join("job-1/journal");
+        let mut bytes = std::fs::read(&journal).unwrap();
+        bytes.extend_from_slice(b"t1790000000000000000 half a rec");
+        std::fs::write(&journal, bytes).unwrap();
+    }
+    script.end();
+    let world = World::start(&script, dir.path());
+    let (lines, events, end) = drain(world.follow(1).await).await;
+    assert_eq!(end, Some(LogEnd { lines: 4000, missing: 0 }));
+    let wanted: Vec<_> = (0..5000_u64).filter(|n| n % 5 != 4).map(|n| format!("line {n} of the run")).collect();
+    assert_eq!(lines.into_iter().map(|l| l.s).collect::<Vec<_>>(), wanted);
+    assert_eq!(events.iter().map(|e| e.n).collect::<Vec<_>>(), (1..=1000).collect::<Vec<_>>());
+    assert!(events.iter().all(|e| e.after == e.n * 4), "each came after four more lines");
+    drop(world);
+    let again = World::start(&script, dir.path());
+    let before = script.connections();
+    assert_numbered_end(&again, 4000).await;
+    assert_eq!(script.connections(), before, "a complete log is not asked for again");
+}
+
+async fn assert_numbered_end(world: &World, lines: u64) {
+    let page = world.runs.page(&user(), &run(), 0, 10).await.unwrap();
+    assert_eq!((page.first, page.lines.len(), page.total), (lines - 9, 10, lines));
+    assert_eq!(page.end, Some(LogEnd { lines, missing: 0 }));
+}
+
+#[tokio::test]
+async fn one_upstream_follow_serves_any_number_of_viewers() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    script.write(numbered(0..1000));
+    let world = World::start(&script, dir.path());
+    world.lines(1000).await;
+    let viewers: Vec<_> = futures::future::join_all((0..50).map(|_| world.follow(1))).await;
+    script.write(numbered(1000..2000));
+    script.end();
+    for viewer in viewers {
+        let (lines, _, end) = drain(viewer).await;
+        assert_numbered(&lines, 2000);
+        assert_eq!(end, Some(LogEnd { lines: 2000, missing: 0 }));
+    }
+    assert!(script.connections() <= 2, "one follow, and one more that confirms the end: {}", script.connections());
+}
+
+#[tokio::test]
+async fn a_slow_viewer_gets_a_gap_and_back_fills_from_the_spool() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    script.write(numbered(0..100));
+    let world = World::start(&script, dir.path());
+    let quick = tokio::spawn(drain(world.follow(1).await));
+    let mut slow = world.follow(1).await;
+    let mut seen = 0;
+    while seen < 100 {
+        if let Some(LogFrame::Lines { first, lines }) = slow.next().await {
+            assert_eq!(first, seen + 1);
+            seen += lines.len() as u64;
+        }
+    }
+    // One look at the empty tail makes it a live follower.
+    assert!(futures::poll!(slow.next()).is_pending());
+    script.write((100..40_000).map(|n| {
+        (stamp(n), if n == 150 || n == 20_000 { event(n / 150) } else { format!("line {n} of the run").into_bytes() })
+    }));
+    world.lines(39_998).await;
+    // It takes one batch, and then nothing for three seconds.
+    let Some(LogFrame::Lines { first: 101, lines }) = slow.next().await else { panic!("lines") };
+    assert!(matches!(slow.next().await, Some(LogFrame::Events(_))));
+    tokio::time::pause();
+    tokio::time::advance(std::time::Duration::from_secs(3)).await;
+    tokio::time::resume();
+    let Some(LogFrame::Gap { from, to }) = slow.next().await else { panic!("a gap") };
+    assert_eq!(from, 101 + lines.len() as u64);
+    let missed = world.runs.page(&user(), &run(), from, 10_000).await.unwrap();
+    assert_eq!((missed.first, missed.lines.len()), (from, 10_000));
+    assert_eq!(missed.lines[0].s, format!("line {from} of the run"));
+    script.end();
+    let (mut events, mut next) = (Vec::new(), to);
+    while let Some(frame) = slow.next().await {
+        match frame {
+            LogFrame::Lines { first, lines } => {
+                assert_eq!(first, next);
+                next += lines.len() as u64;
+            }
+            LogFrame::Events(more) => events.extend(more),
+            LogFrame::Gap { .. } => panic!("one gap is enough"),
+            LogFrame::End(end) => assert_eq!(end, LogEnd { lines: 39_998, missing: 0 }),
+        }
+    }
+    assert_eq!((next, events.len()), (39_999, 1), "events are never left out");
+    assert_eq!(quick.await.unwrap().0.len(), 39_998, "nobody else was held back");
+}
+
+#[tokio::test]
+async fn what_is_stored_is_clean_and_without_secrets() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    let forged = b"\x1e0000000000000000 {\"n\":1,\"at\":7,\"type\":\"step_end\",\"step\":1,\"rc\":0}".to_vec();
+    let lines: Vec<Vec<u8>> = vec![
+        b"password is hunter2222, token opensesame".to_vec(),
+        forged,
+        format!("the run's own token is {TOKEN}").into_bytes(),
+        b"caf\xe9 \xff\0 \x1b[2J\x1b[31mred\x1b[0m".to_vec(),
+        b" 1%\r 50%\r100%\r".to_vec(),
+        vec![b'x'; 200_000],
+        event(1),
+    ];
+    script.write(lines.into_iter().zip(0..).map(|(line, n)| (stamp(n), line)));
+    script.end();
+    let world = World::start(&script, dir.path());
+    let (lines, events, end) = drain(world.follow(1).await).await;
+    let text: Vec<_> = lines.iter().map(|l| l.s.as_str()).collect();
+    assert_eq!(text[0], "password is ••••••, token ••••••");
+    assert!(text[1].starts_with("0000000000000000 {"), "{}", text[1]);
+    assert_eq!(text[2], "the run's own token is ••••••");
+    assert_eq!(text[3], "caf\u{fffd} \u{fffd} \u{1b}[31mred\u{1b}[0m");
+    assert_eq!(text[4], "100%");
+    assert!(text[5].len() <= 65_536 && text[5].ends_with("[cut here: this line has 200000 bytes]"));
+    assert_eq!((events.len(), end.map(|e| e.lines)), (1, Some(6)));
+    let stored = std::fs::read(dir.path().join("job-1/journal")).unwrap();
+    for secret in ["hunter2222", "opensesame", TOKEN] {
+        assert!(!String::from_utf8_lossy(&stored).contains(secret), "{secret} reached the disk");
+    }
+    let download: Vec<u8> = world.runs.text(&user(), &run()).await.unwrap().concat().await;
+    assert!(String::from_utf8(download).unwrap().contains("red\n100%\n"), "a download is plain text");
+}
+
+#[tokio::test]
+async fn rotation_between_two_connections_is_counted_and_shown() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    script.breaks([Break::Error(20_000)]);
+    script.write(numbered(0..2000));
+    let world = World::start(&script, dir.path());
+    world.lines(100).await;
+    script.rotate();
+    script.write(numbered(2000..2100));
+    script.end();
+    let (lines, _, end) = drain(world.follow(1).await).await;
+    assert_eq!(end, Some(LogEnd { lines: lines.len() as u64, missing: 1 }));
+    let at = lines.iter().position(|l| l.s.starts_with("Lines are missing here")).expect("a mark");
+    assert_eq!(lines[at + 1].s, "line 2000 of the run");
+    assert_eq!(lines.last().unwrap().s, "line 2099 of the run");
+}
+
+#[tokio::test]
+async fn a_pod_deleted_after_its_last_line_leaves_a_complete_log() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    script.write(numbered(0..100));
+    let world = World::start(&script, dir.path());
+    world.lines(100).await;
+    script.delete_pod();
+    let (lines, _, end) = drain(world.follow(1).await).await;
+    assert_numbered(&lines, 100);
+    assert_eq!(end, Some(LogEnd { lines: 100, missing: 0 }));
+}
+
+#[tokio::test]
+async fn a_pod_deleted_before_its_log_was_read_leaves_a_verdict() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    script.write(numbered(0..5000));
+    script.breaks(std::iter::repeat_n(Break::Error(1000), 1));
+    let world = World::start(&script, dir.path());
+    world.lines(10).await;
+    script.delete_pod();
+    let (lines, _, end) = drain(world.follow(1).await).await;
+    assert_eq!(end.map(|e| (e.lines, e.missing)), Some((lines.len() as u64, 1)));
+    assert!(lines.last().is_some_and(|l| l.s.starts_with("The pod was deleted before")), "{:?}", lines.last());
+}
+
+#[tokio::test]
+async fn a_forgotten_run_ends_its_viewers_and_leaves_nothing() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    script.write(numbered(0..10));
+    script.end();
+    let world = World::start(&script, dir.path());
+    until(async || world.runs.page(&user(), &run(), 1, 0).await.unwrap().end.is_some()).await;
+    world.runs.forget("job-1").await.unwrap();
+    assert!(!dir.path().join("job-1").exists());
+    let record = world.runs.record(&user(), &run(), 0, 10).await.unwrap();
+    assert_eq!(record.log.total, 0);
+}

@@ -1,0 +1,69 @@
+//! `kubeonkube backup FILE`: a consistent copy of the standalone database, whether or not a server writes to it.
+
+use std::{
+    fs::{self, OpenOptions},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::{Connection, OpenFlags};
+
+/// Why there is no copy.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    #[error("there is no database in {0}: name the data directory of a standalone server with --data-dir.")]
+    NoDatabase(PathBuf),
+    #[error("{0} exists already. Choose another name.")]
+    Exists(PathBuf),
+    #[error("{file} can't be written: {error}.")]
+    File { file: PathBuf, error: std::io::Error },
+    #[error("the database could not be copied: {0}. Check the free space, and that you may read the data directory.")]
+    Copy(#[from] rusqlite::Error),
+}
+
+/// Copies the database of `data` to `file` (0600: it holds every key and token), which must not exist.
+pub fn backup(data: &Path, file: &Path) -> Result<(), BackupError> {
+    let database = data.join("state.db");
+    if !database.is_file() {
+        return Err(BackupError::NoDatabase(data.to_owned()));
+    }
+    // Made first and empty, so that the secrets are never in a file that others may read.
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(file).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => BackupError::Exists(file.to_owned()),
+        _ => BackupError::File { file: file.to_owned(), error },
+    })?;
+    copy(&database, file).inspect_err(|_| {
+        let _ = fs::remove_file(file);
+    })
+}
+
+/// One read transaction over everything; SQLite lets the server go on writing meanwhile.
+fn copy(database: &Path, file: &Path) -> Result<(), BackupError> {
+    let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.busy_timeout(std::time::Duration::from_secs(30))?;
+    connection.execute("VACUUM INTO ?1", [file.to_string_lossy()])?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_is_whole_private_and_never_overwrites() {
+        let data = tempfile::tempdir().expect("a directory");
+        let file = data.path().join("copy.db");
+        assert!(matches!(backup(data.path(), &file), Err(BackupError::NoDatabase(_))));
+        let server = Connection::open(data.path().join("state.db")).expect("open");
+        server
+            .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (n); INSERT INTO t VALUES (7)")
+            .expect("filled");
+        backup(data.path(), &file).expect("copied while it is open");
+        let copy = Connection::open(&file).expect("open");
+        assert_eq!(copy.query_row("SELECT n FROM t", [], |row| row.get::<_, u32>(0)).expect("there"), 7);
+        assert_eq!(fs::metadata(&file).expect("there").permissions().mode() & 0o777, 0o600);
+        assert!(matches!(backup(data.path(), &file), Err(BackupError::Exists(_))));
+    }
+}

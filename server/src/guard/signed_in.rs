@@ -1,0 +1,62 @@
+//! Deny by default: what is not listed here as open to everybody needs a session.
+
+use std::sync::Arc;
+
+use api::Problem;
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse, Redirect, Response},
+};
+use http::Method;
+
+use crate::{guard::as_json, router::Web, session::page};
+
+/// What a stranger may ask for.
+fn is_open(path: &str) -> bool {
+    matches!(path, "/login" | "/logout" | "/healthz" | "/readyz" | "/favicon.svg") || path.starts_with("/assets/")
+}
+
+/// The layer. It puts the session into the request's extensions.
+pub async fn layer(State(web): State<Arc<Web>>, mut request: Request, next: Next) -> Response {
+    let session = web.sessions.of(request.headers());
+    let (path, signed_in) = (request.uri().path(), session.is_some());
+    if !signed_in && !is_open(path) {
+        let for_programs = path == "/live" || path.starts_with("/api");
+        if for_programs || !matches!(*request.method(), Method::GET | Method::HEAD | Method::POST) {
+            return as_json(&Problem::SignedOut);
+        }
+        // After a POST the person comes back to the page, not to the form's answer.
+        let next = request.uri().path_and_query().map_or(path, |whole| whole.as_str());
+        return Redirect::to(&page::address(next)).into_response();
+    }
+    if let Some(session) = session {
+        request.extensions_mut().insert(session);
+    }
+    next.run(request).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_way_in_is_open() {
+        for open in ["/login", "/assets/app-1.js", "/healthz"] {
+            assert!(is_open(open), "{open}");
+        }
+        for closed in [
+            "/",
+            "/clusters",
+            "/api/list_clusters",
+            "/live",
+            "/login/",
+            "/loginx",
+            "/assets",
+            "//login",
+            "/operations/a/log.txt",
+        ] {
+            assert!(!is_open(closed), "{closed}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Sessions that were signed out before their time, remembered until they would have ended anyway.
+
+use std::{
+    collections::HashMap,
+    fs::{self, OpenOptions},
+    io::{ErrorKind, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
+
+use tokio::sync::watch;
+
+use super::{SessionError, key};
+
+pub(super) struct Revoked {
+    path: PathBuf,
+    /// Session id → when it would have ended, in seconds since the epoch.
+    ids: Mutex<HashMap<String, u64>>,
+    /// Counts revocations: sockets look again at each.
+    count: watch::Sender<u64>,
+}
+
+impl Revoked {
+    /// Reads the list (one `id ends` a line) and drops from it what has ended by `now`.
+    pub(super) fn open(path: PathBuf, now: u64) -> Result<Self, SessionError> {
+        let failed = |error| SessionError::File { path: path.clone(), error };
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(failed(error)),
+        };
+        let entry = |line: &str| line.split_once(' ').and_then(|(id, ends)| Some((id.to_owned(), ends.parse().ok()?)));
+        let ids: HashMap<String, u64> = text.lines().filter_map(entry).filter(|(_, ends)| *ends > now).collect();
+        if ids.len() < text.lines().count() {
+            let kept: String = ids.iter().map(|(id, ends)| format!("{id} {ends}\n")).collect();
+            let fresh = path.with_extension("new");
+            key::write_private(&fresh, kept.as_bytes()).and_then(|()| fs::rename(&fresh, &path)).map_err(failed)?;
+        }
+        Ok(Self { path, ids: Mutex::new(ids), count: watch::Sender::new(0) })
+    }
+
+    pub(super) fn contains(&self, id: &str) -> bool {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner).contains_key(id)
+    }
+
+    /// Revokes at once; the error says that it would not survive a restart.
+    pub(super) fn add(&self, id: &str, ends: u64) -> Result<(), SessionError> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), ends);
+        self.count.send_modify(|count| *count += 1);
+        let append = || {
+            let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?;
+            file.write_all(format!("{id} {ends}\n").as_bytes())?;
+            file.sync_data()
+        };
+        append().map_err(|error| SessionError::File { path: self.path.clone(), error })
+    }
+
+    /// Resolves when `id` is revoked.
+    pub(super) async fn added(&self, id: &str) {
+        let mut count = self.count.subscribe();
+        // `wait_for` looks at once, so a revocation before this call counts too; the sender lives as long as `self`.
+        let _ = count.wait_for(|_| self.contains(id)).await;
+    }
+}

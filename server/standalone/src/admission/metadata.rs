@@ -1,0 +1,86 @@
+//! Rules about metadata, the same for all kinds but for the form of names.
+
+use serde_json::Value;
+
+use super::{names, text_of};
+use crate::failure::Cause;
+use crate::kind::{BuiltIn, Kind};
+use crate::object;
+
+pub(super) fn check(
+    kind: &Kind,
+    old: Option<&Value>,
+    object: &Value,
+    causes: &mut Vec<Cause>,
+    warnings: &mut Vec<String>,
+) {
+    if old.is_none() {
+        let name = object::name(object);
+        let why = match kind.built_in() {
+            Some(BuiltIn::Namespace) => names::label(name),
+            Some(BuiltIn::Role | BuiltIn::RoleBinding) => names::path_segment(name),
+            _ => names::subdomain(name),
+        };
+        causes.extend(why.map(|why| Cause::invalid("metadata.name", &name.into(), &why)));
+    }
+    for (key, value) in members(object, "labels") {
+        causes.extend(names::qualified(key).map(|why| Cause::invalid("metadata.labels", &key.as_str().into(), &why)));
+        let why = names::label_value(&text_of(value));
+        causes.extend(why.map(|why| Cause::invalid("metadata.labels", value, &why)));
+    }
+    for (key, _) in members(object, "annotations") {
+        let why = names::qualified(&key.to_lowercase());
+        causes.extend(why.map(|why| Cause::invalid("metadata.annotations", &key.as_str().into(), &why)));
+    }
+    owners(object, causes);
+    finalizers(kind, old, object, causes, warnings);
+}
+
+fn members<'a>(object: &'a Value, field: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    object.get("metadata").and_then(|metadata| metadata.get(field)).and_then(Value::as_object).into_iter().flatten()
+}
+
+fn owners(object: &Value, causes: &mut Vec<Cause>) {
+    let mut controllers = 0;
+    for (index, owner) in object::owners(object).enumerate() {
+        for field in ["apiVersion", "kind", "name", "uid"] {
+            if object::text(owner, field).is_empty() {
+                let at = format!("metadata.ownerReferences[{index}].{field}");
+                causes.push(Cause::invalid(at, &"".into(), "must not be empty"));
+            }
+        }
+        controllers += usize::from(owner.get("controller").is_some_and(|is| is == true));
+    }
+    if controllers > 1 {
+        let all = object.pointer("/metadata/ownerReferences").cloned().unwrap_or_default();
+        let why = "Only one reference can have Controller set to true";
+        causes.push(Cause::invalid("metadata.ownerReferences", &all, why));
+    }
+}
+
+fn finalizers(kind: &Kind, old: Option<&Value>, object: &Value, causes: &mut Vec<Cause>, warnings: &mut Vec<String>) {
+    let known: Vec<&str> = old.map(|old| object::finalizers(old).collect()).unwrap_or_default();
+    let fresh: Vec<&str> = object::finalizers(object).filter(|finalizer| !known.contains(finalizer)).collect();
+    if old.is_some_and(object::is_deleting) && !fresh.is_empty() {
+        let why = format!(
+            "no new finalizers can be added if the object is being deleted, found new finalizers []string{{\"{}\"}}",
+            fresh.join("\", \"")
+        );
+        causes.push(Cause::forbidden("metadata.finalizers", &why));
+    }
+    for finalizer in fresh {
+        let standard = matches!(finalizer, "orphan" | "foregroundDeletion" | "kubernetes");
+        if let Some(why) = names::qualified(finalizer) {
+            causes.push(Cause::invalid("metadata.finalizers", &finalizer.into(), &why));
+        } else if !finalizer.contains('/') && !standard {
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            if kind.custom().is_some() {
+                warnings.push(format!(
+                    "metadata.finalizers: \"{finalizer}\": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers"
+                ));
+            } else {
+                causes.push(Cause::invalid("metadata.finalizers[0]", &finalizer.into(), why));
+            }
+        }
+    }
+}

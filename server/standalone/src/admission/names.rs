@@ -1,0 +1,68 @@
+//! Names, label keys and values.
+
+/// A generated name is a prefix of this many bytes at most, suffix included.
+pub(crate) const LONGEST_GENERATED: usize = 63;
+
+const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const SUBDOMAIN: &str = r"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+/// Why `name` is no DNS label.
+pub(super) fn label(name: &str) -> Option<String> {
+    if name.len() > 63 {
+        return Some("must be no more than 63 bytes".into());
+    }
+    (!is_label(name)).then(|| LABEL.to_owned())
+}
+
+/// Why `name` is no DNS subdomain.
+pub(super) fn subdomain(name: &str) -> Option<String> {
+    if name.len() > 253 {
+        return Some("must be no more than 253 bytes".into());
+    }
+    (!name.split('.').all(is_label)).then(|| SUBDOMAIN.to_owned())
+}
+
+/// Why `name` can't stand in a path.
+pub(super) fn path_segment(name: &str) -> Option<String> {
+    if matches!(name, "." | "..") {
+        return Some(format!("may not be '{name}'"));
+    }
+    let bad = name.chars().find(|c| matches!(c, '/' | '%'))?;
+    Some(format!("may not contain '{bad}'"))
+}
+
+/// Why `key` is no label or annotation key: an optional prefix (subdomain), a slash, a word.
+pub(super) fn qualified(key: &str) -> Option<String> {
+    let (prefix, word) = match key.split_once('/') {
+        None => (None, key),
+        Some((prefix, word)) => (Some(prefix), word),
+    };
+    if prefix.is_some_and(|prefix| prefix.is_empty() || subdomain(prefix).is_some()) {
+        return Some("prefix part must be a lowercase RFC 1123 subdomain".into());
+    }
+    (word.is_empty() || word.len() > 63 || !is_word(word)).then(|| {
+        "name part must consist of alphanumeric characters, '-', '_' or '.', must start and end with an alphanumeric character and be no longer than 63 bytes".into()
+    })
+}
+
+/// Why `value` is no label value.
+pub(super) fn label_value(value: &str) -> Option<String> {
+    if value.len() > 63 {
+        return Some("must be no more than 63 bytes".into());
+    }
+    (!value.is_empty() && !is_word(value)).then(|| {
+        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character".into()
+    })
+}
+
+fn is_label(text: &str) -> bool {
+    let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    !text.is_empty() && text.bytes().all(inner) && !text.starts_with('-') && !text.ends_with('-')
+}
+
+fn is_word(text: &str) -> bool {
+    let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+        && edge(text.chars().next())
+        && edge(text.chars().next_back())
+}

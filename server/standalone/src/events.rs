@@ -1,0 +1,72 @@
+//! Events: one store, two views. `v1` is the stored form; `events.k8s.io/v1` has other names for the same facts.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use crate::failure::Cause;
+use crate::kind::{BuiltIn, Kind};
+use crate::object;
+
+/// Stored name, name in events.k8s.io.
+const NAMES: [(&str, &str); 7] = [
+    ("involvedObject", "regarding"),
+    ("message", "note"),
+    ("source", "deprecatedSource"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"),
+    ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("count", "deprecatedCount"),
+    ("reportingComponent", "reportingController"),
+];
+
+/// A stored object as `kind` shows it.
+pub(crate) fn outward<'a>(kind: &Kind, stored: &'a Value) -> Cow<'a, Value> {
+    if !kind.is(BuiltIn::NewEvent) {
+        return Cow::Borrowed(stored);
+    }
+    Cow::Owned(renamed(stored.clone(), kind.api_version(), |name| {
+        NAMES.iter().find(|(old, _)| *old == name).map(|(_, new)| *new)
+    }))
+}
+
+/// An object of `kind` as it is stored.
+pub(crate) fn inward(kind: &Kind, shown: Value) -> Value {
+    if !kind.is(BuiltIn::NewEvent) {
+        return shown;
+    }
+    renamed(shown, "v1".into(), |name| NAMES.iter().find(|(_, new)| *new == name).map(|(old, _)| *old))
+}
+
+fn renamed(event: Value, api_version: String, name_of: impl Fn(&str) -> Option<&'static str>) -> Value {
+    let Value::Object(members) = event else { return event };
+    let mut renamed: Map<String, Value> =
+        members.into_iter().map(|(name, value)| (name_of(&name).map_or(name, str::to_owned), value)).collect();
+    renamed.insert("apiVersion".into(), api_version.into());
+    Value::Object(renamed)
+}
+
+/// Rules of both views, on the stored form.
+pub(crate) fn check(old: Option<&Value>, event: &mut Value, causes: &mut Vec<Cause>) {
+    let about = event.pointer("/involvedObject/namespace").and_then(Value::as_str).unwrap_or_default();
+    let namespace = object::namespace(event);
+    // Events about cluster-scoped objects live in the namespace `default`.
+    let fits = about == namespace || (about.is_empty() && namespace == "default");
+    if old.is_none() && !fits {
+        let why = "does not match event.namespace";
+        causes.push(Cause::invalid("involvedObject.namespace", &about.into(), why));
+    }
+}
+
+/// What `events.k8s.io` requires of a new event and the old form left optional; `event` is in the stored form.
+pub(crate) fn check_new_form(event: &Value) -> Vec<Cause> {
+    const REQUIRED: [(&str, &str); 6] = [
+        ("eventTime", "eventTime"),
+        ("reportingComponent", "reportingController"),
+        ("reportingInstance", "reportingInstance"),
+        ("action", "action"),
+        ("reason", "reason"),
+        ("type", "type"),
+    ];
+    let missing = |field: &str| event.get(field).is_none_or(|value| value.is_null() || value == "");
+    REQUIRED.iter().filter(|(stored, _)| missing(stored)).map(|(_, shown)| Cause::required(*shown, "")).collect()
+}

@@ -1,0 +1,218 @@
+//! Server-side apply: merging what a manager applies into what is there.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::managed::{Entry, entries, set_entries};
+use super::path::{Path, Paths, Step, key_of, leaves, shown};
+use super::typing::{Merge, Typing};
+use crate::failure::{Cause, Failure};
+use crate::http::query::WriteOptions;
+use crate::kind::Kind;
+use crate::object;
+
+/// What an apply has to bring along.
+pub(crate) fn check(kind: &Kind, config: &Value, options: &WriteOptions) -> Result<(), Failure> {
+    if !options.manager_named {
+        let cause = Cause::required("fieldManager", "is required for apply patch");
+        return Err(Failure::invalid_options("PatchOptions", &[cause]));
+    }
+    for field in ["apiVersion", "kind"] {
+        if object::text(config, field).is_empty() {
+            return Err(Failure::bad_request(format!("an apply patch of {} must set {field}", kind.resource)));
+        }
+    }
+    if config.pointer("/metadata/managedFields").is_some_and(|list| !list.is_null()) {
+        return Err(Failure::bad_request("metadata.managedFields must be nil"));
+    }
+    Ok(())
+}
+
+pub(crate) fn undeclared(field: &str) -> Failure {
+    Failure::internal(format!("failed to create typed patch object: .{field}: field not declared in schema"))
+}
+
+/// Makes `options.manager` the owner of what it applied to a new object.
+pub(crate) fn own_new(kind: &Kind, object: &mut Value, config: &Value, options: &WriteOptions) {
+    let paths = owned(kind, config, None);
+    set_entries(object, &[Entry::new(kind, &options.manager, "Apply", None, paths)]);
+}
+
+/// The paths a configuration claims.
+fn owned(kind: &Kind, config: &Value, subresource: Option<&str>) -> Paths {
+    let status = Step::Field("status".into());
+    let counts = |path: &Path| match subresource {
+        Some(_) => path.first() == Some(&status),
+        None => !kind.status || path.first() != Some(&status),
+    };
+    leaves(config, Typing::of(kind)).into_keys().filter(counts).collect()
+}
+
+/// `live` with `config` applied, ownership included; or 409 that names the managers in the way.
+pub(crate) fn applied(
+    kind: &Kind,
+    live: &Value,
+    config: &Value,
+    options: &WriteOptions,
+    subresource: Option<&str>,
+) -> Result<Value, Failure> {
+    let typing = Typing::of(kind);
+    let wanted = owned(kind, config, subresource);
+    let mut entries = entries(live);
+    let mine = entries.iter().position(|entry| entry.is(&options.manager, "Apply", subresource));
+    let mut merged = live.clone();
+    merge_root(&mut merged, config, typing, subresource);
+
+    let before = leaves(live, typing);
+    let after = leaves(&merged, typing);
+    let differs = |path: &Path| after.contains_key(path) && before.get(path) != after.get(path);
+    let in_the_way: BTreeMap<usize, Vec<Path>> = entries
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| Some(*index) != mine)
+        .map(|(index, entry)| {
+            (index, entry.paths.iter().filter(|path| wanted.contains(*path) && differs(path)).cloned().collect())
+        })
+        .filter(|(_, paths): &(usize, Vec<Path>)| !paths.is_empty())
+        .collect();
+    if !in_the_way.is_empty() && options.force != Some(true) {
+        return Err(conflict(&entries, &in_the_way));
+    }
+    for (index, paths) in &in_the_way {
+        entries[*index].paths.retain(|path| !paths.contains(path));
+    }
+
+    // What this manager applied before and no longer does goes away, unless somebody else wants it too.
+    if let Some(mine) = mine {
+        let dropped = entries[mine].paths.difference(&wanted);
+        let orphans: Vec<Path> = dropped
+            .filter(|path| {
+                entries.iter().enumerate().all(|(index, entry)| index == mine || !entry.paths.contains(*path))
+            })
+            .cloned()
+            .collect();
+        // Longest first: an item's fields before the item.
+        for path in orphans.iter().rev() {
+            remove(&mut merged, path, typing, 0);
+        }
+        if entries[mine].paths != wanted {
+            entries[mine] = Entry::new(kind, &options.manager, "Apply", subresource, wanted);
+        }
+    } else {
+        entries.push(Entry::new(kind, &options.manager, "Apply", subresource, wanted));
+    }
+    set_entries(&mut merged, &entries);
+    Ok(merged)
+}
+
+fn conflict(entries: &[Entry], in_the_way: &BTreeMap<usize, Vec<Path>>) -> Failure {
+    let mut causes = Vec::new();
+    let mut sections = Vec::new();
+    for (index, paths) in in_the_way {
+        let entry = &entries[*index];
+        let using = if entry.operation == "Update" { format!(" using {}", entry.api_version) } else { String::new() };
+        let with = format!("\"{}\"{using}", entry.manager);
+        for path in paths {
+            let message = format!("conflict with {with}");
+            causes.push(Cause { reason: "FieldManagerConflict", field: shown(path), message });
+        }
+        let fields: Vec<String> = paths.iter().map(shown).collect();
+        sections.push((with, fields));
+    }
+    let text = if let [(with, fields)] = sections.as_slice()
+        && let [field] = fields.as_slice()
+    {
+        format!("conflict with {with}: {field}")
+    } else {
+        let lines = sections.iter().map(|(with, fields)| format!("conflicts with {with}:\n- {}", fields.join("\n- ")));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let plural = if causes.len() == 1 { "" } else { "s" };
+    Failure::new(409, "Conflict", format!("Apply failed with {} conflict{plural}: {text}", causes.len()))
+        .with_causes(&causes)
+}
+
+fn merge_root(live: &mut Value, config: &Value, typing: Typing<'_>, subresource: Option<&str>) {
+    let (Value::Object(live), Value::Object(config)) = (live, config) else { return };
+    for (name, value) in config {
+        let counts = match (name.as_str(), subresource) {
+            ("apiVersion" | "kind", _) => false,
+            ("metadata", _) | (_, None) => true,
+            (name, Some(_)) => name == "status",
+        };
+        if counts {
+            match live.get_mut(name) {
+                Some(at) => merge(at, value, typing.field(name)),
+                None => drop(live.insert(name.clone(), value.clone())),
+            }
+        }
+    }
+}
+
+fn merge(live: &mut Value, config: &Value, typing: Typing<'_>) {
+    match (typing.merge(config), live, config) {
+        (Merge::Granular, Value::Object(live), Value::Object(config)) => {
+            for (name, value) in config {
+                match live.get_mut(name) {
+                    Some(at) => merge(at, value, typing.field(name)),
+                    None => drop(live.insert(name.clone(), value.clone())),
+                }
+            }
+        }
+        (Merge::ByKey(keys), Value::Array(live), Value::Array(config)) => {
+            let names = keys.names();
+            for item in config {
+                let key = key_of(item, &names);
+                match live.iter_mut().find(|known| key_of(known, &names) == key) {
+                    Some(known) => merge(known, item, typing.item()),
+                    None => live.push(item.clone()),
+                }
+            }
+        }
+        (Merge::Set, Value::Array(live), Value::Array(config)) => {
+            for item in config {
+                if !live.contains(item) {
+                    live.push(item.clone());
+                }
+            }
+        }
+        (_, live, config) => *live = config.clone(),
+    }
+}
+
+/// Removes what `path` leads to, and maps that became empty by it. Returns whether `value` itself is to go.
+fn remove(value: &mut Value, path: &[Step], typing: Typing<'_>, depth: usize) -> bool {
+    let Some((step, rest)) = path.split_first() else { return true };
+    match (step, value) {
+        (Step::Field(name), Value::Object(members)) => {
+            if let Some(member) = members.get_mut(name)
+                && remove(member, rest, typing.field(name), depth + 1)
+            {
+                members.shift_remove(name);
+                return members.is_empty() && depth > 1;
+            }
+            false
+        }
+        (Step::Key(key), Value::Array(items)) => {
+            let Merge::ByKey(keys) = typing.merge(&Value::Array(Vec::new())) else { return false };
+            let names = keys.names();
+            // The key fields of an item stay as long as the item does.
+            let is_key = matches!(rest, [Step::Field(name)] if names.contains(&name.as_str()));
+            let position = items.iter().position(|item| key_of(item, &names) == *key);
+            if let Some(position) = position.filter(|_| !is_key)
+                && remove(&mut items[position], rest, typing.item(), depth + 1)
+            {
+                items.remove(position);
+            }
+            items.is_empty()
+        }
+        (Step::Item(item), Value::Array(items)) => {
+            if let Ok(gone) = serde_json::from_str::<Value>(item) {
+                items.retain(|known| *known != gone);
+            }
+            items.is_empty()
+        }
+        _ => false,
+    }
+}

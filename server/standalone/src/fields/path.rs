@@ -1,0 +1,169 @@
+//! Paths to leaf values, and sets of them as `FieldsV1`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::typing::{Merge, Typing};
+
+/// One step of a path, in the order and spelling of `FieldsV1`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Step {
+    Field(String),
+    /// The item of a list with these key fields, as JSON.
+    Key(String),
+    /// An item of a set, as JSON.
+    Item(String),
+}
+
+pub(super) type Path = Vec<Step>;
+pub(super) type Paths = BTreeSet<Path>;
+
+/// Fields of metadata that only the server sets; nobody owns them.
+const SERVERS: [&str; 11] = [
+    "name",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+    "selfLink",
+    "generateName",
+];
+
+/// Every leaf of an object. `None` stands for the mere presence of a list item.
+pub(super) fn leaves<'v>(object: &'v Value, typing: Typing<'_>) -> BTreeMap<Path, Option<&'v Value>> {
+    let mut found = BTreeMap::new();
+    let Value::Object(root) = object else { return found };
+    for (name, value) in root {
+        let mut path = vec![Step::Field(name.clone())];
+        match name.as_str() {
+            "apiVersion" | "kind" => {}
+            "metadata" => {
+                let metadata = value.as_object().into_iter().flatten();
+                for (name, value) in metadata.filter(|(name, _)| !SERVERS.contains(&name.as_str())) {
+                    path.push(Step::Field(name.clone()));
+                    walk(value, typing.field("metadata").field(name), &mut path, &mut found);
+                    path.pop();
+                }
+            }
+            _ => walk(value, typing.field(name), &mut path, &mut found),
+        }
+    }
+    found
+}
+
+fn walk<'v>(value: &'v Value, typing: Typing<'_>, path: &mut Path, found: &mut BTreeMap<Path, Option<&'v Value>>) {
+    match (typing.merge(value), value) {
+        (Merge::Granular, Value::Object(members)) if !members.is_empty() => {
+            for (name, member) in members {
+                path.push(Step::Field(name.clone()));
+                walk(member, typing.field(name), path, found);
+                path.pop();
+            }
+        }
+        (Merge::ByKey(keys), Value::Array(items)) if !items.is_empty() => {
+            for item in items {
+                path.push(Step::Key(key_of(item, &keys.names())));
+                found.insert(path.clone(), None);
+                if item.as_object().is_some_and(|item| !item.is_empty()) {
+                    walk(item, typing.item(), path, found);
+                }
+                path.pop();
+            }
+        }
+        (Merge::Set, Value::Array(items)) if !items.is_empty() => {
+            for item in items {
+                path.push(Step::Item(item.to_string()));
+                found.insert(path.clone(), None);
+                path.pop();
+            }
+        }
+        _ => drop(found.insert(path.clone(), Some(value))),
+    }
+}
+
+/// The key of a list item, as `FieldsV1` writes it: field names in order.
+pub(super) fn key_of(item: &Value, names: &[&str]) -> String {
+    let mut names = names.to_vec();
+    names.sort_unstable();
+    let mut key = Map::new();
+    for name in names {
+        // A port without a protocol is a TCP port; the apiserver has set that default by now.
+        let default = (name == "protocol").then(|| json!("TCP"));
+        if let Some(value) = item.get(name).cloned().or(default) {
+            key.insert(name.to_owned(), value);
+        }
+    }
+    Value::Object(key).to_string()
+}
+
+/// The set as a `FieldsV1` tree.
+pub(super) fn to_fields(paths: &Paths) -> Value {
+    let mut root = Map::new();
+    // Backwards, so that a list item comes after its own fields and knows whether it has to be marked beside them.
+    for path in paths.iter().rev() {
+        let at = path.iter().try_fold(&mut root, |at, step| {
+            let name = match step {
+                Step::Field(name) => format!("f:{name}"),
+                Step::Key(key) => format!("k:{key}"),
+                Step::Item(item) => format!("v:{item}"),
+            };
+            if !at.contains_key(&name) {
+                at.shift_insert(0, name.clone(), json!({}));
+            }
+            at.get_mut(&name).and_then(Value::as_object_mut)
+        });
+        if let Some(at) = at.filter(|at| !at.is_empty()) {
+            at.shift_insert(0, ".".into(), json!({}));
+        }
+    }
+    Value::Object(root)
+}
+
+/// The paths in a `FieldsV1` tree; what can't be read is skipped.
+pub(super) fn from_fields(fields: &Value) -> Paths {
+    let mut paths = Paths::new();
+    collect(fields, &mut Vec::new(), &mut paths);
+    paths
+}
+
+fn collect(node: &Value, path: &mut Path, paths: &mut Paths) {
+    let Value::Object(members) = node else { return };
+    if members.is_empty() && !path.is_empty() {
+        paths.insert(path.clone());
+    }
+    for (name, inner) in members {
+        let step = match name.split_once(':') {
+            Some(("f", name)) => Step::Field(name.to_owned()),
+            Some(("k", key)) => Step::Key(key.to_owned()),
+            Some(("v", item)) => Step::Item(item.to_owned()),
+            _ => {
+                if name == "." {
+                    paths.insert(path.clone());
+                }
+                continue;
+            }
+        };
+        path.push(step);
+        collect(inner, path, paths);
+        path.pop();
+    }
+}
+
+/// `.spec.containers[name="a"].image`, as in conflict messages.
+pub(super) fn shown(path: &Path) -> String {
+    let steps = path.iter().map(|step| match step {
+        Step::Field(name) => format!(".{name}"),
+        Step::Key(key) => {
+            let key: Map<String, Value> = serde_json::from_str(key).unwrap_or_default();
+            let parts: Vec<String> = key.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            format!("[{}]", parts.join(","))
+        }
+        Step::Item(item) => format!("[={item}]"),
+    });
+    steps.collect()
+}

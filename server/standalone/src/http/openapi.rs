@@ -1,0 +1,103 @@
+//! OpenAPI v3 documents: enough for kubectl to validate (on the server), edit and explain.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::kind::{Kind, Kinds, Nature, group_version};
+
+/// All documents, made once: kinds don't change while the server runs.
+pub(super) struct Documents {
+    index: Value,
+    by_path: HashMap<String, Bytes>,
+}
+
+impl Documents {
+    pub(super) fn new(kinds: &Kinds) -> Self {
+        let (mut paths, mut by_path) = (Map::new(), HashMap::new());
+        for (group, versions) in kinds.groups() {
+            for version in versions {
+                let path = path(group, version);
+                let document = Bytes::from(document(kinds, group, version).to_string());
+                let hash: String =
+                    Sha256::digest(&document).iter().take(16).map(|byte| format!("{byte:02X}")).collect();
+                let url = format!("/openapi/v3/{path}?hash={hash}");
+                paths.insert(path.clone(), json!({"serverRelativeURL": url}));
+                by_path.insert(path, document);
+            }
+        }
+        Self { index: json!({"paths": paths}), by_path }
+    }
+
+    pub(super) fn index(&self) -> &Value {
+        &self.index
+    }
+
+    pub(super) fn document(&self, group: &str, version: &str) -> Option<Bytes> {
+        self.by_path.get(&path(group, version)).cloned()
+    }
+}
+
+fn path(group: &str, version: &str) -> String {
+    if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") }
+}
+
+fn document(kinds: &Kinds, group: &str, version: &str) -> Value {
+    let mut settings = SchemaSettings::openapi3();
+    settings.meta_schema = None;
+    let mut generator = settings.into_generator();
+    let (mut paths, mut named) = (Map::new(), Map::new());
+    for kind in kinds.in_group_version(group, version) {
+        paths.insert(format!("/{}", item_path(kind)), operations(kind));
+        match &kind.nature {
+            Nature::BuiltIn(built_in) => drop(built_in.schema(&mut generator)),
+            Nature::Custom(custom) => {
+                let mut schema = custom.schema.clone();
+                schema["x-kubernetes-group-version-kind"] = json!([identity(kind)]);
+                named.insert(custom_name(kind), schema);
+            }
+        }
+    }
+    let mut schemas: Map<String, Value> = generator.take_definitions(true).into_iter().collect();
+    schemas.extend(named);
+    // The Rust types don't say which schema is the kind itself; clients look for this mark.
+    for kind in kinds.in_group_version(group, version) {
+        let suffix = format!(".{}", kind.kind);
+        let own = |name: &str| name.ends_with(&suffix) && name.split('.').rev().nth(1) == Some(kind.version.as_str());
+        if let Some((_, schema)) = schemas.iter_mut().find(|(name, _)| own(name)) {
+            schema["x-kubernetes-group-version-kind"] = json!([identity(kind)]);
+        }
+    }
+    let title = format!("kubeonkube {}", group_version(group, version));
+    json!({"openapi": "3.0.0", "info": {"title": title, "version": "v1.34.4"}, "paths": paths, "components": {"schemas": schemas}})
+}
+
+fn item_path(kind: &Kind) -> String {
+    let namespace = if kind.namespaced { "/namespaces/{namespace}" } else { "" };
+    format!("{}{namespace}/{}/{{name}}", path(&kind.group, &kind.version), kind.plural)
+}
+
+fn operations(kind: &Kind) -> Value {
+    let parameters: Vec<Value> = ["dryRun", "fieldManager", "fieldValidation"]
+        .into_iter()
+        .map(|name| json!({"name": name, "in": "query", "schema": {"type": "string"}}))
+        .collect();
+    let operation = |parameters: &[Value]| {
+        json!({"parameters": parameters, "x-kubernetes-group-version-kind": identity(kind),
+            "responses": {"200": {"description": "OK"}}})
+    };
+    json!({"get": operation(&[]), "put": operation(&parameters), "patch": operation(&parameters), "delete": operation(&[])})
+}
+
+fn identity(kind: &Kind) -> Value {
+    json!({"group": kind.group, "version": kind.version, "kind": kind.kind})
+}
+
+/// `io.clay.kubeonkube.v1alpha1.Cluster`: the group reversed, as for built-in kinds.
+fn custom_name(kind: &Kind) -> String {
+    let reversed: Vec<&str> = kind.group.split('.').rev().collect();
+    format!("{}.{}.{}", reversed.join("."), kind.version, kind.kind)
+}

@@ -1,0 +1,121 @@
+//! What a path means.
+
+use std::sync::Arc;
+
+use crate::failure::Failure;
+use crate::kind::{BuiltIn, Kind, Kinds};
+
+pub(crate) enum Route {
+    Version,
+    Health,
+    /// `/api` (core) or `/apis`.
+    Groups {
+        core: bool,
+    },
+    Group(String),
+    Resources {
+        group: String,
+        version: String,
+    },
+    OpenApiIndex,
+    OpenApi {
+        group: String,
+        version: String,
+    },
+    /// A review that is answered, never stored: group, plural, namespace.
+    Review(&'static str),
+    Objects(Target),
+    /// A path nobody serves, answered in plain text.
+    Nothing,
+}
+
+/// A collection, an object or a part of it.
+#[derive(Clone)]
+pub(crate) struct Target {
+    pub(crate) kind: Arc<Kind>,
+    /// `None` for cluster-scoped kinds and for all namespaces.
+    pub(crate) namespace: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) subresource: Option<String>,
+}
+
+const REVIEWS: [(&str, &str); 6] = [
+    ("authorization.k8s.io", "selfsubjectaccessreviews"),
+    ("authorization.k8s.io", "selfsubjectrulesreviews"),
+    ("authorization.k8s.io", "subjectaccessreviews"),
+    ("authorization.k8s.io", "localsubjectaccessreviews"),
+    ("authentication.k8s.io", "tokenreviews"),
+    ("authentication.k8s.io", "selfsubjectreviews"),
+];
+
+pub(crate) fn route(path: &str, kinds: &Kinds) -> Result<Route, Failure> {
+    let mut segments = Vec::new();
+    for segment in path.split('/').filter(|segment| !segment.is_empty()) {
+        segments.push(decode(segment)?);
+    }
+    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    let owned = |group: &str, version: &str| (group.to_owned(), version.to_owned());
+    match segments.as_slice() {
+        ["version"] => Ok(Route::Version),
+        ["healthz" | "livez" | "readyz", ..] => Ok(Route::Health),
+        ["api"] => Ok(Route::Groups { core: true }),
+        ["apis"] => Ok(Route::Groups { core: false }),
+        ["openapi", "v3"] => Ok(Route::OpenApiIndex),
+        ["openapi", "v3", "api", version] => Ok(Route::OpenApi { group: String::new(), version: (*version).into() }),
+        ["openapi", "v3", "apis", group, version] => {
+            let (group, version) = owned(group, version);
+            Ok(Route::OpenApi { group, version })
+        }
+        ["api", "v1"] => Ok(Route::Resources { group: String::new(), version: "v1".into() }),
+        ["api", "v1", rest @ ..] => objects("", "v1", rest, kinds)?.ok_or_else(Failure::no_resource),
+        ["apis", group] => Ok(Route::Group((*group).into())),
+        ["apis", group, version] => {
+            let (group, version) = owned(group, version);
+            Ok(Route::Resources { group, version })
+        }
+        ["apis", group, version, rest @ ..] => Ok(objects(group, version, rest, kinds)?.unwrap_or(Route::Nothing)),
+        _ => Ok(Route::Nothing),
+    }
+}
+
+/// Percent-decodes one segment.
+fn decode(segment: &str) -> Result<String, Failure> {
+    // The form decoder gives `+`, `=` and `&` a meaning they don't have in a path.
+    let text = segment.replace('+', "%2B").replace('=', "%3D").replace('&', "%26");
+    let decoded = form_urlencoded::parse(text.as_bytes()).next().map(|(name, _)| name.into_owned());
+    decoded.filter(|text| !text.contains('\u{fffd}')).ok_or_else(|| Failure::bad_request("the path is not UTF-8"))
+}
+
+fn objects(group: &str, version: &str, rest: &[&str], kinds: &Kinds) -> Result<Option<Route>, Failure> {
+    let target = |plural: &str, namespace: Option<&str>, name: Option<&&str>, subresource: Option<&&str>| {
+        let kind = kinds.find(group, version, plural)?.clone();
+        // The path has to fit the scope: a namespaced object needs a namespace, a cluster-scoped one must not have any.
+        let fits = if kind.namespaced { namespace.is_some() || name.is_none() } else { namespace.is_none() };
+        let own = |part: &&str| (*part).to_owned();
+        fits.then(|| Target {
+            kind,
+            namespace: namespace.map(str::to_owned),
+            name: name.map(own),
+            subresource: subresource.map(own),
+        })
+    };
+    if let ["namespaces", _, review] | [review] = rest
+        && let Some((_, review)) = REVIEWS.iter().find(|known| **known == (group, *review) && version == "v1")
+    {
+        return Ok(Some(Route::Review(review)));
+    }
+    let found = match rest {
+        ["namespaces", name, sub @ ("status" | "finalize")] => target("namespaces", None, Some(name), Some(sub)),
+        ["namespaces", namespace, plural, more @ ..] if more.len() <= 2 => {
+            target(plural, Some(namespace), more.first(), more.get(1))
+        }
+        [plural, more @ ..] if more.len() <= 2 => target(plural, None, more.first(), more.get(1)),
+        _ => None,
+    };
+    let Some(found) = found else { return Ok(None) };
+    let known = found.subresource.as_deref().is_none_or(|sub| {
+        found.kind.subresources().iter().any(|(known, _)| *known == sub)
+            || (found.kind.is(BuiltIn::Namespace) && sub == "finalize")
+    });
+    if known { Ok(Some(Route::Objects(found))) } else { Err(Failure::no_resource()) }
+}

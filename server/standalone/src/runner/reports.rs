@@ -1,0 +1,48 @@
+//! Events about Jobs and pods: what `kubectl describe` shows.
+
+use k8s_openapi::api::core::v1::ObjectReference;
+use kube::Resource;
+use kube::runtime::events::{Event, EventType, Recorder, Reporter};
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Report {
+    pub(crate) warning: bool,
+    pub(crate) reason: &'static str,
+    pub(crate) note: String,
+}
+
+impl Report {
+    pub(crate) fn normal(reason: &'static str, note: impl Into<String>) -> Self {
+        Self { warning: false, reason, note: note.into() }
+    }
+
+    pub(crate) fn warning(reason: &'static str, note: impl Into<String>) -> Self {
+        Self { warning: true, reason, note: note.into() }
+    }
+}
+
+/// Tells them to the API, under the name of the component that would tell them in a cluster.
+#[derive(Clone)]
+pub(crate) struct Reports(Recorder);
+
+impl Reports {
+    pub(crate) fn by(client: kube::Client, component: &str) -> Self {
+        Self(Recorder::new(client, Reporter { controller: component.into(), instance: Some(super::NODE.into()) }))
+    }
+
+    /// An event that can't be stored is worth a line in the log, and nothing more.
+    pub(crate) async fn tell<K: Resource<DynamicType = ()>>(&self, about: &K, report: &Report) {
+        let event = Event {
+            type_: if report.warning { EventType::Warning } else { EventType::Normal },
+            reason: report.reason.into(),
+            note: Some(report.note.chars().take(1000).collect()),
+            action: report.reason.into(),
+            secondary: None,
+        };
+        let reference: ObjectReference = about.object_ref(&());
+        if let Err(error) = self.0.publish(&event, &reference).await {
+            tracing::debug!(%error, reason = report.reason, "an event could not be stored");
+        }
+    }
+}

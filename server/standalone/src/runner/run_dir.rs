@@ -1,0 +1,187 @@
+//! The folder of one run: what the server, the shim and the command know of each other lies here, so that each may die alone.
+//!
+//! ```text
+//! run.json      what to start                       written by the server before the shim is started
+//! lock          held by whoever prepares or runs it
+//! process.json  who runs it                         written by the shim before the command is started
+//! log           its output, as CRI records          written by the shim
+//! exit.json     how it ended                        written by the shim, or by the server where the shim is gone
+//! shim.err      what the shim itself had to say
+//! root/         the file system of the "container"
+//! ```
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::process::Identity;
+
+/// What the shim starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Start {
+    /// The pod's uid; also the mark of its processes.
+    pub(crate) uid: String,
+    pub(crate) command: Vec<String>,
+    /// The whole environment.
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) directory: PathBuf,
+    /// Bytes after which the log is cut.
+    pub(crate) log_limit: u64,
+}
+
+/// Who runs it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Running {
+    pub(crate) shim: Identity,
+    /// None from just before to just after the command is started.
+    pub(crate) command: Option<Identity>,
+    pub(crate) started_at: Timestamp,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Exit {
+    pub(crate) code: i32,
+    pub(crate) cause: Cause,
+    pub(crate) started_at: Option<Timestamp>,
+    pub(crate) finished_at: Timestamp,
+}
+
+/// What made it end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Cause {
+    /// It ended by itself.
+    Exited,
+    /// This signal killed it.
+    Signal(i32),
+    /// It could not be started; why.
+    NotStarted(String),
+    /// Nobody was there any more to see it end.
+    Gone,
+}
+
+/// Paths and files of one run.
+#[derive(Debug, Clone)]
+pub(crate) struct RunDir(PathBuf);
+
+impl RunDir {
+    pub(crate) fn at(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// The folder of a pod's run in the data directory.
+    pub(crate) fn of(data_dir: &Path, uid: &str) -> Self {
+        Self(all(data_dir).join(uid))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.0.join("root")
+    }
+
+    pub(crate) fn log(&self) -> PathBuf {
+        self.0.join("log")
+    }
+
+    pub(crate) fn shim_errors(&self) -> PathBuf {
+        self.0.join("shim.err")
+    }
+
+    /// Makes the folder and its parents, for the owner only.
+    pub(crate) fn make(&self) -> io::Result<()> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0)
+    }
+
+    /// The right to prepare or to run it, held as long as the file is open; None while somebody else has it.
+    pub(crate) fn lock(&self) -> io::Result<Option<File>> {
+        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(self.0.join("lock"))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    pub(crate) fn start(&self) -> io::Result<Option<Start>> {
+        self.read("run.json")
+    }
+
+    pub(crate) fn save_start(&self, start: &Start) -> io::Result<()> {
+        self.save("run.json", start)
+    }
+
+    pub(crate) fn running(&self) -> io::Result<Option<Running>> {
+        self.read("process.json")
+    }
+
+    pub(crate) fn save_running(&self, running: &Running) -> io::Result<()> {
+        self.save("process.json", running)
+    }
+
+    pub(crate) fn exit(&self) -> io::Result<Option<Exit>> {
+        self.read("exit.json")
+    }
+
+    pub(crate) fn save_exit(&self, exit: &Exit) -> io::Result<()> {
+        self.save("exit.json", exit)
+    }
+
+    pub(crate) fn has_exit(&self) -> bool {
+        self.0.join("exit.json").exists()
+    }
+
+    fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
+        match fs::read(self.0.join(name)) {
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn save<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+        write_durably(&self.0.join(name), &serde_json::to_vec(value)?, 0o600)
+    }
+}
+
+/// Where all runs lie.
+pub(crate) fn all(data_dir: &Path) -> PathBuf {
+    data_dir.join("runs")
+}
+
+/// The whole file or none of it, also after a power cut.
+pub(crate) fn write_durably(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    write(path, bytes, mode, File::sync_all)
+}
+
+/// The whole file or none of it, as long as the machine stays up.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    write(path, bytes, mode, |_| Ok(()))
+}
+
+fn write(path: &Path, bytes: &[u8], mode: u32, settle: impl Fn(&File) -> io::Result<()>) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    let new = PathBuf::from(name);
+    // Left over from an interrupted attempt, and maybe read-only.
+    if let Err(error) = fs::remove_file(&new)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error);
+    }
+    let mut file = OpenOptions::new().create_new(true).write(true).mode(mode).open(&new)?;
+    file.write_all(bytes)?;
+    settle(&file)?;
+    fs::rename(&new, path)
+}

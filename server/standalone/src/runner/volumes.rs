@@ -1,0 +1,283 @@
+//! The volumes of a pod as files below its root.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Component, Path, PathBuf};
+
+use k8s_openapi::api::core::v1::{ConfigMapVolumeSource, Container, KeyToPath, Pod, SecretVolumeSource, Volume};
+use rust_embed::RustEmbed;
+
+use super::container::{Data, Lookup, Source, Unfit};
+use super::run_dir::write_whole;
+
+/// What the image of a run has below `/kubespray`.
+#[derive(RustEmbed)]
+#[folder = "../../deploy/runner/playbooks"]
+struct Playbooks;
+
+/// Files and folders to make, relative to the root.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) folders: Vec<PathBuf>,
+    pub(crate) files: Vec<(PathBuf, u32, Vec<u8>)>,
+}
+
+/// Which Secrets and ConfigMaps a pod refers to, those of its environment included.
+pub(crate) fn sources(pod: &Pod, container: &Container) -> Vec<(Source, String)> {
+    let mut all = Vec::new();
+    for volume in pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten()) {
+        let parts = parts(volume).unwrap_or_default();
+        all.extend(parts.into_iter().map(|part| (part.source, part.name.to_owned())));
+    }
+    for from in container.env_from.iter().flatten() {
+        all.extend(from.secret_ref.iter().map(|at| (Source::Secret, at.name.clone())));
+        all.extend(from.config_map_ref.iter().map(|at| (Source::ConfigMap, at.name.clone())));
+    }
+    for from in container.env.iter().flatten().filter_map(|variable| variable.value_from.as_ref()) {
+        all.extend(from.secret_key_ref.iter().map(|at| (Source::Secret, at.name.clone())));
+        all.extend(from.config_map_key_ref.iter().map(|at| (Source::ConfigMap, at.name.clone())));
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// What the mounts of the container look like.
+pub(crate) fn layout(pod: &Pod, container: &Container, lookup: &impl Lookup) -> Result<Layout, Unfit> {
+    let mut layout = Layout::default();
+    let volumes = || pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
+    for mount in container.volume_mounts.iter().flatten() {
+        let at = below_root(&mount.mount_path)?;
+        let volume =
+            volumes().find(|volume| volume.name == mount.name).ok_or_else(|| Unfit::NoVolume(mount.name.clone()))?;
+        let only = mount.sub_path.as_deref().filter(|path| !path.is_empty()).map(inside).transpose()?;
+        if only.is_none() || volume.empty_dir.is_some() {
+            layout.folders.push(at.clone());
+        }
+        for part in parts(volume)? {
+            let Some(data) = lookup.data(part.source, part.name) else {
+                if part.optional {
+                    continue;
+                }
+                return Err(Unfit::Missing(part.source, part.name.to_owned()));
+            };
+            for (path, mode, bytes) in part.files(pod, data)? {
+                match &only {
+                    None => layout.files.push((at.join(path), mode, bytes)),
+                    Some(wanted) if path == *wanted => layout.files.push((at.clone(), mode, bytes)),
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+    Ok(layout)
+}
+
+/// Makes the root: the mounts, `dev` for the termination message, and the local playbooks where the image would have them.
+/// May be repeated after an interruption. Blocks.
+pub(crate) fn materialise(root: &Path, layout: &Layout) -> io::Result<()> {
+    let private = |folder: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    private(&root.join("dev"))?;
+    for folder in &layout.folders {
+        private(&root.join(folder))?;
+    }
+    for (path, mode, bytes) in &layout.files {
+        let path = root.join(path);
+        path.parent().map_or(Ok(()), private)?;
+        write_whole(&path, bytes, *mode)?;
+    }
+    for name in Playbooks::iter() {
+        let path = root.join("kubespray").join(&*name);
+        path.parent().map_or(Ok(()), private)?;
+        if let Some(file) = Playbooks::get(&name) {
+            write_whole(&path, &file.data, 0o600)?;
+        }
+    }
+    fs::set_permissions(root, fs::Permissions::from_mode(0o700))
+}
+
+/// One Secret or ConfigMap in a volume.
+struct Part<'a> {
+    source: Source,
+    name: &'a str,
+    items: Option<&'a [KeyToPath]>,
+    mode: Option<i32>,
+    optional: bool,
+}
+
+impl Part<'_> {
+    fn files(&self, pod: &Pod, data: &Data) -> Result<Vec<(PathBuf, u32, Vec<u8>)>, Unfit> {
+        let Some(items) = self.items else {
+            return data
+                .iter()
+                .map(|(key, bytes)| Ok((inside(key)?, private_mode(self.mode), bytes.clone())))
+                .collect();
+        };
+        let mut files = Vec::new();
+        for item in items {
+            match data.get(&item.key) {
+                Some(bytes) => files.push((inside(&item.path)?, private_mode(item.mode.or(self.mode)), bytes.clone())),
+                None if self.optional => {}
+                None => {
+                    let namespace = pod.metadata.namespace.clone().unwrap_or_default();
+                    return Err(Unfit::MissingKey {
+                        source_of: self.source,
+                        namespace,
+                        name: self.name.to_owned(),
+                        key: item.key.clone(),
+                    });
+                }
+            }
+        }
+        Ok(files)
+    }
+}
+
+fn parts(volume: &Volume) -> Result<Vec<Part<'_>>, Unfit> {
+    if let Some(secret) = &volume.secret {
+        return Ok(vec![of_secret(secret)]);
+    }
+    if let Some(map) = &volume.config_map {
+        return Ok(vec![of_config_map(map)]);
+    }
+    if volume.empty_dir.is_some() {
+        return Ok(Vec::new());
+    }
+    let unknown = || Unfit::VolumeKind { volume: volume.name.clone() };
+    let projected = volume.projected.as_ref().ok_or_else(unknown)?;
+    let mut all = Vec::new();
+    for projection in projected.sources.iter().flatten() {
+        if let Some(at) = &projection.secret {
+            let optional = at.optional == Some(true);
+            all.push(Part {
+                source: Source::Secret,
+                name: &at.name,
+                items: at.items.as_deref(),
+                mode: projected.default_mode,
+                optional,
+            });
+        } else if let Some(at) = &projection.config_map {
+            let optional = at.optional == Some(true);
+            all.push(Part {
+                source: Source::ConfigMap,
+                name: &at.name,
+                items: at.items.as_deref(),
+                mode: projected.default_mode,
+                optional,
+            });
+        } else {
+            return Err(unknown());
+        }
+    }
+    Ok(all)
+}
+
+fn of_secret(secret: &SecretVolumeSource) -> Part<'_> {
+    let name = secret.secret_name.as_deref().unwrap_or_default();
+    let optional = secret.optional == Some(true);
+    Part { source: Source::Secret, name, items: secret.items.as_deref(), mode: secret.default_mode, optional }
+}
+
+fn of_config_map(map: &ConfigMapVolumeSource) -> Part<'_> {
+    let optional = map.optional == Some(true);
+    Part { source: Source::ConfigMap, name: &map.name, items: map.items.as_deref(), mode: map.default_mode, optional }
+}
+
+/// The owner's part of a mode only: on a machine with other users, what a container hides must stay hidden. Readable in any case.
+fn private_mode(mode: Option<i32>) -> u32 {
+    let mode = mode.and_then(|mode| u32::try_from(mode).ok()).unwrap_or(0o644);
+    mode & 0o700 | 0o400
+}
+
+/// An absolute path in the container, relative to the root.
+fn below_root(path: &str) -> Result<PathBuf, Unfit> {
+    inside(path.trim_start_matches('/'))
+}
+
+/// A relative path without a way out.
+fn inside(path: &str) -> Result<PathBuf, Unfit> {
+    let parsed = Path::new(path);
+    let is_inside = !path.is_empty() && parsed.components().all(|part| matches!(part, Component::Normal(_)));
+    is_inside.then(|| parsed.to_owned()).ok_or_else(|| Unfit::Path(path.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    struct Paint;
+
+    impl Lookup for Paint {
+        fn data(&self, source: Source, name: &str) -> Option<&Data> {
+            use std::sync::LazyLock;
+            static DATA: LazyLock<Data> =
+                LazyLock::new(|| [("a".to_owned(), b"one".to_vec()), ("b.c".to_owned(), b"two".to_vec())].into());
+            (source == Source::Secret && name == "paint").then(|| &*DATA)
+        }
+    }
+
+    fn laid_out(mounts: &Value, volumes: &Value) -> Result<Layout, Unfit> {
+        let pod = json!({"metadata": {"namespace": "n"}, "spec": {"volumes": volumes, "containers": [{"name": "c", "volumeMounts": mounts}]}});
+        let pod: Pod = serde_json::from_value(pod).unwrap();
+        layout(&pod, &pod.spec.as_ref().unwrap().containers[0], &Paint)
+    }
+
+    fn file(path: &str, mode: u32, text: &str) -> (PathBuf, u32, Vec<u8>) {
+        (path.into(), mode, text.into())
+    }
+
+    #[test]
+    fn a_secret_becomes_private_files() {
+        let all = laid_out(
+            &json!([{"name": "v", "mountPath": "/conf"}]),
+            &json!([{"name": "v", "secret": {"secretName": "paint"}}]),
+        )
+        .unwrap();
+        assert_eq!(all.folders, [PathBuf::from("conf")]);
+        assert_eq!(all.files, [file("conf/a", 0o600, "one"), file("conf/b.c", 0o600, "two")]);
+    }
+
+    #[test]
+    fn items_choose_paths_and_modes() {
+        let items = json!([{"key": "a", "path": "deep/x", "mode": 0o400}, {"key": "b.c", "path": "y"}]);
+        let volumes = json!([{"name": "v", "secret": {"secretName": "paint", "items": items, "defaultMode": 0o755}}, {"name": "w", "emptyDir": {}}]);
+        let all =
+            laid_out(&json!([{"name": "v", "mountPath": "/conf/"}, {"name": "w", "mountPath": "/work"}]), &volumes)
+                .unwrap();
+        assert_eq!(all.files, [file("conf/deep/x", 0o400, "one"), file("conf/y", 0o700, "two")]);
+        assert_eq!(all.folders, [PathBuf::from("conf"), PathBuf::from("work")]);
+    }
+
+    #[test]
+    fn what_is_missing_or_leads_out_is_refused() {
+        let mount = json!([{"name": "v", "mountPath": "/conf"}]);
+        let refusal = |volume: Value| laid_out(&mount, &json!([volume])).unwrap_err().to_string();
+        assert_eq!(refusal(json!({"name": "v", "secret": {"secretName": "ink"}})), "secret \"ink\" not found");
+        let item = |key: &str, path: &str| json!({"name": "v", "secret": {"secretName": "paint", "items": [{"key": key, "path": path}]}});
+        assert_eq!(refusal(item("z", "z")), "couldn't find key z in secret n/paint");
+        assert!(refusal(item("a", "../x")).contains("leads out"));
+        assert!(
+            refusal(json!({"name": "v", "hostPath": {"path": "/"}})).contains("of a kind that local runs don't have")
+        );
+        let optional = json!([{"name": "v", "secret": {"secretName": "ink", "optional": true}}]);
+        assert_eq!(laid_out(&mount, &optional).unwrap().files, []);
+        let escape =
+            laid_out(&json!([{"name": "v", "mountPath": "/a/../../b"}]), &json!([{"name": "v", "emptyDir": {}}]));
+        assert!(matches!(escape, Err(Unfit::Path(_))));
+    }
+
+    #[test]
+    fn the_root_can_be_made_again_over_an_interrupted_attempt() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        let layout = Layout { folders: vec!["work".into()], files: vec![file("auth/key", 0o400, "secret")] };
+        materialise(&root, &layout).unwrap();
+        materialise(&root, &layout).unwrap();
+        assert_eq!(fs::read(root.join("auth/key")).unwrap(), b"secret");
+        assert_eq!(fs::metadata(root.join("auth/key")).unwrap().permissions().mode() & 0o777, 0o400);
+        assert_eq!(fs::metadata(&root).unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(root.join("kubespray/ping.yml").is_file() && root.join("dev").is_dir());
+    }
+}

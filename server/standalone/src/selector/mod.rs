@@ -1,0 +1,27 @@
+//! Which objects a list or watch is about.
+
+mod field;
+mod label;
+
+use serde_json::Value;
+
+pub(crate) use field::FieldSelector;
+pub(crate) use label::LabelSelector;
+
+use crate::kind::Kind;
+
+#[derive(Debug, Default)]
+pub(crate) struct Selectors {
+    pub(crate) labels: LabelSelector,
+    pub(crate) fields: FieldSelector,
+}
+
+impl Selectors {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.fields.is_empty()
+    }
+
+    pub(crate) fn match_object(&self, kind: &Kind, object: &Value) -> bool {
+        self.labels.matches(object) && self.fields.matches(kind, object)
+    }
+}

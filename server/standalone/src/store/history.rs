@@ -1,0 +1,64 @@
+//! The last changes, for watches that resume and for lists that continue at the revision of their first page.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::{Key, Stored};
+
+/// Changes kept. A watcher that is further behind gets 410 and lists again.
+const CHANGES: usize = 10_000;
+/// Bytes of superseded objects kept, so that large ConfigMaps can't fill the memory.
+const BYTES: usize = 64 << 20;
+
+/// One committed write. `old` absent: created; `new` absent: deleted.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) revision: u64,
+    pub(crate) key: Key,
+    pub(crate) old: Option<Arc<Stored>>,
+    pub(crate) new: Option<Arc<Stored>>,
+}
+
+/// The history begins after the revision asked for; `oldest` is the oldest that still works.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TooOld {
+    pub(crate) oldest: u64,
+}
+
+#[derive(Default)]
+pub(crate) struct History {
+    changes: VecDeque<Arc<Change>>,
+    /// The revision before the first kept change.
+    before: u64,
+    bytes: usize,
+}
+
+impl History {
+    pub(super) fn start_at(&mut self, revision: u64) {
+        self.before = revision;
+    }
+
+    pub(super) fn push(&mut self, change: Change) {
+        self.bytes += weight(&change);
+        self.changes.push_back(Arc::new(change));
+        while self.changes.len() > CHANGES || (self.bytes > BYTES && self.changes.len() > 1) {
+            if let Some(gone) = self.changes.pop_front() {
+                self.before = gone.revision;
+                self.bytes -= weight(&gone);
+            }
+        }
+    }
+
+    /// The changes with a revision above `revision`, oldest first.
+    pub(crate) fn after(&self, revision: u64) -> Result<impl DoubleEndedIterator<Item = &Arc<Change>>, TooOld> {
+        if revision < self.before {
+            return Err(TooOld { oldest: self.before });
+        }
+        let from = self.changes.partition_point(|change| change.revision <= revision);
+        Ok(self.changes.range(from..))
+    }
+}
+
+fn weight(change: &Change) -> usize {
+    change.old.as_ref().map_or(0, |old| old.size)
+}

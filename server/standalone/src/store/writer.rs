@@ -1,0 +1,123 @@
+//! The thread that owns the disk: takes what waits, commits once, shows it to everybody.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, RwLock};
+
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::disk::{Disk, DiskError, Row};
+use super::{Change, Key, Stored, Visible, WriteError};
+use crate::object;
+
+/// Writes in one transaction at most, so that the first of a burst doesn't wait for all of it.
+const BATCH: usize = 256;
+
+pub(super) enum Command {
+    Write(Write),
+    Backup(PathBuf, SyncSender<Result<(), DiskError>>),
+    /// Name, the value to store if there is none yet, and where the stored one goes.
+    Setting(&'static str, String, SyncSender<Result<String, DiskError>>),
+    Close,
+}
+
+pub(super) struct Write {
+    pub(super) key: Key,
+    pub(super) expected: Option<u64>,
+    pub(super) put: Option<Value>,
+    pub(super) reply: oneshot::Sender<Result<Arc<Stored>, WriteError>>,
+}
+
+/// A write that passed its precondition, waiting for the commit.
+struct Accepted {
+    change: Change,
+    shown: Arc<Stored>,
+    reply: oneshot::Sender<Result<Arc<Stored>, WriteError>>,
+}
+
+pub(super) fn run(
+    mut disk: Disk,
+    mut queue: mpsc::Receiver<Command>,
+    visible: &RwLock<Visible>,
+    announce: &watch::Sender<u64>,
+) {
+    let mut commands = Vec::with_capacity(BATCH);
+    while queue.blocking_recv_many(&mut commands, BATCH) > 0 {
+        let mut writes = Vec::with_capacity(commands.len());
+        let mut closing = false;
+        for command in commands.drain(..) {
+            match command {
+                Command::Write(write) => writes.push(write),
+                Command::Backup(to, reply) => drop(reply.send(disk.copy_to(&to))),
+                Command::Setting(name, value, reply) => drop(reply.send(disk.setting(name, &value))),
+                Command::Close => closing = true,
+            }
+        }
+        if !writes.is_empty() {
+            commit(&mut disk, writes, visible, announce);
+        }
+        if closing {
+            break;
+        }
+    }
+    disk.close();
+}
+
+fn commit(disk: &mut Disk, writes: Vec<Write>, visible: &RwLock<Visible>, announce: &watch::Sender<u64>) {
+    let (accepted, rows, revision) = accept(writes, visible);
+    if rows.is_empty() {
+        return;
+    }
+    if let Err(error) = disk.commit(&rows, revision) {
+        tracing::error!(%error, writes = accepted.len(), "objects could not be stored");
+        for write in accepted {
+            drop(write.reply.send(Err(WriteError::Disk(error.to_string()))));
+        }
+        return;
+    }
+    let mut replies = Vec::with_capacity(accepted.len());
+    {
+        let mut visible = visible.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for Accepted { change, shown, reply } in accepted {
+            match &change.new {
+                Some(new) => visible.index.put(change.key.clone(), new.clone()),
+                None => visible.index.remove(&change.key),
+            }
+            visible.history.push(change);
+            replies.push((reply, shown));
+        }
+        visible.revision = revision;
+    }
+    announce.send_replace(revision);
+    for (reply, shown) in replies {
+        drop(reply.send(Ok(shown)));
+    }
+}
+
+/// Checks every precondition against what is visible and against the writes before it in the same batch.
+fn accept(writes: Vec<Write>, visible: &RwLock<Visible>) -> (Vec<Accepted>, Vec<Row>, u64) {
+    let visible = visible.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut revision = visible.revision;
+    let mut ahead: HashMap<Key, Option<Arc<Stored>>> = HashMap::new();
+    let (mut accepted, mut rows) = (Vec::with_capacity(writes.len()), Vec::with_capacity(writes.len()));
+    for Write { key, expected, put, reply } in writes {
+        let old = ahead.get(&key).cloned().unwrap_or_else(|| visible.index.get(&key));
+        if old.as_ref().map(|old| old.revision) != expected || (old.is_none() && put.is_none()) {
+            drop(reply.send(Err(WriteError::Raced)));
+            continue;
+        }
+        revision += 1;
+        let gone = put.is_none();
+        let mut value = put.or_else(|| old.as_ref().map(|old| old.value.clone())).unwrap_or_default();
+        object::set_revision(&mut value, revision);
+        let body = if gone { String::new() } else { value.to_string() };
+        let shown = Arc::new(Stored { revision, size: body.len(), value });
+        let new = (!gone).then(|| shown.clone());
+        rows.push(Row { key: key.clone(), revision, body: (!gone).then_some(body) });
+        ahead.insert(key.clone(), new.clone());
+        accepted.push(Accepted { change: Change { revision, key, old, new }, shown, reply });
+    }
+    (accepted, rows, revision)
+}

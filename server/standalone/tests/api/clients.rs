@@ -1,0 +1,147 @@
+//! The helpers of kube-rs that controllers are made of.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Api, DynamicObject, Patch, PatchParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use kube::runtime::controller::Action;
+use kube::runtime::events::{Event, EventType, Recorder};
+use kube::runtime::finalizer::{Event as Phase, finalizer};
+use kube::runtime::{Controller, watcher};
+use kube::{Resource, ResourceExt};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use crate::world::{CONFIG_MAPS, MERGE, WIDGETS, World, config_map, widget_named};
+
+#[tokio::test]
+async fn a_controller_hears_of_its_objects_and_of_what_they_own() {
+    let world = World::new();
+    let (told, mut hears) = mpsc::channel(16);
+    let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("example.clay.io", "v1", "Widget"));
+    let maps: Api<ConfigMap> = Api::all(world.client.clone());
+    let controller = Controller::new_with(world.widgets(), watcher::Config::default(), resource)
+        .owns(maps, watcher::Config::default())
+        .run(
+            async |widget: Arc<DynamicObject>, told: Arc<mpsc::Sender<String>>| {
+                told.send(widget.name_any()).await.unwrap();
+                Ok::<_, std::io::Error>(Action::await_change())
+            },
+            |_, _, _| Action::await_change(),
+            Arc::new(told),
+        )
+        .for_each(|_| async {});
+    let controller = tokio::spawn(controller);
+    let mut next = async || tokio::time::timeout(Duration::from_secs(10), hears.recv()).await.expect("a call in time");
+    let owner = world.post(WIDGETS, widget_named("a")).await.ok();
+    assert_eq!(next().await.as_deref(), Some("a"));
+    let mut child = config_map("child", json!({}));
+    child["metadata"]["ownerReferences"] = json!([{"apiVersion": owner["apiVersion"], "kind": "Widget", "name": "a",
+        "uid": owner["metadata"]["uid"], "controller": true}]);
+    world.post(CONFIG_MAPS, child).await.ok();
+    assert_eq!(next().await.as_deref(), Some("a"));
+    world.patch(&format!("{CONFIG_MAPS}/child"), MERGE, json!({"data": {"x": "1"}})).await.ok();
+    assert_eq!(next().await.as_deref(), Some("a"));
+    controller.abort();
+}
+
+#[tokio::test]
+async fn the_finalizer_helper_runs_apply_and_cleanup() {
+    let world = World::new();
+    world.post(CONFIG_MAPS, config_map("a", json!({}))).await.ok();
+    let maps: Api<ConfigMap> = Api::default_namespaced(world.client.clone());
+    let step = async || {
+        let map = Arc::new(maps.get("a").await.unwrap());
+        let (told, mut phases) = mpsc::unbounded_channel();
+        let outcome = finalizer(&maps, "example.clay.io/cleanup", map, |phase| async move {
+            told.send(matches!(phase, Phase::Cleanup(_))).unwrap();
+            Ok::<_, std::io::Error>(Action::await_change())
+        });
+        outcome.await.unwrap();
+        phases.try_recv().ok()
+    };
+    assert_eq!(step().await, None, "the first round only adds the finalizer");
+    assert_eq!(step().await, Some(false));
+    world.delete(&format!("{CONFIG_MAPS}/a"), json!({})).await.ok();
+    assert_eq!(step().await, Some(true));
+    assert!(maps.get_opt("a").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn the_event_recorder_counts_repetitions() {
+    let world = World::new();
+    let made = world.post(WIDGETS, widget_named("a")).await.ok();
+    let widget: DynamicObject = serde_json::from_value(made).unwrap();
+    let reference =
+        widget.object_ref(&ApiResource::from_gvk(&GroupVersionKind::gvk("example.clay.io", "v1", "Widget")));
+    let recorder = Recorder::new(world.client.clone(), "tester".into());
+    let event = Event {
+        type_: EventType::Normal,
+        reason: "Seen".into(),
+        note: Some("seen again".into()),
+        action: "Look".into(),
+        secondary: None,
+    };
+    for _ in 0..3 {
+        recorder.publish(&event, &reference).await.unwrap();
+    }
+    let events = world.get("/api/v1/namespaces/default/events?fieldSelector=involvedObject.name=a").await.ok();
+    assert_eq!(events["items"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&events["items"][0]["message"], &events["items"][0]["series"]["count"]),
+        (&json!("seen again"), &json!(3))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_lease_managers_agree_on_one_leader() {
+    let world = World::new();
+    let manager = async |identity: &str| {
+        let builder = kube_lease_manager::LeaseManagerBuilder::new(world.client.clone(), "leader");
+        let timed = builder.with_identity(identity).with_duration(2).with_grace(1).with_namespace("default");
+        timed.build().await.unwrap()
+    };
+    let (one, two) = (manager("one").await, manager("two").await);
+    let within = |seconds| Duration::from_secs(seconds);
+    assert!(tokio::time::timeout(within(10), one.changed()).await.expect("a leader in time").unwrap());
+    assert!(tokio::time::timeout(within(1), two.changed()).await.is_err(), "a second leader beside the first");
+    one.release().await.unwrap();
+    assert!(tokio::time::timeout(within(20), two.changed()).await.expect("the next leader in time").unwrap());
+}
+
+#[tokio::test]
+async fn applying_through_kube_rs_creates_and_changes() {
+    let world = World::new();
+    let widgets = world.widgets();
+    let apply = |size: i64| json!({"apiVersion": "example.clay.io/v1", "kind": "Widget", "metadata": {"name": "a"}, "spec": {"size": size}});
+    for size in [1, 2] {
+        let applied = widgets.patch("a", &PatchParams::apply("tester"), &Patch::Apply(apply(size))).await.unwrap();
+        assert_eq!(applied.data["spec"]["size"], size);
+    }
+    let mut entry = widgets.entry("a").await.unwrap().or_insert(|| unreachable!("it is there"));
+    entry.get_mut().data["spec"]["size"] = json!(3);
+    entry.commit(&Default::default()).await.unwrap();
+    assert_eq!(widgets.get("a").await.unwrap().data["spec"]["size"], 3);
+}
+
+#[tokio::test]
+async fn the_definitions_of_the_product_are_served() {
+    let dir = tempfile::tempdir().unwrap();
+    let crds = crd::all();
+    let names: Vec<_> = crds.iter().map(ResourceExt::name_any).collect();
+    let options = kubeonkube_standalone::Options {
+        data_dir: dir.path().into(),
+        crds,
+        logs: Arc::new(kubeonkube_standalone::NoLogs),
+    };
+    let api = kubeonkube_standalone::Api::open(options).unwrap();
+    let definitions: Api<k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition> =
+        Api::all(api.client("tester"));
+    let served: Vec<_> =
+        definitions.list(&Default::default()).await.unwrap().items.iter().map(ResourceExt::name_any).collect();
+    assert_eq!(served.len(), names.len());
+    assert!(names.iter().all(|name| served.contains(name)));
+}

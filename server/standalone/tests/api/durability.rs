@@ -1,0 +1,122 @@
+//! A killed server loses nothing it has acknowledged.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::world::{CONFIG_MAPS, MERGE, World, config_map};
+
+/// Set for the child, which writes until it is killed.
+const DIRECTORY: &str = "KUBEONKUBE_TEST_WRITE_UNTIL_KILLED";
+
+/// Not a claim: the writing child of the test below. Prints the name of every acknowledged write.
+#[tokio::test]
+async fn child_writes_until_it_is_killed() {
+    let Some(dir) = std::env::var_os(DIRECTORY) else { return };
+    let options = kubeonkube_standalone::Options {
+        data_dir: dir.into(),
+        crds: Vec::new(),
+        logs: Arc::new(kubeonkube_standalone::NoLogs),
+    };
+    let api = kubeonkube_standalone::Api::open(options).unwrap();
+    let client = api.client("writer");
+    let maps: kube::Api<k8s_openapi::api::core::v1::ConfigMap> = kube::Api::default_namespaced(client);
+    for n in 0.. {
+        let tasks = (0..8).map(|side| {
+            let maps = maps.clone();
+            tokio::spawn(async move {
+                let name = format!("m{n}-{side}");
+                let body = config_map(&name, json!({"text": "x".repeat(2000), "end": name}));
+                maps.create(&Default::default(), &serde_json::from_value(body).unwrap()).await.unwrap();
+                let patch = kube::api::Patch::Merge(json!({"data": {"patched": "yes"}}));
+                maps.patch(&name, &Default::default(), &patch).await.unwrap();
+                // One write to the pipe: a line is whole or missing. Not println!, which the test harness captures.
+                std::io::stderr().write_all(format!("{name}\n").as_bytes()).unwrap();
+            })
+        });
+        for task in tasks.collect::<Vec<_>>() {
+            task.await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_acknowledged_write_survives_kill_9_and_none_is_half_there() {
+    let dir = Arc::new(tempfile::tempdir().unwrap());
+    let mut acknowledged = Vec::new();
+    for round in 0..5_usize {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "durability::child_writes_until_it_is_killed", "--nocapture"])
+            .env(DIRECTORY, dir.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Every round starts with empty names, so the next child begins at m0 again.
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let first: Vec<String> = lines.by_ref().take(20 + round * 7).map(Result::unwrap).collect();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        acknowledged.extend(first.into_iter().chain(lines.map_while(Result::ok)).filter(|line| line.starts_with('m')));
+
+        let world = World::at(dir.clone());
+        let list = world.get(CONFIG_MAPS).await.ok();
+        let items = list["items"].as_array().unwrap();
+        for item in items {
+            assert_eq!(item["data"]["end"], item["metadata"]["name"], "half an object: {item}");
+        }
+        for name in acknowledged.drain(..) {
+            let found = items.iter().find(|item| item["metadata"]["name"] == name.as_str());
+            assert_eq!(
+                found.unwrap_or_else(|| panic!("{name} was acknowledged and is lost"))["data"]["patched"],
+                "yes"
+            );
+        }
+        let before: u64 = list["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap();
+        let next = world.post(CONFIG_MAPS, config_map("after", json!({}))).await.ok();
+        assert!(next["metadata"]["resourceVersion"].as_str().unwrap().parse::<u64>().unwrap() > before);
+        world.delete(CONFIG_MAPS, json!({})).await.ok();
+        world.api.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_reopened_state_is_the_same_and_goes_on_counting() {
+    let world = World::new();
+    let made = world.post(CONFIG_MAPS, config_map("a", json!({"x": "1"}))).await.ok();
+    let token = world.api.token().to_owned();
+    let world = world.reopened().await;
+    assert_eq!(world.get(&format!("{CONFIG_MAPS}/a")).await.ok(), made);
+    assert_eq!(world.api.token(), token);
+    world.patch(&format!("{CONFIG_MAPS}/a"), MERGE, json!({"data": {"x": "2"}})).await.ok();
+}
+
+#[tokio::test]
+async fn a_backup_opens_as_the_state_it_was_taken_from() {
+    let world = World::new();
+    world.post(CONFIG_MAPS, config_map("a", json!({"x": "1"}))).await.ok();
+    let copy = Arc::new(tempfile::tempdir().unwrap());
+    let file = copy.path().join("state.db");
+    world.api.backup(&file).unwrap();
+    assert!(world.api.backup(&file).unwrap_err().to_string().contains("exists already"));
+    world.post(CONFIG_MAPS, config_map("later", json!({}))).await.ok();
+    let restored = World::at(copy);
+    assert_eq!(restored.get(CONFIG_MAPS).await.ok()["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_state_file_from_the_future_is_left_alone() {
+    let world = World::new();
+    world.api.close().await;
+    let file = world.dir.path().join("state.db");
+    rusqlite::Connection::open(&file).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
+    let options = kubeonkube_standalone::Options {
+        data_dir: world.dir.path().into(),
+        crds: Vec::new(),
+        logs: Arc::new(kubeonkube_standalone::NoLogs),
+    };
+    let refused = kubeonkube_standalone::Api::open(options).err().unwrap().to_string();
+    assert!(refused.contains("newer kubeonkube (format 99"), "{refused}");
+}

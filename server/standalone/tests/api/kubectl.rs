@@ -1,0 +1,246 @@
+//! A session with a real kubectl: `$KUBEONKUBE_TEST_KUBECTL`, or the one on PATH.
+
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio_util::sync::CancellationToken;
+
+use crate::world::World;
+
+/// The kubectl to test with. Without one the test is skipped by name, but on CI it fails.
+fn kubectl(test: &str) -> Option<PathBuf> {
+    let given = std::env::var_os("KUBEONKUBE_TEST_KUBECTL").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found =
+        given.or_else(|| std::env::split_paths(&path).map(|dir| dir.join("kubectl")).find(|file| file.is_file()));
+    if found.is_none() {
+        assert!(std::env::var_os("CI").is_none(), "{test} needs a kubectl on PATH or in KUBEONKUBE_TEST_KUBECTL");
+        println!("skipped {test}: no kubectl on PATH or in KUBEONKUBE_TEST_KUBECTL");
+    }
+    found
+}
+
+struct Session {
+    world: World,
+    binary: PathBuf,
+    shutdown: CancellationToken,
+}
+
+impl Session {
+    async fn start(binary: PathBuf) -> Self {
+        Self::over(World::new(), binary).await
+    }
+
+    async fn over(world: World, binary: PathBuf) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("https://{}", listener.local_addr().unwrap());
+        let identity = world.api.identity(&[]).unwrap();
+        world.api.write_kubeconfig(&world.dir.path().join("kubeconfig"), &url, &identity).unwrap();
+        let (api, shutdown) = (world.api.clone(), CancellationToken::new());
+        let ends = shutdown.clone();
+        tokio::spawn(async move { api.serve_https(listener, identity, ends).await });
+        Self { world, binary, shutdown }
+    }
+
+    fn command(&self, line: &[&str]) -> Command {
+        let dir = self.world.dir.path();
+        let mut command = Command::new(&self.binary);
+        // Its own home, so that neither a cache nor a configuration of the person who tests is touched.
+        command
+            .args(line)
+            .current_dir(dir)
+            .env("HOME", dir)
+            .env("KUBECONFIG", dir.join("kubeconfig"))
+            .kill_on_drop(true);
+        for proxy in ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+            command.env_remove(proxy);
+        }
+        command
+    }
+
+    async fn output(&self, mut command: Command) -> Output {
+        let output = tokio::time::timeout(Duration::from_secs(60), command.output()).await;
+        output.expect("kubectl ends in time").unwrap()
+    }
+
+    /// What kubectl prints when it succeeds.
+    async fn run(&self, line: &str) -> String {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let output = self.output(self.command(&words)).await;
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "kubectl {line}: {out}{err}");
+        format!("{out}{err}")
+    }
+
+    /// What kubectl says when it is refused.
+    async fn fails(&self, line: &str) -> String {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let output = self.output(self.command(&words)).await;
+        assert!(!output.status.success(), "kubectl {line} should fail: {}", String::from_utf8_lossy(&output.stdout));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
+    async fn with_input(&self, line: &str, input: &str) -> String {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut child =
+            self.command(&words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).await.unwrap();
+        drop(stdin);
+        let output = tokio::time::timeout(Duration::from_secs(60), child.wait_with_output())
+            .await
+            .expect("kubectl ends in time")
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "kubectl {line}: {text}");
+        text
+    }
+
+    fn background(&self, line: &str) -> Child {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        self.command(&words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+    }
+}
+
+const WIDGET: &str = "apiVersion: example.clay.io/v1\nkind: Widget\nmetadata:\n  name: prod\n  labels: {team: a}\nspec:\n  size: 1\n  parts: [{name: p}]\n";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kubectl_reads_writes_edits_and_deletes_custom_resources() {
+    let Some(binary) = kubectl("kubectl_reads_writes_edits_and_deletes_custom_resources") else { return };
+    let session = Session::start(binary).await;
+    assert!(session.run("api-resources").await.contains("widgets"));
+    assert!(session.run("version").await.contains("v1.34.4"));
+
+    assert!(session.with_input("apply -f -", WIDGET).await.contains("widget.example.clay.io/prod created"));
+    assert!(session.with_input("apply -f -", WIDGET).await.contains("unchanged"));
+    assert!(session.with_input("apply -f -", &WIDGET.replace("size: 1", "size: 2")).await.contains("configured"));
+    assert!(
+        session
+            .with_input("apply --server-side -f -", &WIDGET.replace("size: 1", "size: 2"))
+            .await
+            .contains("serverside-applied")
+    );
+    assert!(session.with_input("replace -f -", &WIDGET.replace("size: 1", "size: 3")).await.contains("replaced"));
+
+    let table = session.run("get wd").await;
+    assert!(table.starts_with("NAME   SIZE   DONE   AGE\nprod   3"), "{table}");
+    assert!(session.run("get widgets -o wide -l team=a").await.contains("COLOR"));
+    assert!(session.run("get widgets -l team=b").await.contains("No resources found"));
+    assert!(session.run("get widget prod -o yaml").await.contains("  size: 3\n"));
+    assert_eq!(session.run("get widget prod -o jsonpath={.spec.size}").await, "3");
+    assert!(session.run("get widgets --sort-by=.spec.size --show-labels").await.contains("team=a"));
+    assert!(session.run("explain widget.spec.size").await.contains("How big it is."));
+    let described = session.run("describe widget prod").await;
+    assert!(described.contains("Size:") && described.contains("Events:"), "{described}");
+
+    let mut edit = session.command(&["edit", "widget", "prod"]);
+    edit.env("KUBE_EDITOR", "sed -i s/size:.3/size:\\ 4/");
+    let edited = session.output(edit).await;
+    assert!(edited.status.success(), "{}", String::from_utf8_lossy(&edited.stderr));
+    assert_eq!(session.run("get widget prod -o jsonpath={.spec.size}").await, "4");
+
+    session.run("label widget prod team=b --overwrite").await;
+    session.run("annotate widget prod note=x").await;
+    session.run("patch widget prod --type=merge -p {\"spec\":{\"size\":5}}").await;
+    session.run("patch widget prod --type=json -p [{\"op\":\"remove\",\"path\":\"/spec/parts\"}]").await;
+    assert!(
+        session
+            .fails("patch widget prod --type=merge -p {\"spec\":{\"size\":50}}")
+            .await
+            .contains("less than or equal to 10")
+    );
+    assert!(session.fails("get widget none").await.contains("NotFound"));
+
+    let mut waits = session.background("wait --for=condition=Complete widget/prod --timeout=30s");
+    let status = json!({"status": {"conditions": [{"type": "Complete", "status": "True"}]}});
+    let patched =
+        session.world.patch(&format!("{}/prod/status", crate::world::WIDGETS), crate::world::MERGE, status).await;
+    assert_eq!(patched.code, 200);
+    let waited = tokio::time::timeout(Duration::from_secs(40), waits.wait()).await.expect("wait ends").unwrap();
+    assert!(waited.success());
+
+    let mut watches = session.background("get widgets -w --no-headers");
+    let mut lines = BufReader::new(watches.stdout.take().unwrap()).lines();
+    let mut next = async || {
+        tokio::time::timeout(Duration::from_secs(20), lines.next_line()).await.expect("a line").unwrap().unwrap()
+    };
+    assert!(next().await.starts_with("prod   5"));
+    session.run("patch widget prod --type=merge -p {\"spec\":{\"size\":6}}").await;
+    assert!(next().await.starts_with("prod   6"));
+    watches.kill().await.unwrap();
+
+    assert!(session.run("delete widget prod").await.contains("deleted"));
+    assert!(session.run("get widgets").await.contains("No resources found"));
+    session.shutdown.cancel();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kubectl_works_with_the_built_in_kinds() {
+    let Some(binary) = kubectl("kubectl_works_with_the_built_in_kinds") else { return };
+    let session = Session::start(binary).await;
+    session.run("create namespace team").await;
+    session.run("create configmap hosts --from-literal=hosts.yml=all -n team").await;
+    session.run("create secret generic key --from-literal=ssh-privatekey=x").await;
+    assert!(session.run("get cm,secret -A").await.contains("configmap/hosts"));
+    assert_eq!(session.run("get secret key -o jsonpath={.data.ssh-privatekey}").await, "eA==");
+    session.run("create configmap hosts --from-literal=a=b --dry-run=server -o name").await;
+    assert!(session.run("auth can-i create jobs").await.contains("yes"));
+    assert!(session.run("auth whoami").await.contains("kubeonkube:admin"));
+
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {a: one, b: two}\n";
+    session.with_input("apply -f -", map).await;
+    assert!(session.with_input("apply -f -", &map.replace(", b: two", "")).await.contains("configured"));
+    assert_eq!(session.run("get cm m -o jsonpath={.data}").await, "{\"a\":\"one\"}");
+    assert!(session.with_input("apply -f -", &map.replace(", b: two", "")).await.contains("unchanged"));
+
+    let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: applied}\nspec:\n  template:\n    spec:\n      restartPolicy: Never\n      containers: [{name: main, image: \"x:1\"}]\n";
+    session.with_input("apply -f -", job).await;
+    assert!(session.with_input("apply -f -", job).await.contains("unchanged"));
+    assert!(session.with_input("diff -f -", job).await.is_empty());
+    assert!(session.with_input("replace --force -f -", job).await.contains("replaced"));
+    assert!(session.with_input("delete -f - --cascade=foreground", job).await.contains("deleted"));
+    session.run("create job run --image=x:1 -- echo hello").await;
+    assert!(session.run("get jobs").await.contains("Running"));
+    let described = session.run("describe job run").await;
+    assert!(described.contains("Image:") && described.contains("echo"), "{described}");
+    let uid = session.run("get job run -o jsonpath={.metadata.uid}").await;
+    session.world.post("/api/v1/namespaces/default/events", json!({"metadata": {"name": "run.1"}, "type": "Normal", "reason": "Started",
+        "message": "it began", "involvedObject": {"kind": "Job", "name": "run", "namespace": "default", "apiVersion": "batch/v1", "uid": uid},
+        "lastTimestamp": "2026-01-01T00:00:00Z", "firstTimestamp": "2026-01-01T00:00:00Z", "count": 1})).await.ok();
+    assert!(session.run("events").await.contains("it began"));
+    assert!(session.run("events --for job/run").await.contains("Started"));
+    assert!(session.run("get events").await.contains("job/run"));
+    assert!(session.run("describe job run").await.contains("it began"));
+    let status = json!({"status": {"succeeded": 1, "startTime": "2026-01-01T00:00:00Z", "completionTime": "2026-01-01T00:00:07Z",
+        "conditions": [{"type": "Complete", "status": "True", "lastTransitionTime": "2026-01-01T00:00:07Z"}]}});
+    session.world.patch("/apis/batch/v1/namespaces/default/jobs/run/status", crate::world::MERGE, status).await.ok();
+    session.run("wait --for=condition=complete job/run --timeout=20s").await;
+    let table = session.run("get job run").await;
+    assert!(table.contains("Complete") && table.contains("1/1") && table.contains("7s"), "{table}");
+    session.run("delete job run").await;
+
+    assert!(session.run("get crd").await.contains("widgets.example.clay.io"));
+    session.run("delete namespace team").await;
+    assert!(session.fails("get cm hosts -n team").await.contains("NotFound"));
+    session.shutdown.cancel();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kubectl_reads_logs_of_pods_and_of_the_job_they_belong_to() {
+    let Some(binary) = kubectl("kubectl_reads_logs_of_pods_and_of_the_job_they_belong_to") else { return };
+    let (world, _) = crate::logs::world().await;
+    let session = Session::over(world, binary).await;
+    assert_eq!(session.run("logs p").await, "one\ntwo\n");
+    assert_eq!(session.run("logs -f p --tail=2").await, "one\ntwo\n");
+    assert!(session.fails("logs waiting").await.contains("is waiting to start"));
+    let job = session.world.post("/apis/batch/v1/namespaces/default/jobs", crate::world::job("j")).await.ok();
+    let pod = json!({"metadata": {"name": "j-x", "labels": job["spec"]["template"]["metadata"]["labels"]},
+        "spec": {"nodeName": "here", "containers": [{"name": "main", "image": "x"}]}});
+    session.world.post("/api/v1/namespaces/default/pods", pod).await.ok();
+    assert!(session.run("logs -f job/j").await.contains("one\ntwo\n"));
+    session.shutdown.cancel();
+}

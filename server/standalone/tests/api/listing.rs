@@ -1,0 +1,116 @@
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Api, ListParams};
+use serde_json::{Value, json};
+
+use crate::world::{CONFIG_MAPS, MERGE, WIDGETS, World, config_map, widget_named};
+
+fn names(list: &Value) -> Vec<&str> {
+    list["items"].as_array().unwrap().iter().map(|item| item["metadata"]["name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn lists_are_ordered_and_say_their_revision() {
+    let world = World::new();
+    for name in ["b", "a", "c"] {
+        world.post(WIDGETS, widget_named(name)).await.ok();
+        world.post(CONFIG_MAPS, config_map(name, json!({}))).await.ok();
+    }
+    let widgets = world.get(WIDGETS).await.ok();
+    assert_eq!((names(&widgets), &widgets["kind"]), (vec!["a", "b", "c"], &json!("WidgetList")));
+    assert_eq!(widgets["items"][0]["kind"], "Widget");
+    let maps = world.get("/api/v1/configmaps").await.ok();
+    assert_eq!((names(&maps), maps["items"][0].get("kind")), (vec!["a", "b", "c"], None));
+    assert_eq!(maps["metadata"]["resourceVersion"], maps["items"][2]["metadata"]["resourceVersion"]);
+    let typed: Api<ConfigMap> = Api::all(world.client.clone());
+    assert_eq!(typed.list(&ListParams::default()).await.unwrap().items.len(), 3);
+}
+
+#[tokio::test]
+async fn pages_show_one_moment_while_objects_change() {
+    let world = World::new();
+    for n in 0..5 {
+        world.post(WIDGETS, widget_named(&format!("w{n}"))).await.ok();
+    }
+    let first = world.get(&format!("{WIDGETS}?&limit=2")).await.ok();
+    assert_eq!((names(&first), &first["metadata"]["remainingItemCount"]), (vec!["w0", "w1"], &json!(3)));
+    world.delete(&format!("{WIDGETS}/w3"), json!({})).await.ok();
+    world.post(WIDGETS, widget_named("w22")).await.ok();
+    world.patch(&format!("{WIDGETS}/w2"), MERGE, json!({"spec": {"size": 9}})).await.ok();
+    let next = |page: &Value| format!("{WIDGETS}?limit=2&continue={}", page["metadata"]["continue"].as_str().unwrap());
+    let second = world.get(&next(&first)).await.ok();
+    assert_eq!((names(&second), &second["items"][0]["spec"]["size"]), (vec!["w2", "w3"], &json!(1)));
+    assert_eq!(second["metadata"]["resourceVersion"], first["metadata"]["resourceVersion"]);
+    let third = world.get(&next(&second)).await.ok();
+    assert_eq!((names(&third), third["metadata"].get("continue")), (vec!["w4"], None));
+    world.get(&format!("{}&resourceVersion=3", next(&first))).await.refused(400, "BadRequest");
+    world.get(&format!("{WIDGETS}?limit=2&continue=garbage")).await.refused(400, "BadRequest");
+    world.get(&format!("{WIDGETS}?limit=abc")).await.refused(400, "BadRequest");
+}
+
+#[tokio::test]
+async fn a_page_too_old_offers_the_inconsistent_rest() {
+    let world = World::new();
+    for n in 0..3 {
+        world.post(WIDGETS, widget_named(&format!("w{n}"))).await.ok();
+    }
+    let first = world.get(&format!("{WIDGETS}?limit=1")).await.ok();
+    world.post(WIDGETS, widget_named("w3")).await.ok();
+    // The history of before a restart is gone.
+    let world = world.reopened().await;
+    let refused =
+        world.get(&format!("{WIDGETS}?limit=1&continue={}", first["metadata"]["continue"].as_str().unwrap())).await;
+    refused.refused(410, "Expired");
+    let rest = refused.json()["metadata"]["continue"].as_str().unwrap().to_owned();
+    let rest = world.get(&format!("{WIDGETS}?continue={rest}")).await.ok();
+    assert_eq!(names(&rest), ["w1", "w2", "w3"]);
+}
+
+#[tokio::test]
+async fn a_list_can_be_asked_for_a_moment() {
+    let world = World::new();
+    let made = world.post(WIDGETS, widget_named("a")).await.ok();
+    let then = made["metadata"]["resourceVersion"].as_str().unwrap();
+    world.delete(&format!("{WIDGETS}/a"), json!({})).await.ok();
+    let exact = world.get(&format!("{WIDGETS}?resourceVersion={then}&resourceVersionMatch=Exact")).await.ok();
+    assert_eq!(names(&exact), ["a"]);
+    assert!(names(&world.get(&format!("{WIDGETS}?resourceVersion=0")).await.ok()).is_empty());
+    let future = world.get(&format!("{WIDGETS}?resourceVersion=99999")).await;
+    future.refused(504, "Timeout");
+    assert_eq!(future.json()["details"]["causes"][0]["reason"], "ResourceVersionTooLarge");
+    world.get(&format!("{WIDGETS}?resourceVersion=abc")).await.refused(400, "BadRequest");
+    world.get(&format!("{WIDGETS}?resourceVersionMatch=Exact")).await.refused(422, "Invalid");
+}
+
+#[tokio::test]
+async fn selectors_choose_by_label_and_by_the_fields_of_the_kind() {
+    let world = World::new();
+    for (name, color) in [("a", "red"), ("b", "green")] {
+        let mut body = widget_named(name);
+        body["metadata"]["labels"] = json!({"team": name});
+        body["spec"]["color"] = json!(color);
+        world.post(WIDGETS, body).await.ok();
+    }
+    let list = async |query: &str| world.get(&format!("{WIDGETS}?{query}")).await;
+    assert_eq!(names(&list("labelSelector=team%20in%20(a,c)").await.ok()), ["a"]);
+    assert_eq!(names(&list("labelSelector=team!%3Da").await.ok()), ["b"]);
+    assert_eq!(names(&list("fieldSelector=metadata.name%3Db").await.ok()), ["b"]);
+    assert_eq!(names(&list("fieldSelector=spec.color!%3Dgreen").await.ok()), ["a"]);
+    assert_eq!(
+        list("fieldSelector=spec.size%3D1").await.refused(400, "BadRequest"),
+        "field label not supported: spec.size"
+    );
+    assert!(list("labelSelector=a%20b").await.refused(400, "BadRequest").starts_with("unable to parse requirement:"));
+    let secrets = "/api/v1/namespaces/default/secrets";
+    world.post(secrets, json!({"metadata": {"name": "s"}, "type": "x/y"})).await.ok();
+    assert_eq!(names(&world.get(&format!("{secrets}?fieldSelector=type=x/y")).await.ok()), ["s"]);
+}
+
+#[tokio::test]
+async fn metadata_alone_can_be_asked_for() {
+    let world = World::new();
+    world.post(WIDGETS, widget_named("a")).await.ok();
+    let items = world.widgets().list_metadata(&ListParams::default()).await.unwrap().items;
+    assert_eq!(items[0].metadata.name.as_deref(), Some("a"));
+    let one = world.widgets().get_metadata("a").await.unwrap();
+    assert!(one.metadata.uid.is_some());
+}

@@ -1,0 +1,99 @@
+use std::sync::{Arc, Mutex};
+
+use futures::StreamExt;
+use kubeonkube_standalone::{LogQuery, LogRefusal, LogSource, LogStream, Options, PodLogs};
+use serde_json::json;
+
+use crate::world::World;
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+/// Remembers what it was asked and has two lines to say.
+#[derive(Default)]
+pub(crate) struct Scripted(Mutex<Vec<(String, LogQuery)>>);
+
+#[async_trait::async_trait]
+impl PodLogs for Scripted {
+    async fn open(&self, source: &LogSource, query: &LogQuery) -> Result<LogStream, LogRefusal> {
+        self.0.lock().unwrap().push((source.container.clone(), query.clone()));
+        match source.pod.as_str() {
+            "waiting" => Err(LogRefusal::NotStarted("ContainerCreating".into())),
+            _ if query.previous => Err(LogRefusal::NoPrevious),
+            _ => Ok(futures::stream::iter(["one\n", "two\n"]).map(|line| Ok(line.into())).boxed()),
+        }
+    }
+}
+
+pub(crate) async fn world() -> (World, Arc<Scripted>) {
+    let (logs, dir) = (Arc::new(Scripted::default()), Arc::new(tempfile::tempdir().unwrap()));
+    let options = Options { data_dir: dir.path().into(), crds: Vec::new(), logs: logs.clone() };
+    let api = kubeonkube_standalone::Api::open(options).unwrap();
+    let world = World { client: api.client("tester"), api, dir };
+    for (name, node, containers) in [
+        ("p", "here", vec!["main"]),
+        ("two", "here", vec!["main", "side"]),
+        ("pending", "", vec!["main"]),
+        ("waiting", "here", vec!["main"]),
+    ] {
+        let containers: Vec<_> = containers.into_iter().map(|name| json!({"name": name, "image": "x"})).collect();
+        world
+            .post(PODS, json!({"metadata": {"name": name}, "spec": {"nodeName": node, "containers": containers}}))
+            .await
+            .ok();
+    }
+    (world, logs)
+}
+
+#[tokio::test]
+async fn a_log_is_plain_text_with_every_parameter_passed_on() {
+    let (world, logs) = world().await;
+    let answer = world
+        .get(&format!(
+            "{PODS}/p/log?follow=yes&timestamps=1&tailLines=3&limitBytes=9&sinceTime=2026-01-01T00:00:00.9Z&nonsense=1"
+        ))
+        .await;
+    assert_eq!(
+        (answer.code, answer.text.as_str(), answer.head["content-type"].to_str().unwrap()),
+        (200, "one\ntwo\n", "text/plain")
+    );
+    let asked = logs.0.lock().unwrap().pop().unwrap();
+    let since = Some("2026-01-01T00:00:00Z".parse().unwrap());
+    let expected =
+        LogQuery { follow: true, previous: false, timestamps: true, tail_lines: Some(3), limit_bytes: Some(9), since };
+    assert_eq!(asked, ("main".into(), expected));
+}
+
+#[tokio::test]
+async fn wrong_log_requests_are_told_what_is_wrong() {
+    let (world, _) = world().await;
+    let get = async |path: &str| world.get(&format!("{PODS}/{path}")).await;
+    assert_eq!(
+        get("two/log").await.refused(400, "BadRequest"),
+        "a container name must be specified for pod two, choose one of: [main side]"
+    );
+    assert_eq!(
+        get("two/log?container=nope").await.refused(400, "BadRequest"),
+        "container nope is not valid for pod two"
+    );
+    get("missing/log").await.refused(404, "NotFound");
+    for query in [
+        "tailLines=-1",
+        "limitBytes=0",
+        "sinceSeconds=0",
+        "sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z",
+        "stream=Stdout",
+    ] {
+        get(&format!("p/log?{query}")).await.refused(422, "Invalid");
+    }
+    get("p/log?tailLines=x").await.refused(400, "BadRequest");
+    get("p/log?sinceTime=yesterday").await.refused(400, "BadRequest");
+    let pending = get("pending/log").await;
+    assert_eq!((pending.code, pending.text.as_str()), (204, ""));
+    let message = get("waiting/log").await.refused(400, "BadRequest");
+    assert_eq!(message, "container \"main\" in pod \"waiting\" is waiting to start: ContainerCreating");
+    get("p/log?previous=true").await.refused(400, "BadRequest");
+    world
+        .ask(http::Method::GET, &format!("{PODS}/p/log"), &[("accept", "text/plain")], "")
+        .await
+        .refused(406, "NotAcceptable");
+}

@@ -1,0 +1,229 @@
+//! What only shows on the wire: tables, discovery, OpenAPI, protobuf, HTTPS.
+
+use http::Method;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_util::sync::CancellationToken;
+
+use crate::world::{Answer, CONFIG_MAPS, WIDGETS, World, config_map, job, widget_named};
+
+const TABLE: &str =
+    "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
+const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+
+async fn accepting(world: &World, path: &str, accept: &str) -> Answer {
+    world.ask(Method::GET, path, &[("accept", accept)], "").await
+}
+
+#[tokio::test]
+async fn tables_have_the_columns_of_the_kind() {
+    let world = World::new();
+    world.post(WIDGETS, widget_named("a")).await.ok();
+    let status = json!({"status": {"conditions": [{"type": "Complete", "status": "True"}]}});
+    world.patch(&format!("{WIDGETS}/a/status"), crate::world::MERGE, status).await.ok();
+    let answer = accepting(&world, &format!("{WIDGETS}?limit=500"), TABLE).await;
+    assert_eq!(answer.head["content-type"], "application/json");
+    let table = answer.ok();
+    let titles = |table: &Value| {
+        table["columnDefinitions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|column| column["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(titles(&table), ["Name", "Size", "Done", "Color", "Age"]);
+    let row = &table["rows"][0];
+    assert_eq!(
+        (&row["cells"][0], &row["cells"][1], &row["cells"][2], &row["cells"][3]),
+        (&json!("a"), &json!(1), &json!("True"), &json!("red"))
+    );
+    assert!(row["cells"][4].as_str().unwrap().ends_with('s'), "{row}");
+    assert_eq!(
+        (&row["object"]["kind"], &row["object"]["metadata"]["name"]),
+        (&json!("PartialObjectMetadata"), &json!("a"))
+    );
+    let full = accepting(&world, &format!("{WIDGETS}?includeObject=Object"), TABLE).await.ok();
+    assert_eq!(full["rows"][0]["object"]["spec"]["size"], 1);
+
+    world.post("/apis/batch/v1/namespaces/default/jobs", job("j")).await.ok();
+    let jobs = accepting(&world, "/apis/batch/v1/namespaces/default/jobs", TABLE).await.ok();
+    assert_eq!(titles(&jobs)[..5], ["Name", "Status", "Completions", "Duration", "Age"]);
+    assert_eq!((&jobs["rows"][0]["cells"][1], &jobs["rows"][0]["cells"][2]), (&json!("Running"), &json!("0/1")));
+    let watched = accepting(&world, &format!("{WIDGETS}?watch=true&timeoutSeconds=1"), TABLE).await;
+    let event: Value = serde_json::from_str(watched.text.lines().next().unwrap()).unwrap();
+    assert_eq!((&event["object"]["kind"], &event["object"]["rows"][0]["cells"][0]), (&json!("Table"), &json!("a")));
+    accepting(&world, WIDGETS, "application/json;as=Table;v=v9;g=meta.k8s.io").await.refused(406, "NotAcceptable");
+}
+
+#[tokio::test]
+async fn discovery_comes_in_one_document_and_in_the_old_form() {
+    let world = World::new();
+    let answer = accepting(&world, "/apis", DISCOVERY).await;
+    assert_eq!(answer.head["content-type"], "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+    let groups = answer.ok();
+    let group = groups["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|group| group["metadata"]["name"] == "example.clay.io")
+        .unwrap();
+    let widgets = &group["versions"][0]["resources"][0];
+    assert_eq!(
+        (&widgets["resource"], &widgets["scope"], &widgets["shortNames"]),
+        (&json!("widgets"), &json!("Cluster"), &json!(["wd"]))
+    );
+    assert_eq!(widgets["subresources"][0]["subresource"], "status");
+    assert_eq!(accepting(&world, "/api", DISCOVERY).await.ok()["items"][0]["metadata"], json!({}));
+    assert_eq!(world.get("/api").await.ok()["versions"], json!(["v1"]));
+    let discovery = kube::Discovery::new(world.client.clone()).run().await.unwrap();
+    assert!(discovery.resolve_gvk(&kube::core::GroupVersionKind::gvk("example.clay.io", "v1", "Widget")).is_some());
+    let aggregated = kube::Discovery::new(world.client.clone()).run_aggregated().await.unwrap();
+    assert!(aggregated.resolve_gvk(&kube::core::GroupVersionKind::gvk("batch", "v1", "Job")).is_some());
+    assert_eq!(world.client.apiserver_version().await.unwrap().minor, "34");
+    let unknown = world.get("/apis/example.clay.io/v1/gadgets").await;
+    assert_eq!((unknown.code, unknown.text.as_str()), (404, "404 page not found\n"));
+    assert_eq!(
+        world.get("/api/v1/gadgets").await.refused(404, "NotFound"),
+        "the server could not find the requested resource"
+    );
+}
+
+#[tokio::test]
+async fn openapi_names_every_kind_and_lets_kubectl_validate_on_the_server() {
+    let world = World::new();
+    let index = world.get("/openapi/v3").await.ok();
+    for path in ["api/v1", "apis/batch/v1", "apis/example.clay.io/v1"] {
+        let url = index["paths"][path]["serverRelativeURL"].as_str().unwrap();
+        let document = world.get(url).await.ok();
+        let patches = document["paths"].as_object().unwrap().values().map(|path| &path["patch"]);
+        assert!(patches.clone().count() > 0);
+        for patch in patches {
+            assert!(
+                patch["parameters"].as_array().unwrap().iter().any(|parameter| parameter["name"] == "fieldValidation"),
+                "{patch}"
+            );
+            let gvk = &patch["x-kubernetes-group-version-kind"];
+            let schemas = document["components"]["schemas"].as_object().unwrap();
+            assert!(
+                schemas.values().any(|schema| &schema["x-kubernetes-group-version-kind"][0] == gvk),
+                "no schema for {gvk}"
+            );
+        }
+    }
+    assert_eq!(world.get("/openapi/v2").await.code, 404);
+}
+
+/// A field of a protobuf message.
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    [&[number << 3 | 2, u8::try_from(content.len()).unwrap()], content].concat()
+}
+
+#[tokio::test]
+async fn protobuf_bodies_of_kubectl_create_are_understood() {
+    let world = World::new();
+    let envelope = |kind: &str, object: &[u8]| {
+        let types = [field(1, b"v1"), field(2, kind.as_bytes())].concat();
+        [b"k8s\0".to_vec(), field(1, &types), field(2, object)].concat()
+    };
+    let protobuf = [
+        ("content-type", "application/vnd.kubernetes.protobuf"),
+        ("accept", "application/vnd.kubernetes.protobuf,application/json"),
+    ];
+    let entry = [field(1, b"k"), field(2, b"v")].concat();
+    let meta = [field(1, b"pb"), field(2, b""), field(3, b"")].concat();
+    let map = [field(1, &meta), field(2, &entry)].concat();
+    let made = world.ask(Method::POST, CONFIG_MAPS, &protobuf, envelope("ConfigMap", &map)).await.ok();
+    assert_eq!((&made["metadata"]["name"], &made["data"]), (&json!("pb"), &json!({"k": "v"})));
+    let secret = [field(1, &meta), field(2, &entry), field(3, b"Opaque")].concat();
+    let made = world
+        .ask(Method::POST, "/api/v1/namespaces/default/secrets", &protobuf, envelope("Secret", &secret))
+        .await
+        .ok();
+    assert_eq!(made["data"]["k"], "dg==");
+    let broken = world.ask(Method::POST, CONFIG_MAPS, &protobuf, envelope("ConfigMap", &[0x0a, 0x7f])).await;
+    broken.refused(400, "BadRequest");
+    world
+        .ask(Method::POST, WIDGETS, &protobuf[..1], envelope("Widget", &[]))
+        .await
+        .refused(415, "UnsupportedMediaType");
+}
+
+#[tokio::test]
+async fn yaml_goes_in_and_out() {
+    let world = World::new();
+    let text = "apiVersion: example.clay.io/v1\nkind: Widget\nmetadata: {name: a}\nspec: {size: 3}\n";
+    let answer = world
+        .ask(Method::POST, WIDGETS, &[("content-type", "application/yaml"), ("accept", "application/yaml")], text)
+        .await;
+    assert_eq!(answer.code, 201);
+    assert!(answer.text.contains("size: 3"), "{}", answer.text);
+    world.ask(Method::POST, WIDGETS, &[("content-type", "application/yaml")], "a: [").await.refused(400, "BadRequest");
+    world.ask(Method::POST, WIDGETS, &[("content-type", "text/html")], "x").await.refused(415, "UnsupportedMediaType");
+    accepting(&world, WIDGETS, "text/plain").await.refused(406, "NotAcceptable");
+}
+
+#[tokio::test]
+async fn reviews_answer_what_the_token_may_do() {
+    let world = World::new();
+    let review = world
+        .post(
+            "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+            json!({"spec": {"resourceAttributes": {"verb": "get"}}}),
+        )
+        .await;
+    assert_eq!((review.code, &review.json()["status"]["allowed"]), (201, &json!(true)));
+    let me = world.post("/apis/authentication.k8s.io/v1/selfsubjectreviews", json!({})).await.ok();
+    assert_eq!(me["status"]["userInfo"]["username"], "tester");
+    let token = |token: &str| json!({"spec": {"token": token}});
+    let path = "/apis/authentication.k8s.io/v1/tokenreviews";
+    assert_eq!(world.post(path, token(world.api.token())).await.ok()["status"]["authenticated"], true);
+    assert_eq!(world.post(path, token("x")).await.ok()["status"], json!({"user": {}, "error": "invalid bearer token"}));
+}
+
+#[tokio::test]
+async fn definitions_are_shown_and_not_changed() {
+    let world = World::new();
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let crds: kube::Api<k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition> =
+        kube::Api::all(world.client.clone());
+    let established = crds.get("widgets.example.clay.io").await.unwrap().status.unwrap().conditions.unwrap();
+    assert!(established.iter().any(|condition| condition.type_ == "Established" && condition.status == "True"));
+    world.delete(&format!("{path}/widgets.example.clay.io"), json!({})).await.refused(405, "MethodNotAllowed");
+    world.post(path, json!({})).await.refused(405, "MethodNotAllowed");
+}
+
+#[tokio::test]
+async fn the_https_port_asks_for_the_token_and_ends_with_its_shutdown() {
+    let world = World::new();
+    world.post(CONFIG_MAPS, config_map("a", json!({}))).await.ok();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    let identity = world.api.identity(&[]).unwrap();
+    let path = world.dir.path().join("kubeconfig");
+    world.api.write_kubeconfig(&path, &url, &identity).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let (api, shutdown) = (world.api.clone(), CancellationToken::new());
+    let ends = shutdown.clone();
+    let port = tokio::spawn(async move { api.serve_https(listener, identity, ends).await });
+
+    let kubeconfig = kube::config::Kubeconfig::read_from(&path).unwrap();
+    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &Default::default()).await.unwrap();
+    let client = kube::Client::try_from(config.clone()).unwrap();
+    let maps: kube::Api<k8s_openapi::api::core::v1::ConfigMap> = kube::Api::default_namespaced(client);
+    assert!(maps.get_opt("a").await.unwrap().is_some());
+    for (token, code) in [(None, 403), (Some("wrong"), 401)] {
+        let mut config = config.clone();
+        config.auth_info.token = token.map(|token: &str| token.to_owned().into());
+        let client = kube::Client::try_from(config).unwrap();
+        let maps: kube::Api<k8s_openapi::api::core::v1::ConfigMap> = kube::Api::default_namespaced(client);
+        assert!(matches!(maps.get("a").await, Err(kube::Error::Api(status)) if status.code == code), "{code}");
+    }
+    // A client that never says anything must not hold the shutdown.
+    let mut silent = tokio::net::TcpStream::connect(url.trim_start_matches("https://")).await.unwrap();
+    silent.write_all(b"x").await.unwrap();
+    shutdown.cancel();
+    tokio::time::timeout(std::time::Duration::from_secs(20), port).await.expect("ends in time").unwrap();
+    drop(silent.read(&mut [0; 8]).await);
+}

@@ -1,0 +1,33 @@
+//! What the embedded API promises, as kube-rs and kubectl see it.
+
+#![expect(clippy::needless_pass_by_value, reason = "json! literals are handed over where they are written")]
+
+#[path = "api/world.rs"]
+mod world;
+
+#[path = "api/applies.rs"]
+mod applies;
+#[path = "api/clients.rs"]
+mod clients;
+#[path = "api/collecting.rs"]
+mod collecting;
+#[path = "api/creating.rs"]
+mod creating;
+#[path = "api/deleting.rs"]
+mod deleting;
+#[path = "api/durability.rs"]
+mod durability;
+#[path = "api/kubectl.rs"]
+mod kubectl;
+#[path = "api/listing.rs"]
+mod listing;
+#[path = "api/logs.rs"]
+mod logs;
+#[path = "api/updating.rs"]
+mod updating;
+#[path = "api/validating.rs"]
+mod validating;
+#[path = "api/watching.rs"]
+mod watching;
+#[path = "api/wire.rs"]
+mod wire;

@@ -1,0 +1,277 @@
+//! An embedded API with a runner on it, and Jobs as a user would write them.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{Event, Pod, Secret};
+use kube::api::{Api, DeleteParams, ListParams, LogParams, Patch, PatchParams, PostParams};
+use kube::{Client, ResourceExt};
+use kubeonkube_standalone::runner::{self, Ansible, LocalLogs, RunnerOptions, shim};
+use kubeonkube_standalone::{self as standalone, Options};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// The longest a test waits for anything.
+const PATIENCE: Duration = Duration::from_secs(60);
+const SHIM: &str = "KUBEONKUBE_TEST_SHIM";
+const SERVER: &str = "KUBEONKUBE_TEST_SERVER";
+
+pub(crate) struct Stage {
+    pub(crate) dir: Arc<tempfile::TempDir>,
+    pub(crate) client: Client,
+    api: Arc<standalone::Api>,
+    shutdown: CancellationToken,
+    runner: JoinHandle<()>,
+}
+
+/// What differs from one stage to the next.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) max_parallel: usize,
+    pub(crate) shim: Option<PathBuf>,
+    pub(crate) ansible: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { max_parallel: 16, shim: None, ansible: None }
+    }
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        Self::with(&Settings::default())
+    }
+
+    pub(crate) fn with(settings: &Settings) -> Self {
+        Self::at(Arc::new(tempfile::tempdir().unwrap()), settings)
+    }
+
+    pub(crate) fn at(dir: Arc<tempfile::TempDir>, settings: &Settings) -> Self {
+        let logs = Arc::new(LocalLogs::new(dir.path()));
+        let api = standalone::Api::open(Options { data_dir: dir.path().into(), crds: Vec::new(), logs }).unwrap();
+        let shutdown = CancellationToken::new();
+        let options = RunnerOptions {
+            data_dir: dir.path().into(),
+            shim: settings.shim.clone().unwrap_or_else(|| shim_program(dir.path())),
+            ansible: Arc::new(Ansible::new(
+                dir.path(),
+                Some(settings.ansible.clone().unwrap_or_else(|| no_ansible(dir.path()))),
+            )),
+            max_parallel: settings.max_parallel,
+        };
+        let running = runner::run(api.client("runner"), options, shutdown.clone());
+        let runner = tokio::spawn(async move { running.await.unwrap() });
+        Self { dir, client: api.client("tester"), api, shutdown, runner }
+    }
+
+    /// Ends the server in an orderly way; the directory stays.
+    pub(crate) async fn shut_down(self) -> Arc<tempfile::TempDir> {
+        self.shutdown.cancel();
+        self.runner.await.unwrap();
+        self.api.close().await;
+        self.dir
+    }
+
+    pub(crate) fn jobs(&self) -> Api<Job> {
+        Api::namespaced(self.client.clone(), "default")
+    }
+
+    pub(crate) fn pods(&self) -> Api<Pod> {
+        Api::namespaced(self.client.clone(), "default")
+    }
+
+    pub(crate) async fn secret(&self, name: &str, data: Value) {
+        let secret = json!({"metadata": {"name": name}, "stringData": data});
+        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), "default");
+        secrets.create(&PostParams::default(), &serde_json::from_value(secret).unwrap()).await.unwrap();
+    }
+
+    /// A Job that runs `script` with sh; `more` is merged into its spec.
+    pub(crate) async fn job(&self, name: &str, script: &str, more: Value) -> Job {
+        self.jobs().create(&PostParams::default(), &job(name, script, more)).await.unwrap()
+    }
+
+    pub(crate) async fn suspend(&self, name: &str) {
+        let patch = Patch::Merge(json!({"spec": {"suspend": true}}));
+        self.jobs().patch(name, &PatchParams::default(), &patch).await.unwrap();
+    }
+
+    pub(crate) async fn delete_job(&self, name: &str) {
+        self.jobs().delete(name, &DeleteParams::background()).await.unwrap();
+    }
+
+    pub(crate) async fn pods_of(&self, job: &str) -> Vec<Pod> {
+        self.pods().list(&ListParams::default().labels(&format!("job-name={job}"))).await.unwrap().items
+    }
+
+    pub(crate) async fn log(&self, pod: &Pod) -> String {
+        self.pods().logs(&pod.name_any(), &LogParams::default()).await.unwrap()
+    }
+
+    pub(crate) async fn events(&self, about: &str) -> Vec<(String, String)> {
+        let events: Api<Event> = Api::namespaced(self.client.clone(), "default");
+        let params = ListParams::default().fields(&format!("involvedObject.name={about}"));
+        let events = events.list(&params).await.unwrap();
+        events.into_iter().map(|event| (event.reason.unwrap_or_default(), event.message.unwrap_or_default())).collect()
+    }
+
+    /// The Job, once this condition of it is true.
+    pub(crate) async fn job_that_is(&self, name: &str, condition: &str) -> Job {
+        self.wait(&format!("Job {name} to be {condition}"), async || {
+            let job = self.jobs().get(name).await.unwrap();
+            holds(&job, condition).is_some().then_some(job)
+        })
+        .await
+    }
+
+    /// The Job's only pod, once it is in this phase.
+    pub(crate) async fn pod_that_is(&self, job: &str, phase: &str) -> Pod {
+        self.wait(&format!("the pod of {job} to be {phase}"), async || {
+            let pod = self.pods_of(job).await.pop()?;
+            (pod.status.as_ref()?.phase.as_deref()? == phase).then_some(pod)
+        })
+        .await
+    }
+
+    pub(crate) async fn wait<T>(&self, what: &str, look: impl AsyncFn() -> Option<T>) -> T {
+        let looking = async {
+            loop {
+                if let Some(found) = look().await {
+                    return found;
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        match tokio::time::timeout(PATIENCE, looking).await {
+            Ok(found) => found,
+            Err(_) => panic!("waited in vain for {what}; {}", self.picture().await),
+        }
+    }
+
+    async fn picture(&self) -> String {
+        let jobs =
+            self.jobs().list(&ListParams::default()).await.unwrap().items.into_iter().map(|job| json!(job.status));
+        let pods =
+            self.pods().list(&ListParams::default()).await.unwrap().items.into_iter().map(|pod| json!(pod.status));
+        serde_json::to_string_pretty(&jobs.chain(pods).collect::<Vec<_>>()).unwrap()
+    }
+
+    pub(crate) fn run_dir(&self, pod: &Pod) -> PathBuf {
+        run_dir(self.dir.path(), pod)
+    }
+}
+
+pub(crate) fn run_dir(data: &Path, pod: &Pod) -> PathBuf {
+    data.join("runs").join(pod.uid().unwrap())
+}
+
+pub(crate) fn job(name: &str, script: &str, more: Value) -> Job {
+    let container = json!({"name": "main", "image": "local", "command": ["sh", "-c", script],
+        "env": [{"name": "KUBEONKUBE_ROOT", "value": ""}], "volumeMounts": [{"name": "work", "mountPath": "/work"}]});
+    let pod =
+        json!({"restartPolicy": "Never", "containers": [container], "volumes": [{"name": "work", "emptyDir": {}}]});
+    let mut job = json!({"metadata": {"name": name}, "spec": {"backoffLimit": 0, "template": {"spec": pod}}});
+    merge(&mut job["spec"], more);
+    serde_json::from_value(job).unwrap()
+}
+
+fn merge(into: &mut Value, more: Value) {
+    match (into, more) {
+        (Value::Object(into), Value::Object(more)) => {
+            for (key, value) in more {
+                merge(into.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, more) => *into = more,
+    }
+}
+
+pub(crate) fn holds<'a>(job: &'a Job, condition: &str) -> Option<&'a str> {
+    let conditions = job.status.as_ref()?.conditions.as_ref()?;
+    let found = conditions.iter().find(|found| found.type_ == condition && found.status == "True")?;
+    Some(found.reason.as_deref().unwrap_or_default())
+}
+
+/// Exit code, reason and message of the container.
+pub(crate) fn ended(pod: &Pod) -> (i32, String, String) {
+    let containers = pod.status.as_ref().unwrap().container_statuses.as_ref().unwrap();
+    let state = containers[0].state.as_ref().unwrap().terminated.clone().unwrap();
+    (state.exit_code, state.reason.unwrap_or_default(), state.message.unwrap_or_default())
+}
+
+/// A number from the records of the run: `shim` or `command`.
+pub(crate) fn pid(run: &Path, who: &str) -> Option<i32> {
+    let running: Value = serde_json::from_slice(&std::fs::read(run.join("process.json")).ok()?).unwrap();
+    Some(i32::try_from(running[who]["pid"].as_i64()?).unwrap())
+}
+
+pub(crate) fn kill(pid: i32) {
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL).unwrap();
+}
+
+/// Whether any process still carries the mark of this run.
+pub(crate) fn is_running(pod: &Pod) -> bool {
+    let mark = format!("KUBEONKUBE_RUN={}", pod.uid().unwrap());
+    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+    })
+}
+
+/// A folder that passes for an installation where no ansible is called.
+fn no_ansible(dir: &Path) -> PathBuf {
+    std::fs::write(dir.join("ansible-playbook"), "").unwrap();
+    dir.to_owned()
+}
+
+/// This test program itself is the shim: see [`shim_process`].
+pub(crate) fn shim_program(dir: &Path) -> PathBuf {
+    script(dir, "shim", "shim_process", SHIM, "\"$3\"")
+}
+
+/// A program that serves the directory until it is killed: see [`server_process`].
+pub(crate) fn server_program(dir: &Path) -> PathBuf {
+    script(dir, "server", "server_process", SERVER, &format!("'{}'", dir.display()))
+}
+
+fn script(dir: &Path, name: &str, test: &str, variable: &str, value: &str) -> PathBuf {
+    let path = dir.join(format!("{name}.sh"));
+    let program = std::env::current_exe().unwrap();
+    let text = format!(
+        "#!/bin/sh\n{variable}={value}\nexport {variable}\nexec '{}' --exact {test} --nocapture\n",
+        program.display()
+    );
+    // Written aside: a file that is open for writing can't be started.
+    let new = dir.join(format!("{name}.new"));
+    std::fs::write(&new, text).unwrap();
+    std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o700)).unwrap();
+    std::fs::rename(&new, &path).unwrap();
+    path
+}
+
+/// What `kubeonkube run-job --dir DIR` does, where this program was started as the shim.
+pub(crate) fn be_the_shim() {
+    if let Some(dir) = std::env::var_os(SHIM) {
+        let done = shim::run_job(Path::new(&dir)) == std::process::ExitCode::SUCCESS;
+        std::process::exit(i32::from(!done));
+    }
+}
+
+/// A server that is there to be killed.
+pub(crate) fn be_the_server() {
+    let Some(dir) = std::env::var_os(SERVER).map(PathBuf::from) else { return };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let _lock = standalone::lock::take(&dir).unwrap();
+        let logs = Arc::new(LocalLogs::new(&dir));
+        let api = standalone::Api::open(Options { data_dir: dir.clone(), crds: Vec::new(), logs }).unwrap();
+        let ansible = Arc::new(Ansible::new(&dir, Some(no_ansible(&dir))));
+        let options = RunnerOptions { data_dir: dir.clone(), shim: shim_program(&dir), ansible, max_parallel: 16 };
+        runner::run(api.client("runner"), options, CancellationToken::new()).await.unwrap();
+    });
+}

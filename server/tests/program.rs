@@ -1,0 +1,369 @@
+//! The program itself: started, asked, stopped, started again.
+
+use std::{
+    collections::HashMap,
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpStream},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use crd::ClusterOperation;
+use kube::{Api, config::Kubeconfig};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+const SOON: Duration = Duration::from_secs(60);
+
+fn command(data: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube"));
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("USER", "ann").env("KUBEONKUBE_DATA_DIR", data);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(data: &Path, args: &[&str]) -> Output {
+    command(data).args(args).output().expect("ran")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A server that runs; killed when dropped.
+struct Server {
+    child: Child,
+    banner: String,
+    link: String,
+    address: SocketAddr,
+}
+
+impl Server {
+    fn start(data: &Path, args: &[&str]) -> Self {
+        Self::start_with(data, args, &[])
+    }
+
+    fn start_with(data: &Path, args: &[&str], environment: &[(&str, &Path)]) -> Self {
+        let mut command = command(data);
+        command.args(["--listen", "127.0.0.1:0"]).args(args).envs(environment.iter().copied());
+        let mut child = command.spawn().expect("started");
+        let mut errors = child.stderr.take().expect("piped");
+        // Read all the time, or a full pipe would stop the server.
+        let log = std::thread::spawn(move || {
+            let mut log = String::new();
+            let _ = errors.read_to_string(&mut log);
+            log
+        });
+        let mut banner = String::new();
+        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+        let link = loop {
+            let Some(Ok(line)) = lines.next() else {
+                let _ = child.kill();
+                panic!("no link in the banner:\n{banner}\nlog:\n{}", log.join().unwrap_or_default());
+            };
+            banner += &format!("{line}\n");
+            if line.starts_with("http://") || line.contains("Kubernetes token") {
+                break line;
+            }
+        };
+        let address = banner.lines().find_map(|line| line.trim().strip_prefix("Address")).expect("an address");
+        let address =
+            address.trim().strip_prefix("http://").and_then(|address| address.parse().ok()).expect("ip and port");
+        Self { child, banner, link, address }
+    }
+
+    fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Got {
+        let mut stream = TcpStream::connect(self.address).expect("connected");
+        stream.set_read_timeout(Some(SOON)).expect("a timeout");
+        let head: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let address = self.address;
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\norigin: http://{address}\r\n{head}\
+             content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .expect("sent");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("answered");
+        let answer = text(&answer);
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        let mut lines = head.lines();
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).expect("a status");
+        let headers = lines.filter_map(|line| line.split_once(": ")).map(|(n, v)| (n.to_lowercase(), v.to_owned()));
+        Got { status, headers: headers.collect(), body: body.to_owned() }
+    }
+
+    fn get(&self, path: &str, cookie: &str) -> Got {
+        self.send("GET", path, &[("cookie", cookie)], "")
+    }
+
+    fn json(&self, path: &str, cookie: &str) -> serde_json::Value {
+        let got = self.get(path, cookie);
+        serde_json::from_str(&got.body).unwrap_or_else(|_| panic!("{path}: {got:?}"))
+    }
+
+    /// Presses the button of a sign-in link.
+    fn sign_in(&self, link: &str) -> Option<String> {
+        let token = link.split("token=").nth(1).expect("a token");
+        let got = self.send("POST", "/login", &[], &format!("token={token}"));
+        got.headers.get("set-cookie").and_then(|cookie| cookie.split(';').next().map(ToOwned::to_owned))
+    }
+
+    fn wait_ready(&self) {
+        wait_for("readiness", || self.get("/readyz", "").status == 200);
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// Asks it to stop and returns its exit code.
+    fn stop(mut self) -> Option<i32> {
+        kill_process(self.pid(), Signal::TERM).expect("asked");
+        let mut status = None;
+        wait_for("the end", || {
+            status = self.child.try_wait().expect("our child");
+            status.is_some()
+        });
+        status.and_then(|status| status.code())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[derive(Debug)]
+struct Got {
+    status: u16,
+    headers: HashMap<String, String>,
+    body: String,
+}
+
+fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + SOON;
+    while !done() {
+        assert!(Instant::now() < deadline, "waited too long for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn data() -> TempDir {
+    tempfile::tempdir().expect("a directory")
+}
+
+#[test]
+fn wrong_settings_are_refused_with_the_reason() {
+    let data = data();
+    for (args, why) in [
+        (&["--listen", "0.0.0.0:7080"][..], "--public-url https://"),
+        (&["--public-url", "http://console.example.com"], "loopback only"),
+        (&["--max-running", "0"], "at least 1"),
+        (&["--demo", "--in-cluster"], "standalone"),
+        (&["--kubeconfig", "/nowhere"], "no such file"),
+        (&["--standalone", "--in-cluster"], "cannot be used with"),
+        (&["--listen", "somewhere"], "--listen"),
+        (&["backup"], "<FILE>"),
+        (&["login"], "no standalone server runs on"),
+    ] {
+        let output = run(data.path(), args);
+        assert!(!output.status.success(), "{args:?}");
+        assert!(text(&output.stderr).contains(why), "{args:?}: {}", text(&output.stderr));
+        assert!(!text(&output.stderr).contains("Error:"), "a debug dump: {}", text(&output.stderr));
+    }
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("bound").to_string();
+    let output = run(data.path(), &["--listen", &address]);
+    assert!(text(&output.stderr).contains(&format!("{address} is taken")), "{}", text(&output.stderr));
+    fs::write(data.path().join("file"), "").expect("written");
+    let output = run(&data.path().join("file/below"), &[]);
+    assert!(text(&output.stderr).contains("data directory"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn help_teaches_and_definitions_are_printed() {
+    let data = data();
+    let help = text(&run(data.path(), &["--help"]).stdout);
+    for word in ["serve", "login", "backup", "--listen", "--data-dir", "--demo", "Examples:", "leaves runs going"] {
+        assert!(help.contains(word), "{word} is missing:\n{help}");
+    }
+    assert!(!help.contains("run-job"), "no command for people");
+    assert!(text(&run(data.path(), &["--version"]).stdout).starts_with("kubeonkube "));
+    let crds = text(&run(data.path(), &["crd"]).stdout);
+    assert!(crds.contains("clusteroperations.kubeonkube.clay.io") && crds.contains("kind: CustomResourceDefinition"));
+}
+
+#[test]
+fn the_banner_says_where_and_its_link_signs_in_once() {
+    let data = data();
+    let server = Server::start(data.path(), &[]);
+    for fact in ["Address", "standalone", &data.path().display().to_string(), "kubeconfig"] {
+        assert!(server.banner.contains(fact), "{fact} is missing:\n{}", server.banner);
+    }
+    let cookie = server.sign_in(&server.link).expect("signed in");
+    assert_eq!(server.sign_in(&server.link), None, "the link worked twice");
+    assert_eq!(server.get("/operations/none/log.txt", "").status, 303);
+    assert_eq!(server.get("/operations/none/log.txt", &cookie).status, 404);
+
+    let another = run(data.path(), &["login"]);
+    let another = text(&another.stdout).trim().to_owned();
+    assert!(another.starts_with(&format!("http://{}/login?token=", server.address)), "{another}");
+    assert!(server.sign_in(&another).is_some(), "`kubeonkube login` prints another");
+}
+
+#[test]
+fn what_lies_in_the_data_directory_is_the_owners_alone() {
+    let data = data();
+    let below = data.path().join("new/data");
+    let server = Server::start(&below, &[]);
+    server.wait_ready();
+    let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
+    assert_eq!(mode(&below), 0o700);
+    for file in ["session.key", "kubeconfig"] {
+        assert_eq!(mode(&below.join(file)), 0o600, "{file}");
+    }
+    assert_eq!(mode(&below.join("login")), 0o700);
+}
+
+#[test]
+fn a_second_server_on_the_same_data_directory_is_refused_naming_the_pid() {
+    let data = data();
+    let server = Server::start(data.path(), &[]);
+    let second = run(data.path(), &["--listen", "127.0.0.1:0"]);
+    assert!(!second.status.success());
+    let pid = server.child.id().to_string();
+    assert!(text(&second.stderr).contains(&pid), "no {pid} in {}", text(&second.stderr));
+    assert_eq!(server.get("/healthz", "").status, 200, "the first one lives");
+}
+
+#[test]
+fn a_stop_is_graceful_and_a_session_survives_it() {
+    let data = data();
+    let server = Server::start(data.path(), &["--log-format", "json"]);
+    server.wait_ready();
+    let cookie = server.sign_in(&server.link).expect("signed in");
+    assert_eq!(server.stop(), Some(0));
+    assert!(!data.path().join("address").exists(), "`kubeonkube login` would print a dead link");
+    let again = Server::start(data.path(), &[]);
+    assert_eq!(again.get("/operations/none/log.txt", &cookie).status, 404, "signed out by a restart");
+}
+
+#[test]
+fn a_killed_server_starts_again() {
+    let data = data();
+    let mut server = Server::start(data.path(), &[]);
+    server.wait_ready();
+    server.child.kill().expect("killed");
+    server.child.wait().expect("ended");
+    Server::start(data.path(), &[]).wait_ready();
+}
+
+#[test]
+fn the_demo_registers_its_cluster_once_and_keeps_it() {
+    let data = data();
+    let mut created = Vec::new();
+    for _ in 0..2 {
+        let server = Server::start(data.path(), &["--demo"]);
+        let cookie = server.sign_in(&server.link).expect("signed in");
+        wait_for("the demo cluster", || server.json("/api/load_cluster?cluster=demo", &cookie)["row"]["nodes"] == 1);
+        created.push(server.json("/api/load_cluster?cluster=demo", &cookie)["row"]["created"].clone());
+        assert_eq!(server.stop(), Some(0));
+    }
+    assert_eq!(created[0], created[1], "it was made anew");
+}
+
+/// Creates an operation as kubectl does: over HTTPS, by the kubeconfig that the server wrote.
+fn apply(kubeconfig: &Path, operation: &ClusterOperation) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let read = Kubeconfig::read_from(kubeconfig).expect("a kubeconfig");
+        let config = kube::Config::from_custom_kubeconfig(read, &Default::default()).await.expect("a context");
+        let operations: Api<ClusterOperation> = Api::all(kube::Client::try_from(config).expect("a client"));
+        operations.create(&Default::default(), operation).await.expect("created");
+    });
+}
+
+fn operation(name: &str, script: &str) -> ClusterOperation {
+    let spec = serde_json::json!({"cluster": "demo", "actionType": "shell", "action": script, "image": "none"});
+    ClusterOperation::new(name, serde_json::from_value(spec).expect("a specification"))
+}
+
+/// Says one word, waits for a file, says another.
+const SCRIPT: &str = "echo before; while [ ! -e $GO ]; do sleep 0.05; done; echo after";
+
+#[test]
+fn a_run_goes_on_while_the_server_is_stopped_and_its_log_is_whole() {
+    let (data, tools) = (data(), tempfile::tempdir().expect("a directory"));
+    // A shell action needs no ansible; with one that is there already, nothing is downloaded.
+    fs::write(tools.path().join("ansible-playbook"), "#!/bin/sh\n").expect("written");
+    let tools = [("KUBEONKUBE_ANSIBLE", tools.path())];
+    let go = data.path().join("go");
+    let script = SCRIPT.replace("$GO", &go.display().to_string());
+
+    let server = Server::start_with(data.path(), &["--demo"], &tools);
+    let cookie = server.sign_in(&server.link).expect("signed in");
+    wait_for("the demo cluster", || server.json("/api/load_cluster?cluster=demo", &cookie)["row"]["nodes"] == 1);
+    apply(&data.path().join("kubeconfig"), &operation("slow", &script));
+    wait_for("its first line", || server.get("/operations/slow/log.txt", &cookie).body.contains("\nbefore\n"));
+    assert_eq!(server.stop(), Some(0), "a stop must not wait for runs");
+
+    fs::write(&go, "").expect("written");
+    let server = Server::start_with(data.path(), &[], &tools);
+    wait_for("the end", || {
+        let operation = server.json("/api/load_operation?name=slow", &cookie);
+        let phase = operation["row"]["phase"].as_str().unwrap_or_default().to_owned();
+        assert!(["running", "queued", "succeeded", ""].contains(&phase.as_str()), "{operation}");
+        phase == "succeeded"
+    });
+    wait_for("its last line", || server.get("/operations/slow/log.txt", &cookie).body.contains("\nafter\n"));
+    let log = server.get("/operations/slow/log.txt", &cookie).body;
+    assert_eq!((log.matches("\nbefore\n").count(), log.matches("\nafter\n").count()), (1, 1), "{log}");
+}
+
+#[test]
+fn with_a_kubeconfig_people_sign_in_with_their_own_token() {
+    let (cluster, data) = (data(), data());
+    let cluster_server = Server::start(cluster.path(), &["--demo"]);
+    cluster_server.wait_ready();
+    let kubeconfig = cluster.path().join("kubeconfig");
+    let config: serde_json::Value =
+        serde_json::from_slice(&fs::read(&kubeconfig).expect("there")).expect("JSON is YAML");
+    let token = config["users"][0]["user"]["token"].as_str().expect("a token");
+
+    let server = Server::start(data.path(), &["--kubeconfig", &kubeconfig.display().to_string()]);
+    assert!(server.banner.contains("Sign in there with your Kubernetes token"), "{}", server.banner);
+    server.wait_ready();
+    assert_eq!(server.sign_in("token=guess"), None);
+    let cookie = server.sign_in(&format!("token={token}")).expect("signed in");
+    assert!(!cookie.contains(token), "the token must be sealed");
+    wait_for("the other server's demo", || server.get("/api/load_cluster?cluster=demo", &cookie).status == 200);
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn somebody_elses_directory_is_left_alone() {
+    let data = data();
+    fs::write(data.path().join("thesis.txt"), "").expect("written");
+    fs::set_permissions(data.path(), PermissionsExt::from_mode(0o755)).expect("set");
+    let refused = run(data.path(), &["--listen", "127.0.0.1:0"]);
+    assert!(text(&refused.stderr).contains("no data directory of kubeonkube"), "{}", text(&refused.stderr));
+    assert_eq!(fs::metadata(data.path()).expect("there").permissions().mode() & 0o777, 0o755);
+}
+
+#[test]
+fn a_backup_is_taken_while_the_server_runs() {
+    let data = data();
+    let server = Server::start(data.path(), &[]);
+    server.wait_ready();
+    let file = data.path().join("copy.db");
+    let output = run(data.path(), &["backup", &file.display().to_string()]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(fs::metadata(&file).expect("there").len() > 0);
+}

@@ -1,0 +1,140 @@
+//! A backend whose news and runs a test decides. What no test asks for answers `Internal`; a registration is always refused.
+
+use std::sync::{Arc, Mutex};
+
+use api::{
+    Backend, ClusterName, OperationName, Problem, User,
+    backend::{Changes, Clusters, Configurations, Frames, Operations, Runs},
+    cluster::*,
+    configuration::{ChangeReview, Configuration, Document},
+    live::Topic,
+    log::{LogEnd, LogFrame, LogLine, LogPage, RunRecord},
+    operation::*,
+};
+use async_trait::async_trait;
+use futures::{StreamExt, stream};
+use tokio::sync::broadcast;
+
+#[derive(Clone)]
+pub(crate) struct Fake {
+    pub(crate) news: broadcast::Sender<Topic>,
+    /// Who asked, in order.
+    pub(crate) asked: Arc<Mutex<Vec<User>>>,
+}
+
+impl Fake {
+    pub(crate) fn new() -> Self {
+        Self { news: broadcast::Sender::new(1000), asked: Arc::default() }
+    }
+
+    pub(crate) fn backend(&self) -> Backend {
+        let fake = Arc::new(self.clone());
+        Backend {
+            clusters: fake.clone(),
+            configurations: fake.clone(),
+            operations: fake.clone(),
+            runs: fake.clone(),
+            changes: fake,
+            about: Arc::default(),
+        }
+    }
+}
+
+type Answer<T> = Result<T, Problem>;
+
+#[async_trait]
+impl Clusters for Fake {
+    async fn list(&self, _: &User, _: &ClusterFilter) -> Answer<ClusterList> {
+        Err(Problem::Internal)
+    }
+    async fn get(&self, _: &User, _: &ClusterName) -> Answer<ClusterDetail> {
+        Err(Problem::Internal)
+    }
+    async fn nodes(&self, _: &User, _: &ClusterName) -> Answer<NodeList> {
+        Err(Problem::Internal)
+    }
+    async fn review(&self, _: &User, new: &NewCluster) -> Answer<RegistrationReview> {
+        let file = ReviewedFile { title: "hosts.yml".into(), text: format!("# the inventory of {}", new.name) };
+        Ok(RegistrationReview { files: vec![file], nodes: Vec::new(), warnings: Vec::new() })
+    }
+    async fn register(&self, _: &User, _: &NewCluster) -> Answer<Registered> {
+        Err(Problem::field("name", "this name can't be used"))
+    }
+    async fn unregister(&self, _: &User, _: &ClusterName, _: &Unregister) -> Answer<()> {
+        Err(Problem::Internal)
+    }
+}
+
+#[async_trait]
+impl Configurations for Fake {
+    async fn read(&self, _: &User, _: &ClusterName) -> Answer<Configuration> {
+        Err(Problem::Internal)
+    }
+    async fn review(&self, _: &User, _: &ClusterName, _: Document, _: &str, _: &str) -> Answer<ChangeReview> {
+        Err(Problem::Internal)
+    }
+    async fn save(&self, _: &User, _: &ClusterName, _: Document, _: &str, _: &str) -> Answer<String> {
+        Err(Problem::Internal)
+    }
+}
+
+#[async_trait]
+impl Operations for Fake {
+    async fn list(&self, _: &User, _: &OperationFilter) -> Answer<OperationList> {
+        Err(Problem::Internal)
+    }
+    async fn get(&self, _: &User, _: &OperationName) -> Answer<OperationDetail> {
+        Err(Problem::Internal)
+    }
+    async fn choices(&self, _: &User) -> Answer<SubmitChoices> {
+        Err(Problem::Internal)
+    }
+    async fn review(&self, _: &User, _: &NewOperation) -> Answer<OperationReview> {
+        Err(Problem::Internal)
+    }
+    async fn submit(&self, _: &User, _: &NewOperation) -> Answer<OperationName> {
+        Err(Problem::Internal)
+    }
+    async fn cancel(&self, _: &User, _: &OperationName) -> Answer<()> {
+        Err(Problem::Internal)
+    }
+}
+
+/// Run `grow` has ten lines and ends; `endless` never says anything; others don't exist.
+#[async_trait]
+impl Runs for Fake {
+    async fn record(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Answer<RunRecord> {
+        Err(Problem::Internal)
+    }
+    async fn page(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Answer<LogPage> {
+        Err(Problem::Internal)
+    }
+    async fn follow(&self, user: &User, run: &OperationName, from: u64, _: u64) -> Answer<Frames<LogFrame>> {
+        self.asked.lock().expect("no panic").push(user.clone());
+        match run.as_str() {
+            "grow" => {
+                let line = |n| LogLine { t: api::Time(0), s: format!("line {n}") };
+                let lines = LogFrame::Lines { first: from, lines: (from..=10).map(line).collect() };
+                Ok(stream::iter([lines, LogFrame::End(LogEnd { lines: 10, missing: 0 })]).boxed())
+            }
+            "endless" => Ok(stream::pending().boxed()),
+            name => Err(Problem::NotFound { what: "operation".into(), name: name.into() }),
+        }
+    }
+    async fn text(&self, user: &User, run: &OperationName) -> Answer<Frames<Vec<u8>>> {
+        self.asked.lock().expect("no panic").push(user.clone());
+        match run.as_str() {
+            "grow" => Ok(stream::iter([b"line 1\n".to_vec(), b"line 2\n".to_vec()]).boxed()),
+            name => Err(Problem::NotFound { what: "operation".into(), name: name.into() }),
+        }
+    }
+}
+
+#[async_trait]
+impl Changes for Fake {
+    async fn subscribe(&self, user: &User) -> Answer<Frames<Topic>> {
+        self.asked.lock().expect("no panic").push(user.clone());
+        let news = self.news.subscribe();
+        Ok(stream::unfold(news, |mut news| async move { Some((news.recv().await.ok()?, news)) }).boxed())
+    }
+}

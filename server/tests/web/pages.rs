@@ -1,0 +1,172 @@
+//! The real pages and functions behind the real layers.
+
+use axum::extract::Request;
+use http::{Method, StatusCode, header};
+use kubeonkube::{assets::Site, pages, router};
+
+use crate::world::{ORIGIN, World};
+
+fn site() -> Site {
+    Site::new(|path| {
+        let manifest = br#"{"css":"/assets/site-1.css","js":"/assets/app-1.js","wasm":"/assets/app-1.wasm"}"#;
+        (path == "manifest.json").then(|| manifest[..].into())
+    })
+}
+
+fn world() -> World {
+    World::with_pages(|backend| pages::console(backend, &site()))
+}
+
+/// Every address of a page and of the binary itself, with names filled in, and every function with its method.
+fn everything(world: &World) -> Vec<(Method, String)> {
+    let fill =
+        |address: &str| address.replace("{name}", "grow").replace("{*file}", "app-1.js").replace("{*function}", "none");
+    let addresses = router::addresses(&world.web.pages);
+    let pages = addresses.iter().flat_map(|address| [(Method::GET, fill(address)), (Method::POST, fill(address))]);
+    pages.chain(server_fn::axum::server_fn_paths().map(|(path, method)| (method, path.to_owned()))).collect()
+}
+
+const OPEN: [&str; 6] = ["/login", "/logout", "/healthz", "/readyz", "/favicon.svg", "/assets/app-1.js"];
+
+#[tokio::test]
+async fn every_page_and_function_is_closed_to_strangers() {
+    let world = world();
+    let everything = everything(&world);
+    assert!(everything.iter().filter(|(_, path)| path.starts_with("/api/")).count() > 10, "{everything:?}");
+    for (method, path) in everything.iter().filter(|(_, path)| !OPEN.contains(&path.as_str())) {
+        let request = Request::builder().method(method).uri(path).header(header::ORIGIN, ORIGIN);
+        let request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let got = world.send(request, "").await;
+        match path.starts_with("/api/") || path == "/live" {
+            true => assert_eq!(got.status, StatusCode::UNAUTHORIZED, "{method} {path}"),
+            false => assert!(got.header(header::LOCATION).starts_with("/login"), "{method} {path}: {got:?}"),
+        }
+    }
+    assert!(world.fake.asked.lock().expect("no panic").is_empty(), "a stranger reached the backend");
+}
+
+#[tokio::test]
+async fn every_page_and_function_refuses_a_foreign_origin() {
+    let world = world();
+    let cookie = world.sign_in().await;
+    let probes = |path: &str| path.ends_with('z');
+    for (method, path) in everything(&world).iter().filter(|(method, path)| *method != Method::GET && !probes(path)) {
+        let request = Request::builder().method(method).uri(path).header(header::COOKIE, &cookie);
+        let request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let got = world.send(request.header(header::ORIGIN, "http://evil.example"), "").await;
+        assert_eq!(got.status, StatusCode::FORBIDDEN, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn all_functions_hang_under_the_guarded_prefix_and_change_only_by_post() {
+    drop(world());
+    for (path, method) in server_fn::axum::server_fn_paths() {
+        assert!(path.starts_with("/api/"), "{path}");
+        assert!([Method::GET, Method::POST].contains(&method), "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn every_page_answers_somebody_who_is_signed_in() {
+    let world = world();
+    let cookie = world.sign_in().await;
+    for address in &world.web.pages.addresses {
+        let path = address.replace("{name}", "grow");
+        let got = world.get(&path, &cookie).await;
+        if got.status.is_redirection() {
+            continue;
+        }
+        assert!(got.text.starts_with("<!DOCTYPE html>"), "{path}: {got:?}");
+        assert!(!got.header(header::CONTENT_SECURITY_POLICY).is_empty(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_boot_script_runs_by_this_requests_nonce() {
+    let world = world();
+    let got = world.get("/login", "").await;
+    assert_eq!(got.status, StatusCode::OK);
+    let policy = got.header(header::CONTENT_SECURITY_POLICY).to_owned();
+    let nonce = policy.split("'nonce-").nth(1).and_then(|rest| rest.split('\'').next()).expect("a nonce");
+    for script in got.text.split("<script").skip(1) {
+        let tag = script.split('>').next().expect("a tag");
+        assert!(tag.contains(&format!("nonce=\"{nonce}\"")), "a script without this request's nonce: {tag}");
+    }
+    assert!(got.text.contains("/assets/app-1.js"), "{got:?}");
+    assert!(!got.text.contains("onclick=") && !got.text.contains("javascript:"), "{got:?}");
+}
+
+#[tokio::test]
+async fn the_sign_in_page_shows_a_button_for_a_good_link_and_words_for_a_bad_one() {
+    let world = world();
+    let token = world.links.make("ann").expect("a link");
+    let good = world.get(&format!("/login?token={token}&next=/operations"), "").await;
+    assert!(good.text.contains("<button") && good.text.contains(&format!("value=\"{token}\"")), "{good:?}");
+    assert!(good.text.contains("value=\"/operations\""), "the way back is lost: {good:?}");
+    let bad = world.get("/login?token=x", "").await;
+    assert!(bad.text.contains("kubeonkube login") && bad.text.contains("used already"), "{bad:?}");
+}
+
+#[tokio::test]
+async fn an_address_that_leads_nowhere_is_a_page_and_a_404() {
+    let world = world();
+    let cookie = world.sign_in().await;
+    let got = world.get("/nowhere/at/all", &cookie).await;
+    assert_eq!(got.status, StatusCode::NOT_FOUND);
+    assert!(got.text.contains("There is no such page"), "{got:?}");
+    let got = world.post("/api/nothing", &cookie, "").await;
+    assert_eq!((got.status, got.problem().status()), (StatusCode::NOT_FOUND, 404));
+}
+
+#[tokio::test]
+async fn a_refused_registration_comes_back_with_everything_that_was_typed_but_the_key() {
+    let world = world();
+    let cookie = world.sign_in().await;
+    let pasted = "node1 10.0.0.1 <&>\r\n".repeat(10_000);
+    let fields = [
+        ("form", "register_cluster"),
+        ("name", "Bad Name"),
+        ("pasted", &pasted),
+        ("ssh", "paste"),
+        ("ssh_key", "KEY-MATERIAL"),
+    ];
+    let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+    let got = world.post("/clusters/new", &cookie, body).await;
+    assert_eq!(got.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", &got.text[..got.text.len().min(3000)]);
+    assert!(got.text.contains("Bad Name"), "the name is gone");
+    assert!(
+        got.text.contains("this name can&#x27;t be used") || got.text.contains("this name can't be used"),
+        "no reason"
+    );
+    assert_eq!(got.text.matches("node1 10.0.0.1 &lt;&amp;&gt;").count(), 10_000, "the textarea is not what was typed");
+    assert!(!got.text.contains("KEY-MATERIAL"), "a secret came back");
+}
+
+#[tokio::test]
+async fn a_review_is_shown_and_changes_nothing() {
+    let world = world();
+    let cookie = world.sign_in().await;
+    let got =
+        world.post("/clusters/new", &cookie, "form=review_cluster&name=prod&pasted=node1+10.0.0.1&ssh=none").await;
+    assert_eq!(got.status, StatusCode::OK);
+    assert!(got.text.contains("# the inventory of prod"), "no review");
+    assert!(got.text.contains("node1 10.0.0.1"), "what was typed is gone");
+}
+
+#[tokio::test]
+async fn a_mutation_of_a_real_page_redirects_and_sets_its_cookie() {
+    let world = world();
+    let cookie = world.sign_in().await;
+    let got = world.post("/settings", &cookie, "form=set_theme&theme=dark&next=%2Fsettings").await;
+    assert_eq!((got.status, got.header(header::LOCATION)), (StatusCode::SEE_OTHER, "/settings"));
+    assert!(got.cookie().starts_with("theme=dark"), "{got:?}");
+}
+
+#[tokio::test]
+async fn a_site_that_was_not_built_says_so() {
+    let world = World::with_pages(|backend| pages::console(backend, &Site::new(|_| None)));
+    let got = world.get("/login", "").await;
+    assert_eq!(got.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(got.text.contains("cargo xtask run"), "{got:?}");
+}

@@ -1,0 +1,182 @@
+//! A console without rooms: its own layers around pages that say what reached them.
+
+use std::sync::Arc;
+
+use api::{Backend, Problem, User};
+use axum::{
+    Router,
+    body::Body,
+    extract::Request,
+    response::{IntoResponse, Response},
+};
+use futures::FutureExt;
+use http::{HeaderMap, Method, StatusCode, header};
+use http_body_util::BodyExt;
+use kubeonkube::{
+    assets::Site,
+    forms::{Answered, Refused},
+    guard::same_origin::OurOrigin,
+    health::{Gate, Readiness},
+    router::{Pages, Web, router},
+    session::{
+        Links, Reviewer, Session, Sessions,
+        page::{SignIn, SignInPage},
+    },
+};
+use leptos::nonce::Nonce;
+use tempfile::TempDir;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tower::ServiceExt;
+
+use crate::backend::Fake;
+
+pub(crate) const HOST: &str = "127.0.0.1:7080";
+pub(crate) const ORIGIN: &str = "http://127.0.0.1:7080";
+
+pub(crate) struct World {
+    pub(crate) data: TempDir,
+    pub(crate) links: Links,
+    pub(crate) fake: Fake,
+    pub(crate) web: Arc<Web>,
+    pub(crate) router: Router,
+    pub(crate) gate: Gate,
+}
+
+#[derive(Debug)]
+pub(crate) struct Got {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Got {
+    pub(crate) fn header(&self, name: impl header::AsHeaderName) -> &str {
+        self.headers.get(name).map(|value| value.to_str().expect("ascii")).unwrap_or_default()
+    }
+
+    pub(crate) fn problem(&self) -> Problem {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no problem: {self:?}"))
+    }
+
+    /// The cookie that was set, as a browser sends it back.
+    pub(crate) fn cookie(&self) -> String {
+        self.header(header::SET_COOKIE).split(';').next().unwrap_or_default().to_owned()
+    }
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with(OurOrigin::Loopback, None)
+    }
+
+    pub(crate) fn with(origin: OurOrigin, reviewer: Option<Arc<dyn Reviewer>>) -> Self {
+        let data = tempfile::tempdir().expect("a directory");
+        Self::opened(data, origin, reviewer, |_| pages())
+    }
+
+    /// With pages that are made of the world's backend.
+    pub(crate) fn with_pages(pages: impl FnOnce(Backend) -> Pages) -> Self {
+        Self::opened(tempfile::tempdir().expect("a directory"), OurOrigin::Loopback, None, pages)
+    }
+
+    fn opened(
+        data: TempDir,
+        origin: OurOrigin,
+        reviewer: Option<Arc<dyn Reviewer>>,
+        pages: impl FnOnce(Backend) -> Pages,
+    ) -> Self {
+        let fake = Fake::new();
+        let secure = matches!(&origin, OurOrigin::Public(url) if url.https);
+        let mut readiness = Readiness::default();
+        let gate = readiness.awaits("clusters and operations");
+        let web = Arc::new(Web {
+            backend: fake.backend(),
+            sessions: Sessions::open(data.path(), secure).expect("sessions"),
+            sign_in: reviewer.map_or_else(|| SignIn::Links(Links::open(data.path()).expect("links")), SignIn::Tokens),
+            origin,
+            site: Site::new(|path| (path == "assets/app-1.js").then(|| b"script"[..].into())),
+            pages: pages(fake.backend()),
+            readiness,
+            stop: CancellationToken::new(),
+            sockets: TaskTracker::new(),
+        });
+        let links = Links::open(data.path()).expect("links");
+        Self { router: router(web.clone()), links, fake, web, gate, data }
+    }
+
+    /// The same data directory under a new process.
+    pub(crate) fn restarted(self) -> Self {
+        Self::opened(self.data, self.web.origin.clone(), None, |_| pages())
+    }
+
+    pub(crate) async fn send(&self, request: http::request::Builder, body: impl Into<Body>) -> Got {
+        let mut request = request.body(body.into()).expect("a request");
+        request.headers_mut().entry(header::HOST).or_insert(HOST.parse().expect("ascii"));
+        let (parts, body) = self.router.clone().oneshot(request).await.expect("answers").into_parts();
+        let bytes = body.collect().await.expect("whole").to_bytes();
+        Got { status: parts.status, headers: parts.headers, text: String::from_utf8_lossy(&bytes).into_owned() }
+    }
+
+    pub(crate) async fn get(&self, path: &str, cookie: &str) -> Got {
+        self.send(Request::get(path).header(header::COOKIE, cookie), Body::empty()).await
+    }
+
+    /// As the browser posts a form of our own page.
+    pub(crate) async fn post(&self, path: &str, cookie: &str, body: impl Into<Body>) -> Got {
+        let request = Request::builder().method(Method::POST).uri(path).header(header::COOKIE, cookie);
+        let request = request.header(header::ORIGIN, ORIGIN).header("sec-fetch-site", "same-origin");
+        self.send(request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded"), body).await
+    }
+
+    /// The cookie of somebody who opened a fresh link and pressed the button.
+    pub(crate) async fn sign_in(&self) -> String {
+        let token = self.links.make("ann").expect("a link");
+        let got = self.post("/login", "", format!("token={token}")).await;
+        assert_eq!(got.status, StatusCode::SEE_OTHER, "{got:?}");
+        got.cookie()
+    }
+}
+
+/// Pages that print what the layers gave them, and three functions: one redirects, one answers, one refuses.
+fn pages() -> Pages {
+    Pages {
+        addresses: vec!["/clusters".into(), "/clusters/{name}".into(), "/login".into()],
+        render: Arc::new(|request: Request| async move { say(&request) }.boxed()),
+        call: Arc::new(|request: Request| async move { call(request).await }.boxed()),
+    }
+}
+
+fn say(request: &Request) -> Response {
+    let extensions = request.extensions();
+    let mut text = format!("{} {}\n", request.method(), request.uri());
+    text += &format!("nonce {}\n", extensions.get::<Nonce>().expect("a nonce"));
+    if let Some(session) = extensions.get::<Session>() {
+        text += &format!("user {}\n", session.user.name);
+    }
+    if let Some(page) = extensions.get::<SignInPage>() {
+        text += &format!("{page:?}\n");
+    }
+    if let Some(refused) = extensions.get::<Refused>() {
+        text += &format!("refused {}: {}\n", refused.form, refused.problem);
+        text += &refused.values.iter().map(|(name, value)| format!("{name}={value}\n")).collect::<String>();
+    }
+    if let Some(answered) = extensions.get::<Answered>() {
+        text += &format!("answered {}: {}\n{:?}\n", answered.form, answered.json, answered.values);
+    }
+    text.into_response()
+}
+
+async fn call(request: Request) -> Response {
+    let path = request.uri().path().to_owned();
+    let user: User = request.extensions().get::<Session>().expect("deny by default").user.clone();
+    let body = request.into_body().collect().await.expect("whole").to_bytes();
+    match path.as_str() {
+        "/api/save" => [(header::LOCATION, format!("/clusters/{}", user.name))].into_response(),
+        "/api/review" => format!("{{\"bytes\":{}}}", body.len()).into_response(),
+        "/api/panic" => panic!("on purpose"),
+        _ => {
+            let problem = Problem::field("text", "line 3 is not YAML");
+            (StatusCode::UNPROCESSABLE_ENTITY, serde_json::to_string(&problem).expect("json")).into_response()
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Benchmarks: each prints its figures with what they were measured on. Results are kept in `docs/benchmarks.md`.
+
+mod size;
+
+use anyhow::bail;
+
+use crate::{
+    clean_command::{check, command},
+    site,
+};
+
+/// The benchmarks, each with what it measures.
+const BENCHES: &[(&str, &str)] = &[
+    ("size", "the first load of a page, and its ten largest contributors"),
+    ("pages", "time to first byte of /clusters with 1,000 clusters"),
+    ("turns", "from an operation's turn to its Job: 1,000 operations on 1,000 clusters"),
+    ("memory", "growth of the server per 1,000 objects"),
+    ("fanout", "a log at 1, 100 and 1,000 viewers and 1,000 lines a second"),
+];
+
+pub(crate) fn bench(only: &[String]) -> anyhow::Result<()> {
+    if let Some(unknown) = only.iter().find(|name| !BENCHES.iter().any(|(known, _)| known == name)) {
+        bail!("there is no benchmark `{unknown}`; there are: {}", BENCHES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "));
+    }
+    let chosen = |name: &str| only.is_empty() || only.iter().any(|n| n == name);
+    for (name, what) in BENCHES.iter().filter(|(name, _)| chosen(name)) {
+        println!("\n## {name}: {what}");
+        if *name == "size" {
+            size::run()?;
+        } else {
+            site::build(site::Kind::Release)?;
+            check(command("cargo").args(["bench", "--quiet", "--package", "kubeonkube", "--bench", name]))?;
+        }
+    }
+    Ok(())
+}

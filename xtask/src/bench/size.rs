@@ -1,0 +1,82 @@
+//! What the first load weighs, and what the wasm is made of.
+
+use std::{collections::BTreeMap, fs};
+
+use wasmparser::{Name, NameSectionReader, Parser, Payload};
+
+use crate::{clean_command::root, site};
+
+/// The first load may weigh this much, Brotli, without the HTML of the page (a page is 5 to 10 KB more).
+const GATE_KB: f64 = 350.0;
+
+/// Builds the release site and prints the files of a first load and the ten crates that contribute most to the wasm.
+pub(super) fn run() -> anyhow::Result<()> {
+    let built = site::build(site::Kind::Release)?;
+    println!("first load, Brotli 11:");
+    for (path, size) in &built.sizes {
+        if path.starts_with("/assets/") {
+            println!("  {path:<48} {:>7.1} KB", *size as f64 / 1000.0);
+        }
+    }
+    let first_load: usize = built.sizes.iter().filter(|(path, _)| path.starts_with("/assets/")).map(|(_, size)| size).sum();
+    let kb = first_load as f64 / 1000.0;
+    println!("  together {kb:.1} KB (gate {GATE_KB} KB, with the HTML)");
+    let wasm = fs::read(root().join("target/wasm32-unknown-unknown/wasm-release/kubeonkube_frontend.wasm"))?;
+    println!("\nlargest contributors to the wasm (code before compression):");
+    for (name, bytes) in contributors(&wasm)?.into_iter().take(10) {
+        println!("  {name:<48} {:>7.1} KB", bytes as f64 / 1000.0);
+    }
+    anyhow::ensure!(kb <= GATE_KB, "the first load of {kb:.1} KB is over the gate of {GATE_KB} KB");
+    Ok(())
+}
+
+/// Code size by crate, largest first.
+fn contributors(wasm: &[u8]) -> anyhow::Result<Vec<(String, usize)>> {
+    let mut bodies = Vec::new();
+    let mut imported = 0;
+    let mut names = BTreeMap::new();
+    for payload in Parser::new(0).parse_all(wasm) {
+        match payload? {
+            Payload::ImportSection(imports) => imported = imports.into_imports().filter(|i| i.as_ref().is_ok_and(|i| matches!(i.ty, wasmparser::TypeRef::Func(_)))).count(),
+            Payload::CodeSectionEntry(body) => bodies.push(body.range().len()),
+            Payload::CustomSection(section) if section.name() == "name" => {
+                let reader = NameSectionReader::new(wasmparser::BinaryReader::new(section.data(), section.data_offset()));
+                for part in reader {
+                    if let Name::Function(map) = part? {
+                        for naming in map {
+                            let naming = naming?;
+                            names.insert(naming.index as usize, naming.name.to_owned());
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
+    for (at, size) in bodies.into_iter().enumerate() {
+        let name = names.get(&(at + imported)).map_or_else(|| "(no name)".to_owned(), |name| krate(name));
+        *sizes.entry(name).or_default() += size;
+    }
+    let mut sizes: Vec<_> = sizes.into_iter().collect();
+    sizes.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
+    Ok(sizes)
+}
+
+/// The crate that a mangled function belongs to: of `<A as B>::f` the crate of `A`.
+fn krate(mangled: &str) -> String {
+    let name = format!("{:#}", rustc_demangle::demangle(mangled));
+    let path = name.trim_start_matches(['<', '&', '*', '(', '[']).trim_start_matches("dyn ").trim_start_matches("mut ");
+    path.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or("").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::krate;
+
+    #[test]
+    fn a_method_counts_for_the_crate_of_its_type() {
+        assert_eq!(krate("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE"), "core");
+        assert_eq!(krate("<app::ui::Button as leptos::View>::build"), "app");
+    }
+}

@@ -1,0 +1,46 @@
+//! Child processes that see the workspace's own settings, whatever started xtask.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, bail};
+
+/// The root of the workspace.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
+}
+
+/// `program`, run in the root, without the flags that cargo and an outer build leave in the environment: they would
+/// replace `.cargo/config.toml`'s and rebuild everything.
+pub(crate) fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Runs it to its end; a failure names the command line.
+pub(crate) fn check(command: &mut Command) -> anyhow::Result<()> {
+    let line = line(command);
+    let status = command.status().with_context(|| format!("can't start {line}"))?;
+    if !status.success() {
+        bail!("{line}: {status}");
+    }
+    Ok(())
+}
+
+/// Its standard output, if it succeeds.
+pub(crate) fn output(command: &mut Command) -> Option<String> {
+    let output = command.stderr(std::process::Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn line(command: &Command) -> String {
+    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
+    words.extend(command.get_args().map(|a| a.to_string_lossy().into_owned()));
+    words.join(" ")
+}

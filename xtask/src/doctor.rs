@@ -1,0 +1,120 @@
+//! What a machine needs to build and test kubeonkube, and one line that installs what it lacks.
+
+use std::path::Path;
+
+use anyhow::bail;
+
+use crate::clean_command::{check, command, output};
+
+/// What the tools are needed for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum For {
+    Run,
+    Test,
+}
+
+/// Something a machine may lack.
+pub(crate) struct Need {
+    /// What it is, in words.
+    pub(crate) what: &'static str,
+    /// Needed to build and run, not only to test.
+    to_run: bool,
+    /// Debian package that brings it; empty where rustup does.
+    package: &'static str,
+    found: fn() -> bool,
+}
+
+/// Everything needed, in the order it is asked for.
+const NEEDS: &[Need] = &[
+    Need { what: "the wasm32-unknown-unknown target of Rust", to_run: true, package: "", found: wasm_target },
+    Need { what: "a C compiler (SQLite is compiled in)", to_run: true, package: "gcc libc6-dev", found: || on_path("cc") },
+    Need { what: "Python 3 with venv", to_run: true, package: "python3-venv", found: python_venv },
+    Need { what: "an SSH client", to_run: true, package: "openssh-client", found: || on_path("ssh") && on_path("ssh-keyscan") },
+    Need { what: "sshd", to_run: false, package: "openssh-server", found: || Path::new("/usr/sbin/sshd").exists() || on_path("sshd") },
+    Need { what: "Node.js with npm", to_run: false, package: "nodejs npm", found: || on_path("node") && on_path("npm") },
+    Need { what: "Chromium or Chrome", to_run: false, package: "chromium", found: || chromium().is_some() },
+    Need { what: "kubectl, or Go to build it", to_run: false, package: "golang-go", found: || on_path("kubectl") || on_path("go") },
+];
+
+/// `cargo xtask doctor`.
+pub(crate) fn report(install: bool) -> anyhow::Result<()> {
+    for need in NEEDS {
+        println!("{} {}", if (need.found)() { "ok     " } else { "missing" }, need.what);
+    }
+    let missing = missing(For::Test);
+    if missing.is_empty() {
+        println!("Nothing is missing.");
+        return Ok(());
+    }
+    println!("\nInstall it with:\n  {}", install_line(&missing));
+    if install { install_missing(&missing) } else { Ok(()) }
+}
+
+/// Installs what can be installed without asking (the Rust target always, Debian packages as root), then refuses where
+/// something is still missing that `purpose` can't do without.
+pub(crate) fn require(purpose: For) -> anyhow::Result<()> {
+    let lacking = missing(purpose);
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let silent = purpose == For::Test || lacking.iter().all(|need| need.package.is_empty());
+    if silent && let Err(error) = install_missing(&lacking) {
+        eprintln!("{error:#}");
+    }
+    let still: Vec<_> = missing(purpose).into_iter().collect();
+    let (hard, soft): (Vec<&Need>, Vec<&Need>) =
+        still.into_iter().partition(|need| need.to_run || std::env::var_os("CI").is_some());
+    for need in &soft {
+        eprintln!("missing: {}; the tests that need it are skipped by name", need.what);
+    }
+    if hard.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = hard.iter().map(|need| need.what).collect();
+    bail!("this machine lacks {}. Install it with:\n  {}", names.join(", "), install_line(&hard))
+}
+
+fn missing(purpose: For) -> Vec<&'static Need> {
+    NEEDS.iter().filter(|need| (need.to_run || purpose == For::Test) && !(need.found)()).collect()
+}
+
+fn install_line(missing: &[&Need]) -> String {
+    let packages: Vec<_> = missing.iter().map(|need| need.package).filter(|p| !p.is_empty()).collect();
+    let mut parts = Vec::new();
+    if missing.iter().any(|need| need.package.is_empty()) {
+        parts.push("rustup target add wasm32-unknown-unknown".to_owned());
+    }
+    if !packages.is_empty() {
+        parts.push(format!("apt-get update && apt-get install -y --no-install-recommends {}", packages.join(" ")));
+    }
+    parts.join(" && ")
+}
+
+fn install_missing(missing: &[&Need]) -> anyhow::Result<()> {
+    let debian_root = Path::new("/etc/debian_version").exists() && output(command("id").arg("-u")).is_some_and(|id| id.trim() == "0");
+    if missing.iter().any(|need| !need.package.is_empty()) && !debian_root {
+        bail!("packages are installed by themselves only as root on Debian; run:\n  {}", install_line(missing));
+    }
+    let line = install_line(missing);
+    eprintln!("installing: {line}");
+    check(command("sh").args(["-c", &line]).env("DEBIAN_FRONTEND", "noninteractive"))
+}
+
+fn wasm_target() -> bool {
+    output(command("rustc").args(["--print", "target-libdir", "--target", "wasm32-unknown-unknown"]))
+        .is_some_and(|dir| Path::new(dir.trim()).is_dir())
+}
+
+fn python_venv() -> bool {
+    output(command("python3").args(["-c", "import venv, ensurepip"])).is_some()
+}
+
+/// The browser that the tests drive.
+pub(crate) fn chromium() -> Option<&'static str> {
+    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].into_iter().find(|name| on_path(name))
+}
+
+/// Whether `program` is on the PATH.
+pub(crate) fn on_path(program: &str) -> bool {
+    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
+}

@@ -1,0 +1,66 @@
+//! The one tool of the workspace: `cargo xtask run`, `test`, `release`, `doctor`, `site`.
+//!
+//! Everything it needs that isn't a crate it names, finds or installs in [`doctor`].
+
+mod bench;
+mod clean_command;
+mod doctor;
+mod release;
+mod run;
+mod site;
+mod stage;
+mod test;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Builds, runs and tests kubeonkube.")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Build everything and serve the console in standalone mode; arguments after `--` go to `kubeonkube serve`.
+    Run {
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
+    /// Run all tests, stage by stage, with the time of each.
+    Test {
+        /// Only these stages (see `--list`).
+        #[arg(long = "stage", value_name = "NAME")]
+        stages: Vec<String>,
+        /// Print the stages and stop.
+        #[arg(long)]
+        list: bool,
+    },
+    /// Make one self-contained binary, target/release/kubeonkube.
+    Release,
+    /// Say what this machine lacks and how to install it.
+    Doctor {
+        /// Install what is missing (Debian, as root).
+        #[arg(long)]
+        install: bool,
+    },
+    /// Measure: size, pages, turns, memory, fanout (all, if none is named).
+    Bench { names: Vec<String> },
+    /// Build the browser's part (wasm, CSS) into target/site.
+    Site {
+        /// Small and compressed, as a release carries it.
+        #[arg(long)]
+        release: bool,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().task {
+        Task::Run { arguments } => run::run(&arguments),
+        Task::Test { stages, list } => test::test(&stages, list),
+        Task::Release => release::release(),
+        Task::Doctor { install } => doctor::report(install),
+        Task::Bench { names } => bench::bench(&names),
+        Task::Site { release } => site::build(if release { site::Kind::Release } else { site::Kind::Dev }).map(drop),
+    }
+}

@@ -1,0 +1,105 @@
+//! The browser's part: wasm and its JavaScript, CSS, icons; hashed, and compressed for a release, in `target/site`.
+
+mod compress;
+mod css;
+mod wasm;
+
+use std::{collections::BTreeMap, fs, path::PathBuf};
+
+use anyhow::Context;
+use sha2::{Digest, Sha256};
+
+use crate::clean_command::root;
+
+/// How the site is built.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Quick to build.
+    Dev,
+    /// Small, with Brotli and gzip beside each file.
+    Release,
+}
+
+/// What was written.
+pub(crate) struct Built {
+    /// Path under `/` and its size in bytes after Brotli (as it is, in a dev build).
+    pub(crate) sizes: BTreeMap<String, usize>,
+}
+
+impl Built {
+    /// All assets together, in KB (1,000 bytes).
+    pub(crate) fn brotli_kb(&self) -> f64 {
+        self.sizes.values().sum::<usize>() as f64 / 1000.0
+    }
+}
+
+/// Where the site is written; the server embeds this folder.
+pub(crate) fn folder() -> PathBuf {
+    root().join("target/site")
+}
+
+/// Builds the site. The manifest is written last and stale files are deleted after it: a server that reads the folder
+/// meanwhile sees either the old site or the new one.
+pub(crate) fn build(kind: Kind) -> anyhow::Result<Built> {
+    let bundle = wasm::build(kind)?;
+    let css = css::build()?;
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    let mut manifest = serde_json::Map::new();
+    for (role, extension, bytes) in [("css", "css", css.into_bytes()), ("js", "js", bundle.js), ("wasm", "wasm", bundle.wasm)] {
+        let stem = if role == "css" { "site" } else { "app" };
+        let path = format!("assets/{stem}-{}.{extension}", hash(&bytes));
+        manifest.insert(role.to_owned(), format!("/{path}").into());
+        files.push((path, bytes));
+    }
+    for (path, bytes) in bundle.snippets {
+        files.push((format!("assets/{path}"), bytes));
+    }
+    for entry in fs::read_dir(root().join("public"))? {
+        let entry = entry?;
+        files.push((entry.file_name().to_string_lossy().into_owned(), fs::read(entry.path())?));
+    }
+    let mut sizes = BTreeMap::new();
+    let mut keep = vec![folder().join("manifest.json")];
+    for (path, bytes) in &files {
+        let target = folder().join(path);
+        fs::create_dir_all(target.parent().expect("a file has a folder"))?;
+        fs::write(&target, bytes).with_context(|| target.display().to_string())?;
+        let mut size = bytes.len();
+        if kind == Kind::Release {
+            for (extension, packed) in [("br", compress::brotli(bytes)?), ("gz", compress::gzip(bytes)?)] {
+                let packed_path = PathBuf::from(format!("{}.{extension}", target.display()));
+                if extension == "br" {
+                    size = packed.len();
+                }
+                fs::write(&packed_path, packed)?;
+                keep.push(packed_path);
+            }
+        }
+        sizes.insert(format!("/{path}"), size);
+        keep.push(target);
+    }
+    let manifest_path = folder().join("manifest.json");
+    let text = serde_json::to_string_pretty(&manifest)?;
+    if fs::read_to_string(&manifest_path).ok().as_deref() != Some(&text) {
+        fs::write(&manifest_path, text)?;
+    }
+    remove_others(&folder(), &keep)?;
+    Ok(Built { sizes })
+}
+
+fn remove_others(folder: &std::path::Path, keep: &[PathBuf]) -> anyhow::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            remove_others(&path, keep)?;
+        } else if !keep.contains(&path) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first 64 bits of the SHA-256, enough to tell builds apart.
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}

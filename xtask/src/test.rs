@@ -1,0 +1,124 @@
+//! `cargo xtask test`: the quick stages first, then what needs a browser.
+
+use anyhow::bail;
+
+use crate::{
+    clean_command::{check, command, output, root},
+    doctor, site,
+    stage::Stages,
+};
+
+type Run = fn() -> anyhow::Result<()>;
+
+/// The stages in their order, each with what it shows.
+const STAGES: &[(&str, &str, Run)] = &[
+    ("format", "rustfmt agrees", format),
+    ("lint", "clippy has nothing to say, for the server and for wasm", lint),
+    ("site", "the browser's part builds", build_site),
+    ("rust", "unit, behaviour and page tests", rust),
+    ("runner", "the entrypoint and the callback plugin, with real ansible", runner),
+    ("browser", "every flow in a real browser on the real server", browser),
+];
+
+pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
+    if list {
+        for (name, what, _) in STAGES {
+            println!("{name:<10} {what}");
+        }
+        return Ok(());
+    }
+    if let Some(unknown) = only.iter().find(|name| !STAGES.iter().any(|(known, ..)| known == name)) {
+        bail!("there is no stage `{unknown}`; `cargo xtask test --list` names them");
+    }
+    let mut stages = Stages::begin();
+    stages.stage("doctor", || doctor::require(doctor::For::Test))?;
+    let mut failed = Vec::new();
+    for (name, _, run) in STAGES {
+        if (only.is_empty() || only.iter().any(|chosen| chosen == name)) && let Err(error) = stages.stage(name, run) {
+            eprintln!("{error:#}");
+            failed.push(*name);
+        }
+    }
+    stages.print();
+    if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
+}
+
+fn format() -> anyhow::Result<()> {
+    check(command("cargo").args(["fmt", "--all", "--check"]))
+}
+
+fn lint() -> anyhow::Result<()> {
+    check(command("cargo").args(["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"]))?;
+    check(command("cargo").args(["clippy", "--quiet", "--package", "xtask", "--all-targets", "--", "-D", "warnings"]))?;
+    check(command("cargo").args([
+        "clippy", "--quiet", "--package", "kubeonkube-frontend", "--target", "wasm32-unknown-unknown", "--profile", "wasm-dev", "--", "-D", "warnings",
+    ]))
+}
+
+fn build_site() -> anyhow::Result<()> {
+    site::build(site::Kind::Dev).map(drop)
+}
+
+fn rust() -> anyhow::Result<()> {
+    // Test binaries start the real program: it must be there and fresh.
+    check(command("cargo").args(["build", "--package", "kubeonkube"]))?;
+    let mut tests = command("cargo");
+    tests.args(["test", "--no-fail-fast"]);
+    if let Some(kubectl) = kubectl()? {
+        tests.env("KUBEONKUBE_TEST_KUBECTL", kubectl);
+    }
+    check(&mut tests)?;
+    check(command("cargo").args(["test", "--package", "xtask"]))
+}
+
+/// Stock kubectl of the version the API is measured against, built from its Go module and kept in `target/tools`; else
+/// whatever kubectl is on the PATH.
+fn kubectl() -> anyhow::Result<Option<String>> {
+    let built = root().join("target/tools/kubectl-1.34");
+    if !built.exists() && doctor::on_path("go") {
+        let module = root().join("end2end/kubectl");
+        check(command("go").current_dir(module).env("CGO_ENABLED", "0").args(["build", "-trimpath", "-ldflags", "-s -w", "-o"]).arg(&built).arg("."))?;
+    }
+    if built.exists() {
+        return Ok(Some(built.to_string_lossy().into_owned()));
+    }
+    Ok(output(command("sh").args(["-c", "command -v kubectl"])).map(|path| path.trim().to_owned()))
+}
+
+fn runner() -> anyhow::Result<()> {
+    let ansible = ansible()?;
+    check(
+        command("python3")
+            .args(["-m", "unittest", "discover", "-s", "deploy/runner/tests", "-t", "deploy/runner/tests"])
+            .env("KUBEONKUBE_TEST_ANSIBLE", ansible),
+    )
+}
+
+/// A virtual environment with the ansible-core that standalone mode installs, made once.
+fn ansible() -> anyhow::Result<String> {
+    let folder = root().join("target/tools/ansible");
+    if !folder.join("bin/ansible-playbook").exists() {
+        check(command("python3").args(["-m", "venv"]).arg(&folder))?;
+        let requirements = root().join("deploy/runner/requirements.txt");
+        check(command(&folder.join("bin/pip").to_string_lossy()).args(["install", "--quiet", "-r"]).arg(requirements))?;
+    }
+    Ok(folder.join("bin").to_string_lossy().into_owned())
+}
+
+fn browser() -> anyhow::Result<()> {
+    let (Some(chromium), true) = (doctor::chromium(), doctor::on_path("node")) else {
+        eprintln!("skipped: browser tests (no Chromium or no Node.js)");
+        return Ok(());
+    };
+    let folder = root().join("end2end");
+    check(command("npm").current_dir(&folder).args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]))?;
+    let path = output(command("sh").args(["-c", &format!("command -v {chromium}")])).unwrap_or_default();
+    check(
+        command("npx")
+            .current_dir(&folder)
+            .args(["playwright", "test"])
+            .env("KUBEONKUBE_CHROMIUM", path.trim())
+            .env("KUBEONKUBE_ANSIBLE", ansible()?)
+            .env("KUBEONKUBE_BINARY", root().join("target/debug/kubeonkube")),
+    )
+}

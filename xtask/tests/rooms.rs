@@ -1,0 +1,73 @@
+//! The arrows between the rooms go one way (ARCHITECTURE.md). Read from cargo's own metadata, so no import can hide.
+
+use std::{collections::BTreeMap, process::Command};
+
+/// Who may know whom, among our own crates; development dependencies (tests) are left out.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("kubeonkube-api", &[]),
+    ("kubeonkube-app", &["kubeonkube-api"]),
+    ("kubeonkube-frontend", &["kubeonkube-app"]),
+    ("kubeonkube-crd", &[]),
+    ("kubeonkube-inventory", &["kubeonkube-api"]),
+    ("kubeonkube-controller", &["kubeonkube-api", "kubeonkube-crd", "kubeonkube-inventory"]),
+    ("kubeonkube-console", &["kubeonkube-api", "kubeonkube-crd", "kubeonkube-inventory"]),
+    ("kubeonkube-runlog", &["kubeonkube-api", "kubeonkube-crd"]),
+    ("kubeonkube-standalone", &["kubeonkube-crd"]),
+    (
+        "kubeonkube",
+        &[
+            "kubeonkube-api", "kubeonkube-app", "kubeonkube-console", "kubeonkube-controller", "kubeonkube-crd", "kubeonkube-runlog",
+            "kubeonkube-standalone",
+        ],
+    ),
+    ("xtask", &[]),
+];
+
+/// Crates that must not reach the browser, by the room that would carry them there.
+const NOT_IN_WASM: &[&str] = &["kube", "k8s-openapi", "schemars", "serde-saphyr", "regex", "chrono", "jiff", "tokio"];
+
+fn metadata() -> serde_json::Value {
+    let output = Command::new(env!("CARGO")).args(["metadata", "--format-version", "1", "--locked"]).output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("cargo writes JSON")
+}
+
+/// The normal dependencies of each workspace member, by package name.
+fn dependencies() -> BTreeMap<String, Vec<String>> {
+    let metadata = metadata();
+    let members: Vec<_> = metadata["workspace_members"].as_array().expect("members").iter().map(|m| m.as_str().expect("id")).collect();
+    let packages = metadata["packages"].as_array().expect("packages");
+    packages
+        .iter()
+        .filter(|package| members.contains(&package["id"].as_str().expect("id")))
+        .map(|package| {
+            let dependencies = package["dependencies"].as_array().expect("dependencies");
+            let names = dependencies.iter().filter(|d| d["kind"].is_null()).map(|d| d["name"].as_str().expect("name").to_owned());
+            (package["name"].as_str().expect("name").to_owned(), names.collect())
+        })
+        .collect()
+}
+
+#[test]
+fn rooms_know_only_whom_they_may() {
+    let dependencies = dependencies();
+    for (room, known) in &dependencies {
+        let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| name == room) else {
+            panic!("{room} is a new room: give it its arrows here and in ARCHITECTURE.md");
+        };
+        for other in known.iter().filter(|name| dependencies.contains_key(*name)) {
+            assert!(allowed.contains(&other.as_str()), "{room} must not know {other}");
+        }
+    }
+    assert_eq!(dependencies.len(), ARROWS.len(), "a room is gone: take its arrows away");
+}
+
+#[test]
+fn the_browser_carries_no_server_code() {
+    let dependencies = dependencies();
+    for room in ["kubeonkube-api", "kubeonkube-app", "kubeonkube-frontend"] {
+        for heavy in NOT_IN_WASM {
+            assert!(!dependencies[room].iter().any(|name| name == heavy), "{room} must not depend on {heavy}");
+        }
+    }
+}
