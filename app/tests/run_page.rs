@@ -194,7 +194,7 @@ async fn facts_are_a_table_with_a_row_for_every_host() {
     let value = serde_json::json!({"w1": {"os": "Debian 12", "cpus": 4, "memory_mb": 16384}, "w2": {"os": "Ubuntu 24.04"}});
     fake.record.events.push(RunEvent { n: 30, at: NOW.0, after: 4, body: EventBody::Outcome { key: "facts".into(), value } });
     let page = page(&fake, "/operations/grow-1?tab=results").await;
-    page.shows("Results").shows("<h3>Facts").shows("Debian 12").shows("16.0 GiB").shows("Ubuntu 24.04");
+    page.shows("Results").shows("<h2>Facts").shows("Debian 12").shows("16.0 GiB").shows("Ubuntu 24.04");
 }
 
 #[tokio::test]
@@ -222,5 +222,5 @@ async fn a_run_that_is_not_there_is_404() {
     let gone = Problem::NotFound { what: "operation".into(), name: "nope".into() };
     let page = page(&Fake { run: Err(gone), ..Fake::default() }, "/operations/nope").await;
     assert_eq!(page.status, StatusCode::NOT_FOUND);
-    page.shows("There is no operation called “nope”.");
+    page.shows("There is no operation called “nope”.").shows("<h1>Operation nope");
 }

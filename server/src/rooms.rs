@@ -59,6 +59,7 @@ pub(crate) fn start(
         if standalone { Arc::new(runlog::Everybody) } else { Arc::new(AsTheConsole(console.clone())) };
     let options = runlog::Options { dir: settings.data_dir.join("logs"), readers };
     let (runs, collecting) = runlog::start(client, options, running.operations.clone(), stop.clone());
+    console.ask_runs(runs.clone());
     let gate = readiness.awaits("clusters and operations");
     tasks.spawn("log collector", async move {
         if filled(&running).await {
@@ -94,8 +95,7 @@ async fn pass_on(running: Running, console: Console, stop: CancellationToken) {
     let mut changes = running.changes.subscribe();
     while let Some(change) = stop.run_until_cancelled(changes.recv()).await {
         match change {
-            Ok(change) if change.kind == ChangeKind::Everything => everything(&running, &console),
-            Ok(change) => translated(&change).into_iter().for_each(|change| console.changed(change)),
+            Ok(change) => pass(&change, &running, &console),
             // A burst was missed: whatever it was, it is among everything.
             Err(RecvError::Lagged(_)) => everything(&running, &console),
             Err(RecvError::Closed) => return,
@@ -103,14 +103,21 @@ async fn pass_on(running: Running, console: Console, stop: CancellationToken) {
     }
 }
 
-/// What a change means for pages. Of inputs they hear by what becomes of them: the console counts machines, the controller
-/// writes conditions.
-fn translated(change: &controller::Change) -> Option<Change> {
-    let (name, cluster) = (change.name.to_string(), change.cluster.to_string());
+/// What a change means for pages.
+fn pass(change: &controller::Change, running: &Running, console: &Console) {
+    let name = change.name.to_string();
     match change.kind {
-        ChangeKind::Cluster => Some(Change::Cluster(name)),
-        ChangeKind::Operation | ChangeKind::Run => Some(Change::Operation { name, cluster }),
-        ChangeKind::Inputs | ChangeKind::Settings | ChangeKind::Everything => None,
+        ChangeKind::Cluster => console.changed(Change::Cluster(name)),
+        ChangeKind::Operation | ChangeKind::Run => {
+            console.changed(Change::Operation { name, cluster: change.cluster.to_string() });
+        }
+        ChangeKind::Inputs => {
+            if let Some((namespace, name)) = name.split_once('/') {
+                console.input_changed(namespace, name);
+            }
+        }
+        ChangeKind::Settings => {}
+        ChangeKind::Everything => everything(running, console),
     }
 }
 

@@ -11,10 +11,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use api::live::{LiveFrame, Topic};
 use crd::ClusterOperation;
 use kube::{Api, config::Kubeconfig};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+use tokio_tungstenite::tungstenite::{Message, WebSocket, client::IntoClientRequest, connect, stream::MaybeTlsStream};
 
 const SOON: Duration = Duration::from_secs(60);
 
@@ -325,6 +327,50 @@ fn a_run_goes_on_while_the_server_is_stopped_and_its_log_is_whole() {
     wait_for("its last line", || server.get("/operations/slow/log.txt", &cookie).body.contains("\nafter\n"));
     let log = server.get("/operations/slow/log.txt", &cookie).body;
     assert_eq!((log.matches("\nbefore\n").count(), log.matches("\nafter\n").count()), (1, 1), "{log}");
+}
+
+#[test]
+fn a_tab_sees_a_run_come_line_by_line_and_end() {
+    let (data, tools) = (data(), tempfile::tempdir().expect("a directory"));
+    fs::write(tools.path().join("ansible-playbook"), "#!/bin/sh\n").expect("written");
+    let server = Server::start_with(data.path(), &["--demo"], &[("KUBEONKUBE_ANSIBLE", tools.path())]);
+    let cookie = server.sign_in(&server.link).expect("signed in");
+    wait_for("the demo cluster", || server.json("/api/load_cluster?cluster=demo", &cookie)["row"]["nodes"] == 1);
+    let mut request = format!("ws://{}/live", server.address).into_client_request().expect("a request");
+    request.headers_mut().insert("cookie", cookie.parse().expect("ascii"));
+    request.headers_mut().insert("origin", format!("http://{}", server.address).parse().expect("ascii"));
+    let (mut socket, _) = connect(request).expect("a socket");
+    if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
+        stream.set_read_timeout(Some(SOON)).expect("a timeout");
+    }
+    let say = |socket: &mut WebSocket<_>, text: &str| socket.send(Message::text(text)).expect("sent");
+    let hear = |socket: &mut WebSocket<_>| loop {
+        match serde_json::from_str(socket.read().expect("a frame").to_text().expect("text")).expect("a frame") {
+            LiveFrame::Beat => {}
+            frame => break frame,
+        }
+    };
+    let topic = Topic::Operation("quick".into());
+    say(&mut socket, r#"{"do":"topics","topics":[{"topic":"operation","name":"quick"}]}"#);
+    assert_eq!(hear(&mut socket), LiveFrame::Changed { topic: topic.clone() });
+    apply(&data.path().join("kubeconfig"), &operation("quick", "for n in 1 2 3; do echo word $n; done"));
+    assert_eq!(hear(&mut socket), LiveFrame::Changed { topic }, "the page hears of its operation");
+
+    say(&mut socket, r#"{"do":"follow","run":"quick","from":1}"#);
+    let (mut text, mut next) = (String::new(), 1);
+    loop {
+        match hear(&mut socket) {
+            LiveFrame::Lines { first, lines, .. } => {
+                assert_eq!(first, next, "a line was lost or doubled");
+                next += lines.len() as u64;
+                lines.iter().for_each(|line| text += &format!("{}\n", line.s));
+            }
+            LiveFrame::End { end, .. } => break assert_eq!((end.lines, end.missing), (next - 1, 0)),
+            LiveFrame::Changed { .. } | LiveFrame::Events { .. } => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(text.contains("word 1\nword 2\nword 3\n"), "{text}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: the quick stages first, then what needs a browser.
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 
 use crate::{
     clean_command::{check, command, output, root},
@@ -63,7 +63,7 @@ fn rust() -> anyhow::Result<()> {
     // Test binaries start the real program: it must be there and fresh.
     check(command("cargo").args(["build", "--package", "kubeonkube"]))?;
     let mut tests = command("cargo");
-    tests.args(["test", "--no-fail-fast"]);
+    tests.args(["test", "--no-fail-fast"]).env("KUBEONKUBE_TEST_ANSIBLE", ansible()?);
     if let Some(kubectl) = kubectl()? {
         tests.env("KUBEONKUBE_TEST_KUBECTL", kubectl);
     }
@@ -94,13 +94,14 @@ fn runner() -> anyhow::Result<()> {
     )
 }
 
-/// A virtual environment with the ansible-core that standalone mode installs, made once.
+/// A virtual environment with the ansible-core of the runner image, made once.
 fn ansible() -> anyhow::Result<String> {
     let folder = root().join("target/tools/ansible");
     if !folder.join("bin/ansible-playbook").exists() {
+        let image = std::fs::read_to_string(root().join("deploy/runner/Dockerfile"))?;
+        let pinned = image.split_whitespace().find(|word| word.starts_with("ansible-core==")).context("the image pins ansible-core")?;
         check(command("python3").args(["-m", "venv"]).arg(&folder))?;
-        let requirements = root().join("deploy/runner/requirements.txt");
-        check(command(&folder.join("bin/pip").to_string_lossy()).args(["install", "--quiet", "-r"]).arg(requirements))?;
+        check(command(&folder.join("bin/pip").to_string_lossy()).args(["install", "--quiet", pinned]))?;
     }
     Ok(folder.join("bin").to_string_lossy().into_owned())
 }

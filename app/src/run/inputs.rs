@@ -61,7 +61,7 @@ fn InputText(title: &'static str, text: String) -> impl IntoView {
     view! {
         <section class="input-text">
             <header>
-                <h3>{title}</h3>
+                <h2>{title}</h2>
                 {(!empty).then(|| view! { <Copy text=text.clone()/> })}
             </header>
             {if empty {

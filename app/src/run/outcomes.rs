@@ -129,7 +129,7 @@ fn Outcome(key: String, value: Value) -> impl IntoView {
     };
     view! {
         <section class="outcome">
-            <h3>{title}</h3>
+            <h2>{title}</h2>
             {body}
         </section>
     }

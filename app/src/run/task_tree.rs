@@ -154,10 +154,10 @@ pub(super) fn TaskTree(run: Run, at: Memo<Option<u32>>) -> impl IntoView {
 fn StepHead(run: Run, number: u32, title: String, role: &'static str) -> impl IntoView {
     let rc = Memo::new(move |_| run.progress.with(|p| p.steps.iter().find(|step| step.number == number).and_then(|step| step.rc)));
     view! {
-        <h3 class="step">
+        <h2 class="step">
             {title} <small>{role}</small>
             {move || rc.get().filter(|rc| *rc != 0).map(|rc| view! { <small class="st err">{format!("exit code {rc}")}</small> })}
-        </h3>
+        </h2>
     }
 }
 
@@ -165,7 +165,7 @@ fn StepHead(run: Run, number: u32, title: String, role: &'static str) -> impl In
 fn Play(run: Run, number: u32, name: String, at: Memo<Option<u32>>) -> impl IntoView {
     let tasks = move || run.progress.with(|progress| progress.tasks_of(number).map(|task| (task.number, task.line)).collect::<Vec<_>>());
     view! {
-        <h3>{name}</h3>
+        <h2>{name}</h2>
         <ul>
             <For each=tasks key=|task| *task let((number, line))>
                 <Task run number line at/>

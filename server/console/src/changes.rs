@@ -15,19 +15,14 @@ use tokio::sync::Notify;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     Cluster(String),
-    /// An input of this cluster: its inventory may have other machines now.
-    Inputs(String),
-    Operation {
-        name: String,
-        cluster: String,
-    },
+    Operation { name: String, cluster: String },
 }
 
 impl Change {
     /// What pages have to fetch again.
     fn topics(self) -> Vec<Topic> {
         match self {
-            Self::Cluster(name) | Self::Inputs(name) => vec![Topic::Clusters, Topic::Cluster(name)],
+            Self::Cluster(name) => vec![Topic::Clusters, Topic::Cluster(name)],
             Self::Operation { name, cluster } => {
                 vec![Topic::Operations, Topic::Operation(name), Topic::Clusters, Topic::Cluster(cluster)]
             }

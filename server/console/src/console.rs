@@ -11,10 +11,10 @@ use api::{
     live::Topic,
 };
 use async_trait::async_trait;
-use crd::{Cluster, ClusterOperation};
+use crd::{Cluster, ClusterOperation, DataRef};
 use futures::{StreamExt, stream};
 use kube::{
-    Client,
+    Client, ResourceExt,
     runtime::reflector::{ObjectRef, Store},
 };
 use tokio_util::sync::CancellationToken;
@@ -98,12 +98,20 @@ pub fn start(options: Options, shutdown: CancellationToken) -> (Console, impl Fu
 impl Console {
     /// To be called with every change in the stores.
     pub fn changed(&self, change: Change) {
-        if let Change::Inputs(name) = &change
-            && let Some(cluster) = self.shared.clusters.get(&ObjectRef::new(name))
-        {
-            self.shared.counts.again(&cluster);
-        }
         self.shared.news.tell(change);
+    }
+
+    /// To be called when a ConfigMap changed: the clusters that refer to it may have other machines now.
+    pub fn input_changed(&self, namespace: &str, name: &str) {
+        let is_it = |at: &DataRef| at.namespace == namespace && at.name == name;
+        for cluster in self.shared.clusters.state() {
+            if is_it(&cluster.spec.hosts_conf_ref) {
+                self.shared.counts.again(&cluster);
+            }
+            if is_it(&cluster.spec.hosts_conf_ref) || is_it(&cluster.spec.vars_conf_ref) {
+                self.changed(Change::Cluster(cluster.name_any()));
+            }
+        }
     }
 
     /// Where the last result of each machine is told from. Without it, that column stays empty. The first call counts.

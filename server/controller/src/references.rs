@@ -51,7 +51,7 @@ fn fact(cluster: &Cluster, found: &Found) -> Fact {
         validate::inputs_read(cluster, found).map(|(inventory, _)| inventory.hosts.len())
     };
     match readable() {
-        Ok(hosts) => Fact::new(condition::INPUTS_READY, true, "Ready", format!("The inventory names {hosts} hosts.")),
+        Ok(hosts) => Fact::new(condition::INPUTS_READY, true, "Ready", format!("The inventory names {hosts} {}.", if hosts == 1 { "host" } else { "hosts" })),
         Err(refusal) => Fact::new(condition::INPUTS_READY, false, refusal.reason(), refusal.to_string()),
     }
 }

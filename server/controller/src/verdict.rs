@@ -207,7 +207,10 @@ fn in_flight(said: &Termination) -> String {
 fn success(said: &Termination, recap: Option<Recap>) -> String {
     let title = said.steps.iter().find(|step| step.role == StepRole::Main).map_or("", |step| step.title.as_str());
     match recap {
-        Some(recap) => format!("{title}: {} hosts, {} tasks ok, {} of them changed something.", recap.hosts, recap.ok, recap.changed),
+        Some(recap) => {
+            let hosts = if recap.hosts == 1 { "host" } else { "hosts" };
+            format!("{title}: {} {hosts}, {} tasks ok, {} of them changed something.", recap.hosts, recap.ok, recap.changed)
+        }
         None => format!("{title}: exit code 0."),
     }
 }

@@ -72,7 +72,11 @@ fn judge(fields: Vec<(String, Vec<u8>)>) -> Filled {
 
 fn words(bytes: usize) -> String {
     let tenths = bytes * 10 / (1024 * 1024);
-    if tenths.is_multiple_of(10) { format!("{} MiB", tenths / 10) } else { format!("{}.{} MiB", tenths / 10, tenths % 10) }
+    if tenths.is_multiple_of(10) {
+        format!("{} MiB", tenths / 10)
+    } else {
+        format!("{}.{} MiB", tenths / 10, tenths % 10)
+    }
 }
 
 /// The encoding of plain forms. Own, because the usual decoders replace bytes that are no UTF-8 instead of telling.

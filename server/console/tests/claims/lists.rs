@@ -63,7 +63,7 @@ async fn the_machines_of_a_cluster_are_counted_and_counted_again() {
     // Somebody edits it with kubectl, and the controller's watch tells.
     let edited = json!({"data": {crd::KEY_HOSTS: "all: {hosts: {a: {}}}\n"}});
     world.config_maps().patch("prod-hosts-conf", &PatchParams::default(), &Patch::Merge(edited)).await.unwrap();
-    world.console.changed(console::Change::Inputs("prod".into()));
+    world.console.input_changed(NAMESPACE, "prod-hosts-conf");
     eventually(async || nodes().await == Some(1)).await;
 }
 

@@ -23,7 +23,7 @@ async fn k12_excess_goes_by_score_and_age_while_pending_and_running_stay() {
     world.operation_that("d", "run", |operation| phase(operation) == Phase::Running).await;
     assert_eq!(names(&world).await, ["a", "b", "c", "d", "e"]);
     world.kubelet.release("d");
-    let left = |wanted: &'static [&str]| eventually(async || (names(&world).await == wanted).then_some(()));
+    let left = async |wanted: &[&str]| eventually(async || (names(&world).await == wanted).then_some(())).await;
     left(&["a", "c", "d", "e"]).await.expect("the highest score goes first");
     world.kubelet.release("e");
     left(&["c", "d", "e"]).await.expect("then the oldest");
