@@ -114,10 +114,25 @@ async fn a_cluster_that_is_not_there_is_a_404_said_once() {
         configuration: Err(gone),
         ..Fake::default()
     };
-    for tab in ["", "/nodes", "/configuration"] {
+    for tab in ["", "/nodes", "/operations", "/configuration", "/unregister"] {
         let page = page(&fake, &format!("/clusters/nope{tab}")).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{tab}");
         assert_eq!(page.html.matches("There is no cluster called").count(), 1, "{tab}: {}", page.html);
+        page.hides("class=\"tabs\"").shows("class=\"gone\"");
+    }
+}
+
+#[tokio::test]
+async fn a_page_asks_once_for_what_it_shows() {
+    let fake = Fake::default();
+    for path in ["/clusters", "/clusters/prod-fra", "/clusters/prod-fra?registered=1", "/clusters/prod-fra/nodes", "/clusters/prod-fra/configuration"] {
+        fake.calls.lock().unwrap().clear();
+        page(&fake, path).await;
+        let mut calls = fake.calls.lock().unwrap().clone();
+        calls.sort();
+        let all = calls.len();
+        calls.dedup();
+        assert_eq!(calls.len(), all, "{path} asked twice for something: {calls:?}");
     }
 }
 

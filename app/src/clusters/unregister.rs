@@ -31,7 +31,7 @@ pub fn UnregisterClusterPage() -> impl IntoView {
     view! {
         <Title text=move || format!("Unregister {}", here.name.get())/>
         <Panel title="Unregister this cluster" class="narrow">
-            <div class="pad">
+            <div class="pad stack">
                 <Alert tone=Tone::Warn title="What happens">
                     <ul class="list">
                         <li>"The machines are not touched: what runs on them keeps running."</li>

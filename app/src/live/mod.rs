@@ -66,7 +66,7 @@ pub fn use_topic(topic: Topic) -> Signal<u64> {
         hub::want(&live.hub, topic, tick);
     }
     #[cfg(not(feature = "hydrate"))]
-    let _ = topic;
+    drop(topic);
     tick.into()
 }
 
@@ -78,5 +78,5 @@ pub fn follow(run: OperationName, from: u64, events_from: u64, sink: impl Fn(Run
         hub::follow(&live.hub, run, from, events_from, sink);
     }
     #[cfg(not(feature = "hydrate"))]
-    let _ = (run, from, events_from, sink);
+    drop((run, from, events_from, sink));
 }

@@ -3,7 +3,10 @@
 use leptos::prelude::*;
 
 use super::{functions::CancelOperation, state::Run};
-use crate::ui::{Form, FormEnd, Icon, Submit, icon};
+use crate::{
+    form::{Submission, endpoint},
+    ui::{Form, FormEnd, Icon, Submit, icon},
+};
 
 /// What can be done about a run that is not over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,15 +59,19 @@ pub(super) fn Cancel(run: Run) -> impl IntoView {
 /// A disclosure rather than a dialog: it works without JavaScript and is never in the way.
 #[component]
 fn Confirm(run: Run, question: &'static str, yes: &'static str) -> impl IntoView {
+    let function = endpoint::<CancelOperation>();
+    let submission = expect_context::<Submission>();
+    // A refusal must be seen.
+    let refused = move || submission.refused.with(|back| back.as_ref().is_some_and(|back| back.form == function));
     view! {
-        <details class="confirm">
+        <details class="confirm" open=refused>
             <summary class="btn danger">{icon(Icon::Stop)} "Cancel…"</summary>
             <div class="confirm-body">
                 <p>{question}</p>
-                <Form id="cancel" functions=vec![crate::form::endpoint::<CancelOperation>()]>
+                <Form id="cancel" functions=vec![function]>
                     <input type="hidden" name="name" value=run.name.get_value().to_string()/>
                     <FormEnd>
-                        <Submit label=yes class="btn danger"/>
+                        <Submit label=yes class="btn danger-solid"/>
                     </FormEnd>
                 </Form>
             </div>

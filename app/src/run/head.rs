@@ -36,9 +36,10 @@ pub(super) fn Head(run: Run) -> impl IntoView {
 #[component]
 fn Meta(run: Run) -> impl IntoView {
     let head = Memo::new(move |_| run.detail.with(|detail| detail.row.clone()));
-    let now = run.detail.with_untracked(|detail| detail.now);
     move || {
         let row = head.get();
+        // The server's clock when this row came.
+        let now = run.detail.with_untracked(|detail| detail.now);
         let by = if row.by.is_empty() { String::new() } else { format!(" · by {}", row.by) };
         let time = match (row.phase, row.started) {
             (Phase::Queued, _) => view! { "submitted " <Ago time=row.submitted now/> {by} }.into_any(),

@@ -12,8 +12,11 @@ struct Table {
     rows: Vec<(String, Vec<String>)>,
 }
 
-/// The columns that `facts.yml` is read for, in this order; each takes what it needs out of a machine's facts.
-const FACTS: &[(&str, fn(&Map<String, Value>) -> Option<String>)] = &[
+/// A column: its word, and what it takes out of a machine's facts.
+type Column = (&'static str, fn(&Map<String, Value>) -> Option<String>);
+
+/// The columns that `facts.yml` is read for, in this order.
+const FACTS: &[Column] = &[
     ("System", |facts| text(facts, "os")),
     ("Kernel", |facts| text(facts, "kernel")),
     ("Architecture", |facts| text(facts, "arch")),

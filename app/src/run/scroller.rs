@@ -92,7 +92,7 @@ impl Reader {
                 self.to_end(run);
             }
         });
-        let resized = window_event_listener(ev::resize, move |_| self.measure(run));
+        let resized = window_event_listener(ev::resize, move |_| self.settle(run));
         on_cleanup(move || resized.remove());
         let named = window_event_listener(ev::hashchange, move |_| {
             if let Some(lines) = window().location().hash().ok().and_then(|hash| Selection::parse(&hash)) {
@@ -110,11 +110,20 @@ impl Reader {
         });
         Effect::new(move |before: Option<u64>| {
             let jumps = run.jumps.get();
-            if before.is_some_and(|before| before != jumps) {
+            if before.unwrap_or(0) != jumps {
                 self.follows.set(false);
                 after_render(move || self.show_selection(run));
             }
             jumps
+        });
+        // The bar that shows the selection takes room from the rows.
+        let selected = Memo::new(move |_| run.selection.get().is_some());
+        Effect::new(move |before: Option<bool>| {
+            let now = selected.get();
+            if before.unwrap_or(false) != now {
+                after_render(move || self.settle(run));
+            }
+            now
         });
         // A part of the page that was hidden had no height.
         Effect::new(move |_| {
@@ -198,6 +207,21 @@ impl Reader {
         });
     }
 
+    /// The view has another height: who was at the end stays there, and what was selected stays on screen.
+    fn settle(self, run: Run) {
+        if self.follows.try_get_untracked() == Some(true) {
+            return self.to_end(run);
+        }
+        let Some(Some(node)) = self.node.try_get_untracked() else { return };
+        let (top, height) = (f64::from(node.scroll_top()), f64::from(node.client_height()));
+        let hidden = |lines: Selection| window::reveal(run.total.get_untracked(), lines.last(), top, height);
+        #[expect(clippy::cast_possible_truncation, reason = "below the tallest content")]
+        if let Some(to) = run.selection.try_get_untracked().flatten().and_then(hidden) {
+            node.set_scroll_top(to as i32);
+        }
+        self.measure(run);
+    }
+
     fn show_selection(self, run: Run) {
         let (Some(Some(node)), Some(Some(lines))) = (self.node.try_get_untracked(), run.selection.try_get_untracked()) else { return };
         let height = f64::from(node.client_height());
@@ -206,6 +230,7 @@ impl Reader {
         self.measure(run);
         self.follows.set(false);
         bring_into_view(&node);
+        after_render(move || self.settle(run));
     }
 }
 

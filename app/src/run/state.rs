@@ -147,9 +147,12 @@ impl Run {
         let name = self.name.get_value().to_string();
         spawn_local(async move {
             // On failure the last known values stay; the connection's state says that they may be old.
-            if let Ok(detail) = load_operation(name).await {
-                self.detail.try_set(detail);
+            let Ok(detail) = load_operation(name).await else { return };
+            if self.phase.try_get_untracked().is_some_and(|phase| phase != detail.row.phase) {
+                // It was about the phase before.
+                self.note.try_set(None);
             }
+            self.detail.try_set(detail);
         });
     }
 
@@ -160,8 +163,10 @@ impl Run {
                 self.next_line.try_set_value(first + lines.len() as u64);
                 self.log.try_update_value(|log| log.insert(first, lines));
                 self.lines_came.try_update(|n| *n += 1);
-                if self.note.try_with_untracked(Option::is_some) == Some(true) {
-                    self.note.try_set(None);
+                for outdated in [self.note, self.refused] {
+                    if outdated.try_with_untracked(Option::is_some) == Some(true) {
+                        outdated.try_set(None);
+                    }
                 }
             }
             RunNews::Events(events) => {

@@ -70,6 +70,15 @@ pub fn scroll_to(lines: u64, line: u64, viewport: f64) -> f64 {
     scroll.clamp(0.0, most)
 }
 
+/// The scroll position that brings `line` on screen with the least movement; None where it is on screen.
+#[must_use]
+pub fn reveal(lines: u64, line: u64, scroll: f64, viewport: f64) -> Option<f64> {
+    let shown = at(lines, scroll, viewport);
+    let whole_rows = whole(viewport / ROW).max(1);
+    let is_shown = shown.top <= line && line < shown.top + whole_rows;
+    (!is_shown).then(|| scroll_to(lines, line, viewport))
+}
+
 /// Whether the newest line is on screen, give or take a row: then a follower goes on with it.
 #[must_use]
 pub fn at_end(lines: u64, scroll: f64, viewport: f64) -> bool {
@@ -116,6 +125,14 @@ mod tests {
         let w = at(lines, 1e9, 600.0);
         let bottom = w.offset + rows(w.end - w.first) * ROW;
         assert!((bottom - w.height).abs() < 1.0, "the last row ends where the content ends: {bottom} of {}", w.height);
+    }
+
+    #[test]
+    fn a_line_that_is_hidden_is_revealed_and_one_that_is_not_stays() {
+        assert_eq!(reveal(100, 10, 0.0, 400.0), None);
+        assert_eq!(reveal(100, 20, 0.0, 400.0), None);
+        assert!(reveal(100, 21, 0.0, 400.0).is_some_and(|to| to > 0.0));
+        assert!(reveal(100, 3, 400.0, 400.0).is_some_and(|to| to < 60.0));
     }
 
     #[test]

@@ -76,9 +76,10 @@ where
             view! { <a class="btn" href=here on:click=again>{icon(Icon::Retry)} "Try again"</a> }.into_any()
         }
     };
+    let gone = matches!(problem, Problem::NotFound { .. });
     let tone = if stale { Tone::Warn } else { Tone::Err };
     view! {
-        <div role="alert">
+        <div role="alert" class:gone=gone>
             <Alert tone title=problem.to_string()>
                 {stale.then_some("What you see below is the last that was known.")}
                 <div class="bar">{action}</div>

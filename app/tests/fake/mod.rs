@@ -272,9 +272,11 @@ impl Clusters for Fake {
         self.clusters.clone()
     }
     async fn get(&self, _: &User, _: &ClusterName) -> Result<ClusterDetail, Problem> {
+        self.called("get");
         self.detail.clone()
     }
     async fn nodes(&self, _: &User, _: &ClusterName) -> Result<NodeList, Problem> {
+        self.called("nodes");
         self.nodes.clone()
     }
     async fn review(&self, _: &User, new: &NewCluster) -> Result<RegistrationReview, Problem> {
@@ -295,6 +297,7 @@ impl Clusters for Fake {
 #[async_trait]
 impl Configurations for Fake {
     async fn read(&self, _: &User, _: &ClusterName) -> Result<Configuration, Problem> {
+        self.called("configuration");
         self.configuration.clone()
     }
     async fn review(&self, _: &User, _: &ClusterName, _: Document, _: &str, text: &str) -> Result<ChangeReview, Problem> {

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use crd::{Cluster, ClusterOperation, PRODUCT};
 use k8s_openapi::ByteString;
-use k8s_openapi::api::batch::v1::{Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule};
+use k8s_openapi::api::batch::v1::{
+    Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule,
+};
 use k8s_openapi::api::core::v1::{
-    Container, EmptyDirVolumeSource, EnvVar, KeyToPath, PodSecurityContext, PodSpec, PodTemplateSpec, ResourceRequirements,
-    SeccompProfile, Secret, SecretVolumeSource, Volume, VolumeMount,
+    Container, EmptyDirVolumeSource, EnvVar, KeyToPath, PodSecurityContext, PodSpec, PodTemplateSpec,
+    ResourceRequirements, SeccompProfile, Secret, SecretVolumeSource, Volume, VolumeMount,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
@@ -35,7 +37,9 @@ pub(crate) fn inputs(operation: &ClusterOperation, plan: &Plan, token: &str) -> 
     for (n, files) in plan.sources.iter().enumerate() {
         data.extend(files.iter().map(|(key, bytes)| (format!("source.{}.{key}", n + 1), bytes.clone())));
     }
-    data.extend(plan.scripts.iter().enumerate().map(|(n, text)| (format!("script.{}", n + 1), text.clone().into_bytes())));
+    data.extend(
+        plan.scripts.iter().enumerate().map(|(n, text)| (format!("script.{}", n + 1), text.clone().into_bytes())),
+    );
     Secret {
         metadata: child(operation, &plan.namespace, crd::inputs_name(name)),
         data: Some(data.into_iter().map(|(key, value)| (key, ByteString(value))).collect()),
@@ -140,7 +144,8 @@ fn volumes(cluster: &Cluster, snapshot: &Secret) -> Vec<Volume> {
         secret: Some(SecretVolumeSource { secret_name, items: Some(items), ..SecretVolumeSource::default() }),
         ..Volume::default()
     };
-    let keys = snapshot.data.iter().flatten().map(|(key, _)| KeyToPath { key: key.clone(), path: path_of(key), mode: None });
+    let keys =
+        snapshot.data.iter().flatten().map(|(key, _)| KeyToPath { key: key.clone(), path: path_of(key), mode: None });
     let ssh = cluster.spec.ssh_auth_ref.as_ref().map(|at| {
         let key = KeyToPath { key: crd::KEY_SSH.into(), path: crd::KEY_SSH.into(), mode: Some(0o400) };
         secret("ssh-auth", Some(at.name.clone()), vec![key])

@@ -19,7 +19,11 @@ pub(crate) fn between(before: (&Inventory, &Vars), now: (&Inventory, &Vars)) -> 
         ("hosts changed", old.intersection(&new).filter(same_host).cloned().collect()),
         ("variables changed", variables.cloned().collect::<BTreeSet<_>>()),
     ];
-    let told: Vec<String> = changes.iter().filter(|(_, names)| !names.is_empty()).map(|(what, names)| format!("{what}: {}", list(names, 8))).collect();
+    let told: Vec<String> = changes
+        .iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(what, names)| format!("{what}: {}", list(names, 8)))
+        .collect();
     if told.is_empty() { " (in groups or comments)".into() } else { format!(" ({})", told.join("; ")) }
 }
 

@@ -24,9 +24,18 @@ pub(crate) enum NotCreated {
 }
 
 /// Creates `child`, or finds it where an earlier attempt created it.
-pub(crate) async fn create<K>(client: &Client, operation: &ClusterOperation, kind: &'static str, child: &K) -> Result<K, NotCreated>
+pub(crate) async fn create<K>(
+    client: &Client,
+    operation: &ClusterOperation,
+    kind: &'static str,
+    child: &K,
+) -> Result<K, NotCreated>
 where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + std::fmt::Debug + Serialize + DeserializeOwned,
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+        + Clone
+        + std::fmt::Debug
+        + Serialize
+        + DeserializeOwned,
 {
     let at = DataRef::new(child.namespace().unwrap_or_default(), child.name_any());
     let api: Api<K> = Api::namespaced(client.clone(), &at.namespace);
@@ -42,7 +51,9 @@ where
     match api.get_opt(&at.name).await? {
         Some(found) if is_owned_by(&found, operation) => Ok(found),
         None => Err(NotCreated::Leftover(at)),
-        Some(found) if found.meta().deletion_timestamp.is_some() || is_of_namesake(&found, operation) => Err(NotCreated::Leftover(at)),
+        Some(found) if found.meta().deletion_timestamp.is_some() || is_of_namesake(&found, operation) => {
+            Err(NotCreated::Leftover(at))
+        }
         Some(found) => Err(Refusal::Foreign { kind, at, owner: owner(&found) }.into()),
     }
 }

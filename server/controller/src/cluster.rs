@@ -12,8 +12,7 @@ use kube::{Api, ResourceExt};
 
 use crate::context::{Context, now};
 use crate::error::{Answer, Error};
-use crate::expectations::Written;
-use crate::finish::write_entry;
+use crate::finish::write_entries;
 use crate::{history, references, retention, verdict};
 
 /// Removes what is too old, frees turns of operations that were deleted, looks after the objects the Cluster refers to.
@@ -47,8 +46,7 @@ async fn remove_excess(ctx: &Context, cluster: &Cluster) -> Result<(), Error> {
 fn abandoned(ctx: &Context, cluster: &Cluster) -> Option<OperationRecord> {
     let entry = history::running(cluster)?;
     let there = ctx.stores.operation(&entry.cluster_ops).is_some_and(|operation| history::is_of(entry, &operation));
-    let fresh = entry.uid.as_deref().and_then(|uid| ctx.expectations.of(uid)).is_some_and(|written| written != Written::Finished);
-    (!there && !fresh).then(|| entry.clone())
+    (!there).then(|| entry.clone())
 }
 
 /// Frees it once nothing of that operation runs any more, by what the API itself says.
@@ -59,15 +57,27 @@ async fn free_turn(ctx: &Context, cluster: &Cluster, entry: &OperationRecord) ->
         return Ok(again);
     }
     let namespace = &cluster.spec.hosts_conf_ref.namespace;
-    let of_operation = ListParams::default().labels(&format!("{}={},{}={}", crd::LABEL_OPERATION, entry.cluster_ops, crd::LABEL_CLUSTER, cluster.name_any()));
+    let of_operation = ListParams::default().labels(&format!(
+        "{}={},{}={}",
+        crd::LABEL_OPERATION,
+        entry.cluster_ops,
+        crd::LABEL_CLUSTER,
+        cluster.name_any()
+    ));
     let jobs: Api<Job> = Api::namespaced(ctx.client.clone(), namespace);
     let jobs = jobs.list(&of_operation).await.map_err(Error::while_doing("list Jobs"))?;
     let pods: Api<Pod> = Api::namespaced(ctx.client.clone(), namespace);
     let pods = pods.list(&of_operation).await.map_err(Error::while_doing("list pods"))?;
-    let ended = |pod: &Pod| matches!(pod.status.as_ref().and_then(|status| status.phase.as_deref()), Some("Succeeded" | "Failed"));
+    let ended = |pod: &Pod| {
+        matches!(pod.status.as_ref().and_then(|status| status.phase.as_deref()), Some("Succeeded" | "Failed"))
+    };
     if jobs.items.iter().any(|job| !verdict::is_finished(job)) || !pods.items.iter().all(ended) {
         return Ok(again);
     }
     let closed = OperationRecord { status: Phase::Failed, end_time: Some(now()), ..entry.clone() };
-    if write_entry(ctx, cluster, closed).await? { Ok(Action::await_change()) } else { Err(Error::Conflict(cluster.name_any())) }
+    if write_entries(ctx, cluster, &[closed]).await? {
+        Ok(Action::await_change())
+    } else {
+        Err(Error::Conflict(cluster.name_any()))
+    }
 }

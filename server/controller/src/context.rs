@@ -31,7 +31,8 @@ impl Stores {
     /// Waits until every store is filled; false where one never will be. For one task only, see [`crate::Running::ready`].
     pub(crate) async fn fill(&self) -> bool {
         let (clusters, operations) = (self.clusters.wait_until_ready(), self.operations.wait_until_ready());
-        let (jobs, pods, settings) = (self.jobs.wait_until_ready(), self.pods.wait_until_ready(), self.settings.wait_until_ready());
+        let (jobs, pods, settings) =
+            (self.jobs.wait_until_ready(), self.pods.wait_until_ready(), self.settings.wait_until_ready());
         futures::try_join!(clusters, operations, jobs, pods, settings).is_ok()
     }
 
@@ -47,7 +48,8 @@ impl Stores {
     pub(crate) fn job_of(&self, operation: &ClusterOperation) -> Option<Arc<Job>> {
         let name = crd::job_name(&operation.name_any());
         let noted = operation.status.as_ref().and_then(|status| Some(status.job_ref.as_ref()?.namespace.clone()));
-        let namespace = noted.or_else(|| Some(self.cluster(&operation.spec.cluster)?.spec.hosts_conf_ref.namespace.clone()));
+        let namespace =
+            noted.or_else(|| Some(self.cluster(&operation.spec.cluster)?.spec.hosts_conf_ref.namespace.clone()));
         let job = match namespace {
             Some(namespace) => self.jobs.get(&ObjectRef::new(&name).within(&namespace)),
             None => self.jobs.find(|job| job.metadata.name.as_deref() == Some(&name)),
@@ -65,7 +67,10 @@ impl Stores {
 
 /// `child` was made for this very operation.
 pub(crate) fn is_owned_by<K: Resource<DynamicType = ()>>(child: &K, operation: &ClusterOperation) -> bool {
-    child.owner_references().iter().any(|owner| owner.controller == Some(true) && Some(&owner.uid) == operation.metadata.uid.as_ref())
+    child
+        .owner_references()
+        .iter()
+        .any(|owner| owner.controller == Some(true) && Some(&owner.uid) == operation.metadata.uid.as_ref())
 }
 
 /// Client, settings and memory of one controller.
@@ -91,7 +96,13 @@ impl Context {
     }
 
     /// A merge patch of `status`; None where the object is no longer at `version` or gone.
-    pub(crate) async fn patch_status<K>(&self, api: &Api<K>, name: &str, version: Option<&str>, status: Value) -> Result<Option<K>, Error>
+    pub(crate) async fn patch_status<K>(
+        &self,
+        api: &Api<K>,
+        name: &str,
+        version: Option<&str>,
+        status: Value,
+    ) -> Result<Option<K>, Error>
     where
         K: Clone + serde::de::DeserializeOwned + std::fmt::Debug,
     {

@@ -22,10 +22,17 @@ impl Error {
 }
 
 /// When to try again. The order of queues doesn't depend on it.
-pub(crate) fn again(error: &Error) -> Action {
+pub(crate) fn again(object: &str, error: &Error) -> Action {
     match error {
-        Error::Conflict(_) => Action::requeue(Duration::from_millis(100)),
-        Error::Api { .. } => Action::requeue(Duration::from_secs(2)),
+        // Ordinary between two controllers, or a controller and a person.
+        Error::Conflict(_) => {
+            tracing::debug!(object, %error, "a reconcile begins again");
+            Action::requeue(Duration::from_millis(100))
+        }
+        Error::Api { .. } => {
+            tracing::warn!(object, %error, "a reconcile failed and is tried again");
+            Action::requeue(Duration::from_secs(2))
+        }
     }
 }
 

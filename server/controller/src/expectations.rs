@@ -16,6 +16,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) enum Written {
     /// The turn is being taken; nothing else exists yet.
     Claim,
+    /// The operation before it left it the turn, in the same write that ended its own.
+    Handed,
     /// Its Job was created; the operation's status has this resourceVersion.
     Started { version: Option<String> },
     /// Its end was recorded.
@@ -40,7 +42,9 @@ impl Expectations {
         written.retain(|_, (_, since)| since.elapsed() < PATIENCE);
         let ended = |uid: &String| matches!(written.get(uid), Some((Written::Finished, _)));
         let by_store = running.iter().filter(|other| *other != uid && !ended(other)).count();
-        let here = |(other, (what, _)): &(&String, &(Written, Instant))| *what != Written::Finished && *other != uid && !running.contains(*other);
+        let here = |(other, (what, _)): &(&String, &(Written, Instant))| {
+            *what != Written::Finished && *other != uid && !running.contains(*other)
+        };
         let only_here = written.iter().filter(here).count();
         if by_store + only_here >= max {
             return false;

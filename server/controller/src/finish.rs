@@ -1,6 +1,9 @@
 //! The end of an operation, in an order that survives a crash between any two writes: first label and result together on the
 //! operation (from then on nobody starts it), then its status, then its entry in the Cluster (from then on the next one runs).
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
 use crd::{Cluster, ClusterOperation, OperationRecord, Phase};
 use kube::ResourceExt;
 use kube::api::Patch;
@@ -13,7 +16,7 @@ use crate::error::{Answer, Error};
 use crate::expectations::Written;
 use crate::outcome::{self, Outcome};
 use crate::refusal::Refusal;
-use crate::{history, status, validate};
+use crate::{history, start, status, turn, validate};
 
 /// How often a write is repeated on what somebody else wrote meanwhile.
 const ATTEMPTS: usize = 8;
@@ -30,7 +33,12 @@ pub(crate) async fn finish(ctx: &Context, operation: &ClusterOperation, outcome:
 
 /// Ends an operation that never had the turn. The Cluster's history decides between a start and a refusal: whichever entry
 /// gets in first stays. `cluster` is what the refusal was decided on.
-pub(crate) async fn refuse(ctx: &Context, operation: &ClusterOperation, cluster: Option<Cluster>, refusal: &Refusal) -> Result<Action, Error> {
+pub(crate) async fn refuse(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    cluster: Option<Cluster>,
+    refusal: &Refusal,
+) -> Result<Action, Error> {
     let outcome = Outcome::refused(refusal, &now());
     let mut current = cluster;
     for _ in 0..ATTEMPTS {
@@ -38,7 +46,7 @@ pub(crate) async fn refuse(ctx: &Context, operation: &ClusterOperation, cluster:
         match history::entry(&cluster, operation) {
             Some(entry) if entry.status == Phase::Running => return Err(Error::Conflict(cluster.name_any())),
             Some(_) => return finish(ctx, operation, &outcome).await,
-            None if write_entry(ctx, &cluster, history::ended(operation, &outcome)).await? => {
+            None if write_entries(ctx, &cluster, &[history::ended(operation, &outcome)]).await? => {
                 return finish(ctx, operation, &outcome).await;
             }
             None => current = get_cluster(ctx, &operation.spec.cluster).await?,
@@ -66,6 +74,7 @@ pub(crate) async fn conclude(ctx: &Context, operation: &ClusterOperation) -> Res
         return Err(error);
     }
     if !told {
+        // One event per operation, its end: that it began stands in its conditions, and a second event would be the thirteenth request.
         let kind = if outcome.status == Phase::Succeeded { EventType::Normal } else { EventType::Warning };
         ctx.tell(operation, kind, &outcome.reason, &outcome.message).await;
     }
@@ -73,7 +82,11 @@ pub(crate) async fn conclude(ctx: &Context, operation: &ClusterOperation) -> Res
 }
 
 /// Writes label and result. None where the operation is gone; an operation that was already over keeps the result it has.
-pub(crate) async fn commit(ctx: &Context, operation: &ClusterOperation, outcome: &Outcome) -> Result<Option<ClusterOperation>, Error> {
+pub(crate) async fn commit(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    outcome: &Outcome,
+) -> Result<Option<ClusterOperation>, Error> {
     let name = operation.name_any();
     let mut labels = json!({crd::LABEL_HAS_COMPLETED: crd::DONE});
     if validate::is_label_value(&operation.spec.cluster) {
@@ -90,7 +103,9 @@ pub(crate) async fn commit(ctx: &Context, operation: &ClusterOperation, outcome:
                 let fresh = ctx.operations().get_opt(&name).await.map_err(Error::while_doing("read an operation"))?;
                 match fresh.filter(|fresh| fresh.metadata.uid == operation.metadata.uid) {
                     None => return Ok(None),
-                    Some(fresh) if outcome::is_completed(&fresh) && Outcome::of(&fresh).is_some() => return Ok(Some(fresh)),
+                    Some(fresh) if outcome::is_completed(&fresh) && Outcome::of(&fresh).is_some() => {
+                        return Ok(Some(fresh));
+                    }
                     Some(fresh) => version = fresh.metadata.resource_version,
                 }
             }
@@ -109,7 +124,7 @@ fn newest_version(ctx: &Context, operation: &ClusterOperation) -> Option<String>
     }
 }
 
-/// Gives the turn back, or adds the entry that is missing.
+/// Gives the turn back or on, or adds the entry that is missing.
 async fn close(ctx: &Context, operation: &ClusterOperation, outcome: &Outcome) -> Result<(), Error> {
     let name = &operation.spec.cluster;
     let mut current = match ctx.stores.cluster(name) {
@@ -118,24 +133,53 @@ async fn close(ctx: &Context, operation: &ClusterOperation, outcome: &Outcome) -
     };
     for _ in 0..ATTEMPTS {
         let Some(cluster) = current else { return Ok(()) };
-        let done = history::entry(&cluster, operation).is_some_and(|entry| entry.status.is_final());
-        if done || write_entry(ctx, &cluster, history::ended(operation, outcome)).await? {
+        let had_turn = match history::entry(&cluster, operation) {
+            Some(entry) if entry.status.is_final() => return Ok(()),
+            entry => entry.is_some(),
+        };
+        let heir = if had_turn { heir(ctx, operation, &cluster) } else { None };
+        let entries =
+            [Some(history::ended(operation, outcome)), heir.as_ref().map(|heir| history::claimed(heir, &now()))];
+        // Noted before it is written: the watch may be faster than the answer.
+        let heir = heir.and_then(|heir| heir.metadata.uid.clone());
+        heir.iter().for_each(|uid| ctx.expectations.wrote(uid, Written::Handed));
+        let written = write_entries(ctx, &cluster, &entries.into_iter().flatten().collect::<Vec<_>>()).await;
+        if matches!(written, Ok(true)) {
             return Ok(());
         }
+        heir.iter().for_each(|uid| ctx.expectations.forget(uid));
+        written?;
         current = get_cluster(ctx, name).await?;
     }
     Err(Error::Conflict(name.clone()))
 }
 
-/// Writes one entry into the history of `cluster` as it was read; false where it has changed since.
-pub(crate) async fn write_entry(ctx: &Context, cluster: &Cluster, entry: OperationRecord) -> Result<bool, Error> {
+/// Who gets the turn in the same write that ends the one before: the next in the queue. Not where others wait for a slot:
+/// a long queue on one cluster must not keep them out.
+fn heir(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster) -> Option<Arc<ClusterOperation>> {
+    if ctx.slots_wanted.load(Ordering::Relaxed) {
+        return None;
+    }
+    let operations = ctx.stores.operations.state();
+    let others = turn::open_of(&operation.spec.cluster, &operations)
+        .filter(|other| other.metadata.uid != operation.metadata.uid);
+    let next = others.min_by(|a, b| turn::order(a).cmp(&turn::order(b)))?;
+    (history::entry(cluster, next).is_none() && start::may_start(next).is_ok()).then(|| next.clone())
+}
+
+/// Writes entries into the history of `cluster` as it was read; false where it has changed since.
+pub(crate) async fn write_entries(
+    ctx: &Context,
+    cluster: &Cluster,
+    entries: &[OperationRecord],
+) -> Result<bool, Error> {
     let now = now();
     let keep = |old: &OperationRecord| {
         let recent = old.end_time.as_ref().is_some_and(|end| now.0.as_second() - end.0.as_second() < ENTRY_SECONDS);
         recent || ctx.stores.operation(&old.cluster_ops).is_some_and(|operation| history::is_of(old, &operation))
     };
     let old = cluster.status.clone().unwrap_or_default();
-    let status = history::record(&old, entry, keep, &now, cluster.metadata.generation);
+    let status = history::record(&old, entries, keep, &now, cluster.metadata.generation);
     let version = cluster.metadata.resource_version.as_deref();
     Ok(ctx.patch_status(&ctx.clusters(), &cluster.name_any(), version, json!(status)).await?.is_some())
 }

@@ -64,7 +64,11 @@ pub(crate) fn wanted(operation: &ClusterOperation, cluster: &Cluster) -> Wanted 
 pub(crate) fn references(cluster: &Cluster) -> Wanted {
     let spec = &cluster.spec;
     let mut wanted = Wanted { ssh: spec.ssh_auth_ref.clone(), ..Wanted::default() };
-    for (field, at) in [("hostsConfRef", Some(&spec.hosts_conf_ref)), ("varsConfRef", Some(&spec.vars_conf_ref)), ("preCheckRef", spec.pre_check_ref.as_ref())] {
+    for (field, at) in [
+        ("hostsConfRef", Some(&spec.hosts_conf_ref)),
+        ("varsConfRef", Some(&spec.vars_conf_ref)),
+        ("preCheckRef", spec.pre_check_ref.as_ref()),
+    ] {
         if let Some(at) = at {
             wanted.config_maps.entry(at.clone()).or_insert_with(|| field.into());
         }
@@ -93,14 +97,24 @@ async fn read_ssh(client: &Client, at: Option<&DataRef>) -> Result<Option<SshSec
     Ok(secret.map(|secret| {
         let data = secret.data.unwrap_or_default();
         let is_key = |value: &[u8]| {
-            let head = value.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+            let head =
+                value.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
             head.starts_with(b"-----BEGIN ") && head.ends_with(b"PRIVATE KEY-----")
         };
-        SshSecret { metadata: secret.metadata, is_private_key: data.get(crd::KEY_SSH).is_some_and(|key| is_key(&key.0)), keys: data.into_keys().collect() }
+        SshSecret {
+            metadata: secret.metadata,
+            is_private_key: data.get(crd::KEY_SSH).is_some_and(|key| is_key(&key.0)),
+            keys: data.into_keys().collect(),
+        }
     }))
 }
 
-fn refuse_forbidden<T>(answer: Result<T, kube::Error>, field: &str, kind: &'static str, at: &DataRef) -> Result<T, ReadError> {
+fn refuse_forbidden<T>(
+    answer: Result<T, kube::Error>,
+    field: &str,
+    kind: &'static str,
+    at: &DataRef,
+) -> Result<T, ReadError> {
     answer.map_err(|error| match error {
         kube::Error::Api(status) if status.is_forbidden() => {
             Refusal::Forbidden { field: field.into(), kind, at: at.clone(), why: status.message.clone() }.into()

@@ -21,6 +21,8 @@ pub(crate) enum Stage {
     Running(Arc<Job>),
     /// It has the turn, but no Job is in sight: somebody stopped halfway.
     Interrupted,
+    /// The operation before it left it the turn.
+    Handed,
     /// It is new or waits.
     Waiting,
 }
@@ -45,6 +47,11 @@ pub(crate) fn stage(operation: &ClusterOperation, ctx: &Context) -> Stage {
     }
     let cluster = ctx.stores.cluster(&operation.spec.cluster);
     let entry = cluster.as_ref().and_then(|cluster| history::entry(cluster, operation));
+    let has_turn = entry.is_some_and(|entry| entry.status == Phase::Running);
+    if written == Some(Written::Handed) {
+        // The Cluster in the store is then at least as new as the write that gave the turn.
+        return if has_turn { Stage::Handed } else { Stage::Settling };
+    }
     let started = operation.status.as_ref().is_some_and(|status| status.status == Phase::Running);
-    if started || entry.is_some_and(|entry| entry.status == Phase::Running) { Stage::Interrupted } else { Stage::Waiting }
+    if started || has_turn { Stage::Interrupted } else { Stage::Waiting }
 }

@@ -15,9 +15,9 @@ use crate::error::{Answer, Error};
 use crate::expectations::Written;
 use crate::finish::finish;
 use crate::outcome::Outcome;
+use crate::snapshot;
 use crate::status::{self, Start};
 use crate::verdict::{self, Verdict};
-use crate::snapshot;
 
 /// How long the pod's end may come after the Job's before the API itself is asked.
 const LATE: Duration = Duration::from_secs(2);
@@ -25,10 +25,13 @@ const LATE: Duration = Duration::from_secs(2);
 /// Looks at the Job of an operation and says what it sees.
 pub(crate) async fn observe(ctx: &Context, operation: &ClusterOperation, job: &Job) -> Result<Action, Error> {
     let mut operation = operation.clone();
-    let noted = operation.status.as_ref().is_some_and(|status| status.status == Phase::Running && status.inputs.is_some());
+    let noted =
+        operation.status.as_ref().is_some_and(|status| status.status == Phase::Running && status.inputs.is_some());
     if !noted && !is_written(ctx, &operation) {
         // Somebody stopped between the Job and the status: what it runs with is written before anything else is said.
-        if let Some(written) = write_running(ctx, &operation, &reference(job), read_snapshot(ctx, &operation, job).await?).await? {
+        if let Some(written) =
+            write_running(ctx, &operation, &reference(job), read_snapshot(ctx, &operation, job).await?).await?
+        {
             operation = written;
         }
     }
@@ -72,18 +75,37 @@ pub(crate) async fn job_is_gone(ctx: &Context, operation: &ClusterOperation) -> 
     if ctx.stores.pods.find(alive).is_some() {
         return Ok(Action::requeue(Duration::from_secs(2)));
     }
-    let job = operation.status.as_ref().and_then(|status| status.job_ref.as_ref()).map_or_else(String::new, |job| format!(" {}/{}", job.namespace, job.name));
+    let job = operation
+        .status
+        .as_ref()
+        .and_then(|status| status.job_ref.as_ref())
+        .map_or_else(String::new, |job| format!(" {}/{}", job.namespace, job.name));
     let (reason, message) = match operation.spec.cancel {
         Some(true) => ("Cancelled", "It was cancelled.".to_owned()),
-        _ => ("JobGone", format!("Its Job{job} was deleted before it ended. Look at the machines, then submit the operation again.")),
+        _ => (
+            "JobGone",
+            format!("Its Job{job} was deleted before it ended. Look at the machines, then submit the operation again."),
+        ),
     };
     let start_time = operation.status.as_ref().and_then(|status| status.start_time.clone());
-    let outcome = Outcome { status: Phase::Failed, reason: reason.into(), message, start_time, end_time: Some(now()), recap: None };
+    let outcome = Outcome {
+        status: Phase::Failed,
+        reason: reason.into(),
+        message,
+        start_time,
+        end_time: Some(now()),
+        recap: None,
+    };
     finish(ctx, operation, &outcome).await
 }
 
 /// Writes that the Job exists; the operation as it is then, None where it changed or is gone.
-pub(crate) async fn write_running(ctx: &Context, operation: &ClusterOperation, job: &JobRef, inputs: Option<ResolvedInputs>) -> Result<Option<ClusterOperation>, Error> {
+pub(crate) async fn write_running(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    job: &JobRef,
+    inputs: Option<ResolvedInputs>,
+) -> Result<Option<ClusterOperation>, Error> {
     write(ctx, operation, job, inputs, "Running", "Its Job runs.").await
 }
 
@@ -92,7 +114,14 @@ pub(crate) fn reference(job: &Job) -> JobRef {
     JobRef { namespace: job.namespace().unwrap_or_default(), name: job.name_any(), uid: job.uid() }
 }
 
-async fn write(ctx: &Context, operation: &ClusterOperation, job: &JobRef, inputs: Option<ResolvedInputs>, reason: &str, message: &str) -> Result<Option<ClusterOperation>, Error> {
+async fn write(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    job: &JobRef,
+    inputs: Option<ResolvedInputs>,
+    reason: &str,
+    message: &str,
+) -> Result<Option<ClusterOperation>, Error> {
     let declared = ctx.stores.cluster(&operation.spec.cluster).and_then(|cluster| cluster.spec.engine);
     let start = Start { job: job.clone(), inputs, engine: Some(status::engine(declared, &operation.spec.image)) };
     let Some(status) = status::running(operation, start, reason, message, &now()) else { return Ok(None) };
@@ -107,9 +136,16 @@ fn is_written(ctx: &Context, operation: &ClusterOperation) -> bool {
     !shown && matches!(written, Some(Written::Started { version: Some(_) }))
 }
 
-async fn read_snapshot(ctx: &Context, operation: &ClusterOperation, job: &Job) -> Result<Option<ResolvedInputs>, Error> {
+async fn read_snapshot(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    job: &Job,
+) -> Result<Option<ResolvedInputs>, Error> {
     let secrets: Api<Secret> = Api::namespaced(ctx.client.clone(), &job.namespace().unwrap_or_default());
-    let secret = secrets.get_opt(&crd::inputs_name(&operation.name_any())).await.map_err(Error::while_doing("read a snapshot"))?;
+    let secret = secrets
+        .get_opt(&crd::inputs_name(&operation.name_any()))
+        .await
+        .map_err(Error::while_doing("read a snapshot"))?;
     Ok(secret.as_ref().map(snapshot::resolved))
 }
 
@@ -128,13 +164,21 @@ async fn list_pods(ctx: &Context, job: &Job) -> Result<Option<Pod>, Error> {
     let pods: Api<Pod> = Api::namespaced(ctx.client.clone(), &job.namespace().unwrap_or_default());
     let of_job = ListParams::default().labels(&format!("batch.kubernetes.io/job-name={}", job.name_any()));
     let pods = pods.list(&of_job).await.map_err(Error::while_doing("list the pods of a Job"))?;
-    let mine = pods.items.into_iter().filter(|pod| pod.owner_references().iter().any(|owner| Some(&owner.uid) == job.metadata.uid.as_ref()));
+    let mine = pods
+        .items
+        .into_iter()
+        .filter(|pod| pod.owner_references().iter().any(|owner| Some(&owner.uid) == job.metadata.uid.as_ref()));
     Ok(mine.max_by(|a, b| a.metadata.creation_timestamp.cmp(&b.metadata.creation_timestamp)))
 }
 
 fn since_end(job: &Job) -> Duration {
     let conditions = job.status.as_ref().and_then(|status| status.conditions.as_ref());
-    let end = conditions.into_iter().flatten().filter(|c| matches!(c.type_.as_str(), "Complete" | "Failed")).filter_map(|c| c.last_transition_time.as_ref()).max();
+    let end = conditions
+        .into_iter()
+        .flatten()
+        .filter(|c| matches!(c.type_.as_str(), "Complete" | "Failed"))
+        .filter_map(|c| c.last_transition_time.as_ref())
+        .max();
     let seconds = |Time(end): &Time| u64::try_from(now().0.as_second() - end.as_second()).unwrap_or(0);
     end.map_or(Duration::MAX, |end| Duration::from_secs(seconds(end)))
 }

@@ -20,6 +20,7 @@ pub(crate) async fn reconcile(operation: Arc<ClusterOperation>, ctx: Arc<Context
         Stage::Settling => Ok(Action::requeue(crate::expectations::PATIENCE)),
         Stage::Running(job) => observe::observe(&ctx, &operation, &job).await,
         Stage::Interrupted => start::resume(&ctx, &operation).await,
+        Stage::Handed => start::take(&ctx, &operation).await,
         Stage::Waiting => start::start(&ctx, &operation).await,
     }
 }

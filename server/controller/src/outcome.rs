@@ -37,7 +37,8 @@ impl Outcome {
     pub(crate) fn of(operation: &ClusterOperation) -> Option<Self> {
         let annotation = operation.metadata.annotations.as_ref().and_then(|all| all.get(crd::ANNOTATION_OUTCOME));
         // Written by us or by nobody; a user's edit that isn't an outcome counts as none.
-        let written = annotation.and_then(|text| serde_json::from_str::<Self>(text).ok()).filter(|o| o.status.is_final());
+        let written =
+            annotation.and_then(|text| serde_json::from_str::<Self>(text).ok()).filter(|o| o.status.is_final());
         written.filter(|_| is_completed(operation)).or_else(|| {
             let status = operation.status.as_ref().filter(|status| status.status.is_final())?;
             Some(Self {
@@ -54,7 +55,12 @@ impl Outcome {
 
 /// It carries `hasCompleted=done`.
 pub(crate) fn is_completed(operation: &ClusterOperation) -> bool {
-    operation.metadata.labels.as_ref().and_then(|all| all.get(crd::LABEL_HAS_COMPLETED)).is_some_and(|value| value == crd::DONE)
+    operation
+        .metadata
+        .labels
+        .as_ref()
+        .and_then(|all| all.get(crd::LABEL_HAS_COMPLETED))
+        .is_some_and(|value| value == crd::DONE)
 }
 
 /// It is over, whatever else is missing: it must never start.

@@ -78,7 +78,11 @@ pub(crate) fn asked<'a>(operation: &'a ClusterOperation, cluster: Option<&'a Clu
         extra_args: None,
     });
     let hooks = |role, name: &'static str, hooks: &'a [HookAction]| {
-        hooks.iter().enumerate().map(move |(n, hook)| Asked::hook(role, format!("`{name}[{n}].action`"), hook)).collect::<Vec<_>>()
+        hooks
+            .iter()
+            .enumerate()
+            .map(move |(n, hook)| Asked::hook(role, format!("`{name}[{n}].action`"), hook))
+            .collect::<Vec<_>>()
     };
     let main = Asked {
         role: StepRole::Main,

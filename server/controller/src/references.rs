@@ -32,7 +32,9 @@ pub(crate) async fn look_after(ctx: &Context, cluster: &Cluster) -> Result<Actio
     let wanted = inputs::references(cluster);
     let (fact, found) = match inputs::read(&ctx.client, &wanted).await {
         Ok(found) => (fact(cluster, &found), Some(found)),
-        Err(ReadError::Refused(refusal)) => (Fact::new(condition::INPUTS_READY, false, refusal.reason(), refusal.to_string()), None),
+        Err(ReadError::Refused(refusal)) => {
+            (Fact::new(condition::INPUTS_READY, false, refusal.reason(), refusal.to_string()), None)
+        }
         Err(ReadError::Api(source)) => return Err(Error::Api { what: "read the inputs of a Cluster", source }),
     };
     let ready = fact.holds == Some(true);
@@ -51,7 +53,12 @@ fn fact(cluster: &Cluster, found: &Found) -> Fact {
         validate::inputs_read(cluster, found).map(|(inventory, _)| inventory.hosts.len())
     };
     match readable() {
-        Ok(hosts) => Fact::new(condition::INPUTS_READY, true, "Ready", format!("The inventory names {hosts} {}.", if hosts == 1 { "host" } else { "hosts" })),
+        Ok(hosts) => Fact::new(
+            condition::INPUTS_READY,
+            true,
+            "Ready",
+            format!("The inventory names {hosts} {}.", if hosts == 1 { "host" } else { "hosts" }),
+        ),
         Err(refusal) => Fact::new(condition::INPUTS_READY, false, refusal.reason(), refusal.to_string()),
     }
 }
@@ -145,7 +152,10 @@ fn marks(cluster: &Cluster, metadata: &ObjectMeta) -> Option<Value> {
 /// The Clusters that refer to this ConfigMap.
 pub(crate) fn users<'a>(namespace: &str, name: &str, clusters: impl Iterator<Item = &'a Cluster>) -> Vec<String> {
     let at = DataRef::new(namespace, name);
-    clusters.filter(|cluster| inputs::references(cluster).config_maps.contains_key(&at)).map(ResourceExt::name_any).collect()
+    clusters
+        .filter(|cluster| inputs::references(cluster).config_maps.contains_key(&at))
+        .map(ResourceExt::name_any)
+        .collect()
 }
 
 #[cfg(test)]

@@ -7,9 +7,13 @@ use crd::DataRef;
 pub(crate) enum Refusal {
     #[error("It was cancelled before it started.")]
     Cancelled,
-    #[error("The name has {length} characters; at most 48 are allowed, because the Job's name adds 15 to it and ends at 63. Submit the operation under a shorter name.")]
+    #[error(
+        "The name has {length} characters; at most 48 are allowed, because the Job's name adds 15 to it and ends at 63. Submit the operation under a shorter name."
+    )]
     NameTooLong { length: usize },
-    #[error("`{cluster}` can't be the name of a cluster that runs operations: it labels their Jobs, and a label has at most 63 letters, digits, “-”, “_” and “.”, beginning and ending with a letter or digit.")]
+    #[error(
+        "`{cluster}` can't be the name of a cluster that runs operations: it labels their Jobs, and a label has at most 63 letters, digits, “-”, “_” and “.”, beginning and ending with a letter or digit."
+    )]
     ClusterName { cluster: String },
     #[error("There is no Cluster `{cluster}`. Create it, or submit the operation for one that exists.")]
     NoSuchCluster { cluster: String },
@@ -19,35 +23,55 @@ pub(crate) enum Refusal {
     NoAction { place: String },
     #[error("`image` is empty. Name the container image that brings ansible and the playbooks.")]
     NoImage,
-    #[error("{place} `{action}` is no path of a playbook in the image: it must be relative, like `scale.yml` or `playbooks/facts.yml`, without `..`.")]
+    #[error(
+        "{place} `{action}` is no path of a playbook in the image: it must be relative, like `scale.yml` or `playbooks/facts.yml`, without `..`."
+    )]
     ActionPath { place: String, action: String },
     #[error("{place} comes from a ConfigMap, but `actionSourceRef` doesn't say which one.")]
     NoSource { place: String },
     #[error("{place} `{action}` is no key of ConfigMap {at}. Its keys: {found}.")]
     NoSuchFile { place: String, action: String, at: DataRef, found: String },
-    #[error("{place} has extra arguments that can't be split into words: a quote is not closed, or a backslash ends the text.")]
+    #[error(
+        "{place} has extra arguments that can't be split into words: a quote is not closed, or a backslash ends the text."
+    )]
     ExtraArgs { place: String },
     #[error("`activeDeadlineSeconds` is {seconds}; it must be at least 1.")]
     Deadline { seconds: i64 },
-    #[error("All references of a cluster must name one namespace, because its Jobs run there; here {one} is in `{first}` and {other} in `{second}`.")]
+    #[error(
+        "All references of a cluster must name one namespace, because its Jobs run there; here {one} is in `{first}` and {other} in `{second}`."
+    )]
     TwoNamespaces { one: String, first: String, other: String, second: String },
-    #[error("{field} names {kind} {at}, which doesn't exist. Create it, or correct the reference, and submit the operation again.")]
+    #[error(
+        "{field} names {kind} {at}, which doesn't exist. Create it, or correct the reference, and submit the operation again."
+    )]
     Missing { field: String, kind: &'static str, at: DataRef },
     #[error("{field} names {kind} {at}, which has no key `{key}`. Its keys: {found}.")]
     MissingKey { field: String, kind: &'static str, at: DataRef, key: &'static str, found: String },
     #[error("{kind} {at} ({field}) may not be read: {why}. Grant the controller `get` on it.")]
     Forbidden { field: String, kind: &'static str, at: DataRef, why: String },
-    #[error("Key `ssh-privatekey` of Secret {at} holds no private key: it must begin with “-----BEGIN … PRIVATE KEY-----”.")]
+    #[error(
+        "Key `ssh-privatekey` of Secret {at} holds no private key: it must begin with “-----BEGIN … PRIVATE KEY-----”."
+    )]
     NotAPrivateKey { at: DataRef },
-    #[error("The inventory (key `hosts.yml` of ConfigMap {at}) can't be used: {why}. Correct it and submit the operation again.")]
+    #[error(
+        "The inventory (key `hosts.yml` of ConfigMap {at}) can't be used: {why}. Correct it and submit the operation again."
+    )]
     Inventory { at: DataRef, why: String },
-    #[error("The variables (key `group_vars.yml` of ConfigMap {at}) can't be used: {why}. Correct them and submit the operation again.")]
+    #[error(
+        "The variables (key `group_vars.yml` of ConfigMap {at}) can't be used: {why}. Correct them and submit the operation again."
+    )]
     Variables { at: DataRef, why: String },
-    #[error("The inputs changed since this operation was confirmed{what}. Look at them and submit the operation again.")]
+    #[error(
+        "The inputs changed since this operation was confirmed{what}. Look at them and submit the operation again."
+    )]
     InputsChanged { what: String },
-    #[error("Inventory, variables, playbooks and scripts have {bytes} bytes together; a snapshot holds at most {limit}.")]
+    #[error(
+        "Inventory, variables, playbooks and scripts have {bytes} bytes together; a snapshot holds at most {limit}."
+    )]
     TooLarge { bytes: usize, limit: usize },
-    #[error("{kind} {at} exists already and belongs to {owner}. Delete it, or submit the operation under another name.")]
+    #[error(
+        "{kind} {at} exists already and belongs to {owner}. Delete it, or submit the operation under another name."
+    )]
     Foreign { kind: &'static str, at: DataRef, owner: String },
     #[error("The API refused to create {kind} {at}: {why}")]
     NotCreated { kind: &'static str, at: DataRef, why: String },

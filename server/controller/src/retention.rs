@@ -23,7 +23,9 @@ pub(crate) fn limit(settings: Option<&ConfigMap>) -> usize {
 /// fully recorded counts: what waits or runs is neither removed nor pushes others out.
 pub(crate) fn excess(cluster: &str, operations: &[Arc<ClusterOperation>], limit: usize) -> Vec<Arc<ClusterOperation>> {
     let kept = |operation: &&Arc<ClusterOperation>| {
-        operation.spec.cluster == cluster && outcome::is_completed(operation) && operation.metadata.deletion_timestamp.is_none()
+        operation.spec.cluster == cluster
+            && outcome::is_completed(operation)
+            && operation.metadata.deletion_timestamp.is_none()
     };
     let mut over: Vec<_> = operations.iter().filter(kept).cloned().collect();
     over.sort_by(|a, b| score(b).cmp(&score(a)).then_with(|| turn::order(a).cmp(&turn::order(b))));
@@ -50,7 +52,8 @@ mod tests {
         if done {
             operation.metadata.labels = Some([(crd::LABEL_HAS_COMPLETED.into(), crd::DONE.into())].into());
         }
-        operation.metadata.annotations = score.map(|score| [(crd::ANNOTATION_ELIMINATE_SCORE.into(), score.into())].into());
+        operation.metadata.annotations =
+            score.map(|score| [(crd::ANNOTATION_ELIMINATE_SCORE.into(), score.into())].into());
         Arc::new(operation)
     }
 
@@ -60,16 +63,22 @@ mod tests {
 
     #[test]
     fn the_limit_is_30_unless_configured_and_never_above_200() {
-        let map = |value: &str| ConfigMap { data: Some([(crd::CONFIG_BACKEND_LIMIT.into(), value.into())].into()), ..ConfigMap::default() };
+        let map = |value: &str| ConfigMap {
+            data: Some([(crd::CONFIG_BACKEND_LIMIT.into(), value.into())].into()),
+            ..ConfigMap::default()
+        };
         assert_eq!(limit(None), 30);
-        for (text, wanted) in [("5", 5), ("0", 30), ("-1", 30), ("many", 30), ("201", 200), ("99999999999999999999", 30)] {
+        for (text, wanted) in
+            [("5", 5), ("0", 30), ("-1", 30), ("many", 30), ("201", 200), ("99999999999999999999", 30)]
+        {
             assert_eq!(limit(Some(&map(text))), wanted, "{text}");
         }
     }
 
     #[test]
     fn k12_pending_and_running_stay_and_do_not_push_out_others() {
-        let all = [operation("open", 1, false, Some("9")), operation("old", 2, true, None), operation("new", 3, true, None)];
+        let all =
+            [operation("open", 1, false, Some("9")), operation("old", 2, true, None), operation("new", 3, true, None)];
         assert_eq!(names(&excess("x", &all, 2)), [] as [&str; 0]);
         assert_eq!(names(&excess("x", &all, 1)), ["old"]);
         assert_eq!(names(&excess("y", &all, 0)), [] as [&str; 0]);

@@ -86,15 +86,29 @@ impl Running {
 /// Must be called within a tokio runtime.
 pub fn start(client: Client, config: Config, shutdown: CancellationToken) -> (Running, JoinHandle<()>) {
     let (changes, _) = broadcast::channel(change::BUFFER);
-    let ours = || watcher::Config::default().labels(&format!("{}={},{}", crd::LABEL_MANAGED_BY, crd::PRODUCT, crd::LABEL_OPERATION));
+    let ours = || {
+        watcher::Config::default().labels(&format!(
+            "{}={},{}",
+            crd::LABEL_MANAGED_BY,
+            crd::PRODUCT,
+            crd::LABEL_OPERATION
+        ))
+    };
     let one = watcher::Config::default().fields(&format!("metadata.name={}", crd::CONFIG_NAME));
 
-    let (clusters, keep_clusters) = keep(Api::all(client.clone()), watcher::Config::default(), CLUSTERS, changes.clone(), shutdown.clone());
-    let (operations, keep_operations) = keep(Api::all(client.clone()), watcher::Config::default(), OPERATIONS, changes.clone(), shutdown.clone());
+    let (clusters, keep_clusters) =
+        keep(Api::all(client.clone()), watcher::Config::default(), CLUSTERS, changes.clone(), shutdown.clone());
+    let (operations, keep_operations) =
+        keep(Api::all(client.clone()), watcher::Config::default(), OPERATIONS, changes.clone(), shutdown.clone());
     let (jobs, keep_jobs) = keep(Api::all(client.clone()), ours(), JOBS, changes.clone(), shutdown.clone());
     let (pods, keep_pods) = keep(Api::all(client.clone()), ours(), PODS, changes.clone(), shutdown.clone());
-    let (settings, keep_settings) =
-        keep(Api::namespaced(client.clone(), &config.controller_namespace), one, SETTINGS, changes.clone(), shutdown.clone());
+    let (settings, keep_settings) = keep(
+        Api::namespaced(client.clone(), &config.controller_namespace),
+        one,
+        SETTINGS,
+        changes.clone(),
+        shutdown.clone(),
+    );
     let maps = tell_of_config_maps(client.clone(), changes.clone(), shutdown.clone());
 
     let (filled_sender, filled) = watch::channel(false);
@@ -124,7 +138,12 @@ pub fn start(client: Client, config: Config, shutdown: CancellationToken) -> (Ru
 }
 
 /// Both reconcilers, once every store is filled: a turn decided on half a list would be decided wrongly.
-async fn reconcile(ctx: Arc<Context>, changes: broadcast::Sender<Change>, filled: watch::Sender<bool>, shutdown: CancellationToken) {
+async fn reconcile(
+    ctx: Arc<Context>,
+    changes: broadcast::Sender<Change>,
+    filled: watch::Sender<bool>,
+    shutdown: CancellationToken,
+) {
     let (for_operations, for_clusters) = (changes.subscribe(), changes.subscribe());
     tokio::select! {
         () = shutdown.cancelled() => return,
@@ -134,28 +153,25 @@ async fn reconcile(ctx: Arc<Context>, changes: broadcast::Sender<Change>, filled
         .with_config(controller::Config::default().concurrency(OPERATIONS_AT_ONCE))
         .reconcile_on(trigger::operations(ctx.clone(), for_operations))
         .graceful_shutdown_on(shutdown.clone().cancelled_owned())
-        .run(operation::reconcile, |_, error, _| again(error), ctx.clone());
+        .run(operation::reconcile, |operation, error, _| again(&operation.name_any(), error), ctx.clone());
     let clusters = Controller::for_stream(futures::stream::pending(), ctx.stores.clusters.clone())
         .with_config(controller::Config::default().concurrency(CLUSTERS_AT_ONCE))
         .reconcile_on(trigger::clusters(ctx.clone(), for_clusters))
         .graceful_shutdown_on(shutdown.cancelled_owned())
-        .run(cluster::reconcile, |_, error, _| again(error), ctx);
+        .run(cluster::reconcile, |cluster, error, _| again(&cluster.name_any(), error), ctx);
     futures::join!(operations.for_each(|done| ready(report(&done))), clusters.for_each(|done| ready(report(&done))));
 }
 
 fn report<T, E: std::error::Error>(done: &Result<T, controller::Error<E, watcher::Error>>) {
     match done {
-        // It was deleted while it stood in the queue.
-        Ok(_) | Err(controller::Error::ObjectNotFound(_)) => {}
-        Err(controller::Error::ReconcilerFailed(error, object)) => tracing::warn!(%object, %error, "a reconcile failed and is tried again"),
+        // Told by `again`, or deleted while it stood in the queue.
+        Ok(_) | Err(controller::Error::ReconcilerFailed(..) | controller::Error::ObjectNotFound(_)) => {}
         Err(error) => tracing::warn!(%error, "the controller stumbled"),
     }
 }
 
-const CLUSTERS: Kept<Cluster> = Kept {
-    trim: |_| {},
-    tell: |cluster| Change::new(ChangeKind::Cluster, &cluster.name_any(), &cluster.name_any()),
-};
+const CLUSTERS: Kept<Cluster> =
+    Kept { trim: |_| {}, tell: |cluster| Change::new(ChangeKind::Cluster, &cluster.name_any(), &cluster.name_any()) };
 const OPERATIONS: Kept<ClusterOperation> = Kept {
     trim: |_| {},
     tell: |operation| Change::new(ChangeKind::Operation, &operation.name_any(), &operation.spec.cluster),

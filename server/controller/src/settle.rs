@@ -33,7 +33,9 @@ pub(crate) async fn settle(ctx: &Context, operation: &ClusterOperation) -> Resul
         return finish(ctx, operation, &outcome).await;
     }
     let cluster = ctx.stores.cluster(&operation.spec.cluster);
-    let in_history = cluster.as_ref().is_none_or(|cluster| history::entry(cluster, operation).is_some_and(|entry| entry.status.is_final()));
+    let in_history = cluster
+        .as_ref()
+        .is_none_or(|cluster| history::entry(cluster, operation).is_some_and(|entry| entry.status.is_final()));
     let in_status = operation.status.as_ref().is_some_and(|status| status.status.is_final());
     let uid = operation.metadata.uid.as_deref().unwrap_or_default();
     if in_history && in_status {

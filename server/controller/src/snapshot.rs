@@ -15,7 +15,8 @@ const NAMES: usize = 100;
 /// What `status.inputs` says of a snapshot.
 pub(crate) fn resolved(secret: &Secret) -> ResolvedInputs {
     let (hosts, vars) = texts(secret);
-    let names: Vec<String> = inventory::parse(&hosts).map(|read| read.hosts.into_iter().map(|host| host.name).collect()).unwrap_or_default();
+    let names: Vec<String> =
+        inventory::parse(&hosts).map(|read| read.hosts.into_iter().map(|host| host.name).collect()).unwrap_or_default();
     ResolvedInputs {
         secret: DataRef::new(secret.namespace().unwrap_or_default(), secret.name_any()),
         sha256: crd::inputs_sha256(&hosts, &vars),
@@ -25,10 +26,18 @@ pub(crate) fn resolved(secret: &Secret) -> ResolvedInputs {
 }
 
 /// What changed since the inputs that were confirmed, if some operation ran with exactly those and its snapshot is still there.
-pub(crate) async fn compare(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, found: &Found) -> Option<Refusal> {
+pub(crate) async fn compare(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    cluster: &Cluster,
+    found: &Found,
+) -> Option<Refusal> {
     let expected = operation.spec.expected_inputs.as_deref()?;
     let inputs_of = |other: &ClusterOperation| other.status.as_ref().and_then(|status| status.inputs.clone());
-    let ran = ctx.stores.operations.find(|other| inputs_of(other).is_some_and(|inputs| inputs.sha256.eq_ignore_ascii_case(expected)))?;
+    let ran = ctx
+        .stores
+        .operations
+        .find(|other| inputs_of(other).is_some_and(|inputs| inputs.sha256.eq_ignore_ascii_case(expected)))?;
     let at = inputs_of(&ran)?.secret;
     let secrets: Api<Secret> = Api::namespaced(ctx.client.clone(), &at.namespace);
     let (old_hosts, old_vars) = texts(&secrets.get_opt(&at.name).await.ok()??);

@@ -13,7 +13,7 @@ use crate::children::{self, NotCreated};
 use crate::context::{Context, is_owned_by, now};
 use crate::error::Error;
 use crate::expectations::Written;
-use crate::finish::{conclude, finish, get_cluster, refuse, write_entry};
+use crate::finish::{conclude, finish, get_cluster, refuse, write_entries};
 use crate::inputs::{self, ReadError};
 use crate::observe;
 use crate::outcome::{self, Outcome};
@@ -36,15 +36,20 @@ pub(crate) async fn start(ctx: &Context, operation: &ClusterOperation) -> Result
         return refuse(ctx, operation, cluster, &refusal).await;
     }
     let refused_before = stored.as_ref().is_some_and(|cluster| history::entry(cluster, operation).is_some());
-    if !refused_before && let Some(other) = turn::predecessor(operation, &ctx.stores.operations.state(), stored.as_deref()) {
-        return wait(ctx, operation, "ClusterBusy", &format!("It waits for operation {other} on cluster {name}.")).await;
+    if !refused_before
+        && let Some(other) = turn::predecessor(operation, &ctx.stores.operations.state(), stored.as_deref())
+    {
+        return wait(ctx, operation, "ClusterBusy", &format!("It waits for operation {other} on cluster {name}."))
+            .await;
     }
     let mut current = match stored {
         Some(cluster) => Some(Cluster::clone(&cluster)),
         None => get_cluster(ctx, name).await?,
     };
     for _ in 0..ATTEMPTS {
-        let Some(cluster) = current else { return missing(ctx, operation, None, &Refusal::NoSuchCluster { cluster: name.clone() }).await };
+        let Some(cluster) = current else {
+            return missing(ctx, operation, None, &Refusal::NoSuchCluster { cluster: name.clone() }).await;
+        };
         let plan = match (history::entry(&cluster, operation), history::running(&cluster)) {
             (Some(entry), _) if entry.status == Phase::Running => return Ok(Action::requeue(Duration::from_secs(1))),
             (Some(_), _) => evaluate(ctx, operation, &cluster).await?.and(Err(Refusal::Forgotten)),
@@ -59,7 +64,9 @@ pub(crate) async fn start(ctx: &Context, operation: &ClusterOperation) -> Result
             Err(refusal) => {
                 // The store may be late: what the Cluster refers to now decides.
                 let fresh = get_cluster(ctx, name).await?;
-                let same = fresh.as_ref().is_some_and(|fresh| fresh.metadata.resource_version == cluster.metadata.resource_version);
+                let same = fresh
+                    .as_ref()
+                    .is_some_and(|fresh| fresh.metadata.resource_version == cluster.metadata.resource_version);
                 if same {
                     return missing(ctx, operation, fresh, &refusal).await;
                 }
@@ -71,10 +78,11 @@ pub(crate) async fn start(ctx: &Context, operation: &ClusterOperation) -> Result
         let running = turn::running_uids(&ctx.stores.clusters.state());
         if !ctx.expectations.reserve(&uid, &running, ctx.config.max_running) {
             ctx.want_slot();
-            let message = format!("It waits until fewer than {} operations run (--max-running).", ctx.config.max_running);
+            let message =
+                format!("It waits until fewer than {} operations run (--max-running).", ctx.config.max_running);
             return wait(ctx, operation, "TooManyRunning", &message).await;
         }
-        match write_entry(ctx, &cluster, history::claimed(operation, &now())).await {
+        match write_entries(ctx, &cluster, &[history::claimed(operation, &now())]).await {
             Ok(true) => return create(ctx, operation, &cluster, &plan).await,
             Ok(false) => ctx.expectations.forget(&uid),
             Err(error) => {
@@ -89,40 +97,69 @@ pub(crate) async fn start(ctx: &Context, operation: &ClusterOperation) -> Result
 
 /// Goes on where somebody stopped between the claim and the Job. What the stores show may be old: everything is asked anew.
 pub(crate) async fn resume(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
-    let fresh = ctx.operations().get_opt(&operation.name_any()).await.map_err(Error::while_doing("read an operation"))?;
-    let Some(operation) = fresh.filter(|fresh| fresh.metadata.uid == operation.metadata.uid) else { return Ok(Action::await_change()) };
+    let fresh =
+        ctx.operations().get_opt(&operation.name_any()).await.map_err(Error::while_doing("read an operation"))?;
+    let Some(operation) = fresh.filter(|fresh| fresh.metadata.uid == operation.metadata.uid) else {
+        return Ok(Action::await_change());
+    };
     if outcome::is_over(&operation) {
         return conclude(ctx, &operation).await;
     }
     let cluster = get_cluster(ctx, &operation.spec.cluster).await?;
     let noted = operation.status.as_ref().and_then(|status| status.job_ref.clone());
-    let namespace = noted.as_ref().map(|job| job.namespace.clone()).or_else(|| Some(cluster.as_ref()?.spec.hosts_conf_ref.namespace.clone()));
+    let namespace = noted
+        .as_ref()
+        .map(|job| job.namespace.clone())
+        .or_else(|| Some(cluster.as_ref()?.spec.hosts_conf_ref.namespace.clone()));
     if let Some(namespace) = namespace {
         let jobs: Api<Job> = Api::namespaced(ctx.client.clone(), &namespace);
-        let job = jobs.get_opt(&crd::job_name(&operation.name_any())).await.map_err(Error::while_doing("read a Job"))?;
+        let job =
+            jobs.get_opt(&crd::job_name(&operation.name_any())).await.map_err(Error::while_doing("read a Job"))?;
         if let Some(job) = job.filter(|job| is_owned_by(job, &operation)) {
             return observe::observe(ctx, &operation, &job).await;
         }
     }
-    let claim = cluster.as_ref().and_then(|cluster| history::entry(cluster, &operation)).filter(|entry| entry.status == Phase::Running);
+    let claim = cluster
+        .as_ref()
+        .and_then(|cluster| history::entry(cluster, &operation))
+        .filter(|entry| entry.status == Phase::Running);
     let (Some(cluster), Some(_), false) = (&cluster, claim, noted.is_some_and(|job| job.uid.is_some())) else {
         return observe::job_is_gone(ctx, &operation).await;
     };
-    if operation.spec.cancel == Some(true) {
-        return finish(ctx, &operation, &Outcome::refused(&Refusal::Cancelled, &now())).await;
-    }
-    match evaluate(ctx, &operation, cluster).await? {
-        Ok(plan) => create(ctx, &operation, cluster, &plan).await,
-        Err(refusal) => finish(ctx, &operation, &Outcome::refused(&refusal, &now())).await,
+    run(ctx, &operation, cluster).await
+}
+
+/// Starts an operation that was left the turn.
+pub(crate) async fn take(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
+    match ctx.stores.cluster(&operation.spec.cluster) {
+        Some(cluster) => run(ctx, operation, &cluster).await,
+        None => resume(ctx, operation).await,
     }
 }
 
-fn may_start(operation: &ClusterOperation) -> Result<(), Refusal> {
+/// Runs or refuses an operation that has the turn.
+async fn run(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster) -> Result<Action, Error> {
+    let plan = match may_start(operation) {
+        Ok(()) => evaluate(ctx, operation, cluster).await?,
+        Err(refusal) => Err(refusal),
+    };
+    match plan {
+        Ok(plan) => create(ctx, operation, cluster, &plan).await,
+        Err(refusal) => finish(ctx, operation, &Outcome::refused(&refusal, &now())).await,
+    }
+}
+
+/// Nothing but its turn, and what it will read then, holds it back.
+pub(crate) fn may_start(operation: &ClusterOperation) -> Result<(), Refusal> {
     if operation.spec.cancel == Some(true) { Err(Refusal::Cancelled) } else { validate::submission(operation) }
 }
 
 /// Reads the inputs and says what would run with them.
-async fn evaluate(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster) -> Result<Result<Plan, Refusal>, Error> {
+async fn evaluate(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    cluster: &Cluster,
+) -> Result<Result<Plan, Refusal>, Error> {
     let wanted = inputs::wanted(operation, cluster);
     let found = match inputs::read(&ctx.client, &wanted).await {
         Ok(found) => found,
@@ -130,7 +167,9 @@ async fn evaluate(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster
         Err(ReadError::Api(source)) => return Err(Error::Api { what: "read the inputs", source }),
     };
     match validate::plan(operation, cluster, &found, wanted.known_hosts.as_ref()) {
-        Err(Refusal::InputsChanged { what }) => Ok(Err(snapshot::compare(ctx, operation, cluster, &found).await.unwrap_or(Refusal::InputsChanged { what }))),
+        Err(Refusal::InputsChanged { what }) => {
+            Ok(Err(snapshot::compare(ctx, operation, cluster, &found).await.unwrap_or(Refusal::InputsChanged { what })))
+        }
         other => Ok(other),
     }
 }
@@ -143,7 +182,10 @@ async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, 
             let uid = operation.metadata.uid.clone().unwrap_or_default();
             ctx.expectations.wrote(&uid, Written::Started { version: None });
             let written = observe::write_running(ctx, operation, &job, Some(inputs)).await?;
-            ctx.expectations.wrote(&uid, Written::Started { version: written.and_then(|written| written.metadata.resource_version) });
+            ctx.expectations.wrote(
+                &uid,
+                Written::Started { version: written.and_then(|written| written.metadata.resource_version) },
+            );
             Ok(Action::await_change())
         }
         Err(NotCreated::Refused(refusal)) => finish(ctx, operation, &Outcome::refused(&refusal, &now())).await,
@@ -152,15 +194,23 @@ async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, 
             Ok(Action::requeue(Duration::from_secs(1)))
         }
         Err(NotCreated::Leftover(at)) => {
-            let refusal = Refusal::Foreign { kind: "Object", at, owner: "an earlier operation of the same name".into() };
+            let refusal =
+                Refusal::Foreign { kind: "Object", at, owner: "an earlier operation of the same name".into() };
             finish(ctx, operation, &Outcome::refused(&refusal, &now())).await
         }
         Err(NotCreated::Api(source)) => Err(Error::Api { what: "create the children of an operation", source }),
     }
 }
 
-async fn create_children(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, plan: &Plan, token: &str) -> Result<(JobRef, ResolvedInputs), NotCreated> {
-    let secret: Secret = children::create(&ctx.client, operation, "Secret", &build::inputs(operation, plan, token)).await?;
+async fn create_children(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    cluster: &Cluster,
+    plan: &Plan,
+    token: &str,
+) -> Result<(JobRef, ResolvedInputs), NotCreated> {
+    let secret: Secret =
+        children::create(&ctx.client, operation, "Secret", &build::inputs(operation, plan, token)).await?;
     // The one that is there, not the one just built: after a crash it is the older one that the Job gets to see.
     let inputs = snapshot::resolved(&secret);
     let deadline = i64::try_from(ctx.config.default_deadline.as_secs()).unwrap_or(i64::MAX);
@@ -178,13 +228,23 @@ fn since_claim(ctx: &Context, operation: &ClusterOperation) -> i64 {
 }
 
 /// Refuses, but for what a `kubectl apply` of a whole folder may still bring.
-async fn missing(ctx: &Context, operation: &ClusterOperation, cluster: Option<Cluster>, refusal: &Refusal) -> Result<Action, Error> {
-    let age = operation.metadata.creation_timestamp.as_ref().map_or(i64::MAX, |since| now().0.as_second() - since.0.as_second());
+async fn missing(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    cluster: Option<Cluster>,
+    refusal: &Refusal,
+) -> Result<Action, Error> {
+    let age = operation
+        .metadata
+        .creation_timestamp
+        .as_ref()
+        .map_or(i64::MAX, |since| now().0.as_second() - since.0.as_second());
     let patience = i64::try_from(ctx.config.patience.as_secs()).unwrap_or(i64::MAX);
     if !refusal.may_pass() || age >= patience {
         return refuse(ctx, operation, cluster, refusal).await;
     }
-    wait(ctx, operation, "WaitsForInputs", &format!("{refusal} It is looked for until {patience} s after submission.")).await?;
+    wait(ctx, operation, "WaitsForInputs", &format!("{refusal} It is looked for until {patience} s after submission."))
+        .await?;
     Ok(Action::requeue(Duration::from_secs(1)))
 }
 

@@ -1,13 +1,21 @@
 //! What an operation's status says at each stage. Pure: the status as it is and what is new give the status as it will be.
 
-use crd::{ClusterOperation, ClusterOperationStatus, Condition, Engine, Fact, JobRef, Phase, ResolvedInputs, Time, condition, upsert};
+use crd::{
+    ClusterOperation, ClusterOperationStatus, Condition, Engine, Fact, JobRef, Phase, ResolvedInputs, Time, condition,
+    upsert,
+};
 use sha2::{Digest, Sha256};
 
 use crate::outcome::Outcome;
 use crate::plan::title;
 
 /// It waits; reason and message say for what. None when that stands there already.
-pub(crate) fn queued(operation: &ClusterOperation, reason: &str, message: &str, now: &Time) -> Option<ClusterOperationStatus> {
+pub(crate) fn queued(
+    operation: &ClusterOperation,
+    reason: &str,
+    message: &str,
+    now: &Time,
+) -> Option<ClusterOperationStatus> {
     let old = operation.status.clone().unwrap_or_default();
     if old.reason.as_deref() == Some(reason) && old.message.as_deref() == Some(message) {
         return None;
@@ -26,7 +34,13 @@ pub(crate) struct Start {
 }
 
 /// Its Job exists. None when all of that stands there already.
-pub(crate) fn running(operation: &ClusterOperation, start: Start, reason: &str, message: &str, now: &Time) -> Option<ClusterOperationStatus> {
+pub(crate) fn running(
+    operation: &ClusterOperation,
+    start: Start,
+    reason: &str,
+    message: &str,
+    now: &Time,
+) -> Option<ClusterOperationStatus> {
     let old = operation.status.clone().unwrap_or_default();
     let told = old.reason.as_deref() == Some(reason) && old.message.as_deref() == Some(message);
     if told && old.status == Phase::Running && old.job_ref.as_ref() == Some(&start.job) {

@@ -14,13 +14,19 @@ use crate::context::Context;
 use crate::{history, references, turn};
 
 /// The operations to reconcile: all of them once, then whom each change concerns.
-pub(crate) fn operations(ctx: Arc<Context>, changes: broadcast::Receiver<Change>) -> impl Stream<Item = ObjectRef<ClusterOperation>> + Send {
+pub(crate) fn operations(
+    ctx: Arc<Context>,
+    changes: broadcast::Receiver<Change>,
+) -> impl Stream<Item = ObjectRef<ClusterOperation>> + Send {
     let names = move |change: &Change| concerned_operations(&ctx, change);
     following(changes).flat_map(move |change| stream::iter(names(&change))).map(|name| ObjectRef::new(&name))
 }
 
 /// The Clusters to reconcile.
-pub(crate) fn clusters(ctx: Arc<Context>, changes: broadcast::Receiver<Change>) -> impl Stream<Item = ObjectRef<Cluster>> + Send {
+pub(crate) fn clusters(
+    ctx: Arc<Context>,
+    changes: broadcast::Receiver<Change>,
+) -> impl Stream<Item = ObjectRef<Cluster>> + Send {
     let names = move |change: &Change| concerned_clusters(&ctx, change);
     following(changes).flat_map(move |change| stream::iter(names(&change))).map(|name| ObjectRef::new(&name))
 }
@@ -45,8 +51,19 @@ fn concerned_operations(ctx: &Context, change: &Change) -> Vec<String> {
         ChangeKind::Cluster => {
             let mut names = turn::concerned(&change.name, None, &operations);
             let cluster = ctx.stores.cluster(&change.name);
-            let running = cluster.as_ref().and_then(|cluster| history::running(cluster));
-            names.extend(running.map(|entry| entry.cluster_ops.clone()));
+            let entries = cluster.as_ref().map(|cluster| history::entries(cluster)).unwrap_or_default();
+            names.extend(
+                entries.iter().filter(|entry| entry.status == Phase::Running).map(|entry| entry.cluster_ops.clone()),
+            );
+            if entries.is_empty() {
+                // New, or back from a backup: what ran on it before writes itself into its history.
+                names.extend(
+                    operations
+                        .iter()
+                        .filter(|operation| *operation.spec.cluster == *change.name)
+                        .map(|operation| operation.name_any()),
+                );
+            }
             names.extend(waiting_for_slots(ctx, &operations));
             names
         }
@@ -64,7 +81,11 @@ fn waiting_for_slots(ctx: &Context, operations: &[Arc<ClusterOperation>]) -> Vec
         return Vec::new();
     }
     let clusters = ctx.stores.clusters.state();
-    let running = clusters.iter().flat_map(|cluster| history::entries(cluster)).filter(|entry| entry.status == Phase::Running).count();
+    let running = clusters
+        .iter()
+        .flat_map(|cluster| history::entries(cluster))
+        .filter(|entry| entry.status == Phase::Running)
+        .count();
     turn::startable(operations, &clusters, ctx.config.max_running.saturating_sub(running))
 }
 
@@ -78,7 +99,8 @@ fn concerned_clusters(ctx: &Context, change: &Change) -> Vec<String> {
         ChangeKind::Operation | ChangeKind::Run => Vec::new(),
         ChangeKind::Inputs => {
             let (namespace, name) = change.name.split_once('/').unwrap_or_default();
-            let users = references::users(namespace, name, ctx.stores.clusters.state().iter().map(|cluster| &**cluster));
+            let users =
+                references::users(namespace, name, ctx.stores.clusters.state().iter().map(|cluster| &**cluster));
             users.iter().for_each(|user| ctx.touch(user));
             users
         }

@@ -20,7 +20,11 @@ pub(crate) fn is_open(operation: &ClusterOperation) -> bool {
 
 /// The operation right before this one in the queue of its cluster: None when it is its turn. Naming the neighbour and not the
 /// head keeps a queue of n at n messages, each written once.
-pub(crate) fn predecessor(operation: &ClusterOperation, operations: &[Arc<ClusterOperation>], cluster: Option<&Cluster>) -> Option<String> {
+pub(crate) fn predecessor(
+    operation: &ClusterOperation,
+    operations: &[Arc<ClusterOperation>],
+    cluster: Option<&Cluster>,
+) -> Option<String> {
     let ahead = open_of(&operation.spec.cluster, operations)
         .filter(|other| order(other) < order(operation))
         .max_by(|a, b| order(a).cmp(&order(b)))
@@ -33,26 +37,35 @@ pub(crate) fn predecessor(operation: &ClusterOperation, operations: &[Arc<Cluste
 /// The first open operation of a cluster, and the one right after `name`: whom a change there may concern.
 pub(crate) fn concerned(cluster: &str, name: Option<&str>, operations: &[Arc<ClusterOperation>]) -> Vec<String> {
     let head = open_of(cluster, operations).min_by(|a, b| order(a).cmp(&order(b)));
-    let changed = name.and_then(|name| operations.iter().find(|operation| operation.metadata.name.as_deref() == Some(name)));
+    let changed =
+        name.and_then(|name| operations.iter().find(|operation| operation.metadata.name.as_deref() == Some(name)));
     let next = changed.and_then(|changed| {
-        open_of(cluster, operations).filter(|other| order(other) > order(changed)).min_by(|a, b| order(a).cmp(&order(b)))
+        open_of(cluster, operations)
+            .filter(|other| order(other) > order(changed))
+            .min_by(|a, b| order(a).cmp(&order(b)))
     });
-    let mut names: Vec<String> = head.into_iter().chain(next).filter_map(|operation| operation.metadata.name.clone()).collect();
+    let mut names: Vec<String> =
+        head.into_iter().chain(next).filter_map(|operation| operation.metadata.name.clone()).collect();
     names.dedup();
     names
 }
 
 /// All open operations of a cluster.
-pub(crate) fn open_of<'a>(cluster: &str, operations: &'a [Arc<ClusterOperation>]) -> impl Iterator<Item = &'a Arc<ClusterOperation>> {
+pub(crate) fn open_of<'a>(
+    cluster: &str,
+    operations: &'a [Arc<ClusterOperation>],
+) -> impl Iterator<Item = &'a Arc<ClusterOperation>> {
     operations.iter().filter(move |operation| operation.spec.cluster == cluster && is_open(operation))
 }
 
 /// The heads of all idle clusters, oldest first, at most `free`: who may start when a slot gets free.
 pub(crate) fn startable(operations: &[Arc<ClusterOperation>], clusters: &[Arc<Cluster>], free: usize) -> Vec<String> {
     let name = |cluster: &Arc<Cluster>| cluster.metadata.name.clone().unwrap_or_default();
-    let busy: HashSet<String> = clusters.iter().filter(|cluster| history::running(cluster).is_some()).map(name).collect();
+    let busy: HashSet<String> =
+        clusters.iter().filter(|cluster| history::running(cluster).is_some()).map(name).collect();
     let mut heads: HashMap<&str, &Arc<ClusterOperation>> = HashMap::new();
-    for operation in operations.iter().filter(|operation| is_open(operation) && !busy.contains(&operation.spec.cluster)) {
+    for operation in operations.iter().filter(|operation| is_open(operation) && !busy.contains(&operation.spec.cluster))
+    {
         let head = heads.entry(&operation.spec.cluster).or_insert(operation);
         if order(operation) < order(head) {
             *head = operation;

@@ -42,7 +42,12 @@ pub(crate) fn submission(operation: &ClusterOperation) -> Result<(), Refusal> {
 }
 
 /// The plan, once everything is read.
-pub(crate) fn plan(operation: &ClusterOperation, cluster: &Cluster, found: &Found, known_hosts: Option<&DataRef>) -> Result<Plan, Refusal> {
+pub(crate) fn plan(
+    operation: &ClusterOperation,
+    cluster: &Cluster,
+    found: &Found,
+    known_hosts: Option<&DataRef>,
+) -> Result<Plan, Refusal> {
     let spec = &cluster.spec;
     if cluster.metadata.deletion_timestamp.is_some() {
         return Err(Refusal::ClusterLeaving { cluster: operation.spec.cluster.clone() });
@@ -60,11 +65,25 @@ pub(crate) fn plan(operation: &ClusterOperation, cluster: &Cluster, found: &Foun
     let known_hosts = known_hosts
         .and_then(|at| found.config_maps.get(at))
         .and_then(|map| map.data.as_ref()?.get(crd::KEY_KNOWN_HOSTS).cloned());
-    let mut plan = Plan { namespace, hosts_yml, vars_yml, known_hosts, steps: Vec::new(), sources: Vec::new(), scripts: Vec::new() };
+    let mut plan = Plan {
+        namespace,
+        hosts_yml,
+        vars_yml,
+        known_hosts,
+        steps: Vec::new(),
+        sources: Vec::new(),
+        scripts: Vec::new(),
+    };
     let mut numbers = BTreeMap::new();
     for asked in asked(operation, Some(cluster)) {
         let path = place(&asked, found, &mut plan, &mut numbers)?;
-        plan.steps.push(Step { role: asked.role, kind: asked.kind, path, title: asked.title(), args: arguments(&asked)? });
+        plan.steps.push(Step {
+            role: asked.role,
+            kind: asked.kind,
+            path,
+            title: asked.title(),
+            args: arguments(&asked)?,
+        });
     }
     fits(plan)
 }
@@ -82,7 +101,13 @@ pub(crate) fn inputs_exist(cluster: &Cluster, found: &Found) -> Result<(), Refus
     let secret = found.ssh.as_ref().ok_or_else(missing)?;
     if !secret.keys.contains(crd::KEY_SSH) {
         let found = list(&secret.keys, 10);
-        return Err(Refusal::MissingKey { field: "sshAuthRef".into(), kind: "Secret", at: at.clone(), key: crd::KEY_SSH, found });
+        return Err(Refusal::MissingKey {
+            field: "sshAuthRef".into(),
+            kind: "Secret",
+            at: at.clone(),
+            key: crd::KEY_SSH,
+            found,
+        });
     }
     if secret.is_private_key { Ok(()) } else { Err(Refusal::NotAPrivateKey { at: at.clone() }) }
 }
@@ -129,18 +154,21 @@ fn same_namespace<'a>(references: impl Iterator<Item = (String, &'a DataRef)>) -
     let (one, first) = references.next().expect("hostsConfRef is required");
     match references.find(|(_, at)| at.namespace != first.namespace) {
         None => Ok(first.namespace.clone()),
-        Some((other, second)) => Err(Refusal::TwoNamespaces {
-            one,
-            first: first.namespace.clone(),
-            other,
-            second: second.namespace.clone(),
-        }),
+        Some((other, second)) => {
+            Err(Refusal::TwoNamespaces { one, first: first.namespace.clone(), other, second: second.namespace.clone() })
+        }
     }
 }
 
 fn text(found: &Found, field: &str, at: &DataRef, key: &'static str) -> Result<String, Refusal> {
     let map = config_map(found, field, at)?;
-    let missing = || Refusal::MissingKey { field: field.into(), kind: "ConfigMap", at: at.clone(), key, found: list(keys(map), 10) };
+    let missing = || Refusal::MissingKey {
+        field: field.into(),
+        kind: "ConfigMap",
+        at: at.clone(),
+        key,
+        found: list(keys(map), 10),
+    };
     map.data.as_ref().and_then(|data| data.get(key)).cloned().ok_or_else(missing)
 }
 
@@ -160,7 +188,9 @@ fn check_action(asked: &Asked<'_>) -> Result<(), Refusal> {
         (ActionSource::Builtin, ActionType::Playbook) if !is_relative_path(asked.action) => {
             Err(Refusal::ActionPath { place: asked.place.clone(), action: crate::sentence::cut(asked.action, 80) })
         }
-        (ActionSource::Configmap, _) if asked.source_ref.is_none() => Err(Refusal::NoSource { place: asked.place.clone() }),
+        (ActionSource::Configmap, _) if asked.source_ref.is_none() => {
+            Err(Refusal::NoSource { place: asked.place.clone() })
+        }
         _ => Ok(()),
     }
 }
@@ -173,7 +203,12 @@ fn arguments(asked: &Asked<'_>) -> Result<Vec<String>, Refusal> {
 }
 
 /// Where a step's file will lie; puts ConfigMaps and scripts into the plan as they come.
-fn place(asked: &Asked<'_>, found: &Found, plan: &mut Plan, numbers: &mut BTreeMap<DataRef, usize>) -> Result<String, Refusal> {
+fn place(
+    asked: &Asked<'_>,
+    found: &Found,
+    plan: &mut Plan,
+    numbers: &mut BTreeMap<DataRef, usize>,
+) -> Result<String, Refusal> {
     match (asked.source, asked.kind, asked.source_ref) {
         (ActionSource::Builtin, ActionType::Playbook, _) => Ok(format!("kubespray/{}", asked.action)),
         (ActionSource::Builtin, ActionType::Shell, _) => {
@@ -182,7 +217,11 @@ fn place(asked: &Asked<'_>, found: &Found, plan: &mut Plan, numbers: &mut BTreeM
         }
         (ActionSource::Configmap, _, None) => Err(Refusal::NoSource { place: asked.place.clone() }),
         (ActionSource::Configmap, _, Some(at)) => {
-            let map = config_map(found, if asked.role == StepRole::Main { "actionSourceRef" } else { "A hook's source" }, at)?;
+            let map = config_map(
+                found,
+                if asked.role == StepRole::Main { "actionSourceRef" } else { "A hook's source" },
+                at,
+            )?;
             if !keys(map).any(|key| key == asked.action) {
                 let (place, action) = (asked.place.clone(), crate::sentence::cut(asked.action, 80));
                 return Err(Refusal::NoSuchFile { place, action, at: at.clone(), found: list(keys(map), 10) });
@@ -223,6 +262,11 @@ pub(crate) fn is_label_value(text: &str) -> bool {
 fn is_relative_path(text: &str) -> bool {
     text.len() <= 255
         && text.split('/').all(|part| {
-            !matches!(part, "" | "." | "..") && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+            !matches!(part, "" | "." | "..")
+                && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
         })
 }
+
+#[cfg(test)]
+#[path = "validate_tests.rs"]
+mod tests;

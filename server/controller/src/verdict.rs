@@ -26,7 +26,14 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
     let ended = |status, reason: &str, message: String, recap| {
         let start_time = operation.status.as_ref().and_then(|status| status.start_time.clone());
         let start_time = start_time.or_else(|| job.metadata.creation_timestamp.clone());
-        Verdict::Ended(Outcome { status, reason: reason.into(), message: cut(&message, 1000), start_time, end_time: Some(end(job, terminated, now)), recap })
+        Verdict::Ended(Outcome {
+            status,
+            reason: reason.into(),
+            message: cut(&message, 1000),
+            start_time,
+            end_time: Some(end(job, terminated, now)),
+            recap,
+        })
     };
     let failed = |reason: &str, message: String, recap| ended(Phase::Failed, reason, message, recap);
     let said = terminated.and_then(termination);
@@ -48,11 +55,19 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
         if why == "DeadlineExceeded" {
             let seconds = job.spec.as_ref().and_then(|spec| spec.active_deadline_seconds).unwrap_or_default();
             let at = said.as_ref().map(in_flight).unwrap_or_default();
-            return failed("DeadlineExceeded", format!("It ran longer than its deadline of {seconds} s and was stopped{at}. Raise activeDeadlineSeconds, or find out what hangs."), recap);
+            return failed(
+                "DeadlineExceeded",
+                format!(
+                    "It ran longer than its deadline of {seconds} s and was stopped{at}. Raise activeDeadlineSeconds, or find out what hangs."
+                ),
+                recap,
+            );
         }
         return match terminated {
             None if !looked && pod.is_none_or(|pod| !is_disrupted(pod)) => Verdict::Unclear,
-            _ if cancel && said.as_ref().is_some_and(|said| said.cancelled) => failed("Cancelled", cancelled(said.as_ref()), recap),
+            _ if cancel && said.as_ref().is_some_and(|said| said.cancelled) => {
+                failed("Cancelled", cancelled(said.as_ref()), recap)
+            }
             _ => {
                 let (reason, message) = failure(pod, terminated, said.as_ref(), condition);
                 failed(reason, message, recap)
@@ -70,7 +85,10 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
     }
     // A suspended Job is not a failed one: someone holds it back, and may let it go on.
     if suspended {
-        return Verdict::Running { reason: "Suspended", message: "Its Job is suspended; it goes on when the Job is resumed.".into() };
+        return Verdict::Running {
+            reason: "Suspended",
+            message: "Its Job is suspended; it goes on when the Job is resumed.".into(),
+        };
     }
     match pod.and_then(waiting) {
         Some(message) => Verdict::Running { reason: "PodWaiting", message },
@@ -96,7 +114,8 @@ fn terminated(pod: &Pod) -> Option<&ContainerStateTerminated> {
 fn waiting(pod: &Pod) -> Option<String> {
     let containers = pod.status.as_ref()?.container_statuses.as_ref()?;
     let waiting = containers.iter().find(|container| container.name == PRODUCT)?.state.as_ref()?.waiting.as_ref()?;
-    let reason = waiting.reason.as_deref().filter(|reason| !matches!(*reason, "ContainerCreating" | "PodInitializing"))?;
+    let reason =
+        waiting.reason.as_deref().filter(|reason| !matches!(*reason, "ContainerCreating" | "PodInitializing"))?;
     Some(cut(&format!("Its pod can't start: {reason}: {}", waiting.message.as_deref().unwrap_or_default()), 500))
 }
 
@@ -127,7 +146,10 @@ fn flaw(operation: &ClusterOperation, said: &Termination) -> Option<(&'static st
     }
     let asked = operation.spec.pre_hook.len() + 1 + operation.spec.post_hook.len();
     if said.steps.len() < asked || !said.steps.iter().any(|step| step.role == StepRole::Main) {
-        return Some(("NoResult", format!("Its summary tells of {} steps, but {asked} were asked for.", said.steps.len())));
+        return Some((
+            "NoResult",
+            format!("Its summary tells of {} steps, but {asked} were asked for.", said.steps.len()),
+        ));
     }
     None
 }
@@ -142,33 +164,60 @@ fn blame(said: &Termination) -> Option<(&'static str, String)> {
         let recap = step.recap.unwrap_or_default();
         if recap.totals.unreachable > 0 || recap.totals.failed > 0 {
             let kind = if recap.totals.failed > 0 { "TaskFailed" } else { "HostsUnreachable" };
-            let counts = format!("{title}: {} failed, {} unreachable of {} hosts", recap.totals.failed, recap.totals.unreachable, recap.hosts);
+            let counts = format!(
+                "{title}: {} failed, {} unreachable of {} hosts",
+                recap.totals.failed, recap.totals.unreachable, recap.hosts
+            );
             return Some((kind, format!("{counts}{}.", failures(said))));
         }
         if step.rc != 0 {
             return Some(("PlaybookFailed", format!("{title} ended with exit code {}{}.", step.rc, failures(said))));
         }
-        (recap.hosts == 0).then(|| ("NoHostsMatched", format!("{title} matched no host and did nothing. Look at --limit and at the groups its plays name.")))
+        (recap.hosts == 0).then(|| {
+            (
+                "NoHostsMatched",
+                format!("{title} matched no host and did nothing. Look at --limit and at the groups its plays name."),
+            )
+        })
     })
 }
 
 fn failures(said: &Termination) -> String {
-    let told: Vec<String> = said.failures.iter().map(|f| format!("{}: task “{}”: {}", f.host, f.task, f.message.trim().trim_end_matches('.'))).collect();
+    let told: Vec<String> = said
+        .failures
+        .iter()
+        .map(|f| format!("{}: task “{}”: {}", f.host, f.task, f.message.trim().trim_end_matches('.')))
+        .collect();
     if told.is_empty() { String::new() } else { format!(" — {}", told.join("; ")) }
 }
 
-fn failure(pod: Option<&Pod>, terminated: Option<&ContainerStateTerminated>, said: Option<&Termination>, condition: &JobCondition) -> (&'static str, String) {
+fn failure(
+    pod: Option<&Pod>,
+    terminated: Option<&ContainerStateTerminated>,
+    said: Option<&Termination>,
+    condition: &JobCondition,
+) -> (&'static str, String) {
     let by_container = terminated.and_then(|state| state.reason.as_deref());
-    let by_pod = pod.and_then(|pod| pod.status.as_ref()).map(|status| (status.reason.as_deref(), status.message.as_deref().unwrap_or_default()));
+    let by_pod = pod
+        .and_then(|pod| pod.status.as_ref())
+        .map(|status| (status.reason.as_deref(), status.message.as_deref().unwrap_or_default()));
     if by_container == Some("OOMKilled") {
-        return ("OOMKilled", "It ran out of memory and was killed. Raise resources.limits.memory, or lower ansible's forks.".into());
+        return (
+            "OOMKilled",
+            "It ran out of memory and was killed. Raise resources.limits.memory, or lower ansible's forks.".into(),
+        );
     }
     if let Some((Some("Evicted"), why)) = by_pod {
         return ("Evicted", format!("Its pod was evicted: {why}"));
     }
     if condition.reason.as_deref() == Some("PodFailurePolicy") || pod.is_some_and(is_disrupted) {
         let at = said.map(in_flight).unwrap_or_default();
-        return ("Disrupted", format!("Its pod was moved away by the cluster{at}. It is not started again by itself; submit the operation again."));
+        return (
+            "Disrupted",
+            format!(
+                "Its pod was moved away by the cluster{at}. It is not started again by itself; submit the operation again."
+            ),
+        );
     }
     let Some(said) = said else { return unsaid(terminated, by_pod.map_or("", |(_, why)| why), condition) };
     if !said.message.is_empty() {
@@ -181,8 +230,13 @@ fn failure(pod: Option<&Pod>, terminated: Option<&ContainerStateTerminated>, sai
 }
 
 /// The entrypoint left nothing: killed, no Python, a lost node.
-fn unsaid(terminated: Option<&ContainerStateTerminated>, by_pod: &str, condition: &JobCondition) -> (&'static str, String) {
-    let by_container = terminated.and_then(|state| state.message.as_deref()).map(str::trim).filter(|text| !text.is_empty());
+fn unsaid(
+    terminated: Option<&ContainerStateTerminated>,
+    by_pod: &str,
+    condition: &JobCondition,
+) -> (&'static str, String) {
+    let by_container =
+        terminated.and_then(|state| state.message.as_deref()).map(str::trim).filter(|text| !text.is_empty());
     let code = terminated.map(|state| format!("exit code {}", state.exit_code));
     let told = [by_container, Some(by_pod), condition.message.as_deref()];
     let why = told.into_iter().flatten().find(|text| !text.is_empty()).unwrap_or("nobody said why");
@@ -200,7 +254,9 @@ fn cancelled(said: Option<&Termination>) -> String {
 }
 
 fn in_flight(said: &Termination) -> String {
-    let at = |running: &api::run::InFlight| format!(" while task “{}” was in flight on {}", running.task, list(&running.hosts, 5));
+    let at = |running: &api::run::InFlight| {
+        format!(" while task “{}” was in flight on {}", running.task, list(&running.hosts, 5))
+    };
     said.running.as_ref().map(at).unwrap_or_default()
 }
 
@@ -209,7 +265,10 @@ fn success(said: &Termination, recap: Option<Recap>) -> String {
     match recap {
         Some(recap) => {
             let hosts = if recap.hosts == 1 { "host" } else { "hosts" };
-            format!("{title}: {} {hosts}, {} tasks ok, {} of them changed something.", recap.hosts, recap.ok, recap.changed)
+            format!(
+                "{title}: {} {hosts}, {} tasks ok, {} of them changed something.",
+                recap.hosts, recap.ok, recap.changed
+            )
         }
         None => format!("{title}: exit code 0."),
     }

@@ -21,7 +21,13 @@ pub(crate) struct Kept<K> {
 }
 
 /// A store, and the future that keeps it until shutdown.
-pub(crate) fn keep<K>(api: Api<DeserializeGuard<K>>, config: watcher::Config, kept: Kept<K>, changes: broadcast::Sender<Change>, shutdown: CancellationToken) -> (Store<K>, impl Future<Output = ()> + Send)
+pub(crate) fn keep<K>(
+    api: Api<DeserializeGuard<K>>,
+    config: watcher::Config,
+    kept: Kept<K>,
+    changes: broadcast::Sender<Change>,
+    shutdown: CancellationToken,
+) -> (Store<K>, impl Future<Output = ()> + Send)
 where
     K: Resource<DynamicType = ()> + Lookup<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static,
 {
@@ -30,13 +36,23 @@ where
     (store, pump(events, writer, kept, changes))
 }
 
-async fn pump<K>(events: impl Stream<Item = watcher::Result<Event<DeserializeGuard<K>>>> + Send, mut writer: Writer<K>, kept: Kept<K>, changes: broadcast::Sender<Change>)
-where
+async fn pump<K>(
+    events: impl Stream<Item = watcher::Result<Event<DeserializeGuard<K>>>> + Send,
+    mut writer: Writer<K>,
+    kept: Kept<K>,
+    changes: broadcast::Sender<Change>,
+) where
     K: Resource<DynamicType = ()> + Lookup<DynamicType = ()> + Clone + Send + 'static,
 {
     let mut events = std::pin::pin!(events);
     while let Some(event) = events.next().await {
-        let Some(mut event) = event.inspect_err(|error| tracing::warn!(kind = %<K as Resource>::kind(&()), %error, "a watch was cut and begins again")).ok().and_then(readable) else {
+        let Some(mut event) = event
+            .inspect_err(
+                |error| tracing::warn!(kind = %<K as Resource>::kind(&()), %error, "a watch was cut and begins again"),
+            )
+            .ok()
+            .and_then(readable)
+        else {
             continue;
         };
         if let Event::Apply(object) | Event::InitApply(object) = &mut event {
@@ -72,13 +88,19 @@ fn readable<K: Resource<DynamicType = ()>>(event: Event<DeserializeGuard<K>>) ->
 }
 
 /// Tells of ConfigMaps that change, without keeping any: their names are enough.
-pub(crate) async fn tell_of_config_maps(client: kube::Client, changes: broadcast::Sender<Change>, shutdown: CancellationToken) {
+pub(crate) async fn tell_of_config_maps(
+    client: kube::Client,
+    changes: broadcast::Sender<Change>,
+    shutdown: CancellationToken,
+) {
     use crate::change::ChangeKind;
     use k8s_openapi::api::core::v1::ConfigMap;
     use kube::core::PartialObjectMeta;
 
     let api: Api<PartialObjectMeta<ConfigMap>> = Api::all(client);
-    let mut events = std::pin::pin!(watcher(api, watcher::Config::default()).default_backoff().take_until(shutdown.cancelled_owned()));
+    let mut events = std::pin::pin!(
+        watcher(api, watcher::Config::default()).default_backoff().take_until(shutdown.cancelled_owned())
+    );
     while let Some(event) = events.next().await {
         // What lies there at the start was looked at by the reconcile of its Cluster.
         if let Ok(Event::Apply(map) | Event::Delete(map)) = event {

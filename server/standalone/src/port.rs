@@ -26,8 +26,8 @@ use crate::identity::TlsIdentity;
 const CONNECTIONS: usize = 512;
 /// Time a client has for its handshake and for the head of each request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Time running requests get to end after shutdown.
-const GRACE: Duration = Duration::from_secs(5);
+/// Time running requests get to end after shutdown. Most take milliseconds; a watch or a followed log would take for ever.
+const GRACE: Duration = Duration::from_secs(1);
 
 impl Api {
     /// Serves kubectl on `listener` until `shutdown` (or the API closes), then lets running requests end.

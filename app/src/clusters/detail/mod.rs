@@ -5,6 +5,7 @@ mod operations;
 mod overview;
 
 use api::{
+    ClusterName,
     cluster::{ClusterDetail, ClusterRow},
     live::Topic,
     operation::Phase,
@@ -44,23 +45,27 @@ pub fn ClusterPage() -> impl IntoView {
     view! {
         <Loaded resource=detail rows=2 let:detail>
             <Header row=detail.row.clone() now=detail.now/>
+            <ClusterTabs name=detail.row.name/>
         </Loaded>
-        {move || {
-            let name = name.get();
-            let tab = |word, at: &str| Tab {
-                href: if at.is_empty() { routes::cluster(&name) } else { routes::cluster_tab(&name, at) },
-                word,
-            };
-            let tabs = vec![
-                tab("Overview", ""),
-                tab("Nodes", "nodes"),
-                tab("Operations", "operations"),
-                tab("Configuration", "configuration"),
-            ];
-            view! { <Tabs label="Cluster" tabs/> }
-        }}
-        <Outlet/>
+        // Not inside the loaded part: its view is built twice on the server, and a tab would load its data twice. Where
+        // there is no such cluster, the style sheet hides the tab.
+        <div class="stack tab-body"><Outlet/></div>
     }
+}
+
+#[component]
+fn ClusterTabs(name: ClusterName) -> impl IntoView {
+    let tab = |word, at: &str| Tab {
+        href: if at.is_empty() { routes::cluster(&name) } else { routes::cluster_tab(&name, at) },
+        word,
+    };
+    let tabs = vec![
+        tab("Overview", ""),
+        tab("Nodes", "nodes"),
+        tab("Operations", "operations"),
+        tab("Configuration", "configuration"),
+    ];
+    view! { <Tabs label="Cluster" tabs/> }
 }
 
 #[component]

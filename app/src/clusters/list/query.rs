@@ -13,7 +13,7 @@ pub(super) fn filter_of(query: &ParamsMap) -> ClusterFilter {
 
 /// The views of the list; each keeps what was typed and how it is sorted.
 pub(super) fn views(filter: &ClusterFilter) -> Vec<Segment> {
-    [("All", ""), ("Needs attention", "attention"), ("Running", "running")]
+    [("All", ""), ("Need attention", "attention"), ("Running", "running")]
         .into_iter()
         .map(|(word, show)| Segment {
             word: word.into(),

@@ -58,7 +58,7 @@ fn Row(row: ClusterRow, now: Time) -> impl IntoView {
         <tr>
             <th scope="row"><a class="name" href=routes::cluster(&row.name)>{row.name.to_string()}</a></th>
             <td><HealthStatus row=row.clone()/></td>
-            <td class="num">{row.nodes.map_or_else(|| "–".to_owned(), |nodes| nodes.to_string())}</td>
+            <td>{row.nodes.map_or_else(|| "–".to_owned(), |nodes| nodes.to_string())}</td>
             <td><LastOperation last=row.last/></td>
             <td class="muted">{by}</td>
             <td>{labels}</td>
@@ -70,7 +70,7 @@ fn Row(row: ClusterRow, now: Time) -> impl IntoView {
 #[component]
 fn LastOperation(last: Option<OperationRow>) -> impl IntoView {
     match last {
-        None => view! { <span class="faint">"Never run"</span> }.into_any(),
+        None => view! { <span class="faint">"–"</span> }.into_any(),
         Some(last) => {
             let said = phase_word(&last);
             view! {

@@ -32,7 +32,15 @@ async fn k1_a_broken_or_empty_inventory_or_a_wrong_key_is_never_a_success() {
 async fn k1_a_run_that_matched_no_host_or_left_no_summary_is_never_a_success() {
     let world = World::new().await;
     world.cluster("prod").await;
-    for (image, why) in [("empty", "NoHostsMatched"), ("nohost", "NoHostsMatched"), ("silent", "NoResult"), ("liar", "HostsUnreachable"), ("fail", "TaskFailed"), ("oom", "OOMKilled"), ("gone", "RunFailed")] {
+    for (image, why) in [
+        ("empty", "NoHostsMatched"),
+        ("nohost", "NoHostsMatched"),
+        ("silent", "NoResult"),
+        ("liar", "HostsUnreachable"),
+        ("fail", "TaskFailed"),
+        ("oom", "OOMKilled"),
+        ("gone", "RunFailed"),
+    ] {
         world.submit(image, "prod", image).await;
         let operation = world.finished(image).await;
         assert_eq!((phase(&operation), reason(&operation)), (Phase::Failed, why), "{}", message(&operation));
@@ -70,7 +78,8 @@ async fn k3_any_playbook_of_the_image_may_be_named_but_nothing_outside_it() {
     world.submit_with("deep", "prod", |spec| spec.action = "playbooks/facts.yml".into()).await;
     assert_eq!(phase(&world.finished("deep").await), Phase::Succeeded);
     assert_eq!(steps(&world, "deep").await[0]["path"], "kubespray/playbooks/facts.yml");
-    for (name, action) in [("up", "../etc/passwd"), ("root", "/etc/passwd"), ("shell", "a.yml;rm -rf x"), ("none", " ")] {
+    for (name, action) in [("up", "../etc/passwd"), ("root", "/etc/passwd"), ("shell", "a.yml;rm -rf x"), ("none", " ")]
+    {
         world.submit_with(name, "prod", |spec| spec.action = action.into()).await;
         world.refused(name, "ActionInvalid").await;
     }
@@ -84,21 +93,37 @@ async fn k4_playbooks_scripts_and_hooks_come_from_config_maps_as_asked() {
     world.config_map("check", &[("precheck.yml", "- hosts: all")]).await;
     world.config_map("careful-hosts", &[("hosts.yml", crate::world::HOSTS)]).await;
     world.config_map("careful-vars", &[("group_vars.yml", "")]).await;
-    world.create_cluster("careful", |spec| (spec.ssh_auth_ref, spec.pre_check_ref) = (None, Some(DataRef::new(NAMESPACE, "check")))).await;
+    world
+        .create_cluster("careful", |spec| {
+            (spec.ssh_auth_ref, spec.pre_check_ref) = (None, Some(DataRef::new(NAMESPACE, "check")))
+        })
+        .await;
     let books = Some(DataRef::new(NAMESPACE, "books"));
     world
         .submit_with("all", "careful", |spec| {
             spec.action = "main.yml".into();
             (spec.action_source, spec.action_source_ref) = (ActionSource::Configmap, books.clone());
             spec.extra_args = Some(r#"--limit 'a b' -e x="$(id)""#.into());
-            spec.pre_hook = vec![HookAction { action_type: ActionType::Shell, action: "#!/bin/bash\necho hi\n".into(), ..HookAction::default() }];
-            spec.post_hook = vec![HookAction { action: "main.yml".into(), action_source: ActionSource::Configmap, action_source_ref: books, ..HookAction::default() }];
+            spec.pre_hook = vec![HookAction {
+                action_type: ActionType::Shell,
+                action: "#!/bin/bash\necho hi\n".into(),
+                ..HookAction::default()
+            }];
+            spec.post_hook = vec![HookAction {
+                action: "main.yml".into(),
+                action_source: ActionSource::Configmap,
+                action_source_ref: books,
+                ..HookAction::default()
+            }];
         })
         .await;
     let operation = world.finished("all").await;
     assert_eq!(phase(&operation), Phase::Succeeded, "{}", message(&operation));
     let steps = steps(&world, "all").await;
-    let seen: Vec<_> = steps.iter().map(|step| (step["role"].as_str().unwrap(), step["kind"].as_str().unwrap(), step["path"].as_str().unwrap())).collect();
+    let seen: Vec<_> = steps
+        .iter()
+        .map(|step| (step["role"].as_str().unwrap(), step["kind"].as_str().unwrap(), step["path"].as_str().unwrap()))
+        .collect();
     assert_eq!(
         seen,
         [
@@ -116,10 +141,13 @@ async fn k4_playbooks_scripts_and_hooks_come_from_config_maps_as_asked() {
     assert_eq!(path("script.1").as_deref(), Some("scripts/1.sh"));
     assert_eq!(path("kubeonkube_events.py").as_deref(), Some("callback/kubeonkube_events.py"));
 
-    world.submit_with("typo", "careful", |spec| {
-        spec.action = "mian.yml".into();
-        (spec.action_source, spec.action_source_ref) = (ActionSource::Configmap, Some(DataRef::new(NAMESPACE, "books")));
-    }).await;
+    world
+        .submit_with("typo", "careful", |spec| {
+            spec.action = "mian.yml".into();
+            (spec.action_source, spec.action_source_ref) =
+                (ActionSource::Configmap, Some(DataRef::new(NAMESPACE, "books")));
+        })
+        .await;
     assert!(world.refused("typo", "ActionNotFound").await.contains("main.yml, tasks.yml"));
 }
 
@@ -135,7 +163,10 @@ async fn k5_the_job_lives_in_the_namespace_of_the_references() {
     world.create_cluster("torn", |spec| spec.vars_conf_ref.namespace = "elsewhere".into()).await;
     world.submit("b", "torn", "ok").await;
     let message = world.refused("b", "TwoNamespaces").await;
-    assert!(message.contains("hostsConfRef is in `lab`") && message.contains("varsConfRef in `elsewhere`"), "{message}");
+    assert!(
+        message.contains("hostsConfRef is in `lab`") && message.contains("varsConfRef in `elsewhere`"),
+        "{message}"
+    );
 }
 
 #[tokio::test]
@@ -159,7 +190,8 @@ async fn k6_a_foreign_job_of_the_same_name_is_neither_adopted_nor_waited_for() {
     let job: Job = serde_json::from_value(json!({
         "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "kubeonkube-a-job"},
         "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "x", "image": "x"}]}}}
-    })).unwrap();
+    }))
+    .unwrap();
     world.jobs().create(&PostParams::default(), &job).await.unwrap();
     world.submit("a", "prod", "ok").await;
     assert!(world.refused("a", "NameTaken").await.contains("kubeonkube-a-job"));
@@ -187,7 +219,9 @@ async fn k7_k8_k17_one_immutable_snapshot_and_no_copy_of_the_key() {
     assert_eq!((inputs.host_count, inputs.hosts), (2, vec!["m1".to_owned(), "w1".to_owned()]));
     assert_eq!(inputs.sha256, crd::inputs_sha256(crate::world::HOSTS, "kube_version: v1.33.4\n"));
     world.delete("a").await;
-    eventually(async || secrets.get_opt("a-inputs").await.unwrap().is_none().then_some(())).await.expect("it goes with the operation");
+    eventually(async || secrets.get_opt("a-inputs").await.unwrap().is_none().then_some(()))
+        .await
+        .expect("it goes with the operation");
 }
 
 #[tokio::test]
@@ -222,7 +256,10 @@ async fn k14_a_job_is_never_run_twice_by_itself() {
     world.finished("a").await;
     let job = world.jobs().get("kubeonkube-a-job").await.unwrap();
     let job = serde_json::to_value(job.spec.unwrap()).unwrap();
-    assert_eq!((&job["backoffLimit"], &job["podReplacementPolicy"], &job["activeDeadlineSeconds"]), (&json!(0), &json!("Failed"), &json!(21600)));
+    assert_eq!(
+        (&job["backoffLimit"], &job["podReplacementPolicy"], &job["activeDeadlineSeconds"]),
+        (&json!(0), &json!("Failed"), &json!(21600))
+    );
     let rule = &job["podFailurePolicy"]["rules"][0];
     assert_eq!((&rule["action"], &rule["onPodConditions"][0]["type"]), (&json!("FailJob"), &json!("DisruptionTarget")));
     let pod = &job["template"]["spec"];
@@ -252,11 +289,19 @@ async fn k15_every_end_has_a_reason_a_message_a_condition_and_an_event() {
         let operation = world.finished(name).await;
         let status = operation.status.clone().unwrap();
         assert!(crd::is_true(&status.conditions, condition) && !crd::is_true(&status.conditions, "Running"));
-        assert!(status.reason.is_some() && status.message.is_some() && status.start_time.is_some() && status.end_time.is_some() && status.recap.is_some());
+        assert!(
+            status.reason.is_some()
+                && status.message.is_some()
+                && status.start_time.is_some()
+                && status.end_time.is_some()
+                && status.recap.is_some()
+        );
         let events: Api<Event> = Api::namespaced(world.client.clone(), "default");
         let told = eventually(async || {
             let all = events.list(&ListParams::default()).await.unwrap().items;
-            all.into_iter().find(|event| event.regarding.as_ref().is_some_and(|at| at.uid == operation.uid()) && event.note == status.message)
+            all.into_iter().find(|event| {
+                event.regarding.as_ref().is_some_and(|at| at.uid == operation.uid()) && event.note == status.message
+            })
         });
         assert_eq!(told.await.expect("an event").type_.as_deref(), Some(kind));
     }

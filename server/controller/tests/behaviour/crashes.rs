@@ -58,17 +58,100 @@ async fn a_crash_after_any_request_leaves_a_refusal_a_refusal() {
     assert!(world.all_jobs().await.is_empty());
 }
 
+#[tokio::test]
+async fn a_crash_while_the_turn_is_handed_on_neither_doubles_nor_loses_the_next_run() {
+    let mut world = World::without_controller().await;
+    world.cluster("prod").await;
+    let mut cuts = 0;
+    for n in 1..=MOST {
+        let (first, next) = (format!("a-{n:02}"), format!("b-{n:02}"));
+        let relay = Arc::new(Relay::default());
+        world.start_controller_behind(relay.clone()).await;
+        world.submit(&first, "prod", "hold").await;
+        world.operation_that(&first, "run", |operation| phase(operation) == Phase::Running).await;
+        world.submit(&next, "prod", "ok").await;
+        world.operation_that(&next, "wait", |operation| reason(operation) == "ClusterBusy").await;
+        relay.cut_after(n);
+        world.kubelet.release(&first);
+        eventually(async || {
+            let over = phase(&world.operations().get(&next).await.unwrap()).is_final();
+            (over || relay.cut.load(Ordering::SeqCst)).then_some(())
+        })
+        .await
+        .expect("it is cut or over");
+        let cut = relay.cut.load(Ordering::SeqCst);
+        world.kill_controller();
+        world.start_controller().await;
+        for name in [&first, &next] {
+            let operation = world.finished(name).await;
+            assert_eq!(phase(&operation), Phase::Succeeded, "cut after {n}: {}", message(&operation));
+            assert_eq!(world.kubelet.runs_of(name), 1, "cut after {n}");
+            one_entry(&world, name).await;
+        }
+        world.stop_controller().await;
+        if !cut {
+            break;
+        }
+        cuts = n;
+    }
+    assert!(cuts >= 12, "only {cuts} requests were cut");
+    assert!(world.kubelet.runs.lock().unwrap().iter().all(|run| run.beside.is_empty()));
+}
+
+#[tokio::test]
+async fn a_crash_after_any_request_of_a_cancel_still_cancels() {
+    let mut world = World::without_controller().await;
+    world.cluster("prod").await;
+    let mut cuts = 0;
+    for n in 1..=MOST {
+        let name = format!("op-{n:02}");
+        let relay = Arc::new(Relay::default());
+        world.start_controller_behind(relay.clone()).await;
+        world.submit(&name, "prod", "hold").await;
+        world.operation_that(&name, "run", |operation| phase(operation) == Phase::Running).await;
+        eventually(async || (world.kubelet.runs_of(&name) == 1).then_some(())).await.unwrap();
+        relay.cut_after(n);
+        world.cancel(&name).await;
+        eventually(async || {
+            let over = phase(&world.operations().get(&name).await.unwrap()).is_final();
+            (over || relay.cut.load(Ordering::SeqCst)).then_some(())
+        })
+        .await
+        .expect("it is cut or over");
+        let cut = relay.cut.load(Ordering::SeqCst);
+        world.kill_controller();
+        world.start_controller().await;
+        let operation = world.finished(&name).await;
+        assert_eq!(
+            (phase(&operation), reason(&operation)),
+            (Phase::Failed, "Cancelled"),
+            "cut after {n}: {}",
+            message(&operation)
+        );
+        one_entry(&world, &name).await;
+        world.stop_controller().await;
+        if !cut {
+            break;
+        }
+        cuts = n;
+    }
+    assert!(cuts >= 3, "only {cuts} requests were cut");
+}
+
 /// Submits an operation to a controller that dies after `n` requests. False when it was over before.
 async fn crash(world: &mut World, name: &str, image: &str, n: usize) -> bool {
     let relay = Arc::new(Relay::default());
     world.start_controller_behind(relay.clone()).await;
-    let known = |cluster: &crd::Cluster| cluster.status.as_ref().is_some_and(|status| status.observed_generation.is_some());
+    let known =
+        |cluster: &crd::Cluster| cluster.status.as_ref().is_some_and(|status| status.observed_generation.is_some());
     world.cluster_that("prod", "be looked after", known).await;
     relay.cut_after(n);
     world.submit(name, "prod", image).await;
     eventually(async || {
         let over = world.operations().get(name).await.unwrap();
-        let told = world.clusters().get("prod").await.unwrap().status.is_some_and(|status| status.conditions.iter().any(|entry| entry.cluster_ops == name && entry.status.is_final()));
+        let told = world.clusters().get("prod").await.unwrap().status.is_some_and(|status| {
+            status.conditions.iter().any(|entry| entry.cluster_ops == name && entry.status.is_final())
+        });
         (relay.cut.load(Ordering::SeqCst) || (phase(&over).is_final() && told)).then_some(())
     })
     .await

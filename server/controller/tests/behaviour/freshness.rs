@@ -35,7 +35,9 @@ async fn inputs_that_changed_since_they_were_confirmed_are_not_run_and_the_diffe
     let confirmed = crd::inputs_sha256(HOSTS, vars);
     world.submit_with("ran", "prod", |spec| spec.expected_inputs = Some(confirmed.clone())).await;
     assert_eq!(phase(&world.finished("ran").await), Phase::Succeeded);
-    world.config_map("prod-hosts", &[("hosts.yml", "all:\n  hosts:\n    m1:\n    w2: {ansible_password: hush}\n")]).await;
+    world
+        .config_map("prod-hosts", &[("hosts.yml", "all:\n  hosts:\n    m1:\n    w2: {ansible_password: hush}\n")])
+        .await;
     world.config_map("prod-vars", &[("group_vars.yml", "kube_version: v1.34.0\n")]).await;
     world.submit_with("late", "prod", |spec| spec.expected_inputs = Some(confirmed)).await;
     let message = world.refused("late", "InputsChanged").await;
@@ -51,7 +53,8 @@ async fn what_a_folder_brings_in_the_wrong_order_is_waited_for() {
     world.config.patience = Duration::from_secs(30);
     world.start_controller().await;
     world.submit("early", "prod", "ok").await;
-    let early = world.operation_that("early", "wait", |operation| crate::world::reason(operation) == "WaitsForInputs").await;
+    let early =
+        world.operation_that("early", "wait", |operation| crate::world::reason(operation) == "WaitsForInputs").await;
     assert!(message(&early).contains("There is no Cluster `prod`"));
     world.cluster("prod").await;
     assert_eq!(phase(&world.finished("early").await), Phase::Succeeded);

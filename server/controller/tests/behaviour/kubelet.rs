@@ -76,7 +76,9 @@ impl Kubelet {
         let jobs: Api<Job> = Api::namespaced(client.clone(), &namespace);
         let of_cluster = ListParams::default().labels(&format!("kubeonkube.clay.io/cluster={cluster}"));
         let beside = jobs.list(&of_cluster).await.expect("Jobs are listed").items.into_iter();
-        let beside = beside.filter(|other| other.uid() != job.uid() && !is_finished(other) && other.spec.as_ref().unwrap().suspend != Some(true));
+        let beside = beside.filter(|other| {
+            other.uid() != job.uid() && !is_finished(other) && other.spec.as_ref().unwrap().suspend != Some(true)
+        });
         let secrets: Api<Secret> = Api::namespaced(client.clone(), &namespace);
         let inputs = secrets.get(&format!("{operation}-inputs")).await.expect("the snapshot is there before the Job");
         let text = |key: &str| String::from_utf8(inputs.data.as_ref().unwrap()[key].0.clone()).unwrap();
@@ -104,13 +106,15 @@ impl Kubelet {
 /// Exit code, reason of the container's end, termination message.
 fn ending(image: &str, steps: &Value) -> (i32, &'static str, String) {
     let recap = |hosts: u32, failed: u32, unreachable: u32| json!({"hosts": hosts, "ok": 2 * hosts, "changed": 1, "unreachable": unreachable, "failed": failed, "skipped": 0, "rescued": 0, "ignored": 0});
-    let told = |rc: i32, recap: Value, failures: Value| {
-        let steps: Vec<Value> = steps["steps"].as_array().unwrap().iter().map(|step| {
+    let told =
+        |rc: i32, recap: Value, failures: Value| {
+            let steps: Vec<Value> = steps["steps"].as_array().unwrap().iter().map(|step| {
             let recap = if step["kind"] == "shell" { Value::Null } else { recap.clone() };
             json!({"role": step["role"], "title": step["title"], "kind": step["kind"], "rc": rc, "recap": recap})
         }).collect();
-        json!({"v": 1, "rc": rc, "cancelled": false, "steps": steps, "failures": failures, "message": ""}).to_string()
-    };
+            json!({"v": 1, "rc": rc, "cancelled": false, "steps": steps, "failures": failures, "message": ""})
+                .to_string()
+        };
     let failure = json!([{"host": "m1", "task": "Install", "message": "no such package"}]);
     match image.split(':').next().unwrap_or_default() {
         "fail" => (2, "Error", told(2, recap(2, 1, 0), failure)),
@@ -159,8 +163,12 @@ async fn end_job(jobs: &Api<Job>, job: &Job, well: bool) {
     }
     let condition = |kind: &str, reason: &str| json!({"type": kind, "status": "True", "reason": reason, "message": reason, "lastTransitionTime": now(), "lastProbeTime": now()});
     let status = match well {
-        true => json!({"succeeded": 1, "completionTime": now(), "startTime": now(), "conditions": [condition("SuccessCriteriaMet", "CompletionsReached"), condition("Complete", "CompletionsReached")]}),
-        false => json!({"failed": 1, "startTime": now(), "conditions": [condition("FailureTarget", "BackoffLimitExceeded"), condition("Failed", "BackoffLimitExceeded")]}),
+        true => {
+            json!({"succeeded": 1, "completionTime": now(), "startTime": now(), "conditions": [condition("SuccessCriteriaMet", "CompletionsReached"), condition("Complete", "CompletionsReached")]})
+        }
+        false => {
+            json!({"failed": 1, "startTime": now(), "conditions": [condition("FailureTarget", "BackoffLimitExceeded"), condition("Failed", "BackoffLimitExceeded")]})
+        }
     };
     let _ = jobs.patch_status(&job.name_any(), &PatchParams::default(), &Patch::Merge(json!({"status": status}))).await;
 }
@@ -182,7 +190,8 @@ async fn stop(client: Client, job: Job) {
 
 fn is_finished(job: &Job) -> bool {
     let conditions = job.status.as_ref().and_then(|status| status.conditions.as_ref());
-    conditions.is_some_and(|all| all.iter().any(|c| matches!(c.type_.as_str(), "Complete" | "Failed") && c.status == "True"))
+    conditions
+        .is_some_and(|all| all.iter().any(|c| matches!(c.type_.as_str(), "Complete" | "Failed") && c.status == "True"))
 }
 
 fn now() -> String {

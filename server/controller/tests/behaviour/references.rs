@@ -18,7 +18,9 @@ async fn a_cluster_says_what_is_missing_and_notices_when_it_comes() {
     world.cluster_that("new", "be ready", |cluster| inputs(cluster) == ("True", "Ready")).await;
     let maps: Api<ConfigMap> = Api::namespaced(world.client.clone(), NAMESPACE);
     maps.delete("new-vars", &DeleteParams::default()).await.unwrap();
-    world.cluster_that("new", "notice that it is gone", |cluster| inputs(cluster) == ("False", "ReferenceNotFound")).await;
+    world
+        .cluster_that("new", "notice that it is gone", |cluster| inputs(cluster) == ("False", "ReferenceNotFound"))
+        .await;
 }
 
 #[tokio::test]
@@ -27,18 +29,25 @@ async fn k22_deleting_a_cluster_leaves_a_users_own_objects_unless_they_were_adop
     world.cluster("prod").await;
     let maps: Api<ConfigMap> = Api::namespaced(world.client.clone(), NAMESPACE);
     let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
-    let used = eventually(async || maps.get("prod-hosts").await.unwrap().labels().get("kubeonkube.clay.io/used-by").cloned());
+    let used =
+        eventually(async || maps.get("prod-hosts").await.unwrap().labels().get("kubeonkube.clay.io/used-by").cloned());
     assert_eq!(used.await.as_deref(), Some("prod"));
     world.config_map("mine-hosts", &[("hosts.yml", HOSTS)]).await;
     world.config_map("mine-vars", &[("group_vars.yml", "")]).await;
     world.create_cluster("mine", |spec| (spec.ssh_auth_ref, spec.adopt_inputs) = (None, Some(true))).await;
-    eventually(async || (!maps.get("mine-vars").await.unwrap().owner_references().is_empty()).then_some(())).await.expect("it is adopted");
+    eventually(async || (!maps.get("mine-vars").await.unwrap().owner_references().is_empty()).then_some(()))
+        .await
+        .expect("it is adopted");
     for name in ["prod", "mine"] {
         world.cluster_that(name, "be ready", |cluster| inputs(cluster).0 == "True").await;
         world.clusters().delete(name, &DeleteParams::background()).await.unwrap();
     }
-    eventually(async || maps.get_opt("mine-hosts").await.unwrap().is_none().then_some(())).await.expect("what was adopted goes");
-    assert!(maps.get_opt("prod-hosts").await.unwrap().is_some() && secrets.get_opt("prod-ssh").await.unwrap().is_some());
+    eventually(async || maps.get_opt("mine-hosts").await.unwrap().is_none().then_some(()))
+        .await
+        .expect("what was adopted goes");
+    assert!(
+        maps.get_opt("prod-hosts").await.unwrap().is_some() && secrets.get_opt("prod-ssh").await.unwrap().is_some()
+    );
 }
 
 #[tokio::test]
@@ -51,7 +60,11 @@ async fn a_wrong_or_missing_key_and_a_missing_secret_are_named() {
     }
     world.secret("nokey-ssh", "id_rsa", "x").await;
     world.secret("nopem-ssh", "ssh-privatekey", "replace me").await;
-    for (name, why, says) in [("nosecret", "ReferenceNotFound", "Secret lab/nosecret-ssh"), ("nokey", "KeyNotFound", "id_rsa"), ("nopem", "PrivateKeyInvalid", "BEGIN")] {
+    for (name, why, says) in [
+        ("nosecret", "ReferenceNotFound", "Secret lab/nosecret-ssh"),
+        ("nokey", "KeyNotFound", "id_rsa"),
+        ("nopem", "PrivateKeyInvalid", "BEGIN"),
+    ] {
         world.submit(&format!("run-{name}"), name, "ok").await;
         let message = world.refused(&format!("run-{name}"), why).await;
         assert!(message.contains(says), "{message}");

@@ -21,7 +21,10 @@ async fn a_finished_operation_that_is_exported_deleted_and_applied_again_runs_no
     let after = world.finished("a").await;
     assert_ne!(before.uid(), after.uid());
     let (before, after) = (before.status.unwrap(), after.status.unwrap());
-    assert_eq!((after.status, after.reason, after.message, after.recap), (before.status, before.reason, before.message, before.recap));
+    assert_eq!(
+        (after.status, after.reason, after.message, after.recap),
+        (before.status, before.reason, before.message, before.recap)
+    );
     assert_eq!((after.start_time, after.end_time), (before.start_time, before.end_time));
     assert_eq!(world.kubelet.runs_of("a"), 1);
 }
@@ -54,7 +57,9 @@ async fn whole_history_comes_back_with_a_new_cluster_object() {
     world.clusters().delete("prod", &Default::default()).await.unwrap();
     world.clusters().create(&PostParams::default(), &Cluster::new("prod", spec)).await.unwrap();
     let cluster = world
-        .cluster_that("prod", "remember a", |cluster| cluster.status.as_ref().is_some_and(|status| status.conditions.iter().any(|entry| entry.cluster_ops == "a")))
+        .cluster_that("prod", "remember a", |cluster| {
+            cluster.status.as_ref().is_some_and(|status| status.conditions.iter().any(|entry| entry.cluster_ops == "a"))
+        })
         .await;
     assert_eq!(cluster.status.unwrap().conditions[0].status, Phase::Succeeded);
     assert_eq!(world.kubelet.runs_of("a"), 1);

@@ -32,7 +32,15 @@ async fn k12_excess_goes_by_score_and_age_while_pending_and_running_stay() {
 }
 
 async fn names(world: &World) -> Vec<String> {
-    let mut names: Vec<_> = world.operations().list(&ListParams::default()).await.unwrap().items.iter().map(ResourceExt::name_any).collect();
+    let mut names: Vec<_> = world
+        .operations()
+        .list(&ListParams::default())
+        .await
+        .unwrap()
+        .items
+        .iter()
+        .map(ResourceExt::name_any)
+        .collect();
     names.sort();
     names
 }

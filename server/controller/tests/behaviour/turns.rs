@@ -65,8 +65,17 @@ async fn max_running_bounds_all_clusters_together_and_nobody_starves() {
         world.submit(&format!("op-{n}"), &format!("c{n}"), "hold").await;
     }
     for n in 0..6 {
-        eventually(async || (world.kubelet.runs.lock().unwrap().len() == (n + 2).min(6)).then_some(())).await.expect("two run");
-        let running = world.controller().running.operations.state().iter().filter(|operation| phase(operation) == Phase::Running).count();
+        eventually(async || (world.kubelet.runs.lock().unwrap().len() == (n + 2).min(6)).then_some(()))
+            .await
+            .expect("two run");
+        let running = world
+            .controller()
+            .running
+            .operations
+            .state()
+            .iter()
+            .filter(|operation| phase(operation) == Phase::Running)
+            .count();
         assert!(running <= 2, "{running} run");
         let next = world.kubelet.runs.lock().unwrap()[n].operation.clone();
         world.kubelet.release(&next);
@@ -111,5 +120,6 @@ async fn a_deleted_operation_gives_its_turn_back_when_nothing_of_it_runs() {
 }
 
 fn busy(cluster: &crd::Cluster) -> bool {
-    cluster.status.as_ref().is_none_or(|status| crd::is_true(&status.cluster_conditions, "Busy")) || cluster.name_any().is_empty()
+    cluster.status.as_ref().is_none_or(|status| crd::is_true(&status.cluster_conditions, "Busy"))
+        || cluster.name_any().is_empty()
 }

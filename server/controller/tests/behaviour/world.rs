@@ -46,9 +46,13 @@ impl World {
     }
 
     pub(crate) async fn without_controller() -> Self {
-        let _ = tracing_subscriber::fmt().with_env_filter(tracing_subscriber::EnvFilter::from_default_env()).with_test_writer().try_init();
+        let _ = tracing_subscriber::fmt()
+            .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+            .with_test_writer()
+            .try_init();
         let dir = tempfile::tempdir().unwrap();
-        let options = standalone::Options { data_dir: dir.path().into(), crds: crd::all(), logs: Arc::new(standalone::NoLogs) };
+        let options =
+            standalone::Options { data_dir: dir.path().into(), crds: crd::all(), logs: Arc::new(standalone::NoLogs) };
         let api = standalone::Api::open(options).expect("the API opens");
         let client = api.client("test");
         for name in [NAMESPACE, "elsewhere"] {
@@ -117,14 +121,22 @@ impl World {
     /// A cluster whose references the test made itself.
     pub(crate) async fn create_cluster(&self, name: &str, change: impl FnOnce(&mut ClusterSpec)) {
         let at = |what: &str| DataRef::new(NAMESPACE, format!("{name}-{what}"));
-        let mut spec = ClusterSpec { hosts_conf_ref: at("hosts"), vars_conf_ref: at("vars"), ssh_auth_ref: Some(at("ssh")), ..ClusterSpec::default() };
+        let mut spec = ClusterSpec {
+            hosts_conf_ref: at("hosts"),
+            vars_conf_ref: at("vars"),
+            ssh_auth_ref: Some(at("ssh")),
+            ..ClusterSpec::default()
+        };
         change(&mut spec);
         self.clusters().create(&PostParams::default(), &Cluster::new(name, spec)).await.unwrap();
     }
 
     pub(crate) async fn config_map(&self, name: &str, data: &[(&str, &str)]) {
         let data: BTreeMap<String, String> = data.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
-        let map: ConfigMap = serde_json::from_value(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})).unwrap();
+        let map: ConfigMap = serde_json::from_value(
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}),
+        )
+        .unwrap();
         let maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), NAMESPACE);
         if maps.get_opt(name).await.unwrap().is_some() {
             maps.replace(name, &PostParams::default(), &map).await.unwrap();
@@ -134,8 +146,14 @@ impl World {
     }
 
     pub(crate) async fn secret(&self, name: &str, key: &str, value: &str) {
-        let secret: Secret = serde_json::from_value(json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": {key: value}})).unwrap();
-        Api::<Secret>::namespaced(self.client.clone(), NAMESPACE).create(&PostParams::default(), &secret).await.unwrap();
+        let secret: Secret = serde_json::from_value(
+            json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": {key: value}}),
+        )
+        .unwrap();
+        Api::<Secret>::namespaced(self.client.clone(), NAMESPACE)
+            .create(&PostParams::default(), &secret)
+            .await
+            .unwrap();
     }
 
     /// Submits `ping.yml` with an image of that name, which decides how the run ends.
@@ -143,14 +161,27 @@ impl World {
         self.submit_with(name, cluster, |spec| spec.image = image.into()).await
     }
 
-    pub(crate) async fn submit_with(&self, name: &str, cluster: &str, change: impl FnOnce(&mut ClusterOperationSpec)) -> ClusterOperation {
-        let mut spec = ClusterOperationSpec { cluster: cluster.into(), action: "ping.yml".into(), image: "ok".into(), ..ClusterOperationSpec::default() };
+    pub(crate) async fn submit_with(
+        &self,
+        name: &str,
+        cluster: &str,
+        change: impl FnOnce(&mut ClusterOperationSpec),
+    ) -> ClusterOperation {
+        let mut spec = ClusterOperationSpec {
+            cluster: cluster.into(),
+            action: "ping.yml".into(),
+            image: "ok".into(),
+            ..ClusterOperationSpec::default()
+        };
         change(&mut spec);
         self.operations().create(&PostParams::default(), &ClusterOperation::new(name, spec)).await.unwrap()
     }
 
     pub(crate) async fn cancel(&self, name: &str) {
-        self.operations().patch(name, &PatchParams::default(), &Patch::Merge(json!({"spec": {"cancel": true}}))).await.unwrap();
+        self.operations()
+            .patch(name, &PatchParams::default(), &Patch::Merge(json!({"spec": {"cancel": true}})))
+            .await
+            .unwrap();
     }
 
     pub(crate) async fn delete(&self, name: &str) {
@@ -159,11 +190,15 @@ impl World {
 
     /// The operation, once it is over and says so everywhere.
     pub(crate) async fn finished(&self, name: &str) -> ClusterOperation {
-        let cluster = |operation: &ClusterOperation| self.controller().running.clusters.find(|c| c.name_any() == operation.spec.cluster);
+        let cluster = |operation: &ClusterOperation| {
+            self.controller().running.clusters.find(|c| c.name_any() == operation.spec.cluster)
+        };
         self.operation_that(name, "be over", |operation| {
             let done = operation.labels().get("hasCompleted").is_some_and(|value| value == "done");
             let entry = cluster(operation).is_none_or(|cluster| {
-                cluster.status.as_ref().is_some_and(|status| status.conditions.iter().any(|entry| entry.uid == operation.uid() && entry.status.is_final()))
+                cluster.status.as_ref().is_some_and(|status| {
+                    status.conditions.iter().any(|entry| entry.uid == operation.uid() && entry.status.is_final())
+                })
             });
             done && phase(operation).is_final() && entry
         })
@@ -171,7 +206,12 @@ impl World {
     }
 
     /// The operation, once it satisfies a condition.
-    pub(crate) async fn operation_that(&self, name: &str, what: &str, holds: impl Fn(&ClusterOperation) -> bool) -> ClusterOperation {
+    pub(crate) async fn operation_that(
+        &self,
+        name: &str,
+        what: &str,
+        holds: impl Fn(&ClusterOperation) -> bool,
+    ) -> ClusterOperation {
         let mut last = None;
         let found = eventually(async || {
             last = self.operations().get_opt(name).await.unwrap();

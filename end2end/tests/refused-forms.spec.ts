@@ -1,0 +1,120 @@
+// Bad input gets a sentence at its field, keeps everything that was typed, and changes nothing.
+import type { Locator } from '@playwright/test';
+import { bothWays, expect, test } from '../fixtures/console.ts';
+import { makeCluster } from '../fixtures/objects.ts';
+
+/** Ten to the ninth values in a kilobyte. */
+const BOMB = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]', ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `a${n}: &a${n} [${Array(10).fill(`*a${n - 1}`).join(', ')}]`)].join('\n');
+
+async function isRefused(field: Locator, sentence: RegExp): Promise<void> {
+  await expect(field).toHaveAttribute('aria-invalid', 'true');
+  await expect(field).toHaveAccessibleDescription(sentence);
+}
+
+bothWays((script) => {
+  const ending = script ? 'js' : 'plain';
+
+  test('a registration with many mistakes comes back whole, with a sentence at each', async ({ page, visit, kube }) => {
+    const before = await kube.list('Cluster');
+    const typed: [Locator, string, RegExp][] = [
+      [page.getByLabel('Name', { exact: true }), 'prod;rm -rf /', /lower-case letters/],
+      [page.getByLabel('Namespace'), 'no/space', /^A namespace has/],
+      [page.getByLabel('Variables, YAML'), BOMB, /aliases/],
+      [page.getByLabel('Host keys, as in known_hosts'), 'not a host key', /./],
+    ];
+    await visit('/clusters/new');
+    await page.getByText('Host keys', { exact: true }).click();
+    await page.getByLabel('Use a private key that I have').check();
+    await page.getByLabel('Paste it').fill('hunter2');
+    await page.getByLabel('Name of machine 1').fill('m1');
+    await page.getByLabel('Address of machine 1').fill('$(id)');
+    await page.getByLabel('Name of machine 2').fill('m1');
+    await page.getByLabel('Address of machine 2').fill('192.0.2.2');
+    await page.getByLabel('Port of machine 2').fill('99999');
+    await page.getByLabel('Role of machine 2').selectOption('Worker');
+    for (const [field, text] of typed) await field.fill(text);
+    await page.getByRole('button', { name: 'Review' }).click();
+
+    for (const [field, text, sentence] of typed) {
+      await isRefused(field, sentence);
+      await expect(field).toHaveValue(text);
+    }
+    await isRefused(page.getByLabel('Address of machine 1'), /./);
+    await expect(page.getByLabel('Address of machine 1')).toHaveValue('$(id)');
+    await isRefused(page.getByLabel('Name of machine 2'), /m1/);
+    await isRefused(page.getByLabel('Port of machine 2'), /65535/);
+    await expect(page.getByLabel('Port of machine 2')).toHaveValue('99999');
+    await expect(page.getByLabel('Role of machine 2')).toHaveValue('worker');
+    await isRefused(page.getByLabel('Paste it'), /no private key/);
+    await expect(page.getByLabel('Use a private key that I have')).toBeChecked();
+    // Secrets are the exception: the server never sends them back.
+    await expect(page.getByLabel('Paste it')).toHaveValue(script ? 'hunter2' : '');
+    if (script) await expect(page.getByLabel('Name', { exact: true })).toBeFocused();
+    expect((await kube.list('Cluster')).map((c) => c.metadata.name)).toEqual(before.map((c) => c.metadata.name));
+  });
+
+  test('pasted lines with hosts twice or a command in a name are refused with the line', async ({ page, visit }) => {
+    const lines = 'm1 192.0.2.1\nm1 192.0.2.2\nm3;rm 192.0.2.3';
+    await visit('/clusters/new');
+    await page.getByLabel('Name', { exact: true }).fill('fine');
+    await page.getByText('Or paste lines').click();
+    await page.getByLabel('One machine a line').fill(lines);
+    await page.getByRole('button', { name: 'Review' }).click();
+    await isRefused(page.getByLabel('One machine a line'), /line 2/i);
+    await isRefused(page.getByLabel('One machine a line'), /line 3/i);
+    await expect(page.getByLabel('One machine a line')).toHaveValue(lines);
+    await expect(page.getByLabel('Name', { exact: true })).toHaveValue('fine');
+  });
+
+  test('200 KB in a textarea come back to the last character', async ({ page, visit }) => {
+    const text = `\nbegin: "<b>&amp;</b>"\n${Array.from({ length: 4000 }, (_, n) => `key_${n}: "ä'<>&${'x'.repeat(30)}"`).join('\n')}\nend: [\n`;
+    expect(text.length).toBeGreaterThan(200_000);
+    await visit('/clusters/new');
+    await page.getByLabel('Name', { exact: true }).fill('Not a name');
+    await page.getByLabel('Variables, YAML').fill(text);
+    await page.getByRole('button', { name: 'Review' }).click();
+    await isRefused(page.getByLabel('Name', { exact: true }), /lower-case/);
+    await isRefused(page.getByLabel('Variables, YAML'), /line 400/);
+    expect(await page.getByLabel('Variables, YAML').inputValue()).toBe(text);
+  });
+
+  test('a binary file as a key is told apart from a key', async ({ page, visit }) => {
+    await visit('/clusters/new');
+    await page.getByLabel('Name', { exact: true }).fill('fine');
+    await page.getByLabel('Name of machine 1').fill('m1');
+    await page.getByLabel('Address of machine 1').fill('192.0.2.1');
+    await page.getByLabel('Use a private key that I have').check();
+    await page.getByLabel('Or upload the file').setInputFiles({ name: 'key', mimeType: 'application/octet-stream', buffer: Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0xff, 0xfe, 1, 2]) });
+    await page.getByRole('button', { name: 'Review' }).click();
+    await expect(page.getByRole('alert')).toContainText(/./);
+    await expect(page.getByText(/no text|not UTF-8|no private key|UTF-8/i).first()).toBeVisible();
+    await expect(page.getByLabel('Name', { exact: true })).toHaveValue('fine');
+  });
+
+  test('an operation that cannot run is refused where it was typed', async ({ page, visit, kube }) => {
+    const cluster = `refused-op-${ending}`;
+    await makeCluster(kube, cluster);
+    await visit(`/operations/new?cluster=${cluster}`);
+    await page.getByRole('radio', { name: 'Another playbook' }).check();
+    await page.getByLabel('Playbook in the image').fill('../../etc/passwd');
+    await page.getByLabel('Limit').fill('m1;rm -rf /');
+    await page.getByLabel('Extra arguments').fill('--start-at-task\nPing it');
+    await page.getByRole('button', { name: 'Review' }).click();
+    await isRefused(page.getByLabel('Playbook in the image'), /Name a playbook file/);
+    await expect(page.getByLabel('Playbook in the image')).toHaveValue('../../etc/passwd');
+    await expect(page.getByLabel('Limit')).toHaveValue('m1;rm -rf /');
+    await expect(page.getByLabel('Extra arguments')).toHaveValue('--start-at-task\nPing it');
+    await expect(page.getByRole('button', { name: 'Submit' })).toHaveCount(0);
+    expect((await kube.list('ClusterOperation')).filter((o) => o.spec.cluster === cluster)).toEqual([]);
+  });
+});
+
+test('a paste of 3 MB is refused with its size and stays in the form', async ({ page, visit }) => {
+  const text = 'x: y\n'.repeat(600_000);
+  await visit('/clusters/new');
+  await page.getByLabel('Name', { exact: true }).fill('fine');
+  await page.getByLabel('Variables, YAML').evaluate((field: HTMLTextAreaElement, value) => (field.value = value), text);
+  await page.getByRole('button', { name: 'Review' }).click();
+  await expect(page.getByRole('alert')).toContainText(/MiB|bytes|large/i);
+  expect((await page.getByLabel('Variables, YAML').inputValue()).length).toBe(text.length);
+});

@@ -1,0 +1,92 @@
+// Registering a cluster with real machines.
+import type { Page } from '@playwright/test';
+import { bothWays, expect, test } from '../fixtures/console.ts';
+import type { Sshd } from '../fixtures/sshd.ts';
+
+/** One row: this machine, behind the sshd. */
+async function fillMachine(page: Page, sshd: Sshd): Promise<void> {
+  await page.getByLabel('Name of machine 1').fill('m1');
+  await page.getByLabel('Address of machine 1').fill('127.0.0.1');
+  await page.getByLabel('User of machine 1').fill(sshd.user);
+  await page.getByLabel('Port of machine 1').fill(String(sshd.port));
+}
+
+/** A line of the key that nobody could guess. */
+const secretOf = (sshd: Sshd) => sshd.privateKey.split('\n')[2];
+
+bothWays((script) => {
+  const ending = script ? 'js' : 'plain';
+
+  test('a reviewed cluster is registered with the key that was pasted, which no page ever shows', async ({ page, visit, sshd, kube }) => {
+    const name = `register-paste-${ending}`;
+    await visit('/clusters/new');
+    await page.getByLabel('Name', { exact: true }).fill(name);
+    await fillMachine(page, sshd);
+    await page.getByLabel('Use a private key that I have').check();
+    await page.getByLabel('Paste it').fill(sshd.privateKey);
+    await page.getByLabel('Variables, YAML').fill('kube_version: 1.34.4\n');
+    await page.getByRole('button', { name: 'Review' }).click();
+
+    const review = page.getByRole('region', { name: 'Review' });
+    await expect(review.getByRole('row', { name: 'm1' })).toContainText(`${sshd.user}@127.0.0.1:${sshd.port}`);
+    await expect(review).toContainText(`ansible_port: ${sshd.port}`);
+    await expect(review).toContainText('kube_version: 1.34.4');
+    expect(await page.content()).not.toContain(secretOf(sshd));
+    expect((await kube.list('Cluster')).map((c) => c.metadata.name)).not.toContain(name);
+
+    if (!script) {
+      await expect(page.getByText('Give the private key once more')).toBeVisible();
+      await page.getByLabel('Paste it').fill(sshd.privateKey);
+    }
+    await page.getByRole('button', { name: 'Register the cluster' }).click();
+    await expect(page).toHaveURL(`/clusters/${name}?registered=1`);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(name);
+    await expect(page.getByRole('region', { name: 'First steps' })).toContainText(`${name} is registered`);
+    expect(await page.content()).not.toContain(secretOf(sshd));
+    const secret = await kube.get('Secret', `${name}-ssh-auth`);
+    expect(Buffer.from(secret.data['ssh-privatekey'], 'base64').toString()).toBe(sshd.privateKey);
+
+    await visit(`/clusters/${name}/configuration?show=ssh`);
+    await expect(page.getByText('It is never shown.')).toBeVisible();
+    expect(await page.content()).not.toContain(secretOf(sshd));
+  });
+
+  test('a key can be uploaded as a file', async ({ page, visit, sshd, kube }) => {
+    const name = `register-upload-${ending}`;
+    await visit('/clusters/new');
+    await page.getByLabel('Name', { exact: true }).fill(name);
+    await fillMachine(page, sshd);
+    await page.getByLabel('Use a private key that I have').check();
+    const file = { name: 'id_ed25519', mimeType: 'application/octet-stream', buffer: Buffer.from(sshd.privateKey) };
+    await page.getByLabel('Or upload the file').setInputFiles(file);
+    await page.getByRole('button', { name: 'Review' }).click();
+    await expect(page.getByRole('region', { name: 'Review' })).toBeVisible();
+    if (!script) await page.getByLabel('Or upload the file').setInputFiles(file);
+    await page.getByRole('button', { name: 'Register the cluster' }).click();
+    await expect(page).toHaveURL(`/clusters/${name}?registered=1`);
+    const secret = await kube.get('Secret', `${name}-ssh-auth`);
+    expect(Buffer.from(secret.data['ssh-privatekey'], 'base64').toString()).toBe(sshd.privateKey);
+  });
+
+  test('pasted lines and a generated key are enough, and the public half is shown to be put on the machines', async ({ page, visit }) => {
+    const name = `register-lines-${ending}`;
+    await visit('/clusters/new');
+    await page.getByLabel('Name', { exact: true }).fill(name);
+    await page.getByText('Or paste lines').click();
+    await page.getByLabel('One machine a line').fill('node[1:3] 192.0.2.[11:13]\nops@192.0.2.20:2222');
+    await page.getByRole('button', { name: 'Review' }).click();
+    const review = page.getByRole('region', { name: 'Review' });
+    await expect(review.getByRole('heading', { name: '4 machines' })).toBeVisible();
+    await expect(review).toContainText('ops@192.0.2.20:2222');
+
+    // Back to the form: what was typed is there.
+    await page.getByRole('button', { name: 'Back to the form' }).click();
+    await expect(page.getByLabel('One machine a line')).toHaveValue('node[1:3] 192.0.2.[11:13]\nops@192.0.2.20:2222');
+    await page.getByRole('button', { name: 'Review' }).click();
+    await page.getByRole('button', { name: 'Register the cluster' }).click();
+    await expect(page).toHaveURL(`/clusters/${name}?registered=1`);
+    await expect(page.getByRole('region', { name: 'First steps' })).toContainText(/ssh-ed25519 AAAA/);
+    await page.getByRole('link', { name: 'Nodes' }).click();
+    await expect(page.getByRole('row')).toHaveCount(5);
+  });
+});

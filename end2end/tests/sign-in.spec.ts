@@ -1,0 +1,65 @@
+// Signing in by the one-time link, and out again.
+import { NOBODY, alive, bothWays, expect, test } from '../fixtures/console.ts';
+
+bothWays(() => {
+  test.use({ storageState: NOBODY });
+
+  test('a link signs in once, and only when its button is pressed', async ({ page, server, context }) => {
+    const link = server.anotherLink();
+    // A mail scanner opens it first.
+    await page.goto(link);
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page).toHaveURL(`${server.url}/clusters`);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Clusters');
+
+    await context.clearCookies();
+    await page.goto(link);
+    await expect(page.getByRole('alert')).toContainText('This link was used already');
+    await expect(page.getByRole('button', { name: 'Sign in' })).toHaveCount(0);
+    await expect(page.getByText('kubeonkube login', { exact: true })).toBeVisible();
+  });
+
+  test('whoever is signed out is led to the sign-in page and back to where they wanted', async ({ page, server }) => {
+    await page.goto('/operations?phase=failed');
+    await expect(page).toHaveURL(/\/login\?next=/);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Sign in');
+    const next = new URL(page.url()).searchParams.get('next')!;
+    await page.goto(`${server.anotherLink()}&next=${encodeURIComponent(next)}`);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page).toHaveURL(`${server.url}/operations?phase=failed`);
+  });
+
+  test('the way back never leaves this site', async ({ page, server }) => {
+    await page.goto(`${server.anotherLink()}&next=${encodeURIComponent('//example.com/')}`);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page).toHaveURL(`${server.url}/clusters`);
+  });
+
+  test('signing out ends the session everywhere', async ({ page, server, context }) => {
+    await page.goto(server.anotherLink());
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page).toHaveURL(`${server.url}/clusters`);
+    const stolen = await context.storageState();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await expect(page).toHaveURL(/\/login/);
+    await context.addCookies(stolen.cookies);
+    await page.goto('/clusters');
+    await expect(page).toHaveURL(/\/login/);
+  });
+});
+
+test.describe('in two tabs', () => {
+  test.use({ storageState: NOBODY });
+
+  test('signing out in one leads the other to the sign-in page', async ({ page, context, server }) => {
+    await page.goto(server.anotherLink());
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page).toHaveURL(`${server.url}/clusters`);
+    const other = await context.newPage();
+    await other.goto('/operations');
+    await alive(other);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await expect(other).toHaveURL(/\/login\?next=%2Foperations/);
+  });
+});

@@ -1,0 +1,108 @@
+//! The server's process, and what a browser asks of it.
+
+use std::{
+    fs::{self, File},
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    process::{Child, Command},
+    time::timeout,
+};
+
+use crate::world::eventually;
+
+/// How long one answer may take.
+const SOON: Duration = Duration::from_secs(60);
+
+/// Killed when dropped.
+pub(crate) struct Server {
+    child: Child,
+    banner: PathBuf,
+}
+
+impl Server {
+    /// Starts it on `data`; its output goes into files in `notes`.
+    pub(crate) fn start(data: &Path, ansible: &Path, notes: &Path) -> Self {
+        let banner = notes.join("banner");
+        let log = File::options().create(true).append(true).open(notes.join("server.log")).expect("a log");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube"));
+        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("USER", "ann");
+        command.env("KUBEONKUBE_ANSIBLE", ansible).args(["--listen", "127.0.0.1:0", "--data-dir"]).arg(data);
+        command.stdin(Stdio::null()).stdout(File::create(&banner).expect("a banner")).stderr(log).kill_on_drop(true);
+        Self { child: command.spawn().expect("started"), banner }
+    }
+
+    pub(crate) fn pid(&self) -> Pid {
+        self.child.id().and_then(|id| Pid::from_raw(id.cast_signed())).expect("it runs")
+    }
+
+    /// `kill -9`.
+    pub(crate) async fn kill(mut self) {
+        self.child.kill().await.expect("it was running");
+    }
+
+    /// Asks it to stop; its exit code.
+    pub(crate) async fn stop(mut self) -> Option<i32> {
+        kill_process(self.pid(), Signal::TERM).expect("it runs");
+        timeout(SOON, self.child.wait()).await.expect("it ends").expect("our child").code()
+    }
+
+    /// Where pages are.
+    pub(crate) async fn address(&self) -> SocketAddr {
+        self.line("Address   http://").await.parse().expect("ip and port")
+    }
+
+    /// The rest of a line of the banner.
+    async fn line(&self, beginning: &str) -> String {
+        let find = async || {
+            let banner = fs::read_to_string(&self.banner).ok()?;
+            // Only whole lines.
+            let lines = banner.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+            lines.filter_map(|line| line.trim().strip_prefix(beginning).map(ToOwned::to_owned)).next()
+        };
+        eventually("the banner", find).await
+    }
+
+    /// Presses the button of the banner's link; the cookie, as a browser sends it back.
+    pub(crate) async fn sign_in(&self) -> String {
+        let address = self.address().await;
+        let token = self.line(&format!("http://{address}/login?token=")).await;
+        let (head, _) = self.send("POST /login", "", &format!("token={token}")).await;
+        let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect("a cookie");
+        cookie.split(';').next().expect("a pair").to_owned()
+    }
+
+    /// The kept log of a run.
+    pub(crate) async fn download(&self, run: &str, cookie: &str) -> String {
+        let (head, body) = self.send(&format!("GET /operations/{run}/log.txt"), cookie, "").await;
+        assert!(head.starts_with("HTTP/1.0 200"), "{head}");
+        body
+    }
+
+    /// HTTP/1.0: the answer ends where the connection does.
+    async fn send(&self, what: &str, cookie: &str, body: &str) -> (String, String) {
+        let address = self.address().await;
+        let length = body.len();
+        let request = format!(
+            "{what} HTTP/1.0\r\nhost: {address}\r\norigin: http://{address}\r\ncookie: {cookie}\r\n\
+             content-type: application/x-www-form-urlencoded\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        let exchange = async {
+            let mut stream = TcpStream::connect(address).await?;
+            stream.write_all(request.as_bytes()).await?;
+            let mut answer = Vec::new();
+            stream.read_to_end(&mut answer).await.map(|_| answer)
+        };
+        let answer = timeout(SOON, exchange).await.expect("an answer in time").expect("an answer");
+        let answer = String::from_utf8_lossy(&answer);
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        (head.to_owned(), body.to_owned())
+    }
+}

@@ -1,0 +1,89 @@
+//! Many kills at random moments, while runs are submitted, started, running and ending.
+
+use std::{env, future::pending, time::Duration};
+
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use tokio::time::timeout;
+
+use crate::{run::Run, world::World};
+
+/// Repeats an earlier storm.
+const SEED: &str = "KUBEONKUBE_TEST_SEED";
+/// Unfinished runs to have at any time: some run, some wait.
+const UNFINISHED: usize = 6;
+/// Every so many runs one is a playbook.
+const PLAYBOOK_EVERY: usize = 8;
+
+pub(crate) struct Storm {
+    kills: usize,
+    random: StdRng,
+    submitted: Vec<Run>,
+    /// Asked for, perhaps stored, but not known to be.
+    next: Option<Run>,
+}
+
+impl Storm {
+    pub(crate) fn of(kills: usize) -> Self {
+        let seed = env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| rand::rng().random());
+        println!("{SEED}={seed}");
+        Self { kills, random: StdRng::seed_from_u64(seed), submitted: Vec::new(), next: None }
+    }
+
+    /// Kills the server so often; returns what was submitted. The server is dead afterwards.
+    pub(crate) async fn rage(mut self, world: &mut World) -> Vec<Run> {
+        // Without this, the first kills would hit a server that has nothing to do.
+        self.submit_more(world).await;
+        let mut over_running = 0;
+        for kill in 0..self.kills {
+            if kill > 0 {
+                world.spawn();
+            }
+            let milliseconds = if self.random.random_bool(0.3) {
+                self.random.random_range(0..500)
+            } else {
+                world.answers().await;
+                self.random.random_range(0..1000)
+            };
+            let submitting = async {
+                self.submit_more(world).await;
+                pending::<()>().await;
+            };
+            let _ = timeout(Duration::from_millis(milliseconds), submitting).await;
+            let running = |run: &&Run| world.beginnings(run) > 0 && !world.is_over(run);
+            over_running += usize::from(self.submitted.iter().any(|run| running(&run)));
+            world.kill().await;
+        }
+        println!("{} kills, {over_running} of them over running operations, {} operations", self.kills, self.submitted.len());
+        assert!(2 * over_running > self.kills, "too few kills hit a run to show anything");
+        world.start().await;
+        if let Some(run) = self.next.take() {
+            world.submit(&run).await;
+            self.submitted.push(run);
+        }
+        world.kill().await;
+        self.submitted
+    }
+
+    /// May be dropped at any moment: as a client that loses its connection, it asks again.
+    async fn submit_more(&mut self, world: &World) {
+        while self.submitted.iter().filter(|run| !world.is_over(run)).count() < UNFINISHED {
+            if self.next.is_none() {
+                self.next = Some(self.invent(world));
+            }
+            if let Some(run) = &self.next {
+                world.submit(run).await;
+            }
+            self.submitted.extend(self.next.take());
+        }
+    }
+
+    fn invent(&mut self, world: &World) -> Run {
+        let n = self.submitted.len();
+        let (name, cluster) = (format!("run-{n}"), &world.clusters()[n % world.clusters().len()]);
+        if n % PLAYBOOK_EVERY == 1 {
+            Run::playbook(&name, cluster, self.random.random_range(5..20))
+        } else {
+            Run::shell(&name, cluster, self.random.random_range(10..60))
+        }
+    }
+}
