@@ -81,8 +81,8 @@ impl World {
         d.row.cancelling = sim.cancelling && !sim.phase.is_final();
         if sim.cancelling { d.cancel = Err("It is being cancelled: the running task is brought to its end.".into()); }
         match sim.phase { Phase::Queued => { d.row.message = "Waits for upgrade-7c1f, which runs on prod-fra. 2 operations are before it.".into(); d.inputs = None; }
-            Phase::Failed => { d.row.message = "1 of 5 hosts failed and 1 could not be reached.".into(); d.end = Some(Termination { v: 1, rc: 2, cancelled: false, steps: vec![], failures: vec![TaskFailure { host: "fra-w2".into(), task: "Upgrade kubelet and runtime".into(), message: "static Pod hash".into() }], running: None, message: String::new() }); }
-            Phase::Cancelled => { d.row.message = "Cancelled by ada.".into(); d.end = Some(Termination { v: 1, rc: 130, cancelled: true, steps: vec![], failures: vec![], running: Some(InFlight { task: "Drain".into(), hosts: vec!["fra-w1".into()] }), message: String::new() }); }
+            Phase::Failed => { d.row.message = "1 of 5 hosts failed and 1 could not be reached.".into(); d.end = Some(Termination { v: 1, rc: 2, cancelled: false, steps: vec![], dropped: 0, failures: vec![TaskFailure { host: "fra-w2".into(), task: "Upgrade kubelet and runtime".into(), message: "static Pod hash".into() }], running: None, message: String::new() }); }
+            Phase::Cancelled => { d.row.message = "Cancelled by ada.".into(); d.end = Some(Termination { v: 1, rc: 130, cancelled: true, steps: vec![], dropped: 0, failures: vec![], running: Some(InFlight { task: "Drain".into(), hosts: vec!["fra-w1".into()] }), message: String::new() }); }
             _ => {} }
         Ok(d)
     }

@@ -3,6 +3,11 @@
 //! Pages know [`api`] and nothing behind it. The binary puts [`api::Backend`], [`session::Session`], [`Assets`], [`Theme`]
 //! and the page's nonce into Leptos context, and [`FormReturn`] or [`FormAnswer`] where a form was submitted without JavaScript.
 #![recursion_limit = "512"]
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::unused_async,
+    reason = "components own their props, and a server function is async in the browser"
+)]
 #![expect(unreachable_pub, reason = "`#[component]` repeats a component's `pub` on a function inside it")]
 
 mod app;

@@ -60,8 +60,8 @@ impl Preferences {
             let cookie = |name: &str| {
                 let parts = use_context::<http::request::Parts>()?;
                 let header = parts.headers.get(http::header::COOKIE)?.to_str().ok()?;
-                let pairs = header.split(';').filter_map(|pair| pair.trim().split_once('='));
-                pairs.filter(|(key, _)| *key == name).map(|(_, value)| value.to_owned()).last()
+                let mut pairs = header.split(';').filter_map(|pair| pair.trim().split_once('='));
+                pairs.rfind(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
             };
             let theme = use_context::<Theme>().unwrap_or_else(|| Theme::parse(&cookie("theme").unwrap_or_default()));
             Self { theme, narrow: cookie("sidebar").as_deref() == Some("narrow") }

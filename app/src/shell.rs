@@ -16,7 +16,9 @@ pub struct Assets {
 /// The whole document. Nothing inline but the boot script, which carries the nonce of the page.
 pub fn shell(assets: &Assets) -> impl IntoView + use<> {
     let Assets { css, js, wasm } = assets.clone();
-    let boot = format!("import({js:?}).then(m=>m.default({{module_or_path:{wasm:?}}}).then(()=>m.hydrate()))");
+    // The wasm is asked for before the script that instantiates it has arrived. No preload link: that would make browsers
+    // without JavaScript fetch it, too.
+    let boot = format!("const w=fetch({wasm:?});import({js:?}).then(m=>m.default({{module_or_path:w}}).then(()=>m.hydrate()))");
     let theme = match Preferences::of_request().theme {
         Theme::System => None,
         chosen => Some(chosen.as_str()),
@@ -31,14 +33,13 @@ pub fn shell(assets: &Assets) -> impl IntoView + use<> {
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 <link rel="stylesheet" href=css/>
                 <link rel="modulepreload" href=js nonce=use_nonce()/>
-                <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin="anonymous"/>
+                <script type="module" nonce=use_nonce()>
+                    {boot}
+                </script>
                 <MetaTags/>
             </head>
             <body>
                 <App/>
-                <script type="module" nonce=use_nonce()>
-                    {boot}
-                </script>
             </body>
         </html>
     }

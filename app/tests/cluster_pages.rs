@@ -125,7 +125,7 @@ async fn a_cluster_that_is_not_there_is_a_404_said_once() {
 #[tokio::test]
 async fn a_page_asks_once_for_what_it_shows() {
     let fake = Fake::default();
-    for path in ["/clusters", "/clusters/prod-fra", "/clusters/prod-fra?registered=1", "/clusters/prod-fra/nodes", "/clusters/prod-fra/configuration"] {
+    for path in ["/clusters/prod-fra", "/clusters/prod-fra?registered=1", "/clusters/prod-fra/nodes", "/clusters/prod-fra/configuration"] {
         fake.calls.lock().unwrap().clear();
         page(&fake, path).await;
         let mut calls = fake.calls.lock().unwrap().clone();

@@ -43,7 +43,7 @@ fn a_failed_run() -> Fake {
     let detail = fake.run.as_mut().unwrap();
     detail.row.message = "1 of 2 hosts failed.".into();
     let failures = vec![TaskFailure { host: "w2".into(), task: "Install".into(), message: "No space left on device".into() }];
-    detail.end = Some(Termination { v: 1, rc: 2, cancelled: false, steps: vec![], failures, running: None, message: String::new() });
+    detail.end = Some(Termination { v: 1, rc: 2, cancelled: false, steps: vec![], dropped: 0, failures, running: None, message: String::new() });
     let lines = vec![
         line("PLAY [Workers] ****"),
         line("TASK [Install] ****"),
@@ -164,7 +164,7 @@ async fn a_disabled_cancel_says_why() {
 async fn a_cancelled_run_says_what_was_in_flight() {
     let mut detail = run("ping-1", Phase::Cancelled);
     let running = Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] });
-    detail.end = Some(Termination { v: 1, rc: 130, cancelled: true, steps: vec![], failures: vec![], running, message: String::new() });
+    detail.end = Some(Termination { v: 1, rc: 130, cancelled: true, steps: vec![], dropped: 0, failures: vec![], running, message: String::new() });
     let page = page(&Fake { run: Ok(detail), ..Fake::default() }, "/operations/ping-1").await;
     page.shows("Cancelled while “Drain” ran on w1.").shows("Run again…").hides("Stop this run?");
 }

@@ -402,8 +402,10 @@ def fit(document):
             if step["recap"]:
                 step["recap"] = {key: count for key, count in step["recap"].items() if count or key == "hosts"}
     while len(size()) > TERMINATION_BYTES and document["steps"]:
-        # More hooks than fit. The last steps say how it ended; a failed one is always the last.
-        document["steps"].pop(0)
+        # More hooks than fit. The action itself stays, and the last steps say how it ended; a failed one is always the last.
+        spare = [number for number, step in enumerate(document["steps"]) if step["role"] != "main" and step["rc"] == 0]
+        document["steps"].pop(spare[0] if spare else 0)
+        document["dropped"] = document.get("dropped", 0) + 1
     return size()
 
 

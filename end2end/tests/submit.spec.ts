@@ -11,7 +11,7 @@ bothWays((script) => {
     await makeCluster(kube, cluster, { hosts: sshHost('m1', sshd), key: sshd.privateKey });
     await visit(`/clusters/${cluster}`);
     await page.getByRole('link', { name: 'Run ping.yml' }).click();
-    await expect(page.getByLabel('Cluster')).toHaveValue(cluster);
+    await expect(page.getByLabel('Cluster', { exact: true })).toHaveValue(cluster);
     await expect(page.getByRole('radio', { name: 'ping.yml' })).toBeChecked();
     await page.getByRole('button', { name: 'Review' }).click();
 
@@ -65,7 +65,7 @@ bothWays((script) => {
     await page.getByText('Advanced: name, hooks, image, deadline').click();
     await page.getByLabel('Name', { exact: true }).fill(`${cluster}-1`);
     await page.getByLabel('Run before').fill('ping.yml');
-    await page.getByLabel('Limit').fill('m1');
+    await page.getByLabel('Limit', { exact: true }).fill('m1');
     await page.getByRole('button', { name: 'Review' }).click();
     const review = page.getByRole('region', { name: 'Review' });
     await expect(review.getByRole('listitem')).toHaveCount(2);
@@ -73,7 +73,7 @@ bothWays((script) => {
     await review.getByRole('button', { name: 'Submit' }).click();
     await expect(page).toHaveURL(`/operations/${cluster}-1`);
     const operation = await kube.ended(`${cluster}-1`);
-    expect(operation.status.status).toBe('Succeeded');
+    expect(operation.status).toMatchObject({ status: 'Succeeded' });
     const inputs = await kube.get('Secret', `${cluster}-1-inputs`);
     const { steps } = JSON.parse(Buffer.from(inputs.data['steps.json'], 'base64').toString());
     expect(steps.map((s: { role: string }) => s.role)).toEqual(['pre', 'main']);
@@ -86,7 +86,7 @@ test('what was changed after the review has to be reviewed once more', async ({ 
   await visit('/operations/new?cluster=submit-changed&action=ping.yml');
   await page.getByRole('button', { name: 'Review' }).click();
   await expect(page.getByRole('button', { name: 'Submit' })).toBeVisible();
-  await page.getByLabel('Limit').fill('m1');
+  await page.getByLabel('Limit', { exact: true }).fill('m1');
   await expect(page.getByRole('button', { name: 'Submit' })).toHaveCount(0);
   await expect(page.getByText('The form has changed since the review.')).toBeVisible();
 });

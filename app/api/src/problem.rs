@@ -46,6 +46,7 @@ pub struct FieldProblem {
 
 impl Problem {
     /// One field is wrong.
+    #[expect(clippy::needless_pass_by_value, reason = "callers hand over an error they just made")]
     pub fn field(field: impl Into<String>, message: impl ToString) -> Self {
         let message = message.to_string();
         Self::Invalid { message: message.clone(), fields: vec![FieldProblem { field: field.into(), message }] }

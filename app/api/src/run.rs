@@ -122,6 +122,9 @@ pub struct Termination {
     pub cancelled: bool,
     #[serde(default)]
     pub steps: Vec<TerminatedStep>,
+    /// Steps that succeeded and are left out of `steps`, because not all fit into the message.
+    #[serde(default)]
+    pub dropped: u32,
     /// The first failures, at most 3.
     #[serde(default)]
     pub failures: Vec<TaskFailure>,

@@ -44,6 +44,7 @@ pub(super) fn submit(event: &SubmitEvent, submission: Submission, navigate: impl
                 focus_after_render(&form, ".form-answer");
             }
             Outcome::Refused(problem) => {
+                submission.answered.set(None);
                 submission.refused.set(Some(FormReturn { form: name, values, problem }));
                 focus_after_render(&form, ".conflict, [aria-invalid=true], .form-problem");
             }

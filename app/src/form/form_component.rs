@@ -80,18 +80,10 @@ pub fn FormEnd(children: Children) -> impl IntoView {
     let location = use_location();
     let problem = move || {
         let problem = scope.refused()?.problem;
-        let elsewhere: Vec<_> = match &problem {
-            api::Problem::Invalid { fields, .. } => fields
-                .iter()
-                .filter(|f| !scope.shown.with_value(|shown| shown.iter().any(|s| super::same_field(s, &f.field))))
-                .map(|f| f.message.clone())
-                .filter(|message| *message != problem.to_string())
-                .collect(),
-            _ => Vec::new(),
-        };
+        let (title, elsewhere) = scope.summary(&problem);
         let signed_out = matches!(problem, api::Problem::SignedOut);
         Some(view! {
-            <Alert tone=Tone::Err title=problem.to_string()>
+            <Alert tone=Tone::Err title>
                 {(!elsewhere.is_empty())
                     .then(|| view! { <ul class="plain">{elsewhere.into_iter().map(|m| view! { <li>{m}</li> }).collect_view()}</ul> })}
                 {signed_out

@@ -1,5 +1,6 @@
 //! One form's share of the page's [`Submission`].
 
+use api::Problem;
 use leptos::prelude::*;
 
 use super::{FormAnswer, FormReturn, Submission};
@@ -43,13 +44,25 @@ impl FormScope {
     /// The sentence for a field.
     #[must_use]
     pub fn message(&self, name: &str) -> Option<String> {
-        let api::Problem::Invalid { fields, .. } = self.refused()?.problem else { return None };
+        let Problem::Invalid { fields, .. } = self.refused()?.problem else { return None };
         fields.into_iter().find(|problem| same_field(&problem.field, name)).map(|problem| problem.message)
     }
 
     /// The field `name` shows its own problem, so the form's end need not.
     pub fn claim(&self, name: &str) {
         self.shown.update_value(|shown| shown.push(name.to_owned()));
+    }
+
+    /// What the form's end says: one sentence, and those of fields that don't show their own.
+    pub(super) fn summary(&self, problem: &Problem) -> (String, Vec<String>) {
+        let Problem::Invalid { message, fields } = problem else { return (problem.to_string(), Vec::new()) };
+        let shows_own = |field: &str| self.shown.with_value(|shown| shown.iter().any(|s| same_field(s, field)));
+        let elsewhere: Vec<_> = fields.iter().filter(|f| !shows_own(&f.field)).map(|f| f.message.clone()).collect();
+        match (fields.len(), elsewhere.len()) {
+            (1, 0) => ("One field needs another look. Nothing was changed.".into(), Vec::new()),
+            (1, _) => (message.clone(), Vec::new()),
+            _ => (message.clone(), elsewhere),
+        }
     }
 
     /// What the last submission of this form held for a hidden field, as submissions come.

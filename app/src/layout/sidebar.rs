@@ -26,7 +26,7 @@ pub(super) fn Sidebar(frame: Resource<Result<Frame, Failure>>, narrow: RwSignal<
                 <NavLink href=routes::OPERATIONS icon=Icon::Operations word="Operations">
                     {count(|f| f.totals.running)}
                 </NavLink>
-                <NavLink href=routes::SETTINGS icon=Icon::Settings word="Settings">{()}</NavLink>
+                <NavLink href=routes::SETTINGS icon=Icon::Settings word="Settings">""</NavLink>
                 <Transition>{move || known().map(|f| view! { <RunningNow frame=f/> })}</Transition>
             </nav>
             <div class="side-foot">

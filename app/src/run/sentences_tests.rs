@@ -55,7 +55,7 @@ fn ends(task: u32, host: &str, result: HostResult, message: &str) -> EventBody {
 }
 
 fn termination(failures: Vec<TaskFailure>, running: Option<InFlight>, message: &str) -> Termination {
-    Termination { v: 1, rc: 2, cancelled: false, steps: Vec::new(), failures, running, message: message.into() }
+    Termination { v: 1, rc: 2, cancelled: false, steps: Vec::new(), dropped: 0, failures, running, message: message.into() }
 }
 
 #[test]

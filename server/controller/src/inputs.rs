@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 /// The objects to read, each with the field that names it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    pub(crate) config_maps: BTreeMap<DataRef, String>,
+    pub(crate) config_maps: BTreeMap<DataRef, &'static str>,
     pub(crate) known_hosts: Option<DataRef>,
     pub(crate) ssh: Option<DataRef>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct SshSecret {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(Box<Refusal>),
     #[error(transparent)]
     Api(#[from] kube::Error),
 }
@@ -50,7 +50,7 @@ pub(crate) fn wanted(operation: &ClusterOperation, cluster: &Cluster) -> Wanted 
     let hooks = spec.pre_hook.iter().chain(&spec.post_hook).map(|hook| (hook.action_source, &hook.action_source_ref));
     for (source, at) in hooks.chain([(spec.action_source, &spec.action_source_ref)]) {
         if let (ActionSource::Configmap, Some(at)) = (source, at) {
-            wanted.config_maps.entry(at.clone()).or_insert_with(|| "actionSourceRef".into());
+            wanted.config_maps.entry(at.clone()).or_insert("actionSourceRef");
         }
     }
     // Without a key there is no SSH, and nothing to know about hosts.
@@ -70,7 +70,7 @@ pub(crate) fn references(cluster: &Cluster) -> Wanted {
         ("preCheckRef", spec.pre_check_ref.as_ref()),
     ] {
         if let Some(at) = at {
-            wanted.config_maps.entry(at.clone()).or_insert_with(|| field.into());
+            wanted.config_maps.entry(at.clone()).or_insert(field);
         }
     }
     wanted
@@ -84,14 +84,21 @@ pub(crate) async fn read(client: &Client, wanted: &Wanted) -> Result<Found, Read
     Ok(Found { config_maps: maps.into_iter().flatten().collect(), ssh })
 }
 
-async fn read_map(client: &Client, at: &DataRef, field: &str) -> Result<Option<(DataRef, ConfigMap)>, ReadError> {
+async fn read_map(
+    client: &Client,
+    at: &DataRef,
+    field: &'static str,
+) -> Result<Option<(DataRef, ConfigMap)>, ReadError> {
+    if !at.can_exist() {
+        return Ok(None);
+    }
     let api: Api<ConfigMap> = Api::namespaced(client.clone(), &at.namespace);
     let map = refuse_forbidden(api.get_opt(&at.name).await, field, "ConfigMap", at)?;
     Ok(map.map(|map| (at.clone(), map)))
 }
 
 async fn read_ssh(client: &Client, at: Option<&DataRef>) -> Result<Option<SshSecret>, ReadError> {
-    let Some(at) = at else { return Ok(None) };
+    let Some(at) = at.filter(|at| at.can_exist()) else { return Ok(None) };
     let api: Api<Secret> = Api::namespaced(client.clone(), &at.namespace);
     let secret = refuse_forbidden(api.get_opt(&at.name).await, "sshAuthRef", "Secret", at)?;
     Ok(secret.map(|secret| {
@@ -111,14 +118,17 @@ async fn read_ssh(client: &Client, at: Option<&DataRef>) -> Result<Option<SshSec
 
 fn refuse_forbidden<T>(
     answer: Result<T, kube::Error>,
-    field: &str,
+    field: &'static str,
     kind: &'static str,
     at: &DataRef,
 ) -> Result<T, ReadError> {
     answer.map_err(|error| match error {
-        kube::Error::Api(status) if status.is_forbidden() => {
-            Refusal::Forbidden { field: field.into(), kind, at: at.clone(), why: status.message.clone() }.into()
-        }
+        kube::Error::Api(status) if status.is_forbidden() => ReadError::Refused(Box::new(Refusal::Forbidden {
+            field,
+            kind,
+            at: at.clone(),
+            why: status.message.clone(),
+        })),
         other => other.into(),
     })
 }

@@ -44,11 +44,11 @@ pub(crate) enum Refusal {
     #[error(
         "{field} names {kind} {at}, which doesn't exist. Create it, or correct the reference, and submit the operation again."
     )]
-    Missing { field: String, kind: &'static str, at: DataRef },
+    Missing { field: &'static str, kind: &'static str, at: DataRef },
     #[error("{field} names {kind} {at}, which has no key `{key}`. Its keys: {found}.")]
-    MissingKey { field: String, kind: &'static str, at: DataRef, key: &'static str, found: String },
+    MissingKey { field: &'static str, kind: &'static str, at: DataRef, key: &'static str, found: String },
     #[error("{kind} {at} ({field}) may not be read: {why}. Grant the controller `get` on it.")]
-    Forbidden { field: String, kind: &'static str, at: DataRef, why: String },
+    Forbidden { field: &'static str, kind: &'static str, at: DataRef, why: String },
     #[error(
         "Key `ssh-privatekey` of Secret {at} holds no private key: it must begin with “-----BEGIN … PRIVATE KEY-----”."
     )]

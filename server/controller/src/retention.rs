@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crd::ClusterOperation;
+use crd::{ClusterOperation, ClusterOperationStatus};
 use k8s_openapi::api::core::v1::ConfigMap;
 
 use crate::{outcome, turn};
@@ -25,12 +25,18 @@ pub(crate) fn excess(cluster: &str, operations: &[Arc<ClusterOperation>], limit:
     let kept = |operation: &&Arc<ClusterOperation>| {
         operation.spec.cluster == cluster
             && outcome::is_completed(operation)
+            && operation.status.as_ref().is_some_and(is_recorded)
             && operation.metadata.deletion_timestamp.is_none()
     };
     let mut over: Vec<_> = operations.iter().filter(kept).cloned().collect();
     over.sort_by(|a, b| score(b).cmp(&score(a)).then_with(|| turn::order(a).cmp(&turn::order(b))));
     over.truncate(over.len().saturating_sub(limit));
     over
+}
+
+/// The label alone proves nothing: it comes before the status, and anybody can set it on an operation that runs.
+fn is_recorded(status: &ClusterOperationStatus) -> bool {
+    status.status.is_final() || status.reason.as_deref() == Some("Restored")
 }
 
 fn score(operation: &ClusterOperation) -> i64 {
@@ -51,6 +57,8 @@ mod tests {
         operation.spec.cluster = "x".into();
         if done {
             operation.metadata.labels = Some([(crd::LABEL_HAS_COMPLETED.into(), crd::DONE.into())].into());
+            operation.status =
+                Some(ClusterOperationStatus { status: crd::Phase::Succeeded, ..ClusterOperationStatus::default() });
         }
         operation.metadata.annotations =
             score.map(|score| [(crd::ANNOTATION_ELIMINATE_SCORE.into(), score.into())].into());

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crd::{Cluster, ClusterOperation};
 use futures::StreamExt;
-use futures::future::ready;
+use futures::future::{Ready, ready};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, PodSpec};
 use kube::runtime::controller::{self, Controller};
@@ -33,7 +33,7 @@ const CLUSTERS_AT_ONCE: u16 = 16;
 /// What the controller is told at start.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// How many operations may run at once, all clusters together. At least 1.
+    /// How many operations may run at once, all clusters together; 0 counts as 1. Each controller counts for itself.
     pub max_running: usize,
     /// After this a run is stopped, where the operation doesn't say it itself.
     pub default_deadline: Duration,
@@ -84,7 +84,8 @@ impl Running {
 /// Starts the watches and reconcilers. The handle ends after `shutdown`, when every write that had begun is through; Jobs go on.
 ///
 /// Must be called within a tokio runtime.
-pub fn start(client: Client, config: Config, shutdown: CancellationToken) -> (Running, JoinHandle<()>) {
+pub fn start(client: Client, mut config: Config, shutdown: CancellationToken) -> (Running, JoinHandle<()>) {
+    config.max_running = config.max_running.max(1);
     let (changes, _) = broadcast::channel(change::BUFFER);
     let ours = || {
         watcher::Config::default().labels(&format!(
@@ -159,15 +160,16 @@ async fn reconcile(
         .reconcile_on(trigger::clusters(ctx.clone(), for_clusters))
         .graceful_shutdown_on(shutdown.cancelled_owned())
         .run(cluster::reconcile, |cluster, error, _| again(&cluster.name_any(), error), ctx);
-    futures::join!(operations.for_each(|done| ready(report(&done))), clusters.for_each(|done| ready(report(&done))));
+    futures::join!(operations.for_each(report), clusters.for_each(report));
 }
 
-fn report<T, E: std::error::Error>(done: &Result<T, controller::Error<E, watcher::Error>>) {
+fn report<T, E: std::error::Error>(done: Result<T, controller::Error<E, watcher::Error>>) -> Ready<()> {
     match done {
         // Told by `again`, or deleted while it stood in the queue.
         Ok(_) | Err(controller::Error::ReconcilerFailed(..) | controller::Error::ObjectNotFound(_)) => {}
         Err(error) => tracing::warn!(%error, "the controller stumbled"),
     }
+    ready(())
 }
 
 const CLUSTERS: Kept<Cluster> =

@@ -163,7 +163,7 @@ async fn evaluate(
     let wanted = inputs::wanted(operation, cluster);
     let found = match inputs::read(&ctx.client, &wanted).await {
         Ok(found) => found,
-        Err(ReadError::Refused(refusal)) => return Ok(Err(refusal)),
+        Err(ReadError::Refused(refusal)) => return Ok(Err(*refusal)),
         Err(ReadError::Api(source)) => return Err(Error::Api { what: "read the inputs", source }),
     };
     match validate::plan(operation, cluster, &found, wanted.known_hosts.as_ref()) {

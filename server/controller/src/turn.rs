@@ -133,7 +133,7 @@ mod tests {
     fn the_entry_in_the_cluster_holds_back_even_an_older_operation() {
         let (a, b) = (operation("a", "x", 1), operation("b", "x", 2));
         assert_eq!(predecessor(&a, &[a.clone(), b.clone()], Some(&busy("x", "b"))), Some("b".into()));
-        assert_eq!(predecessor(&a, &[a.clone()], Some(&busy("x", "a"))), None, "its own turn");
+        assert_eq!(predecessor(&a, std::slice::from_ref(&a), Some(&busy("x", "a"))), None, "its own turn");
     }
 
     #[test]

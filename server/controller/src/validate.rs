@@ -32,7 +32,8 @@ pub(crate) fn submission(operation: &ClusterOperation) -> Result<(), Refusal> {
     if spec.image.trim().is_empty() {
         return Err(Refusal::NoImage);
     }
-    if let Some(seconds) = spec.active_deadline_seconds.filter(|&seconds| seconds < 1) {
+    if let Some(seconds) = spec.active_deadline_seconds.filter(|&seconds| !(1..=i64::from(i32::MAX)).contains(&seconds))
+    {
         return Err(Refusal::Deadline { seconds });
     }
     asked(operation, None).iter().try_for_each(|asked| {
@@ -97,12 +98,12 @@ pub(crate) fn inputs_exist(cluster: &Cluster, found: &Found) -> Result<(), Refus
         text(found, "preCheckRef", at, crd::KEY_PRECHECK)?;
     }
     let Some(at) = &spec.ssh_auth_ref else { return Ok(()) };
-    let missing = || Refusal::Missing { field: "sshAuthRef".into(), kind: "Secret", at: at.clone() };
+    let missing = || Refusal::Missing { field: "sshAuthRef", kind: "Secret", at: at.clone() };
     let secret = found.ssh.as_ref().ok_or_else(missing)?;
     if !secret.keys.contains(crd::KEY_SSH) {
         let found = list(&secret.keys, 10);
         return Err(Refusal::MissingKey {
-            field: "sshAuthRef".into(),
+            field: "sshAuthRef",
             kind: "Secret",
             at: at.clone(),
             key: crd::KEY_SSH,
@@ -160,20 +161,14 @@ fn same_namespace<'a>(references: impl Iterator<Item = (String, &'a DataRef)>) -
     }
 }
 
-fn text(found: &Found, field: &str, at: &DataRef, key: &'static str) -> Result<String, Refusal> {
+fn text(found: &Found, field: &'static str, at: &DataRef, key: &'static str) -> Result<String, Refusal> {
     let map = config_map(found, field, at)?;
-    let missing = || Refusal::MissingKey {
-        field: field.into(),
-        kind: "ConfigMap",
-        at: at.clone(),
-        key,
-        found: list(keys(map), 10),
-    };
+    let missing = || Refusal::MissingKey { field, kind: "ConfigMap", at: at.clone(), key, found: list(keys(map), 10) };
     map.data.as_ref().and_then(|data| data.get(key)).cloned().ok_or_else(missing)
 }
 
-fn config_map<'a>(found: &'a Found, field: &str, at: &DataRef) -> Result<&'a ConfigMap, Refusal> {
-    found.config_maps.get(at).ok_or_else(|| Refusal::Missing { field: field.into(), kind: "ConfigMap", at: at.clone() })
+fn config_map<'a>(found: &'a Found, field: &'static str, at: &DataRef) -> Result<&'a ConfigMap, Refusal> {
+    found.config_maps.get(at).ok_or_else(|| Refusal::Missing { field, kind: "ConfigMap", at: at.clone() })
 }
 
 fn keys(map: &ConfigMap) -> impl Iterator<Item = &String> {

@@ -145,7 +145,9 @@ fn flaw(operation: &ClusterOperation, said: &Termination) -> Option<(&'static st
         return Some(("RunFailed", format!("It ended with exit code {}.", said.rc)));
     }
     let asked = operation.spec.pre_hook.len() + 1 + operation.spec.post_hook.len();
-    if said.steps.len() < asked || !said.steps.iter().any(|step| step.role == StepRole::Main) {
+    if said.steps.len() + usize::try_from(said.dropped).unwrap_or(0) < asked
+        || !said.steps.iter().any(|step| step.role == StepRole::Main)
+    {
         return Some((
             "NoResult",
             format!("Its summary tells of {} steps, but {asked} were asked for.", said.steps.len()),
@@ -279,13 +281,13 @@ fn total(said: &Termination) -> Option<Recap> {
     recaps.peek()?;
     Some(recaps.fold(Recap::default(), |sum, one| Recap {
         hosts: sum.hosts.max(one.hosts),
-        ok: sum.ok + one.totals.ok,
-        changed: sum.changed + one.totals.changed,
-        unreachable: sum.unreachable + one.totals.unreachable,
-        failed: sum.failed + one.totals.failed,
-        skipped: sum.skipped + one.totals.skipped,
-        rescued: sum.rescued + one.totals.rescued,
-        ignored: sum.ignored + one.totals.ignored,
+        ok: sum.ok.saturating_add(one.totals.ok),
+        changed: sum.changed.saturating_add(one.totals.changed),
+        unreachable: sum.unreachable.saturating_add(one.totals.unreachable),
+        failed: sum.failed.saturating_add(one.totals.failed),
+        skipped: sum.skipped.saturating_add(one.totals.skipped),
+        rescued: sum.rescued.saturating_add(one.totals.rescued),
+        ignored: sum.ignored.saturating_add(one.totals.ignored),
     }))
 }
 

@@ -8,22 +8,22 @@ fn operation(cancel: bool) -> ClusterOperation {
     operation
 }
 
-fn job(suspend: bool, status: Value) -> Job {
+fn job(suspend: bool, status: &Value) -> Job {
     serde_json::from_value(json!({"metadata": {"name": "j"}, "spec": {"suspend": suspend, "activeDeadlineSeconds": 60, "template": {}}, "status": status})).unwrap()
 }
 
 fn ended_job(kind: &str, reason: &str) -> Job {
-    job(false, json!({"conditions": [{"type": kind, "status": "True", "reason": reason, "message": "Job said so"}]}))
+    job(false, &json!({"conditions": [{"type": kind, "status": "True", "reason": reason, "message": "Job said so"}]}))
 }
 
-fn pod(status: Value) -> Pod {
+fn pod(status: &Value) -> Pod {
     serde_json::from_value(json!({"metadata": {"name": "p"}, "status": status})).unwrap()
 }
 
 fn ended_pod(code: i32, reason: &str, message: &str) -> Pod {
     let terminated = json!({"exitCode": code, "reason": reason, "message": message});
     pod(
-        json!({"containerStatuses": [{"name": "kubeonkube", "image": "", "imageID": "", "ready": false, "restartCount": 0, "state": {"terminated": terminated}}]}),
+        &json!({"containerStatuses": [{"name": "kubeonkube", "image": "", "imageID": "", "ready": false, "restartCount": 0, "state": {"terminated": terminated}}]}),
     )
 }
 
@@ -34,6 +34,8 @@ fn summary(rc: i32, change: impl FnOnce(&mut Value)) -> String {
     change(&mut said);
     said.to_string()
 }
+
+type Spoilt = (fn(&mut Value), &'static str);
 
 fn now() -> Time {
     Time(jiff::Timestamp::from_second(1_800_000_000).unwrap())
@@ -61,7 +63,7 @@ fn success_takes_a_complete_job_and_a_recap_with_hosts_and_without_failures() {
         (status, message.as_str()),
         (Phase::Succeeded, "ping.yml: 3 hosts, 6 tasks ok, 1 of them changed something.")
     );
-    let spoilt: [(fn(&mut Value), &str); 6] = [
+    let spoilt: [Spoilt; 6] = [
         (|said| said["steps"][0]["recap"] = Value::Null, "NoHostsMatched"),
         (|said| said["steps"][0]["recap"]["hosts"] = json!(0), "NoHostsMatched"),
         (|said| said["steps"][0]["recap"]["unreachable"] = json!(1), "HostsUnreachable"),
@@ -123,20 +125,20 @@ fn a_failure_names_its_cause() {
             ended_pod(4, "Error", &summary(4, |said| said["steps"][0]["recap"]["unreachable"] = json!(2))),
             "HostsUnreachable",
         ),
-        (pod(json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory."})), "Evicted"),
-        (pod(json!({"conditions": [{"type": "DisruptionTarget", "status": "True"}]})), "Disrupted"),
-        (pod(json!({"phase": "Failed", "message": "the process is gone"})), "PodLost"),
+        (pod(&json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory."})), "Evicted"),
+        (pod(&json!({"conditions": [{"type": "DisruptionTarget", "status": "True"}]})), "Disrupted"),
+        (pod(&json!({"phase": "Failed", "message": "the process is gone"})), "PodLost"),
     ] {
         assert_eq!(reason(&failed, &pod), (Phase::Failed, why.into()));
     }
-    let lost = pod(json!({"phase": "Failed", "message": "the process is gone"}));
+    let lost = pod(&json!({"phase": "Failed", "message": "the process is gone"}));
     assert!(ended(&operation(false), &failed, Some(&lost)).2.contains("the process is gone"));
     assert_eq!(ended(&operation(false), &ended_job("Failed", "DeadlineExceeded"), None).1, "DeadlineExceeded");
 }
 
 #[test]
 fn the_pods_end_is_waited_for_when_the_job_ended_first() {
-    let running = pod(json!({"phase": "Running"}));
+    let running = pod(&json!({"phase": "Running"}));
     for kind in ["Complete", "Failed"] {
         assert_eq!(judge(&operation(false), &ended_job(kind, ""), Some(&running), false, &now()), Verdict::Unclear);
         assert_eq!(judge(&operation(false), &ended_job(kind, ""), None, false, &now()), Verdict::Unclear);
@@ -150,13 +152,13 @@ fn a_cancelled_run_ends_when_its_pod_did_and_says_what_was_in_flight() {
         said["running"] = json!({"task": "Upgrade", "hosts": ["w1", "w2"]});
     });
     let (status, reason, message) =
-        ended(&operation(true), &job(true, json!({"active": 1})), Some(&ended_pod(143, "Error", &said)));
+        ended(&operation(true), &job(true, &json!({"active": 1})), Some(&ended_pod(143, "Error", &said)));
     assert_eq!((status, reason.as_str()), (Phase::Failed, "Cancelled"));
     assert_eq!(message, "It was cancelled while task “Upgrade” was in flight on w1, w2.");
     let suspended = |status: &str| json!({"conditions": [{"type": "Suspended", "status": "True"}], status: 1});
-    assert_eq!(ended(&operation(true), &job(true, suspended("failed")), None).1, "Cancelled");
+    assert_eq!(ended(&operation(true), &job(true, &suspended("failed")), None).1, "Cancelled");
     for still in ["active", "terminating"] {
-        let verdict = judge(&operation(true), &job(true, suspended(still)), None, true, &now());
+        let verdict = judge(&operation(true), &job(true, &suspended(still)), None, true, &now());
         assert!(matches!(verdict, Verdict::Running { reason: "Cancelling", .. }), "{still}");
     }
 }
@@ -171,11 +173,11 @@ fn a_run_that_was_over_before_the_cancel_keeps_its_result() {
 fn a_pod_that_cannot_start_says_why() {
     let waiting = |reason: &str| {
         pod(
-            json!({"containerStatuses": [{"name": "kubeonkube", "image": "", "imageID": "", "ready": false, "restartCount": 0,
+            &json!({"containerStatuses": [{"name": "kubeonkube", "image": "", "imageID": "", "ready": false, "restartCount": 0,
         "state": {"waiting": {"reason": reason, "message": "not found"}}}]}),
         )
     };
-    let said = |pod: &Pod| judge(&operation(false), &job(false, json!({"active": 1})), Some(pod), false, &now());
+    let said = |pod: &Pod| judge(&operation(false), &job(false, &json!({"active": 1})), Some(pod), false, &now());
     assert_eq!(
         said(&waiting("ImagePullBackOff")),
         Verdict::Running { reason: "PodWaiting", message: "Its pod can't start: ImagePullBackOff: not found".into() }

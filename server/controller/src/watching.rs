@@ -109,3 +109,20 @@ pub(crate) async fn tell_of_config_maps(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crd::ClusterOperation;
+
+    #[test]
+    fn an_object_that_cannot_be_read_does_not_stop_the_others() {
+        let event = |spec: serde_json::Value| {
+            let object = serde_json::json!({"metadata": {"name": "a"}, "spec": spec});
+            readable(Event::Apply(serde_json::from_value::<DeserializeGuard<ClusterOperation>>(object).unwrap()))
+        };
+        assert!(event(serde_json::json!("nonsense")).is_none());
+        let good = serde_json::json!({"cluster": "c", "actionType": "shell", "action": "a", "image": "i"});
+        assert!(matches!(event(good), Some(Event::Apply(_))));
+    }
+}

@@ -1,5 +1,7 @@
 //! Somebody else saved meanwhile: both sides, and a way to take either.
 
+use std::collections::HashSet;
+
 use leptos::prelude::*;
 
 use crate::form::Submission;
@@ -23,15 +25,39 @@ pub(super) fn Conflict(theirs: String, yours: String, version: String, take: Cal
             <div class="sides">
                 <div>
                     <h4>"Theirs, as it is saved now"</h4>
-                    <pre class="side-text" tabindex="0">{theirs}</pre>
+                    <SideText text=theirs.clone() other=yours.clone()/>
                     // Without JavaScript: this page anew.
                     <a class="btn" href="" rel="external" on:click=take_theirs>"Take theirs"</a>
                 </div>
                 <div>
                     <h4>"Yours, as you typed it"</h4>
-                    <pre class="side-text" tabindex="0">{yours}</pre>
+                    <SideText text=yours other=theirs/>
                 </div>
             </div>
         </section>
+    }
+}
+
+/// One side; what the other one lacks is marked.
+#[component]
+fn SideText(text: String, other: String) -> impl IntoView {
+    let lines = marked(&text, &other).into_iter().map(|(line, differs)| view! { <span class:differs=differs>{line}</span> });
+    view! { <pre class="side-text" tabindex="0">{lines.collect_view()}</pre> }
+}
+
+/// Each line of `text`, and whether `other` has no such line.
+fn marked(text: &str, other: &str) -> Vec<(String, bool)> {
+    let known: HashSet<_> = other.lines().collect();
+    text.lines().map(|line| (line.to_owned(), !known.contains(line))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_that_the_other_side_lacks_are_marked() {
+        let marked = marked("all:\n  a:\n", "all:\n  b:\n");
+        assert_eq!(marked, [("all:".to_owned(), false), ("  a:".to_owned(), true)]);
     }
 }

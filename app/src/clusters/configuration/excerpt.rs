@@ -16,7 +16,6 @@ pub(super) fn Excerpt(text: String, message: String) -> impl IntoView {
                             <span class:named=named>
                                 <i>{format!("{number:>5}  ")}</i>
                                 {line}
-                                "\n"
                             </span>
                         }
                     })

@@ -10,7 +10,11 @@ pub(super) fn Review(review: ChangeReview, document: Document) -> impl IntoView 
     let changed = review.lines.iter().any(|line| matches!(line.kind, DiffKind::Added | DiffKind::Removed));
     let body = if changed {
         view! {
-            <ul class="plain">{review.summary.into_iter().map(|line| view! { <li>{line}</li> }).collect_view()}</ul>
+            {(!review.summary.is_empty())
+                .then(|| {
+                    let lines = review.summary.into_iter().map(|line| view! { <li>{line}</li> }).collect_view();
+                    view! { <ul class="plain">{lines}</ul> }
+                })}
             <Diff lines=review.lines label=format!("Changes of the {}", document.as_str())/>
         }
         .into_any()

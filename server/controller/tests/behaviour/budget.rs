@@ -12,7 +12,7 @@ const BUDGET: usize = 12;
 async fn an_operation_takes_at_most_12_requests_events_included() {
     let world = World::new().await;
     world.cluster("prod").await;
-    world.cluster_that("prod", "know its inputs", |cluster| ready(cluster)).await;
+    world.cluster_that("prod", "know its inputs", ready).await;
     for name in ["first", "second"] {
         let spent = spent_on(&world, name, "ok").await;
         assert!(spent.len() <= BUDGET, "{} requests: {spent:#?}", spent.len());
@@ -25,7 +25,7 @@ async fn an_operation_takes_at_most_12_requests_events_included() {
 async fn an_operation_that_has_to_wait_takes_at_most_12_requests_too() {
     let world = World::new().await;
     world.cluster("prod").await;
-    world.cluster_that("prod", "know its inputs", |cluster| ready(cluster)).await;
+    world.cluster_that("prod", "know its inputs", ready).await;
     let before = world.controller().relay.requests.lock().unwrap().len();
     let names: Vec<String> = (0..20).map(|n| format!("op-{n:02}")).collect();
     world.submit(&names[0], "prod", "hold").await;
@@ -54,8 +54,8 @@ async fn open_and_finished_operations_cost_nothing_while_nothing_happens() {
     event_of(&world, "over").await;
     world.operation_that("waiting", "wait", |operation| reason(operation) == "ClusterBusy").await;
     world.operation_that("running", "run", |operation| reason(operation) == "Running").await;
-    world.cluster_that("prod", "know its inputs", |cluster| ready(cluster)).await;
-    world.cluster_that("test", "know its inputs", |cluster| ready(cluster)).await;
+    world.cluster_that("prod", "know its inputs", ready).await;
+    world.cluster_that("test", "know its inputs", ready).await;
     let count = || world.controller().relay.requests.lock().unwrap().len();
     let before = count();
     // There is nothing to wait for but time itself.

@@ -95,7 +95,7 @@ async fn k4_playbooks_scripts_and_hooks_come_from_config_maps_as_asked() {
     world.config_map("careful-vars", &[("group_vars.yml", "")]).await;
     world
         .create_cluster("careful", |spec| {
-            (spec.ssh_auth_ref, spec.pre_check_ref) = (None, Some(DataRef::new(NAMESPACE, "check")))
+            (spec.ssh_auth_ref, spec.pre_check_ref) = (None, Some(DataRef::new(NAMESPACE, "check")));
         })
         .await;
     let books = Some(DataRef::new(NAMESPACE, "books"));

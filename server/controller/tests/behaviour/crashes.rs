@@ -86,8 +86,9 @@ async fn a_crash_while_the_turn_is_handed_on_neither_doubles_nor_loses_the_next_
             let operation = world.finished(name).await;
             assert_eq!(phase(&operation), Phase::Succeeded, "cut after {n}: {}", message(&operation));
             assert_eq!(world.kubelet.runs_of(name), 1, "cut after {n}");
-            one_entry(&world, name).await;
         }
+        one_entry(&world, &first).await;
+        one_entry(&world, &next).await;
         world.stop_controller().await;
         if !cut {
             break;

@@ -17,8 +17,6 @@ use tokio::sync::Notify;
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     pub(crate) operation: String,
-    pub(crate) cluster: String,
-    pub(crate) job_uid: String,
     pub(crate) hosts_yml: String,
     /// Unfinished Jobs of the same cluster when this one was seen, itself left out.
     pub(crate) beside: Vec<String>,
@@ -84,8 +82,6 @@ impl Kubelet {
         let text = |key: &str| String::from_utf8(inputs.data.as_ref().unwrap()[key].0.clone()).unwrap();
         self.runs.lock().unwrap().push(Run {
             operation: operation.clone(),
-            cluster,
-            job_uid: job.uid().unwrap(),
             hosts_yml: text("hosts.yml"),
             beside: beside.map(|other| other.name_any()).collect(),
         });
@@ -140,19 +136,19 @@ async fn start_pod(pods: &Api<Pod>, job: &Job) -> Option<Pod> {
         "spec": {"restartPolicy": "Never", "containers": [{"name": "kubeonkube", "image": "x"}]}
     })).unwrap();
     let pod = pods.create(&PostParams::default(), &pod).await.ok()?;
-    let running = json!({"status": {"phase": "Running", "containerStatuses": [container(json!({"running": {}}))]}});
+    let running = json!({"status": {"phase": "Running", "containerStatuses": [container(&json!({"running": {}}))]}});
     pods.patch_status(&pod.name_any(), &PatchParams::default(), &Patch::Merge(running)).await.ok()?;
     Some(pod)
 }
 
-fn container(state: Value) -> Value {
+fn container(state: &Value) -> Value {
     json!({"name": "kubeonkube", "image": "x", "imageID": "", "ready": false, "restartCount": 0, "state": state})
 }
 
 async fn end_pod(pods: &Api<Pod>, pod: &Pod, code: i32, reason: &str, message: &str) {
     let state = json!({"terminated": {"exitCode": code, "reason": reason, "message": message, "finishedAt": now()}});
     let phase = if code == 0 { "Succeeded" } else { "Failed" };
-    let status = json!({"status": {"phase": phase, "containerStatuses": [container(state)]}});
+    let status = json!({"status": {"phase": phase, "containerStatuses": [container(&state)]}});
     // Deleted meanwhile: by a cancel, or with its Job.
     let _ = pods.patch_status(&pod.name_any(), &PatchParams::default(), &Patch::Merge(status)).await;
 }

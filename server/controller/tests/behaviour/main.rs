@@ -10,5 +10,6 @@ mod references;
 mod relay;
 mod restoring;
 mod retention;
+mod samples;
 mod turns;
 mod world;

@@ -167,7 +167,9 @@ impl<'a> Decision<'a> {
     /// What is left of `activeDeadlineSeconds`.
     fn deadline(&self) -> Option<SignedDuration> {
         let seconds = self.job.spec.as_ref()?.active_deadline_seconds?;
-        Some(self.now.duration_until(self.started? + SignedDuration::from_secs(seconds)))
+        // Beyond the calendar's end there is no deadline.
+        let end = self.started?.checked_add(SignedDuration::from_secs(seconds)).ok()?;
+        Some(self.now.duration_until(end))
     }
 
     /// What is left of the wait after the last failure.

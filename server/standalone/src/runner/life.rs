@@ -1,7 +1,7 @@
 //! The life of one pod, from its place on the node to its end. It may be cut off anywhere, by a crash or a shutdown, and be begun
 //! again: what was done already is read from the run's folder.
 
-use std::io;
+use std::io::{self, Read};
 use std::process::Child;
 use std::sync::Arc;
 use std::time::Duration;
@@ -199,6 +199,10 @@ impl Node {
         if !is_terminal(&life.pod) {
             self.report(life, Stage::Ended(ended)).await?;
         }
+        // The record stays for weeks; the keys and passwords of a run must not.
+        for part in ["auth", "conf"] {
+            drop(tokio::fs::remove_dir_all(life.dir.root().join(part)).await);
+        }
         if life.is_stopping() {
             let uid = Preconditions { uid: Some(life.uid.clone()), resource_version: None };
             let now =
@@ -326,8 +330,14 @@ impl Life {
     fn last_words(&self) -> String {
         let path = self.pod.spec.as_ref().and_then(|spec| spec.containers.first()?.termination_message_path.as_deref());
         let path = path.unwrap_or("/dev/termination-log").trim_start_matches('/');
-        let mut said = std::fs::read(self.dir.root().join(path)).unwrap_or_default();
-        said.truncate(TERMINATION_MESSAGE);
+        let path = self.dir.root().join(path);
+        let mut said = Vec::new();
+        // The run may have put anything there: a pipe would block for ever, a device never end.
+        if std::fs::symlink_metadata(&path).is_ok_and(|about| about.is_file())
+            && let Ok(file) = std::fs::File::open(&path)
+        {
+            drop(file.take(TERMINATION_MESSAGE as u64).read_to_end(&mut said));
+        }
         String::from_utf8_lossy(&said).trim().to_owned()
     }
 }

@@ -162,7 +162,9 @@ pub(crate) fn all(data_dir: &Path) -> PathBuf {
 
 /// The whole file or none of it, also after a power cut.
 pub(crate) fn write_durably(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    write(path, bytes, mode, File::sync_all)
+    write(path, bytes, mode, File::sync_all)?;
+    // The name is the folder's: without this the rename may be lost, and a run that was started would start again.
+    File::open(path.parent().unwrap_or(path))?.sync_all()
 }
 
 /// The whole file or none of it, as long as the machine stays up.

@@ -13,6 +13,9 @@ use crate::store::{Key, WriteError};
 
 /// Seconds a running pod gets to end, if it doesn't say.
 const POD_GRACE: i64 = 30;
+
+/// Seconds; a longer grace period means the same and would leave the calendar.
+const LONGEST_GRACE: i64 = 365 * 24 * 3600;
 /// Namespaces that always exist.
 const PERMANENT: [&str; 3] = ["default", "kube-public", "kube-system"];
 
@@ -144,7 +147,7 @@ fn marked(kind: &Kind, current: &Value, options: &DeleteOptions) -> Value {
         }
     }
     object::set_finalizers(&mut next, finalizers);
-    let grace = grace(kind, current, options);
+    let grace = grace(kind, current, options).min(LONGEST_GRACE);
     let earlier = current.pointer("/metadata/deletionGracePeriodSeconds").and_then(Value::as_i64);
     let first = !object::is_deleting(current);
     if first || earlier.is_some_and(|earlier| grace < earlier) {

@@ -25,6 +25,8 @@ const BOOKMARK: Duration = Duration::from_secs(60);
 const LAST_BOOKMARK: Duration = Duration::from_millis(1500);
 /// Events in one chunk of the body.
 const CHUNK: usize = 500;
+/// However long a client asks for, the clock must be able to say when it ends.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Debug)]
 pub(crate) struct WatchOptions {
@@ -99,7 +101,7 @@ impl Watch {
         shutdown: CancellationToken,
     ) -> Result<Self, Failure> {
         let now = Instant::now();
-        let ends = now + options.timeout;
+        let ends = now + options.timeout.min(LONGEST);
         let mut watch = Self {
             cursor: 0,
             ready: VecDeque::new(),

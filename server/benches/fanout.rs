@@ -1,0 +1,212 @@
+//! A run that says 1,000 lines a second, watched by 1, 100 and 1,000 tabs through real `/live` WebSockets of the real program.
+//! A line's latency runs from its timestamp, which the process beside the run takes when it reads the line from the pipe (so
+//! before the server has it), to the moment the viewer has the frame. Viewers and server share this machine.
+
+mod measure;
+
+use std::{
+    fs,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use futures::{SinkExt, StreamExt, future::join_all};
+use kube::{Api, api::PostParams};
+use measure::{
+    objects,
+    program::Program,
+    report::{Report, rounded},
+};
+use rustix::process::{Resource, getrlimit, setrlimit};
+use serde::Deserialize;
+use tokio::{
+    net::TcpStream,
+    sync::Barrier,
+};
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, connect_async,
+    tungstenite::{Message, client::IntoClientRequest},
+};
+
+const VIEWERS: [usize; 3] = [1, 100, 1000];
+const SECONDS: u64 = 15;
+const LINES_A_SECOND: u64 = 1000;
+/// Latencies up to this many milliseconds are counted one by one.
+const SLOWEST: usize = 60_000;
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+#[tokio::main]
+async fn main() {
+    allow_many_sockets();
+    let mut report = Report::new();
+    let program = Program::start(&[]).await;
+    let (cookie, client) = (program.sign_in().await, program.client().await);
+    objects::clusters(&client, 0..VIEWERS.len()).await;
+    for (n, viewers) in VIEWERS.into_iter().enumerate() {
+        let (run, go) = (format!("run-{viewers}"), program.folder().join(format!("go-{n}")));
+        let script = script(&go.display().to_string());
+        let operation = objects::operation(&run, &format!("c-{n}"), &script);
+        Api::all(client.clone()).create(&PostParams::default(), &operation).await.expect("an operation");
+        program.settled().await;
+        let before = program.memory();
+        let sockets = join_all((0..viewers).map(|_| open(&program, &cookie, &run))).await;
+        program.settled().await;
+        let idle = program.memory();
+        let everybody = Arc::new(Barrier::new(viewers + 1));
+        let watching: Vec<_> = sockets.into_iter().map(|socket| tokio::spawn(watch(socket, everybody.clone()))).collect();
+        everybody.wait().await;
+        fs::write(&go, "").expect("written");
+        let (begun, used) = (Instant::now(), program.processor());
+        let mut peak = idle;
+        let seen = tokio::spawn(join_all(watching));
+        let mut tick = tokio::time::interval(Duration::from_millis(250));
+        while !seen.is_finished() {
+            tick.tick().await;
+            let now = program.memory();
+            peak = if now.anonymous > peak.anonymous { now } else { peak };
+        }
+        let processor = (program.processor() - used) / begun.elapsed().as_secs_f64();
+        let seen = Seen::all(seen.await.expect("no panic").into_iter().map(|seen| seen.expect("no panic")));
+        let what = if viewers == 1 { "1 viewer".into() } else { format!("{viewers} viewers") };
+        report.tell(format!("{what}: latency, p50"), format!("{} ms", seen.percentile(50)));
+        report.at_most(format!("{what}: latency, p99"), seen.percentile(99) as f64, 150.0, "ms");
+        report.at_most(format!("{what}: lines lost or doubled"), seen.wrong as f64, 0.0, "");
+        report.at_most(format!("{what}: left out with a gap frame, and fetched again"), seen.gaps as f64, 0.0, "");
+        let per_viewer = |memory: measure::program::Memory| (memory.anonymous - before.anonymous) * 1000.0 / viewers as f64;
+        if viewers > 1 {
+            report.at_most(format!("{what}: memory for each while lines come, at its highest"), per_viewer(peak), 64.0, "KB");
+            report.tell(format!("{what}: memory for each before the first line"), format!("{} KB", rounded(per_viewer(idle))));
+        }
+        report.tell(format!("{what}: the server's processor time"), format!("{:.0} % of one core", processor * 100.0));
+    }
+    report.note(format!("{} lines a run; memory is the server's, without the kernel's socket buffers.", SECONDS * LINES_A_SECOND));
+    report.print();
+}
+
+/// Waits for a file, then says ten lines every ten milliseconds.
+fn script(go: &str) -> String {
+    let rounds = SECONDS * 100;
+    format!(
+        "exec python3 - <<'END'
+import os, sys, time
+while not os.path.exists('{go}'):
+    time.sleep(0.01)
+begun = time.monotonic()
+for round in range({rounds}):
+    for line in range(10):
+        sys.stdout.write(f'ok: [worker-{{round:04d}}] => line {{line}} of a task that says about as much as ansible does\\n')
+    sys.stdout.flush()
+    time.sleep(max(0.0, begun + (round + 1) * 0.01 - time.monotonic()))
+END"
+    )
+}
+
+/// A tab that follows the run.
+async fn open(program: &Program, cookie: &str, run: &str) -> Socket {
+    let address = program.address;
+    let mut request = format!("ws://{address}/live").into_client_request().expect("a request");
+    request.headers_mut().insert("cookie", cookie.parse().expect("ascii"));
+    request.headers_mut().insert("origin", format!("http://{address}").parse().expect("ascii"));
+    let (mut socket, _) = connect_async(request).await.expect("connected");
+    let follow = format!(r#"{{"do":"follow","run":"{run}","from":1}}"#);
+    socket.send(Message::text(follow)).await.expect("sent");
+    socket
+}
+
+/// What one viewer, or all of them, saw.
+struct Seen {
+    /// How many lines took so many milliseconds.
+    latencies: Vec<u32>,
+    /// Lines that were missing or came twice.
+    wrong: u64,
+    /// Lines that a gap frame left out.
+    gaps: u64,
+}
+
+/// A frame, as far as this needs it. A full reading of every line by a thousand viewers would measure the viewers.
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    #[serde(default)]
+    first: u64,
+    #[serde(default)]
+    from: u64,
+    #[serde(default)]
+    to: u64,
+}
+
+/// Everything until the end of the run.
+async fn watch(mut socket: Socket, everybody: Arc<Barrier>) -> Seen {
+    let mut seen = Seen { latencies: vec![0; 256], wrong: 0, gaps: 0 };
+    let mut next = 1;
+    everybody.wait().await;
+    while let Some(message) = socket.next().await {
+        let Message::Text(frame) = message.expect("the socket stays open") else { continue };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as u64;
+        let head: Head<'_> = serde_json::from_str(&frame).expect("a frame");
+        match head.kind {
+            "lines" => {
+                seen.wrong += next_to(head.first, next);
+                let mut count = 0;
+                // A quote inside a line is escaped, so this is found where a line begins and nowhere else.
+                for line in frame.split("{\"t\":").skip(1) {
+                    let at: u64 = line.split(',').next().and_then(|at| at.parse().ok()).expect("a time");
+                    let took = (now.saturating_sub(at) as usize).min(SLOWEST);
+                    if seen.latencies.len() <= took {
+                        seen.latencies.resize(took + 1, 0);
+                    }
+                    seen.latencies[took] += 1;
+                    count += 1;
+                }
+                next = head.first + count;
+            }
+            "gap" => {
+                seen.gaps += head.to - head.from;
+                next = head.to;
+            }
+            "end" => break,
+            "refused" | "signed_out" => panic!("{frame}"),
+            _ => {}
+        }
+    }
+    seen.wrong += next_to(SECONDS * LINES_A_SECOND + 1, next);
+    seen
+}
+
+/// How many lines lie between what came and what should have come, either way.
+fn next_to(came: u64, expected: u64) -> u64 {
+    came.abs_diff(expected)
+}
+
+impl Seen {
+    fn all(viewers: impl Iterator<Item = Seen>) -> Self {
+        let mut all = Seen { latencies: Vec::new(), wrong: 0, gaps: 0 };
+        for seen in viewers {
+            all.wrong += seen.wrong;
+            all.gaps += seen.gaps;
+            all.latencies.resize(all.latencies.len().max(seen.latencies.len()), 0);
+            all.latencies.iter_mut().zip(&seen.latencies).for_each(|(all, one)| *all += one);
+        }
+        all
+    }
+
+    /// In milliseconds.
+    fn percentile(&self, percent: u64) -> usize {
+        let total: u64 = self.latencies.iter().map(|count| u64::from(*count)).sum();
+        let mut left = (total * percent).div_ceil(100);
+        let reached = self.latencies.iter().position(|count| {
+            left = left.saturating_sub(u64::from(*count));
+            left == 0
+        });
+        reached.unwrap_or(SLOWEST)
+    }
+}
+
+/// A thousand viewers need as many descriptors here and in the program, which inherits the limit.
+fn allow_many_sockets() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    setrlimit(Resource::Nofile, limit).expect("up to the hard limit");
+}

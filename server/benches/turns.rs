@@ -1,0 +1,228 @@
+//! From an operation to its Job. The controller works in this process over the embedded API (SQLite on this disk, every write
+//! synced); Jobs are ended at once by a task that plays Job controller and kubelet. What a client would see is measured: two
+//! watches take down when a Cluster has its turn and when a Job is there.
+
+mod kubelet;
+mod measure;
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use crd::{Cluster, ClusterOperation, Phase};
+use futures::StreamExt;
+use k8s_openapi::api::batch::v1::Job;
+use kube::{
+    Api, Client, ResourceExt,
+    api::PostParams,
+    client::Body,
+    runtime::watcher::{self, Event, watcher},
+};
+use measure::{
+    eventually, objects,
+    report::{Report, percentile},
+};
+use tokio_util::sync::CancellationToken;
+
+/// Operations of the burst, each on a cluster of its own.
+const BURST: usize = 1000;
+/// Operations one after the other.
+const ALONE: usize = 50;
+
+#[tokio::main]
+async fn main() {
+    let mut report = Report::new();
+    let lab = Lab::new().await;
+    objects::clusters(&lab.client, 0..BURST + ALONE).await;
+    lab.rest().await;
+
+    let mut idle = Vec::new();
+    for n in 0..ALONE {
+        let submitted = lab.submit(&format!("alone-{n}"), BURST + n).await;
+        let seen = lab.seen_job(&format!("alone-{n}")).await;
+        idle.push(seen - submitted);
+        lab.all_over(n + 1).await;
+    }
+    report.tell("one operation, idle: object → Job, p50", format!("{:.1} ms", percentile(&mut idle, 50)));
+    report.at_most("one operation, idle: object → Job, p99", percentile(&mut idle, 99), 60.0, "ms");
+
+    lab.rest().await;
+    let (begun, before) = (Instant::now(), lab.requests());
+    let submitted = Mutex::new(HashMap::new());
+    objects::each(0..40, async |n| {
+        let name = format!("forty-{n}");
+        let at = lab.submit(&name, n % 20).await;
+        submitted.lock().expect("no panic").insert(name, at);
+    })
+    .await;
+    lab.all_over(ALONE + 40).await;
+    let spent = begun.elapsed();
+    let mut waits: Vec<_> = submitted.into_inner().expect("no panic").iter().map(|(name, at)| lab.job_at(name) - *at).collect();
+    report.at_most("40 operations on 20 clusters: object → Job, p50", percentile(&mut waits, 50), 150.0, "ms");
+    report.at_least("… operations a second, to their ends", 40.0 / spent.as_secs_f64(), 30.0, "/s");
+    lab.rest().await;
+    report.tell("… API requests per operation", format!("{:.1}", (lab.requests() - before) as f64 / 40.0));
+
+    let (begun, before) = (Instant::now(), lab.requests());
+    objects::each(0..BURST, async |n| drop(lab.submit(&format!("burst-{n}"), n).await)).await;
+    let created = begun.elapsed();
+    lab.all_over(ALONE + 40 + BURST).await;
+    let spent = begun.elapsed();
+    let mut turns: Vec<_> = (0..BURST).map(|n| format!("burst-{n}")).map(|name| lab.job_at(&name) - lab.turn_at(&name)).collect();
+    report.at_most(format!("{BURST} operations on {BURST} clusters: turn → Job, p50"), percentile(&mut turns, 50), 150.0, "ms");
+    report.at_most(format!("{BURST} operations on {BURST} clusters: turn → Job, p99"), percentile(&mut turns, 99), 500.0, "ms");
+    report.at_least("… operations a second, to their ends", BURST as f64 / spent.as_secs_f64(), 30.0, "/s");
+    report.tell("… operations created a second (while the first ones run)", format!("{:.0} /s", BURST as f64 / created.as_secs_f64()));
+    lab.rest().await;
+    report.at_most("… API requests per operation, Events included", (lab.requests() - before) as f64 / BURST as f64, 12.0, "");
+
+    lab.kubelet.hold();
+    objects::each(0..5, async |n| drop(lab.submit(&format!("held-{n}"), n).await)).await;
+    for n in 0..5 {
+        lab.seen_job(&format!("held-{n}")).await;
+    }
+    lab.rest().await;
+    let before = lab.requests();
+    // There is nothing to wait for but time itself.
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let idle = (lab.requests() - before) as f64 / 10.0;
+    report.at_most(format!("idle, {} clusters and 5 open operations: API requests a second", BURST + ALONE), idle, 0.1, "/s");
+    report.note("Requests are the controller's, without watches and the lists they begin with. Default --max-running: 20 at a time.");
+    report.print();
+    lab.stop.cancel();
+}
+
+/// An API, a controller, and who watches them.
+struct Lab {
+    client: Client,
+    kubelet: Arc<kubelet::Kubelet>,
+    requests: Arc<AtomicUsize>,
+    turns: Arc<Moments>,
+    jobs: Arc<Moments>,
+    ends: Arc<Moments>,
+    stop: CancellationToken,
+    _api: Arc<standalone::Api>,
+    _data: tempfile::TempDir,
+}
+
+/// When something was first seen, by the name of its operation.
+#[derive(Default)]
+struct Moments(Mutex<HashMap<String, Instant>>);
+
+impl Moments {
+    fn note(&self, operation: &str) {
+        self.0.lock().expect("no panic").entry(operation.to_owned()).or_insert_with(Instant::now);
+    }
+
+    fn of(&self, operation: &str) -> Option<Instant> {
+        self.0.lock().expect("no panic").get(operation).copied()
+    }
+
+    fn count(&self) -> usize {
+        self.0.lock().expect("no panic").len()
+    }
+}
+
+impl Lab {
+    async fn new() -> Self {
+        let data = tempfile::tempdir().expect("a directory");
+        let options = standalone::Options { data_dir: data.path().into(), crds: crd::all(), logs: Arc::new(standalone::NoLogs) };
+        let api = standalone::Api::open(options).expect("the API opens");
+        let (stop, requests) = (CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
+        let kubelet = Arc::new(kubelet::Kubelet::default());
+        tokio::spawn(kubelet.clone().work(api.client("kubelet")));
+        let config = controller::Config { controller_namespace: "default".into(), ..controller::Config::default() };
+        let counted = counted(&api.client("controller"), requests.clone());
+        let (running, _) = controller::start(counted, config, stop.clone());
+        assert!(running.ready().await, "the controller starts");
+        let client = api.client("client");
+        let [turns, jobs, ends] = [(); 3].map(|()| Arc::new(Moments::default()));
+        watch(&client, &turns, |cluster: &Cluster| {
+            let history = cluster.status.iter().flat_map(|status| &status.conditions);
+            history.map(|entry| entry.cluster_ops.clone()).collect()
+        });
+        watch(&client, &jobs, |job: &Job| job.labels().get(crd::LABEL_OPERATION).cloned().into_iter().collect());
+        watch(&client, &ends, |operation: &ClusterOperation| {
+            let phase = operation.status.as_ref().map(|status| status.status).unwrap_or_default();
+            assert!(phase != Phase::Failed, "{operation:#?}");
+            (phase == Phase::Succeeded).then(|| operation.name_any()).into_iter().collect()
+        });
+        Self { client, kubelet, requests, turns, jobs, ends, stop, _api: api, _data: data }
+    }
+
+    /// Creates an operation; when that was asked for.
+    async fn submit(&self, name: &str, cluster: usize) -> Instant {
+        let asked = Instant::now();
+        let operation = objects::operation(name, &format!("c-{cluster}"), "true");
+        Api::all(self.client.clone()).create(&PostParams::default(), &operation).await.expect("an operation");
+        asked
+    }
+
+    async fn seen_job(&self, operation: &str) -> Instant {
+        eventually("a Job", async || self.jobs.of(operation)).await
+    }
+
+    fn job_at(&self, operation: &str) -> Instant {
+        self.jobs.of(operation).expect("it has a Job")
+    }
+
+    fn turn_at(&self, operation: &str) -> Instant {
+        self.turns.of(operation).expect("it had its turn")
+    }
+
+    async fn all_over(&self, operations: usize) {
+        eventually("the ends", async || (self.ends.count() == operations).then_some(())).await;
+    }
+
+    fn requests(&self) -> usize {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the controller asks for nothing any more.
+    async fn rest(&self) {
+        let mut tick = tokio::time::interval(Duration::from_millis(500));
+        let (mut before, mut quiet) = (self.requests(), 0);
+        tick.tick().await;
+        while quiet < 4 {
+            tick.tick().await;
+            let now = self.requests();
+            quiet = if now == before { quiet + 1 } else { 0 };
+            before = now;
+        }
+    }
+}
+
+/// A client that counts what passes, but for watches and the lists they begin with.
+fn counted(behind: &Client, requests: Arc<AtomicUsize>) -> Client {
+    let behind = behind.clone();
+    let service = tower::service_fn(move |request: http::Request<Body>| {
+        let query = request.uri().query().unwrap_or_default();
+        if !query.contains("watch=true") && !query.contains("limit=500") {
+            requests.fetch_add(1, Ordering::Relaxed);
+        }
+        let behind = behind.clone();
+        async move { behind.send(request).await }
+    });
+    Client::new(service, "default")
+}
+
+/// Notes when each operation that `of` finds in an object was first seen there.
+fn watch<K>(client: &Client, moments: &Arc<Moments>, of: impl Fn(&K) -> Vec<String> + Send + 'static)
+where
+    K: kube::Resource<DynamicType = ()> + Clone + std::fmt::Debug + serde::de::DeserializeOwned + Send + 'static,
+{
+    let (api, moments) = (Api::<K>::all(client.clone()), moments.clone());
+    tokio::spawn(async move {
+        let mut events = watcher(api, watcher::Config::default()).boxed();
+        while let Some(event) = events.next().await {
+            if let Ok(Event::Apply(object) | Event::InitApply(object)) = event {
+                of(&object).iter().for_each(|operation| moments.note(operation));
+            }
+        }
+    });
+}

@@ -1,0 +1,56 @@
+//! What lies in `deploy/samples/` applies as it is and runs.
+
+use std::path::Path;
+
+use crd::Phase;
+use kube::api::{DynamicObject, PostParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use kube::{Api, ResourceExt};
+
+use crate::world::{World, message, phase};
+
+#[tokio::test]
+async fn the_samples_apply_with_their_namespaces_and_run() {
+    let world = World::new().await;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/samples");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    files.sort();
+    // As the README there says: the cluster first.
+    files.sort_by_key(|path| !path.ends_with("cluster.yaml"));
+    let mut operations = Vec::new();
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let text =
+            text.replace("replace this with the private key that opens your machines", "-----BEGIN PRIVATE KEY-----");
+        for document in text.split("---\n") {
+            let object: DynamicObject =
+                serde_saphyr::from_str(document).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+            operations.extend((kind(&object) == "ClusterOperation").then(|| object.name_any()));
+            apply(&world, object).await;
+        }
+    }
+    assert!(operations.len() >= 4, "{operations:?}");
+    for name in operations {
+        let operation = world.finished(&name).await;
+        assert_eq!(phase(&operation), Phase::Succeeded, "{name}: {}", message(&operation));
+        assert_eq!(operation.namespace(), None);
+    }
+}
+
+async fn apply(world: &World, object: DynamicObject) {
+    let types = object.types.clone().unwrap();
+    let kind = GroupVersionKind::try_from(types).unwrap();
+    let resource = ApiResource::from_gvk(&kind);
+    let ours = kind.group == crd::GROUP || kind.kind == "Namespace";
+    let api: Api<DynamicObject> = match object.namespace().filter(|_| !ours) {
+        Some(namespace) => Api::namespaced_with(world.client.clone(), &namespace, &resource),
+        None => Api::all_with(world.client.clone(), &resource),
+    };
+    let name = object.name_any();
+    api.create(&PostParams::default(), &object).await.unwrap_or_else(|why| panic!("{} {name}: {why}", kind.kind));
+}
+
+fn kind(object: &DynamicObject) -> &str {
+    object.types.as_ref().map_or("", |types| types.kind.as_str())
+}
