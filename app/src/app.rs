@@ -19,8 +19,7 @@ use crate::{
     login::SignInPage,
     not_found::NotFoundPage,
     operations::{NewOperationPage, OperationListPage},
-    preferences,
-    routes,
+    preferences, routes,
     run::RunPage,
     settings::SettingsPage,
     ui::clock,
@@ -67,9 +66,5 @@ pub fn App() -> impl IntoView {
 /// In the browser the title is set as text and needs nothing.
 fn escaped(title: String) -> String {
     let title = format!("{title} · kubeonkube");
-    if cfg!(feature = "ssr") {
-        title.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-    } else {
-        title
-    }
+    if cfg!(feature = "ssr") { title.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;") } else { title }
 }

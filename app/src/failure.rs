@@ -22,9 +22,9 @@ impl FromServerFnError for Failure {
             E::Args(detail) | E::MissingArg(detail) | E::Deserialization(detail) => {
                 Problem::BadRequest { message: format!("The request can't be read: {detail}. Nothing was changed.") }
             }
-            E::Request(_) => {
-                Problem::Unavailable { message: "The server can't be reached. Check that it runs, then try again.".into() }
-            }
+            E::Request(_) => Problem::Unavailable {
+                message: "The server can't be reached. Check that it runs, then try again.".into(),
+            },
             _ => Problem::Internal,
         })
     }

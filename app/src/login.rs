@@ -31,10 +31,9 @@ pub enum LoginMode {
 /// link previews follow links, they don't press buttons.
 #[component]
 pub fn SignInPage() -> impl IntoView {
-    let page = SharedValue::new(|| {
-        use_context::<LoginPage>().unwrap_or(LoginPage { mode: LoginMode::Token, problem: None })
-    })
-    .into_inner();
+    let page =
+        SharedValue::new(|| use_context::<LoginPage>().unwrap_or(LoginPage { mode: LoginMode::Token, problem: None }))
+            .into_inner();
     let query = use_query_map();
     let next = query.read_untracked().get("next").filter(|next| redirect::is_local(next)).unwrap_or_default();
     view! {

@@ -22,7 +22,15 @@ mod tests {
     #[test]
     fn only_paths_of_this_console_are_followed() {
         assert!(is_local("/clusters/a?tab=x#L1"));
-        for bad in ["//evil.example", "/\\evil.example", "https://evil.example", "javascript:alert(1)", "", "/a\r\nSet-Cookie: x", "/\t/evil.example"] {
+        for bad in [
+            "//evil.example",
+            "/\\evil.example",
+            "https://evil.example",
+            "javascript:alert(1)",
+            "",
+            "/a\r\nSet-Cookie: x",
+            "/\t/evil.example",
+        ] {
             assert!(!is_local(bad), "{bad:?}");
         }
     }

@@ -17,7 +17,10 @@ pub const SETTINGS: &str = "/settings";
 /// The clusters list with this filter; what is at its default is left out.
 #[must_use]
 pub fn clusters(filter: &ClusterFilter) -> String {
-    with_query(CLUSTERS, &[("q", &filter.q), ("show", &filter.show), ("sort", &filter.sort), ("page", &page(filter.page))])
+    with_query(
+        CLUSTERS,
+        &[("q", &filter.q), ("show", &filter.show), ("sort", &filter.sort), ("page", &page(filter.page))],
+    )
 }
 
 /// A cluster's overview.

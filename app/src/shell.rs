@@ -18,7 +18,9 @@ pub fn shell(assets: &Assets) -> impl IntoView + use<> {
     let Assets { css, js, wasm } = assets.clone();
     // The wasm is asked for before the script that instantiates it has arrived. No preload link: that would make browsers
     // without JavaScript fetch it, too.
-    let boot = format!("const w=fetch({wasm:?});import({js:?}).then(m=>m.default({{module_or_path:w}}).then(()=>m.hydrate()))");
+    let boot = format!(
+        "const w=fetch({wasm:?});import({js:?}).then(m=>m.default({{module_or_path:w}}).then(()=>m.hydrate()))"
+    );
     let theme = match Preferences::of_request().theme {
         Theme::System => None,
         chosen => Some(chosen.as_str()),

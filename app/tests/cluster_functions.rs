@@ -15,7 +15,13 @@ async fn a_form_reaches_the_backend_as_it_was_typed() {
     assert_eq!(page.status, StatusCode::OK, "{}", page.html);
     assert_eq!(page.location.as_deref(), Some("/clusters/prod?registered=1"));
     let called = fake.calls.lock().unwrap().join("\n");
-    for part in ["name: \"prod\"", "name: \"node1\"", "address: \"10.0.0.11\"", "ssh_key: \"a\\nb\\n\"", "variables: \"x: 1\\n\""] {
+    for part in [
+        "name: \"prod\"",
+        "name: \"node1\"",
+        "address: \"10.0.0.11\"",
+        "ssh_key: \"a\\nb\\n\"",
+        "variables: \"x: 1\\n\"",
+    ] {
         assert!(called.contains(part), "{part} is missing in {called}");
     }
 }

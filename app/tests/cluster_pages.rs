@@ -3,9 +3,9 @@
 mod fake;
 
 use api::{Problem, cluster::Health, operation::Phase};
-use kubeonkube_app::{FormAnswer, FormReturn};
 use axum::http::StatusCode;
 use fake::{Fake, cluster, list, operation, page, page_with};
+use kubeonkube_app::{FormAnswer, FormReturn};
 use leptos::prelude::provide_context;
 
 #[tokio::test]
@@ -92,12 +92,8 @@ async fn hostile_words_are_text_everywhere() {
     detail.facts[0].value = hostile.into();
     let mut configuration = fake::configuration();
     configuration.inventory.text = "</textarea><script>alert(1)</script>".into();
-    let fake = Fake {
-        clusters: Ok(list(vec![row])),
-        detail: Ok(detail),
-        configuration: Ok(configuration),
-        ..Fake::default()
-    };
+    let fake =
+        Fake { clusters: Ok(list(vec![row])), detail: Ok(detail), configuration: Ok(configuration), ..Fake::default() };
     let search = "/clusters?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E";
     let named = "/clusters/%3C%2Ftitle%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E/unregister";
     for path in ["/clusters", "/clusters/prod-fra", "/clusters/prod-fra/configuration", search, named] {
@@ -108,12 +104,8 @@ async fn hostile_words_are_text_everywhere() {
 #[tokio::test]
 async fn a_cluster_that_is_not_there_is_a_404_said_once() {
     let gone = Problem::NotFound { what: "cluster".into(), name: "nope".into() };
-    let fake = Fake {
-        detail: Err(gone.clone()),
-        nodes: Err(gone.clone()),
-        configuration: Err(gone),
-        ..Fake::default()
-    };
+    let fake =
+        Fake { detail: Err(gone.clone()), nodes: Err(gone.clone()), configuration: Err(gone), ..Fake::default() };
     for tab in ["", "/nodes", "/operations", "/configuration", "/unregister"] {
         let page = page(&fake, &format!("/clusters/nope{tab}")).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{tab}");
@@ -125,7 +117,12 @@ async fn a_cluster_that_is_not_there_is_a_404_said_once() {
 #[tokio::test]
 async fn a_page_asks_once_for_what_it_shows() {
     let fake = Fake::default();
-    for path in ["/clusters/prod-fra", "/clusters/prod-fra?registered=1", "/clusters/prod-fra/nodes", "/clusters/prod-fra/configuration"] {
+    for path in [
+        "/clusters/prod-fra",
+        "/clusters/prod-fra?registered=1",
+        "/clusters/prod-fra/nodes",
+        "/clusters/prod-fra/configuration",
+    ] {
         fake.calls.lock().unwrap().clear();
         page(&fake, path).await;
         let mut calls = fake.calls.lock().unwrap().clone();

@@ -16,7 +16,10 @@ fn values(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 async fn the_list_shows_status_action_cluster_who_and_when() {
     let mut failed = operation("grow-1", "prod-fra", Phase::Failed);
     failed.message = "“Install” failed on w2".into();
-    let fake = Fake { operations: Ok(operations(vec![failed, operation("ping-2", "lab", Phase::Running)])), ..Fake::default() };
+    let fake = Fake {
+        operations: Ok(operations(vec![failed, operation("ping-2", "lab", Phase::Running)])),
+        ..Fake::default()
+    };
     let page = page(&fake, "/operations").await;
     assert_eq!(page.status, StatusCode::OK);
     page.shows("href=\"/operations/grow-1\"")
@@ -85,11 +88,21 @@ async fn running_again_fills_the_form_in_as_it_was() {
 async fn a_refused_form_comes_back_with_everything_and_the_message_at_the_field() {
     let came_back = || FormReturn {
         form: "review_operation".into(),
-        values: values(&[("cluster", "prod-fra"), ("kind", "script"), ("script", "echo <hi>"), ("extra_args", "--a\n--b"), ("deadline", "soon")]),
+        values: values(&[
+            ("cluster", "prod-fra"),
+            ("kind", "script"),
+            ("script", "echo <hi>"),
+            ("extra_args", "--a\n--b"),
+            ("deadline", "soon"),
+        ]),
         problem: Problem::field("deadline", "Write minutes."),
     };
     let page = page_with(&Fake::default(), "/operations/new", move || provide_context(came_back())).await;
-    page.shows("echo &lt;hi&gt;").shows("--a\n--b").shows("value=\"soon\"").shows("Write minutes.").shows("aria-invalid=\"true\"");
+    page.shows("echo &lt;hi&gt;")
+        .shows("--a\n--b")
+        .shows("value=\"soon\"")
+        .shows("Write minutes.")
+        .shows("aria-invalid=\"true\"");
     page.shows("<details open class=\"advanced\"");
 }
 
@@ -133,7 +146,9 @@ async fn reviewed(pairs: &'static [(&'static str, &'static str)]) -> String {
 async fn what_was_reviewed_is_submitted_and_leads_to_the_run() {
     let fake = Fake::default();
     let reviewed = reviewed(&[("cluster", "prod-fra"), ("action", "ping.yml"), ("extra_args", "-e\r\na=1")]).await;
-    let body = format!("form=submit_operation&cluster=prod-fra&action=ping.yml&extra_args=-e%0D%0Aa%3D1&expected_inputs=0123&reviewed={reviewed}");
+    let body = format!(
+        "form=submit_operation&cluster=prod-fra&action=ping.yml&extra_args=-e%0D%0Aa%3D1&expected_inputs=0123&reviewed={reviewed}"
+    );
     let answer = submit(&fake, "submit_operation", &body).await;
     assert_eq!(answer.location.as_deref(), Some("/operations/ping-x7k2f"), "{}", answer.html);
     assert!(fake.calls.lock().unwrap()[0].contains(r#"expected_inputs: "0123""#));
@@ -162,5 +177,9 @@ async fn a_problem_with_the_action_is_said_at_the_field_it_was_typed_in() {
 async fn without_clusters_the_form_leads_to_registering_one() {
     let mut fake = Fake::default();
     fake.choices.clusters.clear();
-    page(&fake, "/operations/new").await.shows("There is no cluster to run on").shows("href=\"/clusters/new\"").hides("<form id=\"new-operation\"");
+    page(&fake, "/operations/new")
+        .await
+        .shows("There is no cluster to run on")
+        .shows("href=\"/clusters/new\"")
+        .hides("<form id=\"new-operation\"");
 }

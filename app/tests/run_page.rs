@@ -21,7 +21,8 @@ fn log(first: u64, lines: Vec<LogLine>, end: Option<LogEnd>) -> LogPage {
 }
 
 fn events(bodies: Vec<(u64, EventBody)>) -> Vec<RunEvent> {
-    let event = |(n, (after, body))| RunEvent { n, at: NOW.0 - 880_000 + i64::try_from(n).unwrap() * 1000, after, body };
+    let event =
+        |(n, (after, body))| RunEvent { n, at: NOW.0 - 880_000 + i64::try_from(n).unwrap() * 1000, after, body };
     (1..).zip(bodies).map(event).collect()
 }
 
@@ -34,7 +35,15 @@ fn starts(task: u32, host: &str) -> EventBody {
 }
 
 fn ends(task: u32, host: &str, result: HostResult, message: Option<&str>) -> EventBody {
-    EventBody::HostResult { task, host: host.into(), result, ms: 5, message: message.map(Into::into), item: None, ignored: false }
+    EventBody::HostResult {
+        task,
+        host: host.into(),
+        result,
+        ms: 5,
+        message: message.map(Into::into),
+        item: None,
+        ignored: false,
+    }
 }
 
 /// One play, one task on two hosts, the second of which failed.
@@ -42,8 +51,18 @@ fn a_failed_run() -> Fake {
     let mut fake = Fake { run: Ok(run("grow-1", Phase::Failed)), ..Fake::default() };
     let detail = fake.run.as_mut().unwrap();
     detail.row.message = "1 of 2 hosts failed.".into();
-    let failures = vec![TaskFailure { host: "w2".into(), task: "Install".into(), message: "No space left on device".into() }];
-    detail.end = Some(Termination { v: 1, rc: 2, cancelled: false, steps: vec![], dropped: 0, failures, running: None, message: String::new() });
+    let failures =
+        vec![TaskFailure { host: "w2".into(), task: "Install".into(), message: "No space left on device".into() }];
+    detail.end = Some(Termination {
+        v: 1,
+        rc: 2,
+        cancelled: false,
+        steps: vec![],
+        dropped: 0,
+        failures,
+        running: None,
+        message: String::new(),
+    });
     let lines = vec![
         line("PLAY [Workers] ****"),
         line("TASK [Install] ****"),
@@ -60,7 +79,13 @@ fn a_failed_run() -> Fake {
         (2, starts(1, "w2")),
         (3, ends(1, "w1", HostResult::Changed, None)),
         (4, ends(1, "w2", HostResult::Failed, Some("No space left on device"))),
-        (4, EventBody::Stats { hosts: [("w1".into(), HostStats { ok: 1, changed: 1, ..Default::default() }), ("w2".into(), failed)].into() }),
+        (
+            4,
+            EventBody::Stats {
+                hosts: [("w1".into(), HostStats { ok: 1, changed: 1, ..Default::default() }), ("w2".into(), failed)]
+                    .into(),
+            },
+        ),
         (4, EventBody::StepEnd { step: 1, rc: 2 }),
     ]);
     fake
@@ -70,7 +95,10 @@ fn a_failed_run() -> Fake {
 async fn a_failed_run_shows_the_failed_task_first() {
     let page = page(&a_failed_run(), "/operations/grow-1").await;
     assert_eq!(page.status, StatusCode::OK);
-    page.shows("“Install” failed on w2").shows("No space left on device").shows("1 of 2 hosts failed.").shows("Go to line 4");
+    page.shows("“Install” failed on w2")
+        .shows("No space left on device")
+        .shows("1 of 2 hosts failed.")
+        .shows("Go to line 4");
     let at = |text: &str| page.html.find(text).unwrap_or_else(|| panic!("{text} is missing"));
     assert!(at("“Install” failed on w2") < at("class=\"panel totals\""));
     assert!(at("class=\"panel totals\"") < at("class=\"log\""));
@@ -124,7 +152,10 @@ async fn every_phase_has_its_sentence() {
         let mut detail = run("ping-1", phase);
         detail.row.message = message.into();
         let fake = Fake { run: Ok(detail), ..Fake::default() };
-        page(&fake, "/operations/ping-1").await.shows(sentence).shows(&format!("<span class=\"word\">{}", phase.word()));
+        page(&fake, "/operations/ping-1")
+            .await
+            .shows(sentence)
+            .shows(&format!("<span class=\"word\">{}", phase.word()));
     }
 }
 
@@ -139,9 +170,16 @@ async fn a_queued_run_says_what_it_waits_for_and_can_be_taken_back() {
 #[tokio::test]
 async fn a_running_one_names_task_and_hosts_and_asks_before_it_cancels() {
     let mut fake = Fake { run: Ok(run("ping-1", Phase::Running)), ..Fake::default() };
-    fake.record.events = events(vec![(1, EventBody::PlayStart { play: 1, name: "All".into() }), (2, task(1, "Ping")), (2, starts(1, "w1"))]);
+    fake.record.events = events(vec![
+        (1, EventBody::PlayStart { play: 1, name: "All".into() }),
+        (2, task(1, "Ping")),
+        (2, starts(1, "w1")),
+    ]);
     let page = page(&fake, "/operations/ping-1").await;
-    page.shows("“Ping” runs on w1.").shows("Stop this run?").shows("name=\"form\" value=\"cancel_operation\"").shows("1 running");
+    page.shows("“Ping” runs on w1.")
+        .shows("Stop this run?")
+        .shows("name=\"form\" value=\"cancel_operation\"")
+        .shows("1 running");
 }
 
 #[tokio::test]
@@ -157,14 +195,25 @@ async fn a_disabled_cancel_says_why() {
     let mut detail = run("ping-1", Phase::Running);
     detail.cancel = Err("It is being cancelled: the running task is brought to its end.".into());
     let page = page(&Fake { run: Ok(detail), ..Fake::default() }, "/operations/ping-1").await;
-    page.shows("It is being cancelled: the running task is brought to its end.").shows("disabled").hides("Stop this run?");
+    page.shows("It is being cancelled: the running task is brought to its end.")
+        .shows("disabled")
+        .hides("Stop this run?");
 }
 
 #[tokio::test]
 async fn a_cancelled_run_says_what_was_in_flight() {
     let mut detail = run("ping-1", Phase::Cancelled);
     let running = Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] });
-    detail.end = Some(Termination { v: 1, rc: 130, cancelled: true, steps: vec![], dropped: 0, failures: vec![], running, message: String::new() });
+    detail.end = Some(Termination {
+        v: 1,
+        rc: 130,
+        cancelled: true,
+        steps: vec![],
+        dropped: 0,
+        failures: vec![],
+        running,
+        message: String::new(),
+    });
     let page = page(&Fake { run: Ok(detail), ..Fake::default() }, "/operations/ping-1").await;
     page.shows("Cancelled while “Drain” ran on w1.").shows("Run again…").hides("Stop this run?");
 }
@@ -177,10 +226,16 @@ async fn hostile_text_is_escaped_everywhere() {
     fake.record.events.extend([
         RunEvent { n: 20, at: NOW.0, after: 5, body: task(2, EVIL) },
         RunEvent { n: 21, at: NOW.0, after: 5, body: ends(2, EVIL, HostResult::Failed, Some(EVIL)) },
-        RunEvent { n: 22, at: NOW.0, after: 5, body: EventBody::Outcome { key: EVIL.into(), value: serde_json::json!({EVIL: {EVIL: EVIL}}) } },
+        RunEvent {
+            n: 22,
+            at: NOW.0,
+            after: 5,
+            body: EventBody::Outcome { key: EVIL.into(), value: serde_json::json!({EVIL: {EVIL: EVIL}}) },
+        },
     ]);
     let detail = fake.run.as_mut().unwrap();
-    (detail.row.action, detail.row.cluster, detail.row.message, detail.extra_args) = (EVIL.into(), EVIL.into(), EVIL.into(), EVIL.into());
+    (detail.row.action, detail.row.cluster, detail.row.message, detail.extra_args) =
+        (EVIL.into(), EVIL.into(), EVIL.into(), EVIL.into());
     for tab in ["", "?tab=hosts", "?tab=results", "?tab=inputs"] {
         let page = page(&fake, &format!("/operations/grow-1{tab}")).await;
         page.hides("<script>alert(1)").hides("<img src=x").hides("</script><script>alert").hides(TOKEN);
@@ -191,8 +246,14 @@ async fn hostile_text_is_escaped_everywhere() {
 #[tokio::test]
 async fn facts_are_a_table_with_a_row_for_every_host() {
     let mut fake = a_failed_run();
-    let value = serde_json::json!({"w1": {"os": "Debian 12", "cpus": 4, "memory_mb": 16384}, "w2": {"os": "Ubuntu 24.04"}});
-    fake.record.events.push(RunEvent { n: 30, at: NOW.0, after: 4, body: EventBody::Outcome { key: "facts".into(), value } });
+    let value =
+        serde_json::json!({"w1": {"os": "Debian 12", "cpus": 4, "memory_mb": 16384}, "w2": {"os": "Ubuntu 24.04"}});
+    fake.record.events.push(RunEvent {
+        n: 30,
+        at: NOW.0,
+        after: 4,
+        body: EventBody::Outcome { key: "facts".into(), value },
+    });
     let page = page(&fake, "/operations/grow-1?tab=results").await;
     page.shows("Results").shows("<h2>Facts").shows("Debian 12").shows("16.0 GiB").shows("Ubuntu 24.04");
 }
@@ -200,7 +261,10 @@ async fn facts_are_a_table_with_a_row_for_every_host() {
 #[tokio::test]
 async fn the_inputs_say_that_the_local_ansible_ran_it() {
     let page = page(&a_failed_run(), "/operations/grow-1?tab=inputs").await;
-    page.shows("not used: the local ansible of this machine ran it").shows("  hosts: {w1: {}}").shows("5e1f").shows("6 h 0 min");
+    page.shows("not used: the local ansible of this machine ran it")
+        .shows("  hosts: {w1: {}}")
+        .shows("5e1f")
+        .shows("6 h 0 min");
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 mod fake;
 
-use kubeonkube_app::login::{LoginMode, LoginPage};
 use fake::{Fake, page_with};
+use kubeonkube_app::login::{LoginMode, LoginPage};
 use leptos::prelude::provide_context;
 
 async fn signing_in(path: &str, mode: LoginMode, problem: Option<&'static str>) -> fake::Page {

@@ -19,10 +19,7 @@ use measure::{
 };
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde::Deserialize;
-use tokio::{
-    net::TcpStream,
-    sync::Barrier,
-};
+use tokio::{net::TcpStream, sync::Barrier};
 use tokio_tungstenite::{
     MaybeTlsStream, WebSocketStream, connect_async,
     tungstenite::{Message, client::IntoClientRequest},
@@ -54,7 +51,8 @@ async fn main() {
         program.settled().await;
         let idle = program.memory();
         let everybody = Arc::new(Barrier::new(viewers + 1));
-        let watching: Vec<_> = sockets.into_iter().map(|socket| tokio::spawn(watch(socket, everybody.clone()))).collect();
+        let watching: Vec<_> =
+            sockets.into_iter().map(|socket| tokio::spawn(watch(socket, everybody.clone()))).collect();
         everybody.wait().await;
         fs::write(&go, "").expect("written");
         let (begun, used) = (Instant::now(), program.processor());
@@ -73,14 +71,26 @@ async fn main() {
         report.at_most(format!("{what}: latency, p99"), seen.percentile(99) as f64, 150.0, "ms");
         report.at_most(format!("{what}: lines lost or doubled"), seen.wrong as f64, 0.0, "");
         report.at_most(format!("{what}: left out with a gap frame, and fetched again"), seen.gaps as f64, 0.0, "");
-        let per_viewer = |memory: measure::program::Memory| (memory.anonymous - before.anonymous) * 1000.0 / viewers as f64;
+        let per_viewer =
+            |memory: measure::program::Memory| (memory.anonymous - before.anonymous) * 1000.0 / viewers as f64;
         if viewers > 1 {
-            report.at_most(format!("{what}: memory for each while lines come, at its highest"), per_viewer(peak), 64.0, "KB");
-            report.tell(format!("{what}: memory for each before the first line"), format!("{} KB", rounded(per_viewer(idle))));
+            report.at_most(
+                format!("{what}: memory for each while lines come, at its highest"),
+                per_viewer(peak),
+                64.0,
+                "KB",
+            );
+            report.tell(
+                format!("{what}: memory for each before the first line"),
+                format!("{} KB", rounded(per_viewer(idle))),
+            );
         }
         report.tell(format!("{what}: the server's processor time"), format!("{:.0} % of one core", processor * 100.0));
     }
-    report.note(format!("{} lines a run; memory is the server's, without the kernel's socket buffers.", SECONDS * LINES_A_SECOND));
+    report.note(format!(
+        "{} lines a run; memory is the server's, without the kernel's socket buffers.",
+        SECONDS * LINES_A_SECOND
+    ));
     report.print();
 }
 

@@ -51,8 +51,13 @@ async fn main() {
         report.tell(format!("standalone, {step} objects"), shown(*memory));
     }
     let (first, last) = (&at[0], &at[at.len() - 1]);
-    let per_thousand = |first: Memory, last: Memory| (last.anonymous - first.anonymous) / (STEPS[STEPS.len() - 1] - STEPS[0]) as f64 * 1000.0;
-    report.tell("growth per 1,000 objects, beside a Kubernetes API", format!("{} MB", rounded(per_thousand(first.2, last.2))));
+    let per_thousand = |first: Memory, last: Memory| {
+        (last.anonymous - first.anonymous) / (STEPS[STEPS.len() - 1] - STEPS[0]) as f64 * 1000.0
+    };
+    report.tell(
+        "growth per 1,000 objects, beside a Kubernetes API",
+        format!("{} MB", rounded(per_thousand(first.2, last.2))),
+    );
     report.tell("growth per 1,000 objects, standalone", format!("{} MB", rounded(per_thousand(first.1, last.1))));
     report.note("Resident memory includes the pages of the program's own file that were touched; growth is of memory that no file backs.");
     report.print();

@@ -62,7 +62,8 @@ async fn main() {
     .await;
     lab.all_over(ALONE + 40).await;
     let spent = begun.elapsed();
-    let mut waits: Vec<_> = submitted.into_inner().expect("no panic").iter().map(|(name, at)| lab.job_at(name) - *at).collect();
+    let mut waits: Vec<_> =
+        submitted.into_inner().expect("no panic").iter().map(|(name, at)| lab.job_at(name) - *at).collect();
     report.at_most("40 operations on 20 clusters: object → Job, p50", percentile(&mut waits, 50), 150.0, "ms");
     report.at_least("… operations a second, to their ends", 40.0 / spent.as_secs_f64(), 30.0, "/s");
     lab.rest().await;
@@ -73,13 +74,32 @@ async fn main() {
     let created = begun.elapsed();
     lab.all_over(ALONE + 40 + BURST).await;
     let spent = begun.elapsed();
-    let mut turns: Vec<_> = (0..BURST).map(|n| format!("burst-{n}")).map(|name| lab.job_at(&name) - lab.turn_at(&name)).collect();
-    report.at_most(format!("{BURST} operations on {BURST} clusters: turn → Job, p50"), percentile(&mut turns, 50), 150.0, "ms");
-    report.at_most(format!("{BURST} operations on {BURST} clusters: turn → Job, p99"), percentile(&mut turns, 99), 500.0, "ms");
+    let mut turns: Vec<_> =
+        (0..BURST).map(|n| format!("burst-{n}")).map(|name| lab.job_at(&name) - lab.turn_at(&name)).collect();
+    report.at_most(
+        format!("{BURST} operations on {BURST} clusters: turn → Job, p50"),
+        percentile(&mut turns, 50),
+        150.0,
+        "ms",
+    );
+    report.at_most(
+        format!("{BURST} operations on {BURST} clusters: turn → Job, p99"),
+        percentile(&mut turns, 99),
+        500.0,
+        "ms",
+    );
     report.at_least("… operations a second, to their ends", BURST as f64 / spent.as_secs_f64(), 30.0, "/s");
-    report.tell("… operations created a second (while the first ones run)", format!("{:.0} /s", BURST as f64 / created.as_secs_f64()));
+    report.tell(
+        "… operations created a second (while the first ones run)",
+        format!("{:.0} /s", BURST as f64 / created.as_secs_f64()),
+    );
     lab.rest().await;
-    report.at_most("… API requests per operation, Events included", (lab.requests() - before) as f64 / BURST as f64, 12.0, "");
+    report.at_most(
+        "… API requests per operation, Events included",
+        (lab.requests() - before) as f64 / BURST as f64,
+        12.0,
+        "",
+    );
 
     lab.kubelet.hold();
     objects::each(0..5, async |n| drop(lab.submit(&format!("held-{n}"), n).await)).await;
@@ -91,7 +111,12 @@ async fn main() {
     // There is nothing to wait for but time itself.
     tokio::time::sleep(Duration::from_secs(10)).await;
     let idle = (lab.requests() - before) as f64 / 10.0;
-    report.at_most(format!("idle, {} clusters and 5 open operations: API requests a second", BURST + ALONE), idle, 0.1, "/s");
+    report.at_most(
+        format!("idle, {} clusters and 5 open operations: API requests a second", BURST + ALONE),
+        idle,
+        0.1,
+        "/s",
+    );
     report.note("Requests are the controller's, without watches and the lists they begin with. Default --max-running: 20 at a time.");
     report.print();
     lab.stop.cancel();
@@ -131,7 +156,8 @@ impl Moments {
 impl Lab {
     async fn new() -> Self {
         let data = tempfile::tempdir().expect("a directory");
-        let options = standalone::Options { data_dir: data.path().into(), crds: crd::all(), logs: Arc::new(standalone::NoLogs) };
+        let options =
+            standalone::Options { data_dir: data.path().into(), crds: crd::all(), logs: Arc::new(standalone::NoLogs) };
         let api = standalone::Api::open(options).expect("the API opens");
         let (stop, requests) = (CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
         let kubelet = Arc::new(kubelet::Kubelet::default());

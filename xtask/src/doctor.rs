@@ -27,13 +27,38 @@ pub(crate) struct Need {
 /// Everything needed, in the order it is asked for.
 const NEEDS: &[Need] = &[
     Need { what: "the wasm32-unknown-unknown target of Rust", to_run: true, package: "", found: wasm_target },
-    Need { what: "a C compiler (SQLite is compiled in)", to_run: true, package: "gcc libc6-dev", found: || on_path("cc") },
+    Need {
+        what: "a C compiler (SQLite is compiled in)",
+        to_run: true,
+        package: "gcc libc6-dev",
+        found: || on_path("cc"),
+    },
     Need { what: "Python 3 with venv", to_run: true, package: "python3-venv", found: python_venv },
-    Need { what: "an SSH client", to_run: true, package: "openssh-client", found: || on_path("ssh") && on_path("ssh-keyscan") },
-    Need { what: "sshd", to_run: false, package: "openssh-server", found: || Path::new("/usr/sbin/sshd").exists() || on_path("sshd") },
-    Need { what: "Node.js with npm", to_run: false, package: "nodejs npm", found: || on_path("node") && on_path("npm") },
+    Need {
+        what: "an SSH client",
+        to_run: true,
+        package: "openssh-client",
+        found: || on_path("ssh") && on_path("ssh-keyscan"),
+    },
+    Need {
+        what: "sshd",
+        to_run: false,
+        package: "openssh-server",
+        found: || Path::new("/usr/sbin/sshd").exists() || on_path("sshd"),
+    },
+    Need {
+        what: "Node.js with npm",
+        to_run: false,
+        package: "nodejs npm",
+        found: || on_path("node") && on_path("npm"),
+    },
     Need { what: "Chromium or Chrome", to_run: false, package: "chromium", found: || chromium().is_some() },
-    Need { what: "kubectl, or Go to build it", to_run: false, package: "golang-go", found: || on_path("kubectl") || on_path("go") },
+    Need {
+        what: "kubectl, or Go to build it",
+        to_run: false,
+        package: "golang-go",
+        found: || on_path("kubectl") || on_path("go"),
+    },
 ];
 
 /// `cargo xtask doctor`.
@@ -91,7 +116,8 @@ fn install_line(missing: &[&Need]) -> String {
 }
 
 fn install_missing(missing: &[&Need]) -> anyhow::Result<()> {
-    let debian_root = Path::new("/etc/debian_version").exists() && output(command("id").arg("-u")).is_some_and(|id| id.trim() == "0");
+    let debian_root =
+        Path::new("/etc/debian_version").exists() && output(command("id").arg("-u")).is_some_and(|id| id.trim() == "0");
     if missing.iter().any(|need| !need.package.is_empty()) && !debian_root {
         bail!("packages are installed by themselves only as root on Debian; run:\n  {}", install_line(missing));
     }

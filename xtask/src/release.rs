@@ -11,6 +11,11 @@ pub(crate) fn release() -> anyhow::Result<()> {
     check(command("cargo").args(["build", "--release", "--package", "kubeonkube"]))?;
     let binary = root().join("target/release/kubeonkube");
     let size = std::fs::metadata(&binary)?.len();
-    println!("{} ({:.1} MB; first load {:.0} KB Brotli without the HTML)", binary.display(), size as f64 / 1e6, built.brotli_kb());
+    println!(
+        "{} ({:.1} MB; first load {:.0} KB Brotli without the HTML)",
+        binary.display(),
+        size as f64 / 1e6,
+        built.brotli_kb()
+    );
     Ok(())
 }

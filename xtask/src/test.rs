@@ -34,7 +34,9 @@ pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
     stages.stage("doctor", || doctor::require(doctor::For::Test))?;
     let mut failed = Vec::new();
     for (name, _, run) in STAGES {
-        if (only.is_empty() || only.iter().any(|chosen| chosen == name)) && let Err(error) = stages.stage(name, run) {
+        if (only.is_empty() || only.iter().any(|chosen| chosen == name))
+            && let Err(error) = stages.stage(name, run)
+        {
             eprintln!("{error:#}");
             failed.push(*name);
         }
@@ -51,7 +53,17 @@ fn lint() -> anyhow::Result<()> {
     check(command("cargo").args(["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"]))?;
     check(command("cargo").args(["clippy", "--quiet", "--package", "xtask", "--all-targets", "--", "-D", "warnings"]))?;
     check(command("cargo").args([
-        "clippy", "--quiet", "--package", "kubeonkube-frontend", "--target", "wasm32-unknown-unknown", "--profile", "wasm-dev", "--", "-D", "warnings",
+        "clippy",
+        "--quiet",
+        "--package",
+        "kubeonkube-frontend",
+        "--target",
+        "wasm32-unknown-unknown",
+        "--profile",
+        "wasm-dev",
+        "--",
+        "-D",
+        "warnings",
     ]))
 }
 
@@ -77,7 +89,14 @@ fn kubectl() -> anyhow::Result<Option<String>> {
     let built = root().join("target/tools/kubectl-1.34");
     if !built.exists() && doctor::on_path("go") {
         let module = root().join("end2end/kubectl");
-        check(command("go").current_dir(module).env("CGO_ENABLED", "0").args(["build", "-trimpath", "-ldflags", "-s -w", "-o"]).arg(&built).arg("."))?;
+        check(
+            command("go")
+                .current_dir(module)
+                .env("CGO_ENABLED", "0")
+                .args(["build", "-trimpath", "-ldflags", "-s -w", "-o"])
+                .arg(&built)
+                .arg("."),
+        )?;
     }
     if built.exists() {
         return Ok(Some(built.to_string_lossy().into_owned()));
@@ -99,7 +118,10 @@ fn ansible() -> anyhow::Result<String> {
     let folder = root().join("target/tools/ansible");
     if !folder.join("bin/ansible-playbook").exists() {
         let image = std::fs::read_to_string(root().join("deploy/runner/Dockerfile"))?;
-        let pinned = image.split_whitespace().find(|word| word.starts_with("ansible-core==")).context("the image pins ansible-core")?;
+        let pinned = image
+            .split_whitespace()
+            .find(|word| word.starts_with("ansible-core=="))
+            .context("the image pins ansible-core")?;
         check(command("python3").args(["-m", "venv"]).arg(&folder))?;
         check(command(&folder.join("bin/pip").to_string_lossy()).args(["install", "--quiet", pinned]))?;
     }

@@ -16,7 +16,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "kubeonkube",
         &[
-            "kubeonkube-api", "kubeonkube-app", "kubeonkube-console", "kubeonkube-controller", "kubeonkube-crd", "kubeonkube-runlog",
+            "kubeonkube-api",
+            "kubeonkube-app",
+            "kubeonkube-console",
+            "kubeonkube-controller",
+            "kubeonkube-crd",
+            "kubeonkube-runlog",
             "kubeonkube-standalone",
         ],
     ),
@@ -27,7 +32,10 @@ const ARROWS: &[(&str, &[&str])] = &[
 const NOT_IN_WASM: &[&str] = &["kube", "k8s-openapi", "schemars", "serde-saphyr", "regex", "chrono", "jiff", "tokio"];
 
 fn metadata() -> serde_json::Value {
-    let output = Command::new(env!("CARGO")).args(["metadata", "--format-version", "1", "--locked"]).output().expect("cargo runs");
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .output()
+        .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("cargo writes JSON")
 }
@@ -35,14 +43,18 @@ fn metadata() -> serde_json::Value {
 /// The normal dependencies of each workspace member, by package name.
 fn dependencies() -> BTreeMap<String, Vec<String>> {
     let metadata = metadata();
-    let members: Vec<_> = metadata["workspace_members"].as_array().expect("members").iter().map(|m| m.as_str().expect("id")).collect();
+    let members: Vec<_> =
+        metadata["workspace_members"].as_array().expect("members").iter().map(|m| m.as_str().expect("id")).collect();
     let packages = metadata["packages"].as_array().expect("packages");
     packages
         .iter()
         .filter(|package| members.contains(&package["id"].as_str().expect("id")))
         .map(|package| {
             let dependencies = package["dependencies"].as_array().expect("dependencies");
-            let names = dependencies.iter().filter(|d| d["kind"].is_null()).map(|d| d["name"].as_str().expect("name").to_owned());
+            let names = dependencies
+                .iter()
+                .filter(|d| d["kind"].is_null())
+                .map(|d| d["name"].as_str().expect("name").to_owned());
             (package["name"].as_str().expect("name").to_owned(), names.collect())
         })
         .collect()

@@ -15,7 +15,12 @@ pub enum LiveRequest {
     /// Replaces the topics this tab wants.
     Topics { topics: Vec<Topic> },
     /// Follows a run from line `from` (1: all) and event `events_from` (1: all). Replaces an earlier follow of it.
-    Follow { run: OperationName, from: u64, #[serde(default = "one")] events_from: u64 },
+    Follow {
+        run: OperationName,
+        from: u64,
+        #[serde(default = "one")]
+        events_from: u64,
+    },
     /// Ends a follow.
     Unfollow { run: OperationName },
 }
@@ -41,14 +46,32 @@ pub enum Topic {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum LiveFrame {
     /// Something of this topic changed; at most 2 a second and topic. The page refetches what it shows.
-    Changed { topic: Topic },
-    Lines { run: OperationName, first: u64, lines: Vec<LogLine> },
-    Events { run: OperationName, events: Vec<RunEvent> },
+    Changed {
+        topic: Topic,
+    },
+    Lines {
+        run: OperationName,
+        first: u64,
+        lines: Vec<LogLine>,
+    },
+    Events {
+        run: OperationName,
+        events: Vec<RunEvent>,
+    },
     /// Lines `from..to` were left out because this tab was too slow; follow again from `from`.
-    Gap { run: OperationName, from: u64, to: u64 },
-    End { run: OperationName, end: LogEnd },
+    Gap {
+        run: OperationName,
+        from: u64,
+        to: u64,
+    },
+    End {
+        run: OperationName,
+        end: LogEnd,
+    },
     /// A request was refused, with the reason.
-    Refused { message: String },
+    Refused {
+        message: String,
+    },
     /// The session ended: sign in again.
     SignedOut,
     /// Heartbeat, at least every 20 s.

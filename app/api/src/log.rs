@@ -45,9 +45,15 @@ pub struct RunRecord {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogFrame {
     /// Consecutive lines from `first`.
-    Lines { first: u64, lines: Vec<LogLine> },
+    Lines {
+        first: u64,
+        lines: Vec<LogLine>,
+    },
     Events(Vec<RunEvent>),
     /// The follower was too slow: lines `from..to` were not sent. It asks for them with [`crate::backend::Runs::page`] or follows anew.
-    Gap { from: u64, to: u64 },
+    Gap {
+        from: u64,
+        to: u64,
+    },
     End(LogEnd),
 }

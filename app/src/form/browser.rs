@@ -1,21 +1,23 @@
 //! The browser's half: a submission as a fetch of the same server function.
 
 use api::Problem;
-use leptos::{
-    ev::SubmitEvent,
-    prelude::*,
-    task::spawn_local,
-};
+use leptos::{ev::SubmitEvent, prelude::*, task::spawn_local};
 use leptos_router::NavigateOptions;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{File, FormData, HtmlButtonElement, HtmlElement, HtmlFormElement, Request, RequestInit, Response, UrlSearchParams};
+use web_sys::{
+    File, FormData, HtmlButtonElement, HtmlElement, HtmlFormElement, Request, RequestInit, Response, UrlSearchParams,
+};
 
 use super::{FormAnswer, FormReturn, Submission};
 use crate::Failure;
 
 /// Takes over from the browser: nothing is loaded anew, and what was typed stays where it is.
-pub(super) fn submit(event: &SubmitEvent, submission: Submission, navigate: impl Fn(&str, NavigateOptions) + Clone + 'static) {
+pub(super) fn submit(
+    event: &SubmitEvent,
+    submission: Submission,
+    navigate: impl Fn(&str, NavigateOptions) + Clone + 'static,
+) {
     if event.default_prevented() {
         return;
     }
@@ -82,7 +84,8 @@ async fn call(name: &str, values: &[(String, String)]) -> Outcome {
     match fetch(name, values).await {
         Ok(outcome) => outcome,
         Err(_) => Outcome::Refused(Problem::Unavailable {
-            message: "The server can't be reached, so nothing was sent. What you typed is still here; try again.".into(),
+            message: "The server can't be reached, so nothing was sent. What you typed is still here; try again."
+                .into(),
         }),
     }
 }

@@ -201,9 +201,13 @@ pub fn Check(
     let id = format!("{}-{value}", scope.id_of(&name));
     let hint_id = format!("{id}-hint");
     let input = if radio {
-        Either::Left(view! { <input type="radio" id=id.clone() name=name value=value checked=checked aria-describedby=hint_id.clone()/> })
+        Either::Left(
+            view! { <input type="radio" id=id.clone() name=name value=value checked=checked aria-describedby=hint_id.clone()/> },
+        )
     } else {
-        Either::Right(view! { <input type="checkbox" id=id.clone() name=name value=value checked=checked aria-describedby=hint_id.clone()/> })
+        Either::Right(
+            view! { <input type="checkbox" id=id.clone() name=name value=value checked=checked aria-describedby=hint_id.clone()/> },
+        )
     };
     view! {
         <div class="check-field">

@@ -35,13 +35,8 @@ pub fn Form(
 ) -> impl IntoView {
     let submission = expect_context::<Submission>();
     let hidden = (functions.len() == 1).then(|| functions[0]);
-    let scope = FormScope {
-        id,
-        functions: StoredValue::new(functions),
-        only,
-        submission,
-        shown: StoredValue::new(Vec::new()),
-    };
+    let scope =
+        FormScope { id, functions: StoredValue::new(functions), only, submission, shown: StoredValue::new(Vec::new()) };
     provide_context(scope);
     on_cleanup(move || {
         // What came back belongs to the page that was left. The signals may be gone already when the whole app is.

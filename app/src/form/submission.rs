@@ -54,10 +54,10 @@ impl Submission {
     /// Called once, by the app.
     pub(crate) fn provide() {
         let came_back = SharedValue::new(|| {
-            let refused = use_context::<FormReturn>()
-                .map(|back| FormReturn { values: without_secrets(back.values), ..back });
-            let answered = use_context::<FormAnswer>()
-                .map(|back| FormAnswer { values: without_secrets(back.values), ..back });
+            let refused =
+                use_context::<FormReturn>().map(|back| FormReturn { values: without_secrets(back.values), ..back });
+            let answered =
+                use_context::<FormAnswer>().map(|back| FormAnswer { values: without_secrets(back.values), ..back });
             (refused, answered)
         });
         let (refused, answered) = came_back.into_inner();

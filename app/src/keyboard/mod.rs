@@ -32,7 +32,8 @@ fn listen() {
     Effect::new(move |_| {
         let navigate = navigate.clone();
         let handle = window_event_listener(leptos::ev::keydown, move |event| {
-            if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() || in_field(&event) {
+            if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() || in_field(&event)
+            {
                 return;
             }
             let after_g = pressed_g.try_get_value().unwrap_or_default();
@@ -59,7 +60,9 @@ fn listen() {}
 #[cfg(feature = "hydrate")]
 fn in_field(event: &web_sys::KeyboardEvent) -> bool {
     use wasm_bindgen::JsCast;
-    let Some(element) = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok()) else { return false };
+    let Some(element) = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok()) else {
+        return false;
+    };
     element.closest("input, textarea, select, [contenteditable], dialog[open]").ok().flatten().is_some()
 }
 
@@ -95,7 +98,9 @@ fn step(by: i32) {
 #[cfg(feature = "hydrate")]
 fn show_help() {
     use wasm_bindgen::JsCast;
-    if let Some(dialog) = document().get_element_by_id("keys").and_then(|d| d.dyn_into::<web_sys::HtmlDialogElement>().ok()) {
+    if let Some(dialog) =
+        document().get_element_by_id("keys").and_then(|d| d.dyn_into::<web_sys::HtmlDialogElement>().ok())
+    {
         let _ = dialog.show_modal();
     }
 }

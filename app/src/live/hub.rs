@@ -91,7 +91,8 @@ impl Hub {
                 *self.pause.borrow_mut() = Pause::begin(&Rc::downgrade(self), pause);
             }
             Command::Bump(topic) => {
-                let ticks: Vec<_> = self.ticks.borrow().values().filter(|(t, _)| *t == topic).map(|(_, tick)| *tick).collect();
+                let ticks: Vec<_> =
+                    self.ticks.borrow().values().filter(|(t, _)| *t == topic).map(|(_, tick)| *tick).collect();
                 for tick in ticks {
                     tick.try_update(|n| *n += 1);
                 }
@@ -115,7 +116,8 @@ impl Hub {
             }
             Command::SignIn => {
                 let location = window().location();
-                let here = format!("{}{}", location.pathname().unwrap_or_default(), location.search().unwrap_or_default());
+                let here =
+                    format!("{}{}", location.pathname().unwrap_or_default(), location.search().unwrap_or_default());
                 if !here.starts_with(routes::LOGIN) {
                     let _ = location.set_href(&routes::login(&here));
                 }
@@ -179,7 +181,9 @@ impl Pause {
         let hub = hub.clone();
         let over = Closure::new(move || feed(&hub, Input::Retry));
         #[expect(clippy::cast_possible_truncation, reason = "pauses are seconds")]
-        let id = window().set_timeout_with_callback_and_timeout_and_arguments_0(over.as_ref().unchecked_ref(), ms as i32).ok()?;
+        let id = window()
+            .set_timeout_with_callback_and_timeout_and_arguments_0(over.as_ref().unchecked_ref(), ms as i32)
+            .ok()?;
         Some(Self { id, _over: over })
     }
 }

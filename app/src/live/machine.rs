@@ -25,8 +25,15 @@ pub(super) enum Input {
     Want(Topic),
     Unwant(Topic),
     /// `id` tells this follow from others of the same run: the page that comes may ask before the page that goes has ended.
-    Follow { id: u64, run: OperationName, from: u64, events_from: u64 },
-    Unfollow { id: u64 },
+    Follow {
+        id: u64,
+        run: OperationName,
+        from: u64,
+        events_from: u64,
+    },
+    Unfollow {
+        id: u64,
+    },
     /// The pause is over, or the browser says that the network is back.
     Retry,
     /// Comes every few seconds.
@@ -43,7 +50,10 @@ pub(super) enum Command {
     Send(LiveRequest),
     RetryIn(f64),
     Bump(Topic),
-    Tell { id: u64, news: RunNews },
+    Tell {
+        id: u64,
+        news: RunNews,
+    },
     Show(Connection),
     /// Ask whether the session still stands.
     CheckSession,
@@ -118,7 +128,9 @@ impl Machine {
                 self.wish(now, |machine| machine.ask(&run))
             }
             Input::Unfollow { id } => {
-                let Some(run) = self.follows.iter().find(|(_, f)| f.id == id).map(|(run, _)| run.clone()) else { return Vec::new() };
+                let Some(run) = self.follows.iter().find(|(_, f)| f.id == id).map(|(run, _)| run.clone()) else {
+                    return Vec::new();
+                };
                 self.follows.remove(&run);
                 self.if_open(LiveRequest::Unfollow { run })
             }

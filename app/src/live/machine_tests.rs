@@ -67,7 +67,10 @@ fn a_topic_is_wanted_as_long_as_one_component_wants_it() {
     assert_eq!(on(&mut machine, Input::Want(Topic::Clusters)), [all(&[Topic::Clusters])]);
     assert_eq!(on(&mut machine, Input::Want(Topic::Clusters)), []);
     assert_eq!(on(&mut machine, Input::Unwant(Topic::Clusters)), []);
-    assert_eq!(on(&mut machine, Input::Frame(LiveFrame::Changed { topic: Topic::Clusters })), [Command::Bump(Topic::Clusters)]);
+    assert_eq!(
+        on(&mut machine, Input::Frame(LiveFrame::Changed { topic: Topic::Clusters })),
+        [Command::Bump(Topic::Clusters)]
+    );
     assert_eq!(on(&mut machine, Input::Unwant(Topic::Clusters)), [all(&[])]);
     assert_eq!(on(&mut machine, Input::Frame(LiveFrame::Changed { topic: Topic::Clusters })), []);
 }
@@ -166,7 +169,11 @@ fn the_end_waits_for_the_last_line_and_ends_the_follow() {
     assert_eq!(on(&mut machine, ended(20)), [Command::Tell { id: 7, news: end }]);
     on(&mut machine, Input::Closed);
     on(&mut machine, Input::Retry);
-    assert_eq!(on(&mut machine, Input::Opened), [Command::Show(Connection::Live)], "a run that ended is not followed again");
+    assert_eq!(
+        on(&mut machine, Input::Opened),
+        [Command::Show(Connection::Live)],
+        "a run that ended is not followed again"
+    );
 }
 
 #[test]

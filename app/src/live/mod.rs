@@ -26,7 +26,10 @@ pub enum Connection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunNews {
     /// Consecutive lines from `first`, which is the one after the last that came.
-    Lines { first: u64, lines: Vec<LogLine> },
+    Lines {
+        first: u64,
+        lines: Vec<LogLine>,
+    },
     Events(Vec<RunEvent>),
     End(LogEnd),
     /// The server won't tell, with the reason.

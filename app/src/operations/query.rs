@@ -19,14 +19,21 @@ pub(super) fn filter_of(query: &ParamsMap) -> OperationFilter {
 
 /// The phases to choose from; each keeps what was typed and how it is sorted.
 pub(super) fn views(path: &str, filter: &OperationFilter) -> Vec<Segment> {
-    [("All", ""), ("Running", "running"), ("Queued", "queued"), ("Failed", "failed"), ("Succeeded", "succeeded"), ("Cancelled", "cancelled")]
-        .into_iter()
-        .map(|(word, phase)| Segment {
-            word: word.into(),
-            href: routes::operations_at(path, &OperationFilter { phase: phase.into(), page: 0, ..filter.clone() }),
-            current: filter.phase == phase,
-        })
-        .collect()
+    [
+        ("All", ""),
+        ("Running", "running"),
+        ("Queued", "queued"),
+        ("Failed", "failed"),
+        ("Succeeded", "succeeded"),
+        ("Cancelled", "cancelled"),
+    ]
+    .into_iter()
+    .map(|(word, phase)| Segment {
+        word: word.into(),
+        href: routes::operations_at(path, &OperationFilter { phase: phase.into(), page: 0, ..filter.clone() }),
+        current: filter.phase == phase,
+    })
+    .collect()
 }
 
 /// Whether the filter leaves anything out.
@@ -40,10 +47,20 @@ mod tests {
 
     #[test]
     fn a_url_is_read_as_it_was_written() {
-        let filter = OperationFilter { q: "eu".into(), cluster: "prod".into(), phase: "failed".into(), sort: "-action".into(), page: 3 };
-        let query = [("q", "eu"), ("cluster", "prod"), ("phase", "failed"), ("sort", "-action"), ("page", "3")].into_iter().collect();
+        let filter = OperationFilter {
+            q: "eu".into(),
+            cluster: "prod".into(),
+            phase: "failed".into(),
+            sort: "-action".into(),
+            page: 3,
+        };
+        let query = [("q", "eu"), ("cluster", "prod"), ("phase", "failed"), ("sort", "-action"), ("page", "3")]
+            .into_iter()
+            .collect();
         assert_eq!(filter_of(&query), filter);
-        assert!(narrows(&filter) && !narrows(&OperationFilter { sort: "action".into(), page: 2, ..Default::default() }));
+        assert!(
+            narrows(&filter) && !narrows(&OperationFilter { sort: "action".into(), page: 2, ..Default::default() })
+        );
     }
 
     #[test]

@@ -34,12 +34,40 @@ impl Colour {
     pub(super) const CYAN: Self = Self(6);
 
     const FRONT: [&'static str; 16] = [
-        "a-black", "a-red", "a-green", "a-yellow", "a-blue", "a-magenta", "a-cyan", "a-white", "a-gray", "a-red", "a-green",
-        "a-yellow", "a-blue", "a-magenta", "a-cyan", "a-bright",
+        "a-black",
+        "a-red",
+        "a-green",
+        "a-yellow",
+        "a-blue",
+        "a-magenta",
+        "a-cyan",
+        "a-white",
+        "a-gray",
+        "a-red",
+        "a-green",
+        "a-yellow",
+        "a-blue",
+        "a-magenta",
+        "a-cyan",
+        "a-bright",
     ];
     const BACK: [&'static str; 16] = [
-        "b-black", "b-red", "b-green", "b-yellow", "b-blue", "b-magenta", "b-cyan", "b-white", "b-gray", "b-red", "b-green",
-        "b-yellow", "b-blue", "b-magenta", "b-cyan", "b-white",
+        "b-black",
+        "b-red",
+        "b-green",
+        "b-yellow",
+        "b-blue",
+        "b-magenta",
+        "b-cyan",
+        "b-white",
+        "b-gray",
+        "b-red",
+        "b-green",
+        "b-yellow",
+        "b-blue",
+        "b-magenta",
+        "b-cyan",
+        "b-white",
     ];
 
     /// The colour without its brightness.

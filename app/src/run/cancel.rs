@@ -29,7 +29,8 @@ pub(super) fn Cancel(run: Run) -> impl IntoView {
             (Ok(()), _) => Offer::Stop,
         })
     });
-    move || match offer.get() {
+    move || {
+        match offer.get() {
         Offer::None => ().into_any(),
         Offer::Refused(reason) => view! {
             <span class="cancel-refused">
@@ -53,6 +54,7 @@ pub(super) fn Cancel(run: Run) -> impl IntoView {
             />
         }
         .into_any(),
+    }
     }
 }
 

@@ -57,5 +57,7 @@ pub async fn cancel_operation(name: String) -> Result<(), Failure> {
 /// A name that can't be one names nothing.
 #[cfg(feature = "ssr")]
 fn parse(name: &str) -> Result<api::OperationName, Failure> {
-    name.parse().map_err(|_| Failure(api::Problem::NotFound { what: "operation".into(), name: name.chars().take(80).collect() }))
+    name.parse().map_err(|_| {
+        Failure(api::Problem::NotFound { what: "operation".into(), name: name.chars().take(80).collect() })
+    })
 }

@@ -44,11 +44,13 @@ fn Meta(run: Run) -> impl IntoView {
         let time = match (row.phase, row.started) {
             (Phase::Queued, _) => view! { "submitted " <Ago time=row.submitted now/> {by} }.into_any(),
             (phase, Some(started)) if !phase.is_final() => {
-                view! { "started " <Ago time=started now/> {by} " · running for " <Since start=started end=None now/> }.into_any()
+                view! { "started " <Ago time=started now/> {by} " · running for " <Since start=started end=None now/> }
+                    .into_any()
             }
             (_, Some(started)) => {
                 let end = row.ended.unwrap_or(now);
-                view! { "ended " <Ago time=end now/> " · took " <Since start=started end=Some(end) now/> {by} }.into_any()
+                view! { "ended " <Ago time=end now/> " · took " <Since start=started end=Some(end) now/> {by} }
+                    .into_any()
             }
             (_, None) => view! { "ended " <Ago time=row.ended.unwrap_or(row.submitted) now/> {by} }.into_any(),
         };

@@ -26,7 +26,8 @@ fn rows(progress: &RunProgress) -> Vec<HostRow> {
         .into_iter()
         .map(|(host, stats)| {
             let at = progress.hosts.iter().position(|h| *h == host);
-            let running = at.is_some_and(|at| progress.tasks.iter().rev().take(50).any(|task| task.cells.get(at) == Cell::Running));
+            let running = at
+                .is_some_and(|at| progress.tasks.iter().rev().take(50).any(|task| task.cells.get(at) == Cell::Running));
             HostRow { host, stats, running }
         })
         .collect();
@@ -128,7 +129,8 @@ mod tests {
     use super::*;
 
     fn result(n: u64, task: u32, host: &str, result: HostResult) -> RunEvent {
-        let body = EventBody::HostResult { task, host: host.into(), result, ms: 0, message: None, item: None, ignored: false };
+        let body =
+            EventBody::HostResult { task, host: host.into(), result, ms: 0, message: None, item: None, ignored: false };
         RunEvent { n, at: 0, after: n, body }
     }
 

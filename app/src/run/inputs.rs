@@ -18,7 +18,8 @@ pub(super) fn Inputs(run: Run) -> impl IntoView {
     move || {
         let detail = detail.get();
         let image = if detail.ran_locally {
-            view! { <span class="mono">{detail.image}</span> " · not used: the local ansible of this machine ran it" }.into_any()
+            view! { <span class="mono">{detail.image}</span> " · not used: the local ansible of this machine ran it" }
+                .into_any()
         } else {
             view! { <span class="mono">{detail.image}</span> }.into_any()
         };

@@ -105,7 +105,10 @@ impl LogStore {
     pub fn trim(&mut self, line: u64) {
         let here = line.saturating_sub(1) / BLOCK;
         while self.blocks.len() > MOST_BLOCKS {
-            let (Some((first, _)), Some((last, _))) = (self.blocks.first_key_value(), self.blocks.last_key_value()) else { return };
+            let (Some((first, _)), Some((last, _))) = (self.blocks.first_key_value(), self.blocks.last_key_value())
+            else {
+                return;
+            };
             let farthest = if here.abs_diff(*first) >= here.abs_diff(*last) { *first } else { *last };
             self.blocks.remove(&farthest);
         }

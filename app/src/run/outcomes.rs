@@ -32,7 +32,10 @@ const FACTS: &[Column] = &[
     ("Addresses", |facts| text(facts, "ips").filter(|ips| !ips.is_empty()).or_else(|| text(facts, "default_ip"))),
     ("Virtualisation", |facts| {
         let kind = text(facts, "virtualization_type").filter(|kind| !kind.is_empty() && kind != "NA");
-        Some(kind.map_or_else(|| "none".into(), |kind| [kind, text(facts, "virtualization_role").unwrap_or_default()].join(" ")))
+        Some(kind.map_or_else(
+            || "none".into(),
+            |kind| [kind, text(facts, "virtualization_role").unwrap_or_default()].join(" "),
+        ))
     }),
     ("Python", |facts| text(facts, "python")),
     ("Clock", |facts| match number(facts, "clock_skew_seconds")? {
@@ -71,14 +74,20 @@ fn plain(value: &Value) -> String {
 
 /// A value that is a map of hosts to maps, as a table; None where it is anything else.
 fn table(key: &str, value: &Value) -> Option<Table> {
-    let hosts: Vec<(&String, &Map<String, Value>)> =
-        value.as_object()?.iter().map(|(host, facts)| facts.as_object().map(|facts| (host, facts))).collect::<Option<_>>()?;
+    let hosts: Vec<(&String, &Map<String, Value>)> = value
+        .as_object()?
+        .iter()
+        .map(|(host, facts)| facts.as_object().map(|facts| (host, facts)))
+        .collect::<Option<_>>()?;
     if hosts.is_empty() {
         return None;
     }
     if key == "facts" {
-        let columns: Vec<_> = FACTS.iter().filter(|(_, of)| hosts.iter().any(|(_, facts)| of(facts).is_some())).collect();
-        let row = |facts: &Map<String, Value>| columns.iter().map(|(_, of)| of(facts).unwrap_or_else(|| "–".into())).collect();
+        let columns: Vec<_> =
+            FACTS.iter().filter(|(_, of)| hosts.iter().any(|(_, facts)| of(facts).is_some())).collect();
+        let row = |facts: &Map<String, Value>| {
+            columns.iter().map(|(_, of)| of(facts).unwrap_or_else(|| "–".into())).collect()
+        };
         let rows = hosts.iter().map(|(host, facts)| ((*host).clone(), row(facts))).collect();
         return Some(Table { columns: columns.iter().map(|(word, _)| (*word).to_owned()).collect(), rows });
     }
@@ -88,7 +97,8 @@ fn table(key: &str, value: &Value) -> Option<Table> {
             columns.push(key.clone());
         }
     }
-    let row = |facts: &Map<String, Value>| columns.iter().map(|key| text(facts, key).unwrap_or_else(|| "–".into())).collect();
+    let row =
+        |facts: &Map<String, Value>| columns.iter().map(|key| text(facts, key).unwrap_or_else(|| "–".into())).collect();
     let rows = hosts.iter().map(|(host, facts)| ((*host).clone(), row(facts))).collect();
     Some(Table { columns, rows })
 }

@@ -10,7 +10,8 @@ use super::{
 
 #[component]
 pub(super) fn ReasonAlert(run: Run) -> impl IntoView {
-    let reason = Memo::new(move |_| run.detail.with(|detail| run.progress.with(|progress| sentences::reason(detail, progress))));
+    let reason =
+        Memo::new(move |_| run.detail.with(|detail| run.progress.with(|progress| sentences::reason(detail, progress))));
     move || {
         reason.get().map(|reason| {
             let others = (!reason.others.is_empty()).then(|| {

@@ -153,7 +153,8 @@ impl Reader {
         let Some(shown) = self.window.try_get_untracked() else { return };
         let (first, end) = (shown.first.saturating_sub(BLOCK / 2), shown.end + BLOCK / 2);
         // On screen first, then ahead.
-        let missing = run.log.try_with_value(|log| [log.missing(shown.first, shown.end), log.missing(first, end)].concat());
+        let missing =
+            run.log.try_with_value(|log| [log.missing(shown.first, shown.end), log.missing(first, end)].concat());
         for first in missing.unwrap_or_default() {
             let Some(name) = run.name.try_get_value() else { return };
             if asked.try_update_value(|asked| asked.begins(first)) != Some(true) {
@@ -223,7 +224,10 @@ impl Reader {
     }
 
     fn show_selection(self, run: Run) {
-        let (Some(Some(node)), Some(Some(lines))) = (self.node.try_get_untracked(), run.selection.try_get_untracked()) else { return };
+        let (Some(Some(node)), Some(Some(lines))) = (self.node.try_get_untracked(), run.selection.try_get_untracked())
+        else {
+            return;
+        };
         let height = f64::from(node.client_height());
         #[expect(clippy::cast_possible_truncation, reason = "below the tallest content")]
         node.set_scroll_top(window::scroll_to(run.total.get_untracked(), lines.first(), height) as i32);
@@ -271,15 +275,28 @@ pub(super) fn Scroller(run: Run, reader: Reader) -> impl IntoView {
     let rows = move || {
         run.lines_came.track();
         let shown = reader.window.get();
-        run.log.with_value(|log| (shown.first..shown.end).map(|line| (line, log.get(line).is_some())).collect::<Vec<_>>())
+        run.log
+            .with_value(|log| (shown.first..shown.end).map(|line| (line, log.get(line).is_some())).collect::<Vec<_>>())
     };
-    let alive = Memo::new(move |_| reader.window.with(|w| w.height > 0.0));
-    let pixels = move |of: fn(Window) -> f64| move || alive.get().then(|| format!("{:.2}px", of(reader.window.get())));
+    let (content, block) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
     let width = Memo::new(move |_| {
         run.lines_came.track();
-        run.log.with_value(super::log_store::LogStore::widest)
+        run.log.with_value(super::log_store::LogStore::widest) + GUTTER
     });
-    let width = move || alive.get().then(|| format!("{}ch", width.get() + GUTTER));
+    // By hand, and only in the living page: style attributes in the server's HTML would need a hole in the page's policy.
+    Effect::new(move |_| {
+        let (Some(content), Some(block)) = (content.get(), block.get()) else { return };
+        let shown = reader.window.get();
+        if reader.view.with(Option::is_none) {
+            return;
+        }
+        let set = |node: &leptos::web_sys::HtmlElement, name, value: String| {
+            let _ = leptos::web_sys::HtmlElement::style(node).set_property(name, &value);
+        };
+        set(&content, "height", format!("{:.2}px", shown.height));
+        set(&content, "min-width", format!("{}ch", width.get()));
+        set(&block, "transform", format!("translateY({:.2}px)", shown.offset));
+    });
     let label = move || format!("Log, {}", super::sentences::count(run.total.get(), "line", "lines"));
     view! {
         <div
@@ -291,8 +308,8 @@ pub(super) fn Scroller(run: Run, reader: Reader) -> impl IntoView {
             tabindex="0"
             on:scroll=move |_| reader.measure(run)
         >
-            <div class="log-content" style:height=pixels(|w| w.height) style:min-width=width>
-                <div class="log-window" style:transform=move || alive.get().then(|| format!("translateY({:.2}px)", reader.window.get().offset))>
+            <div class="log-content" node_ref=content>
+                <div class="log-window" node_ref=block>
                     <For each=rows key=|row| *row let((line, _))>
                         {run.log.with_value(|log| log_row(run, line, log.get(line), start))}
                     </For>

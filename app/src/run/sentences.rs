@@ -16,7 +16,9 @@ pub fn sentence(detail: &OperationDetail, progress: &RunProgress, note: Option<&
     match row.phase {
         Phase::Queued => said("Waits for its turn."),
         Phase::Running if row.cancelling => match progress.running() {
-            Some((task, hosts)) => format!("Stopping. No new task starts; “{}” still runs on {}.", task.name, named(&hosts)),
+            Some((task, hosts)) => {
+                format!("Stopping. No new task starts; “{}” still runs on {}.", task.name, named(&hosts))
+            }
             None => "Stopping. No new task starts.".to_owned(),
         },
         Phase::Running => match (progress.running(), note) {
@@ -31,7 +33,11 @@ pub fn sentence(detail: &OperationDetail, progress: &RunProgress, note: Option<&
         Phase::Cancelled => match detail.end.as_ref().and_then(|end| end.running.as_ref()) {
             Some(flight) => {
                 let hosts: Vec<&str> = flight.hosts.iter().map(String::as_str).collect();
-                format!("Cancelled while “{}” ran on {}. What it had changed there stays changed.", flight.task, named(&hosts))
+                format!(
+                    "Cancelled while “{}” ran on {}. What it had changed there stays changed.",
+                    flight.task,
+                    named(&hosts)
+                )
             }
             None => said("Cancelled."),
         },
@@ -52,7 +58,11 @@ fn succeeded(progress: &RunProgress, note: Option<&str>) -> String {
     }
     let hosts = progress.hosts.len() as u64;
     let tasks = progress.tasks.len() as u64;
-    let ignored = if ignored > 0 { format!(" {} ignored.", count(ignored.into(), "failure was", "failures were")) } else { String::new() };
+    let ignored = if ignored > 0 {
+        format!(" {} ignored.", count(ignored.into(), "failure was", "failures were"))
+    } else {
+        String::new()
+    };
     let changes = match changed {
         0 => "nothing had to change".to_owned(),
         n => count(n.into(), "change", "changes"),
@@ -103,11 +113,16 @@ pub fn reason(detail: &OperationDetail, progress: &RunProgress) -> Option<Reason
         return Some(Reason { title, text, ..Reason::default() });
     };
     let others = standing.iter().filter(|f| first.is_none_or(|first| !std::ptr::eq(first, **f)));
-    let others: Vec<_> = others.map(|f| (title(&f.host, &task_name(progress, f), f.unreachable), Some(lines(f)))).collect();
+    let others: Vec<_> =
+        others.map(|f| (title(&f.host, &task_name(progress, f), f.unreachable), Some(lines(f)))).collect();
     let more = others.len().saturating_sub(OTHERS);
     Some(Reason {
         title: title(&host, &task, unreachable),
-        text: if message.contains(&quote) && !quote.is_empty() && message.len() < quote.len() + 40 { String::new() } else { message },
+        text: if message.contains(&quote) && !quote.is_empty() && message.len() < quote.len() + 40 {
+            String::new()
+        } else {
+            message
+        },
         quote,
         lines: first.map(lines),
         others: others.into_iter().take(OTHERS).collect(),
@@ -116,7 +131,11 @@ pub fn reason(detail: &OperationDetail, progress: &RunProgress) -> Option<Reason
 }
 
 fn title(host: &str, task: &str, unreachable: bool) -> String {
-    if unreachable { format!("{host} could not be reached, at “{task}”") } else { format!("“{task}” failed on {host}") }
+    if unreachable {
+        format!("{host} could not be reached, at “{task}”")
+    } else {
+        format!("“{task}” failed on {host}")
+    }
 }
 
 fn task_name(progress: &RunProgress, failure: &Failure) -> String {

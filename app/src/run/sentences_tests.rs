@@ -55,7 +55,16 @@ fn ends(task: u32, host: &str, result: HostResult, message: &str) -> EventBody {
 }
 
 fn termination(failures: Vec<TaskFailure>, running: Option<InFlight>, message: &str) -> Termination {
-    Termination { v: 1, rc: 2, cancelled: false, steps: Vec::new(), dropped: 0, failures, running, message: message.into() }
+    Termination {
+        v: 1,
+        rc: 2,
+        cancelled: false,
+        steps: Vec::new(),
+        dropped: 0,
+        failures,
+        running,
+        message: message.into(),
+    }
 }
 
 #[test]
@@ -72,11 +81,14 @@ fn every_phase_has_its_sentence() {
 
 #[test]
 fn a_running_one_names_task_and_hosts() {
-    let told = progress(vec![task(1, "Restart kubelet"), starts(1, "w1"), starts(1, "w2"), starts(1, "w3"), starts(1, "w4")]);
+    let told =
+        progress(vec![task(1, "Restart kubelet"), starts(1, "w1"), starts(1, "w2"), starts(1, "w3"), starts(1, "w4")]);
     let mut running = detail(Phase::Running, "");
     assert_eq!(sentence(&running, &told, None, 9), "“Restart kubelet” runs on w1, w2 and 2 others.");
     running.row.cancelling = true;
-    assert!(sentence(&running, &told, None, 9).starts_with("Stopping. No new task starts; “Restart kubelet” still runs"));
+    assert!(
+        sentence(&running, &told, None, 9).starts_with("Stopping. No new task starts; “Restart kubelet” still runs")
+    );
 }
 
 #[test]
@@ -99,7 +111,8 @@ fn success_says_what_changed() {
 #[test]
 fn a_cancelled_one_says_what_was_in_flight() {
     let mut cancelled = detail(Phase::Cancelled, "Cancelled by ada.");
-    cancelled.end = Some(termination(Vec::new(), Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] }), ""));
+    cancelled.end =
+        Some(termination(Vec::new(), Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] }), ""));
     let said = sentence(&cancelled, &RunProgress::default(), None, 9);
     assert_eq!(said, "Cancelled while “Drain” ran on w1. What it had changed there stays changed.");
 }
@@ -131,7 +144,8 @@ fn without_events_the_report_of_the_run_gives_the_reason() {
 #[test]
 fn a_run_that_never_began_says_why() {
     let mut failed = detail(Phase::Failed, "The run ended with exit code 2.");
-    failed.end = Some(termination(Vec::new(), None, "There is no playbook nope.yml; there are ping.yml and facts.yml."));
+    failed.end =
+        Some(termination(Vec::new(), None, "There is no playbook nope.yml; there are ping.yml and facts.yml."));
     let said = reason(&failed, &RunProgress::default()).unwrap();
     assert_eq!(said.title, "The run ended with exit code 2.");
     assert_eq!(said.text, "There is no playbook nope.yml; there are ping.yml and facts.yml.");

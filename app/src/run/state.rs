@@ -138,7 +138,9 @@ impl Run {
         Effect::new(move |_| {
             if speaks.get() {
                 let events_from = self.progress.with_untracked(RunProgress::next_event);
-                live::follow(self.name.get_value(), self.next_line.get_value(), events_from, move |news| self.hear(news));
+                live::follow(self.name.get_value(), self.next_line.get_value(), events_from, move |news| {
+                    self.hear(news)
+                });
             }
         });
     }

@@ -74,7 +74,9 @@ pub(super) fn task_words(task: &TaskProgress, over: bool) -> String {
         words.push(count(task.retries.into(), "retry", "retries"));
     }
     match state(task, over) {
-        TaskState::Running if task.running > 0 => words.insert(0, format!("running on {}", count(task.running.into(), "host", "hosts"))),
+        TaskState::Running if task.running > 0 => {
+            words.insert(0, format!("running on {}", count(task.running.into(), "host", "hosts")))
+        }
         TaskState::Running => words.push("begins".into()),
         TaskState::Stopped => words.insert(0, "stopped".into()),
         TaskState::Empty => words.push("no host".into()),
@@ -116,8 +118,11 @@ pub(super) fn TaskTree(run: Run, at: Memo<Option<u32>>) -> impl IntoView {
             let mut groups = Vec::new();
             // One step needs no headline: the page's title is it.
             let steps = if progress.steps.len() > 1 { progress.steps.as_slice() } else { &[] };
-            let play = |play: &api::progress::PlayProgress| Group::Play { number: play.number, name: play.name.clone() };
-            groups.extend(progress.plays.iter().filter(|play| !steps.iter().any(|step| step.number == play.step)).map(play));
+            let play =
+                |play: &api::progress::PlayProgress| Group::Play { number: play.number, name: play.name.clone() };
+            groups.extend(
+                progress.plays.iter().filter(|play| !steps.iter().any(|step| step.number == play.step)).map(play),
+            );
             for step in steps {
                 let role = match step.role {
                     StepRole::Pre => "before",
@@ -152,7 +157,9 @@ pub(super) fn TaskTree(run: Run, at: Memo<Option<u32>>) -> impl IntoView {
 
 #[component]
 fn StepHead(run: Run, number: u32, title: String, role: &'static str) -> impl IntoView {
-    let rc = Memo::new(move |_| run.progress.with(|p| p.steps.iter().find(|step| step.number == number).and_then(|step| step.rc)));
+    let rc = Memo::new(move |_| {
+        run.progress.with(|p| p.steps.iter().find(|step| step.number == number).and_then(|step| step.rc))
+    });
     view! {
         <h2 class="step">
             {title} <small>{role}</small>
@@ -163,7 +170,9 @@ fn StepHead(run: Run, number: u32, title: String, role: &'static str) -> impl In
 
 #[component]
 fn Play(run: Run, number: u32, name: String, at: Memo<Option<u32>>) -> impl IntoView {
-    let tasks = move || run.progress.with(|progress| progress.tasks_of(number).map(|task| (task.number, task.line)).collect::<Vec<_>>());
+    let tasks = move || {
+        run.progress.with(|progress| progress.tasks_of(number).map(|task| (task.number, task.line)).collect::<Vec<_>>())
+    };
     view! {
         <h2>{name}</h2>
         <ul>
@@ -204,10 +213,15 @@ fn TaskRow(row: Row) -> impl IntoView {
     // One kind of result is told by the icon; of several each has its number.
     let kinds = [(c.failed + c.unreachable, "err"), (c.changed, "warn"), (c.ok + c.ignored, "ok"), (c.skipped, "idle")];
     let kinds: Vec<_> = kinds.into_iter().filter(|(n, _)| *n > 0).collect();
-    let mixed = (kinds.len() > 1).then(|| {
-        kinds.into_iter().map(|(n, tone)| view! { <i class=format!("st {tone}")>{n}</i> }).collect_view()
-    });
-    let end = if row.state == TaskState::Running && row.running > 0 { format!("{} running", row.running) } else if row.state == TaskState::Running { String::new() } else { duration(row.ms) };
+    let mixed = (kinds.len() > 1)
+        .then(|| kinds.into_iter().map(|(n, tone)| view! { <i class=format!("st {tone}")>{n}</i> }).collect_view());
+    let end = if row.state == TaskState::Running && row.running > 0 {
+        format!("{} running", row.running)
+    } else if row.state == TaskState::Running {
+        String::new()
+    } else {
+        duration(row.ms)
+    };
     view! {
         <span class=format!("st {}", tone.class())>{icon(drawing)} <span class="sr">{word}</span></span>
         <span class="task-name">{row.handler.then_some("↪ ")} {row.name}</span>

@@ -25,7 +25,8 @@ fn kinds(counts: &Counts) -> [(&'static str, Icon, Tone, u32); 6] {
 pub(super) fn Totals(run: Run) -> impl IntoView {
     let words = Memo::new(move |_| {
         run.detail.with(|detail| {
-            run.progress.with(|progress| run.note.with(|note| sentence(detail, progress, note.as_deref(), run.total.get())))
+            run.progress
+                .with(|progress| run.note.with(|note| sentence(detail, progress, note.as_deref(), run.total.get())))
         })
     });
     // The reason above a failed run says it already.

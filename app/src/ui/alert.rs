@@ -17,7 +17,11 @@ pub fn Alert(tone: Tone, #[prop(into)] title: String, #[prop(optional)] children
 
 /// Nothing here yet: one sentence, one action.
 #[component]
-pub fn Empty(#[prop(into)] title: String, #[prop(into)] text: String, #[prop(optional)] children: Option<Children>) -> impl IntoView {
+pub fn Empty(
+    #[prop(into)] title: String,
+    #[prop(into)] text: String,
+    #[prop(optional)] children: Option<Children>,
+) -> impl IntoView {
     view! {
         <div class="empty">
             <p class="empty-title">{title}</p>

@@ -56,7 +56,11 @@ where
 
 /// Why something can't be shown, and how to go on.
 #[component]
-fn LoadProblem<T>(problem: Problem, resource: Resource<Result<T, Failure>>, #[prop(optional)] stale: bool) -> impl IntoView
+fn LoadProblem<T>(
+    problem: Problem,
+    resource: Resource<Result<T, Failure>>,
+    #[prop(optional)] stale: bool,
+) -> impl IntoView
 where
     T: Serialize + DeserializeOwned + Send + Sync + 'static,
 {

@@ -27,7 +27,10 @@ pub fn Filter(
         let keep = keep.get_untracked();
         let mut pairs = vec![("q", q.as_str())];
         pairs.extend(keep.iter().map(|(key, value)| (*key, value.as_str())));
-        navigate(&routes::with_query(&path, &pairs), NavigateOptions { replace: true, scroll: false, ..Default::default() });
+        navigate(
+            &routes::with_query(&path, &pairs),
+            NavigateOptions { replace: true, scroll: false, ..Default::default() },
+        );
     });
     let typed = RwSignal::new(None::<String>);
     let pending = StoredValue::new(None::<TimeoutHandle>);

@@ -19,12 +19,12 @@ use api::{
         OperationRow, Phase, RunInputs, SubmitChoices,
     },
 };
-use kubeonkube_app::{self as app, session::Session};
 use async_trait::async_trait;
 use axum::{
     body::{Body, to_bytes},
     http::{Request, StatusCode, header},
 };
+use kubeonkube_app::{self as app, session::Session};
 use leptos::prelude::provide_context;
 
 pub const NOW: Time = Time(1_790_000_000_000);
@@ -132,7 +132,8 @@ pub async fn page_with(fake: &Fake, path: &str, more: impl Fn() + Clone + Send +
         provide_context(Session(Some(user())));
         more();
     };
-    let assets = app::Assets { css: "/assets/site.css".into(), js: "/assets/app.js".into(), wasm: "/assets/app.wasm".into() };
+    let assets =
+        app::Assets { css: "/assets/site.css".into(), js: "/assets/app.js".into(), wasm: "/assets/app.wasm".into() };
     let render = leptos_axum::render_app_async_with_context(context, move || app::shell(&assets));
     let request = Request::get(path).body(Body::empty()).unwrap();
     read(render(request).await).await
@@ -217,7 +218,12 @@ pub fn detail(name: &str) -> ClusterDetail {
     ClusterDetail {
         row: cluster(name, Health::Good),
         facts: vec![Fact { label: "Namespace".into(), value: "kubeonkube".into(), mono: true }],
-        conditions: vec![ConditionRow { name: "Inputs".into(), ok: true, message: "All readable.".into(), since: None }],
+        conditions: vec![ConditionRow {
+            name: "Inputs".into(),
+            ok: true,
+            message: "All readable.".into(),
+            since: None,
+        }],
         recent: vec![operation("ping-1", name, Phase::Succeeded)],
         operations: 34,
         now: NOW,
@@ -300,7 +306,14 @@ impl Configurations for Fake {
         self.called("configuration");
         self.configuration.clone()
     }
-    async fn review(&self, _: &User, _: &ClusterName, _: Document, _: &str, text: &str) -> Result<ChangeReview, Problem> {
+    async fn review(
+        &self,
+        _: &User,
+        _: &ClusterName,
+        _: Document,
+        _: &str,
+        text: &str,
+    ) -> Result<ChangeReview, Problem> {
         self.called(format!("review {text:?}"));
         self.change.clone()
     }
@@ -327,7 +340,11 @@ pub fn run(name: &str, phase: Phase) -> OperationDetail {
         deadline: 21_600,
         job: Some("kubeonkube/kubeonkube-ping-1-job".into()),
         end: None,
-        inputs: Some(RunInputs { inventory: "all:\n  hosts: {w1: {}}\n".into(), variables: "{}\n".into(), sha256: "5e1f".into() }),
+        inputs: Some(RunInputs {
+            inventory: "all:\n  hosts: {w1: {}}\n".into(),
+            variables: "{}\n".into(),
+            sha256: "5e1f".into(),
+        }),
         cancel: if phase.is_final() { Err("It has ended; there is nothing to cancel.".into()) } else { Ok(()) },
         now: NOW,
     }
@@ -358,7 +375,12 @@ pub fn choices() -> SubmitChoices {
 pub fn operation_review() -> OperationReview {
     OperationReview {
         name: "ping-x7k2f".parse().unwrap(),
-        commands: vec![vec!["ansible-playbook".into(), "-e".into(), "motd=two words".into(), "/kubespray/ping.yml".into()]],
+        commands: vec![vec![
+            "ansible-playbook".into(),
+            "-e".into(),
+            "motd=two words".into(),
+            "/kubespray/ping.yml".into(),
+        ]],
         hosts: vec!["w1".into(), "w2".into()],
         expected_inputs: "0123456789abcdef".into(),
         waits_for: Some("grow-1 runs on prod-fra.".into()),

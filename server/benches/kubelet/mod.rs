@@ -51,7 +51,8 @@ async fn run(client: Client, job: Job) {
     let pod = pods.create(&PostParams::default(), &pod).await.expect("a pod");
     let step = json!({"role": "main", "title": "true", "kind": "shell", "rc": 0, "recap": null});
     let told = json!({"v": 1, "rc": 0, "cancelled": false, "steps": [step], "failures": [], "message": ""});
-    let ended = json!({"terminated": {"exitCode": 0, "reason": "Completed", "message": told.to_string(), "finishedAt": now()}});
+    let ended =
+        json!({"terminated": {"exitCode": 0, "reason": "Completed", "message": told.to_string(), "finishedAt": now()}});
     let container = json!({"name": "kubeonkube", "image": "none", "imageID": "", "ready": false, "restartCount": 0, "state": ended});
     let status = json!({"status": {"phase": "Succeeded", "containerStatuses": [container]}});
     pods.patch_status(&pod.name_any(), &PatchParams::default(), &Patch::Merge(status)).await.expect("an ended pod");

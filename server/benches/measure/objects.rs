@@ -17,7 +17,8 @@ pub(crate) async fn clusters(client: &Client, numbers: std::ops::Range<usize>) {
     shared_inputs(client).await;
     let api: Api<Cluster> = Api::all(client.clone());
     each(numbers, async |n| {
-        let (hosts_conf_ref, vars_conf_ref) = (DataRef::new("default", "bench-hosts"), DataRef::new("default", "bench-vars"));
+        let (hosts_conf_ref, vars_conf_ref) =
+            (DataRef::new("default", "bench-hosts"), DataRef::new("default", "bench-vars"));
         let spec = ClusterSpec { hosts_conf_ref, vars_conf_ref, ..ClusterSpec::default() };
         drop(api.create(&PostParams::default(), &Cluster::new(&format!("c-{n}"), spec)).await.expect("a cluster"));
     })
@@ -45,9 +46,7 @@ pub(crate) async fn finished(client: &Client, numbers: std::ops::Range<usize>, c
 }
 
 fn status(name: &str) -> serde_json::Value {
-    let condition = |kind: &str, status: &str, reason: &str, message: &str| {
-        json!({"type": kind, "status": status, "reason": reason, "message": message, "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z"})
-    };
+    let condition = |kind: &str, status: &str, reason: &str, message: &str| json!({"type": kind, "status": status, "reason": reason, "message": message, "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z"});
     json!({"status": {
         "action": "true", "status": "Succeeded", "reason": "Succeeded", "message": "It ran for 12 s on 1 machine.",
         "jobRef": {"namespace": "default", "name": format!("kubeonkube-{name}-job"), "uid": "00000000-0000-4000-8000-000000000000"},
@@ -69,7 +68,9 @@ pub(crate) async fn each(numbers: std::ops::Range<usize>, work: impl AsyncFn(usi
 
 async fn shared_inputs(client: &Client) {
     let hosts = "all: {hosts: {here: {ansible_connection: local, ansible_become: false}}}\n";
-    for (name, key, text) in [("bench-hosts", crd::KEY_HOSTS, hosts), ("bench-vars", crd::KEY_VARS, "kube_version: v1.33.4\n")] {
+    for (name, key, text) in
+        [("bench-hosts", crd::KEY_HOSTS, hosts), ("bench-vars", crd::KEY_VARS, "kube_version: v1.33.4\n")]
+    {
         let map = json!({"metadata": {"name": name}, "data": {key: text}});
         let map: ConfigMap = serde_json::from_value(map).expect("a ConfigMap");
         // There from an earlier batch.

@@ -36,18 +36,27 @@ impl Program {
         let (home, banner) = (data.path().join("data"), data.path().join("banner"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube"));
         command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("USER", "ann").env("RUST_LOG", "warn");
-        command.env("KUBEONKUBE_ANSIBLE", &tools).args(["--listen", "127.0.0.1:0", "--data-dir"]).arg(&home).args(arguments);
+        command
+            .env("KUBEONKUBE_ANSIBLE", &tools)
+            .args(["--listen", "127.0.0.1:0", "--data-dir"])
+            .arg(&home)
+            .args(arguments);
         command.stdin(Stdio::null()).stdout(File::create(&banner).expect("a file"));
         let child = command.spawn().expect("started");
         let ready = async || {
             let banner = fs::read_to_string(&banner).ok()?;
-            let address = banner.lines().find_map(|line| line.trim().strip_prefix("Address   http://"))?.parse().ok()?;
-            let token = banner.lines().find_map(|line| line.split_once("/login?token=")).map(|(_, token)| token.to_owned());
+            let address =
+                banner.lines().find_map(|line| line.trim().strip_prefix("Address   http://"))?.parse().ok()?;
+            let token =
+                banner.lines().find_map(|line| line.split_once("/login?token=")).map(|(_, token)| token.to_owned());
             (!banner.contains("Sign in with") || token.is_some()).then_some((address, token.unwrap_or_default()))
         };
         let (address, token) = eventually("the banner", ready).await;
         let program = Self { child, data, address, token };
-        eventually("readiness", async || program.get("/readyz", "").await.head.starts_with("HTTP/1.0 200").then_some(())).await;
+        eventually("readiness", async || {
+            program.get("/readyz", "").await.head.starts_with("HTTP/1.0 200").then_some(())
+        })
+        .await;
         program
     }
 

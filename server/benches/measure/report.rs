@@ -87,11 +87,14 @@ pub(crate) fn rounded(number: f64) -> String {
 fn machine() -> String {
     let line = |file: &str, key: &str| {
         let text = fs::read_to_string(file).unwrap_or_default();
-        let found = text.lines().find_map(|line| line.strip_prefix(key)?.split_once(':').map(|(_, value)| value.trim().to_owned()));
+        let found = text
+            .lines()
+            .find_map(|line| line.strip_prefix(key)?.split_once(':').map(|(_, value)| value.trim().to_owned()));
         found.unwrap_or_else(|| "?".into())
     };
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let memory = line("/proc/meminfo", "MemTotal").trim_end_matches(" kB").parse::<f64>().unwrap_or(0.0) / 1024.0 / 1024.0;
+    let memory =
+        line("/proc/meminfo", "MemTotal").trim_end_matches(" kB").parse::<f64>().unwrap_or(0.0) / 1024.0 / 1024.0;
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let kernel = kernel.trim().split('-').next().unwrap_or("?");
     format!("{cores} × {}, {memory:.0} GiB, Linux {kernel}", line("/proc/cpuinfo", "model name"))

@@ -60,7 +60,9 @@ impl Run {
     pub(crate) fn ticks_in(&self, log: &str) -> Vec<u32> {
         let mark = format!("{} tick ", self.name);
         let after = log.split(&mark).skip(1);
-        after.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse().ok()).unwrap_or(0)).collect()
+        after
+            .map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse().ok()).unwrap_or(0))
+            .collect()
     }
 }
 

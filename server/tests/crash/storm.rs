@@ -53,7 +53,11 @@ impl Storm {
             over_running += usize::from(self.submitted.iter().any(|run| running(&run)));
             world.kill().await;
         }
-        println!("{} kills, {over_running} of them over running operations, {} operations", self.kills, self.submitted.len());
+        println!(
+            "{} kills, {over_running} of them over running operations, {} operations",
+            self.kills,
+            self.submitted.len()
+        );
         assert!(2 * over_running > self.kills, "too few kills hit a run to show anything");
         world.start().await;
         if let Some(run) = self.next.take() {

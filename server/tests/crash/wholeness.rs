@@ -31,7 +31,8 @@ pub(crate) async fn every_object_is_whole(world: &World, submitted: &[Run]) {
     for operation in &operations {
         let name = operation.name_any();
         let job = jobs.iter().find(|job| is_child(*job, operation)).unwrap_or_else(|| panic!("{name} has no Job"));
-        let told = operation.status.as_ref().and_then(|status| status.job_ref.as_ref()).expect("a reference to its Job");
+        let told =
+            operation.status.as_ref().and_then(|status| status.job_ref.as_ref()).expect("a reference to its Job");
         assert_eq!(told.uid, job.uid(), "{name} speaks of another Job");
         assert!(pods.iter().any(|pod| is_child(pod, job)), "{name} has no pod");
         let snapshot = secrets.get(&crd::inputs_name(&name)).await.expect("a snapshot");
@@ -51,7 +52,10 @@ pub(crate) async fn every_object_is_whole(world: &World, submitted: &[Run]) {
 }
 
 fn is_child(child: &impl Resource, parent: &impl Resource) -> bool {
-    child.owner_references().iter().any(|owner| Some(&owner.uid) == parent.uid().as_ref() && owner.controller == Some(true))
+    child
+        .owner_references()
+        .iter()
+        .any(|owner| Some(&owner.uid) == parent.uid().as_ref() && owner.controller == Some(true))
 }
 
 /// The state file is sound, every record of a run can be read, and no attempt to write one was left over.
@@ -59,9 +63,13 @@ pub(crate) fn every_file_is_whole(data: &Path) {
     let state = rusqlite::Connection::open(data.join("state.db")).expect("the state file");
     let verdict: String = state.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("checked");
     assert_eq!(verdict, "ok");
-    let bodies = state.prepare("SELECT name, body FROM objects").expect("prepared").query_map([], |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
-    }).expect("read").collect::<Result<Vec<_>, _>>().expect("read");
+    let bodies = state
+        .prepare("SELECT name, body FROM objects")
+        .expect("prepared")
+        .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))
+        .expect("read")
+        .collect::<Result<Vec<_>, _>>()
+        .expect("read");
     for (name, body) in bodies {
         serde_json::from_str::<serde_json::Value>(&body).unwrap_or_else(|error| panic!("{name}: {error}"));
     }

@@ -53,9 +53,11 @@ impl World {
         world.create(&config_map("hosts", crd::KEY_HOSTS, hosts)).await;
         world.create(&config_map("variables", crd::KEY_VARS, variables)).await;
         for name in &world.clusters {
-            let (hosts_conf_ref, vars_conf_ref) = (DataRef::new("default", "hosts"), DataRef::new("default", "variables"));
+            let (hosts_conf_ref, vars_conf_ref) =
+                (DataRef::new("default", "hosts"), DataRef::new("default", "variables"));
             let spec = crd::ClusterSpec { hosts_conf_ref, vars_conf_ref, ..crd::ClusterSpec::default() };
-            let created = Api::all(world.client.clone()).create(&PostParams::default(), &Cluster::new(name, spec)).await;
+            let created =
+                Api::all(world.client.clone()).create(&PostParams::default(), &Cluster::new(name, spec)).await;
             created.expect("a cluster");
         }
         world
@@ -107,12 +109,14 @@ impl World {
     pub(crate) async fn submit(&self, run: &Run) {
         let operation = run.operation(&self.notes.path().display().to_string());
         let operations: Api<ClusterOperation> = Api::all(self.client.clone());
-        eventually("the operation to be taken", async || match operations.create(&PostParams::default(), &operation).await {
-            Ok(_) => Some(()),
-            // An earlier attempt was stored, and its answer lost.
-            Err(kube::Error::Api(status)) if status.is_already_exists() => Some(()),
-            Err(kube::Error::Api(status)) if status.code == 422 => panic!("{status:?}"),
-            Err(_) => None,
+        eventually("the operation to be taken", async || {
+            match operations.create(&PostParams::default(), &operation).await {
+                Ok(_) => Some(()),
+                // An earlier attempt was stored, and its answer lost.
+                Err(kube::Error::Api(status)) if status.is_already_exists() => Some(()),
+                Err(kube::Error::Api(status)) if status.code == 422 => panic!("{status:?}"),
+                Err(_) => None,
+            }
         })
         .await;
     }
@@ -180,7 +184,11 @@ impl World {
         let mut left = Vec::new();
         let server = self.server().pid();
         let gone = async || {
-            left = processes::of(self.data.path()).into_iter().filter(|pid| *pid != server).map(processes::describe).collect();
+            left = processes::of(self.data.path())
+                .into_iter()
+                .filter(|pid| *pid != server)
+                .map(processes::describe)
+                .collect();
             left.is_empty().then_some(())
         };
         let _ = tokio::time::timeout(Duration::from_secs(10), repeat(gone)).await;

@@ -20,9 +20,13 @@ const BENCHES: &[(&str, &str)] = &[
 
 pub(crate) fn bench(only: &[String]) -> anyhow::Result<()> {
     if let Some(unknown) = only.iter().find(|name| !BENCHES.iter().any(|(known, _)| known == name)) {
-        bail!("there is no benchmark `{unknown}`; there are: {}", BENCHES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "));
+        bail!(
+            "there is no benchmark `{unknown}`; there are: {}",
+            BENCHES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+        );
     }
-    let chosen: Vec<_> = BENCHES.iter().filter(|(name, _)| only.is_empty() || only.iter().any(|chosen| chosen == name)).collect();
+    let chosen: Vec<_> =
+        BENCHES.iter().filter(|(name, _)| only.is_empty() || only.iter().any(|chosen| chosen == name)).collect();
     // The programs that are measured carry the site of a release.
     if chosen.iter().any(|(name, _)| *name != "size") {
         site::build(site::Kind::Release)?;

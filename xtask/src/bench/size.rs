@@ -18,7 +18,8 @@ pub(super) fn run() -> anyhow::Result<()> {
             println!("  {path:<48} {:>7.1} KB", *size as f64 / 1000.0);
         }
     }
-    let first_load: usize = built.sizes.iter().filter(|(path, _)| path.starts_with("/assets/")).map(|(_, size)| size).sum();
+    let first_load: usize =
+        built.sizes.iter().filter(|(path, _)| path.starts_with("/assets/")).map(|(_, size)| size).sum();
     let kb = first_load as f64 / 1000.0;
     println!("  together {kb:.1} KB (gate {GATE_KB} KB, with the HTML)");
     let wasm = fs::read(root().join("target/wasm32-unknown-unknown/wasm-release/kubeonkube_frontend.wasm"))?;
@@ -37,10 +38,16 @@ fn contributors(wasm: &[u8]) -> anyhow::Result<Vec<(String, usize)>> {
     let mut names = BTreeMap::new();
     for payload in Parser::new(0).parse_all(wasm) {
         match payload? {
-            Payload::ImportSection(imports) => imported = imports.into_imports().filter(|i| i.as_ref().is_ok_and(|i| matches!(i.ty, wasmparser::TypeRef::Func(_)))).count(),
+            Payload::ImportSection(imports) => {
+                imported = imports
+                    .into_imports()
+                    .filter(|i| i.as_ref().is_ok_and(|i| matches!(i.ty, wasmparser::TypeRef::Func(_))))
+                    .count()
+            }
             Payload::CodeSectionEntry(body) => bodies.push(body.range().len()),
             Payload::CustomSection(section) if section.name() == "name" => {
-                let reader = NameSectionReader::new(wasmparser::BinaryReader::new(section.data(), section.data_offset()));
+                let reader =
+                    NameSectionReader::new(wasmparser::BinaryReader::new(section.data(), section.data_offset()));
                 for part in reader {
                     if let Name::Function(map) = part? {
                         for naming in map {

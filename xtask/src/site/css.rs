@@ -12,8 +12,23 @@ use crate::clean_command::root;
 
 /// Colours of `style/` that utilities may name: `text-muted`, `bg-surface-2`, `border-line`.
 const COLOURS: &[&str] = &[
-    "bg", "surface", "surface-2", "surface-3", "line", "line-strong", "text", "muted", "faint", "accent", "accent-strong",
-    "on-accent", "ok", "warn", "err", "run", "idle",
+    "bg",
+    "surface",
+    "surface-2",
+    "surface-3",
+    "line",
+    "line-strong",
+    "text",
+    "muted",
+    "faint",
+    "accent",
+    "accent-strong",
+    "on-accent",
+    "ok",
+    "warn",
+    "err",
+    "run",
+    "idle",
 ];
 
 pub(super) fn build() -> anyhow::Result<String> {
@@ -26,7 +41,9 @@ pub(super) fn build() -> anyhow::Result<String> {
     let utility = |class: &str| encre_css::generate([class], &config).len() > preflight.len();
     let unknown: Vec<_> = classes.iter().filter(|class| !selects(&own, class) && !utility(class)).collect();
     if !unknown.is_empty() {
-        bail!("these classes in app/src have neither a rule in style/ nor a Tailwind utility that yields CSS: {unknown:?}");
+        bail!(
+            "these classes in app/src have neither a rule in style/ nor a Tailwind utility that yields CSS: {unknown:?}"
+        );
     }
     let used: Vec<&str> = classes.iter().map(String::as_str).collect();
     let all = encre_css::generate(used, &config);
@@ -74,7 +91,10 @@ fn classes(source: &str) -> Vec<String> {
         }
     }
     for (at, _) in source.match_indices("class:") {
-        let name: String = source[at + "class:".len()..].chars().take_while(|c| !c.is_whitespace() && *c != '=' && *c != '"').collect();
+        let name: String = source[at + "class:".len()..]
+            .chars()
+            .take_while(|c| !c.is_whitespace() && *c != '=' && *c != '"')
+            .collect();
         if !name.is_empty() && !name.starts_with(':') {
             found.push(name);
         }
@@ -112,9 +132,8 @@ fn attribute_literals(text: &str) -> Vec<&str> {
 
 /// Whether our own CSS has a selector for the class.
 fn selects(css: &str, class: &str) -> bool {
-    css.match_indices(&format!(".{class}")).any(|(at, found)| {
-        !css[at + found.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_')
-    })
+    css.match_indices(&format!(".{class}"))
+        .any(|(at, found)| !css[at + found.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_'))
 }
 
 /// Comments and needless white space out; strings stay as they are.
@@ -183,6 +202,9 @@ mod tests {
 
     #[test]
     fn minifying_keeps_strings_and_meaning() {
-        assert_eq!(minify("a { content: \" /* x */ \"; }\n/* gone */ b  c { d : e; }"), "a{content: \" /* x */ \"}b c{d : e}");
+        assert_eq!(
+            minify("a { content: \" /* x */ \"; }\n/* gone */ b  c { d : e; }"),
+            "a{content: \" /* x */ \"}b c{d : e}"
+        );
     }
 }

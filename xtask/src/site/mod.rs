@@ -45,7 +45,9 @@ pub(crate) fn build(kind: Kind) -> anyhow::Result<Built> {
     let css = css::build()?;
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let mut manifest = serde_json::Map::new();
-    for (role, extension, bytes) in [("css", "css", css.into_bytes()), ("js", "js", bundle.js), ("wasm", "wasm", bundle.wasm)] {
+    for (role, extension, bytes) in
+        [("css", "css", css.into_bytes()), ("js", "js", bundle.js), ("wasm", "wasm", bundle.wasm)]
+    {
         let stem = if role == "css" { "site" } else { "app" };
         let path = format!("assets/{stem}-{}.{extension}", hash(&bytes));
         manifest.insert(role.to_owned(), format!("/{path}").into());

@@ -23,7 +23,15 @@ pub(super) fn build(kind: Kind) -> anyhow::Result<Bundle> {
         Kind::Dev => "wasm-dev",
         Kind::Release => "wasm-release",
     };
-    check(command("cargo").args(["build", "--package", "kubeonkube-frontend", "--target", "wasm32-unknown-unknown", "--profile", profile]))?;
+    check(command("cargo").args([
+        "build",
+        "--package",
+        "kubeonkube-frontend",
+        "--target",
+        "wasm32-unknown-unknown",
+        "--profile",
+        profile,
+    ]))?;
     let input = root().join("target/wasm32-unknown-unknown").join(profile).join("kubeonkube_frontend.wasm");
     // A folder of its own: two builds at the same time must not clear away each other's files.
     let out = root().join("target/bindgen").join(format!("{profile}-{}", std::process::id()));
@@ -59,7 +67,8 @@ fn optimise(wasm: &Path) -> anyhow::Result<()> {
         eprintln!("wasm-opt is not on the PATH: the release works, about a tenth larger");
         return Ok(());
     }
-    let features = ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types", "multivalue"];
+    let features =
+        ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types", "multivalue"];
     check(command("wasm-opt").arg("-Oz").args(features.map(|f| format!("--enable-{f}"))).arg(wasm).arg("-o").arg(wasm))
 }
 

@@ -27,7 +27,15 @@ impl RunProgress {
                 let title = title.clone();
                 // Its first line is still to come.
                 let line = event.after + 1;
-                self.steps.push(StepProgress { number: *step, role: *role, title, rc: None, started: at, ended: None, line });
+                self.steps.push(StepProgress {
+                    number: *step,
+                    role: *role,
+                    title,
+                    rc: None,
+                    started: at,
+                    ended: None,
+                    line,
+                });
             }
             EventBody::StepEnd { step, rc } => {
                 self.stop_what_runs(at);
@@ -64,7 +72,9 @@ impl RunProgress {
             EventBody::HostResult { task, host, result, message, ignored, .. } => {
                 let cell = Cell::of(*result, *ignored);
                 self.fill(*task, host, cell, at);
-                if matches!(cell, Cell::Failed | Cell::Unreachable | Cell::Ignored) && self.failures.len() < Failure::KEPT {
+                if matches!(cell, Cell::Failed | Cell::Unreachable | Cell::Ignored)
+                    && self.failures.len() < Failure::KEPT
+                {
                     self.failures.push(Failure {
                         task: *task,
                         host: host.clone(),

@@ -16,7 +16,10 @@ impl Story {
     }
 
     fn task(self, after: u64, task: u32, name: &str) -> Self {
-        self.then(after, EventBody::TaskStart { task, play: 1, name: name.into(), action: "ping".into(), handler: false })
+        self.then(
+            after,
+            EventBody::TaskStart { task, play: 1, name: name.into(), action: "ping".into(), handler: false },
+        )
     }
 
     fn start(self, after: u64, task: u32, host: &str) -> Self {
@@ -80,7 +83,8 @@ fn an_event_that_comes_twice_counts_once() {
 
 #[test]
 fn it_goes_on_after_it_travelled() {
-    let story = begun().start(4, 1, "a").start(4, 1, "b").result(5, 1, "b", HostResult::Ok).result(6, 1, "a", HostResult::Ok);
+    let story =
+        begun().start(4, 1, "a").start(4, 1, "b").result(5, 1, "b", HostResult::Ok).result(6, 1, "a", HostResult::Ok);
     let half = RunProgress::from_events(&story.0[..5]);
     let mut arrived: RunProgress = serde_json::from_str(&serde_json::to_string(&half).unwrap()).unwrap();
     for event in &story.0 {
@@ -173,10 +177,24 @@ fn a_large_run_travels_small() {
         for host in 0..=200 {
             n += 1;
             let body = if host == 0 {
-                EventBody::TaskStart { task, play: 1, name: format!("Task {task}"), action: "command".into(), handler: false }
+                EventBody::TaskStart {
+                    task,
+                    play: 1,
+                    name: format!("Task {task}"),
+                    action: "command".into(),
+                    handler: false,
+                }
             } else {
                 let result = if host % 50 == 0 { HostResult::Changed } else { HostResult::Ok };
-                EventBody::HostResult { task, host: format!("node{host}"), result, ms: 1, message: None, item: None, ignored: false }
+                EventBody::HostResult {
+                    task,
+                    host: format!("node{host}"),
+                    result,
+                    ms: 1,
+                    message: None,
+                    item: None,
+                    ignored: false,
+                }
             };
             told.apply(&RunEvent { n, at: 0, after: n, body });
         }

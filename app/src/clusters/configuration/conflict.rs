@@ -8,7 +8,12 @@ use crate::form::Submission;
 
 /// The problem's own sentence stands at the end of the form; here are the texts.
 #[component]
-pub(super) fn Conflict(theirs: String, yours: String, version: String, take: Callback<(String, String)>) -> impl IntoView {
+pub(super) fn Conflict(
+    theirs: String,
+    yours: String,
+    version: String,
+    take: Callback<(String, String)>,
+) -> impl IntoView {
     let submission = expect_context::<Submission>();
     let taken = theirs.clone();
     let take_theirs = move |event: leptos::ev::MouseEvent| {
@@ -41,7 +46,8 @@ pub(super) fn Conflict(theirs: String, yours: String, version: String, take: Cal
 /// One side; what the other one lacks is marked.
 #[component]
 fn SideText(text: String, other: String) -> impl IntoView {
-    let lines = marked(&text, &other).into_iter().map(|(line, differs)| view! { <span class:differs=differs>{line}</span> });
+    let lines =
+        marked(&text, &other).into_iter().map(|(line, differs)| view! { <span class:differs=differs>{line}</span> });
     view! { <pre class="side-text" tabindex="0">{lines.collect_view()}</pre> }
 }
 

@@ -50,7 +50,8 @@ pub(super) fn DocumentEditor(cluster: String, document: Document, current: Docum
 fn Editing(document: Document, current: DocumentText) -> impl IntoView {
     let scope = expect_context::<crate::form::FormScope>();
     let field = NodeRef::<leptos::html::Textarea>::new();
-    let text = RwSignal::new(scope.value("text").map_or_else(|| current.text.clone(), |typed| typed.replace("\r\n", "\n")));
+    let text =
+        RwSignal::new(scope.value("text").map_or_else(|| current.text.clone(), |typed| typed.replace("\r\n", "\n")));
     let reviewed = Signal::derive(move || scope.answered().and_then(|answer| answer.answer::<ChangeReview>()));
     let conflict = Signal::derive(move || match scope.refused()?.problem {
         Problem::Conflict { theirs, yours, version, .. } => Some((theirs, yours, version)),

@@ -8,7 +8,12 @@ use crate::{routes, ui::Segment};
 /// The filter that a URL asks for.
 pub(super) fn filter_of(query: &ParamsMap) -> ClusterFilter {
     let text = |key| query.get_str(key).unwrap_or_default().to_owned();
-    ClusterFilter { q: text("q"), show: text("show"), sort: text("sort"), page: text("page").parse().unwrap_or_default() }
+    ClusterFilter {
+        q: text("q"),
+        show: text("show"),
+        sort: text("sort"),
+        page: text("page").parse().unwrap_or_default(),
+    }
 }
 
 /// The views of the list; each keeps what was typed and how it is sorted.

@@ -178,9 +178,14 @@ mod tests {
 
     #[test]
     fn rows_come_back_up_to_the_last_filled_one() {
-        let typed = |pairs: &[(&str, &str)]| pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect::<Vec<_>>();
+        let typed =
+            |pairs: &[(&str, &str)]| pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect::<Vec<_>>();
         assert_eq!(filled_rows(&typed(&[("machines[0][name]", "a"), ("machines[11][address]", "10.0.0.1")])), 12);
         assert_eq!(filled_rows(&typed(&[("machines[4][role]", "both"), ("machines[3][name]", " ")])), 0);
-        assert_eq!(filled_rows(&typed(&[("machines[99999999][name]", "a")])), 1000, "a crafted index is no request for memory");
+        assert_eq!(
+            filled_rows(&typed(&[("machines[99999999][name]", "a")])),
+            1000,
+            "a crafted index is no request for memory"
+        );
     }
 }

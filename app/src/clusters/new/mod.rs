@@ -8,12 +8,12 @@ mod ssh;
 use api::cluster::RegistrationReview;
 use leptos::prelude::*;
 
+use super::configuration::functions::KeepEditing;
 use crate::{
     form::{FormScope, endpoint},
     routes,
     ui::{Field, Form, FormEnd, PageTitle, Panel, Submit, TextArea},
 };
-use super::configuration::functions::KeepEditing;
 use functions::{RegisterCluster, ReviewCluster};
 use machines::Machines;
 use review::Review;

@@ -18,11 +18,14 @@ impl OperationDraft {
             ..Self::default()
         };
         let arguments = words(&detail.extra_args).unwrap_or_else(|| vec![detail.extra_args.clone()]);
-        let (limit, others): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|argument| argument.starts_with("--limit="));
+        let (limit, others): (Vec<_>, Vec<_>) =
+            arguments.into_iter().partition(|argument| argument.starts_with("--limit="));
         draft.limit = limit.first().map(|limit| limit["--limit=".len()..].to_owned()).unwrap_or_default();
         draft.extra_args = others.into_iter().chain(limit.into_iter().skip(1)).collect::<Vec<_>>().join("\n");
         match detail.source.split_once(" from ConfigMap ") {
-            Some((_, source)) => (draft.kind, draft.source, draft.key) = ("configmap".into(), source.into(), row.action.clone()),
+            Some((_, source)) => {
+                (draft.kind, draft.source, draft.key) = ("configmap".into(), source.into(), row.action.clone())
+            }
             None if detail.source.starts_with("shell") => draft.kind = "script".into(),
             None if catalogue.iter().any(|offer| offer.action == row.action) => draft.action.clone_from(&row.action),
             None => (draft.action, draft.other) = (OTHER.into(), row.action.clone()),

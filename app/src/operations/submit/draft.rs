@@ -106,7 +106,9 @@ impl OperationDraft {
         let new = NewOperation { expected_inputs: String::new(), ..self.operation() };
         // Browsers send line ends as CRLF, whatever was rendered.
         let text = format!("{new:?}").replace("\\r\\n", "\\n");
-        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+        let hash = text
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
         format!("{hash:016x}")
     }
 
@@ -167,7 +169,10 @@ mod tests {
             let Problem::Invalid { fields, .. } = draft.located(Problem::field("action", "No.")) else { panic!() };
             fields[0].field.clone()
         };
-        assert_eq!([at("", ""), at("", OTHER), at("configmap", ""), at("script", "")], ["action", "other", "key", "script"]);
+        assert_eq!(
+            [at("", ""), at("", OTHER), at("configmap", ""), at("script", "")],
+            ["action", "other", "key", "script"]
+        );
     }
 
     #[test]

@@ -22,7 +22,10 @@ pub fn NewOperationPage() -> impl IntoView {
     let query = use_query_map();
     let again = Memo::new(move |_| query.read().get("again").unwrap_or_default());
     let form = Resource::new(move || again.get(), load_submit_form);
-    let asked = move || query.with_untracked(|query| (query.get("cluster").unwrap_or_default(), query.get("action").unwrap_or_default()));
+    let asked = move || {
+        query
+            .with_untracked(|query| (query.get("cluster").unwrap_or_default(), query.get("action").unwrap_or_default()))
+    };
     view! {
         <PageTitle text="Run an operation"/>
         <Loaded resource=form let:form>
@@ -75,7 +78,8 @@ fn NewOperation(form: SubmitForm) -> impl IntoView {
     let SubmitForm { choices, draft } = form;
     let mut clusters = vec![(String::new(), "Choose a cluster".to_owned())];
     clusters.extend(choices.clusters.into_iter().map(|cluster| {
-        let nodes = cluster.nodes.map(|n| format!(" ({n} {})", if n == 1 { "node" } else { "nodes" })).unwrap_or_default();
+        let nodes =
+            cluster.nodes.map(|n| format!(" ({n} {})", if n == 1 { "node" } else { "nodes" })).unwrap_or_default();
         (cluster.name.to_string(), format!("{}{nodes}", cluster.name))
     }));
     let advanced = [&draft.name, &draft.pre_hooks, &draft.post_hooks].iter().any(|text| !text.is_empty());
@@ -186,7 +190,8 @@ fn Answered(outdated: RwSignal<bool>) -> impl IntoView {
     move || match answer.get() {
         None => ().into_any(),
         Some(_) if outdated.get() => {
-            view! { <p class="muted">"The form has changed since the review. Review it once more to submit it."</p> }.into_any()
+            view! { <p class="muted">"The form has changed since the review. Review it once more to submit it."</p> }
+                .into_any()
         }
         Some((review, fingerprint)) => {
             let submit = endpoint::<SubmitOperation>();

@@ -12,7 +12,11 @@ use crate::{
 #[component]
 pub(super) fn Review(review: OperationReview, fingerprint: String, submit: &'static str) -> impl IntoView {
     let hosts = review.hosts.len() as u64;
-    let on = if hosts == 0 { "Machines: as ansible finds them".to_owned() } else { format!("On {}", count(hosts, "machine", "machines")) };
+    let on = if hosts == 0 {
+        "Machines: as ansible finds them".to_owned()
+    } else {
+        format!("On {}", count(hosts, "machine", "machines"))
+    };
     view! {
         <section class="panel review form-answer" tabindex="-1" aria-labelledby="review-title">
             <header>

@@ -77,7 +77,8 @@ fn parse(query: &Query, pod: &str) -> Result<LogQuery, Failure> {
     }
     // The apiserver carries times in whole seconds: a fraction is cut off, so a line may come twice but none is lost.
     let since_time = since_time.and_then(|time| Timestamp::from_second(time.as_second()).ok());
-    let since = since_time.or_else(|| since_seconds.and_then(|ago| Timestamp::now().checked_sub(SignedDuration::from_secs(ago)).ok()));
+    let since = since_time
+        .or_else(|| since_seconds.and_then(|ago| Timestamp::now().checked_sub(SignedDuration::from_secs(ago)).ok()));
     Ok(LogQuery {
         follow: query.flag("follow"),
         previous: query.flag("previous"),

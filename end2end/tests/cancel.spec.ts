@@ -1,0 +1,54 @@
+// Stopping a run, and taking one from the queue.
+import { bothWays, expect, test } from '../fixtures/console.ts';
+import { makeCluster, run, runOwn } from '../fixtures/objects.ts';
+import { hasLines, log, phase } from '../fixtures/run-page.ts';
+import { Talker } from '../fixtures/talker.ts';
+
+bothWays((script) => {
+  const ending = script ? 'js' : 'plain';
+
+  test('a run is stopped when asked twice, and one behind it is taken from the queue', async ({ page, visit, kube }) => {
+    const cluster = `cancel-${ending}`;
+    using talker = new Talker();
+    talker.say(3);
+    await makeCluster(kube, cluster);
+    await run(kube, cluster, `${cluster}-1`, { script: talker.script });
+    await run(kube, cluster, `${cluster}-2`, { playbook: 'ping.yml' });
+
+    await visit(`/operations/${cluster}-2`);
+    await expect(phase(page, 'Queued')).toBeVisible();
+    await expect(page.getByText(`${cluster}-1`).first()).toBeVisible();
+    await page.getByText('Cancel…').click();
+    await page.getByRole('button', { name: 'Take it from the queue' }).click();
+    const withdrawn = await kube.ended(`${cluster}-2`);
+    expect(withdrawn.status).toMatchObject({ status: 'Failed', reason: 'Cancelled' });
+    expect(withdrawn.status.jobRef).toBeUndefined();
+    if (!script) await page.reload();
+    await expect(phase(page, 'Cancelled')).toBeVisible();
+
+    await visit(`/operations/${cluster}-1`);
+    if (script) await hasLines(page, 3);
+    await page.getByText('Cancel…').click();
+    await expect(page.getByText('Stop this run? No new task starts')).toBeVisible();
+    await page.getByRole('button', { name: 'Stop the run' }).click();
+    if (!script) {
+      await kube.ended(`${cluster}-1`);
+      await page.reload();
+    }
+    await expect(phase(page, 'Cancelled')).toBeVisible({ timeout: 45_000 });
+    await expect(page.getByText('Cancel…')).toHaveCount(0);
+    await expect(log(page)).toContainText('line 3');
+    await expect(page.getByRole('link', { name: 'Run again…' })).toBeVisible();
+  });
+});
+
+test('a real ansible that is stopped says which task ran where', async ({ page, visit, kube }) => {
+  await makeCluster(kube, 'cancel-ansible');
+  await runOwn(kube, 'cancel-ansible', 'cancel-ansible-1', `- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Wait for a word\n      ansible.builtin.command: sleep 600\n`);
+  await visit('/operations/cancel-ansible-1');
+  await expect(page.getByText('“Wait for a word” runs on m1.')).toBeVisible({ timeout: 30_000 });
+  await page.getByText('Cancel…').click();
+  await page.getByRole('button', { name: 'Stop the run' }).click();
+  await expect(phase(page, 'Cancelled')).toBeVisible({ timeout: 45_000 });
+  await expect(page.getByText('Cancelled while “Wait for a word” ran on m1.')).toBeVisible();
+});

@@ -1,0 +1,69 @@
+// A run that fails says why, first of all.
+import { generateKeyPairSync } from 'node:crypto';
+import { bothWays, expect, test } from '../fixtures/console.ts';
+import { localHosts, makeCluster, run, runOwn, sshHost } from '../fixtures/objects.ts';
+import { phase } from '../fixtures/run-page.ts';
+import type { Sshd } from '../fixtures/sshd.ts';
+
+/** A key that opens nothing here. */
+const wrongKey = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' }) as string;
+/** Nobody listens on port 1. */
+const nobody = (sshd: Sshd) => ({ ...sshd, port: 1 }) as Sshd;
+
+bothWays((script) => {
+  const ending = script ? 'js' : 'plain';
+
+  test('a wrong key is told as the reason, with the host and its words', async ({ page, visit, kube, sshd }) => {
+    const cluster = `wrong-key-${ending}`;
+    await makeCluster(kube, cluster, { hosts: sshHost('m1', sshd), key: wrongKey() });
+    await run(kube, cluster, `${cluster}-1`, { playbook: 'ping.yml' });
+    if (!script) await kube.ended(`${cluster}-1`);
+    await visit(`/operations/${cluster}-1`);
+    await expect(phase(page, 'Failed')).toBeVisible({ timeout: 45_000 });
+    const reason = page.getByRole('alert');
+    await expect(reason.getByRole('heading')).toHaveText('m1 could not be reached, at “Log in and run Python”');
+    await expect(reason).toContainText('Permission denied');
+    await reason.getByRole('link', { name: /Go to line \d+/ }).click();
+    await expect(page).toHaveURL(/#L\d+/);
+    await page.getByRole('link', { name: cluster, exact: true }).click();
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(cluster);
+    await expect(page.getByRole('status').filter({ hasText: /^ping.yml failed$/ })).toBeVisible();
+  });
+
+  test('a host that does not answer is told beside those that did', async ({ page, visit, kube, sshd }) => {
+    const cluster = `unreachable-${ending}`;
+    const hosts = sshHost('up', sshd) + sshHost('down', nobody(sshd)).split('\n')[2] + '\n';
+    await makeCluster(kube, cluster, { hosts, key: sshd.privateKey });
+    await run(kube, cluster, `${cluster}-1`, { playbook: 'ping.yml' });
+    await kube.ended(`${cluster}-1`);
+    await visit(`/operations/${cluster}-1`);
+    await expect(page.getByRole('alert')).toContainText('down could not be reached');
+    await expect(page.getByRole('alert')).toContainText('Connection refused');
+    await visit(`/operations/${cluster}-1?tab=hosts`);
+    await expect(page.getByRole('row', { name: 'down' })).toContainText('Unreachable');
+    await expect(page.getByRole('row', { name: 'up' })).toContainText('Ok');
+    await visit(`/clusters/${cluster}/nodes`);
+    await expect(page.getByRole('row', { name: 'down' })).toContainText('Unreachable');
+    await expect(page.getByRole('row', { name: 'up' })).toContainText('Reached');
+  });
+});
+
+test('an inventory that is no YAML fails the operation before anything runs', async ({ page, visit, kube }) => {
+  await makeCluster(kube, 'no-yaml', { hosts: 'all: [oops\n' });
+  await run(kube, 'no-yaml', 'no-yaml-1', { playbook: 'ping.yml' });
+  await visit('/operations/no-yaml-1');
+  await expect(phase(page, 'Failed')).toBeVisible();
+  await expect(page.getByRole('alert')).toContainText('hosts.yml');
+  await expect(page.getByText('There is no log of this run.')).toBeVisible();
+});
+
+test('the first of many failures leads, the others follow', async ({ page, visit, kube }) => {
+  await makeCluster(kube, 'many', { hosts: localHosts('a', 'b', 'c') });
+  const playbook = '- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Check the disk\n      ansible.builtin.fail: {msg: "no room on {{ inventory_hostname }}"}\n';
+  await runOwn(kube, 'many', 'many-1', playbook);
+  await visit('/operations/many-1');
+  const reason = page.getByRole('alert');
+  await expect(reason.getByRole('heading')).toHaveText(/“Check the disk” failed on [abc]/, { timeout: 45_000 });
+  await expect(reason).toContainText(/no room on [abc]/);
+  await expect(reason.getByRole('listitem')).toHaveCount(2);
+});

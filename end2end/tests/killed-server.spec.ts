@@ -1,0 +1,63 @@
+// The server is killed in the middle of a run. The run goes on, the page comes back by itself, and nothing is lost.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { alive, expect, test } from '../fixtures/console.ts';
+import { makeCluster, run, runOwn } from '../fixtures/objects.ts';
+import { hasLines, phase, readAll, saysItAll } from '../fixtures/run-page.ts';
+import { Talker } from '../fixtures/talker.ts';
+
+/** What a browser says while nobody listens. */
+const GONE = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|WebSocket connection to/;
+
+test('a script goes on without the server, and every line is there once', async ({ page, visit, server, kube, expected }) => {
+  expected.push(GONE);
+  using talker = new Talker();
+  await makeCluster(kube, 'killed');
+  await run(kube, 'killed', 'killed-1', { script: talker.script });
+  await visit('/operations/killed-1');
+  await hasLines(page, talker.say(1000));
+  await page.evaluate(() => ((window as any).same = true));
+
+  await server.stop('SIGKILL');
+  await expect(page.getByText('Disconnected, retrying')).toBeVisible();
+  talker.say(1000);
+  await server.startAgain();
+  await alive(page);
+  await hasLines(page, 2000);
+  await hasLines(page, talker.say(1000));
+  // Killed once more, while it reads.
+  talker.say(20_000);
+  await server.stop('SIGKILL');
+  await server.startAgain();
+  talker.end();
+  await expect(phase(page, 'Succeeded')).toBeVisible({ timeout: 45_000 });
+  await hasLines(page, 23_000);
+  await expect(page.getByText('Log complete, 23,000 lines')).toBeVisible();
+  expect(await page.evaluate(() => (window as any).same), 'the page was never loaded anew').toBe(true);
+  await saysItAll(page, 23_000);
+});
+
+test('a playbook goes on without the server and ends Succeeded', async ({ page, visit, server, kube, expected }) => {
+  expected.push(GONE);
+  const folder = mkdtempSync(join(tmpdir(), 'kubeonkube-sign-'));
+  const sign = join(folder, 'sign');
+  const task = (name: string, what: string) => `    - name: ${name}\n      ${what}\n`;
+  const playbook = `- hosts: all\n  gather_facts: false\n  tasks:\n${task('Before', 'ansible.builtin.ping:')}${task('Wait for the sign', `ansible.builtin.wait_for: {path: ${sign}, sleep: 1}`)}${task('After', 'ansible.builtin.ping:')}`;
+  await makeCluster(kube, 'killed-ansible');
+  await runOwn(kube, 'killed-ansible', 'killed-ansible-1', playbook);
+  await visit('/operations/killed-ansible-1');
+  await expect(page.getByText('“Wait for the sign” runs on m1.')).toBeVisible({ timeout: 30_000 });
+  await server.stop('SIGKILL');
+  // It ends while nobody watches.
+  writeFileSync(sign, '');
+  await server.startAgain();
+  await expect(phase(page, 'Succeeded')).toBeVisible({ timeout: 45_000 });
+  await expect(page.getByText('3 tasks on 1 host succeeded; nothing had to change.')).toBeVisible();
+  await expect(page.getByText(/Log complete/)).toBeVisible();
+  const lines = [...(await readAll(page)).values()];
+  for (const name of ['Before', 'Wait for the sign', 'After']) {
+    expect(lines.filter((line) => line.startsWith(`TASK [${name}]`)), name).toHaveLength(1);
+  }
+  rmSync(folder, { recursive: true });
+});
