@@ -19,6 +19,10 @@ impl FromServerFnError for Failure {
         use ServerFnErrorErr as E;
         Self(match error {
             E::Args(detail) if detail.contains("length limit") => Problem::TooLarge { limit: "2 MiB".into() },
+            // In the browser it is the answer that can't be read: a proxy's page while the server starts again.
+            E::Deserialization(_) | E::Response(_) if cfg!(not(feature = "ssr")) => Problem::Unavailable {
+                message: "The server's answer can't be read; it may be starting again. Try again.".into(),
+            },
             E::Args(detail) | E::MissingArg(detail) | E::Deserialization(detail) => {
                 Problem::BadRequest { message: format!("The request can't be read: {detail}. Nothing was changed.") }
             }

@@ -4,7 +4,7 @@ use leptos::{ev::SubmitEvent, prelude::*, server};
 use leptos_router::hooks::use_location;
 use serde::{Deserialize, Serialize};
 
-use crate::Failure;
+use crate::{Failure, routes};
 
 /// Light, dark, or what the system says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ pub(crate) fn PreferenceForm(
     children: Children,
 ) -> impl IntoView {
     let location = use_location();
-    let here = move || format!("{}{}", location.pathname.get(), location.search.get());
+    let here = move || routes::here(&location.pathname.get(), &location.search.get());
     view! {
         <form class=class method="post" action=here on:submit=move |event| apply.run(event)>
             <input type="hidden" name="form" value=function/>

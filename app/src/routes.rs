@@ -14,6 +14,15 @@ pub const OPERATIONS: &str = "/operations";
 pub const NEW_OPERATION: &str = "/operations/new";
 pub const SETTINGS: &str = "/settings";
 
+/// The address of a page as the router tells it: its `search` comes without the `?`.
+#[must_use]
+pub fn here(path: &str, search: &str) -> String {
+    match search.trim_start_matches('?') {
+        "" => path.to_owned(),
+        search => format!("{path}?{search}"),
+    }
+}
+
 /// The clusters list with this filter; what is at its default is left out.
 #[must_use]
 pub fn clusters(filter: &ClusterFilter) -> String {

@@ -110,7 +110,7 @@ async fn a_cluster_that_is_not_there_is_a_404_said_once() {
         let page = page(&fake, &format!("/clusters/nope{tab}")).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{tab}");
         assert_eq!(page.html.matches("There is no cluster called").count(), 1, "{tab}: {}", page.html);
-        page.hides("class=\"tabs\"").shows("class=\"gone\"");
+        page.hides("class=\"tabs\"").shows("class=\"gone\"").shows("<h1>nope").shows("nope · kubeonkube</title>");
     }
 }
 

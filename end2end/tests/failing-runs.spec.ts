@@ -54,7 +54,7 @@ test('an inventory that is no YAML fails the operation before anything runs', as
   await visit('/operations/no-yaml-1');
   await expect(phase(page, 'Failed')).toBeVisible();
   await expect(page.getByRole('alert')).toContainText('hosts.yml');
-  await expect(page.getByText('There is no log of this run.')).toBeVisible();
+  await expect(page.getByText('Nothing was written.')).toBeVisible();
 });
 
 test('the first of many failures leads, the others follow', async ({ page, visit, kube }) => {

@@ -70,7 +70,7 @@ async fn main() {
     report.tell("… API requests per operation", format!("{:.1}", (lab.requests() - before) as f64 / 40.0));
 
     let (begun, before) = (Instant::now(), lab.requests());
-    objects::each(0..BURST, async |n| drop(lab.submit(&format!("burst-{n}"), n).await)).await;
+    objects::each(0..BURST, async |n| lab.submit(&format!("burst-{n}"), n).await).await;
     let created = begun.elapsed();
     lab.all_over(ALONE + 40 + BURST).await;
     let spent = begun.elapsed();
@@ -102,7 +102,7 @@ async fn main() {
     );
 
     lab.kubelet.hold();
-    objects::each(0..5, async |n| drop(lab.submit(&format!("held-{n}"), n).await)).await;
+    objects::each(0..5, async |n| lab.submit(&format!("held-{n}"), n).await).await;
     for n in 0..5 {
         lab.seen_job(&format!("held-{n}")).await;
     }

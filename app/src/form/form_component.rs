@@ -44,7 +44,7 @@ pub fn Form(
         let _ = submission.answered.try_set(None);
     });
     let location = use_location();
-    let action = move || format!("{}{}", location.pathname.get(), with_mark(&location.search.get()));
+    let action = move || routes::here(&location.pathname.get(), &location.search.get());
     let navigate = use_navigate();
     let on_submit = move |event: SubmitEvent| submit(&event, submission, navigate.clone());
     view! {
@@ -54,10 +54,6 @@ pub fn Form(
             {children()}
         </form>
     }
-}
-
-fn with_mark(search: &str) -> String {
-    if search.is_empty() || search.starts_with('?') { search.to_owned() } else { format!("?{search}") }
 }
 
 #[cfg(feature = "hydrate")]

@@ -21,7 +21,6 @@ pub(super) fn command(key: &str, after_g: bool) -> Option<Command> {
         (true, "c") => Command::Go(routes::CLUSTERS),
         (true, "o") => Command::Go(routes::OPERATIONS),
         (true, "s") => Command::Go(routes::SETTINGS),
-        (true, _) => return None,
         (false, "/") => Command::Filter,
         (false, "j") => Command::NextRow,
         (false, "k") => Command::PreviousRow,

@@ -22,6 +22,9 @@ use crate::{Failure, routes};
 /// How often the machine looks for silence.
 const LOOK: Duration = Duration::from_secs(10);
 
+/// What a follower of a run does with its news.
+type Sink = Rc<dyn Fn(RunNews)>;
+
 /// The machine with everything it moves.
 pub(super) struct Hub {
     machine: RefCell<Machine>,
@@ -29,7 +32,7 @@ pub(super) struct Hub {
     socket: RefCell<Option<Socket>>,
     pause: RefCell<Option<Pause>>,
     ticks: RefCell<HashMap<u64, (Topic, RwSignal<u64>)>>,
-    sinks: RefCell<HashMap<u64, Rc<dyn Fn(RunNews)>>>,
+    sinks: RefCell<HashMap<u64, Sink>>,
     last_id: Cell<u64>,
 }
 

@@ -1,7 +1,5 @@
 //! A socket that is refused doesn't say why; this does.
 
-#![expect(clippy::unused_async, reason = "a server function is asynchronous, also where its answer is at hand")]
-
 use leptos::{prelude::*, server};
 
 use crate::Failure;

@@ -79,11 +79,11 @@ impl Reader {
     /// Takes over from the rendered page.
     pub(super) fn come_alive(self, run: Run) {
         Effect::new(move |_| {
-            if self.node.get().is_none() {
-                return;
-            }
+            let Some(node) = self.node.get() else { return };
             let named = window().location().hash().ok().and_then(|hash| Selection::parse(&hash));
             run.selection.set(named);
+            // Whatever gives or takes room: the window, the bar of selected lines, another part of the page.
+            on_resize(&node, move || self.settle(run));
             self.measure(run);
             if named.is_some() {
                 self.follows.set(false);
@@ -92,8 +92,6 @@ impl Reader {
                 self.to_end(run);
             }
         });
-        let resized = window_event_listener(ev::resize, move |_| self.settle(run));
-        on_cleanup(move || resized.remove());
         let named = window_event_listener(ev::hashchange, move |_| {
             if let Some(lines) = window().location().hash().ok().and_then(|hash| Selection::parse(&hash)) {
                 run.selection.set(Some(lines));
@@ -115,20 +113,6 @@ impl Reader {
                 after_render(move || self.show_selection(run));
             }
             jumps
-        });
-        // The bar that shows the selection takes room from the rows.
-        let selected = Memo::new(move |_| run.selection.get().is_some());
-        Effect::new(move |before: Option<bool>| {
-            let now = selected.get();
-            if before.unwrap_or(false) != now {
-                after_render(move || self.settle(run));
-            }
-            now
-        });
-        // A part of the page that was hidden had no height.
-        Effect::new(move |_| {
-            run.tab.track();
-            after_render(move || self.measure(run));
         });
         self.fill(run);
     }
@@ -234,9 +218,23 @@ impl Reader {
         self.measure(run);
         self.follows.set(false);
         bring_into_view(&node);
-        after_render(move || self.settle(run));
     }
 }
+
+/// Calls `then` when `node` has another size, as long as the effect that asks stands.
+#[cfg(feature = "hydrate")]
+fn on_resize(node: &leptos::web_sys::HtmlDivElement, then: impl Fn() + 'static) {
+    use wasm_bindgen::{JsCast, closure::Closure};
+    let closure = Closure::<dyn FnMut()>::new(then);
+    let Ok(observer) = web_sys::ResizeObserver::new(closure.as_ref().unchecked_ref()) else { return };
+    observer.observe(node);
+    let kept = send_wrapper::SendWrapper::new((observer, closure));
+    on_cleanup(move || kept.0.disconnect());
+}
+
+/// Nothing has a size on the server.
+#[cfg(not(feature = "hydrate"))]
+fn on_resize(_: &leptos::web_sys::HtmlDivElement, _: impl Fn() + 'static) {}
 
 /// Moves the page no farther than needed to have the log on screen.
 #[cfg(feature = "hydrate")]

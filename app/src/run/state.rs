@@ -139,7 +139,7 @@ impl Run {
             if speaks.get() {
                 let events_from = self.progress.with_untracked(RunProgress::next_event);
                 live::follow(self.name.get_value(), self.next_line.get_value(), events_from, move |news| {
-                    self.hear(news)
+                    self.hear(news);
                 });
             }
         });

@@ -75,7 +75,7 @@ pub(super) fn task_words(task: &TaskProgress, over: bool) -> String {
     }
     match state(task, over) {
         TaskState::Running if task.running > 0 => {
-            words.insert(0, format!("running on {}", count(task.running.into(), "host", "hosts")))
+            words.insert(0, format!("running on {}", count(task.running.into(), "host", "hosts")));
         }
         TaskState::Running => words.push("begins".into()),
         TaskState::Stopped => words.insert(0, "stopped".into()),

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Alert, Icon, Tone, icon};
+use super::{Alert, Icon, PageTitle, Tone, icon};
 use crate::{Failure, respond, routes};
 
 /// Shows `resource` by `children`, as in `<Loaded resource let:list>…</Loaded>`.
@@ -21,6 +21,9 @@ pub fn Loaded<T, F, V>(
     /// The header above already says when the thing itself is gone or the person signed out.
     #[prop(optional)]
     quiet: bool,
+    /// The page's title where nothing can be shown, for pages whose title is part of the content.
+    #[prop(optional, into)]
+    title: Option<Signal<String>>,
     children: F,
 ) -> impl IntoView
 where
@@ -46,7 +49,11 @@ where
                         <div class="stale">{children(value)}</div>
                     }
                     .into_any(),
-                    None => view! { <LoadProblem problem resource/> }.into_any(),
+                    None => view! {
+                        {title.map(|title| view! { <PageTitle text=title.get()/> })}
+                        <LoadProblem problem resource/>
+                    }
+                    .into_any(),
                 }
             }
         })
@@ -65,7 +72,7 @@ where
     T: Serialize + DeserializeOwned + Send + Sync + 'static,
 {
     let location = use_location();
-    let here = move || format!("{}{}", location.pathname.get(), location.search.get());
+    let here = move || routes::here(&location.pathname.get(), &location.search.get());
     let action = match &problem {
         Problem::SignedOut => {
             view! { <a class="btn primary" href=routes::login(&here()) rel="external">"Sign in"</a> }.into_any()

@@ -62,8 +62,8 @@ fn status(name: &str) -> serde_json::Value {
 }
 
 /// Does something for each number, many at a time.
-pub(crate) async fn each(numbers: std::ops::Range<usize>, work: impl AsyncFn(usize)) {
-    stream::iter(numbers).map(|n| work(n)).buffer_unordered(AT_ONCE).for_each(async |()| {}).await;
+pub(crate) async fn each<T>(numbers: std::ops::Range<usize>, work: impl AsyncFn(usize) -> T) {
+    stream::iter(numbers).map(|n| work(n)).buffer_unordered(AT_ONCE).for_each(async |_| {}).await;
 }
 
 async fn shared_inputs(client: &Client) {

@@ -56,7 +56,8 @@ fn event(json: &[u8], last_event: u64, masker: &Masker) -> Option<RunEvent> {
         }
     }
     for s in strings {
-        *s = masker.value(ansi::clean(s.as_bytes()));
+        // Line by line: what cleans a line of a terminal keeps only what follows its last `\r`, and drops `\n`.
+        *s = masker.value(s.lines().map(|line| ansi::clean(line.as_bytes())).collect::<Vec<_>>().join("\n"));
     }
     Some(event)
 }

@@ -15,8 +15,8 @@ use percent_encoding::percent_decode;
 /// The largest form that is worked on, in bytes: no inventory or key comes near it.
 pub const LIMIT: usize = 2 * 1024 * 1024;
 
-/// The largest form that is read, so that a page can give it back to its author. Only people who are signed in come here.
-const READ_LIMIT: usize = 32 * 1024 * 1024;
+/// The largest form that is read from somebody who is signed in, so that a page can give it back to its author.
+pub const READ_LIMIT: usize = 32 * 1024 * 1024;
 
 /// A form as it was filled in.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -27,11 +27,11 @@ pub struct Filled {
     pub problem: Option<Problem>,
 }
 
-/// Reads a form. The error is for a body that can't be given back.
-pub async fn read(headers: &HeaderMap, body: Body) -> Result<Filled, Problem> {
-    let bytes = match Limited::new(body, READ_LIMIT).collect().await {
+/// Reads a form of at most `limit` bytes. The error is for a body that can't be given back.
+pub async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Filled, Problem> {
+    let bytes = match Limited::new(body, limit).collect().await {
         Ok(whole) => whole.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => return Err(Problem::TooLarge { limit: words(READ_LIMIT) }),
+        Err(error) if error.is::<LengthLimitError>() => return Err(Problem::TooLarge { limit: words(limit) }),
         Err(_) => return Err(Problem::BadRequest { message: "The form did not arrive whole. Send it again.".into() }),
     };
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -129,7 +129,7 @@ mod tests {
 
     async fn read_as(kind: &str, body: impl Into<Body>) -> Result<Filled, Problem> {
         let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, kind.parse().expect("ascii"))]);
-        read(&headers, body.into()).await
+        read(&headers, body.into(), READ_LIMIT).await
     }
 
     const PLAIN: &str = "application/x-www-form-urlencoded";

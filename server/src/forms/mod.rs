@@ -54,7 +54,7 @@ enum Outcome {
 /// `POST` to any page.
 pub async fn post(State(web): State<Arc<Web>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let filled = match body::read(&parts.headers, body).await {
+    let filled = match body::read(&parts.headers, body, body::READ_LIMIT).await {
         Ok(filled) => filled,
         Err(problem) => return refuse(&web, parts, Refused { form: String::new(), values: Vec::new(), problem }).await,
     };

@@ -90,10 +90,13 @@ pub async fn show(
     render(&web, request, page, StatusCode::OK).await
 }
 
+/// Bytes of a sign-in form: a token and an address. Anybody may send one, so little of it is read.
+const SIGN_IN_LIMIT: usize = 64 * 1024;
+
 /// Signs in: consumes the link, or has the token reviewed.
 pub async fn sign_in(State(web): State<Arc<Web>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let fields = match body::read(&parts.headers, body).await {
+    let fields = match body::read(&parts.headers, body, SIGN_IN_LIMIT).await {
         Ok(form) => form.values,
         Err(problem) => return as_text(&problem),
     };

@@ -95,31 +95,31 @@ async fn a_command_that_is_not_there_is_a_start_error() {
 }
 
 #[tokio::test]
-async fn what_a_run_is_given_is_private_and_its_environment_is_clean() {
+async fn what_a_run_is_given_is_private_and_goes_with_it_and_its_environment_is_clean() {
     let stage = Stage::new();
     stage.secret("inputs", json!({"hosts.yml": "all: {}", "key": "secret"})).await;
     let items = json!([{"key": "hosts.yml", "path": "hosts.yml"}, {"key": "key", "path": "deep/key", "mode": 0o400}]);
     let volumes = json!([{"name": "inputs", "secret": {"secretName": "inputs", "items": items}}, {"name": "work", "emptyDir": {}}]);
     let mounts = json!([{"name": "inputs", "mountPath": "/conf"}, {"name": "work", "mountPath": "/work"}]);
-    let script = "cat $KUBEONKUBE_ROOT/conf/hosts.yml $KUBEONKUBE_ROOT/conf/deep/key; echo; ls $KUBEONKUBE_ROOT/kubespray; env | cut -d= -f1 | sort | tr '\\n' ' '";
+    let script = "cat $KUBEONKUBE_ROOT/conf/hosts.yml $KUBEONKUBE_ROOT/conf/deep/key; echo; ls $KUBEONKUBE_ROOT/kubespray; env | cut -d= -f1 | sort | tr '\\n' ' '; echo; echo end; until [ -e $KUBEONKUBE_ROOT/work/go ]; do sleep 0.02; done";
     let container = json!([{"name": "main", "image": "local", "command": ["sh", "-c", script], "volumeMounts": mounts,
         "env": [{"name": "KUBEONKUBE_ROOT", "value": ""}, {"name": "CLUSTER_NAME", "value": "prod"}]}]);
     stage.job("grow", "", json!({"template": {"spec": {"containers": container, "volumes": volumes}}})).await;
-    let pod = stage.pod_that_is("grow", "Succeeded").await;
-    let log = stage.log(&pod).await;
+    let pod = stage.pod_that_is("grow", "Running").await;
+    let whole = async || Some(stage.log(&pod).await).filter(|log| log.ends_with("end\n"));
+    let log = stage.wait("its output", whole).await;
     let lines: Vec<&str> = log.lines().collect();
     assert_eq!((lines[0], lines[1]), ("all: {}secret", "ansible.cfg"));
     assert!(log.contains("ping.yml") && log.contains("facts.yml"), "{log}");
-    assert_eq!(
-        lines[lines.len() - 1].trim(),
-        "CLUSTER_NAME HOME HOSTNAME KUBEONKUBE_ROOT KUBEONKUBE_RUN LANG PATH PWD"
-    );
-    let root = stage.run_dir(&pod).join("root");
-    assert_eq!(
-        (mode(&root), mode(&root.join("conf/deep/key")), mode(&root.join("conf/hosts.yml"))),
-        (0o700, 0o400, 0o600)
-    );
-    assert_eq!((mode(root.parent().unwrap()), mode(&root.parent().unwrap().join("log"))), (0o700, 0o600));
+    let names = "CLUSTER_NAME HOME HOSTNAME KUBEONKUBE_ROOT KUBEONKUBE_RUN LANG PATH PWD";
+    assert_eq!(lines[lines.len() - 2].trim(), names);
+    let run = stage.run_dir(&pod);
+    let root = run.join("root");
+    let modes = [run.clone(), root.clone(), root.join("conf/deep/key"), root.join("conf/hosts.yml"), run.join("log")];
+    assert_eq!(modes.map(|path| mode(&path)), [0o700, 0o700, 0o400, 0o600, 0o600]);
+    std::fs::write(root.join("work/go"), "").unwrap();
+    stage.pod_that_is("grow", "Succeeded").await;
+    assert!(!root.join("conf").exists(), "keys and passwords outlived the run");
 }
 
 #[tokio::test]

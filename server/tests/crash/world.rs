@@ -225,7 +225,7 @@ async fn client(kubeconfig: &Path) -> Client {
 
 /// The bin folder of an ansible installation.
 fn ansible() -> Option<PathBuf> {
-    let given = ["KUBEONKUBE_TEST_ANSIBLE", "KUBEONKUBE_ANSIBLE"].iter().find_map(|name| env::var_os(name));
+    let given = ["KUBEONKUBE_TEST_ANSIBLE", "KUBEONKUBE_ANSIBLE"].iter().find_map(env::var_os);
     given.filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 

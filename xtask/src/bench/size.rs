@@ -42,7 +42,7 @@ fn contributors(wasm: &[u8]) -> anyhow::Result<Vec<(String, usize)>> {
                 imported = imports
                     .into_imports()
                     .filter(|i| i.as_ref().is_ok_and(|i| matches!(i.ty, wasmparser::TypeRef::Func(_))))
-                    .count()
+                    .count();
             }
             Payload::CodeSectionEntry(body) => bodies.push(body.range().len()),
             Payload::CustomSection(section) if section.name() == "name" => {

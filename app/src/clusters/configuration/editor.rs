@@ -132,7 +132,7 @@ fn TextWithNumbers(
     let value = text.get_untracked();
     view! {
         <div class="editor">
-            <pre class="numbers" aria-hidden="true">{numbers}</pre>
+            <pre class="line-numbers" aria-hidden="true">{numbers}</pre>
             // An empty text node is a space in the server's HTML, and in a textarea that space would count.
             {if value.is_empty() { textarea.into_any() } else { textarea.into_inner().child(kept(value)).into_any() }}
         </div>

@@ -16,7 +16,7 @@ use leptos_router::{components::Outlet, hooks::use_params_map};
 use super::{functions::load_cluster, health};
 use crate::{
     Failure, live, routes,
-    ui::{Ago, Chip, Icon, Loaded, PageTitle, Tab, Tabs, icon},
+    ui::{Ago, Chip, Icon, Loaded, PageTitle, Since, Tab, Tabs, icon},
 };
 
 pub use nodes::ClusterNodesPage;
@@ -43,7 +43,7 @@ pub fn ClusterPage() -> impl IntoView {
     let detail = Resource::new(move || (news.get(), name.get()), |(_, name)| load_cluster(name));
     provide_context(Here { name, detail, news });
     view! {
-        <Loaded resource=detail rows=2 let:detail>
+        <Loaded resource=detail rows=2 title=name let:detail>
             <Header row=detail.row.clone() now=detail.now/>
             <ClusterTabs name=detail.row.name/>
         </Loaded>
@@ -73,16 +73,15 @@ fn Header(row: ClusterRow, now: api::Time) -> impl IntoView {
     let chip = view! { <Chip tone=health::tone(row.health) word=row.health_word.clone()/> }.into_any();
     let nodes = row.nodes.map(|n| format!("{n} {}", if n == 1 { "node" } else { "nodes" }));
     let last = row.last.clone().map(|last| {
-        let words = match last.phase {
-            Phase::Running => "running since ",
-            Phase::Queued => "waiting since ",
-            _ => "last operation ",
+        let when = match last.phase {
+            Phase::Running => {
+                view! { "running for " <Since start=last.started.unwrap_or(last.submitted) now/> }.into_any()
+            }
+            Phase::Queued => view! { "waiting for " <Since start=last.submitted now/> }.into_any(),
+            _ => view! { "last operation " <Ago time=last.ended.unwrap_or(last.submitted) now/> }.into_any(),
         };
-        let when = last.ended.or(last.started).unwrap_or(last.submitted);
         let by = if last.by.is_empty() { String::new() } else { format!(" by {}", last.by) };
-        view! {
-            <a class="link-quiet" href=routes::operation(&last.name)>{words} <Ago time=when now/> {by}</a>
-        }
+        view! { <a class="link-quiet" href=routes::operation(&last.name)>{when} {by}</a> }
     });
     let dot = (nodes.is_some() && last.is_some()).then_some(" · ");
     view! {

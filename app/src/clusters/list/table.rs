@@ -25,6 +25,9 @@ pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl Int
         let kept = filter.clone();
         move |page| routes::clusters(&ClusterFilter { page, ..kept.clone() })
     };
+    // Columns that would be empty in every row are not there.
+    let labelled = list.rows.iter().any(|row| !row.labels.is_empty());
+    let noted = list.rows.iter().any(|row| !note(row).is_empty());
     let of = format!("{} {}", list.matching, if list.matching == 1 { "cluster" } else { "clusters" });
     view! {
         <section class="panel scroll" tabindex="0" aria-label="Clusters">
@@ -32,12 +35,13 @@ pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl Int
                 <thead>
                     <tr>
                         {header("Name", "name")} {header("Health", "health")} {header("Nodes", "nodes")}
-                        {header("Last operation", "last")} <th scope="col">"By"</th> <th scope="col">"Labels"</th>
-                        <th scope="col" class="wide">"Note"</th>
+                        {header("Last operation", "last")} <th scope="col">"By"</th>
+                        {labelled.then(|| view! { <th scope="col">"Labels"</th> })}
+                        {noted.then(|| view! { <th scope="col" class="wide">"Note"</th> })}
                     </tr>
                 </thead>
                 <tbody>
-                    {list.rows.into_iter().map(|row| view! { <Row row now/> }).collect_view()}
+                    {list.rows.into_iter().map(|row| view! { <Row row now labelled noted/> }).collect_view()}
                 </tbody>
             </table>
         </section>
@@ -46,14 +50,14 @@ pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl Int
 }
 
 #[component]
-fn Row(row: ClusterRow, now: Time) -> impl IntoView {
+fn Row(row: ClusterRow, now: Time, labelled: bool, noted: bool) -> impl IntoView {
     let labels = row.labels.iter().map(|label| view! { <span class="tag">{label.clone()}</span> }).collect_view();
     let by = row.last.as_ref().map(|last| {
         let when = last.ended.or(last.started).unwrap_or(last.submitted);
         let by = if last.by.is_empty() { String::new() } else { format!("{} · ", last.by) };
         view! { {by} <Ago time=when now/> }
     });
-    let note = if row.queued > 0 && row.note.is_empty() { format!("{} waiting", row.queued) } else { row.note.clone() };
+    let note = note(&row);
     view! {
         <tr>
             <th scope="row"><a class="name" href=routes::cluster(&row.name)>{row.name.to_string()}</a></th>
@@ -61,10 +65,14 @@ fn Row(row: ClusterRow, now: Time) -> impl IntoView {
             <td>{row.nodes.map_or_else(|| "–".to_owned(), |nodes| nodes.to_string())}</td>
             <td><LastOperation last=row.last/></td>
             <td class="muted">{by}</td>
-            <td>{labels}</td>
-            <td class="muted wide"><span class="cut" title=note.clone()>{note.clone()}</span></td>
+            {labelled.then(|| view! { <td>{labels}</td> })}
+            {noted.then(|| view! { <td class="muted wide"><span class="cut" title=note.clone()>{note.clone()}</span></td> })}
         </tr>
     }
+}
+
+fn note(row: &ClusterRow) -> String {
+    if row.note.is_empty() && row.queued > 0 { format!("{} waiting", row.queued) } else { row.note.clone() }
 }
 
 #[component]

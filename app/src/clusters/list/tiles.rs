@@ -16,7 +16,7 @@ pub(super) fn Tiles(totals: ClusterTotals) -> impl IntoView {
         <section class="panel stats" aria-label="Summary">
             <div>
                 <b>{totals.good} <span class="of">" of " {totals.all}</span></b>
-                <Status tone=Tone::Ok word="Ready"/>
+                <Status tone={if totals.good > 0 { Tone::Ok } else { Tone::Idle }} icon=Icon::Check word="Ready"/>
             </div>
             <a href=show("attention")>
                 <b>{attention}</b>
@@ -27,7 +27,7 @@ pub(super) fn Tiles(totals: ClusterTotals) -> impl IntoView {
                 <Status
                     tone={if totals.running > 0 { Tone::Run } else { Tone::Idle }}
                     icon={if totals.running > 0 { Icon::Running } else { Icon::Play }}
-                    word="Operations running"
+                    word="Running"
                 />
             </a>
             <div>
@@ -36,7 +36,7 @@ pub(super) fn Tiles(totals: ClusterTotals) -> impl IntoView {
             </div>
             <div>
                 <b>{totals.nodes}</b>
-                <span class="muted">"Nodes in inventories"</span>
+                <span class="muted">"Nodes"</span>
             </div>
         </section>
     }

@@ -82,11 +82,11 @@ fn MachineFields(index: usize) -> impl IntoView {
     }
     view! {
         <tr>
-            <td><Cell index field="name" label="Name" placeholder=format!("node{}", index + 1)/></td>
-            <td><Cell index field="address" label="Address" placeholder=format!("10.0.0.{}", index + 11)/></td>
-            <td><Cell index field="user" label="User" placeholder="root"/></td>
-            <td class="port"><Cell index field="port" label="Port" placeholder="22"/></td>
-            <td><RoleCell index/></td>
+            <td data-label="Name"><Cell index field="name" label="Name" placeholder=format!("node{}", index + 1)/></td>
+            <td data-label="Address"><Cell index field="address" label="Address" placeholder=format!("10.0.0.{}", index + 11)/></td>
+            <td data-label="User"><Cell index field="user" label="User" placeholder="root"/></td>
+            <td class="port" data-label="Port"><Cell index field="port" label="Port" placeholder="22"/></td>
+            <td data-label="Role"><RoleCell index/></td>
         </tr>
         <tr>
             <td colspan="5"><span class="field-error" id=error_id(index)>{problems}</span></td>

@@ -60,7 +60,7 @@ fn Steps() -> impl IntoView {
             <Panel title="2 · Machines"><Machines/></Panel>
             <Panel title="3 · SSH access"><SshChoice/></Panel>
         </div>
-        <div hidden=move || reviewing.get() && !key_again>
+        <div class="key-fields" hidden=move || reviewing.get() && !key_again>
             <KeyFields again=key_again/>
         </div>
         <div class="stack" hidden=move || reviewing.get()>

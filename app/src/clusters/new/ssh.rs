@@ -43,7 +43,7 @@ pub(super) fn KeyFields(
     again: bool,
 ) -> impl IntoView {
     view! {
-        <Panel title="Private key" class="key-fields">
+        <Panel title="Private key">
             <div class="pad stack">
                 {again
                     .then(|| {

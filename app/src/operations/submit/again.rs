@@ -24,7 +24,7 @@ impl OperationDraft {
         draft.extra_args = others.into_iter().chain(limit.into_iter().skip(1)).collect::<Vec<_>>().join("\n");
         match detail.source.split_once(" from ConfigMap ") {
             Some((_, source)) => {
-                (draft.kind, draft.source, draft.key) = ("configmap".into(), source.into(), row.action.clone())
+                (draft.kind, draft.source, draft.key) = ("configmap".into(), source.into(), row.action.clone());
             }
             None if detail.source.starts_with("shell") => draft.kind = "script".into(),
             None if catalogue.iter().any(|offer| offer.action == row.action) => draft.action.clone_from(&row.action),

@@ -184,7 +184,8 @@ fn Answered(outdated: RwSignal<bool>) -> impl IntoView {
         })
     });
     Effect::new(move |_| {
-        answer.track();
+        // Not the memo: it is silent when a second review answers the same.
+        let _ = scope.answered();
         outdated.set(false);
     });
     move || match answer.get() {

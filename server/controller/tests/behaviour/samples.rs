@@ -6,6 +6,7 @@ use crd::Phase;
 use kube::api::{DynamicObject, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::{Api, ResourceExt};
+use serde_json::Value;
 
 use crate::world::{World, message, phase};
 
@@ -23,9 +24,10 @@ async fn the_samples_apply_with_their_namespaces_and_run() {
         let text = std::fs::read_to_string(&path).unwrap();
         let text =
             text.replace("replace this with the private key that opens your machines", "-----BEGIN PRIVATE KEY-----");
-        for document in text.split("---\n") {
-            let object: DynamicObject =
+        for document in text.split("\n---\n") {
+            let value: Value =
                 serde_saphyr::from_str(document).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+            let object: DynamicObject = serde_json::from_value(value).unwrap();
             operations.extend((kind(&object) == "ClusterOperation").then(|| object.name_any()));
             apply(&world, object).await;
         }

@@ -196,12 +196,13 @@ impl Node {
         life.place = None;
         life.look()?;
         let ended = Ended::new(&exit, life.last_words(), life.is_stopping());
-        if !is_terminal(&life.pod) {
-            self.report(life, Stage::Ended(ended)).await?;
-        }
-        // The record stays for weeks; the keys and passwords of a run must not.
+        // The record stays for weeks; the keys and passwords of a run must not. First, because nobody looks after a pod that has
+        // ended.
         for part in ["auth", "conf"] {
             drop(tokio::fs::remove_dir_all(life.dir.root().join(part)).await);
+        }
+        if !is_terminal(&life.pod) {
+            self.report(life, Stage::Ended(ended)).await?;
         }
         if life.is_stopping() {
             let uid = Preconditions { uid: Some(life.uid.clone()), resource_version: None };

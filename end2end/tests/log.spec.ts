@@ -1,0 +1,187 @@
+// The log: exact through every cut, long without being slow, and every line has an address.
+import { alive, bothWays, expect, signIn, test } from '../fixtures/console.ts';
+import { Kube } from '../fixtures/kube.ts';
+import { makeCluster, run } from '../fixtures/objects.ts';
+import { log, phase, says, saysItAll } from '../fixtures/run-page.ts';
+import { freePort } from '../fixtures/ports.ts';
+import { Server } from '../fixtures/server.ts';
+import { Talker } from '../fixtures/talker.ts';
+import { Wire } from '../fixtures/wire.ts';
+
+/** A finished run of this many lines. */
+async function finished(kube: Kube, name: string, lines: number): Promise<void> {
+  await makeCluster(kube, name);
+  await run(kube, name, `${name}-1`, { script: `seq -f 'line %.0f' ${lines}` });
+  expect((await kube.ended(`${name}-1`, 120_000)).status).toMatchObject({ status: 'Succeeded' });
+}
+
+test.describe('over a wire that is cut', () => {
+  test.slow();
+
+  test('20 forced reconnects over 100,000 lines lose and double none', async ({ browser }) => {
+    using wire = await Wire.open();
+    const server = await Server.start({ port: await freePort(), more: ['--public-url', wire.url] });
+    wire.leadTo(server);
+    const kube = new Kube(server);
+    using talker = new Talker();
+    await makeCluster(kube, 'cut');
+    await run(kube, 'cut', 'cut-1', { script: talker.script });
+
+    const context = await browser.newContext({ baseURL: wire.url });
+    const page = await context.newPage();
+    await signIn(page, server);
+    // What comes over the sockets, all of them one after the other.
+    const came: number[] = [];
+    page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => {
+      const frame = JSON.parse(String(payload));
+      if (frame.type === 'lines') frame.lines.forEach((_: unknown, at: number) => came.push(frame.first + at));
+    }));
+    await page.goto('/operations/cut-1');
+    await alive(page);
+    for (let cut = 1; cut <= 20; cut += 1) {
+      const before = came.length;
+      talker.say(5000);
+      // In the middle of a burst.
+      await expect.poll(() => came.length, { intervals: [5] }).toBeGreaterThan(before);
+      wire.cut();
+      await alive(page);
+    }
+    talker.end();
+    await expect(phase(page, 'Succeeded')).toBeVisible({ timeout: 60_000 });
+    await expect(page.getByText(/^Log complete, 100,00\d lines$/)).toBeVisible({ timeout: 30_000 });
+    expect(wire.cuts).toBe(20);
+    const jumps = came.filter((line, at) => at > 0 && line !== came[at - 1] + 1);
+    expect(jumps, 'each line came once').toEqual([]);
+    await saysItAll(page, 100_000);
+    await context.close();
+    await server.remove();
+  });
+});
+
+test.describe('of a run that is over', () => {
+  test.describe.configure({ mode: 'serial' });
+
+  test('200,000 lines scroll without blank rows', async ({ page, visit, kube }) => {
+    test.slow();
+    await finished(kube, 'long', 200_000);
+    await visit('/operations/long-1');
+    await says(page, 200_000);
+    // Wheels and drags all over it: wherever one stops, the rows on screen are there with their texts.
+    const places = [0, 0.5, 0.25, 0.99, 0.1, 0.75, 0.001, 1];
+    for (const place of places) {
+      await log(page).evaluate((scroller, share) => (scroller.scrollTop = share * (scroller.scrollHeight - scroller.clientHeight)), place);
+      await expect.poll(() => log(page).evaluate(blanks), { intervals: [20] }).toBe('');
+    }
+    // A steady scroll has the next rows painted before they come on screen.
+    const bare = await log(page).evaluate(async (scroller) => {
+      scroller.scrollTop = 1_000_000;
+      for (let n = 0; n < 30; n += 1) await new Promise(requestAnimationFrame);
+      let bare = 0;
+      for (let n = 0; n < 60; n += 1) {
+        scroller.scrollTop += 100;
+        await new Promise(requestAnimationFrame);
+        await new Promise(requestAnimationFrame);
+        const box = scroller.getBoundingClientRect();
+        const rows = [...scroller.querySelectorAll('[id^="L"]')].map((row) => row.getBoundingClientRect());
+        const covers = rows.length > 0 && rows[0].top <= box.top + 1 && rows[rows.length - 1].bottom >= box.bottom - 20;
+        if (!covers) bare += 1;
+      }
+      return bare;
+    });
+    expect(bare, 'frames with a part of the screen uncovered').toBe(0);
+    const rows = await log(page).evaluate((scroller) => scroller.querySelectorAll('[id^="L"]').length);
+    expect(rows, 'rows in the document').toBeLessThan(200);
+  });
+
+  test('a link to a line opens the log there, with the line marked', async ({ page, visit }) => {
+    await visit('/operations/long-1#L120000');
+    const row = page.locator('#L120000');
+    await expect(row).toBeInViewport();
+    await expect(row).toContainText(/line 1\d{5}/);
+    await expect(page.getByRole('region', { name: 'Selected lines' })).toContainText('Line 120,000');
+
+    // A click names a line, a click with Shift several.
+    await log(page).getByRole('link', { name: '120003', exact: true }).click();
+    await expect(page).toHaveURL(/#L120003$/);
+    await log(page).getByRole('link', { name: '120005', exact: true }).click({ modifiers: ['Shift'] });
+    await expect(page).toHaveURL(/#L120003-L120005$/);
+    await expect(page.getByRole('region', { name: 'Selected lines' })).toContainText('Lines 120,003 to 120,005');
+    await page.getByRole('link', { name: 'Clear' }).click();
+    await expect(page).toHaveURL(/\/operations\/long-1$/);
+  });
+
+  test('the whole log can be downloaded', async ({ page, visit }) => {
+    await visit('/operations/long-1');
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download' }).click()]);
+    const { readFileSync } = await import('node:fs');
+    const said = readFileSync(await download.path(), 'utf8').split('\n').filter((text) => /^line \d+$/.test(text));
+    expect(said.length).toBe(200_000);
+    expect(said[199_999]).toBe('line 200000');
+  });
+});
+
+test('who scrolls up stays there, and a pill leads back to the newest line', async ({ page, visit, kube }) => {
+  using talker = new Talker();
+  await makeCluster(kube, 'pill');
+  await run(kube, 'pill', 'pill-1', { script: talker.script });
+  await visit('/operations/pill-1');
+  await says(page, talker.say(500));
+  await log(page).hover();
+  await page.mouse.wheel(0, -3000);
+  await expect(page.getByRole('button', { name: 'To the end' })).toBeVisible();
+  const top = await log(page).evaluate((scroller) => scroller.scrollTop);
+  talker.say(37);
+  await expect(page.getByRole('button', { name: '37 new lines' })).toBeVisible();
+  expect(await log(page).evaluate((scroller) => scroller.scrollTop)).toBe(top);
+  await page.getByRole('button', { name: '37 new lines' }).click();
+  await says(page, 537);
+  await expect(page.getByRole('button', { name: /new lines?|To the end/ })).toHaveCount(0);
+  await says(page, talker.say(5));
+  talker.end();
+  await expect(phase(page, 'Succeeded')).toBeVisible({ timeout: 30_000 });
+});
+
+test('colours of ansible are kept and other escapes are dropped', async ({ page, visit, kube }) => {
+  await makeCluster(kube, 'colours');
+  const script = String.raw`printf '\033[0;31mred\033[0m plain \033[2Jcleared <b>\n'; printf 'ten\rtwenty\n'; printf 'nul\0byte \xff\n'`;
+  await run(kube, 'colours', 'colours-1', { script });
+  await visit('/operations/colours-1');
+  await expect(phase(page, 'Succeeded')).toBeVisible({ timeout: 30_000 });
+  await expect(log(page).getByText('red', { exact: true })).toHaveClass(/a-red/);
+  await expect(log(page)).toContainText('red plain cleared <b>');
+  expect(await log(page).innerText()).not.toMatch(/[\u001b\u0000]/);
+});
+
+bothWays((script) => {
+  test('older lines are pages without JavaScript, and one scroll with it', async ({ page, visit, kube }) => {
+    const cluster = `older-${script ? 'js' : 'plain'}`;
+    await finished(kube, cluster, 450);
+    await visit(`/operations/${cluster}-1`);
+    if (script) {
+      await saysItAll(page, 450);
+      return;
+    }
+    const seen = new Set<string>();
+    const older = page.getByRole('link', { name: /^\d+ to \d+ lines$/ });
+    for (;;) {
+      for (const id of await log(page).locator('[id^="L"]').evaluateAll((rows) => rows.map((row) => row.id))) seen.add(id);
+      if ((await older.count()) === 0) break;
+      await older.click();
+    }
+    expect(seen.size).toBeGreaterThanOrEqual(450);
+    await page.getByRole('link', { name: 'The newest lines' }).click();
+    await expect(log(page)).toContainText('line 450');
+  });
+});
+
+/** Rows on screen that have no text yet, or don't cover it; in the browser. */
+function blanks(scroller: Element): string {
+  const box = scroller.getBoundingClientRect();
+  const rows = [...scroller.querySelectorAll('[id^="L"]')].filter((row) => {
+    const { top, bottom } = row.getBoundingClientRect();
+    return bottom > box.top && top < box.bottom;
+  });
+  const wanted = Math.floor(box.height / 20) - 1;
+  if (rows.length < wanted) return `${rows.length} of ${wanted} rows`;
+  return rows.filter((row) => !row.querySelector('time')).map((row) => row.id).join(' ');
+}

@@ -1,0 +1,28 @@
+import { expect, test } from '../fixtures/console.ts';
+import { makeCluster, run } from '../fixtures/objects.ts';
+import { log } from '../fixtures/run-page.ts';
+import { Talker } from '../fixtures/talker.ts';
+test('debug', async ({ page, visit, kube }) => {
+  using talker = new Talker();
+  await makeCluster(kube, 'pill');
+  await run(kube, 'pill', 'pill-1', { script: talker.script });
+  await visit('/operations/pill-1');
+  const look = async (w: string) => console.log(w, JSON.stringify(await log(page).evaluate((s) => [s.getAttribute('aria-label'), s.scrollTop, s.clientHeight, s.scrollHeight, (s.firstElementChild as HTMLElement).getAttribute('style'), document.visibilityState])));
+  await look('alive');
+  await expect(log(page)).toHaveAccessibleName('Log, 2 lines');
+  await look('2');
+  talker.say(500);
+  await expect(log(page)).toHaveAccessibleName('Log, 502 lines');
+  await look('502');
+  await page.waitForTimeout(1000);
+  await look('502 later');
+  talker.say(10);
+  await page.waitForTimeout(1500);
+  await look('512 later');
+  await page.setViewportSize({ width: 1400, height: 800 });
+  await page.waitForTimeout(500);
+  await look('resized');
+  talker.say(10);
+  await page.waitForTimeout(1500);
+  await look('522 later');
+});
