@@ -1,4 +1,6 @@
 // The log: exact through every cut, long without being slow, and every line has an address.
+import { readFileSync } from 'node:fs';
+import type { Page } from '@playwright/test';
 import { alive, bothWays, expect, signIn, test } from '../fixtures/console.ts';
 import { Kube } from '../fixtures/kube.ts';
 import { makeCluster, run } from '../fixtures/objects.ts';
@@ -31,10 +33,10 @@ test.describe('over a wire that is cut', () => {
     const page = await context.newPage();
     await signIn(page, server);
     // What comes over the sockets, all of them one after the other.
-    const came: number[] = [];
+    const came: { line: number; text: string }[] = [];
     page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => {
       const frame = JSON.parse(String(payload));
-      if (frame.type === 'lines') frame.lines.forEach((_: unknown, at: number) => came.push(frame.first + at));
+      if (frame.type === 'lines') frame.lines.forEach(({ s }: { s: string }, at: number) => came.push({ line: frame.first + at, text: s }));
     }));
     await page.goto('/operations/cut-1');
     await alive(page);
@@ -50,9 +52,18 @@ test.describe('over a wire that is cut', () => {
     await expect(phase(page, 'Succeeded')).toBeVisible({ timeout: 60_000 });
     await expect(page.getByText(/^Log complete, 100,00\d lines$/)).toBeVisible({ timeout: 30_000 });
     expect(wire.cuts).toBe(20);
-    const jumps = came.filter((line, at) => at > 0 && line !== came[at - 1] + 1);
+    const jumps = came.filter(({ line }, at) => at > 0 && line !== came[at - 1].line + 1);
     expect(jumps, 'each line came once').toEqual([]);
-    await saysItAll(page, 100_000);
+    const said = came.map(({ text }) => text).filter((text) => /^line \d+$/.test(text));
+    expect(said.length).toBe(100_000);
+    expect(said.filter((text, at) => text !== `line ${at + 1}`)).toEqual([]);
+    // And what came is what the page shows.
+    const shift = came.find(({ text }) => text === 'line 1')!.line - 1;
+    for (const share of [0, 0.33, 0.5, 0.77, 1]) {
+      await scrollTo(page, share);
+      const rows = await shown(page);
+      expect(rows.filter(([line, text]) => line > shift && line <= shift + 100_000 && text !== `line ${line - shift}`)).toEqual([]);
+    }
     await context.close();
     await server.remove();
   });
@@ -67,11 +78,7 @@ test.describe('of a run that is over', () => {
     await visit('/operations/long-1');
     await says(page, 200_000);
     // Wheels and drags all over it: wherever one stops, the rows on screen are there with their texts.
-    const places = [0, 0.5, 0.25, 0.99, 0.1, 0.75, 0.001, 1];
-    for (const place of places) {
-      await log(page).evaluate((scroller, share) => (scroller.scrollTop = share * (scroller.scrollHeight - scroller.clientHeight)), place);
-      await expect.poll(() => log(page).evaluate(blanks), { intervals: [20] }).toBe('');
-    }
+    for (const share of [0, 0.5, 0.25, 0.99, 0.1, 0.75, 0.001, 1]) await scrollTo(page, share);
     // A steady scroll has the next rows painted before they come on screen.
     const bare = await log(page).evaluate(async (scroller) => {
       scroller.scrollTop = 1_000_000;
@@ -113,7 +120,6 @@ test.describe('of a run that is over', () => {
   test('the whole log can be downloaded', async ({ page, visit }) => {
     await visit('/operations/long-1');
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download' }).click()]);
-    const { readFileSync } = await import('node:fs');
     const said = readFileSync(await download.path(), 'utf8').split('\n').filter((text) => /^line \d+$/.test(text));
     expect(said.length).toBe(200_000);
     expect(said[199_999]).toBe('line 200000');
@@ -173,6 +179,17 @@ bothWays((script) => {
     await expect(log(page)).toContainText('line 450');
   });
 });
+
+/** Scrolls to a share of the log and waits until all rows there have their texts. */
+async function scrollTo(page: Page, share: number): Promise<void> {
+  await log(page).evaluate((scroller, share) => (scroller.scrollTop = share * (scroller.scrollHeight - scroller.clientHeight)), share);
+  await expect.poll(() => log(page).evaluate(blanks), { intervals: [20] }).toBe('');
+}
+
+/** The rows in the document, by number. */
+function shown(page: Page): Promise<[number, string][]> {
+  return log(page).evaluate((scroller) => [...scroller.querySelectorAll('[id^="L"]')].map((row) => [Number(row.id.slice(1)), row.querySelector('.tx')!.textContent!]));
+}
 
 /** Rows on screen that have no text yet, or don't cover it; in the browser. */
 function blanks(scroller: Element): string {

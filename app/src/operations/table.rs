@@ -93,10 +93,10 @@ pub fn OperationsTable(
 #[component]
 fn Table(list: OperationList, filter: OperationFilter, path: String, with_cluster: bool) -> impl IntoView {
     let now = list.now;
-    let header = |word, column| {
+    let header = |word, column, falls| {
         let (kept, path) = (filter.clone(), path.clone());
         let link = move |sort| routes::operations_at(&path, &OperationFilter { sort, page: 0, ..kept.clone() });
-        view! { <SortHeader word column sort=filter.sort.clone() default="submitted" link/> }
+        view! { <SortHeader word column sort=filter.sort.clone() default="submitted" link falls/> }
     };
     let at_page = {
         let (kept, path) = (filter.clone(), path.clone());
@@ -114,11 +114,11 @@ fn Table(list: OperationList, filter: OperationFilter, path: String, with_cluste
                 <thead>
                     <tr>
                         <th scope="col">"Status"</th>
-                        {header("Action", "action")}
-                        {with_cluster.then(|| header("Cluster", "cluster"))}
+                        {header("Action", "action", false)}
+                        {with_cluster.then(|| header("Cluster", "cluster", false))}
                         <th scope="col">"By"</th>
-                        {header("Submitted", "submitted")}
-                        {header("Duration", "duration")}
+                        {header("Submitted", "submitted", true)}
+                        {header("Duration", "duration", false)}
                         <th scope="col" class="wide">"Message"</th>
                     </tr>
                 </thead>

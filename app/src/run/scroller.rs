@@ -106,6 +106,13 @@ impl Reader {
                 self.to_end(run);
             }
         });
+        // Who looks at a line doesn't want it to run away.
+        Effect::new(move |_| {
+            if run.selection.get().is_some() {
+                self.follows.set(false);
+                after_render(move || self.reveal_selection(run));
+            }
+        });
         Effect::new(move |before: Option<u64>| {
             let jumps = run.jumps.get();
             if before.unwrap_or(0) != jumps {
@@ -192,16 +199,24 @@ impl Reader {
         });
     }
 
-    /// The view has another height: who was at the end stays there, and what was selected stays on screen.
+    /// The view has another height: who was at the end stays there.
     fn settle(self, run: Run) {
         if self.follows.try_get_untracked() == Some(true) {
-            return self.to_end(run);
+            self.to_end(run);
+        } else {
+            self.measure(run);
         }
-        let Some(Some(node)) = self.node.try_get_untracked() else { return };
+    }
+
+    /// The bar with the selected lines takes room at the bottom, where the line may be that was just clicked.
+    fn reveal_selection(self, run: Run) {
+        let (Some(Some(node)), Some(Some(lines))) = (self.node.try_get_untracked(), run.selection.try_get_untracked())
+        else {
+            return;
+        };
         let (top, height) = (f64::from(node.scroll_top()), f64::from(node.client_height()));
-        let hidden = |lines: Selection| window::reveal(run.total.get_untracked(), lines.last(), top, height);
         #[expect(clippy::cast_possible_truncation, reason = "below the tallest content")]
-        if let Some(to) = run.selection.try_get_untracked().flatten().and_then(hidden) {
+        if let Some(to) = window::reveal(run.total.get_untracked(), lines.first(), top, height) {
             node.set_scroll_top(to as i32);
         }
         self.measure(run);

@@ -77,7 +77,10 @@ where
         Problem::SignedOut => {
             view! { <a class="btn primary" href=routes::login(&here()) rel="external">"Sign in"</a> }.into_any()
         }
-        Problem::NotFound { .. } => view! { <a class="btn" href=routes::HOME>"All clusters"</a> }.into_any(),
+        Problem::NotFound { what, .. } if what == "operation" => {
+            view! { <a class="btn" href=routes::OPERATIONS>"All operations"</a> }.into_any()
+        }
+        Problem::NotFound { .. } => view! { <a class="btn" href=routes::CLUSTERS>"All clusters"</a> }.into_any(),
         Problem::Forbidden { .. } => ().into_any(),
         _ => {
             let again = move |event: leptos::ev::MouseEvent| {

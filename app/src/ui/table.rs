@@ -112,13 +112,16 @@ pub fn SortHeader<L>(
     default: &'static str,
     /// The list's URL with another `sort`.
     link: L,
+    /// Its own way is down: the most or the newest first.
+    #[prop(optional)]
+    falls: bool,
     #[prop(optional)] class: &'static str,
 ) -> impl IntoView
 where
     L: Fn(String) -> String,
 {
     let current = if sort.is_empty() { default } else { sort.as_str() };
-    let (next, state) = next_sort(current, column);
+    let (next, state) = next_sort(current, column, falls);
     let arrow = match state {
         "ascending" => Some(icon(Icon::ArrowUp)),
         "descending" => Some(icon(Icon::ArrowDown)),
@@ -132,10 +135,11 @@ where
 }
 
 /// The `sort` that a click on `column` asks for, and the column's `aria-sort` now.
-fn next_sort(current: &str, column: &str) -> (String, &'static str) {
+fn next_sort(current: &str, column: &str, falls: bool) -> (String, &'static str) {
+    let (own, turned) = if falls { ("descending", "ascending") } else { ("ascending", "descending") };
     match current.strip_prefix('-') {
-        Some(turned) if turned == column => (column.to_owned(), "descending"),
-        None if current == column => (format!("-{column}"), "ascending"),
+        Some(name) if name == column => (column.to_owned(), turned),
+        None if current == column => (format!("-{column}"), own),
         _ => (column.to_owned(), "none"),
     }
 }
@@ -178,8 +182,14 @@ mod tests {
 
     #[test]
     fn a_second_click_on_a_header_turns_the_order_round() {
-        assert_eq!(next_sort("health", "name"), ("name".into(), "none"));
-        assert_eq!(next_sort("name", "name"), ("-name".into(), "ascending"));
-        assert_eq!(next_sort("-name", "name"), ("name".into(), "descending"));
+        assert_eq!(next_sort("health", "name", false), ("name".into(), "none"));
+        assert_eq!(next_sort("name", "name", false), ("-name".into(), "ascending"));
+        assert_eq!(next_sort("-name", "name", false), ("name".into(), "descending"));
+    }
+
+    #[test]
+    fn a_column_that_falls_says_so() {
+        assert_eq!(next_sort("nodes", "nodes", true), ("-nodes".into(), "descending"));
+        assert_eq!(next_sort("-nodes", "nodes", true), ("nodes".into(), "ascending"));
     }
 }

@@ -127,6 +127,19 @@ class Steps(unittest.TestCase):
         self.assertEqual(len(run.termination["failures"]), 3)
         self.assertEqual(run.termination["steps"][-1]["recap"]["failed"], 4)
 
+    def test_a_run_of_many_hooks_counts_those_that_do_not_fit_and_keeps_the_action(self):
+        run = StagedRun(self, {"m1": LOCAL})
+        for _ in range(50):
+            run.script("true\n", "pre")
+        run.script("true\n", "main")
+        for _ in range(50):
+            run.script("true\n", "post")
+        run.run()
+        self.assertEqual(run.rc, 0)
+        self.assertLessEqual(len(run.termination_bytes), 4096)
+        self.assertEqual(len(run.termination["steps"]) + run.termination["dropped"], 101)
+        self.assertIn("main", [step["role"] for step in run.termination["steps"]])
+
 
 class Stopping(unittest.TestCase):
     def test_a_stop_in_flight_names_the_task_and_its_hosts_and_starts_nothing_more(self):

@@ -16,10 +16,10 @@ use crate::{
 #[component]
 pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl IntoView {
     let now = list.now;
-    let header = |word, column| {
+    let header = |word, column, falls| {
         let kept = filter.clone();
         let link = move |sort| routes::clusters(&ClusterFilter { sort, page: 0, ..kept.clone() });
-        view! { <SortHeader word column sort=filter.sort.clone() default="health" link/> }
+        view! { <SortHeader word column sort=filter.sort.clone() default="health" link falls/> }
     };
     let at_page = {
         let kept = filter.clone();
@@ -34,8 +34,8 @@ pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl Int
             <table class="rows">
                 <thead>
                     <tr>
-                        {header("Name", "name")} {header("Health", "health")} {header("Nodes", "nodes")}
-                        {header("Last operation", "last")} <th scope="col">"By"</th>
+                        {header("Name", "name", false)} {header("Health", "health", false)} {header("Nodes", "nodes", true)}
+                        {header("Last operation", "last", true)} <th scope="col">"By"</th>
                         {labelled.then(|| view! { <th scope="col">"Labels"</th> })}
                         {noted.then(|| view! { <th scope="col" class="wide">"Note"</th> })}
                     </tr>

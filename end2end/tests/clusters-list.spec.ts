@@ -1,0 +1,91 @@
+// The list of clusters: filter and sort in the URL, news without reloading, keys.
+import { bothWays, expect, test } from '../fixtures/console.ts';
+import { localHosts, makeCluster, run } from '../fixtures/objects.ts';
+import { Talker } from '../fixtures/talker.ts';
+import type { Page } from '@playwright/test';
+
+const row = (page: Page, name: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+const names = (page: Page) => page.getByRole('region', { name: 'Clusters' }).getByRole('rowheader').allTextContents();
+
+bothWays((script) => {
+  const prefix = script ? 'listed-js' : 'listed-plain';
+
+  test('filter and sort are in the URL, and a URL shows what it says', async ({ page, visit, kube }) => {
+    await makeCluster(kube, `${prefix}-a`, { hosts: localHosts('m1') });
+    await makeCluster(kube, `${prefix}-b`, { hosts: localHosts('m1', 'm2', 'm3') });
+    await makeCluster(kube, `${prefix}-c`, { hosts: localHosts('m1', 'm2') });
+    await visit('/clusters');
+    const filter = page.getByRole('searchbox', { name: 'Filter by name or label' });
+    await filter.fill(prefix);
+    await filter.press('Enter');
+    await expect(page).toHaveURL(`/clusters?q=${prefix}`);
+    await expect(page.getByRole('rowheader')).toHaveCount(3);
+    await page.getByRole('columnheader', { name: 'Nodes' }).getByRole('link').click();
+    await expect(page).toHaveURL(`/clusters?q=${prefix}&sort=nodes`);
+    await expect.poll(() => names(page)).toEqual([`${prefix}-b`, `${prefix}-c`, `${prefix}-a`]);
+    await expect(page.getByRole('columnheader', { name: 'Nodes' })).toHaveAttribute('aria-sort', 'descending');
+    await page.getByRole('columnheader', { name: 'Nodes' }).getByRole('link').click();
+    await expect(page).toHaveURL(`/clusters?q=${prefix}&sort=-nodes`);
+    await expect.poll(() => names(page)).toEqual([`${prefix}-a`, `${prefix}-c`, `${prefix}-b`]);
+    await expect(page.getByRole('columnheader', { name: 'Nodes' })).toHaveAttribute('aria-sort', 'ascending');
+
+    await page.goBack();
+    await expect.poll(() => names(page)).toEqual([`${prefix}-b`, `${prefix}-c`, `${prefix}-a`]);
+    await visit(`/clusters?q=${prefix}-c&sort=-name`);
+    await expect.poll(() => names(page)).toEqual([`${prefix}-c`]);
+    await expect(filter).toHaveValue(`${prefix}-c`);
+    await visit(`/clusters?q=nothing-is-called-so`);
+    await expect(page.getByText('No cluster matches')).toBeVisible();
+    await page.getByRole('link', { name: 'Show all clusters' }).click();
+    await expect(page).toHaveURL('/clusters');
+  });
+});
+
+test('a run that begins and ends elsewhere changes the list by itself', async ({ page, visit, kube }) => {
+  await makeCluster(kube, 'news', { hosts: localHosts('m1') });
+  await visit('/clusters?q=news');
+  await expect(row(page, 'news')).toContainText('Nothing run yet');
+  await page.evaluate(() => ((window as any).same = true));
+  using talker = new Talker();
+  await run(kube, 'news', 'news-1', { script: talker.script });
+  await expect(row(page, 'news')).toContainText(/Running/);
+  await expect(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /news ·/ })).toBeVisible();
+  talker.end();
+  await expect(row(page, 'news')).toContainText('Ready', { timeout: 30_000 });
+  await makeCluster(kube, 'news-2');
+  await expect(row(page, 'news-2')).toBeVisible();
+  expect(await page.evaluate(() => (window as any).same), 'the page was never loaded anew').toBe(true);
+});
+
+test('keys filter, move and go', async ({ page, visit, kube }) => {
+  await makeCluster(kube, 'keys-1');
+  await makeCluster(kube, 'keys-2');
+  await visit('/clusters?q=keys&sort=name');
+  await page.keyboard.press('/');
+  const filter = page.getByRole('searchbox', { name: 'Filter by name or label' });
+  await expect(filter).toBeFocused();
+  // Where letters are text, keys are no commands.
+  await page.keyboard.press('End');
+  await page.keyboard.type('-2go');
+  await expect(filter).toHaveValue('keys-2go');
+  await expect(page).toHaveURL(/q=keys-2go/);
+  await filter.fill('keys');
+  await expect(page.getByRole('rowheader')).toHaveCount(2);
+  await filter.blur();
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await page.keyboard.press('k');
+  await expect(page.getByRole('link', { name: 'keys-1', exact: true })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL('/clusters/keys-1');
+  await page.keyboard.press('g');
+  await page.keyboard.press('o');
+  await expect(page).toHaveURL('/operations');
+  await page.keyboard.press('g');
+  await page.keyboard.press('c');
+  await expect(page).toHaveURL('/clusters');
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog', { name: 'Keyboard' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog', { name: 'Keyboard' })).toBeHidden();
+});

@@ -1,0 +1,41 @@
+// `--demo`, as somebody without privileges: a real run on this very machine in two clicks.
+import { spawnSync } from 'node:child_process';
+import { chownSync, mkdtempSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { NOBODY, expect, test } from '../fixtures/console.ts';
+import { phase } from '../fixtures/run-page.ts';
+import { Server } from '../fixtures/server.ts';
+
+/** The user and group nobody. */
+const UNPRIVILEGED = 65534;
+
+test.use({ storageState: NOBODY });
+
+test('a demo cluster runs facts.yml on this machine as an unprivileged user', async ({ page }) => {
+  test.slow();
+  const dataDir = mkdtempSync(join(tmpdir(), 'kubeonkube-demo-'));
+  const root = userInfo().uid === 0;
+  const under = root ? ['setpriv', `--reuid=${UNPRIVILEGED}`, `--regid=${UNPRIVILEGED}`, '--clear-groups'] : [];
+  if (root) chownSync(dataDir, UNPRIVILEGED, UNPRIVILEGED);
+  const server = await Server.start({ dataDir, under, more: ['--demo'], env: { HOME: dataDir, ...ansibleFor(under) } });
+  await page.goto(server.signInLink);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('rowheader', { name: 'demo', exact: true }).getByRole('link').click();
+  await page.getByRole('link', { name: 'Run an operation' }).click();
+  await page.getByText('Gather facts').click();
+  await page.getByRole('button', { name: 'Review' }).click();
+  await page.getByRole('button', { name: 'Submit' }).click();
+  await expect(phase(page, 'Succeeded')).toBeVisible({ timeout: 150_000 });
+  await page.getByRole('navigation', { name: 'Parts of the run' }).getByRole('link', { name: 'Results' }).click();
+  await expect(page.getByRole('region', { name: 'Facts' }).getByRole('row', { name: 'this-machine' })).toContainText('GiB');
+  await server.remove();
+});
+
+/** The ansible of the other tests where that user may run it; else the server makes its own, with the system's Python. */
+function ansibleFor(under: string[]): NodeJS.ProcessEnv {
+  const there = process.env.KUBEONKUBE_ANSIBLE;
+  const [program, ...words] = [...under, join(there ?? '', 'ansible-playbook'), '--version'];
+  const runs = there && spawnSync(program, words).status === 0;
+  return runs ? {} : { KUBEONKUBE_ANSIBLE: '', PATH: '/usr/local/bin:/usr/bin:/bin' };
+}
