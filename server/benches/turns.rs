@@ -6,11 +6,8 @@ mod kubelet;
 mod measure;
 
 use std::{
-    collections::HashMap,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -69,7 +66,7 @@ async fn main() {
     lab.rest().await;
     report.tell("… API requests per operation", format!("{:.1}", (lab.requests() - before) as f64 / 40.0));
 
-    let (begun, before) = (Instant::now(), lab.requests());
+    let (begun, before, kinds) = (Instant::now(), lab.requests(), lab.kinds());
     objects::each(0..BURST, async |n| lab.submit(&format!("burst-{n}"), n).await).await;
     let created = begun.elapsed();
     lab.all_over(ALONE + 40 + BURST).await;
@@ -118,6 +115,7 @@ async fn main() {
         "/s",
     );
     report.note("Requests are the controller's, without watches and the lists they begin with. Default --max-running: 20 at a time.");
+    report.note(format!("Per operation of the burst: {kinds}."));
     report.print();
     lab.stop.cancel();
 }
@@ -126,7 +124,7 @@ async fn main() {
 struct Lab {
     client: Client,
     kubelet: Arc<kubelet::Kubelet>,
-    requests: Arc<AtomicUsize>,
+    requests: Arc<Requests>,
     turns: Arc<Moments>,
     jobs: Arc<Moments>,
     ends: Arc<Moments>,
@@ -159,7 +157,7 @@ impl Lab {
         let options =
             standalone::Options { data_dir: data.path().into(), crds: crd::all(), logs: Arc::new(standalone::NoLogs) };
         let api = standalone::Api::open(options).expect("the API opens");
-        let (stop, requests) = (CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
+        let (stop, requests) = (CancellationToken::new(), Arc::new(Requests::default()));
         let kubelet = Arc::new(kubelet::Kubelet::default());
         tokio::spawn(kubelet.clone().work(api.client("kubelet")));
         let config = controller::Config { controller_namespace: "default".into(), ..controller::Config::default() };
@@ -206,7 +204,22 @@ impl Lab {
     }
 
     fn requests(&self) -> usize {
-        self.requests.load(Ordering::Relaxed)
+        self.requests.lock().expect("no panic").values().sum()
+    }
+
+    fn kinds(&self) -> BTreeMap<String, usize> {
+        self.requests.lock().expect("no panic").clone()
+    }
+
+    /// What was asked for since `before`, per operation.
+    fn kinds_since(&self, before: &BTreeMap<String, usize>, operations: usize) -> String {
+        let spent =
+            self.kinds().into_iter().map(|(kind, count)| (count - before.get(&kind).copied().unwrap_or(0), kind));
+        let spent = spent.filter(|(count, _)| *count > operations / 100);
+        spent
+            .map(|(count, kind)| format!("{:.1} {kind}", count as f64 / operations as f64))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// Waits until the controller asks for nothing any more.
@@ -223,18 +236,33 @@ impl Lab {
     }
 }
 
+/// How many of each kind, such as `GET configmaps`.
+type Requests = Mutex<BTreeMap<String, usize>>;
+
 /// A client that counts what passes, but for watches and the lists they begin with.
-fn counted(behind: &Client, requests: Arc<AtomicUsize>) -> Client {
+fn counted(behind: &Client, requests: Arc<Requests>) -> Client {
     let behind = behind.clone();
     let service = tower::service_fn(move |request: http::Request<Body>| {
         let query = request.uri().query().unwrap_or_default();
         if !query.contains("watch=true") && !query.contains("limit=500") {
-            requests.fetch_add(1, Ordering::Relaxed);
+            let kind = format!("{} {}", request.method(), resource(request.uri().path()));
+            *requests.lock().expect("no panic").entry(kind).or_default() += 1;
         }
         let behind = behind.clone();
         async move { behind.send(request).await }
     });
     Client::new(service, "default")
+}
+
+/// `clusters/status` of `/apis/<group>/<version>/clusters/<name>/status`.
+fn resource(path: &str) -> String {
+    let segments: Vec<_> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let below = if segments.first() == Some(&"apis") { 3 } else { 2 };
+    let mut rest = &segments[below.min(segments.len())..];
+    if rest.first() == Some(&"namespaces") && rest.len() > 2 {
+        rest = &rest[2..];
+    }
+    rest.iter().enumerate().filter(|(n, _)| *n != 1).map(|(_, segment)| *segment).collect::<Vec<_>>().join("/")
 }
 
 /// Notes when each operation that `of` finds in an object was first seen there.

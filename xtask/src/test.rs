@@ -83,17 +83,20 @@ fn rust() -> anyhow::Result<()> {
     check(command("cargo").args(["test", "--package", "xtask"]))
 }
 
+/// kubectl reads its version from what the linker sets, and refuses to compare versions without it.
+const KUBECTL_LINK: &str = "-s -w -X k8s.io/component-base/version.gitVersion=v1.34.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=34";
+
 /// Stock kubectl of the version the API is measured against, built from its Go module and kept in `target/tools`; else
 /// whatever kubectl is on the PATH.
 fn kubectl() -> anyhow::Result<Option<String>> {
-    let built = root().join("target/tools/kubectl-1.34");
+    let built = root().join("target/tools/kubectl-1.34.4");
     if !built.exists() && doctor::on_path("go") {
         let module = root().join("end2end/kubectl");
         check(
             command("go")
                 .current_dir(module)
                 .env("CGO_ENABLED", "0")
-                .args(["build", "-trimpath", "-ldflags", "-s -w", "-o"])
+                .args(["build", "-trimpath", "-ldflags", KUBECTL_LINK, "-o"])
                 .arg(&built)
                 .arg("."),
         )?;

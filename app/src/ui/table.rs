@@ -23,7 +23,10 @@ pub fn Filter(
 ) -> impl IntoView {
     let navigate = use_navigate();
     let path = action.clone();
+    // What the box itself asked for last: when the URL follows, the box may hold more already and must not be set back.
+    let asked = StoredValue::new(q.get_untracked());
     let go = Callback::new(move |q: String| {
+        asked.set_value(q.clone());
         let keep = keep.get_untracked();
         let mut pairs = vec![("q", q.as_str())];
         pairs.extend(keep.iter().map(|(key, value)| (*key, value.as_str())));
@@ -40,6 +43,16 @@ pub fn Filter(
         let handle = set_timeout(move || go.run(text), std::time::Duration::from_millis(150));
         pending.set_value(handle.ok());
     };
+    let input = NodeRef::<leptos::html::Input>::new();
+    Effect::new(move |_| {
+        let q = q.get();
+        if asked.with_value(|asked| *asked != q)
+            && let Some(input) = input.get_untracked()
+        {
+            input.set_value(&q);
+            asked.set_value(q);
+        }
+    });
     on_cleanup(move || {
         pending.try_with_value(|handle| handle.iter().for_each(TimeoutHandle::clear));
     });
@@ -52,10 +65,10 @@ pub fn Filter(
         <form class="search" role="search" method="get" action=action on:submit=submit>
             {icon(Icon::Search)}
             <input
+                node_ref=input
                 type="search"
                 name="q"
                 value=q.get_untracked()
-                prop:value=move || q.get()
                 placeholder=label.clone()
                 aria-label=label
                 aria-keyshortcuts="/"

@@ -50,7 +50,8 @@ async function fits(page: Page): Promise<void> {
   const out = () => page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
     if (scrollWidth <= clientWidth) return '';
-    const wide = [...document.querySelectorAll('body *')].filter((node) => node.getBoundingClientRect().right > clientWidth + 1);
+    const scrolls = (node: Element | null): boolean => node !== null && node !== document.body && (/auto|scroll|hidden|clip/.test(getComputedStyle(node).overflowX) || scrolls(node.parentElement));
+    const wide = [...document.querySelectorAll('body *')].filter((node) => node.getBoundingClientRect().right > clientWidth + 1 && !scrolls(node.parentElement));
     return `${scrollWidth} > ${clientWidth}: ${wide.slice(0, 5).map((node) => `${node.tagName}.${node.className}`).join(', ')}`;
   });
   await expect.poll(out).toBe('');
