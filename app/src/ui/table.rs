@@ -35,15 +35,13 @@ pub fn Filter(
             NavigateOptions { replace: true, scroll: false, ..Default::default() },
         );
     });
-    let typed = RwSignal::new(None::<String>);
+    let input = NodeRef::<leptos::html::Input>::new();
     let pending = StoredValue::new(None::<TimeoutHandle>);
     let later = move |text: String| {
-        typed.set(Some(text.clone()));
         pending.with_value(|handle| handle.iter().for_each(TimeoutHandle::clear));
         let handle = set_timeout(move || go.run(text), std::time::Duration::from_millis(150));
         pending.set_value(handle.ok());
     };
-    let input = NodeRef::<leptos::html::Input>::new();
     Effect::new(move |_| {
         let q = q.get();
         if asked.with_value(|asked| *asked != q)
@@ -59,7 +57,9 @@ pub fn Filter(
     let submit = move |event: SubmitEvent| {
         event.prevent_default();
         pending.with_value(|handle| handle.iter().for_each(TimeoutHandle::clear));
-        go.run(typed.get_untracked().unwrap_or_else(|| q.get_untracked()));
+        if let Some(input) = input.get_untracked() {
+            go.run(input.value());
+        }
     };
     view! {
         <form class="search" role="search" method="get" action=action on:submit=submit>
