@@ -115,7 +115,7 @@ async fn main() {
         "/s",
     );
     report.note("Requests are the controller's, without watches and the lists they begin with. Default --max-running: 20 at a time.");
-    report.note(format!("Per operation of the burst: {kinds}."));
+    report.note(format!("Per operation of the burst: {kinds:?}."));
     report.print();
     lab.stop.cancel();
 }
