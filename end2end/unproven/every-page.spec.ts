@@ -1,9 +1,8 @@
 // Every page: axe finds nothing in light and dark, nothing scrolls sideways on a phone, and all of it reads without JavaScript.
 import type { Page } from '@playwright/test';
-import { NOBODY, accessible, bothWays, expect, test } from '../fixtures/console.ts';
+import { NOBODY, accessible, expect, test } from '../fixtures/console.ts';
 import { localHosts, makeCluster, run, runOwn } from '../fixtures/objects.ts';
 import type { Kube } from '../fixtures/kube.ts';
-import { phase } from '../fixtures/run-page.ts';
 
 /** Path and heading of every page, and of every state of one that looks different. */
 const PAGES: [string, string][] = [
@@ -57,15 +56,79 @@ async function fits(page: Page): Promise<void> {
   await expect.poll(out).toBe('');
 }
 
-for (const [path, heading] of [...PAGES, ...LOST.map((path): [string, string] => [path, '.'])]) {
+// Each worker takes the next page.
+test.describe.configure({ mode: 'parallel' });
+
+/** Right as it stands: for axe, and on a phone. */
+async function isRight(page: Page): Promise<void> {
+  await accessible(page);
+  await fits(page);
+}
+
+for (const [path, heading] of PAGES) {
   test(`${path} is accessible and fits a phone`, async ({ page, visit, kube }) => {
     await furnish(kube);
-    await (LOST[0] === path ? page.goto(path) : visit(path));
+    await visit(path);
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(new RegExp(heading));
-    await accessible(page);
-    await fits(page);
+    await isRight(page);
   });
 }
+
+test('what is not there is told on pages like all others', async ({ page }) => {
+  for (const path of LOST) {
+    await page.goto(path);
+    await expect(page.getByRole('heading', { level: 1 }), path).toBeVisible();
+    await isRight(page);
+  }
+});
+
+test('reviews, refusals and conflicts are pages like all others', async ({ page, visit, kube }) => {
+  await makeCluster(kube, 'pages-states');
+  const review = page.getByRole('button', { name: 'Review' });
+
+  await visit('/clusters/new');
+  await page.getByLabel('Name', { exact: true }).fill('Not a name');
+  await review.click();
+  await expect(page.getByLabel('Name', { exact: true })).toHaveAttribute('aria-invalid', 'true');
+  await isRight(page);
+  await page.getByLabel('Name', { exact: true }).fill('fine');
+  await page.getByLabel('Name of machine 1').fill('m1');
+  await page.getByLabel('Address of machine 1').fill('192.0.2.1');
+  await review.click();
+  await expect(page.getByRole('region', { name: 'Review' })).toBeVisible();
+  await isRight(page);
+
+  await visit('/operations/new?cluster=pages-states&action=ping.yml');
+  await review.click();
+  await expect(page.getByRole('region', { name: 'Review' })).toBeVisible();
+  await isRight(page);
+
+  await visit('/clusters/pages-states/configuration');
+  await page.getByLabel('Inventory, YAML').fill('all: [');
+  await page.getByRole('button', { name: 'Review changes' }).click();
+  await expect(page.getByLabel('The lines it is about')).toBeVisible();
+  await isRight(page);
+  await page.getByLabel('Inventory, YAML').fill(localHosts('m1', 'm2'));
+  await page.getByRole('button', { name: 'Review changes' }).click();
+  await expect(page.getByRole('region', { name: 'Changes of the inventory' })).toBeVisible();
+  await isRight(page);
+  await kube.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name: 'pages-states-hosts' }, data: { 'hosts.yml': localHosts('m1', 'm3') } });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('region', { name: 'Both versions' })).toBeVisible();
+  await isRight(page);
+});
+
+test.describe('signed out', () => {
+  test.use({ storageState: NOBODY });
+
+  test('the sign-in page is a page like all others', async ({ page, server }) => {
+    for (const path of ['/login', server.anotherLink(), '/login?token=spent']) {
+      await page.goto(path);
+      await expect(page.getByRole('heading', { level: 1 })).toHaveText('Sign in');
+      await isRight(page);
+    }
+  });
+});
 
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
