@@ -50,7 +50,7 @@ fn format() -> anyhow::Result<()> {
 }
 
 fn lint() -> anyhow::Result<()> {
-    check(command("cargo").args(["clippy", "--quiet", "--lib", "--bins", "--tests", "--", "-D", "warnings"]))?;
+    check(command("cargo").args(["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"]))?;
     check(command("cargo").args(["clippy", "--quiet", "--package", "xtask", "--all-targets", "--", "-D", "warnings"]))?;
     check(command("cargo").args([
         "clippy",

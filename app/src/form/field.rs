@@ -107,7 +107,7 @@ pub fn TextArea(
     let message = bound.message();
     let value = bound.scope.value(&name).unwrap_or(value);
     // The HTML parser drops a newline right after the opening tag; one more keeps the text's own.
-    let text = if cfg!(feature = "ssr") && value.starts_with('\n') { format!("\n{value}") } else { value };
+    let text = if cfg!(feature = "ssr") && value.starts_with(['\n', '\r']) { format!("\n{value}") } else { value };
     let input = view! {
         <textarea
             id=bound.id.clone()
