@@ -43,9 +43,11 @@ async function furnish(kube: Kube): Promise<void> {
   for (const name of ['pages-facts', 'pages-failed', 'pages-script']) await kube.ended(name);
 }
 
+const DESK = { width: 1440, height: 900 };
+const PHONE = { width: 375, height: 740 };
+
 /** Nothing of the page sticks out at the side, and if so, what. */
 async function fits(page: Page): Promise<void> {
-  await page.setViewportSize({ width: 375, height: 740 });
   const out = () => page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
     if (scrollWidth <= clientWidth) return '';
@@ -59,10 +61,13 @@ async function fits(page: Page): Promise<void> {
 // Each worker takes the next page.
 test.describe.configure({ mode: 'parallel' });
 
-/** Right as it stands: for axe, and on a phone. */
+/** Right as it stands: for axe, and nothing sticks out, at a desk and on a phone. */
 async function isRight(page: Page): Promise<void> {
-  await accessible(page);
-  await fits(page);
+  for (const size of [DESK, PHONE]) {
+    await page.setViewportSize(size);
+    await fits(page);
+    await accessible(page);
+  }
 }
 
 for (const [path, heading] of PAGES) {
