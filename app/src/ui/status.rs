@@ -44,7 +44,7 @@ impl Tone {
 pub fn Status(tone: Tone, #[prop(into)] word: String, #[prop(optional)] icon: Option<Icon>) -> impl IntoView {
     view! {
         <span class=format!("st {}", tone.class())>
-            {super::icon(icon.unwrap_or_else(|| tone.icon()))} <span class="word">{word}</span>
+            {super::icon(icon.unwrap_or_else(|| tone.icon()))} <span class="word" title=(word.len() > 30).then(|| word.clone())>{word.clone()}</span>
         </span>
     }
 }

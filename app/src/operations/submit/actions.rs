@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::draft::{OTHER, OperationDraft};
 use crate::{
     form::FormScope,
-    ui::{Field, TextArea},
+    ui::{Field, Icon, TextArea, icon},
 };
 
 /// The kinds and their fields. Which of them are on screen is decided by CSS from what is chosen, so it works everywhere.
@@ -68,7 +68,7 @@ pub(super) fn Actions(offers: Vec<ActionOffer>, draft: OperationDraft) -> impl I
     }
 }
 
-/// One card for every playbook; what can't be chosen here says why.
+/// One card for every playbook that can be chosen, then what can't be, with the reason told once.
 #[component]
 fn Catalogue(offers: Vec<ActionOffer>, chosen: String) -> impl IntoView {
     let scope = expect_context::<FormScope>();
@@ -76,9 +76,10 @@ fn Catalogue(offers: Vec<ActionOffer>, chosen: String) -> impl IntoView {
     scope.claim("action");
     let message = move || scope.message("action");
     let other = chosen == OTHER;
+    let (missing, there): (Vec<_>, Vec<_>) = offers.into_iter().partition(|offer| offer.unavailable.is_some());
     view! {
         <div class="cards" role="radiogroup" aria-label="Playbook" aria-describedby="new-operation-action-error">
-            {offers
+            {there
                 .into_iter()
                 .map(|offer| {
                     let checked = chosen == offer.action;
@@ -92,21 +93,51 @@ fn Catalogue(offers: Vec<ActionOffer>, chosen: String) -> impl IntoView {
             </label>
         </div>
         <span class="field-error" id="new-operation-action-error">{message}</span>
+        {missing
+            .chunk_by(|one, next| one.unavailable == next.unavailable)
+            .map(|offers| {
+                let open = offers.iter().any(|offer| offer.action == chosen);
+                view! { <Missing offers=offers.to_vec() open/> }
+            })
+            .collect_view()}
     }
 }
 
 #[component]
 fn Card(offer: ActionOffer, checked: bool) -> impl IntoView {
     let (class, effect) = if offer.changes { ("tag warn", "changes machines") } else { ("tag", "reads only") };
-    let refused = offer.unavailable.is_some();
     view! {
-        <label class="card" class:refused=refused>
-            <input type="radio" name="action" value=offer.action.clone() checked=checked && !refused disabled=refused/>
+        <label class="card">
+            <input type="radio" name="action" value=offer.action.clone() checked=checked/>
             <span class="card-title">{offer.title}</span>
             <span class="mono muted">{offer.action}</span>
             <span class="card-end"><span class=class>{effect}</span></span>
             <small>{offer.summary}</small>
-            {offer.unavailable.map(|why| view! { <small class="why">{why}</small> })}
         </label>
+    }
+}
+
+/// What can't be chosen here for one reason.
+#[component]
+fn Missing(offers: Vec<ActionOffer>, open: bool) -> impl IntoView {
+    let why = offers.first().and_then(|offer| offer.unavailable.clone());
+    view! {
+        <details class="advanced missing" open=open>
+            <summary>{icon(Icon::ChevronRight)} {format!("{} more that can't run here", offers.len())}</summary>
+            <p>{why}</p>
+            <dl>
+                {offers
+                    .into_iter()
+                    .map(|offer| {
+                        view! {
+                            <div>
+                                <dt>{offer.title} <span class="mono muted">{offer.action}</span></dt>
+                                <dd class="muted">{offer.summary}</dd>
+                            </div>
+                        }
+                    })
+                    .collect_view()}
+            </dl>
+        </details>
     }
 }

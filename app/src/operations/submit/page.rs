@@ -113,7 +113,7 @@ fn NewOperation(form: SubmitForm) -> impl IntoView {
                 <Advanced draft default_image=choices.default_image open=advanced/>
             </div>
             <FormEnd>
-                <Submit label="Review" function=review icon=Icon::ChevronRight/>
+                <Submit label="Review" function=review/>
                 <a class="btn" href=routes::OPERATIONS>"Cancel"</a>
             </FormEnd>
             <Answered outdated/>

@@ -90,7 +90,7 @@ pub(crate) fn offers(playbooks: Playbooks) -> Vec<ActionOffer> {
 
 fn unavailable(known: &Known, playbooks: Playbooks) -> Option<String> {
     let missing = playbooks == Playbooks::Local && !known.local;
-    missing.then(|| "It comes with the kubespray image, which only a Kubernetes cluster can run. This server runs playbooks with its own ansible.".into())
+    missing.then(|| "Part of the kubespray image, which only a Kubernetes cluster can run. This server runs playbooks with its own ansible.".into())
 }
 
 /// Why the builtin playbook `action` can't be used, as a sentence; and whether it changes machines where that is known.
