@@ -45,7 +45,7 @@ pub enum Topic {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum LiveFrame {
-    /// Something of this topic changed; at most 2 a second and topic. The page refetches what it shows.
+    /// Something of this topic changed; at most 4 a second and topic. The page refetches what it shows.
     Changed {
         topic: Topic,
     },

@@ -13,6 +13,7 @@ use crate::{
 const BENCHES: &[(&str, &str)] = &[
     ("size", "the first load of a page, and its ten largest contributors"),
     ("pages", "time to first byte of /clusters with 1,000 clusters"),
+    ("status", "from a change in the API to a tab that shows it, with 1,000 clusters"),
     ("turns", "from an operation's turn to its Job: 1,000 operations on 1,000 clusters"),
     ("memory", "growth of the server per 1,000 objects"),
     ("fanout", "a log at 1, 100 and 1,000 viewers and 1,000 lines a second"),
