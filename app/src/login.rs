@@ -1,11 +1,10 @@
 //! Signing in: with a one-time link, or with a token. A plain form that posts to a route of the binary.
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    redirect, routes,
+    form, redirect, routes,
     ui::{Alert, Icon, PageTitle, Tone, icon},
 };
 
@@ -15,6 +14,18 @@ pub struct LoginPage {
     pub mode: LoginMode,
     /// Why the last attempt was refused.
     pub problem: Option<String>,
+    /// Where to go afterwards; empty: the start page.
+    pub next: String,
+}
+
+/// A form that was posted without JavaScript after the session had ended. In the context of the sign-in page, which keeps
+/// it for its author. That document has no script: the browser shows the form's address, and the app would render that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldForm {
+    /// The address it was posted to.
+    pub action: String,
+    /// Its fields in their order, `form` among them.
+    pub fields: Vec<(String, String)>,
 }
 
 /// How people sign in here.
@@ -31,11 +42,12 @@ pub enum LoginMode {
 /// link previews follow links, they don't press buttons.
 #[component]
 pub fn SignInPage() -> impl IntoView {
-    let page =
-        SharedValue::new(|| use_context::<LoginPage>().unwrap_or(LoginPage { mode: LoginMode::Token, problem: None }))
-            .into_inner();
-    let query = use_query_map();
-    let next = query.read_untracked().get("next").filter(|next| redirect::is_local(next)).unwrap_or_default();
+    if let Some(held) = use_context::<HeldForm>() {
+        return view! { <Held held/> }.into_any();
+    }
+    let unknown = || LoginPage { mode: LoginMode::Token, problem: None, next: String::new() };
+    let page = SharedValue::new(|| use_context::<LoginPage>().unwrap_or_else(unknown)).into_inner();
+    let next = Some(page.next).filter(|next| redirect::is_local(next)).unwrap_or_default();
     view! {
         <main class="sign-in">
             <div class="sign-in-card">
@@ -47,6 +59,37 @@ pub fn SignInPage() -> impl IntoView {
                     LoginMode::Link { valid: None } => view! { <NeedsLink/> }.into_any(),
                     LoginMode::Token => view! { <WithToken next/> }.into_any(),
                 }}
+            </div>
+        </main>
+    }
+    .into_any()
+}
+
+/// What was typed, kept until its author is signed in again. Only a press sends it: nothing is done by itself, perhaps in
+/// another person's name.
+#[component]
+fn Held(held: HeldForm) -> impl IntoView {
+    let filled = held.fields.iter().filter(|(_, value)| !value.is_empty()).count();
+    let fields = form::without_secrets(held.fields);
+    let has_secret = fields.iter().filter(|(_, value)| !value.is_empty()).count() < filled;
+    view! {
+        <main class="sign-in">
+            <div class="sign-in-card">
+                <p class="brand">{icon(Icon::Logo)} <span>"kubeonkube"</span></p>
+                <PageTitle text="Sign in to send this"/>
+                <div role="alert">
+                    <Alert tone=Tone::Warn title="Your session ended before this was sent, so nothing was changed."/>
+                </div>
+                <p>"What you typed is kept on this page. Sign in in a new tab, then come back here and send it again."</p>
+                {has_secret.then(|| view! { <p class="muted">"Only the SSH key is not kept: the form will ask for it once more."</p> })}
+                <a class="btn wide" href=routes::LOGIN target="_blank" autofocus>"Sign in in a new tab"</a>
+                <form method="post" action=held.action>
+                    {fields
+                        .into_iter()
+                        .map(|(name, value)| view! { <input type="hidden" name=name value=value/> })
+                        .collect_view()}
+                    <button class="btn primary wide" type="submit">"Send it again"</button>
+                </form>
             </div>
         </main>
     }

@@ -3,7 +3,7 @@
 use leptos::{nonce::use_nonce, prelude::*};
 use leptos_meta::MetaTags;
 
-use crate::{App, Theme, preferences::Preferences};
+use crate::{App, Theme, login::HeldForm, preferences::Preferences};
 
 /// Paths of the hashed files that the browser loads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub fn shell(assets: &Assets) -> impl IntoView + use<> {
         Theme::System => None,
         chosen => Some(chosen.as_str()),
     };
+    // A held form stands under the address of another page, which the app would put in its place.
+    let live = use_context::<HeldForm>().is_none();
     view! {
         <!DOCTYPE html>
         <html lang="en" data-theme=theme>
@@ -34,10 +36,15 @@ pub fn shell(assets: &Assets) -> impl IntoView + use<> {
                 <meta name="color-scheme" content="light dark"/>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 <link rel="stylesheet" href=css/>
-                <link rel="modulepreload" href=js nonce=use_nonce()/>
-                <script type="module" nonce=use_nonce()>
-                    {boot}
-                </script>
+                {live
+                    .then(|| {
+                        view! {
+                            <link rel="modulepreload" href=js nonce=use_nonce()/>
+                            <script type="module" nonce=use_nonce()>
+                                {boot}
+                            </script>
+                        }
+                    })}
                 <MetaTags/>
             </head>
             <body>

@@ -3,19 +3,19 @@
 mod fake;
 
 use fake::{Fake, page_with};
-use kubeonkube_app::login::{LoginMode, LoginPage};
+use kubeonkube_app::login::{HeldForm, LoginMode, LoginPage};
 use leptos::prelude::provide_context;
 
-async fn signing_in(path: &str, mode: LoginMode, problem: Option<&'static str>) -> fake::Page {
-    page_with(&Fake::default(), path, move || {
-        provide_context(LoginPage { mode: mode.clone(), problem: problem.map(str::to_owned) });
+async fn signing_in(next: &'static str, mode: LoginMode, problem: Option<&'static str>) -> fake::Page {
+    page_with(&Fake::default(), "/login", move || {
+        provide_context(LoginPage { mode: mode.clone(), problem: problem.map(str::to_owned), next: next.into() });
     })
     .await
 }
 
 #[tokio::test]
 async fn a_good_link_shows_a_button_that_posts_its_token() {
-    signing_in("/login?next=%2Fclusters%2Fa", LoginMode::Link { valid: Some("one-time".into()) }, None)
+    signing_in("/clusters/a", LoginMode::Link { valid: Some("one-time".into()) }, None)
         .await
         .shows("action=\"/login\"")
         .shows("name=\"token\" value=\"one-time\"")
@@ -24,19 +24,34 @@ async fn a_good_link_shows_a_button_that_posts_its_token() {
 
 #[tokio::test]
 async fn without_a_link_it_says_how_to_get_one() {
-    let page = signing_in("/login", LoginMode::Link { valid: None }, Some("This link was used already.")).await;
+    let page = signing_in("", LoginMode::Link { valid: None }, Some("This link was used already.")).await;
     page.shows("kubeonkube login").shows("This link was used already.").hides("name=\"token\"");
 }
 
 #[tokio::test]
 async fn in_a_cluster_it_asks_for_a_token_and_says_how_to_get_one() {
-    signing_in("/login", LoginMode::Token, None).await.shows("type=\"password\"").shows("kubectl create token");
+    signing_in("", LoginMode::Token, None).await.shows("type=\"password\"").shows("kubectl create token");
 }
 
 #[tokio::test]
 async fn another_origin_is_no_place_to_go_next() {
-    for next in ["https%3A%2F%2Fevil.example", "%2F%2Fevil.example", "%2F%5Cevil.example"] {
-        let page = signing_in(&format!("/login?next={next}"), LoginMode::Token, None).await;
+    for next in ["https://evil.example", "//evil.example", "/\\evil.example"] {
+        let page = signing_in(next, LoginMode::Token, None).await;
         page.shows("name=\"next\" value=\"\"").hides("value=\"//evil").hides("value=\"https://evil");
     }
+}
+
+#[tokio::test]
+async fn a_form_that_came_after_the_session_keeps_everything_but_secrets() {
+    let fields = [("form", "review_cluster"), ("pasted", "n1 <1>\nn2"), ("name", ""), ("ssh_key", "KEY-MATERIAL")];
+    let fields: Vec<_> = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let held = HeldForm { action: "/clusters/new?a=b".into(), fields };
+    let page = page_with(&Fake::default(), "/login", move || provide_context(held.clone())).await;
+    page.shows("action=\"/clusters/new?a=b\"")
+        .shows("name=\"form\" value=\"review_cluster\"")
+        .shows("name=\"pasted\" value=\"n1 &lt;1&gt;\nn2\"")
+        .shows("name=\"name\" value=\"\"")
+        .shows("Only the SSH key is not kept")
+        .hides("KEY-MATERIAL")
+        .hides("hydrate()");
 }

@@ -17,7 +17,7 @@ use leptos::{
 
 use crate::{
     assets::{Manifest, Site},
-    forms::{Answered, Refused},
+    forms::{Answered, Held, Refused},
     guard::as_json,
     router::{Handler, Pages},
     session::{
@@ -84,12 +84,15 @@ fn provide_request(request: &Extensions) {
     if let Some(nonce) = request.get::<Nonce>() {
         provide_context(nonce.clone());
     }
-    if let Some(SignInPage { mode, problem }) = request.get().cloned() {
+    if let Some(SignInPage { mode, problem, next }) = request.get().cloned() {
         let mode = match mode {
             SignInMode::Link { valid } => login::LoginMode::Link { valid },
             SignInMode::Token => login::LoginMode::Token,
         };
-        provide_context(login::LoginPage { mode, problem });
+        provide_context(login::LoginPage { mode, problem, next });
+    }
+    if let Some(Held { action, fields }) = request.get().cloned() {
+        provide_context(login::HeldForm { action, fields });
     }
     if let Some(Refused { form, values, problem }) = request.get().cloned() {
         provide_context(FormReturn { form, values, problem });

@@ -50,7 +50,7 @@ pub struct Pages {
 }
 
 /// The largest body of a server function: a form of the largest size, percent-encoded.
-const FUNCTION_LIMIT: usize = 3 * forms::body::LIMIT + 64 * 1024;
+pub(crate) const FUNCTION_LIMIT: usize = 3 * forms::body::LIMIT + 64 * 1024;
 
 /// An asynchronous function from request to answer.
 pub type Handler = Arc<dyn Fn(Request) -> BoxFuture<'static, Response> + Send + Sync>;

@@ -4,6 +4,7 @@
 //! that was typed. A function that answers data (a review) renders the page again with that answer.
 
 pub mod body;
+mod held;
 
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ use crate::{
     guard::{as_text, status},
     router::Web,
 };
+
+pub use held::{Held, hold};
 
 /// The fields of a form, in the order of the page, without `form`.
 pub type Values = Vec<(String, String)>;

@@ -8,9 +8,9 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Redirect, Response},
 };
-use http::Method;
+use http::{Method, StatusCode};
 
-use crate::{guard::as_json, router::Web, session::page};
+use crate::{forms, guard::as_json, router::Web, session::page};
 
 /// What a stranger may ask for.
 fn is_open(path: &str) -> bool {
@@ -26,14 +26,20 @@ pub async fn layer(State(web): State<Arc<Web>>, mut request: Request, next: Next
         if for_programs || !matches!(*request.method(), Method::GET | Method::HEAD | Method::POST) {
             return as_json(&Problem::SignedOut);
         }
-        // After a POST the person comes back to the page, not to the form's answer.
-        let next = request.uri().path_and_query().map_or(path, |whole| whole.as_str());
-        return Redirect::to(&page::address(next)).into_response();
+        let sign_in = page::address(request.uri().path_and_query().map_or(path, |whole| whole.as_str()));
+        // What was typed into a form is not lost with the session. After any other POST the person comes back to the page.
+        let held = if request.method() == Method::POST { forms::hold(&web, request).await } else { None };
+        return held.unwrap_or_else(|| Redirect::to(&sign_in).into_response());
     }
-    if let Some(session) = session {
-        request.extensions_mut().insert(session);
+    let Some(session) = session else { return next.run(request).await };
+    request.extensions_mut().insert(session.clone());
+    let response = next.run(request).await;
+    // The cluster refused the person's token to somebody behind us. If it refuses it altogether the session is over: the
+    // next page leads to the sign-in instead of repeating this answer, and open sockets close.
+    if response.status() == StatusCode::UNAUTHORIZED {
+        page::still_accepted(&web, &session).await;
     }
-    next.run(request).await
+    response
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Extension,
+    body::Body,
     extract::{Query, Request, State},
     response::{IntoResponse, Redirect, Response},
 };
@@ -34,6 +35,8 @@ pub struct SignInPage {
     pub mode: SignInMode,
     /// Why the last attempt didn't work.
     pub problem: Option<String>,
+    /// Where to go afterwards.
+    pub next: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +56,22 @@ pub struct Asked {
 }
 
 const SPENT: &str = "This link was used already, or is too old. Run `kubeonkube login` on the server for another one.";
+
+const ENDED: &str = "Your session ended: the cluster no longer accepts its token. Sign in with another one.";
+
+/// Whether the cluster still takes the token of this session. Where it says no, the session is over everywhere; where it
+/// doesn't say, it stands. A session without a token depends on none.
+pub(crate) async fn still_accepted(web: &Web, session: &Session) -> bool {
+    let (SignIn::Tokens(reviewer), Some(token)) = (&web.sign_in, &session.user.token) else { return true };
+    if !matches!(reviewer.review(token).await, Ok(None)) {
+        return true;
+    }
+    tracing::info!(user = session.user.name, "a session's token is no longer accepted");
+    if let Err(error) = web.sessions.revoke(session) {
+        tracing::error!(%error, "the end of a session would not survive a restart");
+    }
+    false
+}
 
 /// The page's address, with the way back.
 pub fn address(next: &str) -> String {
@@ -76,16 +95,22 @@ pub async fn show(
     Query(asked): Query<Asked>,
     request: Request,
 ) -> Response {
-    if session.is_some() {
-        return Redirect::to(local(&asked.next)).into_response();
+    let next = local(&asked.next).to_owned();
+    let mut problem = None;
+    if let Some(Extension(session)) = session {
+        // The cookie may outlive the token: whoever was sent here because of that must not be sent back.
+        if still_accepted(&web, &session).await {
+            return Redirect::to(&next).into_response();
+        }
+        problem = Some(ENDED.to_owned());
     }
     let page = match &web.sign_in {
         SignIn::Links(links) => {
             let valid = Some(asked.token).filter(|token| links.waits(token));
             let spent = valid.is_none() && request.uri().query().is_some_and(|query| query.contains("token="));
-            SignInPage { mode: SignInMode::Link { valid }, problem: spent.then(|| SPENT.to_owned()) }
+            SignInPage { mode: SignInMode::Link { valid }, problem: spent.then(|| SPENT.to_owned()), next }
         }
-        SignIn::Tokens(_) => SignInPage { mode: SignInMode::Token, problem: None },
+        SignIn::Tokens(_) => SignInPage { mode: SignInMode::Token, problem, next },
     };
     render(&web, request, page, StatusCode::OK).await
 }
@@ -103,13 +128,13 @@ pub async fn sign_in(State(web): State<Arc<Web>>, request: Request) -> Response 
     let field =
         |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.trim()).unwrap_or_default();
     let (token, next) = (field("token"), local(field("next")));
-    let again = Request::from_parts(parts, axum::body::Body::empty());
+    let again = Request::from_parts(parts, Body::empty());
     let refused = |problem: &Problem, message: String| {
         let mode = match web.sign_in {
             SignIn::Links(_) => SignInMode::Link { valid: None },
             SignIn::Tokens(_) => SignInMode::Token,
         };
-        render(&web, again, SignInPage { mode, problem: Some(message) }, status(problem))
+        render(&web, again, SignInPage { mode, problem: Some(message), next: next.to_owned() }, status(problem))
     };
     let found = match &web.sign_in {
         SignIn::Links(links) => links

@@ -14,7 +14,7 @@ use http::{HeaderMap, Method, StatusCode, header};
 use http_body_util::BodyExt;
 use kubeonkube::{
     assets::Site,
-    forms::{Answered, Refused},
+    forms::{Answered, Held, Refused},
     guard::same_origin::OurOrigin,
     health::{Gate, Readiness},
     router::{Pages, Web, router},
@@ -160,6 +160,9 @@ fn say(request: &Request) -> Response {
         text += &format!("refused {}: {}\n", refused.form, refused.problem);
         text += &refused.values.iter().map(|(name, value)| format!("{name}={value}\n")).collect::<String>();
     }
+    if let Some(held) = extensions.get::<Held>() {
+        text += &format!("held for {}: {:?}\n", held.action, held.fields);
+    }
     if let Some(answered) = extensions.get::<Answered>() {
         text += &format!("answered {}: {}\n{:?}\n", answered.form, answered.json, answered.values);
     }
@@ -173,6 +176,10 @@ async fn call(request: Request) -> Response {
     match path.as_str() {
         "/api/save" => [(header::LOCATION, format!("/clusters/{}", user.name))].into_response(),
         "/api/review" => format!("{{\"bytes\":{}}}", body.len()).into_response(),
+        "/api/refused_token" => {
+            let problem = serde_json::to_string(&Problem::SignedOut).expect("json");
+            (StatusCode::UNAUTHORIZED, problem).into_response()
+        }
         "/api/panic" => panic!("on purpose"),
         _ => {
             let problem = Problem::field("text", "line 3 is not YAML");
