@@ -16,6 +16,7 @@ use crate::Failure;
 pub(super) fn submit(
     event: &SubmitEvent,
     submission: Submission,
+    here: Memo<String>,
     navigate: impl Fn(&str, NavigateOptions) + Clone + 'static,
 ) {
     if event.default_prevented() {
@@ -23,16 +24,13 @@ pub(super) fn submit(
     }
     let Some(form) = event.target().and_then(|target| target.dyn_into::<HtmlFormElement>().ok()) else { return };
     event.prevent_default();
-    if submission.pending.get_untracked() {
-        return;
-    }
-    submission.pending.set(true);
+    let Some(number) = submission.begins(&here.get_untracked()) else { return };
     let button = event.submitter().and_then(|element| element.dyn_into::<HtmlButtonElement>().ok());
     spawn_local(async move {
         let values = collect(&form, button.as_ref()).await;
         let name = values.iter().rfind(|(name, _)| name == "form").map(|(_, value)| value.clone()).unwrap_or_default();
         let outcome = call(&name, &values).await;
-        if submission.pending.try_set(false).is_some() {
+        if !here.try_get_untracked().is_some_and(|here| submission.is_waited_for(number, &here)) {
             return; // The page was left meanwhile; its answer is nobody's.
         }
         match outcome {

@@ -45,8 +45,10 @@ pub fn Form(
     });
     let location = use_location();
     let action = move || routes::here(&location.pathname.get(), &location.search.get());
+    submission.is_at(&location.pathname.get_untracked());
     let navigate = use_navigate();
-    let on_submit = move |event: SubmitEvent| submit(&event, submission, navigate.clone());
+    let here = location.pathname;
+    let on_submit = move |event: SubmitEvent| submit(&event, submission, here, navigate.clone());
     view! {
         <form id=id class=class method="post" action=action enctype=multipart.then_some("multipart/form-data") novalidate on:submit=on_submit>
             {hidden.map(|name| view! { <input type="hidden" name="form" value=name/> })}
@@ -61,7 +63,7 @@ use super::browser::submit;
 
 /// Without a browser nothing is submitted: the server only renders forms.
 #[cfg(not(feature = "hydrate"))]
-fn submit<N>(_: &SubmitEvent, _: Submission, _: N) {}
+fn submit<N>(_: &SubmitEvent, _: Submission, _: Memo<String>, _: N) {}
 
 /// The end of a form: why it was refused, then its buttons. Place it after the fields, so that it knows which of them show
 /// their own problem.

@@ -36,7 +36,8 @@ impl FormAnswer {
     }
 }
 
-fn without_secrets(mut values: Vec<(String, String)>) -> Vec<(String, String)> {
+/// What may be shown again of what was typed.
+pub(crate) fn without_secrets(mut values: Vec<(String, String)>) -> Vec<(String, String)> {
     values.retain(|(name, _)| !SECRET.contains(&name.as_str()));
     values
 }
@@ -46,8 +47,38 @@ fn without_secrets(mut values: Vec<(String, String)>) -> Vec<(String, String)> {
 pub struct Submission {
     pub refused: RwSignal<Option<FormReturn>>,
     pub answered: RwSignal<Option<FormAnswer>>,
-    /// A submission is on its way.
+    /// A submission of this page is on its way.
     pub pending: RwSignal<bool>,
+    flight: StoredValue<Flight>,
+}
+
+/// The submission that is on its way, and the page it belongs to.
+#[derive(Debug, Default)]
+struct Flight {
+    number: u64,
+    /// The path of its page; None while nobody waits for an answer.
+    from: Option<String>,
+}
+
+impl Flight {
+    #[cfg(any(feature = "hydrate", test))]
+    fn begins(&mut self, path: &str) -> Option<u64> {
+        if self.from.as_deref() == Some(path) {
+            return None;
+        }
+        self.number += 1;
+        self.from = Some(path.to_owned());
+        Some(self.number)
+    }
+
+    #[cfg(any(feature = "hydrate", test))]
+    fn is_waited_for(&mut self, number: u64, path: &str) -> bool {
+        self.number == number && self.from.take_if(|from| from == path).is_some()
+    }
+
+    fn leave_unless(&mut self, path: &str) {
+        self.from.take_if(|from| from != path);
+    }
 }
 
 impl Submission {
@@ -65,12 +96,66 @@ impl Submission {
             refused: RwSignal::new(refused),
             answered: RwSignal::new(answered),
             pending: RwSignal::new(false),
+            flight: StoredValue::default(),
         });
+    }
+
+    /// A form of the page at `path` is sent. None while another one of that page is on its way.
+    #[cfg(feature = "hydrate")]
+    pub(super) fn begins(self, path: &str) -> Option<u64> {
+        let number = self.flight.try_update_value(|flight| flight.begins(path))??;
+        self.pending.set(true);
+        Some(number)
+    }
+
+    /// The answer to submission `number` came: whether somebody waits for it. If not, its page was left.
+    #[cfg(feature = "hydrate")]
+    pub(super) fn is_waited_for(self, number: u64, path: &str) -> bool {
+        let waited = self.flight.try_update_value(|flight| flight.is_waited_for(number, path)) == Some(true);
+        waited && self.pending.try_set(false).is_none()
+    }
+
+    /// A form is shown at `path`: what other pages sent is nothing to it.
+    pub(super) fn is_at(self, path: &str) {
+        self.flight.try_update_value(|flight| flight.leave_unless(path));
+        let waits = self.flight.try_with_value(|flight| flight.from.is_some()).unwrap_or_default();
+        if !waits && self.pending.get_untracked() {
+            self.pending.set(false);
+        }
     }
 
     /// Nothing was submitted (any more).
     pub fn clear(self) {
         self.refused.set(None);
         self.answered.set(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_submission_of_a_page_is_on_its_way_at_a_time() {
+        let mut flight = Flight::default();
+        let first = flight.begins("/a").expect("nothing is on its way");
+        assert_eq!(flight.begins("/a"), None);
+        assert!(flight.is_waited_for(first, "/a"));
+        assert!(!flight.is_waited_for(first, "/a"), "once");
+        assert!(flight.begins("/a").is_some());
+    }
+
+    #[test]
+    fn an_answer_that_comes_after_its_page_was_left_is_nobodys() {
+        let mut flight = Flight::default();
+        let first = flight.begins("/a").expect("nothing is on its way");
+        assert!(!flight.is_waited_for(first, "/b"));
+        flight.leave_unless("/a");
+        assert!(flight.is_waited_for(first, "/a"), "a form that was rendered anew is still the page's");
+        let second = flight.begins("/a").expect("the first has ended");
+        flight.leave_unless("/b");
+        let third = flight.begins("/b").expect("another page waits for nothing");
+        assert!(!flight.is_waited_for(second, "/b") && !flight.is_waited_for(second, "/a"));
+        assert!(flight.is_waited_for(third, "/b"));
     }
 }

@@ -17,6 +17,8 @@ const WIDEST: usize = 4_000;
 #[derive(Debug, Default)]
 pub struct LogStore {
     blocks: BTreeMap<u64, Vec<Option<LogLine>>>,
+    /// The line on screen; None while that is the newest.
+    near: Option<u64>,
     /// Lines known to exist.
     total: u64,
     end: Option<LogEnd>,
@@ -101,9 +103,14 @@ impl LogStore {
         wanted
     }
 
-    /// Lets go of what is farthest from `line`.
-    pub fn trim(&mut self, line: u64) {
-        let here = line.saturating_sub(1) / BLOCK;
+    /// `line` is on screen; None: the newest is.
+    pub fn look_at(&mut self, line: Option<u64>) {
+        self.near = line;
+    }
+
+    /// Lets go of what is farthest from the line on screen.
+    pub fn trim(&mut self) {
+        let here = self.near.unwrap_or(self.total).saturating_sub(1) / BLOCK;
         while self.blocks.len() > MOST_BLOCKS {
             let (Some((first, _)), Some((last, _))) = (self.blocks.first_key_value(), self.blocks.last_key_value())
             else {
@@ -164,10 +171,16 @@ mod tests {
     fn memory_is_bounded_and_what_is_on_screen_stays() {
         let mut store = LogStore::default();
         store.insert(1, lines(1, 250_000));
-        store.trim(250_000);
+        store.trim();
         assert!(store.get(250_000).is_some());
         assert!(store.get(1).is_none());
         assert_eq!(store.total(), 250_000);
         assert_eq!(store.missing(1, 10), [1]);
+        store.look_at(Some(60_000));
+        store.insert(250_001, lines(250_001, 1_000));
+        store.trim();
+        assert!(store.get(60_000).is_some(), "who reads there keeps it while lines come at the end");
+        assert!(store.get(251_000).is_none());
+        assert!(store.blocks.len() <= MOST_BLOCKS);
     }
 }

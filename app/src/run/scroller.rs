@@ -142,6 +142,8 @@ impl Reader {
 
     fn ask(self, run: Run, asked: StoredValue<Asked>) {
         let Some(shown) = self.window.try_get_untracked() else { return };
+        let follows = self.follows.try_get_untracked().unwrap_or(true);
+        run.log.try_update_value(|log| log.look_at((!follows).then_some(shown.top)));
         let (first, end) = (shown.first.saturating_sub(BLOCK / 2), shown.end + BLOCK / 2);
         // On screen first, then ahead.
         let missing =
@@ -155,7 +157,7 @@ impl Reader {
                 let page = load_lines(name.to_string(), first, u32::try_from(BLOCK).unwrap_or(u32::MAX)).await;
                 let taken = run.log.try_update_value(|log| {
                     let whole = page.map(|page| log.take(page)).is_ok() && log.missing(first, first + BLOCK).is_empty();
-                    log.trim(shown.top);
+                    log.trim();
                     whole
                 });
                 asked.try_update_value(|asked| asked.ends(first, taken == Some(true)));

@@ -58,6 +58,28 @@ pub(super) struct Run {
     pub(super) rendered: (u64, u64),
     /// The line that the socket is to send next.
     next_line: StoredValue<u64>,
+    asked: StoredValue<Asked>,
+}
+
+/// Which answers about the run are news: they may overtake each other on their way.
+#[derive(Debug, Default)]
+struct Asked {
+    last: u64,
+    taken: u64,
+}
+
+impl Asked {
+    fn asks(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// Whether the answer to this question is newer than what was taken last.
+    fn takes(&mut self, question: u64) -> bool {
+        let newer = question > self.taken;
+        self.taken = self.taken.max(question);
+        newer
+    }
 }
 
 impl Run {
@@ -93,6 +115,7 @@ impl Run {
             jumps: RwSignal::new(0),
             rendered,
             next_line,
+            asked: StoredValue::default(),
         }
     }
 
@@ -147,9 +170,13 @@ impl Run {
 
     fn refetch(self) {
         let name = self.name.get_value().to_string();
+        let Some(question) = self.asked.try_update_value(Asked::asks) else { return };
         spawn_local(async move {
             // On failure the last known values stay; the connection's state says that they may be old.
             let Ok(detail) = load_operation(name).await else { return };
+            if self.asked.try_update_value(|asked| asked.takes(question)) != Some(true) {
+                return;
+            }
             if self.phase.try_get_untracked().is_some_and(|phase| phase != detail.row.phase) {
                 // It was about the phase before.
                 self.note.try_set(None);
@@ -163,18 +190,22 @@ impl Run {
         match news {
             RunNews::Lines { first, lines } => {
                 self.next_line.try_set_value(first + lines.len() as u64);
-                self.log.try_update_value(|log| log.insert(first, lines));
-                self.lines_came.try_update(|n| *n += 1);
-                for outdated in [self.note, self.refused] {
-                    if outdated.try_with_untracked(Option::is_some) == Some(true) {
-                        outdated.try_set(None);
-                    }
+                if !lines.is_empty() {
+                    self.log.try_update_value(|log| {
+                        log.insert(first, lines);
+                        log.trim();
+                    });
+                    self.lines_came.try_update(|n| *n += 1);
+                    outdate(self.note);
                 }
+                outdate(self.refused);
             }
             RunNews::Events(events) => {
+                outdate(self.refused);
                 self.progress.try_update(|progress| events.iter().for_each(|event| progress.apply(event)));
             }
             RunNews::End(end) => {
+                outdate(self.refused);
                 self.log.try_update_value(|log| log.finish(end));
                 self.progress.try_update(RunProgress::end);
                 self.lines_came.try_update(|n| *n += 1);
@@ -183,5 +214,26 @@ impl Run {
                 self.refused.try_set(Some(message));
             }
         }
+    }
+}
+
+/// A sentence that is no longer so. Signals that hold nothing are left alone: setting one would render what shows it.
+fn outdate(sentence: RwSignal<Option<String>>) {
+    if sentence.try_with_untracked(Option::is_some) == Some(true) {
+        sentence.try_set(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_was_overtaken_is_not_taken() {
+        let mut asked = Asked::default();
+        let (first, second, third) = (asked.asks(), asked.asks(), asked.asks());
+        assert!(asked.takes(second));
+        assert!(!asked.takes(first), "older than what is shown");
+        assert!(asked.takes(third));
     }
 }
