@@ -1,7 +1,7 @@
 //! The seam between the pages and the rest: traits that `console` and `runlog` implement over a Kubernetes client, and
 //! page tests over fixtures.
 
-use std::{pin::Pin, sync::Arc};
+use std::{collections::BTreeMap, pin::Pin, sync::Arc};
 
 use async_trait::async_trait;
 use futures::Stream;
@@ -15,6 +15,7 @@ use crate::{
     live::Topic,
     log::{LogFrame, LogPage, RunRecord},
     operation::{NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SubmitChoices},
+    run::{EventBody, HostStats, RunEvent},
 };
 
 /// A stream that a socket forwards.
@@ -100,7 +101,15 @@ pub trait Runs: Send + Sync {
     async fn record(&self, user: &User, run: &OperationName, from: u64, count: u32) -> Result<RunRecord, Problem>;
     /// Up to `count` (at most 10,000) lines from `from`.
     async fn page(&self, user: &User, run: &OperationName, from: u64, count: u32) -> Result<LogPage, Problem>;
-    /// Lines from `from` and events from `events_from`, first what is there, then live, until the run's end.
+    /// What each recap of the run says of each host, in their order; found without reading the whole run where that is
+    /// possible.
+    async fn recaps(&self, user: &User, run: &OperationName) -> Result<Vec<BTreeMap<String, HostStats>>, Problem> {
+        let events = self.record(user, run, 0, 0).await?.events;
+        let recap = |event: RunEvent| if let EventBody::Stats { hosts } = event.body { Some(hosts) } else { None };
+        Ok(events.into_iter().filter_map(recap).collect())
+    }
+    /// Lines from `from` and events from `events_from`, first what is there, then live, until the run's end; or until the
+    /// person may no longer read it, or it can't be told, which [`LogFrame::Closed`] says.
     async fn follow(
         &self,
         user: &User,
@@ -108,8 +117,8 @@ pub trait Runs: Send + Sync {
         from: u64,
         events_from: u64,
     ) -> Result<Frames<LogFrame>, Problem>;
-    /// The whole text so far, for download: chunks of bytes.
-    async fn text(&self, user: &User, run: &OperationName) -> Result<Frames<Vec<u8>>, Problem>;
+    /// The whole text so far, for download: chunks of bytes. An error is the last item: the text is not whole.
+    async fn text(&self, user: &User, run: &OperationName) -> Result<Frames<Result<Vec<u8>, Problem>>, Problem>;
 }
 
 /// News of what changed.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Time, run::RunEvent};
+use crate::{Problem, Time, run::RunEvent};
 
 /// One text line of a run. Line n is the n-th text line of the container, from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,4 +56,6 @@ pub enum LogFrame {
         to: u64,
     },
     End(LogEnd),
+    /// Nothing more comes, though the run's end was not told: why. The last frame, like `End`.
+    Closed(Problem),
 }

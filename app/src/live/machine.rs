@@ -183,13 +183,12 @@ impl Machine {
         self.link = Link::Open;
         self.heard = now;
         let mut commands = vec![Command::Show(Connection::Live)];
+        // The server answers with a change of each: something may have changed between the page's answer and now.
         if !self.topics.is_empty() {
             commands.push(Command::Send(self.all_topics()));
         }
         let runs: Vec<OperationName> = self.follows.keys().cloned().collect();
         commands.extend(runs.iter().filter_map(|run| self.ask(run)).map(Command::Send));
-        // Also at the first time: something may have changed between the page's answer and now.
-        commands.extend(self.topics.keys().cloned().map(Command::Bump));
         commands
     }
 
@@ -241,7 +240,9 @@ impl Machine {
             return self.ask_again(run);
         }
         let known = usize::try_from(follow.next_line - first).unwrap_or(usize::MAX);
-        if known >= lines.len() {
+        // No lines where the next ones would be: the server follows again, after it said why it couldn't.
+        let goes_on = lines.is_empty() && known == 0;
+        if known >= lines.len() && !goes_on {
             return Vec::new();
         }
         lines.drain(..known);

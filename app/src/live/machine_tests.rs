@@ -54,9 +54,8 @@ fn nothing_is_opened_before_something_is_wanted() {
         [
             Command::Show(Connection::Live),
             Command::Send(topics),
-            Command::Bump(Topic::Clusters),
-            Command::Bump(Topic::Operations)
-        ]
+        ],
+        "the server tells of each topic that is new to it; bumping here would load every page twice"
     );
 }
 
@@ -88,9 +87,16 @@ fn after_a_cut_topics_are_resent_and_the_run_goes_on_at_the_next_line() {
             Command::Show(Connection::Live),
             Command::Send(LiveRequest::Topics { topics: vec![Topic::Operations] }),
             ask(101),
-            Command::Bump(Topic::Operations)
         ]
     );
+}
+
+#[test]
+fn a_follow_that_goes_on_is_told_without_a_line() {
+    let mut machine = following();
+    on(&mut machine, lines(1, 11));
+    assert_eq!(on(&mut machine, lines(11, 11)), [told(11, 11)]);
+    assert_eq!(on(&mut machine, lines(5, 5)), []);
 }
 
 #[test]

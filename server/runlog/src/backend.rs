@@ -1,7 +1,7 @@
 //! What pages and sockets ask for.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     io,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
@@ -12,10 +12,11 @@ use api::{
     OperationName, Problem, User,
     backend::{Frames, Runs},
     log::{LogEnd, LogFrame, LogPage, RunRecord},
+    run::HostStats,
 };
 use async_trait::async_trait;
 use crd::{ClusterOperation, JobRef};
-use futures::{StreamExt, future, stream};
+use futures::{FutureExt, StreamExt, future, stream};
 use kube::runtime::reflector::{ObjectRef, Store};
 use tokio::sync::{OnceCell, watch};
 
@@ -26,6 +27,7 @@ use crate::{
     pod::{PodFacts, PodState},
     reading,
     run::{self, About, Run},
+    watched::watched,
 };
 
 /// Open journals that nobody uses are closed beyond this number.
@@ -123,16 +125,21 @@ impl RunLog {
         found.ok_or_else(|| Problem::NotFound { what: "operation".into(), name: name.to_string() })
     }
 
+    /// The operation, if the user may read its run.
+    async fn permitted(&self, user: &User, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
+        let operation = self.operation(name)?;
+        self.readers.may_read(user, name, job(&operation).map(|(job, _)| job.namespace.as_str())).await?;
+        Ok(operation)
+    }
+
     /// The operation, if the user may read its run, and the run as far as there is one.
     async fn authorised(
         &self,
         user: &User,
         name: &OperationName,
     ) -> Result<(Arc<ClusterOperation>, Option<Arc<Run>>), Problem> {
-        let operation = self.operation(name)?;
-        let job = job(&operation);
-        self.readers.may_read(user, name, job.map(|(job, _)| job.namespace.as_str())).await?;
-        let run = match job {
+        let operation = self.permitted(user, name).await?;
+        let run = match job(&operation) {
             Some((_, uid)) => self.find(uid).await.map_err(|error| unreadable(&error))?,
             None => None,
         };
@@ -161,13 +168,32 @@ enum Sight {
     /// There will never be one.
     Never(LogEnd),
     NotYet,
-    /// The operation is gone, or no longer the user's to see.
-    Closed,
+    /// The operation is gone or no longer the user's to see, or that can't be told now.
+    Closed(Problem),
 }
 
 impl RunLog {
+    /// The frames of a run that isn't there yet, once it is.
+    async fn later(self, user: User, name: OperationName, from: u64, events_from: u64) -> Frames<LogFrame> {
+        loop {
+            let only = match self.sight(&user, &name).await {
+                Sight::Run(run) => return follow::follow(run, from, events_from),
+                Sight::Never(end) => LogFrame::End(end),
+                Sight::Closed(problem) => LogFrame::Closed(problem),
+                Sight::NotYet => {
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                    continue;
+                }
+            };
+            return stream::once(future::ready(only)).boxed();
+        }
+    }
+
     async fn sight(&self, user: &User, name: &OperationName) -> Sight {
-        let Ok((operation, run)) = self.authorised(user, name).await else { return Sight::Closed };
+        let (operation, run) = match self.authorised(user, name).await {
+            Ok(found) => found,
+            Err(problem) => return Sight::Closed(problem),
+        };
         if let Some(run) = run {
             return Sight::Run(run);
         }
@@ -214,31 +240,37 @@ impl Runs for RunLog {
         from: u64,
         events_from: u64,
     ) -> Result<Frames<LogFrame>, Problem> {
-        if let Some(run) = self.authorised(user, name).await?.1 {
-            return Ok(follow::follow(run, from, events_from));
-        }
+        let run = self.authorised(user, name).await?.1;
         let (this, user, name) = (self.clone(), user.clone(), name.clone());
-        let later = async move {
-            loop {
-                match this.sight(&user, &name).await {
-                    Sight::Run(run) => return follow::follow(run, from, events_from),
-                    Sight::Never(end) => return stream::once(future::ready(LogFrame::End(end))).boxed(),
-                    Sight::Closed => return stream::empty().boxed(),
-                    Sight::NotYet => tokio::time::sleep(LOOK_AGAIN).await,
-                }
-            }
+        let frames = match run {
+            Some(run) => follow::follow(run, from, events_from),
+            None => stream::once(self.clone().later(user.clone(), name.clone(), from, events_from)).flatten().boxed(),
         };
-        Ok(stream::once(later).flatten().boxed())
+        let deleted = Problem::NotFound { what: "log".into(), name: name.to_string() };
+        let may = move || {
+            let (this, user, name) = (this.clone(), user.clone(), name.clone());
+            async move { this.permitted(&user, &name).await.map(drop) }.boxed()
+        };
+        Ok(watched(frames, may, deleted))
     }
 
-    async fn text(&self, user: &User, name: &OperationName) -> Result<Frames<Vec<u8>>, Problem> {
+    async fn recaps(&self, user: &User, name: &OperationName) -> Result<Vec<BTreeMap<String, HostStats>>, Problem> {
+        match self.authorised(user, name).await?.1 {
+            Some(run) => blocking(move || reading::recaps(&run)).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn text(&self, user: &User, name: &OperationName) -> Result<Frames<Result<Vec<u8>, Problem>>, Problem> {
         let Some(run) = self.authorised(user, name).await?.1 else { return Ok(stream::empty().boxed()) };
         let until = run.extent().bytes;
-        let chunks = stream::unfold((run.file(), Point::default()), move |(file, mut point)| async move {
-            let read =
-                blocking(move || reading::text(&file, &mut point, until).map(|chunk| (chunk, file, point))).await;
-            let (chunk, file, point) = read.ok().filter(|(chunk, ..)| !chunk.is_empty())?;
-            Some((chunk, (file, point)))
+        let chunks = stream::unfold(Some((run.file(), Point::default())), move |at| async move {
+            let (file, mut point) = at?;
+            match blocking(move || reading::text(&file, &mut point, until).map(|chunk| (chunk, file, point))).await {
+                Ok((chunk, ..)) if chunk.is_empty() => None,
+                Ok((chunk, file, point)) => Some((Ok(chunk), Some((file, point)))),
+                Err(problem) => Some((Err(problem), None)),
+            }
         });
         Ok(chunks.boxed())
     }

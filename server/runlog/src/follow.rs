@@ -5,7 +5,7 @@
 
 use std::{collections::VecDeque, io, sync::Arc, time::Duration};
 
-use api::{backend::Frames, log::LogFrame};
+use api::{Problem, backend::Frames, log::LogFrame};
 use futures::StreamExt;
 use tokio::{sync::watch, time::Instant};
 
@@ -83,7 +83,8 @@ impl Follower {
                 Ok(portion) => self.enqueue(portion),
                 Err(error) => {
                     tracing::error!(%error, "a run's spool can't be read");
-                    return None;
+                    self.ended = true;
+                    return Some(LogFrame::Closed(Problem::Internal));
                 }
             }
         }

@@ -4,7 +4,7 @@
 //! text before it, `z` the end. Each record is `<kind><nanoseconds> <payload>\n`. Every upstream line becomes one `t` or
 //! `e` (or `t` and `f`), in order, so the cursor is recovered by reading: there is no second file that could disagree.
 
-use std::{fs::File, io, os::unix::fs::FileExt};
+use std::{borrow::Cow, fs::File, io, os::unix::fs::FileExt};
 
 use api::{
     Time,
@@ -55,6 +55,8 @@ pub(crate) struct Scan {
     pub(crate) cursor: Option<Cursor>,
     pub(crate) missing: u64,
     pub(crate) last_line: Option<String>,
+    /// Where the recaps begin: a few in a run of millions of records.
+    pub(crate) recaps: Vec<Point>,
     points: Vec<Point>,
     records: u64,
 }
@@ -94,8 +96,9 @@ impl Scan {
         if self.extent.end.is_some() {
             return None;
         }
+        let here = Point { offset: self.extent.bytes, lines: self.extent.lines, event: self.extent.event };
         if self.records.is_multiple_of(STRIDE) {
-            self.points.push(Point { offset: self.extent.bytes, lines: self.extent.lines, event: self.extent.event });
+            self.points.push(here);
         }
         match kind {
             b't' => {
@@ -106,7 +109,13 @@ impl Scan {
                 self.missing += mark(payload)?.0;
                 self.extent.lines += 1;
             }
-            b'e' | b'f' => self.extent.event = event_number(payload)?,
+            b'e' | b'f' => {
+                let head: EventHead<'_> = serde_json::from_slice(payload).ok()?;
+                self.extent.event = head.n;
+                if head.kind == "stats" {
+                    self.recaps.push(here);
+                }
+            }
             b'z' => {
                 let missing = std::str::from_utf8(payload).ok()?.parse().ok()?;
                 self.extent.end = Some(LogEnd { lines: self.extent.lines, missing });
@@ -191,12 +200,12 @@ fn mark(payload: &[u8]) -> Option<(u64, &[u8])> {
     Some((std::str::from_utf8(&payload[..space]).ok()?.parse().ok()?, &payload[space + 1..]))
 }
 
-fn event_number(payload: &[u8]) -> Option<u64> {
-    #[derive(serde::Deserialize)]
-    struct Numbered {
-        n: u64,
-    }
-    serde_json::from_slice::<Numbered>(payload).ok().map(|event| event.n)
+/// What a scan looks at in an event.
+#[derive(serde::Deserialize)]
+struct EventHead<'a> {
+    n: u64,
+    #[serde(rename = "type", borrow, default)]
+    kind: Cow<'a, str>,
 }
 
 #[cfg(test)]
@@ -270,6 +279,20 @@ mod tests {
             decode(records[3], 2),
             Some(Record::Line(LogLine { t: Time(2), s: "lines are missing here".into() }))
         );
+    }
+
+    #[test]
+    fn recaps_are_found_without_reading_everything_else() {
+        let mut bytes = sample();
+        let mut places = Vec::new();
+        for n in 5..8 {
+            places.push(bytes.len() as u64);
+            encode(&mut bytes, b'e', 3_000_000, format!("{{\"n\":{n},\"at\":3,\"type\":\"stats\",\"hosts\":{{}}}}").as_bytes());
+            encode(&mut bytes, b't', 3_000_000, b"PLAY RECAP, which says \"type\":\"stats\"");
+        }
+        let scan = Scan::of(&journal(&bytes)).unwrap();
+        assert_eq!(scan.recaps.iter().map(|point| point.offset).collect::<Vec<_>>(), places);
+        assert_eq!(scan.recaps[0].lines, 3);
     }
 
     #[test]

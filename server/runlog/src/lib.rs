@@ -19,6 +19,7 @@ mod run;
 mod start;
 mod tail;
 mod upstream;
+mod watched;
 mod writer;
 
 pub use backend::{Everybody, Readers, RunLog};

@@ -1,10 +1,10 @@
 //! Reading a journal: pages, events, batches for followers, the whole text.
 
-use std::{fs::File, io, ops::ControlFlow, os::unix::fs::FileExt};
+use std::{collections::BTreeMap, fs::File, io, ops::ControlFlow, os::unix::fs::FileExt};
 
 use api::{
     log::{LogLine, LogPage},
-    run::RunEvent,
+    run::{EventBody, HostStats, RunEvent},
 };
 
 use crate::{
@@ -92,6 +92,23 @@ pub(crate) fn events(run: &Run) -> io::Result<Vec<RunEvent>> {
         ControlFlow::Continue(())
     })?;
     Ok(events)
+}
+
+/// What each recap says of each host. Reads only where recaps are. Blocking.
+pub(crate) fn recaps(run: &Run) -> io::Result<Vec<BTreeMap<String, HostStats>>> {
+    let (file, until) = (run.file(), run.extent().bytes);
+    let mut recaps = Vec::new();
+    for mut point in run.recaps() {
+        walk(&file, &mut point, until, usize::MAX, |record, at| {
+            if let Some(Record::Event(RunEvent { body: EventBody::Stats { hosts }, .. })) =
+                journal::decode(record, at.lines)
+            {
+                recaps.push(hosts);
+            }
+            ControlFlow::Break(())
+        })?;
+    }
+    Ok(recaps)
 }
 
 /// What a follower wants of some records.

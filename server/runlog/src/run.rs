@@ -97,6 +97,11 @@ impl Run {
         self.scan.lock().unwrap_or_else(PoisonError::into_inner).seek(line, event)
     }
 
+    /// Where the recaps of the run begin.
+    pub(crate) fn recaps(&self) -> Vec<Point> {
+        self.scan.lock().unwrap_or_else(PoisonError::into_inner).recaps.clone()
+    }
+
     pub(crate) fn batch_at(&self, offset: u64) -> Option<Arc<Batch>> {
         self.tail.lock().unwrap_or_else(PoisonError::into_inner).at(offset)
     }

@@ -6,7 +6,7 @@ use api::{
     backend::Runs,
     log::{LogEnd, LogFrame},
 };
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt};
 use scripted::{Break, Script, TOKEN, World, drain, run, until, user};
 
 /// 400 lines a second, seven of them with the same timestamp.
@@ -162,6 +162,7 @@ async fn a_slow_viewer_gets_a_gap_and_back_fills_from_the_spool() {
             }
             LogFrame::Events(more) => events.extend(more),
             LogFrame::Gap { .. } => panic!("one gap is enough"),
+            LogFrame::Closed(problem) => panic!("closed: {problem}"),
             LogFrame::End(end) => assert_eq!(end, LogEnd { lines: 39_998, missing: 0 }),
         }
     }
@@ -198,7 +199,7 @@ async fn what_is_stored_is_clean_and_without_secrets() {
     for secret in ["hunter2222", "opensesame", TOKEN] {
         assert!(!String::from_utf8_lossy(&stored).contains(secret), "{secret} reached the disk");
     }
-    let download: Vec<u8> = world.runs.text(&user(), &run()).await.unwrap().concat().await;
+    let download: Vec<u8> = world.runs.text(&user(), &run()).await.unwrap().try_concat().await.unwrap();
     assert!(String::from_utf8(download).unwrap().contains("red\n100%\n"), "a download is plain text");
 }
 
@@ -251,7 +252,10 @@ async fn a_forgotten_run_ends_its_viewers_and_leaves_nothing() {
     script.end();
     let world = World::start(&script, dir.path());
     until(async || world.runs.page(&user(), &run(), 1, 0).await.unwrap().end.is_some()).await;
+    let viewer = world.follow(11).await;
     world.runs.forget("job-1").await.unwrap();
+    let last: Vec<_> = viewer.collect().await;
+    assert!(matches!(last[..], [LogFrame::Closed(api::Problem::NotFound { .. })]), "{last:?}");
     assert!(!dir.path().join("job-1").exists());
     let record = world.runs.record(&user(), &run(), 0, 10).await.unwrap();
     assert_eq!(record.log.total, 0);

@@ -1,11 +1,23 @@
 //! The runs that a tab follows, as one stream of frames.
 
-use api::{Backend, OperationName, User, backend::Frames, live::LiveFrame, log::LogFrame};
+use std::{sync::Arc, time::Duration};
+
+use api::{
+    Backend, OperationName, Problem, User,
+    backend::{Frames, Runs},
+    live::LiveFrame,
+    log::LogFrame,
+};
 use futures::{StreamExt, stream};
+use tokio::time::sleep;
 use tokio_stream::StreamMap;
 
 /// How many runs one tab may follow at once.
 pub(super) const LIMIT: usize = 8;
+
+/// The pause before a follow that failed is tried again; it doubles up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
 pub(super) struct Follows(StreamMap<OperationName, Frames<LiveFrame>>);
@@ -23,15 +35,18 @@ impl Follows {
         if self.0.len() >= LIMIT && !self.0.contains_key(&run) {
             return false;
         }
-        let (runs, user, name) = (backend.runs.clone(), user.clone(), run.clone());
         // Asked for when polled, so that a slow start holds up nothing else of this socket.
-        let frames = async move {
-            match runs.follow(&user, &name, from.max(1), events_from.max(1)).await {
-                Ok(frames) => frames.map(move |frame| to_live(&name, frame)).boxed(),
-                Err(problem) => stream::iter([LiveFrame::Refused { message: problem.to_string() }]).boxed(),
-            }
+        let follow = Follow {
+            runs: backend.runs.clone(),
+            user: user.clone(),
+            run: run.clone(),
+            line: from.max(1),
+            event: events_from.max(1),
+            state: State::Ask,
+            pause: FIRST_PAUSE,
+            told: None,
         };
-        self.0.insert(run, stream::once(frames).flatten().boxed());
+        self.0.insert(run, stream::unfold(follow, async |mut follow| Some((follow.next().await?, follow))).boxed());
         true
     }
 
@@ -49,12 +64,98 @@ impl Follows {
     }
 }
 
-fn to_live(run: &OperationName, frame: LogFrame) -> LiveFrame {
-    let run = run.clone();
-    match frame {
-        LogFrame::Lines { first, lines } => LiveFrame::Lines { run, first, lines },
-        LogFrame::Events(events) => LiveFrame::Events { run, events },
-        LogFrame::Gap { from, to } => LiveFrame::Gap { run, from, to },
-        LogFrame::End(end) => LiveFrame::End { run, end },
+/// One run, followed through whatever passes by itself.
+struct Follow {
+    runs: Arc<dyn Runs>,
+    user: User,
+    run: OperationName,
+    /// What is to be sent next.
+    line: u64,
+    event: u64,
+    state: State,
+    pause: Duration,
+    /// The reason that the tab shows for hearing nothing.
+    told: Option<String>,
+}
+
+enum State {
+    Ask,
+    Frames(Frames<LogFrame>),
+    Pause,
+    Over,
+}
+
+impl Follow {
+    async fn next(&mut self) -> Option<LiveFrame> {
+        loop {
+            match &mut self.state {
+                State::Ask => match self.runs.follow(&self.user, &self.run, self.line, self.event).await {
+                    Ok(frames) => {
+                        self.state = State::Frames(frames);
+                        if self.told.take().is_some() {
+                            // No line may come for long: this takes the reason back.
+                            return Some(self.lines(self.line, Vec::new()));
+                        }
+                    }
+                    Err(problem) => {
+                        if let Some(reason) = self.fails(&problem) {
+                            return Some(reason);
+                        }
+                    }
+                },
+                State::Frames(frames) => match frames.next().await? {
+                    LogFrame::Closed(problem) => {
+                        if let Some(reason) = self.fails(&problem) {
+                            return Some(reason);
+                        }
+                    }
+                    frame => return Some(self.passes(frame)),
+                },
+                State::Pause => {
+                    sleep(self.pause).await;
+                    self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+                    self.state = State::Ask;
+                }
+                State::Over => return None,
+            }
+        }
+    }
+
+    /// What can pass is tried again, from where it was. The tab hears each reason once.
+    fn fails(&mut self, problem: &Problem) -> Option<LiveFrame> {
+        let passes = matches!(problem, Problem::Unavailable { .. });
+        self.state = if passes { State::Pause } else { State::Over };
+        let message = problem.to_string();
+        if self.told.as_ref() == Some(&message) {
+            return None;
+        }
+        self.told = Some(message.clone());
+        Some(LiveFrame::Refused { message })
+    }
+
+    fn passes(&mut self, frame: LogFrame) -> LiveFrame {
+        self.pause = FIRST_PAUSE;
+        let run = self.run.clone();
+        match frame {
+            LogFrame::Lines { first, lines } => self.lines(first, lines),
+            LogFrame::Events(events) => {
+                self.event = events.last().map_or(self.event, |last| last.n + 1);
+                LiveFrame::Events { run, events }
+            }
+            LogFrame::Gap { from, to } => {
+                self.line = self.line.max(to);
+                LiveFrame::Gap { run, from, to }
+            }
+            LogFrame::End(end) => {
+                self.state = State::Over;
+                LiveFrame::End { run, end }
+            }
+            LogFrame::Closed(problem) => LiveFrame::Refused { message: problem.to_string() },
+        }
+    }
+
+    fn lines(&mut self, first: u64, lines: Vec<api::log::LogLine>) -> LiveFrame {
+        self.line = first + lines.len() as u64;
+        LiveFrame::Lines { run: self.run.clone(), first, lines }
     }
 }

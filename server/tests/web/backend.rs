@@ -1,6 +1,9 @@
 //! A backend whose news and runs a test decides. What no test asks for answers `Internal`; a registration is always refused.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use api::{
     Backend, ClusterName, OperationName, Problem, User,
@@ -20,11 +23,13 @@ pub(crate) struct Fake {
     pub(crate) news: broadcast::Sender<Topic>,
     /// Who asked, in order.
     pub(crate) asked: Arc<Mutex<Vec<User>>>,
+    /// How often run `hiccup` was followed.
+    followed: Arc<AtomicUsize>,
 }
 
 impl Fake {
     pub(crate) fn new() -> Self {
-        Self { news: broadcast::Sender::new(1000), asked: Arc::default() }
+        Self { news: broadcast::Sender::new(1000), asked: Arc::default(), followed: Arc::default() }
     }
 
     pub(crate) fn backend(&self) -> Backend {
@@ -100,7 +105,8 @@ impl Operations for Fake {
     }
 }
 
-/// Run `grow` has ten lines and ends; `endless` never says anything; others don't exist.
+/// Run `grow` has ten lines and ends; `endless` never says anything; `hiccup` can't be told at first, then from one line to
+/// the next, then ends; `closed` is closed to everybody after its first line; others don't exist.
 #[async_trait]
 impl Runs for Fake {
     async fn record(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Answer<RunRecord> {
@@ -118,13 +124,31 @@ impl Runs for Fake {
                 Ok(stream::iter([lines, LogFrame::End(LogEnd { lines: 10, missing: 0 })]).boxed())
             }
             "endless" => Ok(stream::pending().boxed()),
+            "hiccup" => {
+                let unavailable = || Problem::Unavailable { message: "The cluster did not answer.".into() };
+                let line = LogLine { t: api::Time(0), s: format!("line {from}") };
+                let line = LogFrame::Lines { first: from, lines: vec![line] };
+                match self.followed.fetch_add(1, Ordering::Relaxed) {
+                    0 => Err(unavailable()),
+                    1 => Ok(stream::iter([line, LogFrame::Closed(unavailable())]).boxed()),
+                    _ => Ok(stream::iter([line, LogFrame::End(LogEnd { lines: 2, missing: 0 })]).boxed()),
+                }
+            }
+            "closed" => {
+                let line = LogLine { t: api::Time(0), s: "line 1".into() };
+                let refused = Problem::Forbidden { message: "You may not read this any more.".into() };
+                let frames = [LogFrame::Lines { first: 1, lines: vec![line] }, LogFrame::Closed(refused)];
+                Ok(stream::iter(frames).boxed())
+            }
             name => Err(Problem::NotFound { what: "operation".into(), name: name.into() }),
         }
     }
-    async fn text(&self, user: &User, run: &OperationName) -> Answer<Frames<Vec<u8>>> {
+    async fn text(&self, user: &User, run: &OperationName) -> Answer<Frames<Answer<Vec<u8>>>> {
         self.asked.lock().expect("no panic").push(user.clone());
         match run.as_str() {
-            "grow" => Ok(stream::iter([b"line 1\n".to_vec(), b"line 2\n".to_vec()]).boxed()),
+            "grow" => Ok(stream::iter([b"line 1\n".to_vec(), b"line 2\n".to_vec()].map(Ok)).boxed()),
+            "hiccup" => Ok(stream::iter([Ok(b"line 1\n".to_vec()), Err(Problem::Internal)]).boxed()),
+            "endless" => Ok(stream::iter([Ok(b"line 1\n".to_vec())]).chain(stream::pending()).boxed()),
             name => Err(Problem::NotFound { what: "operation".into(), name: name.into() }),
         }
     }

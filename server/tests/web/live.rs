@@ -104,6 +104,35 @@ async fn a_run_is_followed_from_a_line_to_its_end() {
 }
 
 #[tokio::test]
+async fn a_follow_outlives_a_hiccup_of_the_cluster_and_says_why_it_is_silent() {
+    let world = World::new();
+    let mut socket = open(&world).await;
+    say(&mut socket, r#"{"do":"follow","run":"hiccup","from":1}"#).await;
+    let silent = |frame| matches!(frame, Ok(LiveFrame::Refused { message }) if message.contains("did not answer"));
+    assert!(silent(next(&mut socket).await));
+    let lines = async |socket: &mut Socket| match next(socket).await {
+        Ok(LiveFrame::Lines { first, lines, .. }) => (first, lines.len()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(lines(&mut socket).await, (1, 0), "it goes on");
+    assert_eq!(lines(&mut socket).await, (1, 1));
+    assert!(silent(next(&mut socket).await), "cut between two lines");
+    assert_eq!(lines(&mut socket).await, (2, 0));
+    assert_eq!(lines(&mut socket).await, (2, 1), "from where it was");
+    assert!(matches!(next(&mut socket).await, Ok(LiveFrame::End { end, .. }) if end.lines == 2));
+}
+
+#[tokio::test]
+async fn a_right_that_was_taken_away_ends_a_follow_with_a_sentence() {
+    let world = World::new();
+    let mut socket = open(&world).await;
+    say(&mut socket, r#"{"do":"follow","run":"closed","from":1}"#).await;
+    assert!(matches!(next(&mut socket).await, Ok(LiveFrame::Lines { .. })));
+    let told = next(&mut socket).await;
+    assert!(matches!(&told, Ok(LiveFrame::Refused { message }) if message.contains("any more")), "{told:?}");
+}
+
+#[tokio::test]
 async fn what_no_page_of_ours_sends_is_refused_and_the_socket_lives() {
     let world = World::new();
     let mut socket = open(&world).await;

@@ -1,11 +1,14 @@
 //! The machines of a cluster.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
 
 use api::{
     OperationName, Problem, User,
     cluster::{NodeList, NodeRow},
-    run::{EventBody, RunEvent},
+    run::HostStats,
 };
 use crd::Cluster;
 use inventory::{Inventory, Vars};
@@ -39,8 +42,8 @@ impl Console {
             .ended
             .and_then(|operation| operation.name_any().parse().ok());
         let (Some(runs), Some(name)) = (self.shared.runs.get(), name) else { return HashMap::new() };
-        match tokio::time::timeout(PATIENCE, runs.record(user, &name, 0, 0)).await {
-            Ok(Ok(record)) => results(&record.events),
+        match tokio::time::timeout(PATIENCE, runs.recaps(user, &name)).await {
+            Ok(Ok(recaps)) => results(&recaps),
             _ => HashMap::new(),
         }
     }
@@ -67,24 +70,19 @@ pub(crate) fn rows(inventory: &Inventory, vars: &Vars, results: &HashMap<String,
 }
 
 /// The worst that any recap says of a host.
-fn results(events: &[RunEvent]) -> HashMap<String, &'static str> {
+fn results(recaps: &[BTreeMap<String, HostStats>]) -> HashMap<String, &'static str> {
     const WORST_LAST: [&str; 3] = ["ok", "failed", "unreachable"];
     let mut worst: HashMap<String, usize> = HashMap::new();
-    for event in events {
-        let EventBody::Stats { hosts } = &event.body else { continue };
-        for (host, stats) in hosts {
-            let result = if stats.unreachable > 0 { 2 } else { usize::from(stats.failed > 0) };
-            let known = worst.entry(host.clone()).or_default();
-            *known = result.max(*known);
-        }
+    for (host, stats) in recaps.iter().flatten() {
+        let result = if stats.unreachable > 0 { 2 } else { usize::from(stats.failed > 0) };
+        let known = worst.entry(host.clone()).or_default();
+        *known = result.max(*known);
     }
     worst.into_iter().map(|(host, result)| (host, WORST_LAST[result])).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use api::run::HostStats;
-
     use super::*;
 
     #[test]
@@ -99,8 +97,7 @@ mod tests {
     #[test]
     fn the_worst_result_of_a_host_is_shown() {
         let stats = |host: &str, failed, unreachable| {
-            let hosts = [(host.to_owned(), HostStats { failed, unreachable, ..HostStats::default() })].into();
-            RunEvent { n: 1, at: 0, after: 0, body: EventBody::Stats { hosts } }
+            BTreeMap::from([(host.to_owned(), HostStats { failed, unreachable, ..HostStats::default() })])
         };
         let told = results(&[stats("a", 1, 0), stats("a", 0, 0), stats("b", 0, 0), stats("c", 1, 1)]);
         assert_eq!((told["a"], told["b"], told["c"]), ("failed", "ok", "unreachable"));

@@ -1,4 +1,4 @@
-use std::{sync::Arc, time::Instant};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 use api::{
     OperationName, Problem, User,
@@ -6,7 +6,7 @@ use api::{
     cluster::{ClusterFilter, Health},
     log::{LogFrame, LogPage, RunRecord},
     operation::{OperationFilter, Phase},
-    run::{EventBody, HostStats, RunEvent},
+    run::HostStats,
 };
 use async_trait::async_trait;
 use crd::{Cluster, ClusterOperation, ClusterOperationSpec, ClusterSpec, DataRef};
@@ -117,16 +117,18 @@ async fn a_thousand_clusters_are_listed_from_memory() {
     assert_eq!((operations.matching, operations.all), (1, 1000));
 }
 
-/// A run whose recap says that one machine could not be reached.
+/// A run whose recap says that one machine could not be reached. Its whole record is nobody's to read for that.
 struct OneRun;
 
 #[async_trait]
 impl Runs for OneRun {
     async fn record(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Result<RunRecord, Problem> {
+        Err(Problem::Internal)
+    }
+
+    async fn recaps(&self, _: &User, _: &OperationName) -> Result<Vec<BTreeMap<String, HostStats>>, Problem> {
         let unreachable = HostStats { unreachable: 1, ..HostStats::default() };
-        let hosts = [("m1".to_owned(), HostStats::default()), ("w1".to_owned(), unreachable)].into();
-        let stats = RunEvent { n: 1, at: 0, after: 0, body: EventBody::Stats { hosts } };
-        Ok(RunRecord { events: vec![stats], ..RunRecord::default() })
+        Ok(vec![[("m1".to_owned(), HostStats::default()), ("w1".to_owned(), unreachable)].into()])
     }
 
     async fn page(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Result<LogPage, Problem> {
@@ -137,7 +139,7 @@ impl Runs for OneRun {
         Err(Problem::Internal)
     }
 
-    async fn text(&self, _: &User, _: &OperationName) -> Result<Frames<Vec<u8>>, Problem> {
+    async fn text(&self, _: &User, _: &OperationName) -> Result<Frames<Result<Vec<u8>, Problem>>, Problem> {
         Err(Problem::Internal)
     }
 }

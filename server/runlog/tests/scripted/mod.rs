@@ -339,6 +339,7 @@ pub(crate) async fn drain(frames: Frames<LogFrame>) -> (Vec<LogLine>, Vec<api::r
                 LogFrame::Events(more) => events.extend(more),
                 LogFrame::Gap { from, to } => panic!("a gap {from}..{to}"),
                 LogFrame::End(e) => end = Some(e),
+                LogFrame::Closed(problem) => panic!("closed: {problem}"),
             }
         }
     };

@@ -1,0 +1,39 @@
+//! What a download says when it ends before the log does.
+
+use axum::{body::Body, extract::Request};
+use futures::StreamExt;
+use http::header;
+use tower::ServiceExt;
+
+use crate::world::{HOST, World};
+
+/// What arrived, and whether the transfer ended well. `meanwhile` happens after the first part.
+async fn download(world: &World, run: &str, meanwhile: impl FnOnce()) -> (String, bool) {
+    let cookie = world.sign_in().await;
+    let request = Request::get(format!("/operations/{run}/log.txt")).header(header::COOKIE, cookie);
+    let request = request.header(header::HOST, HOST).body(Body::empty()).expect("a request");
+    let mut parts = world.router.clone().oneshot(request).await.expect("answers").into_body().into_data_stream();
+    let mut text = parts.next().await.expect("something").expect("sent").to_vec();
+    meanwhile();
+    while let Some(part) = parts.next().await {
+        match part {
+            Ok(part) => text.extend(part),
+            Err(_) => return (String::from_utf8(text).expect("text"), false),
+        }
+    }
+    (String::from_utf8(text).expect("text"), true)
+}
+
+#[tokio::test]
+async fn a_download_that_was_cut_says_so_and_is_no_whole_transfer() {
+    let world = World::new();
+    let (text, whole) = download(&world, "hiccup", || ()).await;
+    assert!(!whole && text.starts_with("line 1\n\n[This download was cut here"), "{text}");
+    let (text, whole) = download(&world, "endless", || world.web.stop.cancel()).await;
+    assert!(!whole && text.contains("The server was stopped."), "{text}");
+}
+
+#[tokio::test]
+async fn a_whole_download_ends_with_its_last_line() {
+    assert_eq!(download(&World::new(), "grow", || ()).await, ("line 1\nline 2\n".into(), true));
+}
