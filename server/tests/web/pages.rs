@@ -78,7 +78,9 @@ async fn every_page_answers_somebody_who_is_signed_in() {
             continue;
         }
         assert!(got.text.starts_with("<!DOCTYPE html>"), "{path}: {got:?}");
-        assert!(!got.header(header::CONTENT_SECURITY_POLICY).is_empty(), "{path}");
+        let policy = got.header(header::CONTENT_SECURITY_POLICY);
+        assert!(!policy.is_empty() && !policy.contains("unsafe-inline"), "{path}: {policy}");
+        assert!(!got.text.contains(" style="), "{path}: the policy forbids style attributes");
     }
 }
 
