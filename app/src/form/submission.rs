@@ -55,6 +55,7 @@ pub struct Submission {
 /// The submission that is on its way, and the page it belongs to.
 #[derive(Debug, Default)]
 struct Flight {
+    #[cfg(any(feature = "hydrate", test))]
     number: u64,
     /// The path of its page; None while nobody waits for an answer.
     from: Option<String>,

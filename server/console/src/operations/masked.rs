@@ -16,7 +16,9 @@ pub(crate) fn masked(yaml: &str) -> String {
     for line in yaml.split_inclusive('\n') {
         let text = line.trim_end_matches(['\n', '\r']);
         let indent = text.len() - text.trim_start().len();
-        if below.is_some_and(|limit| text.trim().is_empty() || indent > limit) {
+        // A list may stand right under its key, no deeper.
+        let is_item = text[indent..].starts_with("- ") || &text[indent..] == "-";
+        if below.is_some_and(|limit| text.trim().is_empty() || indent > limit || (indent == limit && is_item)) {
             continue;
         }
         below = None;
@@ -94,6 +96,10 @@ mod tests {
                 "{\"all\":{\"vars\":{\"ansible_password\":(hidden)",
             ),
             ("registry_auth:\n  user: me\n  key: x\nb: 1", "registry_auth:(hidden)\nb: 1"),
+            ("tokens:\n- one\n-\n  two\n- k: three\n  l: four\nb: 1\n", "tokens:(hidden)\nb: 1\n"),
+            ("- api_tokens:\n  - one\n  b: 1\n- c: 2\n", "- api_tokens:(hidden)\n  b: 1\n- c: 2\n"),
+            ("all:\n  passwords:\n  - one\n  b: 1\n", "all:\n  passwords:(hidden)\n  b: 1\n"),
+            ("a_token: x\n---\n- b\n", "a_token: (hidden)\n---\n- b\n"),
             ("# ansible_password: hunter2\r\nb: 1\r\n", "#(hidden)\r\nb: 1\r\n"),
         ];
         for (yaml, shown) in cases {
