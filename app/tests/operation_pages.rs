@@ -84,6 +84,15 @@ async fn running_again_fills_the_form_in_as_it_was() {
 }
 
 #[tokio::test]
+async fn running_a_script_again_fills_in_all_of_it() {
+    let mut script = run("script-1", Phase::Failed);
+    (script.source, script.row.action) = ("shell, builtin".into(), "uptime".into());
+    script.action = "#!/bin/bash\nuptime\nfree -m\n".into();
+    let fake = Fake { run: Ok(script), ..Fake::default() };
+    page(&fake, "/operations/new?again=script-1").await.shows("#!/bin/bash\nuptime\nfree -m\n</textarea>");
+}
+
+#[tokio::test]
 async fn a_refused_form_comes_back_with_everything_and_the_message_at_the_field() {
     let came_back = || FormReturn {
         form: "review_operation".into(),
@@ -125,6 +134,7 @@ async fn the_review_shows_arguments_hosts_what_it_waits_for_and_the_manifest() {
         .shows("This changes machines.")
         .shows("apiVersion: kubeonkube.clay.io/v1alpha1")
         .shows("name=\"expected_inputs\" value=\"0123456789abcdef\"")
+        .shows("name=\"made_name\" value=\"ping-x7k2f\"")
         .shows("value=\"submit_operation\"")
         .shows("value=\"w1\"");
 }
@@ -146,11 +156,13 @@ async fn what_was_reviewed_is_submitted_and_leads_to_the_run() {
     let fake = Fake::default();
     let reviewed = reviewed(&[("cluster", "prod-fra"), ("action", "ping.yml"), ("extra_args", "-e\r\na=1")]).await;
     let body = format!(
-        "form=submit_operation&cluster=prod-fra&action=ping.yml&extra_args=-e%0D%0Aa%3D1&expected_inputs=0123&reviewed={reviewed}"
+        "form=submit_operation&cluster=prod-fra&action=ping.yml&extra_args=-e%0D%0Aa%3D1&expected_inputs=0123\
+         &made_name=ping-x7k2f&reviewed={reviewed}"
     );
     let answer = submit(&fake, "submit_operation", &body).await;
     assert_eq!(answer.location.as_deref(), Some("/operations/ping-x7k2f"), "{}", answer.html);
-    assert!(fake.calls.lock().unwrap()[0].contains(r#"expected_inputs: "0123""#));
+    let called = fake.calls.lock().unwrap()[0].clone();
+    assert!(called.contains(r#"expected_inputs: "0123""#) && called.contains(r#"made_name: "ping-x7k2f""#), "{called}");
 }
 
 #[tokio::test]

@@ -17,6 +17,9 @@ pub enum NameError {
     NotASubdomain(String),
 }
 
+/// The longest name that an object can have (RFC 1123 subdomain).
+const LONGEST: usize = 253;
+
 /// RFC 1123 subdomain, the rule of Kubernetes for names of custom resources.
 fn subdomain(text: &str, limit: usize, reason: &'static str) -> Result<String, NameError> {
     if text.is_empty() {
@@ -46,8 +49,13 @@ macro_rules! name {
         pub struct $name(String);
 
         impl $name {
-            /// The longest name allowed, in characters.
+            /// The longest name of a new one, in characters.
             pub const LIMIT: usize = $limit;
+
+            /// The name of one to be made. Those that exist may have longer names: whoever made them did not ask us.
+            pub fn for_new(text: &str) -> Result<Self, NameError> {
+                subdomain(text, $limit, $reason).map(Self)
+            }
 
             /// The name as text.
             #[must_use]
@@ -59,7 +67,7 @@ macro_rules! name {
         impl FromStr for $name {
             type Err = NameError;
             fn from_str(text: &str) -> Result<Self, NameError> {
-                subdomain(text, $limit, $reason).map(Self)
+                subdomain(text, LONGEST, "no object has a longer one").map(Self)
             }
         }
 
@@ -91,13 +99,13 @@ macro_rules! name {
 }
 
 name!(
-    /// The name of a `Cluster`: an RFC 1123 subdomain that is also a label value.
+    /// The name of a `Cluster`: an RFC 1123 subdomain; of a new one, also a label value.
     ClusterName,
     63,
     "it is also the value of a label"
 );
 name!(
-    /// The name of a `ClusterOperation`: its Job is called `kubeonkube-<name>-job`, and a Job's name ends at 63 characters.
+    /// The name of a `ClusterOperation`. The Job of a new one is called `kubeonkube-<name>-job`, and a Job's name ends at 63 characters.
     OperationName,
     48,
     "its Job's name adds 15 to it and may have 63"
@@ -116,9 +124,15 @@ mod tests {
 
     #[test]
     fn an_operation_name_leaves_room_for_its_job() {
-        assert!("a".repeat(48).parse::<OperationName>().is_ok());
-        let refused = "a".repeat(49).parse::<OperationName>().expect_err("49 is too long");
+        assert!(OperationName::for_new(&"a".repeat(48)).is_ok());
+        let refused = OperationName::for_new(&"a".repeat(49)).expect_err("49 is too long");
         assert!(refused.to_string().contains("at most 48"), "{refused}");
+    }
+
+    #[test]
+    fn whatever_exists_can_be_named() {
+        assert!("a".repeat(253).parse::<OperationName>().is_ok());
+        assert!("a".repeat(254).parse::<ClusterName>().is_err());
     }
 
     #[test]

@@ -51,6 +51,7 @@ pub struct OperationRow {
     pub reason: String,
     /// The sentence behind the phase: what it waits for, why it failed.
     pub message: String,
+    /// Who submitted it; of one that came without the console, the program that did: `kubectl`.
     pub by: String,
     pub submitted: Time,
     pub started: Option<Time>,
@@ -90,6 +91,8 @@ pub struct OperationDetail {
     pub row: OperationRow,
     /// `playbook` or `shell`, and whether it came with the image or from a ConfigMap.
     pub source: String,
+    /// The playbook's name or key, or the whole text of a script; empty where that is longer than 64 KiB.
+    pub action: String,
     pub image: String,
     /// Standalone: the local ansible ran it, whatever the image's name.
     pub ran_locally: bool,
@@ -137,6 +140,8 @@ pub struct NewOperation {
     pub cluster: String,
     /// Empty: made from the action.
     pub name: String,
+    /// The name that the review made where none was typed: what is reviewed is what is submitted, once.
+    pub made_name: String,
     /// `playbook` (default) or `shell`.
     pub action_type: String,
     /// A builtin playbook's name, a key of the source ConfigMap, or a script's text.

@@ -22,6 +22,7 @@ fn detail(phase: Phase, message: &str) -> OperationDetail {
             ended: None,
         },
         source: "playbook".into(),
+        action: "scale.yml".into(),
         image: "x".into(),
         ran_locally: false,
         extra_args: String::new(),

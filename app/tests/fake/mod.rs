@@ -332,6 +332,7 @@ pub fn run(name: &str, phase: Phase) -> OperationDetail {
     OperationDetail {
         row: operation(name, "prod-fra", phase),
         source: "playbook, builtin".into(),
+        action: "ping.yml".into(),
         image: "quay.io/kubespray/kubespray:v2.31.0".into(),
         ran_locally: true,
         extra_args: "--limit=w1 -e 'motd=two words'".into(),
@@ -428,7 +429,7 @@ impl Runs for Fake {
     async fn follow(&self, _: &User, _: &OperationName, _: u64, _: u64) -> Result<Frames<LogFrame>, Problem> {
         Ok(Box::pin(futures::stream::empty()))
     }
-    async fn text(&self, _: &User, _: &OperationName) -> Result<Frames<Vec<u8>>, Problem> {
+    async fn text(&self, _: &User, _: &OperationName) -> Result<Frames<Result<Vec<u8>, Problem>>, Problem> {
         Ok(Box::pin(futures::stream::empty()))
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use futures::{Stream, StreamExt};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use kube::core::DeserializeGuard;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::reflector::{self, Lookup, Store, store::Writer};
@@ -56,7 +57,7 @@ async fn pump<K>(
             continue;
         };
         if let Event::Apply(object) | Event::InitApply(object) = &mut event {
-            object.meta_mut().managed_fields = None;
+            only_its_maker(object.meta_mut());
             if let Some(annotations) = &mut object.meta_mut().annotations {
                 annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
             }
@@ -110,10 +111,37 @@ pub(crate) async fn tell_of_config_maps(
     }
 }
 
+/// Of who wrote what, only which program made the object: lists show it where nobody else is known. The rest is long.
+fn only_its_maker(meta: &mut ObjectMeta) {
+    let fields = meta.managed_fields.take().unwrap_or_default().into_iter();
+    let whole = fields.filter(|entry| entry.subresource.as_deref().unwrap_or_default().is_empty());
+    let maker = whole.min_by(|a, b| a.time.as_ref().map(|t| t.0).cmp(&b.time.as_ref().map(|t| t.0)));
+    meta.managed_fields = maker.map(|maker| vec![ManagedFieldsEntry { fields_v1: None, ..maker }]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crd::ClusterOperation;
+
+    #[test]
+    fn of_the_managed_fields_only_the_maker_is_kept() {
+        let entry = |manager: &str, subresource: &str, at: &str| {
+            serde_json::json!({"manager": manager, "operation": "Update", "subresource": subresource, "time": at,
+                "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {}}})
+        };
+        let mut meta: ObjectMeta = serde_json::from_value(serde_json::json!({"managedFields": [
+            entry("kubeonkube", "status", "2026-01-01T00:00:00Z"),
+            entry("editor", "", "2026-01-03T00:00:00Z"),
+            entry("kubectl-create", "", "2026-01-02T00:00:00Z"),
+        ]}))
+        .unwrap();
+        only_its_maker(&mut meta);
+        let kept = meta.managed_fields.unwrap();
+        assert_eq!(kept.len(), 1);
+        assert_eq!(kept[0].manager.as_deref(), Some("kubectl-create"));
+        assert!(kept[0].fields_v1.is_none());
+    }
 
     #[test]
     fn an_object_that_cannot_be_read_does_not_stop_the_others() {

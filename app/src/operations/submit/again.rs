@@ -5,10 +5,10 @@ use api::operation::OperationDetail;
 use super::draft::{OTHER, OperationDraft};
 
 impl OperationDraft {
-    /// As far as the earlier operation tells: of a script only its first line is known.
+    /// Everything that the earlier operation had, but its name.
     #[must_use]
     pub fn again(detail: &OperationDetail, catalogue: &[api::operation::ActionOffer]) -> Self {
-        let row = &detail.row;
+        let (row, action) = (&detail.row, &detail.action);
         let mut draft = Self {
             cluster: row.cluster.clone(),
             pre_hooks: detail.pre_hooks.join("\n"),
@@ -24,11 +24,13 @@ impl OperationDraft {
         draft.extra_args = others.into_iter().chain(limit.into_iter().skip(1)).collect::<Vec<_>>().join("\n");
         match detail.source.split_once(" from ConfigMap ") {
             Some((_, source)) => {
-                (draft.kind, draft.source, draft.key) = ("configmap".into(), source.into(), row.action.clone());
+                (draft.kind, draft.source, draft.key) = ("configmap".into(), source.into(), action.clone());
             }
-            None if detail.source.starts_with("shell") => draft.kind = "script".into(),
-            None if catalogue.iter().any(|offer| offer.action == row.action) => draft.action.clone_from(&row.action),
-            None => (draft.action, draft.other) = (OTHER.into(), row.action.clone()),
+            None if detail.source.starts_with("shell") => {
+                (draft.kind, draft.script) = ("script".into(), action.clone());
+            }
+            None if catalogue.iter().any(|offer| offer.action == *action) => draft.action.clone_from(action),
+            None => (draft.action, draft.other) = (OTHER.into(), action.clone()),
         }
         draft
     }

@@ -31,6 +31,8 @@ pub struct OperationDraft {
     pub deadline: String,
     /// sha256 of the inputs that the review showed.
     pub expected_inputs: String,
+    /// The name that the review showed.
+    pub made_name: String,
     /// [`OperationDraft::fingerprint`] of what was reviewed.
     pub reviewed: String,
 }
@@ -53,6 +55,7 @@ impl OperationDraft {
         NewOperation {
             cluster: self.cluster.clone(),
             name: self.name.clone(),
+            made_name: self.made_name.clone(),
             action_type: if is_shell { "shell" } else { "playbook" }.into(),
             action: action.clone(),
             source: if field == "key" { self.source.clone() } else { String::new() },
@@ -103,7 +106,7 @@ impl OperationDraft {
     /// Tells one form from another: FNV-1a over everything that the review is about.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        let new = NewOperation { expected_inputs: String::new(), ..self.operation() };
+        let new = NewOperation { expected_inputs: String::new(), made_name: String::new(), ..self.operation() };
         // Browsers send line ends as CRLF, whatever was rendered.
         let text = format!("{new:?}").replace("\\r\\n", "\\n");
         let hash = text

@@ -51,6 +51,7 @@ pub(super) fn Review(review: OperationReview, fingerprint: String, submit: &'sta
                     </div>
                     <pre tabindex="0">{review.manifest.clone()}</pre>
                 </details>
+                <input type="hidden" name="made_name" value=review.name.to_string()/>
                 <input type="hidden" name="expected_inputs" value=review.expected_inputs/>
                 <input type="hidden" name="reviewed" value=fingerprint/>
             </div>

@@ -19,7 +19,7 @@ use crate::{
 /// Operations shown on the overview.
 const RECENT: usize = 10;
 
-/// None where the cluster's name is longer than any the console makes.
+/// None where the cluster's name is none that an API lets through.
 pub(crate) fn detail(
     cluster: &Cluster,
     operations: &[Arc<ClusterOperation>],

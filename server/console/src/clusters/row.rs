@@ -63,7 +63,7 @@ pub(crate) fn last<'a>(work: &Work<'a>) -> Option<&'a ClusterOperation> {
     work.running.or(work.next).or(work.ended)
 }
 
-/// The row of a cluster; None where its name is longer than any the console makes.
+/// The row of a cluster; None where its name is none that an API lets through.
 pub(crate) fn row(cluster: &Cluster, work: &Work<'_>, nodes: Option<u32>) -> Option<ClusterRow> {
     let judged = judge(cluster, work);
     Some(ClusterRow {

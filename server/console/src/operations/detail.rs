@@ -22,6 +22,9 @@ use crate::{
 /// Seconds, where an operation doesn't say (the controller's default).
 const DEADLINE: u64 = 6 * 60 * 60;
 
+/// Longest action that a page is given, in bytes: as long as one that the form takes.
+const ACTION: usize = 65_536;
+
 impl Console {
     pub(crate) async fn operation_detail(
         &self,
@@ -37,6 +40,7 @@ impl Console {
         Ok(OperationDetail {
             row,
             source: source(operation),
+            action: Some(&spec.action).filter(|action| action.len() <= ACTION).cloned().unwrap_or_default(),
             image: spec.image.clone(),
             ran_locally: self.shared.playbooks == Playbooks::Local,
             extra_args: spec.extra_args.clone().unwrap_or_default(),

@@ -22,6 +22,8 @@ pub(crate) struct Draft {
     pub(crate) cluster: ClusterName,
     /// None: to be made from the action.
     pub(crate) name: Option<OperationName>,
+    /// The name is the person's own, not made by a review.
+    pub(crate) is_typed: bool,
     pub(crate) limit: String,
     /// Of the action, the limit first.
     pub(crate) arguments: Vec<String>,
@@ -38,11 +40,12 @@ pub(crate) fn draft(new: &NewOperation, playbooks: Playbooks, default_image: &st
     let mut form = Form { problems: Vec::new() };
     let cluster: Option<ClusterName> = match new.cluster.as_str() {
         "" => form.refuse("cluster", "Choose a cluster."),
-        name => form.parsed("cluster", name.parse()),
+        name => form.parsed("cluster", ClusterName::for_new(name)),
     };
-    let name = match new.name.trim() {
+    let (typed, made) = (new.name.trim(), new.made_name.trim());
+    let name = match if typed.is_empty() { made } else { typed } {
         "" => None,
-        name => form.parsed("name", name.parse()),
+        name => form.parsed("name", OperationName::for_new(name)),
     };
     let action_type = match new.action_type.as_str() {
         "" | "playbook" => ActionType::Playbook,
@@ -90,7 +93,10 @@ pub(crate) fn draft(new: &NewOperation, playbooks: Playbooks, default_image: &st
         ..ClusterOperationSpec::default()
     };
     match (cluster, form.problems.is_empty()) {
-        (Some(cluster), true) => Ok(Draft { cluster, name, limit, arguments, source, spec, changes, warnings }),
+        (Some(cluster), true) => {
+            let is_typed = !typed.is_empty();
+            Ok(Draft { cluster, name, is_typed, limit, arguments, source, spec, changes, warnings })
+        }
         _ => Err(form.problems),
     }
 }

@@ -44,15 +44,15 @@ fn shortened(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit { text.to_owned() } else { text.chars().take(limit - 1).chain(['…']).collect() }
 }
 
-/// The row of an operation; None where its name is longer than any the console makes.
+/// The row of an operation; None where its name is none that an API lets through.
 pub(crate) fn row(operation: &ClusterOperation) -> Option<OperationRow> {
     let name: OperationName = operation.name_any().parse().ok()?;
     let status = operation.status.as_ref();
     let (phase, why) = (phase(operation), why(operation));
-    let text = |field: Option<&String>| field.cloned().unwrap_or_default();
     let by = status
         .and_then(|s| s.submitted_by.as_ref())
-        .or_else(|| operation.annotations().get(crd::ANNOTATION_SUBMITTED_BY));
+        .or_else(|| operation.annotations().get(crd::ANNOTATION_SUBMITTED_BY))
+        .filter(|by| !by.is_empty());
     Some(OperationRow {
         name,
         cluster: operation.spec.cluster.clone(),
@@ -61,11 +61,21 @@ pub(crate) fn row(operation: &ClusterOperation) -> Option<OperationRow> {
         cancelling: operation.spec.cancel == Some(true) && !phase.is_final(),
         reason: why.reason,
         message: why.message,
-        by: text(by),
+        by: by.cloned().or_else(|| program(operation)).unwrap_or_default(),
         submitted: submitted(operation),
         started: status.and_then(|s| s.start_time.as_ref()).map(moment::of),
         ended: status.and_then(|s| s.end_time.as_ref()).map(moment::of),
     })
+}
+
+/// The program that made the object, as it called itself: `kubectl`, `argocd-controller`.
+fn program(operation: &ClusterOperation) -> Option<String> {
+    let fields = operation.metadata.managed_fields.as_deref().unwrap_or_default();
+    let made = fields.iter().filter(|entry| entry.subresource.as_deref().unwrap_or_default().is_empty());
+    let manager = made.min_by_key(|entry| entry.time.as_ref().map(moment::of))?.manager.as_deref()?;
+    // kubectl tells how it was used: kubectl-create, kubectl-client-side-apply.
+    let name = if manager.starts_with("kubectl") { "kubectl" } else { manager };
+    Some(shortened(name, 40)).filter(|name| !name.is_empty())
 }
 
 /// Orders operations as the controller takes them: by creation, then by name.
@@ -112,6 +122,27 @@ pub(crate) mod tests {
         assert_eq!(phase(&operation), Phase::Failed);
         operation.status.as_mut().unwrap().reason = Some("Cancelled".into());
         assert_eq!(phase(&operation), Phase::Cancelled);
+    }
+
+    #[test]
+    fn what_came_without_the_console_is_by_the_program_that_made_it() {
+        use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
+        let entry = |manager: &str, subresource: Option<&str>, at| ManagedFieldsEntry {
+            manager: Some(manager.into()),
+            subresource: subresource.map(Into::into),
+            time: Some(time(at)),
+            ..ManagedFieldsEntry::default()
+        };
+        let mut operation = operation("a", "prod", 0, crd::Phase::Pending);
+        assert_eq!(row(&operation).unwrap().by, "");
+        operation.metadata.managed_fields = Some(vec![
+            entry("kubeonkube", Some("status"), 1),
+            entry("kubectl-annotate", None, 9),
+            entry("kubectl-client-side-apply", None, 2),
+        ]);
+        assert_eq!(row(&operation).unwrap().by, "kubectl");
+        operation.metadata.annotations = Some([(crd::ANNOTATION_SUBMITTED_BY.to_owned(), "ada".to_owned())].into());
+        assert_eq!(row(&operation).unwrap().by, "ada");
     }
 
     #[test]

@@ -4,9 +4,9 @@ use api::{
     FieldProblem, OperationName, Problem, User,
     operation::{NewOperation, OperationReview},
 };
-use crd::{ActionType, Cluster, ClusterOperation};
+use crd::{ActionType, Cluster, ClusterOperation, ClusterOperationSpec};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Api, api::PostParams};
+use kube::{Api, ResourceExt, api::PostParams, runtime::reflector::ObjectRef};
 
 use super::{
     ahead,
@@ -19,6 +19,7 @@ use crate::{
     Console,
     configuration::Inputs,
     kube_problem::{Doing, answer, problem, timely},
+    moment,
 };
 
 /// Everything that was found out about what is asked for.
@@ -44,7 +45,6 @@ impl Console {
         })?;
         let inputs = Inputs::read(self.shared.access.client(user)?, &cluster).await?;
         self.check_source(user, &draft, &cluster).await?;
-        self.check_name(&draft)?;
         let unusable = |what: &str, why: String| {
             let message = format!(
                 "The {what} of {} can't be used. {why} Mend it on the cluster's Configuration tab.",
@@ -73,7 +73,11 @@ impl Console {
     }
 
     pub(crate) async fn review_operation(&self, user: &User, new: &NewOperation) -> Result<OperationReview, Problem> {
-        let plan = self.plan_operation(user, new).await?;
+        // A name that an earlier review made may have been used by a submission since.
+        let plan = self.plan_operation(user, &NewOperation { made_name: String::new(), ..new.clone() }).await?;
+        if let Some(name) = plan.draft.name.as_ref().filter(|name| self.is_taken(name)) {
+            return Err(Problem::field("name", taken(name)));
+        }
         let name = plan.draft.name.clone().unwrap_or_else(|| plan::made_name(&plan.draft.spec));
         let operation = plan::operation(&plan.draft, &name, &user.name, plan.inputs.clone());
         Ok(OperationReview {
@@ -87,12 +91,8 @@ impl Console {
         })
     }
 
-    fn check_name(&self, draft: &Draft) -> Result<(), Problem> {
-        let Some(name) = &draft.name else { return Ok(()) };
-        match self.shared.operations.get(&kube::runtime::reflector::ObjectRef::new(name.as_str())) {
-            Some(_) => Err(Problem::field("name", taken(name))),
-            None => Ok(()),
-        }
+    fn is_taken(&self, name: &OperationName) -> bool {
+        self.shared.operations.get(&ObjectRef::new(name.as_str())).is_some()
     }
 
     /// The ConfigMap must be readable for the person, and hold the action: the controller reads it with rights of its own.
@@ -124,12 +124,18 @@ impl Console {
 
     pub(crate) async fn submit_operation(&self, user: &User, new: &NewOperation) -> Result<OperationName, Problem> {
         let plan = self.plan_operation(user, new).await?;
+        let operations: Api<ClusterOperation> = Api::all(self.shared.access.client(user)?);
+        // Before anything else is judged: a second press of the button finds what the first one made.
+        if let Some(name) = &plan.draft.name
+            && self.is_taken(name)
+        {
+            return self.submitted_already(&operations, user, &plan, name).await;
+        }
         let confirmed = Some(new.expected_inputs.trim()).filter(|sha| !sha.is_empty());
         if confirmed.is_some_and(|sha| sha != plan.inputs) {
             let message = "The cluster's inventory or variables were changed since this was reviewed. Review it again.";
             return Err(Problem::field("expected_inputs", message));
         }
-        let operations: Api<ClusterOperation> = Api::all(self.shared.access.client(user)?);
         for _ in 0..5 {
             let name = plan.draft.name.clone().unwrap_or_else(|| plan::made_name(&plan.draft.spec));
             let operation = plan::operation(&plan.draft, &name, &user.name, plan.inputs.clone());
@@ -141,7 +147,7 @@ impl Console {
                 }
                 Err(kube::Error::Api(status)) if status.is_already_exists() => {
                     if plan.draft.name.is_some() {
-                        return Err(Problem::field("name", taken(&name)));
+                        return self.submitted_already(&operations, user, &plan, &name).await;
                     }
                 }
                 Err(error) => return Err(problem(&doing, &error)),
@@ -149,6 +155,41 @@ impl Console {
         }
         Err(Problem::Unavailable { message: "No free name was found for this operation. Give it a name.".into() })
     }
+
+    /// There is an operation of this name: the very one that is asked for, submitted a moment ago by the same person, or
+    /// another one.
+    async fn submitted_already(
+        &self,
+        operations: &Api<ClusterOperation>,
+        user: &User,
+        plan: &Plan,
+        name: &OperationName,
+    ) -> Result<OperationName, Problem> {
+        let doing = Doing::new("read", "ClusterOperation", name);
+        let there = answer(&doing, operations.get_opt(name.as_str())).await?;
+        let wanted = plan::operation(&plan.draft, name, &user.name, plan.inputs.clone());
+        match there {
+            Some(there) if is_same(&there, &wanted) && (!plan.draft.is_typed || is_fresh(&there)) => {
+                self.until_operation(name.as_str(), |found| found.is_some()).await;
+                Ok(name.clone())
+            }
+            _ => Err(Problem::field("name", taken(name))),
+        }
+    }
+}
+
+/// The same work, by the same person. A cancel may have been asked for since.
+fn is_same(there: &ClusterOperation, wanted: &ClusterOperation) -> bool {
+    let by = |operation: &ClusterOperation| operation.annotations().get(crd::ANNOTATION_SUBMITTED_BY).cloned();
+    let spec = ClusterOperationSpec { cancel: wanted.spec.cancel, ..there.spec.clone() };
+    spec == wanted.spec && by(there) == by(wanted)
+}
+
+/// A name that somebody typed may be wanted again later, for another run; a press of a button is repeated at once.
+fn is_fresh(there: &ClusterOperation) -> bool {
+    const AT_ONCE: i64 = 10 * 60 * 1000;
+    let age = there.metadata.creation_timestamp.as_ref().map(|made| moment::now().0 - moment::of(made).0);
+    age.is_some_and(|age| age < AT_ONCE)
 }
 
 fn taken(name: &OperationName) -> String {

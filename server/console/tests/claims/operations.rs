@@ -1,6 +1,6 @@
 use api::{
-    Problem,
-    backend::{Changes, Configurations, Operations},
+    OperationName, Problem,
+    backend::{Changes, Clusters, Configurations, Operations},
     configuration::Document,
     live::Topic,
     operation::{NewOperation, OperationFilter, Phase},
@@ -40,7 +40,9 @@ async fn a_submitted_operation_is_what_its_review_showed() {
     );
     assert_eq!(review.waits_for, None);
     new.expected_inputs = review.expected_inputs.clone();
+    new.made_name = review.name.to_string();
     let name = world.submit(&new).await.unwrap();
+    assert_eq!(name, review.name);
     assert!(name.as_str().starts_with("ping-") && name.as_str().len() == 10, "{name}");
     let made = world.operations().get(name.as_str()).await.unwrap();
     assert_eq!(made.annotations()[crd::ANNOTATION_SUBMITTED_BY], "ada");
@@ -53,6 +55,56 @@ async fn a_submitted_operation_is_what_its_review_showed() {
     let detail = Operations::get(&world.console, &world.user, &name).await.unwrap();
     assert_eq!((detail.row.phase, detail.row.by.as_str()), (Phase::Queued, "ada"));
     assert_eq!((detail.deadline, detail.ran_locally), (21_600, true));
+}
+
+#[tokio::test]
+async fn pressing_submit_twice_makes_one_operation() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let review = async || Operations::review(&world.console, &world.user, &new_operation("prod")).await.unwrap();
+    let of = |name: &OperationName| NewOperation { made_name: name.to_string(), ..new_operation("prod") };
+    let first = of(&review().await.name);
+    let (a, b) = futures::join!(world.submit(&first), world.submit(&first));
+    assert_eq!(a.as_ref().unwrap(), b.as_ref().unwrap());
+    assert_eq!(world.submit(&first).await, a, "also when it is there already");
+    let typed = NewOperation { name: "grow".into(), ..new_operation("prod") };
+    assert_eq!(world.submit(&typed).await, world.submit(&typed).await);
+    assert_eq!(world.operations().list(&Default::default()).await.unwrap().items.len(), 2);
+
+    let second = of(&review().await.name);
+    assert_ne!(world.submit(&second).await.unwrap(), a.unwrap(), "who reviews again wants another one");
+    let other = NewOperation { limit: "w1".into(), ..first.clone() };
+    assert!(at(&world.submit(&other).await, "name").contains("already"), "other work under that name");
+    let bob = api::User { name: "bob".into(), token: None };
+    at(&Operations::submit(&world.console, &bob, &first).await, "name");
+}
+
+/// Whoever applies objects by hand asks nobody about names.
+#[tokio::test]
+async fn an_object_with_a_long_name_has_its_row_and_its_page() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let (long, longer) = ("o".repeat(60), "c".repeat(70));
+    let mut operation = crd::ClusterOperation::new(&long, Default::default());
+    operation.spec = serde_json::from_value(
+        json!({"cluster": "prod", "actionType": "playbook", "action": "ping.yml", "image": "i"}),
+    )
+    .unwrap();
+    let by_hand = PostParams { field_manager: Some("kubectl-create".into()), ..PostParams::default() };
+    world.operations().create(&by_hand, &operation).await.unwrap();
+    let prod = world.clusters().get("prod").await.unwrap();
+    world.clusters().create(&by_hand, &crd::Cluster::new(&longer, prod.spec)).await.unwrap();
+    let all = OperationFilter::default();
+    super::world::eventually(async || {
+        let clusters = Clusters::list(&world.console, &world.user, &Default::default()).await.unwrap();
+        let operations = Operations::list(&world.console, &world.user, &all).await.unwrap();
+        clusters.rows.len() == 2 && operations.rows.len() == 1
+    })
+    .await;
+    let detail = Operations::get(&world.console, &world.user, &long.parse().unwrap()).await.unwrap();
+    assert_eq!((detail.row.name.as_str(), detail.row.by.as_str()), (long.as_str(), "kubectl"));
+    let cluster = Clusters::get(&world.console, &world.user, &longer.parse().unwrap()).await.unwrap();
+    assert_eq!(cluster.row.name.as_str(), longer);
 }
 
 /// What somebody confirmed is what runs, also where no review came first.
@@ -77,7 +129,7 @@ async fn inputs_that_changed_since_the_review_are_refused() {
 async fn a_bad_submission_is_refused_at_its_field_and_creates_nothing() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
-    world.submit(&NewOperation { name: "taken".into(), ..new_operation("prod") }).await.unwrap();
+    world.submit(&NewOperation { name: "taken".into(), limit: "w1".into(), ..new_operation("prod") }).await.unwrap();
     let before = world.everything().await;
     let with = |change: fn(&mut NewOperation)| {
         let mut new = new_operation("prod");
@@ -142,6 +194,8 @@ async fn a_script_is_sent_as_it_was_typed_with_unix_line_ends() {
     assert_eq!(review.commands, [["bash", "/conf/scripts/1.sh"]]);
     let name = world.submit(&new).await.unwrap();
     assert_eq!(world.operations().get(name.as_str()).await.unwrap().spec.action, "#!/bin/bash\nuptime\n");
+    let detail = Operations::get(&world.console, &world.user, &name).await.unwrap();
+    assert_eq!((detail.row.action.as_str(), detail.action.as_str()), ("uptime", "#!/bin/bash\nuptime\n"));
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ pub(crate) fn check(new: &NewCluster, default_namespace: &str) -> Result<Registr
     let mut problems = Vec::new();
     let mut refuse = |field: &str, message: String| problems.push(FieldProblem { field: field.into(), message });
     let name: Option<ClusterName> =
-        new.name.trim().parse().map_err(|why: api::NameError| refuse("name", why.to_string())).ok();
+        ClusterName::for_new(new.name.trim()).map_err(|why| refuse("name", why.to_string())).ok();
     let namespace = match new.namespace.trim() {
         "" => default_namespace.to_owned(),
         typed => typed.to_owned(),
