@@ -69,7 +69,8 @@ fn whole_or_cut(
                 Err(problem) => problem.to_string(),
             },
         };
-        let line = format!("\n[This download was cut here: the rest of the log is missing. {why} Download it again.]\n");
+        let line =
+            format!("\n[This download was cut here: the rest of the log is missing. {why} Download it again.]\n");
         Some((Ok(line.into_bytes()), Some(Sending::Cut)))
     };
     stream::unfold(Some(Sending::Chunks(chunks, over)), send).boxed()

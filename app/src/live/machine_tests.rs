@@ -51,10 +51,7 @@ fn nothing_is_opened_before_something_is_wanted() {
     let topics = LiveRequest::Topics { topics: vec![Topic::Clusters, Topic::Operations] };
     assert_eq!(
         on(&mut machine, Input::Opened),
-        [
-            Command::Show(Connection::Live),
-            Command::Send(topics),
-        ],
+        [Command::Show(Connection::Live), Command::Send(topics),],
         "the server tells of each topic that is new to it; bumping here would load every page twice"
     );
 }

@@ -287,7 +287,12 @@ mod tests {
         let mut places = Vec::new();
         for n in 5..8 {
             places.push(bytes.len() as u64);
-            encode(&mut bytes, b'e', 3_000_000, format!("{{\"n\":{n},\"at\":3,\"type\":\"stats\",\"hosts\":{{}}}}").as_bytes());
+            encode(
+                &mut bytes,
+                b'e',
+                3_000_000,
+                format!("{{\"n\":{n},\"at\":3,\"type\":\"stats\",\"hosts\":{{}}}}").as_bytes(),
+            );
             encode(&mut bytes, b't', 3_000_000, b"PLAY RECAP, which says \"type\":\"stats\"");
         }
         let scan = Scan::of(&journal(&bytes)).unwrap();

@@ -31,11 +31,8 @@ pub async fn load_submit_form(#[server(default)] again: String) -> Result<Submit
 pub async fn review_operation(#[server(flatten)] draft: OperationDraft) -> Result<OperationReview, Failure> {
     let (user, backend) = crate::session::signed_in()?;
     draft.complete()?;
-    let new = api::operation::NewOperation {
-        expected_inputs: String::new(),
-        made_name: String::new(),
-        ..draft.operation()
-    };
+    let new =
+        api::operation::NewOperation { expected_inputs: String::new(), made_name: String::new(), ..draft.operation() };
     Ok(backend.operations.review(&user, &new).await.map_err(|problem| draft.located(problem))?)
 }
 
