@@ -38,16 +38,20 @@ pub fn Form(
     let scope =
         FormScope { id, functions: StoredValue::new(functions), only, submission, shown: StoredValue::new(Vec::new()) };
     provide_context(scope);
+    let location = use_location();
+    let here = location.pathname;
+    submission.is_at(&here.get_untracked());
     on_cleanup(move || {
+        // A form that is only rendered anew still waits for its answer.
+        if let Some(now) = here.try_get_untracked() {
+            submission.is_at(&now);
+        }
         // What came back belongs to the page that was left. The signals may be gone already when the whole app is.
         let _ = submission.refused.try_set(None);
         let _ = submission.answered.try_set(None);
     });
-    let location = use_location();
     let action = move || routes::here(&location.pathname.get(), &location.search.get());
-    submission.is_at(&location.pathname.get_untracked());
     let navigate = use_navigate();
-    let here = location.pathname;
     let on_submit = move |event: SubmitEvent| submit(&event, submission, here, navigate.clone());
     view! {
         <form id=id class=class method="post" action=action enctype=multipart.then_some("multipart/form-data") novalidate on:submit=on_submit>

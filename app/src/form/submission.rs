@@ -116,11 +116,11 @@ impl Submission {
         waited && self.pending.try_set(false).is_none()
     }
 
-    /// A form is shown at `path`: what other pages sent is nothing to it.
+    /// The reader is at `path`: the answer to what another page sent is nobody's.
     pub(super) fn is_at(self, path: &str) {
         self.flight.try_update_value(|flight| flight.leave_unless(path));
         let waits = self.flight.try_with_value(|flight| flight.from.is_some()).unwrap_or_default();
-        if !waits && self.pending.get_untracked() {
+        if !waits && self.pending.try_get_untracked() == Some(true) {
             self.pending.set(false);
         }
     }

@@ -2,11 +2,19 @@
 
 mod scripted;
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use api::{
+    OperationName, Problem, User,
     backend::Runs,
     log::{LogEnd, LogFrame},
 };
+use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt};
+use kubeonkube_runlog::Readers;
 use scripted::{Break, Script, TOKEN, World, drain, run, until, user};
 
 /// 400 lines a second, seven of them with the same timestamp.
@@ -255,8 +263,29 @@ async fn a_forgotten_run_ends_its_viewers_and_leaves_nothing() {
     let viewer = world.follow(11).await;
     world.runs.forget("job-1").await.unwrap();
     let last: Vec<_> = viewer.collect().await;
-    assert!(matches!(last[..], [LogFrame::Closed(api::Problem::NotFound { .. })]), "{last:?}");
+    assert!(matches!(last[..], [LogFrame::Closed(Problem::NotFound { .. })]), "{last:?}");
     assert!(!dir.path().join("job-1").exists());
     let record = world.runs.record(&user(), &run(), 0, 10).await.unwrap();
     assert_eq!(record.log.total, 0);
+}
+
+/// The cluster answers about rights once, then not at all.
+#[derive(Default)]
+struct Once(AtomicBool);
+
+#[async_trait]
+impl Readers for Once {
+    async fn may_read(&self, _: &User, _: &OperationName, _: Option<&str>) -> Result<(), Problem> {
+        let unavailable = Problem::Unavailable { message: "The cluster did not answer.".into() };
+        if self.0.swap(true, Ordering::Relaxed) { Err(unavailable) } else { Ok(()) }
+    }
+}
+
+#[tokio::test]
+async fn a_hiccup_while_a_run_is_waited_for_is_said_and_no_end() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    script.delete_pod();
+    let world = World::read_by(&script, dir.path(), Arc::new(Once::default()));
+    let frames: Vec<_> = world.follow(1).await.collect().await;
+    assert!(matches!(frames[..], [LogFrame::Closed(Problem::Unavailable { .. })]), "{frames:?}");
 }

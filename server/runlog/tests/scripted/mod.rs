@@ -28,7 +28,7 @@ use kube::{
         watcher,
     },
 };
-use kubeonkube_runlog::{Everybody, Options, RunLog};
+use kubeonkube_runlog::{Everybody, Options, Readers, RunLog};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -271,12 +271,17 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn start(script: &Script, dir: &Path) -> Self {
+        Self::read_by(script, dir, Arc::new(Everybody))
+    }
+
+    /// With a say in who may read.
+    pub(crate) fn read_by(script: &Script, dir: &Path, readers: Arc<dyn Readers>) -> Self {
         let (store, mut operations): (Store<ClusterOperation>, _) = reflector::store();
         operations.apply_watcher_event(&watcher::Event::Init);
         operations.apply_watcher_event(&watcher::Event::InitApply(operation()));
         operations.apply_watcher_event(&watcher::Event::InitDone);
         let stop = CancellationToken::new();
-        let options = Options { dir: dir.to_owned(), readers: Arc::new(Everybody) };
+        let options = Options { dir: dir.to_owned(), readers };
         let (runs, work) = kubeonkube_runlog::start(script.client(), options, store, stop.clone());
         Self { runs, _operations: operations, stop, work: tokio::spawn(work) }
     }
