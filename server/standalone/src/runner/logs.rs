@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use futures::StreamExt;
 use futures::stream;
 
 use super::process::is_plain;
-use super::records::{Filter, after_last_newlines};
+use super::records::{Filter, SHORTEST, after_last_newlines};
 use super::run_dir::RunDir;
 use crate::pod_log::{LogQuery, LogRefusal, LogSource, LogStream, PodLogs};
 
@@ -43,7 +43,10 @@ impl PodLogs for LocalLogs {
             return Err(waiting());
         }
         let dir = RunDir::of(&self.data_dir, &source.uid);
-        let file = match File::open(dir.log()) {
+        let (at, tail) = (dir.log(), query.tail_lines);
+        // The end of a log of a gigabyte may be far from its last lines.
+        let opened = tokio::task::spawn_blocking(move || open(&at, tail)).await;
+        let file = match opened.map_err(io::Error::other).flatten() {
             Ok(file) => file,
             // It ended before it wrote anything, or could not be started.
             Err(error) if error.kind() == io::ErrorKind::NotFound && dir.has_exit() => {
@@ -52,7 +55,7 @@ impl PodLogs for LocalLogs {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(waiting()),
             Err(error) => return Err(unreadable(&error)),
         };
-        let reader = Reader::new(dir, file, query).map_err(|error| unreadable(&error))?;
+        let reader = Reader::new(dir, file, query);
         Ok(stream::unfold(Some(reader), |reader| async move {
             let mut reader = reader?;
             match reader.next().await {
@@ -80,14 +83,10 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(dir: RunDir, mut file: File, query: &LogQuery) -> io::Result<Self> {
-        if let Some(lines) = query.tail_lines {
-            let start = tail_start(&mut file, lines)?;
-            file.seek(SeekFrom::Start(start))?;
-        }
+    fn new(dir: RunDir, file: File, query: &LogQuery) -> Self {
         let since = query.since.map(|since| format!("{since:.9}"));
         let filter = Filter::new(since, query.timestamps, query.limit_bytes);
-        Ok(Self { dir, file, filter, follow: query.follow, pending: Vec::new() })
+        Self { dir, file, filter, follow: query.follow, pending: Vec::new() }
     }
 
     /// The next text, at most about a block; None at the end. Reads the page cache, so it is done where it stands.
@@ -126,10 +125,24 @@ impl Reader {
     }
 }
 
+/// A log, at its beginning or at its last `tail` records. Blocks.
+fn open(path: &Path, tail: Option<u64>) -> io::Result<File> {
+    let mut file = File::open(path)?;
+    if let Some(wanted) = tail {
+        let start = tail_start(&mut file, wanted)?;
+        file.seek(SeekFrom::Start(start))?;
+    }
+    Ok(file)
+}
+
 /// Where the last `wanted` records begin: after the newline that ends the one before them.
 fn tail_start(file: &mut File, wanted: u64) -> io::Result<u64> {
     let mut newlines = wanted.saturating_add(1);
     let mut end = file.seek(SeekFrom::End(0))?;
+    // So many there can't be.
+    if wanted.saturating_mul(SHORTEST) >= end {
+        return Ok(0);
+    }
     let mut block = vec![0; BLOCK];
     while end > 0 {
         let begin = end.saturating_sub(BLOCK as u64);
@@ -142,4 +155,45 @@ fn tail_start(file: &mut File, wanted: u64) -> io::Result<u64> {
         end = begin;
     }
     Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(bytes: u64, ending: &str) -> (tempfile::TempDir, LogSource) {
+        let data = tempfile::tempdir().unwrap();
+        let dir = RunDir::of(data.path(), "a-run");
+        dir.make().unwrap();
+        // A hole: it is read like any other gigabyte, and needs no disk.
+        let mut file = File::create(dir.log()).unwrap();
+        file.set_len(bytes).unwrap();
+        file.seek(SeekFrom::End(0)).unwrap();
+        io::Write::write_all(&mut file, ending.as_bytes()).unwrap();
+        let name = || "a-run".to_owned();
+        (data, LogSource { namespace: name(), pod: name(), uid: name(), container: name() })
+    }
+
+    #[tokio::test]
+    async fn the_last_lines_of_a_huge_log_are_looked_for_beside_the_requests() {
+        let (data, source) = log(64 << 20, "\n2026-11-21T07:00:00.100000000Z stdout F last\n");
+        let logs = LocalLogs::new(data.path());
+        let query = LogQuery { tail_lines: Some(2), ..LogQuery::default() };
+        let mut opening = logs.open(&source, &query);
+        assert!(futures::poll!(&mut opening).is_pending(), "the whole log was read before anybody else had a turn");
+        assert!(opening.await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn more_lines_than_a_log_can_have_are_all_of_it() {
+        let line = "2026-11-21T07:00:00.100000000Z stdout F \n";
+        let (data, source) = log(0, &line.repeat(3));
+        let logs = LocalLogs::new(data.path());
+        for (tail, lines) in [(0, 0), (1, 1), (2, 2), (3, 3), (4, 3), (u64::MAX, 3)] {
+            let query = LogQuery { tail_lines: Some(tail), ..LogQuery::default() };
+            let stream = logs.open(&source, &query).await.ok().expect("opened");
+            let read: Vec<_> = stream.map(Result::unwrap).collect().await;
+            assert_eq!(read.concat(), "\n".repeat(lines).as_bytes(), "{tail}");
+        }
+    }
 }

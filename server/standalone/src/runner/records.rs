@@ -5,6 +5,9 @@
 /// Longer lines are stored in parts of this size, as containerd does.
 pub(crate) const PART: usize = 16 * 1024;
 
+/// Bytes of the shortest record there is, that of an empty line: its time, `stdout F` and the spaces between, its newline.
+pub(crate) const SHORTEST: u64 = 41;
+
 /// Turns raw output into records. Bounded: a line is held back until it ends or fills a part.
 pub(crate) struct Encoder {
     line: Vec<u8>,
@@ -174,7 +177,9 @@ mod tests {
         let mut encoder = encoder();
         assert_eq!(encoder.encode(TIME, b"one\ntw"), format!("{TIME} stdout F one\n").into_bytes());
         assert_eq!(encoder.encode(TIME, b"o\n"), format!("{TIME} stdout F two\n").into_bytes());
-        assert_eq!(encoder.encode(TIME, b"\n"), format!("{TIME} stdout F \n").into_bytes());
+        let empty = encoder.encode(TIME, b"\n");
+        assert_eq!(empty, format!("{TIME} stdout F \n").into_bytes());
+        assert_eq!(empty.len() as u64, SHORTEST);
         assert_eq!(encoder.encode(TIME, b"end"), b"");
         assert_eq!(encoder.finish(TIME), format!("{TIME} stdout F end\n").into_bytes());
         assert_eq!(encoder.finish(TIME), b"");
