@@ -6,6 +6,7 @@ mod stage;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use futures::AsyncReadExt;
 use k8s_openapi::api::core::v1::Pod;
@@ -13,7 +14,7 @@ use kube::ResourceExt;
 use kube::api::{DeleteParams, LogParams};
 use serde_json::json;
 
-use stage::{Settings, Stage, ended, holds, is_running, job, kill, pid, run_dir, server_program};
+use stage::{Settings, Stage, ended, holds, is_running, job, kill, pid, python_that_pretends, run_dir, server_program};
 
 /// Not a claim: this program, started as the shim of a run.
 #[test]
@@ -317,6 +318,35 @@ async fn an_orderly_shutdown_leaves_the_run_going_and_the_next_server_finds_it()
     stage.job_that_is("grow", "Complete").await;
     assert_eq!(stage.log(&pod).await, "before\nafter\n");
     assert_eq!(stage.pods_of("grow").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_newer_ansible_is_installed_beside_the_one_of_a_run_that_goes_on() {
+    let dir = Arc::new(tempfile::tempdir().unwrap());
+    let settings = Settings { python: Some(python_that_pretends(dir.path())), ..Settings::default() };
+    let stage = Stage::at(dir, &settings);
+    stage
+        .job("grow", "until [ -e $KUBEONKUBE_ROOT/work/go ]; do sleep 0.02; done; command -v python3", json!({}))
+        .await;
+    let pod = stage.pod_that_is("grow", "Running").await;
+    let dir = stage.shut_down().await;
+    let ansibles = dir.path().join("ansible");
+    let current: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(ansibles.join("current.json")).unwrap()).unwrap();
+    let old = ansibles.join(current["folder"].as_str().unwrap());
+    let older = json!({"folder": current["folder"], "version": "2.16.0"});
+    std::fs::write(ansibles.join("current.json"), older.to_string()).unwrap();
+
+    let stage = Stage::at(dir, &settings);
+    stage.job("next", "command -v python3", json!({})).await;
+    stage.job_that_is("next", "Complete").await;
+    let next = stage.pods_of("next").await.remove(0);
+    assert!(!stage.log(&next).await.starts_with(old.to_str().unwrap()), "the newer one was not installed");
+    assert!(old.exists(), "it was taken from a run");
+    std::fs::write(stage.run_dir(&pod).join("root/work/go"), "").unwrap();
+    stage.job_that_is("grow", "Complete").await;
+    assert_eq!(stage.log(&pod).await, format!("{}/bin/python3\n", old.display()));
+    stage.wait("the old one to go", async || (!old.exists()).then_some(())).await;
 }
 
 #[tokio::test]

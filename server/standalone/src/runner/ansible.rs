@@ -1,4 +1,7 @@
 //! The ansible-core that local runs use: a virtual environment in the data directory, made when the first run needs it.
+//!
+//! Every installation has a folder of its own, and a run keeps the one it began with: a newer program brings another version,
+//! or the system another Python, while runs that the last server began are still going.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,10 +12,12 @@ use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 use tokio::sync::{Mutex, watch};
 
-use super::run_dir::write_durably;
+use super::run_dir::{self, write_durably};
 
 /// The newest ansible-core that each Python can run; the first one that fits is taken. The runner image has the same.
 const VERSIONS: [((u32, u32), &str); 3] = [((3, 11), "2.18.19"), ((3, 10), "2.17.14"), ((3, 9), "2.15.13")];
+/// Of the names of installations below `<data>/ansible`.
+const PREFIX: &str = "venv-";
 /// Names an existing installation: the folder that holds `ansible-playbook`.
 const VARIABLE: &str = "KUBEONKUBE_ANSIBLE";
 
@@ -59,6 +64,8 @@ struct Current {
 /// Finds or makes the installation; all who need it at once share one attempt. A failed one is repeated when the next run needs it.
 #[derive(Debug)]
 pub struct Ansible {
+    data_dir: PathBuf,
+    /// `<data>/ansible`.
     folder: PathBuf,
     existing: Option<PathBuf>,
     python: OsString,
@@ -79,7 +86,8 @@ impl Ansible {
     pub fn new(data_dir: &Path, existing: Option<PathBuf>) -> Self {
         let (attempt, failures, progress) =
             (Mutex::new(Attempt::None), AtomicU64::new(0), watch::Sender::new(String::new()));
-        Self { folder: data_dir.join("ansible"), existing, python: "python3".into(), attempt, failures, progress }
+        let (data_dir, folder) = (data_dir.to_owned(), data_dir.join("ansible"));
+        Self { data_dir, folder, existing, python: "python3".into(), attempt, failures, progress }
     }
 
     /// As [`Ansible::new`], with what the environment variable `KUBEONKUBE_ANSIBLE` names.
@@ -129,10 +137,21 @@ impl Ansible {
                 false => Err(AnsibleError::NotThere(bin)),
             };
         }
-        match self.found().await {
-            Some(installed) => Ok(installed),
-            None => self.install().await,
-        }
+        let installed = match (self.found().await, self.wanted().await) {
+            // Where the system's Python is not to be had any more, what works is good enough.
+            (Some(found), wanted) if wanted.as_ref().map_or(true, |wanted| *wanted == found.version) => found,
+            (found, wanted) => match (self.install(wanted?).await, found) {
+                (Ok(installed), _) => installed,
+                // Perhaps there is no way to a package index today.
+                (Err(error), Some(found)) => {
+                    tracing::warn!(%error, "ansible-core {} stays, because a newer one can't be installed", found.version);
+                    found
+                }
+                (Err(error), None) => return Err(error),
+            },
+        };
+        self.remove_unused(&installed).await;
+        Ok(installed)
     }
 
     /// An earlier installation, if it still works: a virtual environment breaks when the system's Python is replaced.
@@ -144,24 +163,28 @@ impl Ansible {
         Some(Installed { bin, version: current.version })
     }
 
-    async fn install(&self) -> Result<Installed, AnsibleError> {
+    /// The version that this machine's Python can run.
+    async fn wanted(&self) -> Result<&'static str, AnsibleError> {
         let python = self.run(&self.python, &["-I", "-c", "import sys; print('%d %d' % sys.version_info[:2])"]).await;
         let python = python.map_err(AnsibleError::NoPython)?;
         let mut parts = python.split_whitespace().filter_map(|part| part.parse().ok());
         let found: (u32, u32) = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
-        let Some((_, version)) = VERSIONS.iter().find(|(needed, _)| found >= *needed) else {
-            return Err(AnsibleError::OldPython(format!("{}.{}", found.0, found.1)));
-        };
+        let version = VERSIONS.iter().find(|(needed, _)| found >= *needed).map(|(_, version)| *version);
+        version.ok_or_else(|| AnsibleError::OldPython(format!("{}.{}", found.0, found.1)))
+    }
+
+    async fn install(&self, version: &'static str) -> Result<Installed, AnsibleError> {
         // A folder of its own for every attempt: what an interrupted one left running can't spoil this one.
-        let name = format!("venv-{}", uuid::Uuid::new_v4());
+        let name = format!("{PREFIX}{version}-{}", uuid::Uuid::new_v4());
         let folder = std::path::absolute(self.folder.join(&name)).map_err(|error| self.unusable(&error))?;
         std::fs::create_dir_all(&folder).map_err(|error| self.unusable(&error))?;
-        self.say("Making a Python environment for ansible in the data directory.");
+        self.say(&format!("Installing ansible-core {version} for first use: making a Python environment."));
         let path = folder.to_string_lossy();
-        self.run(&self.python, &["-I", "-m", "venv", &path]).await.map_err(AnsibleError::NoVenv)?;
-        self.say(&format!(
-            "Installing ansible-core {version} in the data directory; this is done once and takes about a minute."
-        ));
+        if let Err(why) = self.run(&self.python, &["-I", "-m", "venv", &path]).await {
+            drop(std::fs::remove_dir_all(&folder));
+            return Err(AnsibleError::NoVenv(why));
+        }
+        self.say(&format!("Installing ansible-core {version} for first use. This takes about a minute."));
         let bin = folder.join("bin");
         let pip = [
             "-m",
@@ -177,22 +200,38 @@ impl Ansible {
             drop(std::fs::remove_dir_all(&folder));
             return Err(AnsibleError::NotInstalled(why));
         }
-        let current =
-            serde_json::to_vec(&Current { folder: name.clone(), version: (*version).to_owned() }).unwrap_or_default();
+        let current = serde_json::to_vec(&Current { folder: name, version: version.to_owned() }).unwrap_or_default();
         write_durably(&self.folder.join("current.json"), &current, 0o600).map_err(|error| self.unusable(&error))?;
-        self.remove_all_but(&name);
-        Ok(Installed { bin, version: (*version).to_owned() })
+        Ok(Installed { bin, version: version.to_owned() })
     }
 
-    fn remove_all_but(&self, current: &str) {
-        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let old = entries.filter(|entry| {
-            let name = entry.file_name();
-            name.to_string_lossy().starts_with("venv-") && name != *current
+    /// Removes installations that no run uses any more. To be called when a run has ended; where there is only one, it costs
+    /// a look into a folder.
+    pub(super) async fn forget_unused(&self) {
+        // Whoever holds the lock is about to look too.
+        let current = self.attempt.try_lock().ok().and_then(|attempt| match &*attempt {
+            Attempt::Done(installed) if self.existing.is_none() => Some(installed.clone()),
+            _ => None,
         });
-        for entry in old {
-            drop(std::fs::remove_dir_all(entry.path()));
+        if let Some(current) = current {
+            self.remove_unused(&current).await;
         }
+    }
+
+    async fn remove_unused(&self, current: &Installed) {
+        let (data_dir, folder) = (self.data_dir.clone(), self.folder.clone());
+        let current = current.bin.parent().and_then(Path::file_name).unwrap_or_default().to_owned();
+        let remove = move || {
+            let names = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+            for old in names.filter(|name| *name != current) {
+                let name = old.to_string_lossy();
+                if name.starts_with(PREFIX) && !run_dir::is_given(&data_dir, &format!("/{name}/")) {
+                    tracing::info!(%name, "removing an ansible that no run uses any more");
+                    drop(std::fs::remove_dir_all(folder.join(&old)));
+                }
+            }
+        };
+        drop(tokio::task::spawn_blocking(remove).await);
     }
 
     fn say(&self, sentence: &str) {
@@ -222,37 +261,5 @@ impl Ansible {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn an_existing_installation_is_used_as_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("ansible-playbook"), "").unwrap();
-        let ansible = Ansible::new(folder.path(), Some(folder.path().to_owned()));
-        assert_eq!(ansible.installed().await.unwrap().bin, folder.path());
-    }
-
-    #[tokio::test]
-    async fn a_wrong_folder_is_named_in_the_error() {
-        let folder = tempfile::tempdir().unwrap();
-        let ansible = Ansible::new(folder.path(), Some(folder.path().join("nothing")));
-        assert!(ansible.installed().await.unwrap_err().to_string().contains("nothing holds no ansible-playbook"));
-    }
-
-    #[tokio::test]
-    async fn a_failed_attempt_says_why_and_is_repeated_on_the_next_use() {
-        let folder = tempfile::tempdir().unwrap();
-        let ansible = Ansible::new(folder.path(), None).with_python(folder.path().join("python"));
-        let error = ansible.installed().await.unwrap_err().to_string();
-        assert!(error.contains("Python 3 was not found"), "{error}");
-        std::os::unix::fs::symlink("/bin/false", folder.path().join("python")).unwrap();
-        assert!(ansible.installed().await.is_err());
-        std::fs::remove_file(folder.path().join("python")).unwrap();
-        std::fs::write(folder.path().join("python"), "#!/bin/sh\necho 3 7\n").unwrap();
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(folder.path().join("python"), std::fs::Permissions::from_mode(0o700)).unwrap();
-        let error = ansible.installed().await.unwrap_err().to_string();
-        assert!(error.contains("Python 3.7"), "{error}");
-    }
-}
+#[path = "ansible_tests.rs"]
+mod tests;

@@ -204,6 +204,7 @@ impl Node {
         if !is_terminal(&life.pod) {
             self.report(life, Stage::Ended(ended)).await?;
         }
+        self.options.ansible.forget_unused().await;
         if life.is_stopping() {
             let uid = Preconditions { uid: Some(life.uid.clone()), resource_version: None };
             let now =

@@ -160,6 +160,15 @@ pub(crate) fn all(data_dir: &Path) -> PathBuf {
     data_dir.join("runs")
 }
 
+/// Whether a run that has not ended was given `path` in its environment. What can't be read may have been.
+pub(crate) fn is_given(data_dir: &Path, path: &str) -> bool {
+    let runs = fs::read_dir(all(data_dir)).into_iter().flatten().flatten().map(|entry| RunDir::at(entry.path()));
+    runs.filter(|run| !run.has_exit()).any(|run| match run.start() {
+        Ok(start) => start.is_some_and(|start| start.env.iter().any(|(_, value)| value.contains(path))),
+        Err(_) => true,
+    })
+}
+
 /// The whole file or none of it, also after a power cut.
 pub(crate) fn write_durably(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     write(path, bytes, mode, File::sync_all)?;

@@ -34,11 +34,13 @@ pub(crate) struct Settings {
     pub(crate) max_parallel: usize,
     pub(crate) shim: Option<PathBuf>,
     pub(crate) ansible: Option<PathBuf>,
+    /// Installs ansible with this Python, instead of using one that is there.
+    pub(crate) python: Option<PathBuf>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { max_parallel: 16, shim: None, ansible: None }
+        Self { max_parallel: 16, shim: None, ansible: None, python: None }
     }
 }
 
@@ -58,10 +60,13 @@ impl Stage {
         let options = RunnerOptions {
             data_dir: dir.path().into(),
             shim: settings.shim.clone().unwrap_or_else(|| shim_program(dir.path())),
-            ansible: Arc::new(Ansible::new(
-                dir.path(),
-                Some(settings.ansible.clone().unwrap_or_else(|| no_ansible(dir.path()))),
-            )),
+            ansible: Arc::new(match &settings.python {
+                Some(python) => Ansible::new(dir.path(), None).with_python(python),
+                None => {
+                    let existing = settings.ansible.clone();
+                    Ansible::new(dir.path(), Some(existing.unwrap_or_else(|| no_ansible(dir.path()))))
+                }
+            }),
             max_parallel: settings.max_parallel,
         };
         let running = runner::run(api.client("runner"), options, shutdown.clone());
@@ -227,6 +232,22 @@ pub(crate) fn is_running(pod: &Pod) -> bool {
 fn no_ansible(dir: &Path) -> PathBuf {
     std::fs::write(dir.join("ansible-playbook"), "").unwrap();
     dir.to_owned()
+}
+
+/// A Python whose virtual environments hold a copy of itself; it installs whatever it is asked to, and does nothing.
+pub(crate) fn python_that_pretends(dir: &Path) -> PathBuf {
+    let path = dir.join("python");
+    let text = format!(
+        "#!/bin/sh
+         case \"$*\" in
+           *version_info*) echo 3 11 ;;
+           '-I -m venv '*) mkdir -p \"$4/bin\" && cp '{}' \"$4/bin/python3\" ;;
+         esac",
+        path.display()
+    );
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+    path
 }
 
 /// This test program itself is the shim: see [`shim_process`].

@@ -1,0 +1,124 @@
+//! With a Python that only pretends: what is asked of it, and what becomes of the folders.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+use crate::runner::run_dir::{Cause, Exit, RunDir, Start};
+
+/// Python 3.11 whose virtual environments hold a copy of itself. `breaks` is what it can't do.
+fn python(folder: &Path, breaks: &str) -> PathBuf {
+    let path = folder.join("python");
+    let script = format!(
+        "#!/bin/sh
+         case \"$*\" in
+           '' | {breaks}) exit 1 ;;
+           *version_info*) echo 3 11 ;;
+           '-I -m venv '*) mkdir -p \"$4/bin\" && cp '{}' \"$4/bin/python3\" ;;
+         esac",
+        path.display()
+    );
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o700)).unwrap();
+    path
+}
+
+/// Installs with that Python, as a program that is started anew.
+async fn installed(data: &Path, breaks: &str) -> (Ansible, Installed) {
+    let ansible = Ansible::new(data, None).with_python(python(data, breaks));
+    let installed = ansible.installed().await.unwrap();
+    (ansible, installed)
+}
+
+/// As an older program left it: another version, which works.
+fn age(data: &Path) {
+    let path = data.join("ansible/current.json");
+    let mut current: Current = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    current.version = "2.16.0".into();
+    std::fs::write(path, serde_json::to_vec(&current).unwrap()).unwrap();
+}
+
+fn run_with(data: &Path, installed: &Installed) -> RunDir {
+    let run = RunDir::of(data, "a-run");
+    run.make().unwrap();
+    let env = vec![("PATH".to_owned(), format!("{}:/usr/bin", installed.bin.display()))];
+    let start = Start { uid: "a-run".into(), command: vec!["x".into()], env, directory: data.into(), log_limit: 1 };
+    run.save_start(&start).unwrap();
+    run
+}
+
+#[tokio::test]
+async fn a_newer_version_leaves_the_older_one_to_the_runs_that_use_it() {
+    let data = tempfile::tempdir().unwrap();
+    let (_, old) = installed(data.path(), "never").await;
+    age(data.path());
+    let run = run_with(data.path(), &old);
+
+    let (ansible, new) = installed(data.path(), "never").await;
+    assert_ne!(new.bin, old.bin);
+    assert!(new.bin.to_string_lossy().contains(&new.version), "{}", new.bin.display());
+    assert!(old.bin.join("python3").exists(), "it was taken from a run");
+    ansible.forget_unused().await;
+    assert!(old.bin.join("python3").exists(), "it was taken from a run");
+
+    let now = jiff::Timestamp::now();
+    run.save_exit(&Exit { code: 0, cause: Cause::Exited, started_at: None, finished_at: now }).unwrap();
+    ansible.forget_unused().await;
+    assert!(!old.bin.exists(), "nobody uses it any more");
+    assert!(new.bin.join("python3").exists());
+}
+
+#[tokio::test]
+async fn what_works_stays_where_a_newer_version_cannot_be_had() {
+    let data = tempfile::tempdir().unwrap();
+    let (_, old) = installed(data.path(), "never").await;
+    age(data.path());
+    let (_, still) = installed(data.path(), "'-I -m venv '*").await;
+    assert_eq!((still.bin, still.version.as_str()), (old.bin.clone(), "2.16.0"));
+    let (_, still) = installed(data.path(), "*version_info*").await;
+    assert_eq!(still.bin, old.bin, "and where the system's Python is gone");
+    let left = std::fs::read_dir(data.path().join("ansible")).unwrap().count();
+    assert_eq!(left, 2, "an attempt that failed left something behind");
+}
+
+#[tokio::test]
+async fn what_is_being_installed_is_said_with_its_version() {
+    let data = tempfile::tempdir().unwrap();
+    let ansible = Ansible::new(data.path(), None).with_python(python(data.path(), "never"));
+    let mut progress = ansible.progress();
+    let said = async {
+        progress.changed().await.unwrap();
+        progress.borrow_and_update().clone()
+    };
+    let (said, _) = tokio::join!(said, ansible.installed());
+    assert!(said.starts_with("Installing ansible-core 2.18.19 for first use"), "{said}");
+}
+
+#[tokio::test]
+async fn an_existing_installation_is_used_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("ansible-playbook"), "").unwrap();
+    let ansible = Ansible::new(folder.path(), Some(folder.path().to_owned()));
+    assert_eq!(ansible.installed().await.unwrap().bin, folder.path());
+}
+
+#[tokio::test]
+async fn a_wrong_folder_is_named_in_the_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let ansible = Ansible::new(folder.path(), Some(folder.path().join("nothing")));
+    assert!(ansible.installed().await.unwrap_err().to_string().contains("nothing holds no ansible-playbook"));
+}
+
+#[tokio::test]
+async fn a_failed_attempt_says_why_and_is_repeated_on_the_next_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let ansible = Ansible::new(folder.path(), None).with_python(folder.path().join("python"));
+    let error = ansible.installed().await.unwrap_err().to_string();
+    assert!(error.contains("Python 3 was not found"), "{error}");
+    std::os::unix::fs::symlink("/bin/false", folder.path().join("python")).unwrap();
+    assert!(ansible.installed().await.is_err());
+    std::fs::remove_file(folder.path().join("python")).unwrap();
+    std::fs::write(folder.path().join("python"), "#!/bin/sh\necho 3 7\n").unwrap();
+    std::fs::set_permissions(folder.path().join("python"), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let error = ansible.installed().await.unwrap_err().to_string();
+    assert!(error.contains("Python 3.7"), "{error}");
+}
