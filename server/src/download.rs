@@ -36,7 +36,7 @@ pub(crate) async fn log(
             let over = async move {
                 tokio::select! {
                     () = web.stop.cancelled() => "The server was stopped.",
-                    () = web.sessions.ended(&session) => "The session ended.",
+                    () = web.over(&session) => "The session ended.",
                 }
             };
             (head, Body::from_stream(whole_or_cut(chunks, over.boxed()))).into_response()

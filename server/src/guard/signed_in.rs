@@ -10,7 +10,7 @@ use axum::{
 };
 use http::{Method, StatusCode};
 
-use crate::{forms, guard::as_json, router::Web, session::page};
+use crate::{forms, guard::as_json, router::Web, session::{page, taken_back::TakenBack}};
 
 /// What a stranger may ask for.
 fn is_open(path: &str) -> bool {
@@ -19,14 +19,23 @@ fn is_open(path: &str) -> bool {
 
 /// The layer. It puts the session into the request's extensions.
 pub async fn layer(State(web): State<Arc<Web>>, mut request: Request, next: Next) -> Response {
-    let session = web.sessions.of(request.headers());
+    let session = match web.sessions.of(request.headers()) {
+        Some(session) if web.stands(&session).await => Some(session),
+        Some(_) => {
+            request.extensions_mut().insert(TakenBack);
+            None
+        }
+        None => None,
+    };
     let (path, signed_in) = (request.uri().path(), session.is_some());
     if !signed_in && !is_open(path) {
         let for_programs = path == "/live" || path.starts_with("/api");
         if for_programs || !matches!(*request.method(), Method::GET | Method::HEAD | Method::POST) {
             return as_json(&Problem::SignedOut);
         }
-        let sign_in = page::address(request.uri().path_and_query().map_or(path, |whole| whole.as_str()));
+        let here = request.uri().path_and_query().map_or(path, |whole| whole.as_str());
+        let taken_back = request.extensions().get::<TakenBack>().is_some();
+        let sign_in = if taken_back { page::address_after_end(here) } else { page::address(here) };
         // What was typed into a form is not lost with the session. After any other POST the person comes back to the page.
         let held = if request.method() == Method::POST { forms::hold(&web, request).await } else { None };
         return held.unwrap_or_else(|| Redirect::to(&sign_in).into_response());
@@ -34,10 +43,9 @@ pub async fn layer(State(web): State<Arc<Web>>, mut request: Request, next: Next
     let Some(session) = session else { return next.run(request).await };
     request.extensions_mut().insert(session.clone());
     let response = next.run(request).await;
-    // The cluster refused the person's token to somebody behind us. If it refuses it altogether the session is over: the
-    // next page leads to the sign-in instead of repeating this answer, and open sockets close.
+    // The cluster refused the person's token to somebody behind us: the next request asks whether it accepts it at all.
     if response.status() == StatusCode::UNAUTHORIZED {
-        page::still_accepted(&web, &session).await;
+        web.doubt(&session);
     }
     response
 }

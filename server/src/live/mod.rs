@@ -69,7 +69,7 @@ async fn serve(web: Arc<Web>, session: Session, socket: WebSocket, changes: Fram
     let (sink, requests) = socket.split();
     let mut outgoing = Outgoing(sink);
     let ending = tokio::select! {
-        () = web.sessions.ended(&session) => Ending::SignedOut,
+        () = web.over(&session) => Ending::SignedOut,
         () = web.stop.cancelled() => Ending::Stopping,
         () = talk(&web, &session, &mut outgoing, requests, changes) => Ending::Gone,
     };

@@ -5,6 +5,7 @@ pub mod links;
 pub mod page;
 mod review;
 mod revoked;
+pub mod taken_back;
 
 use std::{
     path::{Path, PathBuf},
@@ -55,6 +56,7 @@ pub struct Sessions {
     cookie: String,
     secure: bool,
     revoked: revoked::Revoked,
+    asked: taken_back::Asked,
 }
 
 /// What the cookie holds, sealed (AES-256-GCM, bound to the cookie's name).
@@ -73,7 +75,8 @@ impl Sessions {
         let key = key::read_or_make(&data.join("session.key"))?;
         // Cookies don't know ports: two consoles on one machine would sign each other out under one name. The name tells nothing.
         let cookie = format!("{}kubeonkube-{}", if secure { "__Host-" } else { "" }, key::name(&key));
-        Ok(Self { key, cookie, secure, revoked: revoked::Revoked::open(data.join("sessions-revoked"), now())? })
+        let revoked = revoked::Revoked::open(data.join("sessions-revoked"), now())?;
+        Ok(Self { key, cookie, secure, revoked, asked: taken_back::Asked::default() })
     }
 
     /// Signs `user` in until `at_most` (seconds since the epoch) or for 12 hours; returns the `Set-Cookie` value.
@@ -116,7 +119,7 @@ impl Sessions {
         self.cookie(String::new(), 0).to_string().parse().expect("a name and attributes")
     }
 
-    /// Resolves when the session is over: revoked, or 12 hours old. Open sockets wait for this.
+    /// Resolves when the session is revoked, or 12 hours old.
     pub async fn ended(&self, session: &Session) {
         let left = Duration::from_secs(session.ends.saturating_sub(now()));
         tokio::select! {

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use api::{Problem, User};
 
-use super::{Links, Reviewer, Session};
+use super::{Links, Reviewer, Session, taken_back::TakenBack};
 use crate::{
     forms::body,
     guard::{as_text, status},
@@ -53,25 +53,13 @@ pub enum SignInMode {
 pub struct Asked {
     token: String,
     next: String,
+    /// There if the session's token was taken back.
+    ended: Option<String>,
 }
 
 const SPENT: &str = "This link was used already, or is too old. Run `kubeonkube login` on the server for another one.";
 
 const ENDED: &str = "Your session ended: the cluster no longer accepts its token. Sign in with another one.";
-
-/// Whether the cluster still takes the token of this session. Where it says no, the session is over everywhere; where it
-/// doesn't say, it stands. A session without a token depends on none.
-pub(crate) async fn still_accepted(web: &Web, session: &Session) -> bool {
-    let (SignIn::Tokens(reviewer), Some(token)) = (&web.sign_in, &session.user.token) else { return true };
-    if !matches!(reviewer.review(token).await, Ok(None)) {
-        return true;
-    }
-    tracing::info!(user = session.user.name, "a session's token is no longer accepted");
-    if let Err(error) = web.sessions.revoke(session) {
-        tracing::error!(%error, "the end of a session would not survive a restart");
-    }
-    false
-}
 
 /// The page's address, with the way back.
 pub fn address(next: &str) -> String {
@@ -79,6 +67,11 @@ pub fn address(next: &str) -> String {
         "/" => "/login".into(),
         next => format!("/login?next={}", utf8_percent_encode(next, NON_ALPHANUMERIC)),
     }
+}
+
+/// The page's address for somebody whose token was taken back, with the way back.
+pub fn address_after_end(next: &str) -> String {
+    format!("/login?ended&next={}", utf8_percent_encode(local(next), NON_ALPHANUMERIC))
 }
 
 /// A place on this site, or the start page: never another site's address, in any of the ways browsers read one.
@@ -96,14 +89,12 @@ pub async fn show(
     request: Request,
 ) -> Response {
     let next = local(&asked.next).to_owned();
-    let mut problem = None;
-    if let Some(Extension(session)) = session {
-        // The cookie may outlive the token: whoever was sent here because of that must not be sent back.
-        if still_accepted(&web, &session).await {
-            return Redirect::to(&next).into_response();
-        }
-        problem = Some(ENDED.to_owned());
+    // A session whose token was taken back is none any more: whoever was sent here because of that is not sent back.
+    if session.is_some() {
+        return Redirect::to(&next).into_response();
     }
+    let taken_back = asked.ended.is_some() || request.extensions().get::<TakenBack>().is_some();
+    let problem = taken_back.then(|| ENDED.to_owned());
     let page = match &web.sign_in {
         SignIn::Links(links) => {
             let valid = Some(asked.token).filter(|token| links.waits(token));

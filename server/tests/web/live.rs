@@ -16,18 +16,18 @@ use tokio_tungstenite::{
 
 use crate::world::World;
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 const SOON: Duration = Duration::from_secs(10);
 
-async fn listen(world: &World) -> SocketAddr {
+pub(crate) async fn listen(world: &World) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("bound");
     tokio::spawn(axum::serve(listener, world.router.clone()).into_future());
     address
 }
 
-async fn connect(address: SocketAddr, cookie: &str, origin: &str) -> Result<Socket, StatusCode> {
+pub(crate) async fn connect(address: SocketAddr, cookie: &str, origin: &str) -> Result<Socket, StatusCode> {
     let mut request = format!("ws://{address}/live").into_client_request().expect("a request");
     request.headers_mut().insert(header::COOKIE, cookie.parse().expect("ascii"));
     request.headers_mut().insert(header::ORIGIN, origin.parse().expect("ascii"));
@@ -39,7 +39,7 @@ async fn connect(address: SocketAddr, cookie: &str, origin: &str) -> Result<Sock
 }
 
 /// A socket of somebody who is signed in.
-async fn open(world: &World) -> Socket {
+pub(crate) async fn open(world: &World) -> Socket {
     let (address, cookie) = (listen(world).await, world.sign_in().await);
     connect(address, &cookie, &format!("http://{address}")).await.expect("connected")
 }

@@ -181,6 +181,7 @@ async fn call(request: Request) -> Response {
             (StatusCode::UNAUTHORIZED, problem).into_response()
         }
         "/api/panic" => panic!("on purpose"),
+        "/api/refused" => StatusCode::UNAUTHORIZED.into_response(),
         _ => {
             let problem = Problem::field("text", "line 3 is not YAML");
             (StatusCode::UNPROCESSABLE_ENTITY, serde_json::to_string(&problem).expect("json")).into_response()

@@ -6,13 +6,14 @@ mod user_clients;
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use api::{Problem, User};
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use kube::{Api, Client, api::PostParams};
 use sha2::{Digest, Sha256};
+use tokio::time::Instant;
 
 use crate::kube_problem::{Doing, answer};
 
