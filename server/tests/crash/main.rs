@@ -1,5 +1,6 @@
 //! Servers and runs that are killed: with real processes, real ansible, and `kill -9`.
 
+mod once;
 mod processes;
 mod run;
 mod server;
