@@ -3,8 +3,10 @@
 mod backend;
 mod downloads;
 mod forms;
+mod listening;
 mod live;
 mod pages;
+mod promises;
 mod public_url;
 mod rights;
 mod security;

@@ -1,0 +1,37 @@
+//! Where it listens.
+
+use std::process::Command;
+
+use clap::Parser;
+use kubeonkube::{cli::Cli, config::Settings};
+
+#[test]
+fn without_a_word_everything_listens_on_loopback() {
+    for arguments in
+        [&["kubeonkube"][..], &["kubeonkube", "--demo"], &["kubeonkube", "--public-url", "https://a.example"]]
+    {
+        let args = Cli::try_parse_from(arguments).expect("parses").serve;
+        let settings = Settings::new(&args, None).expect("valid");
+        assert!(settings.listen.ip().is_loopback(), "{arguments:?}: the console on {}", settings.listen);
+        assert!(settings.kube_listen.ip().is_loopback(), "{arguments:?}: kubectl's port on {}", settings.kube_listen);
+    }
+}
+
+#[test]
+fn beyond_loopback_an_https_address_is_required_wherever_the_wish_comes_from() {
+    let data = tempfile::tempdir().expect("a directory");
+    let refused = |arguments: &[&str], environment: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube"));
+        command.env_clear().env("KUBEONKUBE_DATA_DIR", data.path().join("data")).args(arguments);
+        let output = command.envs(environment.iter().copied()).output().expect("ran");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains("plain http"), "{arguments:?} {environment:?}: {said}");
+    };
+    for open in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        refused(&["--listen", open], &[]);
+        refused(&["serve", "--listen", open], &[]);
+        refused(&[], &[("KUBEONKUBE_LISTEN", open)]);
+        refused(&["--listen", open, "--public-url", "http://127.0.0.1:7080"], &[]);
+    }
+    assert!(!data.path().join("data").exists(), "it began before it looked");
+}

@@ -1,0 +1,24 @@
+//! `docs/security.md` says what proves each promise; here it is seen that those tests are there.
+
+use std::{fs, path::Path};
+
+#[test]
+fn every_promise_of_the_security_page_names_tests_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let page = fs::read_to_string(root.join("docs/security.md")).expect("the page");
+    let rows = page.lines().filter(|line| line.starts_with('|') && line.contains('/'));
+    let mut tests = 0;
+    for row in rows {
+        let proof = row.trim_matches('|').rsplit_once(" | ").map(|(_, proof)| proof).expect("two columns");
+        let mut source = String::new();
+        for word in proof.split('`').skip(1).step_by(2) {
+            if word.contains('/') {
+                source = fs::read_to_string(root.join(word)).unwrap_or_else(|error| panic!("{word}: {error}"));
+                continue;
+            }
+            assert!(source.contains(&format!("fn {word}(")), "there is no test {word} for: {row}");
+            tests += 1;
+        }
+    }
+    assert!(tests > 40, "only {tests} tests were found on the page");
+}
