@@ -181,8 +181,8 @@ async fn everything(cluster: &Cluster) -> Vec<String> {
     let clusters = Api::<crd::Cluster>::all(admin.clone()).list(&all).await.expect("clusters");
     let operations = Api::<ClusterOperation>::all(admin).list(&all).await.expect("operations");
     let mut names: Vec<String> = maps.iter().map(|map| format!("{} {:?}", map.name_any(), map.data)).collect();
-    names.extend(secrets.iter().map(|secret| secret.name_any()));
-    names.extend(clusters.iter().map(|cluster| cluster.name_any()));
-    names.extend(operations.iter().map(|operation| operation.name_any()));
+    names.extend(secrets.iter().map(ResourceExt::name_any));
+    names.extend(clusters.iter().map(ResourceExt::name_any));
+    names.extend(operations.iter().map(ResourceExt::name_any));
     names
 }

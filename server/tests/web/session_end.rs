@@ -5,7 +5,6 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
 };
 
 use api::{Problem, User, live::LiveFrame};
