@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::core::v1::{Container, EnvVar, Pod};
+use k8s_openapi::api::core::v1::{Container, Pod};
 
-/// Values that a pod refers to: the keys of its Secrets and ConfigMaps.
-pub(crate) type Data = BTreeMap<String, Vec<u8>>;
+/// The Secrets that a pod refers to, by name, with their keys.
+pub(crate) type Secrets = BTreeMap<String, BTreeMap<String, Vec<u8>>>;
 
 /// Why a container can't be made of a pod; in the words of the kubelet where it has some.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unfit {
-    #[error("{0} \"{1}\" not found")]
-    Missing(Source, String),
-    #[error("couldn't find key {key} in {source_of} {namespace}/{name}")]
-    MissingKey { source_of: Source, namespace: String, name: String, key: String },
+    #[error("secret \"{0}\" not found")]
+    Missing(String),
+    #[error("couldn't find key {key} in secret {namespace}/{name}")]
+    MissingKey { namespace: String, name: String, key: String },
     #[error(
-        "volume \"{volume}\" is of a kind that local runs don't have; they have secret, configMap, projected and emptyDir"
+        "volume \"{volume}\" is of a kind that local runs don't have; they have whole volumes of kind secret and emptyDir"
     )]
     VolumeKind { volume: String },
     #[error("volume \"{0}\" is mounted but not defined")]
@@ -30,27 +30,6 @@ pub(crate) enum Unfit {
     VariableKind(String),
 }
 
-/// Where values come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Source {
-    Secret,
-    ConfigMap,
-}
-
-impl std::fmt::Display for Source {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Secret => "secret",
-            Self::ConfigMap => "configmap",
-        })
-    }
-}
-
-/// Gives the data of the Secret or ConfigMap of that name in the pod's namespace.
-pub(crate) trait Lookup {
-    fn data(&self, source: Source, name: &str) -> Option<&Data>;
-}
-
 /// The one container that is run.
 pub(crate) fn only_container(pod: &Pod) -> Result<&Container, Unfit> {
     let spec = pod.spec.as_ref().ok_or(Unfit::Containers(0))?;
@@ -60,34 +39,25 @@ pub(crate) fn only_container(pod: &Pod) -> Result<&Container, Unfit> {
 
 /// The whole environment: `fixed` first, what the pod says over it, `forced` over that. Later variables may refer to earlier ones.
 pub(crate) fn environment(
-    pod: &Pod,
     container: &Container,
-    lookup: &impl Lookup,
     fixed: &[(&str, String)],
     forced: &[(&str, String)],
 ) -> Result<BTreeMap<String, String>, Unfit> {
-    let mut all: BTreeMap<String, String> = BTreeMap::new();
-    for from in container.env_from.iter().flatten() {
-        let prefix = from.prefix.as_deref().unwrap_or_default();
-        let secret = from.secret_ref.as_ref().map(|at| (Source::Secret, &at.name, at.optional));
-        let map = from.config_map_ref.as_ref().map(|at| (Source::ConfigMap, &at.name, at.optional));
-        let Some((source, name, optional)) = secret.or(map) else { continue };
-        match lookup.data(source, name) {
-            Some(data) => all.extend(data.iter().map(|(key, value)| (format!("{prefix}{key}"), text(value)))),
-            None if optional == Some(true) => {}
-            None => return Err(Unfit::Missing(source, name.clone())),
-        }
+    if container.env_from.as_ref().is_some_and(|all| !all.is_empty()) {
+        return Err(Unfit::VariableKind("envFrom".into()));
     }
+    let mut all: BTreeMap<String, String> = BTreeMap::new();
     // Known before the pod's own variables are read, so that `$(KUBEONKUBE_ROOT)` in them means what it will be.
     let known = |all: &BTreeMap<String, String>, name: &str| {
         let forced = forced.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
         forced.or_else(|| all.get(name).cloned())
     };
     for variable in container.env.iter().flatten() {
-        if let Some(value) = value(pod, variable, lookup)? {
-            let value = expand(&value, |name| known(&all, name));
-            all.insert(variable.name.clone(), value);
+        if variable.value_from.is_some() {
+            return Err(Unfit::VariableKind(variable.name.clone()));
         }
+        let value = expand(variable.value.as_deref().unwrap_or_default(), |name| known(&all, name));
+        all.insert(variable.name.clone(), value);
     }
     for (name, value) in fixed {
         all.entry((*name).to_owned()).or_insert_with(|| value.clone());
@@ -104,48 +74,6 @@ pub(crate) fn command_line(
     let command = container.command.as_ref().filter(|command| !command.is_empty()).ok_or(Unfit::NoCommand)?;
     let words = command.iter().chain(container.args.iter().flatten());
     Ok(words.map(|word| expand(word, |name| environment.get(name).cloned())).collect())
-}
-
-/// None for a key that is optional and missing.
-fn value(pod: &Pod, variable: &EnvVar, lookup: &impl Lookup) -> Result<Option<String>, Unfit> {
-    let Some(from) = &variable.value_from else { return Ok(Some(variable.value.clone().unwrap_or_default())) };
-    if let Some(field) = &from.field_ref {
-        return field_of(pod, &field.field_path).map(Some).ok_or_else(|| Unfit::VariableKind(variable.name.clone()));
-    }
-    let secret = from.secret_key_ref.as_ref().map(|at| (Source::Secret, &at.name, &at.key, at.optional));
-    let map = from.config_map_key_ref.as_ref().map(|at| (Source::ConfigMap, &at.name, &at.key, at.optional));
-    let Some((source, name, key, optional)) = secret.or(map) else {
-        return Err(Unfit::VariableKind(variable.name.clone()));
-    };
-    let data = lookup.data(source, name);
-    match data.and_then(|data| data.get(key)) {
-        Some(value) => Ok(Some(text(value))),
-        None if optional == Some(true) => Ok(None),
-        None if data.is_none() => Err(Unfit::Missing(source, name.clone())),
-        None => {
-            let namespace = pod.metadata.namespace.clone().unwrap_or_default();
-            Err(Unfit::MissingKey { source_of: source, namespace, name: name.clone(), key: key.clone() })
-        }
-    }
-}
-
-fn field_of(pod: &Pod, path: &str) -> Option<String> {
-    let labelled = |all: &Option<BTreeMap<String, String>>, prefix: &str| {
-        let key = path.strip_prefix(prefix)?.strip_prefix("['")?.strip_suffix("']")?;
-        Some(all.as_ref().and_then(|all| all.get(key)).cloned().unwrap_or_default())
-    };
-    match path {
-        "metadata.name" => pod.metadata.name.clone(),
-        "metadata.namespace" => pod.metadata.namespace.clone(),
-        "metadata.uid" => pod.metadata.uid.clone(),
-        "spec.nodeName" => pod.spec.as_ref()?.node_name.clone(),
-        _ => labelled(&pod.metadata.labels, "metadata.labels")
-            .or_else(|| labelled(&pod.metadata.annotations, "metadata.annotations")),
-    }
-}
-
-fn text(value: &[u8]) -> String {
-    String::from_utf8_lossy(value).into_owned()
 }
 
 /// Kubernetes' own expansion: `$(NAME)` is the variable's value, or stays as it is where there is none; `$$` is a dollar.
@@ -177,19 +105,6 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    struct Known(BTreeMap<(Source, String), Data>);
-
-    impl Lookup for Known {
-        fn data(&self, source: Source, name: &str) -> Option<&Data> {
-            self.0.get(&(source, name.to_owned()))
-        }
-    }
-
-    fn known() -> Known {
-        let data = Data::from([("colour".to_owned(), b"green".to_vec())]);
-        Known([((Source::Secret, "paint".to_owned()), data)].into())
-    }
-
     fn pod(container: &serde_json::Value) -> Pod {
         let pod = json!({"metadata": {"name": "p", "namespace": "n", "uid": "u"}, "spec": {"containers": [container]}});
         serde_json::from_value(pod).unwrap()
@@ -214,30 +129,31 @@ mod tests {
     #[test]
     fn the_runners_own_values_win_and_are_what_the_command_sees() {
         let pod = pod(
-            &json!({"name": "c", "command": ["python3", "$(KUBEONKUBE_ROOT)/conf/x.py"], "args": ["$(COLOUR)", "$(NAME)"], "env": [
+            &json!({"name": "c", "command": ["python3", "$(KUBEONKUBE_ROOT)/conf/x.py"], "args": ["$(COLOUR)"], "env": [
             {"name": "KUBEONKUBE_ROOT", "value": ""}, {"name": "AT", "value": "$(KUBEONKUBE_ROOT)/a"}, {"name": "LANG", "value": "de"},
-            {"name": "COLOUR", "valueFrom": {"secretKeyRef": {"name": "paint", "key": "colour"}}},
-            {"name": "NONE", "valueFrom": {"secretKeyRef": {"name": "paint", "key": "size", "optional": true}}},
-            {"name": "NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}]}),
+            {"name": "COLOUR", "value": "green"}, {"name": "EMPTY"}]}),
         );
         let container = only_container(&pod).unwrap();
         let fixed = [("LANG", "C.UTF-8".to_owned()), ("HOME", "/h".to_owned())];
-        let all = environment(&pod, container, &known(), &fixed, &[("KUBEONKUBE_ROOT", "/r".to_owned())]).unwrap();
+        let all = environment(container, &fixed, &[("KUBEONKUBE_ROOT", "/r".to_owned())]).unwrap();
         let of = |name: &str| all.get(name).map(String::as_str);
-        assert_eq!((of("AT"), of("LANG"), of("HOME"), of("NONE")), (Some("/r/a"), Some("de"), Some("/h"), None));
-        assert_eq!(command_line(container, &all).unwrap(), ["python3", "/r/conf/x.py", "green", "p"]);
+        assert_eq!((of("AT"), of("LANG"), of("HOME"), of("EMPTY")), (Some("/r/a"), Some("de"), Some("/h"), Some("")));
+        assert_eq!(command_line(container, &all).unwrap(), ["python3", "/r/conf/x.py", "green"]);
     }
 
     #[test]
-    fn what_is_missing_is_named() {
-        let gone = |env: serde_json::Value| {
-            let pod = pod(&json!({"name": "c", "env": [env]}));
-            environment(&pod, only_container(&pod).unwrap(), &known(), &[], &[]).unwrap_err().to_string()
+    fn what_local_runs_do_not_have_is_refused_by_name() {
+        let refused = |container: serde_json::Value| {
+            let pod = pod(&container);
+            environment(only_container(&pod).unwrap(), &[], &[]).unwrap_err()
         };
-        let from =
-            |name: &str, key: &str| json!({"name": "X", "valueFrom": {"secretKeyRef": {"name": name, "key": key}}});
-        assert_eq!(gone(from("ink", "colour")), "secret \"ink\" not found");
-        assert_eq!(gone(from("paint", "size")), "couldn't find key size in secret n/paint");
+        let from = json!({"secretKeyRef": {"name": "paint", "key": "colour"}});
+        assert_eq!(
+            refused(json!({"name": "c", "env": [{"name": "X", "valueFrom": from}]})),
+            Unfit::VariableKind("X".into())
+        );
+        let all = json!([{"configMapRef": {"name": "paint"}}]);
+        assert_eq!(refused(json!({"name": "c", "envFrom": all})), Unfit::VariableKind("envFrom".into()));
         let bare = pod(&json!({"name": "c"}));
         assert_eq!(command_line(only_container(&bare).unwrap(), &BTreeMap::new()), Err(Unfit::NoCommand));
     }

@@ -1,18 +1,17 @@
 //! The beginning of a pod's life: its place, its ansible, its root, and the start of its shim.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::{ConfigMap, Container, Pod, Secret};
+use k8s_openapi::api::core::v1::{Container, Pod, Secret};
 use kube::api::Patch;
 use kube::{Api, ResourceExt};
 use serde_json::json;
 
-use super::container::{self, Data, Lookup, Source, Unfit};
+use super::container::{self, Secrets, Unfit};
 use super::kubelet::is_scheduled;
 use super::life::{Life, Node, Setback, manager};
 use super::pod_status::Stage;
@@ -108,12 +107,12 @@ impl Node {
             Ok(container) => container,
             Err(unfit) => return self.refuse(life, &unfit).await,
         };
-        let given = self.given(pod, container).await?;
-        let layout = match volumes::layout(pod, container, &given) {
+        let secrets = self.secrets(pod).await?;
+        let layout = match volumes::layout(pod, container, &secrets) {
             Ok(layout) => layout,
             Err(unfit) => return self.refuse(life, &unfit).await,
         };
-        let start = match self.start_of(life, container, &given) {
+        let start = match self.start_of(life, container) {
             Ok(start) => start,
             Err(unfit) => return self.refuse(life, &unfit).await,
         };
@@ -130,7 +129,7 @@ impl Node {
         Ok(made.then_some(start))
     }
 
-    fn start_of(&self, life: &Life, container: &Container, given: &Given) -> Result<Start, Unfit> {
+    fn start_of(&self, life: &Life, container: &Container) -> Result<Start, Unfit> {
         let root = life.dir.root();
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let bin = life.installed.as_ref().map(|installed| text(&installed.bin)).unwrap_or_default();
@@ -138,32 +137,23 @@ impl Node {
             [("LANG", "C.UTF-8".to_owned()), ("HOSTNAME", life.pod.name_any()), ("HOME", text(&life.home(container)))];
         let path = format!("{bin}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
         let forced = [("KUBEONKUBE_ROOT", text(&root)), ("PATH", path)];
-        let env = container::environment(&life.pod, container, given, &fixed, &forced)?;
+        let env = container::environment(container, &fixed, &forced)?;
         let command = container::command_line(container, &env)?;
         let env = env.into_iter().collect();
         Ok(Start { uid: life.uid.clone(), command, env, directory: root, log_limit: LOG_LIMIT })
     }
 
-    /// Everything the pod refers to, as it is now.
-    async fn given(&self, pod: &Pod, container: &Container) -> Result<Given, Setback> {
-        let namespace = pod.namespace().unwrap_or_default();
-        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &namespace);
-        let maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), &namespace);
-        let mut given = Given::default();
-        for (source, name) in volumes::sources(pod, container) {
-            let data: Option<Data> = match source {
-                Source::Secret => secrets
-                    .get_opt(&name)
-                    .await?
-                    .map(|found| plain(found.data.into_iter().flatten().map(|(key, value)| (key, value.0)))),
-                Source::ConfigMap => maps.get_opt(&name).await?.map(|found| {
-                    let text = found.data.into_iter().flatten().map(|(key, value)| (key, value.into_bytes()));
-                    plain(text.chain(found.binary_data.into_iter().flatten().map(|(key, value)| (key, value.0))))
-                }),
-            };
-            given.0.extend(data.map(|data| ((source, name), data)));
+    /// The Secrets that the pod refers to, as they are now.
+    async fn secrets(&self, pod: &Pod) -> Result<Secrets, Setback> {
+        let api: Api<Secret> = Api::namespaced(self.client.clone(), &pod.namespace().unwrap_or_default());
+        let mut found = Secrets::new();
+        for name in volumes::secrets(pod) {
+            if let Some(secret) = api.get_opt(name).await? {
+                let data = secret.data.into_iter().flatten().map(|(key, value)| (key, value.0));
+                found.insert(name.to_owned(), data.collect());
+            }
         }
-        Ok(given)
+        Ok(found)
     }
 
     /// The pod can't be run as it is; perhaps what is missing comes.
@@ -207,18 +197,4 @@ impl Node {
             .spawn();
         spawned.map_err(|error| Setback::Shim(shim.display().to_string(), error.to_string()))
     }
-}
-
-/// Data read from the API for one pod.
-#[derive(Default)]
-struct Given(BTreeMap<(Source, String), Data>);
-
-impl Lookup for Given {
-    fn data(&self, source: Source, name: &str) -> Option<&Data> {
-        self.0.get(&(source, name.to_owned()))
-    }
-}
-
-fn plain(entries: impl Iterator<Item = (String, Vec<u8>)>) -> Data {
-    entries.collect()
 }

@@ -1,14 +1,15 @@
 //! The volumes of a pod as files below its root.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
-use k8s_openapi::api::core::v1::{ConfigMapVolumeSource, Container, KeyToPath, Pod, SecretVolumeSource, Volume};
+use k8s_openapi::api::core::v1::{Container, Pod, SecretVolumeSource};
 use rust_embed::RustEmbed;
 
-use super::container::{Data, Lookup, Source, Unfit};
+use super::container::{Secrets, Unfit};
 use super::run_dir::write_whole;
 
 /// What the image of a run has below `/kubespray`.
@@ -23,53 +24,31 @@ pub(crate) struct Layout {
     pub(crate) files: Vec<(PathBuf, u32, Vec<u8>)>,
 }
 
-/// Which Secrets and ConfigMaps a pod refers to, those of its environment included.
-pub(crate) fn sources(pod: &Pod, container: &Container) -> Vec<(Source, String)> {
-    let mut all = Vec::new();
-    for volume in pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten()) {
-        let parts = parts(volume).unwrap_or_default();
-        all.extend(parts.into_iter().map(|part| (part.source, part.name.to_owned())));
-    }
-    for from in container.env_from.iter().flatten() {
-        all.extend(from.secret_ref.iter().map(|at| (Source::Secret, at.name.clone())));
-        all.extend(from.config_map_ref.iter().map(|at| (Source::ConfigMap, at.name.clone())));
-    }
-    for from in container.env.iter().flatten().filter_map(|variable| variable.value_from.as_ref()) {
-        all.extend(from.secret_key_ref.iter().map(|at| (Source::Secret, at.name.clone())));
-        all.extend(from.config_map_key_ref.iter().map(|at| (Source::ConfigMap, at.name.clone())));
-    }
-    all.sort();
-    all.dedup();
-    all
+/// The names of the Secrets that a pod refers to.
+pub(crate) fn secrets(pod: &Pod) -> BTreeSet<&str> {
+    let volumes = pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
+    volumes.filter_map(|volume| volume.secret.as_ref()?.secret_name.as_deref()).collect()
 }
 
 /// What the mounts of the container look like.
-pub(crate) fn layout(pod: &Pod, container: &Container, lookup: &impl Lookup) -> Result<Layout, Unfit> {
+pub(crate) fn layout(pod: &Pod, container: &Container, secrets: &Secrets) -> Result<Layout, Unfit> {
     let mut layout = Layout::default();
     let volumes = || pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
     for mount in container.volume_mounts.iter().flatten() {
         let at = below_root(&mount.mount_path)?;
         let volume =
             volumes().find(|volume| volume.name == mount.name).ok_or_else(|| Unfit::NoVolume(mount.name.clone()))?;
-        let only = mount.sub_path.as_deref().filter(|path| !path.is_empty()).map(inside).transpose()?;
-        if only.is_none() || volume.empty_dir.is_some() {
-            layout.folders.push(at.clone());
-        }
-        for part in parts(volume)? {
-            let Some(data) = lookup.data(part.source, part.name) else {
-                if part.optional {
-                    continue;
-                }
-                return Err(Unfit::Missing(part.source, part.name.to_owned()));
-            };
-            for (path, mode, bytes) in part.files(pod, data)? {
-                match &only {
-                    None => layout.files.push((at.join(path), mode, bytes)),
-                    Some(wanted) if path == *wanted => layout.files.push((at.clone(), mode, bytes)),
-                    Some(_) => {}
+        let is_part = mount.sub_path.is_some() || mount.sub_path_expr.is_some();
+        match &volume.secret {
+            Some(secret) if !is_part => {
+                for (path, mode, bytes) in files(pod, secret, secrets)? {
+                    layout.files.push((at.join(path), mode, bytes));
                 }
             }
+            None if volume.empty_dir.is_some() && !is_part => {}
+            _ => return Err(Unfit::VolumeKind { volume: volume.name.clone() }),
         }
+        layout.folders.push(at);
     }
     Ok(layout)
 }
@@ -97,91 +76,27 @@ pub(crate) fn materialise(root: &Path, layout: &Layout) -> io::Result<()> {
     fs::set_permissions(root, fs::Permissions::from_mode(0o700))
 }
 
-/// One Secret or ConfigMap in a volume.
-struct Part<'a> {
-    source: Source,
-    name: &'a str,
-    items: Option<&'a [KeyToPath]>,
-    mode: Option<i32>,
-    optional: bool,
-}
-
-impl Part<'_> {
-    fn files(&self, pod: &Pod, data: &Data) -> Result<Vec<(PathBuf, u32, Vec<u8>)>, Unfit> {
-        let Some(items) = self.items else {
-            return data
-                .iter()
-                .map(|(key, bytes)| Ok((inside(key)?, private_mode(self.mode), bytes.clone())))
-                .collect();
-        };
-        let mut files = Vec::new();
-        for item in items {
-            match data.get(&item.key) {
-                Some(bytes) => files.push((inside(&item.path)?, private_mode(item.mode.or(self.mode)), bytes.clone())),
-                None if self.optional => {}
-                None => {
-                    let namespace = pod.metadata.namespace.clone().unwrap_or_default();
-                    return Err(Unfit::MissingKey {
-                        source_of: self.source,
-                        namespace,
-                        name: self.name.to_owned(),
-                        key: item.key.clone(),
-                    });
-                }
+fn files(pod: &Pod, secret: &SecretVolumeSource, all: &Secrets) -> Result<Vec<(PathBuf, u32, Vec<u8>)>, Unfit> {
+    let (name, optional) = (secret.secret_name.clone().unwrap_or_default(), secret.optional == Some(true));
+    let Some(data) = all.get(&name) else {
+        return if optional { Ok(Vec::new()) } else { Err(Unfit::Missing(name)) };
+    };
+    let mode = secret.default_mode;
+    let Some(items) = &secret.items else {
+        return data.iter().map(|(key, bytes)| Ok((inside(key)?, private_mode(mode), bytes.clone()))).collect();
+    };
+    let mut files = Vec::new();
+    for item in items {
+        match data.get(&item.key) {
+            Some(bytes) => files.push((inside(&item.path)?, private_mode(item.mode.or(mode)), bytes.clone())),
+            None if optional => {}
+            None => {
+                let namespace = pod.metadata.namespace.clone().unwrap_or_default();
+                return Err(Unfit::MissingKey { namespace, name, key: item.key.clone() });
             }
         }
-        Ok(files)
     }
-}
-
-fn parts(volume: &Volume) -> Result<Vec<Part<'_>>, Unfit> {
-    if let Some(secret) = &volume.secret {
-        return Ok(vec![of_secret(secret)]);
-    }
-    if let Some(map) = &volume.config_map {
-        return Ok(vec![of_config_map(map)]);
-    }
-    if volume.empty_dir.is_some() {
-        return Ok(Vec::new());
-    }
-    let unknown = || Unfit::VolumeKind { volume: volume.name.clone() };
-    let projected = volume.projected.as_ref().ok_or_else(unknown)?;
-    let mut all = Vec::new();
-    for projection in projected.sources.iter().flatten() {
-        if let Some(at) = &projection.secret {
-            let optional = at.optional == Some(true);
-            all.push(Part {
-                source: Source::Secret,
-                name: &at.name,
-                items: at.items.as_deref(),
-                mode: projected.default_mode,
-                optional,
-            });
-        } else if let Some(at) = &projection.config_map {
-            let optional = at.optional == Some(true);
-            all.push(Part {
-                source: Source::ConfigMap,
-                name: &at.name,
-                items: at.items.as_deref(),
-                mode: projected.default_mode,
-                optional,
-            });
-        } else {
-            return Err(unknown());
-        }
-    }
-    Ok(all)
-}
-
-fn of_secret(secret: &SecretVolumeSource) -> Part<'_> {
-    let name = secret.secret_name.as_deref().unwrap_or_default();
-    let optional = secret.optional == Some(true);
-    Part { source: Source::Secret, name, items: secret.items.as_deref(), mode: secret.default_mode, optional }
-}
-
-fn of_config_map(map: &ConfigMapVolumeSource) -> Part<'_> {
-    let optional = map.optional == Some(true);
-    Part { source: Source::ConfigMap, name: &map.name, items: map.items.as_deref(), mode: map.default_mode, optional }
+    Ok(files)
 }
 
 /// The owner's part of a mode only: on a machine with other users, what a container hides must stay hidden. Readable in any case.
@@ -207,21 +122,15 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    struct Paint;
-
-    impl Lookup for Paint {
-        fn data(&self, source: Source, name: &str) -> Option<&Data> {
-            use std::sync::LazyLock;
-            static DATA: LazyLock<Data> =
-                LazyLock::new(|| [("a".to_owned(), b"one".to_vec()), ("b.c".to_owned(), b"two".to_vec())].into());
-            (source == Source::Secret && name == "paint").then(|| &*DATA)
-        }
+    fn paint() -> Secrets {
+        let data = [("a".to_owned(), b"one".to_vec()), ("b.c".to_owned(), b"two".to_vec())];
+        [("paint".to_owned(), data.into())].into()
     }
 
     fn laid_out(mounts: &Value, volumes: &Value) -> Result<Layout, Unfit> {
         let pod = json!({"metadata": {"namespace": "n"}, "spec": {"volumes": volumes, "containers": [{"name": "c", "volumeMounts": mounts}]}});
         let pod: Pod = serde_json::from_value(pod).unwrap();
-        layout(&pod, &pod.spec.as_ref().unwrap().containers[0], &Paint)
+        layout(&pod, &pod.spec.as_ref().unwrap().containers[0], &paint())
     }
 
     fn file(path: &str, mode: u32, text: &str) -> (PathBuf, u32, Vec<u8>) {
@@ -261,6 +170,15 @@ mod tests {
         assert!(
             refusal(json!({"name": "v", "hostPath": {"path": "/"}})).contains("of a kind that local runs don't have")
         );
+        assert!(
+            refusal(json!({"name": "v", "configMap": {"name": "paint"}}))
+                .contains("of a kind that local runs don't have")
+        );
+        let part = laid_out(
+            &json!([{"name": "v", "mountPath": "/conf/a", "subPath": "a"}]),
+            &json!([{"name": "v", "secret": {"secretName": "paint"}}]),
+        );
+        assert_eq!(part, Err(Unfit::VolumeKind { volume: "v".into() }));
         let optional = json!([{"name": "v", "secret": {"secretName": "ink", "optional": true}}]);
         assert_eq!(laid_out(&mount, &optional).unwrap().files, []);
         let escape =
