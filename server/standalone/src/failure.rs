@@ -13,8 +13,6 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// Boxed: failures travel through many small functions.
     pub(crate) details: Box<Map<String, Value>>,
-    /// `metadata.continue`: where an expired list may go on.
-    pub(crate) next: Option<String>,
 }
 
 /// One thing that is wrong with a field.
@@ -57,7 +55,7 @@ pub(crate) fn shown(value: &Value) -> String {
 
 impl Failure {
     pub(crate) fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: Box::default(), next: None }
+        Self { code, reason, message: message.into(), details: Box::default() }
     }
 
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
@@ -148,9 +146,6 @@ impl Failure {
     pub(crate) fn status(&self) -> Value {
         let mut status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": self.message, "reason": self.reason, "code": self.code});
-        if let Some(next) = &self.next {
-            status["metadata"]["continue"] = next.as_str().into();
-        }
         if !self.details.is_empty() {
             status["details"] = Value::Object((*self.details).clone());
         }

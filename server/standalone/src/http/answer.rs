@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER, VARY, WARNING, WWW_AUTHENTICATE};
 use http::{HeaderValue, Response, StatusCode};
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::events;
 use crate::failure::Failure;
@@ -24,13 +24,9 @@ pub(super) struct Reply {
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 impl Reply {
-    pub(super) fn value<T: Serialize>(status: StatusCode, value: &T, yaml: bool) -> Answer {
-        let broken = |error: String| Failure::internal(format!("the answer can't be written: {error}"));
-        if yaml {
-            let text = serde_saphyr::to_string(value).map_err(|error| broken(error.to_string()))?;
-            return Ok(Self::new(status, HeaderValue::from_static("application/yaml"), text));
-        }
-        let text = serde_json::to_vec(value).map_err(|error| broken(error.to_string()))?;
+    pub(super) fn value<T: Serialize>(status: StatusCode, value: &T) -> Answer {
+        let text = serde_json::to_vec(value);
+        let text = text.map_err(|error| Failure::internal(format!("the answer can't be written: {error}")))?;
         Ok(Self::new(status, JSON, text))
     }
 
@@ -124,22 +120,10 @@ impl Serialize for ListOf<'_> {
             map.serialize_entry("kind", &format!("{}List", kind.kind))?;
             map.serialize_entry("apiVersion", &kind.api_version())?;
         }
-        map.serialize_entry("metadata", &list_metadata(list))?;
+        map.serialize_entry("metadata", &json!({"resourceVersion": list.revision.to_string()}))?;
         map.serialize_entry("items", &Items(self))?;
         map.end()
     }
-}
-
-pub(super) fn list_metadata(list: &List) -> Value {
-    let mut metadata = Map::new();
-    metadata.insert("resourceVersion".into(), list.revision.to_string().into());
-    if let Some(next) = &list.next {
-        metadata.insert("continue".into(), next.as_str().into());
-    }
-    if let Some(remaining) = list.remaining {
-        metadata.insert("remainingItemCount".into(), remaining.into());
-    }
-    Value::Object(metadata)
 }
 
 struct Items<'a>(&'a ListOf<'a>);

@@ -29,22 +29,17 @@ pub(crate) fn media_type(header: Option<&str>) -> String {
     header.and_then(|header| header.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// An object (or options) in JSON, YAML or, for built-in kinds, protobuf.
+/// An object (or options) in JSON or, for built-in kinds, protobuf. Clients turn their users' YAML into JSON.
 pub(crate) fn decode(media_type: &str, body: &[u8], protobuf_allowed: bool) -> Result<Value, Failure> {
     match media_type {
         "" | "application/json" => json(body),
-        "application/yaml" => yaml(body),
         "application/vnd.kubernetes.protobuf" if protobuf_allowed => protobuf::decode(body),
-        _ => Err(unsupported(&["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"])),
+        _ => Err(unsupported(&["application/json", "application/vnd.kubernetes.protobuf"])),
     }
 }
 
 pub(crate) fn json(body: &[u8]) -> Result<Value, Failure> {
     serde_json::from_slice(body).map_err(|error| Failure::bad_request(format!("the body is not JSON: {error}")))
-}
-
-pub(crate) fn yaml(body: &[u8]) -> Result<Value, Failure> {
-    serde_saphyr::from_slice(body).map_err(|error| Failure::bad_request(format!("the body is not YAML: {error}")))
 }
 
 pub(crate) fn unsupported(accepted: &[&str]) -> Failure {

@@ -3,19 +3,20 @@
 use serde_json::{Value, json};
 
 use super::answer::Reply;
-use crate::kind::{Kind, Kinds, group_version};
+use crate::kind::{Kind, Kinds};
 
 /// The answer's Content-Type has to be this, or clients fall back to one request per group.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// Reviews are not stored but are resources to clients: plural, kind, namespaced.
-const REVIEWS: [(&str, &str, &str, bool); 6] = [
-    ("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview", false),
-    ("authentication.k8s.io", "tokenreviews", "TokenReview", false),
-    ("authorization.k8s.io", "localsubjectaccessreviews", "LocalSubjectAccessReview", true),
-    ("authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview", false),
-    ("authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview", false),
-    ("authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", false),
+/// What a client is told that doesn't know it.
+pub(super) const ONLY_AGGREGATED: &str = "discovery is answered in one document: accept application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/// Reviews are not stored but are resources to clients: group, plural and kind.
+const REVIEWS: [(&str, &str, &str); 4] = [
+    ("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview"),
+    ("authentication.k8s.io", "tokenreviews", "TokenReview"),
+    ("authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview"),
+    ("authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview"),
 ];
 
 /// `/api` or `/apis` in one document.
@@ -27,9 +28,9 @@ pub(super) fn aggregated(kinds: &Kinds, core: bool) -> Reply {
                 .iter()
                 .map(|version| {
                     let own = kinds.in_group_version(group, version).map(|kind| aggregated_resource(kind));
-                    let reviews = reviews_of(group).map(|(_, plural, kind, namespaced)| {
+                    let reviews = REVIEWS.into_iter().filter(|(of, ..)| *of == group).map(|(_, plural, kind)| {
                         json!({"resource": plural, "responseKind": {"group": group, "version": version, "kind": kind},
-                            "scope": if namespaced { "Namespaced" } else { "Cluster" }, "singularResource": kind.to_lowercase(), "verbs": ["create"]})
+                            "scope": "Cluster", "singularResource": kind.to_lowercase(), "verbs": ["create"]})
                     });
                     json!({"version": version, "resources": own.chain(reviews).collect::<Vec<_>>(), "freshness": "Current"})
                 })
@@ -52,58 +53,4 @@ fn aggregated_resource(kind: &Kind) -> Value {
     json!({"resource": kind.plural, "responseKind": response, "scope": if kind.namespaced { "Namespaced" } else { "Cluster" },
         "singularResource": kind.singular, "verbs": kind.verbs(), "shortNames": kind.short_names, "categories": kind.categories,
         "subresources": subresources})
-}
-
-fn reviews_of(group: &str) -> impl Iterator<Item = (&'static str, &'static str, &'static str, bool)> {
-    REVIEWS.into_iter().filter(move |(of, ..)| *of == group)
-}
-
-/// `/api` or `/apis` in the old form.
-pub(super) fn groups(kinds: &Kinds, core: bool) -> Value {
-    if core {
-        return json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []});
-    }
-    let groups = kinds.groups().into_iter().filter(|(group, _)| !group.is_empty());
-    let groups: Vec<Value> = groups.map(|(group, versions)| described(group, &versions)).collect();
-    json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
-}
-
-/// `/apis/G`.
-pub(super) fn group(kinds: &Kinds, wanted: &str) -> Option<Value> {
-    let (group, versions) = kinds.groups().into_iter().find(|(group, _)| *group == wanted && !group.is_empty())?;
-    let mut group = described(group, &versions);
-    group["kind"] = "APIGroup".into();
-    group["apiVersion"] = "v1".into();
-    Some(group)
-}
-
-fn described(group: &str, versions: &[&str]) -> Value {
-    let versions: Vec<Value> = versions
-        .iter()
-        .map(|version| json!({"groupVersion": group_version(group, version), "version": version}))
-        .collect();
-    json!({"name": group, "versions": versions, "preferredVersion": versions[0]})
-}
-
-/// `/api/v1` or `/apis/G/V`: resources, with each subresource as an entry of its own.
-pub(super) fn resources(kinds: &Kinds, group: &str, version: &str) -> Option<Value> {
-    kinds.groups().into_iter().find(|(known, versions)| *known == group && versions.contains(&version))?;
-    let mut resources = Vec::new();
-    for kind in kinds.in_group_version(group, version) {
-        resources.push(json!({"name": kind.plural, "singularName": kind.singular, "namespaced": kind.namespaced,
-            "kind": kind.kind, "verbs": kind.verbs(), "shortNames": kind.short_names, "categories": kind.categories}));
-        for (name, verbs) in kind.subresources() {
-            resources.push(
-                json!({"name": format!("{}/{name}", kind.plural), "singularName": "", "namespaced": kind.namespaced,
-                "kind": kind.kind, "verbs": verbs}),
-            );
-        }
-    }
-    for (_, plural, kind, namespaced) in reviews_of(group) {
-        resources
-            .push(json!({"name": plural, "singularName": kind.to_lowercase(), "namespaced": namespaced, "kind": kind,
-            "verbs": ["create"]}));
-    }
-    let of = group_version(group, version);
-    Some(json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": of, "resources": resources}))
 }

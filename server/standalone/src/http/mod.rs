@@ -3,7 +3,6 @@
 mod answer;
 pub(crate) mod body;
 mod discovery;
-mod duplicates;
 mod log;
 pub(crate) mod negotiate;
 mod openapi;
@@ -30,7 +29,7 @@ use crate::verbs::{DeleteOptions, Deleted, ListOptions, Objects, Patch, WatchOpt
 use crate::{events, object};
 
 use answer::{Answer, Reply};
-use negotiate::{Accepted, Shape};
+use negotiate::Shape;
 use query::{Query, WriteOptions};
 use route::{Route, Target};
 
@@ -102,7 +101,7 @@ impl Server {
             _ if call.method != Method::GET => return Err(Failure::method_not_allowed()),
             _ => {}
         }
-        let accepted = negotiate::accepted(call.accept.as_deref(), false)?;
+        let shape = negotiate::accepted(call.accept.as_deref(), false)?;
         let kinds = &self.objects.kinds;
         match route {
             Route::Version => {
@@ -111,15 +110,8 @@ impl Server {
                 "platform": "kubeonkube/standalone"})))
             }
             Route::Health => Ok(Reply::plain(StatusCode::OK, "ok")),
-            Route::Groups { core } if accepted.shape == Shape::Discovery => Ok(discovery::aggregated(kinds, core)),
-            Route::Groups { core } => Ok(Reply::ok(&discovery::groups(kinds, core))),
-            Route::Group(group) => {
-                discovery::group(kinds, &group).map_or_else(nothing_here, |group| Ok(Reply::ok(&group)))
-            }
-            Route::Resources { group, version } => {
-                let resources = discovery::resources(kinds, &group, &version);
-                resources.map_or_else(nothing_here, |resources| Ok(Reply::ok(&resources)))
-            }
+            Route::Groups { core } if shape == Shape::Discovery => Ok(discovery::aggregated(kinds, core)),
+            Route::Groups { .. } => Err(Failure::new(406, "NotAcceptable", discovery::ONLY_AGGREGATED)),
             Route::OpenApiIndex => Ok(Reply::ok(self.documents().index())),
             Route::OpenApi { group, version } => {
                 let document = self.documents().document(&group, &version);
@@ -147,16 +139,16 @@ impl Server {
         if target.subresource.as_deref() == Some("log") {
             return if reads { log::answer(self, &target, call).await } else { Err(Failure::method_not_allowed()) };
         }
-        let accepted = negotiate::accepted(call.accept.as_deref(), kind.custom().is_some())?;
-        if accepted.shape == Shape::Discovery {
+        let shape = negotiate::accepted(call.accept.as_deref(), kind.custom().is_some())?;
+        if shape == Shape::Discovery {
             return Err(Failure::new(406, "NotAcceptable", "objects can't be shown as discovery documents"));
         }
-        let show = Show { target: &target, accepted, call };
+        let show = Show { target: &target, shape, call };
         match (&call.method, &target.name) {
             (&Method::GET, Some(_)) => show.object(StatusCode::OK, &self.objects.get(&target)?.value, &[]),
             (&Method::GET, None) if call.query.flag("watch") => {
                 let options = WatchOptions::parse(&kind, &call.query)?;
-                stream::watch(self, &target, options, accepted, &call.query)
+                stream::watch(self, &target, options, shape, &call.query)
             }
             (&Method::GET, None) => {
                 let options = ListOptions::parse(&kind, &call.query)?;
@@ -230,7 +222,7 @@ impl Server {
 /// How one client wants to see the objects of one target.
 struct Show<'a> {
     target: &'a Target,
-    accepted: Accepted,
+    shape: Shape,
     call: &'a Call,
 }
 
@@ -238,34 +230,28 @@ impl Show<'_> {
     fn object(&self, status: StatusCode, stored: &Value, warnings: &[String]) -> Answer {
         let kind = &self.target.kind;
         let shown = events::outward(kind, stored);
-        let reply = match self.accepted.shape {
-            Shape::Table => {
-                Reply::value(status, &table::of_one(kind, stored, &self.call.query, true), self.accepted.yaml)?
-            }
-            Shape::Partial => Reply::value(status, &answer::partial(&shown), self.accepted.yaml)?,
-            _ => Reply::value(status, &*shown, self.accepted.yaml)?,
+        let reply = match self.shape {
+            Shape::Table => Reply::value(status, &table::of_one(kind, stored, &self.call.query, true))?,
+            Shape::Partial => Reply::value(status, &answer::partial(&shown))?,
+            _ => Reply::value(status, &*shown)?,
         };
         Ok(reply.with_warnings(warnings))
     }
 
     fn list(&self, list: &crate::verbs::List) -> Answer {
         let kind = &self.target.kind;
-        if self.accepted.shape == Shape::Table {
-            return Reply::value(StatusCode::OK, &table::of_list(kind, list, &self.call.query), self.accepted.yaml);
+        if self.shape == Shape::Table {
+            return Reply::value(StatusCode::OK, &table::of_list(kind, list, &self.call.query));
         }
-        let partial = self.accepted.shape == Shape::Partial;
-        Reply::value(StatusCode::OK, &answer::ListOf { kind, list, partial }, self.accepted.yaml)
+        let partial = self.shape == Shape::Partial;
+        Reply::value(StatusCode::OK, &answer::ListOf { kind, list, partial })
     }
 }
 
 /// The body and options of POST and PUT.
 fn whole_object(call: &Call, body: &[u8], kind: &Kind) -> Result<(Value, WriteOptions), Failure> {
     let object = body::decode(&call.media_type, body, kind.built_in().is_some())?;
-    let mut options = WriteOptions::parse(&call.query, call.user_agent.as_deref())?;
-    if matches!(call.media_type.as_str(), "" | "application/json") {
-        options.duplicates = duplicates::find(body);
-    }
-    Ok((object, options))
+    Ok((object, WriteOptions::parse(&call.query, call.user_agent.as_deref())?))
 }
 
 fn patch(media_type: &str, body: &[u8]) -> Result<Patch, Failure> {
@@ -273,10 +259,8 @@ fn patch(media_type: &str, body: &[u8]) -> Result<Patch, Failure> {
         "application/merge-patch+json" => body::json(body).map(Patch::Merge),
         "application/json-patch+json" => body::json(body).map(Patch::Json),
         "application/strategic-merge-patch+json" => body::json(body).map(Patch::Strategic),
-        "application/apply-patch+yaml" => {
-            // kubectl and kube-rs send JSON here, which is YAML too, but cheaper to read as what it is.
-            body::json(body).or_else(|_| body::yaml(body)).map(Patch::Apply)
-        }
+        // kubectl and kube-rs send JSON here, which is YAML too.
+        "application/apply-patch+yaml" => body::json(body).map(Patch::Apply),
         _ => Err(body::unsupported(&[
             "application/json-patch+json",
             "application/merge-patch+json",

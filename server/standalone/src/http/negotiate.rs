@@ -13,37 +13,23 @@ pub(crate) enum Shape {
     Discovery,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Accepted {
-    pub(crate) shape: Shape,
-    pub(crate) yaml: bool,
-}
-
-impl Default for Accepted {
-    fn default() -> Self {
-        Self { shape: Shape::Full, yaml: false }
-    }
-}
-
 /// The first entry that can be served. Protobuf is answered with JSON, which every client that asks for it also reads,
 /// but for custom resources (`custom`) it is refused as by the apiserver.
-pub(crate) fn accepted(header: Option<&str>, custom: bool) -> Result<Accepted, Failure> {
-    let Some(header) = header.filter(|header| !header.trim().is_empty()) else { return Ok(Accepted::default()) };
+pub(crate) fn accepted(header: Option<&str>, custom: bool) -> Result<Shape, Failure> {
+    let Some(header) = header.filter(|header| !header.trim().is_empty()) else { return Ok(Shape::Full) };
     let found = header.split(',').find_map(|entry| one(entry, custom));
     found.ok_or_else(|| {
-        let message = "only the following media types are accepted: application/json, application/yaml";
-        Failure::new(406, "NotAcceptable", message)
+        Failure::new(406, "NotAcceptable", "only the following media types are accepted: application/json")
     })
 }
 
-fn one(entry: &str, custom: bool) -> Option<Accepted> {
+fn one(entry: &str, custom: bool) -> Option<Shape> {
     let mut parts = entry.split(';').map(str::trim);
-    let yaml = match parts.next()?.to_ascii_lowercase().as_str() {
-        "application/json" | "*/*" | "application/*" => false,
-        "application/vnd.kubernetes.protobuf" if !custom => false,
-        "application/yaml" => true,
+    match parts.next()?.to_ascii_lowercase().as_str() {
+        "application/json" | "*/*" | "application/*" => {}
+        "application/vnd.kubernetes.protobuf" if !custom => {}
         _ => return None,
-    };
+    }
     let (mut form, mut group, mut version) = ("", "", "");
     for part in parts {
         match part.split_once('=')? {
@@ -54,14 +40,13 @@ fn one(entry: &str, custom: bool) -> Option<Accepted> {
             _ => {}
         }
     }
-    let shape = match (form, group, version) {
+    Some(match (form, group, version) {
         ("", _, _) => Shape::Full,
         ("Table", "meta.k8s.io", "v1") => Shape::Table,
         ("PartialObjectMetadata" | "PartialObjectMetadataList", "meta.k8s.io", "v1") => Shape::Partial,
         ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2") => Shape::Discovery,
         _ => return None,
-    };
-    Some(Accepted { shape, yaml })
+    })
 }
 
 #[cfg(test)]
@@ -71,9 +56,9 @@ mod tests {
     #[test]
     fn the_first_entry_that_is_known_wins() {
         let table = "application/json;as=Table;v=v9;g=meta.k8s.io,application/json;as=Table;v=v1;g=meta.k8s.io";
-        assert_eq!(accepted(Some(table), true).unwrap().shape, Shape::Table);
+        assert_eq!(accepted(Some(table), true).unwrap(), Shape::Table);
         let protobuf = "application/vnd.kubernetes.protobuf, application/json";
-        assert_eq!(accepted(Some(protobuf), true).unwrap(), Accepted::default());
+        assert_eq!(accepted(Some(protobuf), true).unwrap(), Shape::Full);
         assert!(accepted(Some("text/plain"), false).is_err());
         assert!(accepted(Some("application/vnd.kubernetes.protobuf"), true).is_err());
         assert!(accepted(Some("application/json;as=Table;v=v9;g=meta.k8s.io"), true).is_err());

@@ -140,7 +140,7 @@ pub(crate) fn decode(body: &[u8]) -> Result<Value, Failure> {
             _ => {}
         }
     }
-    let known = fields(&kind).ok_or_else(|| super::body::unsupported(&["application/json", "application/yaml"]))?;
+    let known = fields(&kind).ok_or_else(|| super::body::unsupported(&["application/json"]))?;
     let Value::Object(object) = message(raw, known).map_err(|()| broken())? else { return Err(broken()) };
     let mut full = Map::new();
     full.insert("apiVersion".into(), api_version.into());

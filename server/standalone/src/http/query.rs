@@ -45,8 +45,6 @@ pub(crate) struct WriteOptions {
     pub(crate) force: Option<bool>,
     pub(crate) dry_run: bool,
     pub(crate) unknown_fields: UnknownFields,
-    /// Fields the body gives more than once; the last one counts.
-    pub(crate) duplicates: Vec<String>,
 }
 
 /// What happens to fields that the kind doesn't have.
@@ -83,7 +81,6 @@ impl WriteOptions {
             force: query.get("force").map(|_| query.flag("force")),
             dry_run: dry_run(query.get("dryRun"))?,
             unknown_fields,
-            duplicates: Vec::new(),
         })
     }
 
@@ -95,7 +92,6 @@ impl WriteOptions {
             force: None,
             dry_run: false,
             unknown_fields: UnknownFields::Ignore,
-            duplicates: Vec::new(),
         }
     }
 }

@@ -12,11 +12,6 @@ pub(crate) enum Route {
     Groups {
         core: bool,
     },
-    Group(String),
-    Resources {
-        group: String,
-        version: String,
-    },
     OpenApiIndex,
     OpenApi {
         group: String,
@@ -39,11 +34,9 @@ pub(crate) struct Target {
     pub(crate) subresource: Option<String>,
 }
 
-const REVIEWS: [(&str, &str); 6] = [
+const REVIEWS: [(&str, &str); 4] = [
     ("authorization.k8s.io", "selfsubjectaccessreviews"),
     ("authorization.k8s.io", "selfsubjectrulesreviews"),
-    ("authorization.k8s.io", "subjectaccessreviews"),
-    ("authorization.k8s.io", "localsubjectaccessreviews"),
     ("authentication.k8s.io", "tokenreviews"),
     ("authentication.k8s.io", "selfsubjectreviews"),
 ];
@@ -66,13 +59,8 @@ pub(crate) fn route(path: &str, kinds: &Kinds) -> Result<Route, Failure> {
             let (group, version) = owned(group, version);
             Ok(Route::OpenApi { group, version })
         }
-        ["api", "v1"] => Ok(Route::Resources { group: String::new(), version: "v1".into() }),
         ["api", "v1", rest @ ..] => objects("", "v1", rest, kinds)?.ok_or_else(Failure::no_resource),
-        ["apis", group] => Ok(Route::Group((*group).into())),
-        ["apis", group, version] => {
-            let (group, version) = owned(group, version);
-            Ok(Route::Resources { group, version })
-        }
+        ["apis", _] | ["apis", _, _] => Ok(Route::Nothing),
         ["apis", group, version, rest @ ..] => Ok(objects(group, version, rest, kinds)?.unwrap_or(Route::Nothing)),
         _ => Ok(Route::Nothing),
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Reply, partial};
-use super::negotiate::{Accepted, Shape};
+use super::negotiate::Shape;
 use super::query::Query;
 use super::route::Target;
 use super::{Server, table};
@@ -23,11 +23,11 @@ pub(super) fn watch(
     server: &Arc<Server>,
     target: &Target,
     options: WatchOptions,
-    accepted: Accepted,
+    shape: Shape,
     query: &Query,
 ) -> Answer {
     let watch = Watch::start(server.objects.clone(), target.clone(), options, server.shutdown.clone())?;
-    let lines = Lines { kind: target.kind.clone(), shape: accepted.shape, query: query.clone(), first: true };
+    let lines = Lines { kind: target.kind.clone(), shape, query: query.clone(), first: true };
     let body = stream::unfold((watch, lines), |(mut watch, mut lines)| async move {
         let seen = watch.next().await?;
         let mut chunk = Vec::new();

@@ -6,7 +6,7 @@ mod jsonpath;
 
 use serde_json::{Value, json};
 
-use super::answer::{list_metadata, partial};
+use super::answer::partial;
 use super::query::Query;
 use crate::events;
 use crate::kind::Kind;
@@ -14,7 +14,7 @@ use crate::verbs::List;
 
 pub(super) fn of_list(kind: &Kind, list: &List, query: &Query) -> Value {
     let rows: Vec<Value> = list.items.iter().map(|stored| row(kind, &stored.value, query)).collect();
-    table(Some(kind), &list_metadata(list), &rows)
+    table(Some(kind), &json!({"resourceVersion": list.revision.to_string()}), &rows)
 }
 
 /// One object; in a watch only the first table has columns.

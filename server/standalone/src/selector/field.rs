@@ -23,10 +23,6 @@ impl FieldSelector {
         Ok(Self(terms))
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     pub(crate) fn matches(&self, kind: &Kind, object: &Value) -> bool {
         self.0.iter().all(|(field, equal, wanted)| (value(kind, object, field) == *wanted) == *equal)
     }

@@ -35,10 +35,6 @@ impl LabelSelector {
         Ok(Self(requirements))
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     pub(crate) fn matches(&self, object: &Value) -> bool {
         self.0.iter().all(|(key, test)| {
             let value = object::label(object, key);

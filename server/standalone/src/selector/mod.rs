@@ -17,10 +17,6 @@ pub(crate) struct Selectors {
 }
 
 impl Selectors {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.labels.is_empty() && self.fields.is_empty()
-    }
-
     pub(crate) fn match_object(&self, kind: &Kind, object: &Value) -> bool {
         self.labels.matches(object) && self.fields.matches(kind, object)
     }

@@ -1,4 +1,4 @@
-//! The last changes, for watches that resume and for lists that continue at the revision of their first page.
+//! The last changes, for watches that resume.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl History {
     }
 
     /// The changes with a revision above `revision`, oldest first.
-    pub(crate) fn after(&self, revision: u64) -> Result<impl DoubleEndedIterator<Item = &Arc<Change>>, TooOld> {
+    pub(crate) fn after(&self, revision: u64) -> Result<impl Iterator<Item = &Arc<Change>>, TooOld> {
         if revision < self.before {
             return Err(TooOld { oldest: self.before });
         }

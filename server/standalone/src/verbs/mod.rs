@@ -64,10 +64,9 @@ fn write_failure(error: &WriteError) -> Failure {
     }
 }
 
-/// Turns fields the kind doesn't have, and fields given twice, into warnings or a refusal.
+/// Turns fields the kind doesn't have into warnings or a refusal.
 fn unknown_fields(unknown: &[String], options: &WriteOptions, warnings: &mut Vec<String>) -> Result<(), String> {
-    let twice = options.duplicates.iter().map(|field| format!("duplicate field \"{field}\""));
-    let texts: Vec<String> = unknown.iter().map(|field| format!("unknown field \"{field}\"")).chain(twice).collect();
+    let texts: Vec<String> = unknown.iter().map(|field| format!("unknown field \"{field}\"")).collect();
     match options.unknown_fields {
         UnknownFields::Ignore => {}
         UnknownFields::Warn => warnings.extend(texts),

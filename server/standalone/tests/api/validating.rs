@@ -107,19 +107,6 @@ async fn unknown_fields_are_dropped_with_a_warning_or_refused_when_asked() {
 }
 
 #[tokio::test]
-async fn a_field_given_twice_is_noticed() {
-    let world = World::new();
-    let text =
-        r#"{"apiVersion":"example.clay.io/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":1,"size":2}}"#;
-    let json = [("content-type", "application/json")];
-    let strict = world.ask(http::Method::POST, &format!("{WIDGETS}?fieldValidation=Strict"), &json, text).await;
-    assert!(strict.refused(400, "BadRequest").contains("duplicate field \"spec.size\""), "{}", strict.text);
-    let warned = world.ask(http::Method::POST, WIDGETS, &json, text).await;
-    assert!(warned.warnings()[0].contains("duplicate field"), "{:?}", warned.warnings());
-    assert_eq!(warned.ok()["spec"]["size"], 2);
-}
-
-#[tokio::test]
 async fn owners_and_finalizers_have_to_make_sense() {
     let world = World::new();
     let owner =
