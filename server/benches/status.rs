@@ -58,7 +58,9 @@ async fn main() {
     report.at_most("change in the API → fetched by the tab, p99", percentile(&mut waits, 99), 300.0, "ms");
     report.at_most("change in the API → fetched by the tab, slowest", percentile(&mut waits, 100), 300.0, "ms");
     report.tell("of that, fetching the list, p50", format!("{:.1} ms", percentile(&mut fetches, 50)));
-    report.note(format!("{CHANGES} changes; a tab hears of a topic at most every 250 ms, which is most of what the slowest waited."));
+    report.note(format!(
+        "{CHANGES} changes; a tab hears of a topic at most every 250 ms, which is most of what the slowest waited."
+    ));
     report.print();
 }
 

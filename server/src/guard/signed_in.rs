@@ -10,7 +10,12 @@ use axum::{
 };
 use http::{Method, StatusCode};
 
-use crate::{forms, guard::as_json, router::Web, session::{page, taken_back::TakenBack}};
+use crate::{
+    forms,
+    guard::as_json,
+    router::Web,
+    session::{page, taken_back::TakenBack},
+};
 
 /// What a stranger may ask for.
 fn is_open(path: &str) -> bool {

@@ -1,10 +1,8 @@
 //! What ends with a session, and what ends a session. Time is tokio's and jumps where nothing else happens.
 
-use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
 };
 
 use api::{Problem, User, live::LiveFrame};

@@ -191,7 +191,7 @@ mod tests {
         let logs = LocalLogs::new(data.path());
         for (tail, lines) in [(0, 0), (1, 1), (2, 2), (3, 3), (4, 3), (u64::MAX, 3)] {
             let query = LogQuery { tail_lines: Some(tail), ..LogQuery::default() };
-            let stream = logs.open(&source, &query).await.ok().expect("opened");
+            let Ok(stream) = logs.open(&source, &query).await else { panic!("not opened") };
             let read: Vec<_> = stream.map(Result::unwrap).collect().await;
             assert_eq!(read.concat(), "\n".repeat(lines).as_bytes(), "{tail}");
         }
