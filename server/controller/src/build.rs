@@ -168,7 +168,8 @@ fn path_of(key: &str) -> String {
     }
 }
 
-fn child(operation: &ClusterOperation, namespace: &str, name: String) -> ObjectMeta {
+/// What is common to all children: whose they are.
+pub(crate) fn child(operation: &ClusterOperation, namespace: &str, name: String) -> ObjectMeta {
     let labels = [
         (crd::LABEL_OPERATION, operation.metadata.name.as_deref().unwrap_or_default()),
         (crd::LABEL_CLUSTER, operation.spec.cluster.as_str()),

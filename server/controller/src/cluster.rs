@@ -56,18 +56,23 @@ async fn free_turn(ctx: &Context, cluster: &Cluster, entry: &OperationRecord) ->
     if found.is_some_and(|operation| history::is_of(entry, &operation)) {
         return Ok(again);
     }
-    let namespace = &cluster.spec.hosts_conf_ref.namespace;
-    let of_operation = ListParams::default().labels(&format!(
-        "{}={},{}={}",
-        crd::LABEL_OPERATION,
-        entry.cluster_ops,
-        crd::LABEL_CLUSTER,
-        cluster.name_any()
-    ));
+    let namespace = entry.namespace.as_ref().unwrap_or(&cluster.spec.hosts_conf_ref.namespace);
+    let (name, job) = (&entry.cluster_ops, crd::job_name(&entry.cluster_ops));
+    let (its_job, its_pods) = match entry.uid {
+        Some(_) => {
+            let ours = format!("{}={name},{}={}", crd::LABEL_OPERATION, crd::LABEL_CLUSTER, cluster.name_any());
+            (ListParams::default().labels(&ours), ListParams::default().labels(&ours))
+        }
+        // The reference system's Jobs have the same names, but other labels.
+        None => (
+            ListParams::default().fields(&format!("metadata.name={job}")),
+            ListParams::default().labels(&format!("batch.kubernetes.io/job-name={job}")),
+        ),
+    };
     let jobs: Api<Job> = Api::namespaced(ctx.client.clone(), namespace);
-    let jobs = jobs.list(&of_operation).await.map_err(Error::while_doing("list Jobs"))?;
+    let jobs = jobs.list(&its_job).await.map_err(Error::while_doing("list Jobs"))?;
     let pods: Api<Pod> = Api::namespaced(ctx.client.clone(), namespace);
-    let pods = pods.list(&of_operation).await.map_err(Error::while_doing("list pods"))?;
+    let pods = pods.list(&its_pods).await.map_err(Error::while_doing("list pods"))?;
     let ended = |pod: &Pod| {
         matches!(pod.status.as_ref().and_then(|status| status.phase.as_deref()), Some("Succeeded" | "Failed"))
     };

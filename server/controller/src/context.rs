@@ -16,6 +16,8 @@ use serde_json::Value;
 use crate::Config;
 use crate::error::{Answer, Error};
 use crate::expectations::Expectations;
+use crate::history;
+use crate::secrets::Secrets;
 
 /// The shared stores, each fed by one watch.
 #[derive(Clone)]
@@ -47,14 +49,16 @@ impl Stores {
     /// The Job that belongs to `operation` itself: another operation of the same name had another uid.
     pub(crate) fn job_of(&self, operation: &ClusterOperation) -> Option<Arc<Job>> {
         let name = crd::job_name(&operation.name_any());
-        let noted = operation.status.as_ref().and_then(|status| Some(status.job_ref.as_ref()?.namespace.clone()));
-        let namespace =
-            noted.or_else(|| Some(self.cluster(&operation.spec.cluster)?.spec.hosts_conf_ref.namespace.clone()));
-        let job = match namespace {
+        let job = match self.namespace_of(operation) {
             Some(namespace) => self.jobs.get(&ObjectRef::new(&name).within(&namespace)),
             None => self.jobs.find(|job| job.metadata.name.as_deref() == Some(&name)),
         };
         job.filter(|job| is_owned_by(&**job, operation))
+    }
+
+    /// Where its Job is, or would be.
+    pub(crate) fn namespace_of(&self, operation: &ClusterOperation) -> Option<String> {
+        history::namespace(operation, self.cluster(&operation.spec.cluster).as_deref())
     }
 
     /// The newest pod of a Job.
@@ -80,6 +84,7 @@ pub(crate) struct Context {
     pub(crate) stores: Stores,
     pub(crate) expectations: Expectations,
     pub(crate) recorder: Recorder,
+    pub(crate) secrets: Secrets,
     /// Clusters whose referenced ConfigMaps were touched since their inputs were last looked at.
     pub(crate) touched: Mutex<HashSet<String>>,
     /// Somebody waits for `--max-running`.

@@ -18,8 +18,8 @@ pub(crate) enum Written {
     Claim,
     /// The operation before it left it the turn, in the same write that ended its own.
     Handed,
-    /// Its Job was created; the operation's status has this resourceVersion.
-    Started { version: Option<String> },
+    /// Its Job was created; the operation's status has this resourceVersion, the Cluster it has the turn of this uid.
+    Started { version: Option<String>, on: Option<String> },
     /// Its end was recorded.
     Finished,
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use crd::{Cluster, ClusterOperation, OperationRecord, Phase};
 use kube::ResourceExt;
@@ -16,17 +17,31 @@ use crate::error::{Answer, Error};
 use crate::expectations::Written;
 use crate::outcome::{self, Outcome};
 use crate::refusal::Refusal;
-use crate::{history, start, status, turn, validate};
+use crate::{history, start, status, tombstone, turn, validate};
 
 /// How often a write is repeated on what somebody else wrote meanwhile.
 const ATTEMPTS: usize = 8;
+/// How long to wait between two looks at a Job that was told to stop; its end comes as a change, too.
+const STOPPING: Duration = Duration::from_secs(2);
 /// Entries of operations that no longer exist stay this long, so that a late reader still finds how they ended.
 const ENTRY_SECONDS: i64 = 600;
 
-/// Ends an operation that has the turn.
+/// Ends an operation.
 pub(crate) async fn finish(ctx: &Context, operation: &ClusterOperation, outcome: &Outcome) -> Result<Action, Error> {
     match commit(ctx, operation, outcome).await? {
         Some(committed) => conclude(ctx, &committed).await,
+        None => Ok(Action::await_change()),
+    }
+}
+
+/// Ends an operation of which nothing runs and nothing will: its Job has ended, or can't be created any more.
+pub(crate) async fn finish_stopped(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    outcome: &Outcome,
+) -> Result<Action, Error> {
+    match commit(ctx, operation, outcome).await? {
+        Some(committed) => bring_in_line(ctx, &committed, true).await,
         None => Ok(Action::await_change()),
     }
 }
@@ -57,6 +72,10 @@ pub(crate) async fn refuse(
 
 /// Brings status and history in line with the result that an operation carries. Nothing to do writes nothing.
 pub(crate) async fn conclude(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
+    bring_in_line(ctx, operation, false).await
+}
+
+async fn bring_in_line(ctx: &Context, operation: &ClusterOperation, stopped: bool) -> Result<Action, Error> {
     let Some(outcome) = Outcome::of(operation) else { return Ok(Action::await_change()) };
     let uid = operation.metadata.uid.clone().unwrap_or_default();
     let told = operation.status.as_ref().is_some_and(|status| status.status.is_final());
@@ -69,16 +88,17 @@ pub(crate) async fn conclude(ctx: &Context, operation: &ClusterOperation) -> Res
     }
     // Before the turn is given back: the next operation may count the slots as soon as the Cluster changes.
     ctx.expectations.wrote(&uid, Written::Finished);
-    if let Err(error) = close(ctx, operation, &outcome).await {
+    let closed = close(ctx, operation, &outcome, stopped).await;
+    if !matches!(closed, Ok(true)) {
         ctx.expectations.forget(&uid);
-        return Err(error);
     }
+    let closed = closed?;
     if !told {
         // One event per operation, its end: that it began stands in its conditions, and a second event would be the thirteenth request.
         let kind = if outcome.status == Phase::Succeeded { EventType::Normal } else { EventType::Warning };
         ctx.tell(operation, kind, &outcome.reason, &outcome.message).await;
     }
-    Ok(Action::await_change())
+    Ok(if closed { Action::await_change() } else { Action::requeue(STOPPING) })
 }
 
 /// Writes label and result. None where the operation is gone; an operation that was already over keeps the result it has.
@@ -119,33 +139,44 @@ fn newest_version(ctx: &Context, operation: &ClusterOperation) -> Option<String>
     let shown = operation.status.as_ref().is_some_and(|status| status.status != Phase::Pending);
     let written = operation.metadata.uid.as_deref().and_then(|uid| ctx.expectations.of(uid));
     match written {
-        Some(Written::Started { version: Some(version) }) if !shown => Some(version),
+        Some(Written::Started { version: Some(version), .. }) if !shown => Some(version),
         _ => operation.metadata.resource_version.clone(),
     }
 }
 
-/// Gives the turn back or on, or adds the entry that is missing.
-async fn close(ctx: &Context, operation: &ClusterOperation, outcome: &Outcome) -> Result<(), Error> {
+/// Gives the turn back or on, or adds the entry that is missing. False while something of the operation still runs.
+async fn close(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    outcome: &Outcome,
+    mut stopped: bool,
+) -> Result<bool, Error> {
     let name = &operation.spec.cluster;
     let mut current = match ctx.stores.cluster(name) {
         Some(cluster) => Some(Cluster::clone(&cluster)),
         None => get_cluster(ctx, name).await?,
     };
     for _ in 0..ATTEMPTS {
-        let Some(cluster) = current else { return Ok(()) };
-        let had_turn = match history::entry(&cluster, operation) {
-            Some(entry) if entry.status.is_final() => return Ok(()),
-            entry => entry.is_some(),
+        let Some(cluster) = current else { return Ok(true) };
+        let turn = match history::entry(&cluster, operation) {
+            Some(entry) if entry.status.is_final() => return Ok(true),
+            entry => entry.cloned(),
         };
-        let heir = if had_turn { heir(ctx, operation, &cluster) } else { None };
-        let entries =
-            [Some(history::ended(operation, outcome)), heir.as_ref().map(|heir| history::claimed(heir, &now()))];
+        stopped = stopped || turn.is_none() || tombstone::has_stopped(ctx, operation, &cluster, outcome).await?;
+        if !stopped {
+            return Ok(false);
+        }
+        let heir = turn.as_ref().and_then(|_| heir(ctx, operation, &cluster));
+        let ended =
+            OperationRecord { namespace: turn.and_then(|turn| turn.namespace), ..history::ended(operation, outcome) };
+        let namespace = &cluster.spec.hosts_conf_ref.namespace;
+        let entries = [Some(ended), heir.as_ref().map(|heir| history::claimed(heir, namespace, &now()))];
         // Noted before it is written: the watch may be faster than the answer.
         let heir = heir.and_then(|heir| heir.metadata.uid.clone());
         heir.iter().for_each(|uid| ctx.expectations.wrote(uid, Written::Handed));
         let written = write_entries(ctx, &cluster, &entries.into_iter().flatten().collect::<Vec<_>>()).await;
         if matches!(written, Ok(true)) {
-            return Ok(());
+            return Ok(true);
         }
         heir.iter().for_each(|uid| ctx.expectations.forget(uid));
         written?;
@@ -178,7 +209,15 @@ pub(crate) async fn write_entries(
         let recent = old.end_time.as_ref().is_some_and(|end| now.0.as_second() - end.0.as_second() < ENTRY_SECONDS);
         recent || ctx.stores.operation(&old.cluster_ops).is_some_and(|operation| history::is_of(old, &operation))
     };
-    let old = cluster.status.clone().unwrap_or_default();
+    let mut old = cluster.status.clone().unwrap_or_default();
+    old.conditions = old
+        .conditions
+        .into_iter()
+        .map(|entry| {
+            let operation = ctx.stores.operation(&entry.cluster_ops);
+            history::adopted(entry, operation.as_deref())
+        })
+        .collect();
     let status = history::record(&old, entries, keep, &now, cluster.metadata.generation);
     let version = cluster.metadata.resource_version.as_deref();
     Ok(ctx.patch_status(&ctx.clusters(), &cluster.name_any(), version, json!(status)).await?.is_some())

@@ -2,11 +2,11 @@
 
 use crd::{Cluster, ClusterOperation, ClusterStatus, Fact, OperationRecord, Phase, Time, condition, upsert};
 
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, is_completed};
 
-/// The entry of `operation`. An entry without uid was written by the reference system and is matched by name.
+/// The entry of `operation`. The reference system lists what only waits, too: such an entry says nothing.
 pub(crate) fn entry<'a>(cluster: &'a Cluster, operation: &ClusterOperation) -> Option<&'a OperationRecord> {
-    entries(cluster).iter().find(|entry| is_of(entry, operation))
+    entries(cluster).iter().find(|entry| entry.status != Phase::Pending && is_of(entry, operation))
 }
 
 /// The operation that has the turn.
@@ -20,19 +20,28 @@ pub(crate) fn entries(cluster: &Cluster) -> &[OperationRecord] {
 }
 
 /// Whether `entry` speaks of `operation`, not of an earlier one of the same name.
+///
+/// Entries of the reference system have no uid. Such an entry speaks of an operation that was there when it began, and of a
+/// record that came back (its object is new, its label says that it is over); one that was created later only has the name.
 pub(crate) fn is_of(entry: &OperationRecord, operation: &ClusterOperation) -> bool {
-    Some(&entry.cluster_ops) == operation.metadata.name.as_ref()
-        && (entry.uid.is_none() || entry.uid == operation.metadata.uid)
+    if Some(&entry.cluster_ops) != operation.metadata.name.as_ref() {
+        return false;
+    }
+    if entry.uid.is_some() {
+        return entry.uid == operation.metadata.uid;
+    }
+    let (began, created) =
+        (entry.start_time.as_ref().or(entry.end_time.as_ref()), &operation.metadata.creation_timestamp);
+    is_completed(operation) || began.is_none_or(|began| created.as_ref().is_none_or(|created| created <= began))
 }
 
-/// The entry with which an operation takes its turn.
-pub(crate) fn claimed(operation: &ClusterOperation, now: &Time) -> OperationRecord {
+/// The entry with which an operation takes its turn, its Job to be in `namespace`.
+pub(crate) fn claimed(operation: &ClusterOperation, namespace: &str, now: &Time) -> OperationRecord {
     OperationRecord {
-        cluster_ops: operation.metadata.name.clone().unwrap_or_default(),
-        uid: operation.metadata.uid.clone(),
+        namespace: Some(namespace.to_owned()),
         status: Phase::Running,
         start_time: Some(now.clone()),
-        end_time: None,
+        ..named(operation)
     }
 }
 
@@ -42,12 +51,29 @@ pub(crate) fn ended(operation: &ClusterOperation, outcome: &Outcome) -> Operatio
         status: outcome.status,
         start_time: outcome.start_time.clone().or_else(|| outcome.end_time.clone()),
         end_time: outcome.end_time.clone(),
-        ..claimed(operation, &Time(jiff::Timestamp::UNIX_EPOCH))
+        ..named(operation)
     }
 }
 
+fn named(operation: &ClusterOperation) -> OperationRecord {
+    OperationRecord {
+        cluster_ops: operation.metadata.name.clone().unwrap_or_default(),
+        uid: operation.metadata.uid.clone(),
+        ..OperationRecord::default()
+    }
+}
+
+/// Where the Job of `operation` is, or would be: where its status or its turn says. A Cluster may refer elsewhere since, and
+/// counts only where neither was written (by an older version, or before the turn).
+pub(crate) fn namespace(operation: &ClusterOperation, cluster: Option<&Cluster>) -> Option<String> {
+    let noted = operation.status.as_ref().and_then(|status| status.job_ref.as_ref()).map(|job| job.namespace.clone());
+    let claimed = || entry(cluster?, operation)?.namespace.clone();
+    let named = || cluster.map(|cluster| cluster.spec.hosts_conf_ref.namespace.clone());
+    noted.or_else(claimed).or_else(named)
+}
+
 /// Puts `news` into the history and says in the conditions what follows from it. `keep` tells which other entries stay: those
-/// whose operation still exists.
+/// whose operation still exists. An entry without uid counts as another operation's: see [`adopted`].
 pub(crate) fn record(
     status: &ClusterStatus,
     news: &[OperationRecord],
@@ -56,10 +82,9 @@ pub(crate) fn record(
     generation: Option<i64>,
 ) -> ClusterStatus {
     let mut status = status.clone();
-    let same = |old: &OperationRecord| {
-        news.iter().any(|new| old.cluster_ops == new.cluster_ops && (old.uid.is_none() || old.uid == new.uid))
-    };
-    status.conditions.retain(|old| !same(old) && (old.status == Phase::Running || keep(old)));
+    let same = |old: &OperationRecord| news.iter().any(|new| old.cluster_ops == new.cluster_ops && old.uid == new.uid);
+    let told = |old: &OperationRecord| old.status.is_final() && keep(old);
+    status.conditions.retain(|old| !same(old) && (old.status == Phase::Running || told(old)));
     status.conditions.extend_from_slice(news);
     status.conditions.sort_by(|a, b| b.start_time.cmp(&a.start_time).then_with(|| b.cluster_ops.cmp(&a.cluster_ops)));
     let busy = match status.conditions.iter().find(|entry| entry.status == Phase::Running) {
@@ -91,6 +116,15 @@ pub(crate) fn record(
     status
 }
 
+/// An entry of the reference system with the uid of the operation it speaks of.
+pub(crate) fn adopted(mut entry: OperationRecord, operation: Option<&ClusterOperation>) -> OperationRecord {
+    let of = operation.filter(|operation| entry.uid.is_none() && is_of(&entry, operation));
+    if let Some(operation) = of {
+        entry.uid.clone_from(&operation.metadata.uid);
+    }
+    entry
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +141,7 @@ mod tests {
             status,
             start_time: Some(at(start)),
             end_time: end,
+            ..OperationRecord::default()
         }
     }
 
@@ -139,5 +174,39 @@ mod tests {
         let status = record(&status, &[entry("a", "2", Phase::Failed, 20)], |_| false, &at(30), None);
         assert_eq!(status.conditions.len(), 2);
         assert!(crd::is_true(&status.cluster_conditions, condition::BUSY));
+    }
+
+    fn operation(name: &str, uid: &str, created: i64) -> ClusterOperation {
+        let mut operation = ClusterOperation::default();
+        operation.metadata.name = Some(name.into());
+        operation.metadata.uid = Some(uid.into());
+        operation.metadata.creation_timestamp = Some(at(created));
+        operation
+    }
+
+    #[test]
+    fn an_entry_without_uid_is_not_that_of_an_operation_created_later_under_the_same_name() {
+        let legacy = |status| OperationRecord { uid: None, ..entry("a", "", status, 10) };
+        let (first, again) = (operation("a", "1", 9), operation("a", "2", 11));
+        let mut record = operation("a", "3", 12);
+        record.metadata.labels = Some([(crd::LABEL_HAS_COMPLETED.into(), crd::DONE.into())].into());
+        for status in [Phase::Running, Phase::Succeeded, Phase::Failed] {
+            assert!(is_of(&legacy(status), &first));
+            assert!(!is_of(&legacy(status), &again));
+            assert!(is_of(&legacy(status), &record), "what came back from a backup is the same record");
+        }
+        assert!(!is_of(&legacy(Phase::Failed), &operation("b", "1", 9)));
+        assert_eq!(adopted(legacy(Phase::Failed), Some(&first)).uid.as_deref(), Some("1"));
+        assert_eq!(adopted(legacy(Phase::Failed), Some(&again)).uid, None);
+    }
+
+    #[test]
+    fn a_waiting_operation_that_the_reference_system_listed_is_still_to_be_run() {
+        let waiting = OperationRecord { cluster_ops: "a".into(), ..OperationRecord::default() };
+        let mut cluster = Cluster::default();
+        cluster.status = Some(ClusterStatus { conditions: vec![waiting], ..ClusterStatus::default() });
+        assert_eq!(super::entry(&cluster, &operation("a", "1", 9)), None);
+        let status = record(&cluster.status.unwrap(), &[entry("a", "1", Phase::Running, 10)], |_| true, &at(20), None);
+        assert_eq!(status.conditions.len(), 1);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! An operation goes one way: it waits for its turn ([`turn`]), its inputs are read ([`inputs`]) and checked ([`validate`]), it
 //! takes its turn by an entry in the Cluster's status ([`history`]), its snapshot and Job are created ([`build`], [`children`]),
-//! its Job is judged ([`verdict`]), and its end is recorded ([`finish`]). Everything but the requests themselves is a function of
+//! its Job is judged ([`verdict`]), and its end is recorded ([`finish`]); one that ends without a Job leaves a [`tombstone`]. Everything but the requests themselves is a function of
 //! values. Correctness rests on the preconditions of the writes, never on a store being up to date or on being alone.
 
 #![warn(missing_docs)]
@@ -27,11 +27,13 @@ mod references;
 mod refusal;
 mod retention;
 mod run;
+mod secrets;
 mod sentence;
 mod settle;
 mod snapshot;
 mod start;
 mod status;
+mod tombstone;
 mod trigger;
 mod turn;
 mod validate;

@@ -13,17 +13,22 @@ use serde_json::json;
 use crate::context::{Context, field_manager, now};
 use crate::error::{Answer, Error};
 use crate::expectations::Written;
-use crate::finish::finish;
+use crate::finish::{finish_stopped, get_cluster, write_entries};
 use crate::outcome::Outcome;
-use crate::snapshot;
+use crate::sentence::cut;
 use crate::status::{self, Start};
+use crate::tombstone::{self, abandon};
 use crate::verdict::{self, Verdict};
+use crate::{history, snapshot};
 
 /// How long the pod's end may come after the Job's before the API itself is asked.
 const LATE: Duration = Duration::from_secs(2);
 
 /// Looks at the Job of an operation and says what it sees.
 pub(crate) async fn observe(ctx: &Context, operation: &ClusterOperation, job: &Job) -> Result<Action, Error> {
+    if let Some(outcome) = tombstone::outcome(job) {
+        return finish_stopped(ctx, operation, &outcome).await;
+    }
     let mut operation = operation.clone();
     let noted =
         operation.status.as_ref().is_some_and(|status| status.status == Phase::Running && status.inputs.is_some());
@@ -48,8 +53,15 @@ pub(crate) async fn observe(ctx: &Context, operation: &ClusterOperation, job: &J
         verdict = verdict::judge(&operation, job, pod.as_ref(), true, &now());
     }
     match verdict {
-        Verdict::Ended(outcome) => finish(ctx, &operation, &outcome).await,
+        Verdict::Ended(mut outcome) => {
+            let masker = ctx.secrets.masker(ctx, &operation, job).await?;
+            outcome.message = cut(&masker.value(outcome.message), 1000);
+            let action = finish_stopped(ctx, &operation, &outcome).await?;
+            ctx.secrets.forget(&operation);
+            Ok(action)
+        }
         Verdict::Running { reason, message } => {
+            hold_turn(ctx, &operation, job).await?;
             if !is_written(ctx, &operation) {
                 write(ctx, &operation, &reference(job), None, reason, &message).await?;
             }
@@ -57,6 +69,25 @@ pub(crate) async fn observe(ctx: &Context, operation: &ClusterOperation, job: &J
         }
         Verdict::Unclear => Ok(Action::requeue(LATE)),
     }
+}
+
+/// A Cluster that was deleted and made again while an operation runs has forgotten it: the turn is written anew, or the next
+/// operation would start beside it.
+async fn hold_turn(ctx: &Context, operation: &ClusterOperation, job: &Job) -> Result<(), Error> {
+    let Some(stored) = ctx.stores.cluster(&operation.spec.cluster) else { return Ok(()) };
+    let written = operation.metadata.uid.as_deref().and_then(|uid| ctx.expectations.of(uid));
+    let lags = matches!(&written, Some(Written::Started { on, .. }) if *on == stored.metadata.uid);
+    if lags || history::entry(&stored, operation).is_some() {
+        return Ok(());
+    }
+    let Some(cluster) = get_cluster(ctx, &operation.spec.cluster).await? else { return Ok(()) };
+    if history::entry(&cluster, operation).is_some() {
+        return Ok(());
+    }
+    let since = operation.status.as_ref().and_then(|status| status.start_time.clone());
+    let since = since.or_else(|| job.metadata.creation_timestamp.clone()).unwrap_or_else(now);
+    let turn = history::claimed(operation, &job.namespace().unwrap_or_default(), &since);
+    if write_entries(ctx, &cluster, &[turn]).await? { Ok(()) } else { Err(Error::Conflict(cluster.name_any())) }
 }
 
 /// A Job of an operation that is over must not go on: a cancelled one that somebody resumed, or one that a process created
@@ -67,12 +98,7 @@ pub(crate) async fn stop_stray(ctx: &Context, job: &Job) -> Result<(), Error> {
 
 /// The Job was deleted under a running operation. It is never made again: nobody knows how far it came.
 pub(crate) async fn job_is_gone(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
-    let name = operation.name_any();
-    let alive = |pod: &Pod| {
-        let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-        pod.labels().get(crd::LABEL_OPERATION) == Some(&name) && !matches!(phase, Some("Succeeded" | "Failed"))
-    };
-    if ctx.stores.pods.find(alive).is_some() {
+    if any_pod_lives(ctx, operation).await? {
         return Ok(Action::requeue(Duration::from_secs(2)));
     }
     let job = operation
@@ -96,7 +122,19 @@ pub(crate) async fn job_is_gone(ctx: &Context, operation: &ClusterOperation) -> 
         end_time: Some(now()),
         recap: None,
     };
-    finish(ctx, operation, &outcome).await
+    abandon(ctx, operation, &outcome).await
+}
+
+/// By what the API itself says: a store may be late, and a second run beside a live process is what must never be.
+async fn any_pod_lives(ctx: &Context, operation: &ClusterOperation) -> Result<bool, Error> {
+    let Some(namespace) = ctx.stores.namespace_of(operation) else { return Ok(false) };
+    let pods: Api<Pod> = Api::namespaced(ctx.client.clone(), &namespace);
+    let of_operation = ListParams::default().labels(&format!("{}={}", crd::LABEL_OPERATION, operation.name_any()));
+    let pods = pods.list(&of_operation).await.map_err(Error::while_doing("list the pods of an operation"))?;
+    let ended = |pod: &Pod| {
+        matches!(pod.status.as_ref().and_then(|status| status.phase.as_deref()), Some("Succeeded" | "Failed"))
+    };
+    Ok(!pods.items.iter().all(ended))
 }
 
 /// Writes that the Job exists; the operation as it is then, None where it changed or is gone.
@@ -133,7 +171,7 @@ async fn write(
 fn is_written(ctx: &Context, operation: &ClusterOperation) -> bool {
     let shown = operation.status.as_ref().is_some_and(|status| status.status == Phase::Running);
     let written = operation.metadata.uid.as_deref().and_then(|uid| ctx.expectations.of(uid));
-    !shown && matches!(written, Some(Written::Started { version: Some(_) }))
+    !shown && matches!(written, Some(Written::Started { version: Some(_), .. }))
 }
 
 async fn read_snapshot(

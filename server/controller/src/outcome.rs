@@ -26,7 +26,8 @@ impl Outcome {
         Self {
             status: Phase::Failed,
             reason: refusal.reason().into(),
-            message: refusal.to_string(),
+            // What a refusal quotes, a user wrote.
+            message: crd::Masker::default().value(refusal.to_string()),
             start_time: None,
             end_time: Some(now.clone()),
             recap: None,

@@ -75,6 +75,10 @@ pub(crate) enum Refusal {
     Foreign { kind: &'static str, at: DataRef, owner: String },
     #[error("The API refused to create {kind} {at}: {why}")]
     NotCreated { kind: &'static str, at: DataRef, why: String },
+    #[error(
+        "The cluster's references named namespace `{from}` when its turn came, and name `{to}` now. Submit the operation again."
+    )]
+    Moved { from: String, to: String },
     #[error("It was refused at its turn, and the server was stopped before it could write why. Submit it again.")]
     Forgotten,
 }
@@ -104,6 +108,7 @@ impl Refusal {
             Self::TooLarge { .. } => "InputsTooLarge",
             Self::Foreign { .. } => "NameTaken",
             Self::NotCreated { .. } => "NotCreated",
+            Self::Moved { .. } => "NamespaceChanged",
             Self::Forgotten => "Refused",
         }
     }

@@ -23,6 +23,7 @@ use crate::change::{self, Change, ChangeKind};
 use crate::context::{Context, Stores};
 use crate::error::again;
 use crate::expectations::Expectations;
+use crate::secrets::Secrets;
 use crate::watching::{Kept, keep, tell_of_config_maps};
 use crate::{cluster, operation, trigger};
 
@@ -128,6 +129,7 @@ pub fn start(client: Client, mut config: Config, shutdown: CancellationToken) ->
         config,
         stores,
         expectations: Expectations::default(),
+        secrets: Secrets::default(),
         touched: Mutex::new(HashSet::new()),
         slots_wanted: AtomicBool::new(false),
     });

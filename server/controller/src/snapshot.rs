@@ -49,7 +49,8 @@ pub(crate) async fn compare(
     Some(Refusal::InputsChanged { what: changed::between((&before.0, &before.1), (&after.0, &after.1)) })
 }
 
-fn texts(secret: &Secret) -> (String, String) {
+/// Inventory and variables.
+pub(crate) fn texts(secret: &Secret) -> (String, String) {
     let text = |key: &str| {
         let bytes = secret.data.as_ref().and_then(|data| data.get(key));
         bytes.map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned()).unwrap_or_default()

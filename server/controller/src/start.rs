@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crd::{Cluster, ClusterOperation, JobRef, Phase, ResolvedInputs};
+use crd::{Cluster, ClusterOperation, Phase, ResolvedInputs};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Secret;
 use kube::runtime::controller::Action;
@@ -13,19 +13,18 @@ use crate::children::{self, NotCreated};
 use crate::context::{Context, is_owned_by, now};
 use crate::error::Error;
 use crate::expectations::Written;
-use crate::finish::{conclude, finish, get_cluster, refuse, write_entries};
+use crate::finish::{conclude, finish_stopped, get_cluster, refuse, write_entries};
 use crate::inputs::{self, ReadError};
 use crate::observe;
 use crate::outcome::{self, Outcome};
 use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::snapshot;
+use crate::tombstone::{self, abandon};
 use crate::{build, history, status, turn, validate};
 
 /// How often it looks again when the Cluster changes under its hands.
 const ATTEMPTS: usize = 5;
-/// How long the children of an earlier operation of the same name may take to be collected.
-const LEFTOVER_SECONDS: i64 = 30;
 
 /// Starts an operation whose turn it is; else says what it waits for.
 pub(crate) async fn start(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
@@ -82,7 +81,8 @@ pub(crate) async fn start(ctx: &Context, operation: &ClusterOperation) -> Result
                 format!("It waits until fewer than {} operations run (--max-running).", ctx.config.max_running);
             return wait(ctx, operation, "TooManyRunning", &message).await;
         }
-        match write_entries(ctx, &cluster, &[history::claimed(operation, &now())]).await {
+        let claim = history::claimed(operation, &plan.namespace, &now());
+        match write_entries(ctx, &cluster, &[claim]).await {
             Ok(true) => return create(ctx, operation, &cluster, &plan).await,
             Ok(false) => ctx.expectations.forget(&uid),
             Err(error) => {
@@ -107,11 +107,7 @@ pub(crate) async fn resume(ctx: &Context, operation: &ClusterOperation) -> Resul
     }
     let cluster = get_cluster(ctx, &operation.spec.cluster).await?;
     let noted = operation.status.as_ref().and_then(|status| status.job_ref.clone());
-    let namespace = noted
-        .as_ref()
-        .map(|job| job.namespace.clone())
-        .or_else(|| Some(cluster.as_ref()?.spec.hosts_conf_ref.namespace.clone()));
-    if let Some(namespace) = namespace {
+    if let Some(namespace) = history::namespace(&operation, cluster.as_ref()) {
         let jobs: Api<Job> = Api::namespaced(ctx.client.clone(), &namespace);
         let job =
             jobs.get_opt(&crd::job_name(&operation.name_any())).await.map_err(Error::while_doing("read a Job"))?;
@@ -140,12 +136,20 @@ pub(crate) async fn take(ctx: &Context, operation: &ClusterOperation) -> Result<
 /// Runs or refuses an operation that has the turn.
 async fn run(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster) -> Result<Action, Error> {
     let plan = match may_start(operation) {
-        Ok(()) => evaluate(ctx, operation, cluster).await?,
+        Ok(()) => evaluate(ctx, operation, cluster).await?.and_then(|plan| stayed(operation, cluster, plan)),
         Err(refusal) => Err(refusal),
     };
     match plan {
         Ok(plan) => create(ctx, operation, cluster, &plan).await,
-        Err(refusal) => finish(ctx, operation, &Outcome::refused(&refusal, &now())).await,
+        Err(refusal) => abandon(ctx, operation, &Outcome::refused(&refusal, &now())).await,
+    }
+}
+
+/// A turn is for one namespace: a colleague may just be creating the Job there.
+fn stayed(operation: &ClusterOperation, cluster: &Cluster, plan: Plan) -> Result<Plan, Refusal> {
+    match history::entry(cluster, operation).and_then(|entry| entry.namespace.clone()) {
+        Some(from) if from != plan.namespace => Err(Refusal::Moved { from, to: plan.namespace }),
+        _ => Ok(plan),
     }
 }
 
@@ -178,25 +182,28 @@ async fn evaluate(
 async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, plan: &Plan) -> Result<Action, Error> {
     let token = format!("{:032x}", rand::random::<u128>());
     match create_children(ctx, operation, cluster, plan, &token).await {
+        Ok((job, _)) if tombstone::outcome(&job).is_some() => observe::observe(ctx, operation, &job).await,
         Ok((job, inputs)) => {
-            let uid = operation.metadata.uid.clone().unwrap_or_default();
-            ctx.expectations.wrote(&uid, Written::Started { version: None });
+            let (uid, on) = (operation.metadata.uid.clone().unwrap_or_default(), cluster.metadata.uid.clone());
+            ctx.expectations.wrote(&uid, Written::Started { version: None, on: on.clone() });
+            let job = observe::reference(&job);
             let written = observe::write_running(ctx, operation, &job, Some(inputs)).await?;
-            ctx.expectations.wrote(
-                &uid,
-                Written::Started { version: written.and_then(|written| written.metadata.resource_version) },
-            );
+            let version = written.and_then(|written| written.metadata.resource_version);
+            ctx.expectations.wrote(&uid, Written::Started { version, on });
             Ok(Action::await_change())
         }
-        Err(NotCreated::Refused(refusal)) => finish(ctx, operation, &Outcome::refused(&refusal, &now())).await,
-        Err(NotCreated::Leftover(at)) if since_claim(ctx, operation) < LEFTOVER_SECONDS => {
+        Err(NotCreated::Refused(refusal @ Refusal::Foreign { kind: "Job", .. })) => {
+            finish_stopped(ctx, operation, &Outcome::refused(&refusal, &now())).await
+        }
+        Err(NotCreated::Refused(refusal)) => abandon(ctx, operation, &Outcome::refused(&refusal, &now())).await,
+        Err(NotCreated::Leftover(at)) if tombstone::may_wait(ctx, operation) => {
             tracing::info!(operation = operation.name_any(), %at, "waits until a child of its namesake is collected");
             Ok(Action::requeue(Duration::from_secs(1)))
         }
         Err(NotCreated::Leftover(at)) => {
             let refusal =
                 Refusal::Foreign { kind: "Object", at, owner: "an earlier operation of the same name".into() };
-            finish(ctx, operation, &Outcome::refused(&refusal, &now())).await
+            abandon(ctx, operation, &Outcome::refused(&refusal, &now())).await
         }
         Err(NotCreated::Api(source)) => Err(Error::Api { what: "create the children of an operation", source }),
     }
@@ -208,7 +215,7 @@ async fn create_children(
     cluster: &Cluster,
     plan: &Plan,
     token: &str,
-) -> Result<(JobRef, ResolvedInputs), NotCreated> {
+) -> Result<(Job, ResolvedInputs), NotCreated> {
     let secret: Secret =
         children::create(&ctx.client, operation, "Secret", &build::inputs(operation, plan, token)).await?;
     // The one that is there, not the one just built: after a crash it is the older one that the Job gets to see.
@@ -217,14 +224,8 @@ async fn create_children(
     let forks = build::forks(usize::try_from(inputs.host_count).unwrap_or(usize::MAX));
     let job = build::job(operation, cluster, &secret, build::Settings { deadline, forks });
     let job = children::create(&ctx.client, operation, "Job", &job).await?;
-    Ok((observe::reference(&job), inputs))
-}
-
-fn since_claim(ctx: &Context, operation: &ClusterOperation) -> i64 {
-    let cluster = ctx.stores.cluster(&operation.spec.cluster);
-    let entry = cluster.as_ref().and_then(|cluster| history::entry(cluster, operation));
-    let since = entry.and_then(|entry| entry.start_time.as_ref());
-    since.map_or(0, |since| now().0.as_second() - since.0.as_second())
+    ctx.secrets.keep(ctx, operation, &secret);
+    Ok((job, inputs))
 }
 
 /// Refuses, but for what a `kubectl apply` of a whole folder may still bring.

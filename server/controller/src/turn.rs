@@ -31,7 +31,15 @@ pub(crate) fn predecessor(
         .and_then(|other| other.metadata.name.clone());
     // One that a colleague with other caches let pass.
     let running = cluster.and_then(history::running).filter(|entry| !history::is_of(entry, operation));
-    ahead.or_else(|| running.map(|entry| entry.cluster_ops.clone()))
+    // One whose turn a new Cluster object doesn't know.
+    let forgotten = || {
+        let runs = |other: &&Arc<ClusterOperation>| {
+            other.metadata.uid != operation.metadata.uid
+                && other.status.as_ref().is_some_and(|status| status.status == Phase::Running)
+        };
+        open_of(&operation.spec.cluster, operations).find(runs).and_then(|other| other.metadata.name.clone())
+    };
+    ahead.or_else(|| running.map(|entry| entry.cluster_ops.clone())).or_else(forgotten)
 }
 
 /// The first open operation of a cluster, and the one right after `name`: whom a change there may concern.

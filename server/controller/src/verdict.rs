@@ -29,7 +29,7 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
         Verdict::Ended(Outcome {
             status,
             reason: reason.into(),
-            message: cut(&message, 1000),
+            message,
             start_time,
             end_time: Some(end(job, terminated, now)),
             recap,
@@ -74,11 +74,9 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
             }
         };
     }
-    let suspended = job.spec.as_ref().and_then(|spec| spec.suspend) == Some(true);
+    let suspended = is_suspended(job);
     if suspended && cancel {
-        let pods = |status: &JobStatus| status.active.unwrap_or(0) + status.terminating.unwrap_or(0);
-        let gone = holds(job, "Suspended").is_some() && job.status.as_ref().map_or(0, pods) == 0;
-        if gone || terminated.is_some() {
+        if has_stopped(job, pod) {
             return failed("Cancelled", cancelled(said.as_ref()), recap);
         }
         return Verdict::Running { reason: "Cancelling", message: "It is being cancelled: no new task starts.".into() };
@@ -99,6 +97,17 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
 /// The Job has ended.
 pub(crate) fn is_finished(job: &Job) -> bool {
     holds(job, "Complete").or_else(|| holds(job, "Failed")).is_some()
+}
+
+/// Nothing of it runs: it has ended, or it is suspended and its pod is gone.
+pub(crate) fn has_stopped(job: &Job, pod: Option<&Pod>) -> bool {
+    let pods = |status: &JobStatus| status.active.unwrap_or(0) + status.terminating.unwrap_or(0);
+    let gone = || holds(job, "Suspended").is_some() && job.status.as_ref().map_or(0, pods) == 0;
+    is_finished(job) || is_suspended(job) && (gone() || pod.and_then(terminated).is_some())
+}
+
+fn is_suspended(job: &Job) -> bool {
+    job.spec.as_ref().and_then(|spec| spec.suspend) == Some(true)
 }
 
 fn holds<'a>(job: &'a Job, kind: &str) -> Option<&'a JobCondition> {

@@ -91,6 +91,9 @@ pub struct OperationRecord {
     /// Its uid: an operation of the same name with another uid is another operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
+    /// The namespace of its Job, as the Cluster's references named it when its turn came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
     /// Running, Succeeded or Failed.
     #[serde(default)]
     pub status: Phase,

@@ -5,6 +5,7 @@ mod cluster;
 mod conditions;
 mod definition;
 mod fingerprint;
+mod masking;
 mod names;
 mod operation;
 mod reference;
@@ -13,6 +14,7 @@ pub use cluster::{Cluster, ClusterSpec, ClusterStatus, Engine, OperationRecord};
 pub use conditions::{Fact, condition, is_true, upsert};
 pub use definition::{all, render};
 pub use fingerprint::inputs_sha256;
+pub use masking::{MASK, Masker};
 pub use names::*;
 pub use operation::{
     ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, ClusterOperationStatus, HookAction, Phase, Recap,

@@ -2,6 +2,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
+use crd::Masker;
 use futures::{AsyncBufRead, FutureExt};
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::{Api, Client, api::LogParams};
@@ -12,7 +13,6 @@ use tokio::{
 
 use crate::{
     cursor::{Resume, Verdict},
-    mask::Masker,
     pod::{CONTAINER, PodFacts, PodState},
     run::Run,
     upstream::{Lines, RawLine, stamped},

@@ -9,7 +9,6 @@ mod collect;
 mod cursor;
 mod follow;
 mod journal;
-mod mask;
 mod message;
 mod note;
 mod pod;

@@ -1,9 +1,10 @@
 //! What an upstream line is: text, or an event of the run.
 
 use api::run::{EventBody, RunEvent};
+use crd::Masker;
 use serde_json::Value;
 
-use crate::{ansi, mask::Masker};
+use crate::ansi;
 
 /// RFC 7464 record separator: an event's line begins with it, then come the run's token, a space and JSON.
 const SEPARATOR: u8 = 0x1e;
@@ -87,7 +88,7 @@ mod tests {
     fn an_event_with_the_token_is_an_event_and_masked() {
         let Message::Event(event) = read(EVENT, 2) else { panic!("an event") };
         assert_eq!((event.n, event.after), (3, 0));
-        assert_eq!(event.body, EventBody::PlayStart { play: 1, name: format!("all with {}", crate::mask::MASK) });
+        assert_eq!(event.body, EventBody::PlayStart { play: 1, name: format!("all with {}", crd::MASK) });
     }
 
     #[test]
@@ -122,6 +123,6 @@ mod tests {
         let Message::Event(RunEvent { body: EventBody::Outcome { value, .. }, .. }) = read(raw, 0) else {
             panic!("event")
         };
-        assert_eq!(value["a"][0]["b"], crate::mask::MASK);
+        assert_eq!(value["a"][0]["b"], crd::MASK);
     }
 }

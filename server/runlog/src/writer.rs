@@ -7,11 +7,11 @@ use api::{
     log::{LogEnd, LogLine},
     run::RunEvent,
 };
+use crd::Masker;
 
 use crate::{
     cursor::Cursor,
     journal::{self, Record},
-    mask::Masker,
     message::{Message, understand},
     run::Run,
     upstream::RawLine,

@@ -277,7 +277,9 @@ async fn k14_a_job_that_somebody_deletes_is_not_made_again() {
     world.jobs().delete("kubeonkube-a-job", &DeleteParams::background()).await.unwrap();
     let operation = world.finished("a").await;
     assert_eq!((phase(&operation), reason(&operation)), (Phase::Failed, "JobGone"), "{}", message(&operation));
-    assert!(world.all_jobs().await.is_empty());
+    assert_eq!(world.kubelet.runs_of("a"), 1);
+    let left = world.all_jobs().await;
+    assert!(left.iter().all(|job| job.spec.as_ref().unwrap().suspend == Some(true)), "only its tombstone: {left:#?}");
 }
 
 #[tokio::test]

@@ -112,8 +112,10 @@ fn ending(image: &str, steps: &Value) -> (i32, &'static str, String) {
                 .to_string()
         };
     let failure = json!([{"host": "m1", "task": "Install", "message": "no such package"}]);
+    let leak = json!([{"host": "m1", "task": "Log in", "message": "login root/hunter22 failed at https://me:pa55word@mirror"}]);
     match image.split(':').next().unwrap_or_default() {
         "fail" => (2, "Error", told(2, recap(2, 1, 0), failure)),
+        "leak" | "hold-leak" => (2, "Error", told(2, recap(2, 1, 0), leak)),
         "empty" => (0, "Completed", told(0, Value::Null, json!([]))),
         "nohost" => (0, "Completed", told(0, recap(0, 0, 0), json!([]))),
         "silent" => (0, "Completed", String::new()),
@@ -143,6 +145,15 @@ async fn start_pod(pods: &Api<Pod>, job: &Job) -> Option<Pod> {
 
 fn container(state: &Value) -> Value {
     json!({"name": "kubeonkube", "image": "x", "imageID": "", "ready": false, "restartCount": 0, "state": state})
+}
+
+/// Ends the process of a pod that outlived its Job.
+pub(crate) async fn end_pods_of(client: &Client, namespace: &str, operation: &str) {
+    let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
+    let of_operation = ListParams::default().labels(&format!("kubeonkube.clay.io/operation={operation}"));
+    for pod in pods.list(&of_operation).await.expect("pods are listed") {
+        end_pod(&pods, &pod, 0, "Completed", "").await;
+    }
 }
 
 async fn end_pod(pods: &Api<Pod>, pod: &Pod, code: i32, reason: &str, message: &str) {

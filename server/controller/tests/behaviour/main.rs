@@ -6,6 +6,8 @@ mod claims;
 mod crashes;
 mod freshness;
 mod kubelet;
+mod masking;
+mod races;
 mod references;
 mod relay;
 mod restoring;

@@ -23,6 +23,10 @@ pub(crate) struct Relay {
     pub(crate) cut: AtomicBool,
     /// Watches of ConfigMaps arrive this much later.
     pub(crate) delay_config_maps: Mutex<Option<Duration>>,
+    /// Watches of pods arrive never.
+    pub(crate) hide_pods: AtomicBool,
+    /// Requests that contain this text wait until it is taken away.
+    gate: tokio::sync::watch::Sender<Option<String>>,
     /// All watches arrive this much later.
     pub(crate) delay_watches: Mutex<Option<Duration>>,
 }
@@ -44,6 +48,21 @@ impl Relay {
         *self.cut_after.lock().unwrap() = Some(requests);
     }
 
+    /// Holds back the requests that contain `text`, such as `POST /apis/batch/v1/`.
+    pub(crate) fn hold_back(&self, text: &str) {
+        self.gate.send_replace(Some(text.to_owned()));
+    }
+
+    /// Lets them through, late.
+    pub(crate) fn let_through(&self) {
+        self.gate.send_replace(None);
+    }
+
+    /// Whether a request was made, held back ones included.
+    pub(crate) fn asked(&self, text: &str) -> bool {
+        self.requests.lock().unwrap().iter().any(|request| request.contains(text))
+    }
+
     async fn pass(&self, behind: &Client, request: Request<Body>) -> Result<Answer, kube::Error> {
         let lost = || kube::Error::Service("the connection is gone".into());
         let what = format!("{} {}", request.method(), request.uri());
@@ -54,6 +73,9 @@ impl Relay {
         if watch {
             let delay = if what.contains("/configmaps") { *self.delay_config_maps.lock().unwrap() } else { None };
             let delay = delay.or(*self.delay_watches.lock().unwrap());
+            if self.hide_pods.load(Ordering::SeqCst) && what.contains("/pods") {
+                std::future::pending::<()>().await;
+            }
             let response = behind.send(request).await?;
             return Ok(match delay {
                 Some(delay) => response.map(|body| later(body, delay)),
@@ -63,8 +85,10 @@ impl Relay {
         // Initial lists of watches are the price of a start, not of an operation.
         let counts = !what.contains("limit=500");
         if counts {
-            self.requests.lock().unwrap().push(what);
+            self.requests.lock().unwrap().push(what.clone());
         }
+        let open = |held: &Option<String>| held.as_ref().is_none_or(|text| !what.contains(text));
+        drop(self.gate.subscribe().wait_for(open).await);
         let response = behind.send(request).await;
         let limit = *self.cut_after.lock().unwrap();
         if counts && limit.is_some_and(|limit| self.passed.fetch_add(1, Ordering::SeqCst) + 1 >= limit) {

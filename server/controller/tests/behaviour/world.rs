@@ -156,6 +156,12 @@ impl World {
             .unwrap();
     }
 
+    /// Who ran while another Job of its cluster was alive.
+    pub(crate) fn ran_beside_others(&self) -> Vec<String> {
+        let runs = self.kubelet.runs.lock().unwrap();
+        runs.iter().filter(|run| !run.beside.is_empty()).map(|run| run.operation.clone()).collect()
+    }
+
     /// Submits `ping.yml` with an image of that name, which decides how the run ends.
     pub(crate) async fn submit(&self, name: &str, cluster: &str, image: &str) -> ClusterOperation {
         self.submit_with(name, cluster, |spec| spec.image = image.into()).await

@@ -1,4 +1,4 @@
-//! Secrets that must not reach the spool.
+//! Secrets that must not reach the spool, a status or an Event: they have more readers than the inputs of a run.
 //!
 //! Known values come from the run's own inputs: whatever stands under a name like `…password`, `…secret`, `…token` or
 //! `…key`. Beyond them, shapes that are secrets wherever they appear: private keys, kubeadm tokens, certificate keys,
@@ -9,7 +9,7 @@ use std::{borrow::Cow, sync::LazyLock};
 use regex::{Captures, Regex};
 
 /// What stands in a secret's place.
-pub(crate) const MASK: &str = "••••••";
+pub const MASK: &str = "••••••";
 
 /// Shorter values would blank out half of every log.
 const SHORTEST: usize = 4;
@@ -41,15 +41,16 @@ static KEY_END: LazyLock<Regex> = LazyLock::new(|| regex(r"^.*-----END [A-Z0-9 ]
 static KEY_BODY: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"^[\s"'|+-]*[A-Za-z0-9+/]*={0,2}[\s"',]*$|^\s*(?:Proc-Type|DEK-Info):"#));
 
-/// Masks the lines of one run, in order: a private key spans several.
-pub(crate) struct Masker {
+/// Masks the lines of one run, in order: a private key spans several. The default knows the shapes only.
+#[derive(Debug, Default)]
+pub struct Masker {
     known: Option<Regex>,
     in_key: bool,
 }
 
 impl Masker {
     /// A masker for a run with these inputs (inventory and variables) and this token.
-    pub(crate) fn new(inputs: &str, token: Option<&str>) -> Self {
+    pub fn new(inputs: &str, token: Option<&str>) -> Self {
         let mut values = secrets(inputs);
         values.extend(token.map(str::to_owned));
         values.sort_by_key(|v| std::cmp::Reverse(v.len()));
@@ -65,13 +66,13 @@ impl Masker {
     }
 
     /// Goes on where an earlier collector stopped.
-    pub(crate) fn resume_after(&mut self, last_line: Option<&str>) {
+    pub fn resume_after(&mut self, last_line: Option<&str>) {
         // It may have been another secret: then the next line doesn't look like a key, and that is that.
         self.in_key = last_line.is_some_and(|line| line.ends_with(MASK));
     }
 
     /// The line as it may be stored.
-    pub(crate) fn line(&mut self, text: String) -> String {
+    pub fn line(&mut self, text: String) -> String {
         if self.in_key {
             if let Some(end) = KEY_END.find(&text) {
                 self.in_key = false;
@@ -94,7 +95,7 @@ impl Masker {
     }
 
     /// One string by itself.
-    pub(crate) fn value(&self, mut text: String) -> String {
+    pub fn value(&self, mut text: String) -> String {
         if text.contains("PRIVATE KEY-----") {
             text = replaced(&KEY_INLINE, text.replace('\n', "\\n"), |_| MASK.to_owned());
         }

@@ -1,0 +1,210 @@
+//! Two controllers, of which one is late: the turn is never given on beside a Job.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crd::{Cluster, Phase};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy};
+use kube::{Api, ResourceExt};
+use serde_json::json;
+
+use crate::kubelet::end_pods_of;
+use crate::relay::Relay;
+use crate::world::{HOSTS, NAMESPACE, World, eventually, message, phase, reason};
+
+const JOBS: &str = "POST /apis/batch/v1/namespaces/lab/jobs";
+
+/// A controller that has taken the turn for `a` and is about to create its Job.
+async fn about_to_create(world: &mut World) -> Arc<Relay> {
+    let late = Arc::new(Relay::default());
+    late.hold_back(JOBS);
+    world.start_controller_behind(late.clone()).await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "hold").await;
+    eventually(async || late.asked(JOBS).then_some(())).await.expect("it is about to create the Job");
+    late
+}
+
+#[tokio::test]
+async fn k2_a_cancel_by_one_controller_makes_the_job_impossible_that_another_is_about_to_create() {
+    let mut world = World::without_controller().await;
+    let late = about_to_create(&mut world).await;
+    world.submit("b", "prod", "hold").await;
+    world.cancel("a").await;
+    world.start_controller().await;
+    assert_eq!(reason(&world.finished("a").await), "Cancelled");
+    eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("the turn was given on");
+    late.let_through();
+    eventually(async || late.asked("GET /apis/batch/v1/namespaces/lab/jobs/kubeonkube-a-job").then_some(()))
+        .await
+        .expect("it finds the name taken");
+    world.kubelet.release("b");
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(world.kubelet.runs_of("a"), 0);
+    assert_eq!(reason(&world.finished("a").await), "Cancelled");
+}
+
+#[tokio::test]
+async fn k2_a_refusal_by_one_controller_makes_the_job_impossible_that_another_is_about_to_create() {
+    let mut world = World::without_controller().await;
+    let late = about_to_create(&mut world).await;
+    world.config_map("prod-hosts", &[("hosts.yml", "all: [oops")]).await;
+    world.start_controller().await;
+    assert_eq!(reason(&world.finished("a").await), "InventoryInvalid");
+    world.config_map("prod-hosts", &[("hosts.yml", HOSTS)]).await;
+    world.submit("b", "prod", "hold").await;
+    eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("the turn was given on");
+    late.let_through();
+    eventually(async || late.asked("GET /apis/batch/v1/namespaces/lab/jobs/kubeonkube-a-job").then_some(()))
+        .await
+        .expect("it finds the name taken");
+    world.kubelet.release("b");
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(world.kubelet.runs_of("a"), 0);
+}
+
+#[tokio::test]
+async fn k5_a_turn_is_for_the_namespace_that_the_references_named_then() {
+    let mut world = World::without_controller().await;
+    let late = about_to_create(&mut world).await;
+    move_cluster(&world).await;
+    world.start_controller().await;
+    let a = world.finished("a").await;
+    assert_eq!(reason(&a), "NamespaceChanged");
+    assert!(message(&a).contains("`lab`") && message(&a).contains("`elsewhere`"), "{}", message(&a));
+    late.let_through();
+    world.submit("b", "prod", "ok").await;
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(world.kubelet.runs_of("a"), 0);
+}
+
+#[tokio::test]
+async fn k5_a_turn_is_freed_by_what_runs_where_it_was_taken() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "hold").await;
+    eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.unwrap();
+    move_cluster(&world).await;
+    world.submit("b", "prod", "ok").await;
+    world.operation_that("b", "wait", |b| reason(b) == "ClusterBusy").await;
+    // Its Job and pod outlive it.
+    let orphan = DeleteParams { propagation_policy: Some(PropagationPolicy::Orphan), ..DeleteParams::default() };
+    world.operations().delete("a", &orphan).await.unwrap();
+    let relay = world.controller().relay.clone();
+    eventually(async || {
+        (relay.asked("GET /api/v1/namespaces/lab/pods?") || world.kubelet.runs_of("b") > 0).then_some(())
+    })
+    .await
+    .expect("it looks whether a still runs");
+    assert_eq!(world.kubelet.runs_of("b"), 0, "a still runs");
+    world.kubelet.release("a");
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+}
+
+#[tokio::test]
+async fn k2_a_cluster_that_is_made_anew_learns_who_runs() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "hold").await;
+    let a = world.operation_that("a", "run", |a| phase(a) == Phase::Running).await;
+    eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.unwrap();
+    let spec = world.clusters().get("prod").await.unwrap().spec;
+    world.clusters().delete("prod", &DeleteParams::default()).await.unwrap();
+    world.clusters().create(&PostParams::default(), &Cluster::new("prod", spec)).await.unwrap();
+    let entry = |cluster: &Cluster| cluster.status.as_ref()?.conditions.first().cloned();
+    let prod = world.cluster_that("prod", "know that a runs", |cluster| entry(cluster).is_some()).await;
+    let entry = entry(&prod).unwrap();
+    assert_eq!((entry.uid, entry.status), (a.uid(), Phase::Running));
+    assert_eq!(entry.namespace.as_deref(), Some(NAMESPACE));
+    world.submit("b", "prod", "ok").await;
+    world.operation_that("b", "wait", |b| reason(b) == "ClusterBusy").await;
+    world.kubelet.release("a");
+    assert_eq!(phase(&world.finished("a").await), Phase::Succeeded);
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(world.ran_beside_others(), [] as [String; 0]);
+}
+
+#[tokio::test]
+async fn k14_a_job_is_gone_only_when_the_api_shows_no_living_pod_of_it() {
+    let mut world = World::without_controller().await;
+    let blind = Arc::new(Relay::default());
+    blind.hide_pods.store(true, Ordering::SeqCst);
+    world.start_controller_behind(blind.clone()).await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "hold").await;
+    world.operation_that("a", "run", |a| phase(a) == Phase::Running).await;
+    eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.unwrap();
+    let pods: Api<k8s_openapi::api::core::v1::Pod> = Api::namespaced(world.client.clone(), NAMESPACE);
+    eventually(async || (!pods.list(&Default::default()).await.unwrap().items.is_empty()).then_some(())).await.unwrap();
+    world.submit("b", "prod", "ok").await;
+    let orphan = DeleteParams { propagation_policy: Some(PropagationPolicy::Orphan), ..DeleteParams::default() };
+    world.jobs().delete("kubeonkube-a-job", &orphan).await.unwrap();
+    let over = async || phase(&world.operations().get("a").await.unwrap()).is_final();
+    eventually(async || (blind.asked("GET /api/v1/namespaces/lab/pods?") || over().await).then_some(()))
+        .await
+        .expect("it asks the API");
+    assert!(!over().await, "the process is still there");
+    assert_eq!(world.kubelet.runs_of("b"), 0);
+    end_pods_of(&world.client, NAMESPACE, "a").await;
+    assert_eq!(reason(&world.finished("a").await), "JobGone");
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+}
+
+#[tokio::test]
+async fn k6_an_operation_recreated_while_its_namesake_still_runs_waits_for_it_and_runs_itself() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    let first = world.submit("a", "prod", "hold").await;
+    eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.unwrap();
+    let old = world.jobs().get("kubeonkube-a-job").await.unwrap().uid();
+    world.delete("a").await;
+    world.submit("a", "prod", "ok").await;
+    let second = world.finished("a").await;
+    assert_ne!(first.uid(), second.uid());
+    assert_eq!(phase(&second), Phase::Succeeded, "{}", message(&second));
+    assert_eq!(world.kubelet.runs_of("a"), 2);
+    assert_ne!(second.status.unwrap().job_ref.unwrap().uid, old, "a Job of its own");
+    assert_eq!(world.ran_beside_others(), [] as [String; 0]);
+}
+
+#[tokio::test]
+async fn k6_an_operation_named_like_one_in_the_reference_systems_history_runs_all_the_same() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    let entries = json!([
+        {"clusterOps": "a", "status": "Succeeded", "startTime": "2024-01-01T00:00:00Z", "endTime": "2024-01-01T01:00:00Z"},
+        {"clusterOps": "b", "status": ""},
+        {"clusterOps": "c", "status": "Running", "startTime": "2024-01-02T00:00:00Z"},
+    ]);
+    let patch = json!({"status": {"conditions": entries}});
+    world.clusters().patch_status("prod", &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();
+    for name in ["a", "b", "c"] {
+        world.submit(name, "prod", "ok").await;
+        let operation = world.finished(name).await;
+        assert_eq!(phase(&operation), Phase::Succeeded, "{name}: {}", message(&operation));
+        assert_eq!(world.kubelet.runs_of(name), 1);
+    }
+}
+
+/// Makes the Cluster refer to copies of its inputs in another namespace.
+async fn move_cluster(world: &World) {
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+    let maps = |namespace: &str| Api::<ConfigMap>::namespaced(world.client.clone(), namespace);
+    let secrets = |namespace: &str| Api::<Secret>::namespaced(world.client.clone(), namespace);
+    for name in ["prod-hosts", "prod-vars"] {
+        let mut map = maps(NAMESPACE).get(name).await.unwrap();
+        map.metadata = json_metadata(name);
+        maps("elsewhere").create(&PostParams::default(), &map).await.unwrap();
+    }
+    let mut key = secrets(NAMESPACE).get("prod-ssh").await.unwrap();
+    key.metadata = json_metadata("prod-ssh");
+    secrets("elsewhere").create(&PostParams::default(), &key).await.unwrap();
+    let at = |name: &str| json!({"namespace": "elsewhere", "name": name});
+    let spec = json!({"hostsConfRef": at("prod-hosts"), "varsConfRef": at("prod-vars"), "sshAuthRef": at("prod-ssh")});
+    let patch = json!({"spec": spec});
+    world.clusters().patch("prod", &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();
+}
+
+fn json_metadata(name: &str) -> kube::api::ObjectMeta {
+    kube::api::ObjectMeta { name: Some(name.into()), ..Default::default() }
+}
