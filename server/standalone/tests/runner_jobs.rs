@@ -321,6 +321,26 @@ async fn an_orderly_shutdown_leaves_the_run_going_and_the_next_server_finds_it()
 }
 
 #[tokio::test]
+async fn a_pod_says_which_ansible_it_waits_for() {
+    let dir = Arc::new(tempfile::tempdir().unwrap());
+    std::fs::write(dir.path().join("slow"), "").unwrap();
+    let settings = Settings { python: Some(python_that_pretends(dir.path())), ..Settings::default() };
+    let stage = Stage::at(dir, &settings);
+    stage.job("grow", "true", json!({})).await;
+    let said = "Installing ansible-core 2.18.19 for first use. This takes about a minute.";
+    stage
+        .wait("the pod to say it", async || {
+            let pod = stage.pods_of("grow").await.pop()?;
+            let waiting = pod.status?.container_statuses?.pop()?.state?.waiting?;
+            assert_eq!(waiting.reason.as_deref(), Some("InstallingAnsible"));
+            (waiting.message.as_deref() == Some(said)).then_some(())
+        })
+        .await;
+    std::fs::remove_file(stage.dir.path().join("slow")).unwrap();
+    stage.job_that_is("grow", "Complete").await;
+}
+
+#[tokio::test]
 async fn a_newer_ansible_is_installed_beside_the_one_of_a_run_that_goes_on() {
     let dir = Arc::new(tempfile::tempdir().unwrap());
     let settings = Settings { python: Some(python_that_pretends(dir.path())), ..Settings::default() };

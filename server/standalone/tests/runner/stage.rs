@@ -234,7 +234,8 @@ fn no_ansible(dir: &Path) -> PathBuf {
     dir.to_owned()
 }
 
-/// A Python whose virtual environments hold a copy of itself; it installs whatever it is asked to, and does nothing.
+/// A Python whose virtual environments hold a copy of itself; it installs whatever it is asked to, and does nothing. It takes as
+/// long as there is a file `slow`.
 pub(crate) fn python_that_pretends(dir: &Path) -> PathBuf {
     let path = dir.join("python");
     let text = format!(
@@ -242,8 +243,10 @@ pub(crate) fn python_that_pretends(dir: &Path) -> PathBuf {
          case \"$*\" in
            *version_info*) echo 3 11 ;;
            '-I -m venv '*) mkdir -p \"$4/bin\" && cp '{}' \"$4/bin/python3\" ;;
+           *'pip install'*) while [ -e '{}' ]; do sleep 0.02; done ;;
          esac",
-        path.display()
+        path.display(),
+        dir.join("slow").display()
     );
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
