@@ -24,7 +24,12 @@ fn is_open(path: &str) -> bool {
 
 /// The layer. It puts the session into the request's extensions.
 pub async fn layer(State(web): State<Arc<Web>>, mut request: Request, next: Next) -> Response {
-    let session = match web.sessions.of(request.headers()) {
+    let session = web.sessions.of(request.headers());
+    // A page that the cluster refused leads there: back again with an old word for the token would be a circle.
+    if let Some(session) = session.as_ref().filter(|_| request.uri().path() == "/login") {
+        web.doubt(session);
+    }
+    let session = match session {
         Some(session) if web.stands(&session).await => Some(session),
         Some(_) => {
             request.extensions_mut().insert(TakenBack);

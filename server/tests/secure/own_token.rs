@@ -168,7 +168,7 @@ async fn a_token_that_was_taken_back_ends_the_session() {
     assert!([401, 303].contains(&got.status) && !got.header("location").contains("late"), "{got:?}");
     // The cluster has just said so, so nobody waits for 30 seconds.
     let got = server.get("/clusters", &ann).await;
-    assert_eq!((got.status, got.header("location")), (303, "/login?next=%2Fclusters"));
+    assert_eq!((got.status, got.header("location")), (303, "/login?ended&next=%2Fclusters"));
     cluster.knows("token-of-ann", "ann");
     assert_eq!(server.get("/clusters", &ann).await.status, 303, "an ended session came back");
 }

@@ -95,9 +95,12 @@ async fn download(world: &World, cookie: &str) -> BodyStream<Body> {
     BodyStream::new(body)
 }
 
-/// Whether a download has ended, and not with the time of the test.
+/// Whether a download was cut, with a line that says so, and not at the end of the test's patience.
 async fn is_cut(log: &mut BodyStream<Body>) -> bool {
-    matches!(timeout(2 * LASTS, log.next()).await, Ok(None))
+    let Ok(Some(Ok(last))) = timeout(2 * LASTS, log.next()).await else { return false };
+    let last = last.into_data().expect("bytes");
+    let broken_off = matches!(timeout(LASTS, log.next()).await, Ok(Some(Err(_)) | None));
+    last.starts_with(b"\n[This download was cut here") && broken_off
 }
 
 #[tokio::test]
@@ -156,7 +159,7 @@ async fn a_token_that_was_taken_back_ends_the_session_within_30_seconds() {
     cluster.now_says(Word::TakenBack);
     advance(BELIEVED).await;
     let got = world.get("/clusters", &cookie).await;
-    assert_eq!((got.status, got.header(header::LOCATION)), (StatusCode::SEE_OTHER, "/login?next=%2Fclusters"));
+    assert_eq!((got.status, got.header(header::LOCATION)), (StatusCode::SEE_OTHER, "/login?ended&next=%2Fclusters"));
     assert_eq!(world.get("/api/save", &cookie).await.problem(), Problem::SignedOut);
     assert!(world.get("/login", &cookie).await.text.contains("mode: Token"), "the way in must be open again");
     cluster.now_says(Word::Accepted);

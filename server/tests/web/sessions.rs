@@ -61,7 +61,7 @@ async fn an_answer_of_the_cluster_that_refuses_the_token_ends_the_session() {
     cluster.silent.store(false, Ordering::Relaxed);
     cluster.revoked.store(true, Ordering::Relaxed);
     assert_eq!(world.post("/api/refused_token", &cookie, "").await.status, StatusCode::UNAUTHORIZED);
-    assert_eq!(world.get("/clusters", &cookie).await.header(header::LOCATION), "/login?next=%2Fclusters");
+    assert_eq!(world.get("/clusters", &cookie).await.header(header::LOCATION), "/login?ended&next=%2Fclusters");
 }
 
 #[tokio::test]
