@@ -29,7 +29,6 @@ pub async fn unregister_cluster(
 pub fn UnregisterClusterPage() -> impl IntoView {
     let here = expect_context::<Here>();
     view! {
-        <Title text=move || format!("Unregister {}", here.name.get())/>
         <Panel title="Unregister this cluster" class="narrow">
             <div class="pad stack">
                 <Alert tone=Tone::Warn title="What happens">
@@ -43,6 +42,8 @@ pub fn UnregisterClusterPage() -> impl IntoView {
                 {move || {
                     let name = here.name.get();
                     view! {
+                        // Text, not a function: the server asks for the title when this page's signals may be gone.
+                        <Title text=format!("Unregister {name}")/>
                         <Form id="unregister" functions={vec![endpoint::<UnregisterCluster>()]} class="stack">
                             <input type="hidden" name="cluster" value=name.clone()/>
                             <fieldset>
