@@ -17,6 +17,7 @@ use crate::Config;
 use crate::error::{Answer, Error};
 use crate::expectations::Expectations;
 use crate::history;
+use crate::marks::Marks;
 use crate::secrets::Secrets;
 
 /// The shared stores, each fed by one watch.
@@ -85,6 +86,7 @@ pub(crate) struct Context {
     pub(crate) expectations: Expectations,
     pub(crate) recorder: Recorder,
     pub(crate) secrets: Secrets,
+    pub(crate) marks: Arc<Marks>,
     /// Clusters whose referenced ConfigMaps were touched since their inputs were last looked at.
     pub(crate) touched: Mutex<HashSet<String>>,
     /// Somebody waits for `--max-running`.

@@ -15,6 +15,14 @@ pub(crate) enum Error {
 }
 
 impl Error {
+    /// Somebody else wrote first, which is expected and tried again.
+    fn is_conflict(&self) -> bool {
+        match self {
+            Self::Conflict(_) => true,
+            Self::Api { source, .. } => matches!(source, kube::Error::Api(status) if status.is_conflict()),
+        }
+    }
+
     /// For `map_err`, with what was being done.
     pub(crate) fn while_doing(what: &'static str) -> impl Fn(kube::Error) -> Self {
         move |source| Self::Api { what, source }
@@ -23,16 +31,13 @@ impl Error {
 
 /// When to try again. The order of queues doesn't depend on it.
 pub(crate) fn again(object: &str, error: &Error) -> Action {
-    match error {
+    if error.is_conflict() {
         // Ordinary between two controllers, or a controller and a person.
-        Error::Conflict(_) => {
-            tracing::debug!(object, %error, "a reconcile begins again");
-            Action::requeue(Duration::from_millis(100))
-        }
-        Error::Api { .. } => {
-            tracing::warn!(object, %error, "a reconcile failed and is tried again");
-            Action::requeue(Duration::from_secs(2))
-        }
+        tracing::debug!(object, %error, "a reconcile begins again");
+        Action::requeue(Duration::from_millis(100))
+    } else {
+        tracing::warn!(object, %error, "a reconcile failed and is tried again");
+        Action::requeue(Duration::from_secs(2))
     }
 }
 
@@ -49,5 +54,22 @@ impl<T> Answer<T> for Result<T, kube::Error> {
             Err(kube::Error::Api(status)) if status.is_conflict() || status.is_not_found() => Ok(None),
             Err(error) => Err(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_that_somebody_else_preceded_is_no_warning_and_tried_again_at_once() {
+        let api = |code: u16| {
+            let reason = if code == 409 { "Conflict" } else { "InternalError" };
+            let status = kube::core::Status { code, ..kube::core::Status::failure("no", reason) };
+            Error::Api { what: "write a status", source: kube::Error::Api(status.boxed()) }
+        };
+        assert!(api(409).is_conflict() && Error::Conflict("a".into()).is_conflict());
+        assert_eq!(again("a", &api(409)), Action::requeue(Duration::from_millis(100)));
+        assert_eq!(again("a", &api(500)), Action::requeue(Duration::from_secs(2)));
     }
 }

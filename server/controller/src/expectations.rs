@@ -40,17 +40,16 @@ impl Expectations {
     pub(crate) fn reserve(&self, uid: &str, running: &HashSet<String>, max: usize) -> bool {
         let mut written = self.locked();
         written.retain(|_, (_, since)| since.elapsed() < PATIENCE);
-        let ended = |uid: &String| matches!(written.get(uid), Some((Written::Finished, _)));
-        let by_store = running.iter().filter(|other| *other != uid && !ended(other)).count();
-        let here = |(other, (what, _)): &(&String, &(Written, Instant))| {
-            *what != Written::Finished && *other != uid && !running.contains(*other)
-        };
-        let only_here = written.iter().filter(here).count();
-        if by_store + only_here >= max {
-            return false;
+        let free = has_room(&written, uid, running, max);
+        if free {
+            written.insert(uid.to_owned(), (Written::Claim, Instant::now()));
         }
-        written.insert(uid.to_owned(), (Written::Claim, Instant::now()));
-        true
+        free
+    }
+
+    /// Whether there is a slot for `uid`, without taking it.
+    pub(crate) fn has_room(&self, uid: &str, running: &HashSet<String>, max: usize) -> bool {
+        has_room(&self.locked(), uid, running, max)
     }
 
     /// Notes a write.
@@ -66,6 +65,16 @@ impl Expectations {
     fn locked(&self) -> MutexGuard<'_, HashMap<String, (Written, Instant)>> {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn has_room(written: &HashMap<String, (Written, Instant)>, uid: &str, running: &HashSet<String>, max: usize) -> bool {
+    let fresh = |since: &Instant| since.elapsed() < PATIENCE;
+    let ended = |uid: &String| matches!(written.get(uid), Some((Written::Finished, since)) if fresh(since));
+    let by_store = running.iter().filter(|other| *other != uid && !ended(other)).count();
+    let here = |(other, (what, since)): &(&String, &(Written, Instant))| {
+        fresh(since) && *what != Written::Finished && *other != uid && !running.contains(*other)
+    };
+    by_store + written.iter().filter(here).count() < max
 }
 
 #[cfg(test)]

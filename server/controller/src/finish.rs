@@ -94,7 +94,6 @@ async fn bring_in_line(ctx: &Context, operation: &ClusterOperation, stopped: boo
     }
     let closed = closed?;
     if !told {
-        // One event per operation, its end: that it began stands in its conditions, and a second event would be the thirteenth request.
         let kind = if outcome.status == Phase::Succeeded { EventType::Normal } else { EventType::Warning };
         ctx.tell(operation, kind, &outcome.reason, &outcome.message).await;
     }

@@ -203,8 +203,8 @@ mod tests {
     #[test]
     fn a_waiting_operation_that_the_reference_system_listed_is_still_to_be_run() {
         let waiting = OperationRecord { cluster_ops: "a".into(), ..OperationRecord::default() };
-        let mut cluster = Cluster::default();
-        cluster.status = Some(ClusterStatus { conditions: vec![waiting], ..ClusterStatus::default() });
+        let status = Some(ClusterStatus { conditions: vec![waiting], ..ClusterStatus::default() });
+        let cluster = Cluster { status, ..Cluster::default() };
         assert_eq!(super::entry(&cluster, &operation("a", "1", 9)), None);
         let status = record(&cluster.status.unwrap(), &[entry("a", "1", Phase::Running, 10)], |_| true, &at(20), None);
         assert_eq!(status.conditions.len(), 1);

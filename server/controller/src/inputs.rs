@@ -6,8 +6,10 @@ use crd::{ActionSource, Cluster, ClusterOperation, DataRef};
 use futures::future::{try_join, try_join_all};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::{Api, Client};
+use kube::api::ListParams;
+use kube::{Api, Client, ResourceExt};
 
+use crate::context::Context;
 use crate::refusal::Refusal;
 
 /// The objects to read, each with the field that names it.
@@ -16,6 +18,8 @@ pub(crate) struct Wanted {
     pub(crate) config_maps: BTreeMap<DataRef, &'static str>,
     pub(crate) known_hosts: Option<DataRef>,
     pub(crate) ssh: Option<DataRef>,
+    /// The Cluster that they are for.
+    pub(crate) cluster: String,
 }
 
 /// What was found. A ConfigMap that isn't here doesn't exist.
@@ -24,6 +28,8 @@ pub(crate) struct Found {
     pub(crate) config_maps: BTreeMap<DataRef, ConfigMap>,
     /// The keys of the SSH Secret and whether `ssh-privatekey` looks like one. The key itself is not kept.
     pub(crate) ssh: Option<SshSecret>,
+    /// How many requests that took.
+    pub(crate) requests: usize,
 }
 
 /// What is worth knowing about the Secret with the private key.
@@ -53,17 +59,14 @@ pub(crate) fn wanted(operation: &ClusterOperation, cluster: &Cluster) -> Wanted 
             wanted.config_maps.entry(at.clone()).or_insert("actionSourceRef");
         }
     }
-    // Without a key there is no SSH, and nothing to know about hosts.
-    if let (Some(ssh), Some(name)) = (&wanted.ssh, cluster.metadata.name.as_deref()) {
-        wanted.known_hosts = Some(DataRef::new(&ssh.namespace, crd::known_hosts_name(name)));
-    }
     wanted
 }
 
 /// What `cluster` itself refers to.
 pub(crate) fn references(cluster: &Cluster) -> Wanted {
     let spec = &cluster.spec;
-    let mut wanted = Wanted { ssh: spec.ssh_auth_ref.clone(), ..Wanted::default() };
+    let cluster = cluster.metadata.name.clone().unwrap_or_default();
+    let mut wanted = Wanted { ssh: spec.ssh_auth_ref.clone(), cluster, ..Wanted::default() };
     for (field, at) in [
         ("hostsConfRef", Some(&spec.hosts_conf_ref)),
         ("varsConfRef", Some(&spec.vars_conf_ref)),
@@ -73,15 +76,48 @@ pub(crate) fn references(cluster: &Cluster) -> Wanted {
             wanted.config_maps.entry(at.clone()).or_insert(field);
         }
     }
+    // Without a key there is no SSH, and nothing to know about hosts.
+    if let Some(ssh) = &wanted.ssh {
+        wanted.known_hosts = Some(DataRef::new(&ssh.namespace, crd::known_hosts_name(&wanted.cluster)));
+    }
     wanted
 }
 
 /// Reads them all at once.
-pub(crate) async fn read(client: &Client, wanted: &Wanted) -> Result<Found, ReadError> {
-    let maps = wanted.config_maps.iter().map(|(at, field)| read_map(client, at, field));
-    let known = wanted.known_hosts.iter().map(|at| read_map(client, at, "known hosts"));
-    let (maps, ssh) = try_join(try_join_all(maps.chain(known)), read_ssh(client, wanted.ssh.as_ref())).await?;
-    Ok(Found { config_maps: maps.into_iter().flatten().collect(), ssh })
+pub(crate) async fn read(ctx: &Context, wanted: &Wanted) -> Result<Found, ReadError> {
+    let ((config_maps, requests), ssh) =
+        try_join(read_maps(ctx, wanted), read_ssh(&ctx.client, wanted.ssh.as_ref())).await?;
+    Ok(Found { config_maps, ssh, requests: requests + usize::from(wanted.ssh.is_some()) })
+}
+
+/// What carries the Cluster's mark comes with one request, and as it was at one moment; the rest one by one. Which that is, a
+/// store may tell: what a list doesn't bring is asked for itself.
+async fn read_maps(ctx: &Context, wanted: &Wanted) -> Result<(BTreeMap<DataRef, ConfigMap>, usize), ReadError> {
+    let mut missing: BTreeMap<&DataRef, &'static str> =
+        wanted.config_maps.iter().map(|(at, field)| (at, *field)).collect();
+    missing.extend(wanted.known_hosts.as_ref().map(|at| (at, "known hosts")));
+    let marked = |namespace: &str| {
+        missing.keys().filter(|at| at.namespace == namespace && ctx.marks.is_of(at, &wanted.cluster)).count()
+    };
+    let namespaces: BTreeSet<&str> = missing.keys().map(|at| at.namespace.as_str()).collect();
+    let (mut maps, mut requests) = (BTreeMap::new(), 0);
+    for namespace in namespaces.into_iter().filter(|namespace| marked(namespace) > 1) {
+        let api: Api<ConfigMap> = Api::namespaced(ctx.client.clone(), namespace);
+        let of_cluster = ListParams::default().labels(&format!("{}={}", crd::LABEL_USED_BY, wanted.cluster));
+        requests += 1;
+        match api.list(&of_cluster).await {
+            Ok(list) => maps.extend(list.items.into_iter().map(|map| (DataRef::new(namespace, map.name_any()), map))),
+            // It may be allowed to get and not to list.
+            Err(kube::Error::Api(status)) if status.is_forbidden() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    maps.retain(|at, _| missing.contains_key(at));
+    missing.retain(|at, _| !maps.contains_key(*at));
+    requests += missing.len();
+    let others = missing.iter().map(|(at, field)| read_map(&ctx.client, at, field));
+    maps.extend(try_join_all(others).await?.into_iter().flatten());
+    Ok((maps, requests))
 }
 
 async fn read_map(

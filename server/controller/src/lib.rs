@@ -19,6 +19,7 @@ mod finish;
 mod history;
 mod inputs;
 mod lifecycle;
+mod marks;
 mod observe;
 mod operation;
 mod outcome;

@@ -14,6 +14,8 @@ pub(crate) struct Plan {
     pub(crate) hosts_yml: String,
     pub(crate) vars_yml: String,
     pub(crate) known_hosts: Option<String>,
+    /// How many requests it took to read all this.
+    pub(crate) reads: usize,
     pub(crate) steps: Vec<Step>,
     /// ConfigMaps with playbooks and scripts; number i of the paths is position i - 1.
     pub(crate) sources: Vec<BTreeMap<String, Vec<u8>>>,

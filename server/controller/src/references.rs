@@ -30,7 +30,7 @@ pub(crate) async fn look_after(ctx: &Context, cluster: &Cluster) -> Result<Actio
         return Ok(Action::await_change());
     }
     let wanted = inputs::references(cluster);
-    let (fact, found) = match inputs::read(&ctx.client, &wanted).await {
+    let (fact, found) = match inputs::read(ctx, &wanted).await {
         Ok(found) => (fact(cluster, &found), Some(found)),
         Err(ReadError::Refused(refusal)) => {
             (Fact::new(condition::INPUTS_READY, false, refusal.reason(), refusal.to_string()), None)
@@ -153,7 +153,10 @@ fn marks(cluster: &Cluster, metadata: &ObjectMeta) -> Option<Value> {
 pub(crate) fn users<'a>(namespace: &str, name: &str, clusters: impl Iterator<Item = &'a Cluster>) -> Vec<String> {
     let at = DataRef::new(namespace, name);
     clusters
-        .filter(|cluster| inputs::references(cluster).config_maps.contains_key(&at))
+        .filter(|cluster| {
+            let wanted = inputs::references(cluster);
+            wanted.config_maps.contains_key(&at) || wanted.known_hosts.as_ref() == Some(&at)
+        })
         .map(ResourceExt::name_any)
         .collect()
 }

@@ -23,6 +23,7 @@ use crate::change::{self, Change, ChangeKind};
 use crate::context::{Context, Stores};
 use crate::error::again;
 use crate::expectations::Expectations;
+use crate::marks::Marks;
 use crate::secrets::Secrets;
 use crate::watching::{Kept, keep, tell_of_config_maps};
 use crate::{cluster, operation, trigger};
@@ -111,7 +112,8 @@ pub fn start(client: Client, mut config: Config, shutdown: CancellationToken) ->
         changes.clone(),
         shutdown.clone(),
     );
-    let maps = tell_of_config_maps(client.clone(), changes.clone(), shutdown.clone());
+    let marks = Arc::new(Marks::default());
+    let maps = tell_of_config_maps(client.clone(), marks.clone(), changes.clone(), shutdown.clone());
 
     let (filled_sender, filled) = watch::channel(false);
     let running = Running { clusters, operations, jobs, pods, changes: changes.clone(), filled };
@@ -130,6 +132,7 @@ pub fn start(client: Client, mut config: Config, shutdown: CancellationToken) ->
         stores,
         expectations: Expectations::default(),
         secrets: Secrets::default(),
+        marks,
         touched: Mutex::new(HashSet::new()),
         slots_wanted: AtomicBool::new(false),
     });

@@ -6,6 +6,7 @@ use crd::{Cluster, ClusterOperation, Phase, ResolvedInputs};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Secret;
 use kube::runtime::controller::Action;
+use kube::runtime::events::EventType;
 use kube::{Api, ResourceExt};
 use serde_json::json;
 
@@ -25,6 +26,9 @@ use crate::{build, history, status, turn, validate};
 
 /// How often it looks again when the Cluster changes under its hands.
 const ATTEMPTS: usize = 5;
+
+/// Why a status says that it waits for `--max-running`.
+const SLOT: &str = "TooManyRunning";
 
 /// Starts an operation whose turn it is; else says what it waits for.
 pub(crate) async fn start(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
@@ -56,6 +60,8 @@ pub(crate) async fn start(ctx: &Context, operation: &ClusterOperation) -> Result
                 let message = format!("It waits for operation {} on cluster {name}.", other.cluster_ops);
                 return wait(ctx, operation, "ClusterBusy", &message).await;
             }
+            // Whoever waits for a slot reads when there is one.
+            (None, None) if !has_room(ctx, operation) => return wait_for_slot(ctx, operation).await,
             (None, None) => evaluate(ctx, operation, &cluster).await?,
         };
         let plan = match plan {
@@ -76,10 +82,7 @@ pub(crate) async fn start(ctx: &Context, operation: &ClusterOperation) -> Result
         let uid = operation.metadata.uid.clone().unwrap_or_default();
         let running = turn::running_uids(&ctx.stores.clusters.state());
         if !ctx.expectations.reserve(&uid, &running, ctx.config.max_running) {
-            ctx.want_slot();
-            let message =
-                format!("It waits until fewer than {} operations run (--max-running).", ctx.config.max_running);
-            return wait(ctx, operation, "TooManyRunning", &message).await;
+            return wait_for_slot(ctx, operation).await;
         }
         let claim = history::claimed(operation, &plan.namespace, &now());
         match write_entries(ctx, &cluster, &[claim]).await {
@@ -165,7 +168,7 @@ async fn evaluate(
     cluster: &Cluster,
 ) -> Result<Result<Plan, Refusal>, Error> {
     let wanted = inputs::wanted(operation, cluster);
-    let found = match inputs::read(&ctx.client, &wanted).await {
+    let found = match inputs::read(ctx, &wanted).await {
         Ok(found) => found,
         Err(ReadError::Refused(refusal)) => return Ok(Err(*refusal)),
         Err(ReadError::Api(source)) => return Err(Error::Api { what: "read the inputs", source }),
@@ -187,9 +190,17 @@ async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, 
             let (uid, on) = (operation.metadata.uid.clone().unwrap_or_default(), cluster.metadata.uid.clone());
             ctx.expectations.wrote(&uid, Written::Started { version: None, on: on.clone() });
             let job = observe::reference(&job);
+            let hosts = inputs.host_count;
             let written = observe::write_running(ctx, operation, &job, Some(inputs)).await?;
             let version = written.and_then(|written| written.metadata.resource_version);
+            let news = version.is_some();
             ctx.expectations.wrote(&uid, Written::Started { version, on });
+            // The limit is twelve requests. Of one that waited and had much to read, the conditions alone say that it began.
+            if news && !(waited(operation) && plan.reads > 2) {
+                let hosts = format!("{hosts} {}", if hosts == 1 { "host" } else { "hosts" });
+                let note = format!("Its Job {}/{} was created for {hosts}.", job.namespace, job.name);
+                ctx.tell(operation, EventType::Normal, "Started", &note).await;
+            }
             Ok(Action::await_change())
         }
         Err(NotCreated::Refused(refusal @ Refusal::Foreign { kind: "Job", .. })) => {
@@ -249,11 +260,31 @@ async fn missing(
     Ok(Action::requeue(Duration::from_secs(1)))
 }
 
+fn waited(operation: &ClusterOperation) -> bool {
+    operation.status.as_ref().is_some_and(|status| crd::is_true(&status.conditions, crd::condition::QUEUED))
+}
+
+fn has_room(ctx: &Context, operation: &ClusterOperation) -> bool {
+    let running = turn::running_uids(&ctx.stores.clusters.state());
+    let uid = operation.metadata.uid.as_deref().unwrap_or_default();
+    ctx.expectations.has_room(uid, &running, ctx.config.max_running)
+}
+
+async fn wait_for_slot(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
+    ctx.want_slot();
+    let message = format!("It waits until fewer than {} operations run (--max-running).", ctx.config.max_running);
+    wait(ctx, operation, SLOT, &message).await
+}
+
 /// Says what it waits for, once.
 async fn wait(ctx: &Context, operation: &ClusterOperation, reason: &str, message: &str) -> Result<Action, Error> {
     if let Some(status) = status::queued(operation, reason, message, &now()) {
         let version = operation.metadata.resource_version.as_deref();
-        ctx.patch_status(&ctx.operations(), &operation.name_any(), version, json!(status)).await?;
+        let written = ctx.patch_status(&ctx.operations(), &operation.name_any(), version, json!(status)).await?;
+        // That the whole server is busy is no news of one operation, and would be its thirteenth request.
+        if written.is_some() && !waited(operation) && reason != SLOT {
+            ctx.tell(operation, EventType::Normal, "Queued", message).await;
+        }
     }
     Ok(Action::await_change())
 }

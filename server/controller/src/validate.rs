@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use api::run::StepRole;
-use crd::{ActionSource, ActionType, Cluster, ClusterOperation, DataRef};
+use crd::{ActionSource, ActionType, Cluster, ClusterOperation, DataRef, Masker};
 use inventory::{Inventory, Vars};
 use k8s_openapi::api::core::v1::ConfigMap;
 
@@ -71,6 +71,7 @@ pub(crate) fn plan(
         hosts_yml,
         vars_yml,
         known_hosts,
+        reads: found.requests,
         steps: Vec::new(),
         sources: Vec::new(),
         scripts: Vec::new(),
@@ -116,10 +117,14 @@ pub(crate) fn inputs_exist(cluster: &Cluster, found: &Found) -> Result<(), Refus
 /// Inventory and variables can be read, and there is a host.
 pub(crate) fn inputs_read(cluster: &Cluster, found: &Found) -> Result<(Inventory, Vars), Refusal> {
     let (hosts, vars) = (&cluster.spec.hosts_conf_ref, &cluster.spec.vars_conf_ref);
-    let inventory = inventory::parse(&text(found, "hostsConfRef", hosts, crd::KEY_HOSTS)?)
-        .map_err(|why| Refusal::Inventory { at: hosts.clone(), why: why.to_string() })?;
-    let vars = inventory::parse_vars(&text(found, "varsConfRef", vars, crd::KEY_VARS)?)
-        .map_err(|why| Refusal::Variables { at: vars.clone(), why: why.to_string() })?;
+    let (hosts_yml, vars_yml) =
+        (text(found, "hostsConfRef", hosts, crd::KEY_HOSTS)?, text(found, "varsConfRef", vars, crd::KEY_VARS)?);
+    // What is wrong may quote what stands there.
+    let hidden = |text: &str, why: String| Masker::new(text, None).value(why);
+    let inventory = inventory::parse(&hosts_yml)
+        .map_err(|why| Refusal::Inventory { at: hosts.clone(), why: hidden(&hosts_yml, why.to_string()) })?;
+    let vars = inventory::parse_vars(&vars_yml)
+        .map_err(|why| Refusal::Variables { at: vars.clone(), why: hidden(&vars_yml, why.to_string()) })?;
     Ok((inventory, vars))
 }
 

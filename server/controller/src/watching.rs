@@ -14,6 +14,7 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use crate::change::Change;
+use crate::marks::Marks;
 
 /// How a kind is kept: what is dropped from its objects, and what a change of one is called.
 pub(crate) struct Kept<K> {
@@ -88,9 +89,10 @@ fn readable<K: Resource<DynamicType = ()>>(event: Event<DeserializeGuard<K>>) ->
     }
 }
 
-/// Tells of ConfigMaps that change, without keeping any: their names are enough.
+/// Tells of ConfigMaps that change, keeping none: their names and marks are enough.
 pub(crate) async fn tell_of_config_maps(
     client: kube::Client,
+    marks: std::sync::Arc<Marks>,
     changes: broadcast::Sender<Change>,
     shutdown: CancellationToken,
 ) {
@@ -103,6 +105,9 @@ pub(crate) async fn tell_of_config_maps(
         watcher(api, watcher::Config::default()).default_backoff().take_until(shutdown.cancelled_owned())
     );
     while let Some(event) = events.next().await {
+        if let Ok(event) = &event {
+            marks.see(event);
+        }
         // What lies there at the start was looked at by the reconcile of its Cluster.
         if let Ok(Event::Apply(map) | Event::Delete(map)) = event {
             let name = format!("{}/{}", ResourceExt::namespace(&map).unwrap_or_default(), map.name_any());

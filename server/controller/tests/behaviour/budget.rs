@@ -1,10 +1,6 @@
 //! What an operation costs the API.
 
-use k8s_openapi::api::events::v1::Event;
-use kube::api::ListParams;
-use kube::{Api, ResourceExt};
-
-use crate::world::{World, eventually, reason};
+use crate::world::{World, reason};
 
 const BUDGET: usize = 12;
 
@@ -36,10 +32,30 @@ async fn an_operation_that_has_to_wait_takes_at_most_12_requests_too() {
     world.kubelet.release(&names[0]);
     for name in &names {
         world.finished(name).await;
-        event_of(&world, name).await;
+        world.story(name).await;
     }
     let spent = world.controller().relay.requests.lock().unwrap()[before..].to_vec();
     assert!(spent.len() <= BUDGET * names.len(), "{} requests for {} operations: {spent:#?}", spent.len(), names.len());
+}
+
+#[tokio::test]
+async fn who_waits_for_a_slot_reads_no_inputs_until_there_is_one() {
+    let mut world = World::without_controller().await;
+    world.config.max_running = 1;
+    world.start_controller().await;
+    for name in ["x", "y"] {
+        world.cluster(name).await;
+        world.cluster_that(name, "know its inputs", ready).await;
+    }
+    world.submit("on-x", "x", "hold").await;
+    world.operation_that("on-x", "run", |operation| reason(operation) == "Running").await;
+    let before = world.controller().relay.requests.lock().unwrap().len();
+    world.submit("on-y", "y", "ok").await;
+    world.operation_that("on-y", "wait", |operation| reason(operation) == "TooManyRunning").await;
+    let spent = world.controller().relay.requests.lock().unwrap()[before..].to_vec();
+    assert!(!spent.iter().any(|request| request.starts_with("GET")), "{spent:#?}");
+    world.kubelet.release("on-x");
+    world.finished("on-y").await;
 }
 
 #[tokio::test]
@@ -51,7 +67,7 @@ async fn open_and_finished_operations_cost_nothing_while_nothing_happens() {
     world.submit("running", "prod", "hold").await;
     world.submit("waiting", "prod", "ok").await;
     world.finished("over").await;
-    event_of(&world, "over").await;
+    world.story("over").await;
     world.operation_that("waiting", "wait", |operation| reason(operation) == "ClusterBusy").await;
     world.operation_that("running", "run", |operation| reason(operation) == "Running").await;
     world.cluster_that("prod", "know its inputs", ready).await;
@@ -69,18 +85,8 @@ async fn spent_on(world: &World, name: &str, image: &str) -> Vec<String> {
     let before = world.controller().relay.requests.lock().unwrap().len();
     world.submit(name, "prod", image).await;
     world.finished(name).await;
-    event_of(world, name).await;
+    world.story(name).await;
     world.controller().relay.requests.lock().unwrap()[before..].to_vec()
-}
-
-async fn event_of(world: &World, name: &str) {
-    let operation = world.operations().get(name).await.unwrap();
-    let events: Api<Event> = Api::namespaced(world.client.clone(), "default");
-    let told = eventually(async || {
-        let all = events.list(&ListParams::default()).await.unwrap().items;
-        all.iter().any(|event| event.regarding.as_ref().is_some_and(|at| at.uid == operation.uid())).then_some(())
-    });
-    told.await.expect("an event tells the end");
 }
 
 fn ready(cluster: &crd::Cluster) -> bool {

@@ -159,6 +159,7 @@ async fn k5_the_job_lives_in_the_namespace_of_the_references() {
     let operation = world.finished("a").await;
     let job = operation.status.as_ref().unwrap().job_ref.clone().unwrap();
     assert_eq!((job.namespace.as_str(), job.name.as_str()), (NAMESPACE, "kubeonkube-a-job"));
+    assert_ne!(NAMESPACE, world.config.controller_namespace, "not the controller's own");
     assert_eq!(job.uid, world.jobs().get("kubeonkube-a-job").await.unwrap().uid());
     world.create_cluster("torn", |spec| spec.vars_conf_ref.namespace = "elsewhere".into()).await;
     world.submit("b", "torn", "ok").await;
@@ -218,10 +219,84 @@ async fn k7_k8_k17_one_immutable_snapshot_and_no_copy_of_the_key() {
     let inputs = operation.status.unwrap().inputs.unwrap();
     assert_eq!((inputs.host_count, inputs.hosts), (2, vec!["m1".to_owned(), "w1".to_owned()]));
     assert_eq!(inputs.sha256, crd::inputs_sha256(crate::world::HOSTS, "kube_version: v1.33.4\n"));
+    let job = world.jobs().get("kubeonkube-a-job").await.unwrap().spec.unwrap().template.spec.unwrap();
+    let volumes = serde_json::to_value(job.volumes.unwrap()).unwrap();
+    assert_eq!(volumes[2]["secret"]["secretName"], "prod-ssh", "referenced where they are");
     world.delete("a").await;
     eventually(async || secrets.get_opt("a-inputs").await.unwrap().is_none().then_some(()))
         .await
         .expect("it goes with the operation");
+}
+
+#[tokio::test]
+async fn k7_a_run_that_was_cut_between_its_snapshot_and_its_job_has_one_snapshot_and_says_which() {
+    let mut world = World::without_controller().await;
+    world.cluster("prod").await;
+    let relay = std::sync::Arc::new(crate::relay::Relay::default());
+    let jobs = "POST /apis/batch/v1/namespaces/lab/jobs";
+    relay.hold_back(jobs);
+    world.start_controller_behind(relay.clone()).await;
+    world.submit("a", "prod", "ok").await;
+    eventually(async || relay.asked(jobs).then_some(())).await.expect("the snapshot is there");
+    world.kill_controller();
+    world.config_map("prod-hosts", &[("hosts.yml", "all: {hosts: {other: }}")]).await;
+    world.config_map("prod-vars", &[("group_vars.yml", "kube_version: v1.99.0\n")]).await;
+    world.start_controller().await;
+    let operation = world.finished("a").await;
+    assert_eq!(phase(&operation), Phase::Succeeded, "{}", message(&operation));
+    let inputs = operation.status.unwrap().inputs.unwrap();
+    assert_eq!(inputs.sha256, crd::inputs_sha256(crate::world::HOSTS, "kube_version: v1.33.4\n"), "the old of both");
+    assert_eq!(inputs.hosts, ["m1", "w1"]);
+    assert_eq!(world.kubelet.runs.lock().unwrap()[0].hosts_yml, crate::world::HOSTS);
+}
+
+#[tokio::test]
+async fn k8_a_refused_operation_leaves_no_snapshot_whether_it_waited_or_not() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("first", "prod", "hold").await;
+    world.operation_that("first", "run", |first| phase(first) == Phase::Running).await;
+    world.submit("heir", "prod", "ok").await;
+    world.operation_that("heir", "wait", |heir| reason(heir) == "ClusterBusy").await;
+    world.config_map("prod-hosts", &[("hosts.yml", "all: [oops")]).await;
+    world.kubelet.release("first");
+    world.refused("heir", "InventoryInvalid").await;
+    world.submit("late", "prod", "ok").await;
+    world.refused("late", "InventoryInvalid").await;
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
+    let mut names: Vec<_> =
+        secrets.list(&ListParams::default()).await.unwrap().iter().map(ResourceExt::name_any).collect();
+    names.sort();
+    assert_eq!(names, ["first-inputs", "prod-ssh"]);
+}
+
+#[tokio::test]
+async fn k11_the_api_refuses_a_changed_spec_and_the_digest_covers_all_of_it() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    let digest = async |name: &str, args: Option<&str>, deadline: Option<i64>| {
+        let change = |spec: &mut crd::ClusterOperationSpec| {
+            (spec.extra_args, spec.active_deadline_seconds) = (args.map(str::to_owned), deadline);
+        };
+        world.submit_with(name, "prod", change).await;
+        world.finished(name).await.status.unwrap().digest.unwrap()
+    };
+    let plain = digest("a", None, None).await;
+    assert_eq!(digest("b", None, None).await, plain);
+    assert_ne!(digest("c", Some("--limit m1"), None).await, plain);
+    assert_ne!(digest("d", None, Some(60)).await, plain);
+    for patch in [
+        json!({"spec": {"extraArgs": "--check"}}),
+        json!({"spec": {"image": "other"}}),
+        json!({"spec": {"activeDeadlineSeconds": 5}}),
+        json!({"spec": {"preHook": [{"actionType": "shell", "action": "true"}]}}),
+    ] {
+        let answer = world.operations().patch("a", &Default::default(), &kube::api::Patch::Merge(&patch)).await;
+        assert!(matches!(&answer, Err(kube::Error::Api(status)) if status.code == 422), "{patch}: {answer:?}");
+    }
+    world.cancel("a").await;
+    let a = world.finished("a").await.status.unwrap();
+    assert_eq!((a.digest, a.has_modified, a.status), (Some(plain), Some(false), Phase::Succeeded));
 }
 
 #[tokio::test]
@@ -298,15 +373,48 @@ async fn k15_every_end_has_a_reason_a_message_a_condition_and_an_event() {
                 && status.end_time.is_some()
                 && status.recap.is_some()
         );
+        world.story(name).await;
         let events: Api<Event> = Api::namespaced(world.client.clone(), "default");
-        let told = eventually(async || {
-            let all = events.list(&ListParams::default()).await.unwrap().items;
-            all.into_iter().find(|event| {
-                event.regarding.as_ref().is_some_and(|at| at.uid == operation.uid()) && event.note == status.message
-            })
-        });
-        assert_eq!(told.await.expect("an event").type_.as_deref(), Some(kind));
+        let all = events.list(&ListParams::default()).await.unwrap().items;
+        let mine = |event: &Event| event.regarding.as_ref().is_some_and(|at| at.uid == operation.uid());
+        let told = all.into_iter().find(|event| mine(event) && event.note == status.message);
+        assert_eq!(told.expect("an event").type_.as_deref(), Some(kind));
     }
+}
+
+#[tokio::test]
+async fn k15_events_tell_the_story_of_every_operation_queued_started_ended_refused_and_cancelled() {
+    let world = World::new().await;
+    world.config_map("prod-known-hosts", &[("known_hosts", "m1 ssh-ed25519 AAAA\n")]).await;
+    world.cluster("prod").await;
+    world.marked("prod-known-hosts").await;
+    world.submit("a-first", "prod", "hold").await;
+    world.operation_that("a-first", "run", |first| phase(first) == Phase::Running).await;
+    world.submit("b-second", "prod", "fail").await;
+    world.submit("c-third", "prod", "ok").await;
+    world.submit("d-fourth", "prod", "hold").await;
+    world.operation_that("d-fourth", "wait", |fourth| reason(fourth) == "ClusterBusy").await;
+    world.cancel("c-third").await;
+    world.finished("c-third").await;
+    world.operation_that("d-fourth", "wait for another", |fourth| message(fourth).contains("b-second")).await;
+    world.kubelet.release("a-first");
+    eventually(async || (world.kubelet.runs_of("d-fourth") == 1).then_some(())).await.expect("it runs");
+    world.operation_that("d-fourth", "run", |fourth| phase(fourth) == Phase::Running).await;
+    world.cancel("d-fourth").await;
+    world.submit("e-fifth", "nowhere", "ok").await;
+    let reasons = async |name: &str| -> Vec<String> {
+        world.finished(name).await;
+        world.story(name).await.into_iter().map(|(reason, _)| reason).collect()
+    };
+    assert_eq!(reasons("a-first").await, ["Started", "Succeeded"]);
+    assert_eq!(reasons("b-second").await, ["Queued", "Started", "TaskFailed"]);
+    assert_eq!(reasons("c-third").await, ["Queued", "Cancelled"]);
+    assert_eq!(reasons("d-fourth").await, ["Queued", "Started", "Cancelled"], "queued once, whatever it waits for");
+    assert_eq!(reasons("e-fifth").await, ["ClusterNotFound"]);
+    let story = world.story("b-second").await;
+    assert_eq!(story[0].1, "It waits for operation a-first on cluster prod.");
+    assert_eq!(story[1].1, "Its Job lab/kubeonkube-b-second-job was created for 2 hosts.");
+    assert!(story[2].1.contains("no such package"), "{story:?}");
 }
 
 async fn steps(world: &World, operation: &str) -> Vec<serde_json::Value> {

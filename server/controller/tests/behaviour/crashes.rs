@@ -73,12 +73,9 @@ async fn a_crash_while_the_turn_is_handed_on_neither_doubles_nor_loses_the_next_
         world.operation_that(&next, "wait", |operation| reason(operation) == "ClusterBusy").await;
         relay.cut_after(n);
         world.kubelet.release(&first);
-        eventually(async || {
-            let over = phase(&world.operations().get(&next).await.unwrap()).is_final();
-            (over || relay.cut.load(Ordering::SeqCst)).then_some(())
-        })
-        .await
-        .expect("it is cut or over");
+        eventually(async || (relay.cut.load(Ordering::SeqCst) || world.tells_end(&next).await).then_some(()))
+            .await
+            .expect("it is cut or over");
         let cut = relay.cut.load(Ordering::SeqCst);
         world.kill_controller();
         world.start_controller().await;
@@ -113,12 +110,9 @@ async fn a_crash_after_any_request_of_a_cancel_still_cancels() {
         eventually(async || (world.kubelet.runs_of(&name) == 1).then_some(())).await.unwrap();
         relay.cut_after(n);
         world.cancel(&name).await;
-        eventually(async || {
-            let over = phase(&world.operations().get(&name).await.unwrap()).is_final();
-            (over || relay.cut.load(Ordering::SeqCst)).then_some(())
-        })
-        .await
-        .expect("it is cut or over");
+        eventually(async || (relay.cut.load(Ordering::SeqCst) || world.tells_end(&name).await).then_some(()))
+            .await
+            .expect("it is cut or over");
         let cut = relay.cut.load(Ordering::SeqCst);
         world.kill_controller();
         world.start_controller().await;
@@ -148,15 +142,9 @@ async fn crash(world: &mut World, name: &str, image: &str, n: usize) -> bool {
     world.cluster_that("prod", "be looked after", known).await;
     relay.cut_after(n);
     world.submit(name, "prod", image).await;
-    eventually(async || {
-        let over = world.operations().get(name).await.unwrap();
-        let told = world.clusters().get("prod").await.unwrap().status.is_some_and(|status| {
-            status.conditions.iter().any(|entry| entry.cluster_ops == name && entry.status.is_final())
-        });
-        (relay.cut.load(Ordering::SeqCst) || (phase(&over).is_final() && told)).then_some(())
-    })
-    .await
-    .expect("it is cut or over");
+    eventually(async || (relay.cut.load(Ordering::SeqCst) || world.tells_end(name).await).then_some(()))
+        .await
+        .expect("it is cut or over");
     let cut = relay.cut.load(Ordering::SeqCst);
     world.kill_controller();
     cut

@@ -14,17 +14,22 @@ async fn an_inventory_saved_right_before_the_submission_is_the_one_that_runs() {
     let relay = Arc::new(Relay::default());
     *relay.delay_config_maps.lock().unwrap() = Some(Duration::from_secs(2));
     world.start_controller_behind(relay).await;
-    world.cluster("prod").await;
-    for n in 0..200 {
-        let (host, name) = (format!("new-{n:03}"), format!("op-{n:03}"));
-        world.config_map("prod-hosts", &[("hosts.yml", &format!("{HOSTS}    {host}:\n"))]).await;
-        world.submit(&name, "prod", "ok").await;
-        let operation = world.finished(&name).await;
-        assert_eq!(phase(&operation), Phase::Succeeded, "{}", message(&operation));
-        assert!(operation.status.unwrap().inputs.unwrap().hosts.contains(&host), "{name}");
-        let runs = world.kubelet.runs.lock().unwrap();
-        assert!(runs.last().unwrap().hosts_yml.contains(&host), "{name}");
-    }
+    // 200 times in all; the clusters don't wait for each other.
+    let on = async |cluster: String| {
+        world.cluster(&cluster).await;
+        for n in 0..20 {
+            let (host, name) = (format!("new-{n:03}"), format!("op-{cluster}-{n:03}"));
+            world.config_map(&format!("{cluster}-hosts"), &[("hosts.yml", &format!("{HOSTS}    {host}:\n"))]).await;
+            world.submit(&name, &cluster, "ok").await;
+            let operation = world.finished(&name).await;
+            assert_eq!(phase(&operation), Phase::Succeeded, "{}", message(&operation));
+            assert!(operation.status.unwrap().inputs.unwrap().hosts.contains(&host), "{name}");
+            let runs = world.kubelet.runs.lock().unwrap();
+            let run = runs.iter().find(|run| run.operation == name).unwrap();
+            assert!(run.hosts_yml.contains(&host), "{name}");
+        }
+    };
+    futures::future::join_all((0..10).map(|n| on(format!("prod-{n}")))).await;
 }
 
 #[tokio::test]

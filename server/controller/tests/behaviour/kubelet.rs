@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 pub(crate) struct Run {
     pub(crate) operation: String,
     pub(crate) hosts_yml: String,
-    /// Unfinished Jobs of the same cluster when this one was seen, itself left out.
+    /// Unfinished Jobs of the same cluster when this one was created, itself left out.
     pub(crate) beside: Vec<String>,
 }
 
@@ -48,15 +48,31 @@ impl Kubelet {
         let config = watcher::Config::default().labels("app.kubernetes.io/managed-by=kubeonkube");
         let mut events = std::pin::pin!(watcher(Api::<Job>::all(client.clone()), config));
         let mut seen: HashMap<String, bool> = HashMap::new();
+        // Unfinished and not suspended, by uid. A watch tells in the order of the writes: this is what the API held at that write.
+        let mut alive: HashMap<String, Job> = HashMap::new();
         while let Some(event) = events.next().await {
-            let Ok(Event::Apply(job) | Event::InitApply(job)) = event else { continue };
+            let job = match event {
+                Ok(Event::Apply(job) | Event::InitApply(job)) => job,
+                Ok(Event::Delete(job)) => {
+                    alive.remove(&job.uid().expect("a Job has a uid"));
+                    continue;
+                }
+                _ => continue,
+            };
             let spec = job.spec.as_ref().expect("a Job has a spec");
             let uid = job.uid().expect("a Job has a uid");
             let suspended = spec.suspend == Some(true);
+            if suspended || is_finished(&job) {
+                alive.remove(&uid);
+            } else {
+                alive.insert(uid.clone(), job.clone());
+            }
             match seen.get(&uid) {
-                None if !suspended && !is_finished(&job) => {
-                    seen.insert(uid, false);
-                    tokio::spawn(self.clone().run(client.clone(), job));
+                None if alive.contains_key(&uid) => {
+                    seen.insert(uid.clone(), false);
+                    let others = alive.values().filter(|other| cluster_of(other) == cluster_of(&job));
+                    let beside = others.filter(|other| other.uid() != job.uid()).map(ResourceExt::name_any).collect();
+                    tokio::spawn(self.clone().run(client.clone(), job, beside));
                 }
                 Some(false) if suspended => {
                     seen.insert(uid, true);
@@ -67,24 +83,14 @@ impl Kubelet {
         }
     }
 
-    async fn run(self: Arc<Self>, client: Client, job: Job) {
+    async fn run(self: Arc<Self>, client: Client, job: Job, beside: Vec<String>) {
         let namespace = job.namespace().expect("a Job has a namespace");
-        let label = |key: &str| job.labels().get(key).cloned().unwrap_or_default();
-        let (operation, cluster) = (label("kubeonkube.clay.io/operation"), label("kubeonkube.clay.io/cluster"));
+        let operation = job.labels().get("kubeonkube.clay.io/operation").cloned().unwrap_or_default();
         let jobs: Api<Job> = Api::namespaced(client.clone(), &namespace);
-        let of_cluster = ListParams::default().labels(&format!("kubeonkube.clay.io/cluster={cluster}"));
-        let beside = jobs.list(&of_cluster).await.expect("Jobs are listed").items.into_iter();
-        let beside = beside.filter(|other| {
-            other.uid() != job.uid() && !is_finished(other) && other.spec.as_ref().unwrap().suspend != Some(true)
-        });
         let secrets: Api<Secret> = Api::namespaced(client.clone(), &namespace);
         let inputs = secrets.get(&format!("{operation}-inputs")).await.expect("the snapshot is there before the Job");
         let text = |key: &str| String::from_utf8(inputs.data.as_ref().unwrap()[key].0.clone()).unwrap();
-        self.runs.lock().unwrap().push(Run {
-            operation: operation.clone(),
-            hosts_yml: text("hosts.yml"),
-            beside: beside.map(|other| other.name_any()).collect(),
-        });
+        self.runs.lock().unwrap().push(Run { operation: operation.clone(), hosts_yml: text("hosts.yml"), beside });
         let pods: Api<Pod> = Api::namespaced(client.clone(), &namespace);
         let pod = start_pod(&pods, &job).await;
         let image = job.spec.as_ref().unwrap().template.spec.as_ref().unwrap().containers[0].image.clone().unwrap();
@@ -193,6 +199,10 @@ async fn stop(client: Client, job: Job) {
     let jobs: Api<Job> = Api::namespaced(client, &namespace);
     let status = json!({"status": {"active": 0, "conditions": [{"type": "Suspended", "status": "True", "reason": "JobSuspended", "message": "Job suspended", "lastTransitionTime": now(), "lastProbeTime": now()}]}});
     let _ = jobs.patch_status(&job.name_any(), &PatchParams::default(), &Patch::Merge(status)).await;
+}
+
+fn cluster_of(job: &Job) -> Option<&String> {
+    job.labels().get("kubeonkube.clay.io/cluster")
 }
 
 fn is_finished(job: &Job) -> bool {

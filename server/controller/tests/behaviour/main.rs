@@ -3,6 +3,7 @@
 mod budget;
 mod cancelling;
 mod claims;
+mod contention;
 mod crashes;
 mod freshness;
 mod kubelet;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crd::{Cluster, ClusterOperation, ClusterOperationSpec, ClusterSpec, DataRef, Phase};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use k8s_openapi::api::events::v1::Event;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use kubeonkube_controller::{self as controller, Config, Running};
@@ -18,6 +19,8 @@ use crate::kubelet::{DEADLINE, Kubelet};
 use crate::relay::Relay;
 
 pub(crate) const NAMESPACE: &str = "lab";
+/// The controller's own, where no Job of an operation ever is.
+pub(crate) const OWN_NAMESPACE: &str = "controllers";
 pub(crate) const HOSTS: &str = "all:\n  hosts:\n    m1:\n    w1:\n";
 
 pub(crate) struct World {
@@ -55,13 +58,14 @@ impl World {
             standalone::Options { data_dir: dir.path().into(), crds: crd::all(), logs: Arc::new(standalone::NoLogs) };
         let api = standalone::Api::open(options).expect("the API opens");
         let client = api.client("test");
-        for name in [NAMESPACE, "elsewhere"] {
+        for name in [NAMESPACE, "elsewhere", OWN_NAMESPACE] {
             let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
             Api::all(client.clone()).create(&PostParams::default(), &namespace).await.unwrap();
         }
         let kubelet = Arc::new(Kubelet::default());
         let working = tokio::spawn(kubelet.clone().work(api.client("kubelet")));
-        let config = Config { patience: Duration::ZERO, controller_namespace: NAMESPACE.into(), ..Config::default() };
+        let config =
+            Config { patience: Duration::ZERO, controller_namespace: OWN_NAMESPACE.into(), ..Config::default() };
         Self { client, kubelet, config, working, controllers: Vec::new(), api, _dir: dir }
     }
 
@@ -132,17 +136,28 @@ impl World {
     }
 
     pub(crate) async fn config_map(&self, name: &str, data: &[(&str, &str)]) {
+        self.config_map_in(NAMESPACE, name, data).await;
+    }
+
+    pub(crate) async fn config_map_in(&self, namespace: &str, name: &str, data: &[(&str, &str)]) {
         let data: BTreeMap<String, String> = data.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
         let map: ConfigMap = serde_json::from_value(
             json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}),
         )
         .unwrap();
-        let maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), NAMESPACE);
+        let maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), namespace);
         if maps.get_opt(name).await.unwrap().is_some() {
             maps.replace(name, &PostParams::default(), &map).await.unwrap();
         } else {
             maps.create(&PostParams::default(), &map).await.unwrap();
         }
+    }
+
+    /// Waits until a ConfigMap carries the mark of its Cluster, and the controller has seen it.
+    pub(crate) async fn marked(&self, name: &str) {
+        let maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), NAMESPACE);
+        let mark = async || maps.get(name).await.unwrap().labels().get(crd::LABEL_USED_BY).cloned();
+        eventually(async || mark().await).await.expect("it is marked");
     }
 
     pub(crate) async fn secret(&self, name: &str, key: &str, value: &str) {
@@ -211,6 +226,28 @@ impl World {
         .await
     }
 
+    /// The Events about an operation, as `reason: note`, oldest first.
+    pub(crate) async fn events_of(&self, operation: &ClusterOperation) -> Vec<(String, String)> {
+        let events: Api<Event> = Api::namespaced(self.client.clone(), "default");
+        let mut all = events.list(&ListParams::default()).await.unwrap().items;
+        all.retain(|event| event.regarding.as_ref().is_some_and(|at| at.uid == operation.uid()));
+        all.sort_by(|a, b| a.event_time.cmp(&b.event_time));
+        all.into_iter().map(|event| (event.reason.unwrap_or_default(), event.note.unwrap_or_default())).collect()
+    }
+
+    /// Whether an Event tells the end of an operation: the last request about it.
+    pub(crate) async fn tells_end(&self, name: &str) -> bool {
+        let operation = self.operations().get(name).await.unwrap();
+        let events = self.events_of(&operation).await;
+        events.iter().any(|(reason, _)| !matches!(reason.as_str(), "Queued" | "Started"))
+    }
+
+    /// The Events about an operation, once one tells its end.
+    pub(crate) async fn story(&self, name: &str) -> Vec<(String, String)> {
+        eventually(async || self.tells_end(name).await.then_some(())).await.expect("an Event tells the end");
+        self.events_of(&self.operations().get(name).await.unwrap()).await
+    }
+
     /// The operation, once it satisfies a condition.
     pub(crate) async fn operation_that(
         &self,
@@ -267,7 +304,7 @@ impl Drop for World {
 /// The value, as soon as there is one; None after the deadline.
 pub(crate) async fn eventually<T>(mut look: impl AsyncFnMut() -> Option<T>) -> Option<T> {
     let ticking = async {
-        let mut tick = tokio::time::interval(Duration::from_millis(10));
+        let mut tick = tokio::time::interval(Duration::from_millis(20));
         loop {
             tick.tick().await;
             if let Some(found) = look().await {

@@ -137,6 +137,12 @@ fn manager() -> PatchParams {
 
 #[expect(clippy::needless_pass_by_value, reason = "the controller's signature")]
 fn again_after(job: Arc<Job>, error: &kube::Error, _context: Arc<Context>) -> Action {
-    tracing::warn!(job = job.name_any(), %error, "a Job could not be brought on; trying again");
+    match error {
+        // Somebody else was faster, as the protocol expects.
+        kube::Error::Api(status) if status.is_conflict() => {
+            tracing::debug!(job = job.name_any(), %error, "a Job changed meanwhile; looking again");
+        }
+        _ => tracing::warn!(job = job.name_any(), %error, "a Job could not be brought on; trying again"),
+    }
     Action::requeue(Duration::from_secs(1))
 }
