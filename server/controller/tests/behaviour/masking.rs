@@ -23,6 +23,25 @@ async fn neither_status_nor_events_nor_annotations_say_a_secret_of_the_inputs() 
     tells_nothing(&world, "b").await;
 }
 
+#[tokio::test]
+async fn what_is_wrong_with_an_inventory_is_said_without_its_secrets() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    let hosts = "all: {hosts: {m1: {ansible_password: hunter22, ansible_port: hunter22}}}\n";
+    world.config_map("prod-hosts", &[("hosts.yml", hosts)]).await;
+    world.submit("a", "prod", "ok").await;
+    let said = world.refused("a", "InventoryInvalid").await;
+    assert!(said.contains("ansible_port of host m1") && said.contains(crd::MASK), "{said}");
+    let prod = world.cluster_that("prod", "say so, too", |cluster| {
+        let text = serde_json::to_string(&cluster.status).unwrap();
+        text.contains("InventoryInvalid")
+    });
+    let story = world.story("a").await;
+    for text in [format!("{story:?}"), serde_json::to_string(&prod.await.status).unwrap(), said] {
+        assert!(!text.contains("hunter22"), "{text}");
+    }
+}
+
 async fn tells_nothing(world: &World, name: &str) {
     let operation = world.finished(name).await;
     assert!(message(&operation).contains(&format!("login root/{} failed", crd::MASK)), "{}", message(&operation));
