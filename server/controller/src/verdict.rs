@@ -119,13 +119,19 @@ fn terminated(pod: &Pod) -> Option<&ContainerStateTerminated> {
     containers.iter().find(|container| container.name == PRODUCT)?.state.as_ref()?.terminated.as_ref()
 }
 
-/// Why the pod can't start, where a person has to do something about it.
+/// What the pod waits for, where that is worth a sentence: somebody has to do something about it, or it takes long.
 fn waiting(pod: &Pod) -> Option<String> {
     let containers = pod.status.as_ref()?.container_statuses.as_ref()?;
     let waiting = containers.iter().find(|container| container.name == PRODUCT)?.state.as_ref()?.waiting.as_ref()?;
     let reason =
         waiting.reason.as_deref().filter(|reason| !matches!(*reason, "ContainerCreating" | "PodInitializing"))?;
-    Some(cut(&format!("Its pod can't start: {reason}: {}", waiting.message.as_deref().unwrap_or_default()), 500))
+    let message = waiting.message.as_deref().unwrap_or_default();
+    // As the kubelet names what goes wrong: ErrImagePull, ImagePullBackOff, InvalidImageName, CreateContainerConfigError …
+    let wrong = ["Err", "BackOff", "Invalid"].iter().any(|word| reason.contains(word));
+    Some(cut(
+        &if wrong { format!("Its pod can't start: {reason}: {message}") } else { format!("Preparing: {message}") },
+        500,
+    ))
 }
 
 fn is_disrupted(pod: &Pod) -> bool {

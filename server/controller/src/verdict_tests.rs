@@ -182,5 +182,10 @@ fn a_pod_that_cannot_start_says_why() {
         said(&waiting("ImagePullBackOff")),
         Verdict::Running { reason: "PodWaiting", message: "Its pod can't start: ImagePullBackOff: not found".into() }
     );
+    assert_eq!(
+        said(&waiting("InstallingAnsible")),
+        Verdict::Running { reason: "PodWaiting", message: "Preparing: not found".into() },
+        "what only takes long is no failure"
+    );
     assert!(matches!(said(&waiting("ContainerCreating")), Verdict::Running { reason: "Running", .. }));
 }
