@@ -9,20 +9,7 @@ use leptos_router::{
 };
 
 use crate::{
-    clusters::{
-        ClusterConfigurationPage, ClusterListPage, ClusterNodesPage, ClusterOperationsPage, ClusterOverviewPage,
-        ClusterPage, NewClusterPage, UnregisterClusterPage,
-    },
-    form::Submission,
-    layout::Console,
-    live,
-    login::SignInPage,
-    not_found::NotFoundPage,
-    operations::{NewOperationPage, OperationListPage},
-    preferences, routes,
-    run::RunPage,
-    settings::SettingsPage,
-    ui::clock,
+    chunks::Page, form::Submission, layout::Console, live, not_found::NotFoundPage, preferences, routes, ui::clock,
 };
 
 /// The console.
@@ -40,22 +27,22 @@ pub fn App() -> impl IntoView {
         <Title formatter=escaped/>
         <Router>
             <Routes fallback=NotFoundPage>
-                <Route path=path!("/login") view=SignInPage ssr=SsrMode::Async/>
+                <Route path=path!("/login") view=Page::SignIn ssr=SsrMode::Async/>
                 <ParentRoute path=path!("") view=Console ssr=SsrMode::Async>
                     <Route path=path!("/") view=|| view! { <Redirect path=routes::HOME/> } ssr=SsrMode::Async/>
-                    <Route path=path!("/clusters") view=ClusterListPage ssr=SsrMode::Async/>
-                    <Route path=path!("/clusters/new") view=NewClusterPage ssr=SsrMode::Async/>
-                    <ParentRoute path=path!("/clusters/:name") view=ClusterPage ssr=SsrMode::Async>
-                        <Route path=path!("") view=ClusterOverviewPage ssr=SsrMode::Async/>
-                        <Route path=path!("/nodes") view=ClusterNodesPage ssr=SsrMode::Async/>
-                        <Route path=path!("/operations") view=ClusterOperationsPage ssr=SsrMode::Async/>
-                        <Route path=path!("/configuration") view=ClusterConfigurationPage ssr=SsrMode::Async/>
-                        <Route path=path!("/unregister") view=UnregisterClusterPage ssr=SsrMode::Async/>
+                    <Route path=path!("/clusters") view=Page::Clusters ssr=SsrMode::Async/>
+                    <Route path=path!("/clusters/new") view=Page::NewCluster ssr=SsrMode::Async/>
+                    <ParentRoute path=path!("/clusters/:name") view=Page::Cluster ssr=SsrMode::Async>
+                        <Route path=path!("") view=Page::ClusterOverview ssr=SsrMode::Async/>
+                        <Route path=path!("/nodes") view=Page::ClusterNodes ssr=SsrMode::Async/>
+                        <Route path=path!("/operations") view=Page::ClusterOperations ssr=SsrMode::Async/>
+                        <Route path=path!("/configuration") view=Page::ClusterConfiguration ssr=SsrMode::Async/>
+                        <Route path=path!("/unregister") view=Page::UnregisterCluster ssr=SsrMode::Async/>
                     </ParentRoute>
-                    <Route path=path!("/operations") view=OperationListPage ssr=SsrMode::Async/>
-                    <Route path=path!("/operations/new") view=NewOperationPage ssr=SsrMode::Async/>
-                    <Route path=path!("/operations/:name") view=RunPage ssr=SsrMode::Async/>
-                    <Route path=path!("/settings") view=SettingsPage ssr=SsrMode::Async/>
+                    <Route path=path!("/operations") view=Page::Operations ssr=SsrMode::Async/>
+                    <Route path=path!("/operations/new") view=Page::NewOperation ssr=SsrMode::Async/>
+                    <Route path=path!("/operations/:name") view=Page::Run ssr=SsrMode::Async/>
+                    <Route path=path!("/settings") view=Page::Settings ssr=SsrMode::Async/>
                 </ParentRoute>
             </Routes>
         </Router>

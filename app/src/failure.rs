@@ -1,11 +1,10 @@
 //! The one error type of all server functions: a [`Problem`], carried as JSON with its own HTTP status.
 
 use api::Problem;
-use leptos::{
-    prelude::{FromServerFnError, ServerFnErrorErr},
-    server_fn::codec::JsonEncoding,
-};
+use leptos::prelude::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Serialize};
+
+use crate::json::JsonText;
 
 /// A [`Problem`] on its way to a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Failure(pub Problem);
 
 impl FromServerFnError for Failure {
-    type Encoder = JsonEncoding;
+    type Encoder = JsonText;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         use ServerFnErrorErr as E;

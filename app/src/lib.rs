@@ -11,9 +11,11 @@
 #![expect(unreachable_pub, reason = "`#[component]` repeats a component's `pub` on a function inside it")]
 
 mod app;
+pub mod chunks;
 pub mod clusters;
 mod failure;
 pub mod form;
+mod json;
 mod keyboard;
 mod layout;
 pub mod live;

@@ -131,7 +131,7 @@ fn cookie(name: &str, value: &str) -> String {
 }
 
 /// Keeps the theme for a year in this browser.
-#[server(prefix = "/api", endpoint = "set_theme")]
+#[server(prefix = "/api", endpoint = "set_theme", output = crate::json::Json)]
 pub async fn set_theme(theme: String, #[server(default)] next: String) -> Result<(), Failure> {
     crate::session::signed_in()?;
     keep("theme", Theme::parse(&theme).as_str());
@@ -140,7 +140,7 @@ pub async fn set_theme(theme: String, #[server(default)] next: String) -> Result
 }
 
 /// Keeps the width of the sidebar for a year in this browser.
-#[server(prefix = "/api", endpoint = "set_sidebar")]
+#[server(prefix = "/api", endpoint = "set_sidebar", output = crate::json::Json)]
 pub async fn set_sidebar(sidebar: String, #[server(default)] next: String) -> Result<(), Failure> {
     crate::session::signed_in()?;
     keep("sidebar", if sidebar == "narrow" { "narrow" } else { "wide" });

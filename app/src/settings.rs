@@ -12,7 +12,7 @@ use crate::{
     ui::{Fact, Facts, Loaded, PageTitle, Panel},
 };
 
-#[server(prefix = "/api", endpoint = "load_about", input = GetUrl)]
+#[server(prefix = "/api", endpoint = "load_about", input = GetUrl, output = crate::json::Json)]
 pub async fn load_about() -> Result<About, Failure> {
     let (_, backend) = crate::session::signed_in()?;
     Ok((*backend.about).clone())

@@ -136,15 +136,16 @@ struct Seen {
 
 /// A frame, as far as this needs it. A full reading of every line by a thousand viewers would measure the viewers.
 #[derive(Deserialize)]
-struct Head<'a> {
-    #[serde(rename = "type")]
-    kind: &'a str,
-    #[serde(default)]
-    first: u64,
-    #[serde(default)]
-    from: u64,
-    #[serde(default)]
-    to: u64,
+#[serde(rename_all = "snake_case")]
+enum Head {
+    Lines { first: u64 },
+    Gap { from: u64, to: u64 },
+    End {},
+    Refused {},
+    SignedOut,
+    Changed {},
+    Events {},
+    Beat,
 }
 
 /// Everything until the end of the run.
@@ -155,10 +156,9 @@ async fn watch(mut socket: Socket, everybody: Arc<Barrier>) -> Seen {
     while let Some(message) = socket.next().await {
         let Message::Text(frame) = message.expect("the socket stays open") else { continue };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as u64;
-        let head: Head<'_> = serde_json::from_str(&frame).expect("a frame");
-        match head.kind {
-            "lines" => {
-                seen.wrong += next_to(head.first, next);
+        match serde_json::from_str(&frame).expect("a frame") {
+            Head::Lines { first } => {
+                seen.wrong += next_to(first, next);
                 let mut count = 0;
                 // A quote inside a line is escaped, so this is found where a line begins and nowhere else.
                 for line in frame.split("{\"t\":").skip(1) {
@@ -170,15 +170,15 @@ async fn watch(mut socket: Socket, everybody: Arc<Barrier>) -> Seen {
                     seen.latencies[took] += 1;
                     count += 1;
                 }
-                next = head.first + count;
+                next = first + count;
             }
-            "gap" => {
-                seen.gaps += head.to - head.from;
-                next = head.to;
+            Head::Gap { from, to } => {
+                seen.gaps += to - from;
+                next = to;
             }
-            "end" => break,
-            "refused" | "signed_out" => panic!("{frame}"),
-            _ => {}
+            Head::End {} => break,
+            Head::Refused {} | Head::SignedOut => panic!("{frame}"),
+            Head::Changed {} | Head::Events {} | Head::Beat => {}
         }
     }
     seen.wrong += next_to(SECONDS * LINES_A_SECOND + 1, next);

@@ -1,6 +1,6 @@
 //! The site's files inside the binary: hashed names, immutable, compressed when they were built.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -27,6 +27,9 @@ pub struct Manifest {
     pub css: String,
     pub js: String,
     pub wasm: String,
+    /// What a page loads beside it.
+    #[serde(default)]
+    pub pages: BTreeMap<String, String>,
 }
 
 /// Why there are no pages.

@@ -38,8 +38,8 @@ static ADDRESSES: LazyLock<Vec<String>> = LazyLock::new(|| {
 pub fn console(backend: Backend, site: &Site) -> Pages {
     let addresses = ADDRESSES.clone();
     let render: Handler = match site.manifest() {
-        Ok(Manifest { css, js, wasm }) => {
-            let (backend, assets) = (backend.clone(), Assets { css, js, wasm });
+        Ok(Manifest { css, js, wasm, pages }) => {
+            let (backend, assets) = (backend.clone(), Assets { css, js, wasm, pages });
             let context = {
                 let assets = assets.clone();
                 move || provide(&backend, &assets)

@@ -12,10 +12,10 @@ pub(crate) fn release() -> anyhow::Result<()> {
     let binary = root().join("target/release/kubeonkube");
     let size = std::fs::metadata(&binary)?.len();
     println!(
-        "{} ({:.1} MB; first load {:.0} KB Brotli without the HTML)",
+        "{} ({:.1} MB; first load of /clusters {:.0} KB Brotli without the HTML)",
         binary.display(),
         size as f64 / 1e6,
-        built.brotli_kb()
+        built.first_load_kb("clusters")
     );
     Ok(())
 }

@@ -41,9 +41,10 @@ pub enum Topic {
     Operation(String),
 }
 
-/// To the page.
+/// To the page: `{"lines": {…}}`, or `"beat"` where there is no more to say. Not tagged from within, which would make the code
+/// that reads it in the browser twice as large.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum LiveFrame {
     /// Something of this topic changed; at most 4 a second and topic. The page refetches what it shows.
     Changed {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Why something could not be shown or done. Every text is a sentence for the person at the screen: what, why, what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Problem {
     /// 401: there is no session, or it ended.
     #[error("You are signed out. Sign in and try again; what you typed is still here.")]

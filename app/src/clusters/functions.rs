@@ -8,20 +8,20 @@ use crate::Failure;
 #[cfg(feature = "ssr")]
 use crate::session;
 
-#[server(prefix = "/api", endpoint = "load_clusters", input = GetUrl)]
+#[server(prefix = "/api", endpoint = "load_clusters", input = GetUrl, output = crate::json::Json)]
 pub async fn load_clusters(filter: ClusterFilter) -> Result<ClusterList, Failure> {
     let (user, backend) = session::signed_in()?;
     Ok(backend.clusters.list(&user, &filter).await?)
 }
 
-#[server(prefix = "/api", endpoint = "load_cluster", input = GetUrl)]
+#[server(prefix = "/api", endpoint = "load_cluster", input = GetUrl, output = crate::json::Json)]
 pub async fn load_cluster(cluster: String) -> Result<ClusterDetail, Failure> {
     let (user, backend) = session::signed_in()?;
     let cluster = known(&cluster)?;
     Ok(backend.clusters.get(&user, &cluster).await?)
 }
 
-#[server(prefix = "/api", endpoint = "load_nodes", input = GetUrl)]
+#[server(prefix = "/api", endpoint = "load_nodes", input = GetUrl, output = crate::json::Json)]
 pub async fn load_nodes(cluster: String) -> Result<NodeList, Failure> {
     let (user, backend) = session::signed_in()?;
     let cluster = known(&cluster)?;

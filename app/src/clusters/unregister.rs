@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Takes the cluster out. `records` is `keep` or `delete`.
-#[server(prefix = "/api", endpoint = "unregister_cluster")]
+#[server(prefix = "/api", endpoint = "unregister_cluster", output = crate::json::Json)]
 pub async fn unregister_cluster(
     cluster: String,
     #[server(default)] confirm: String,

@@ -18,7 +18,7 @@ pub(crate) struct Frame {
 }
 
 /// Who is signed in, how many there are, what runs.
-#[server(prefix = "/api", endpoint = "load_frame", input = server_fn::codec::GetUrl)]
+#[server(prefix = "/api", endpoint = "load_frame", input = server_fn::codec::GetUrl, output = crate::json::Json)]
 pub(crate) async fn load_frame() -> Result<Frame, Failure> {
     use api::{cluster::ClusterFilter, operation::OperationFilter};
     let (user, backend) = crate::session::signed_in()?;

@@ -20,7 +20,7 @@ pub struct RunOpening {
 }
 
 /// A run as it stands, with 200 lines from `from` (0: the last 200).
-#[server(prefix = "/api", endpoint = "load_run", input = server_fn::codec::GetUrl)]
+#[server(prefix = "/api", endpoint = "load_run", input = server_fn::codec::GetUrl, output = crate::json::Json)]
 pub async fn load_run(name: String, #[server(default)] from: u64) -> Result<RunOpening, Failure> {
     let (user, backend) = crate::session::signed_in()?;
     let name = parse(&name)?;
@@ -31,21 +31,21 @@ pub async fn load_run(name: String, #[server(default)] from: u64) -> Result<RunO
 }
 
 /// Head and inputs of a run, when they changed.
-#[server(prefix = "/api", endpoint = "load_operation", input = server_fn::codec::GetUrl)]
+#[server(prefix = "/api", endpoint = "load_operation", input = server_fn::codec::GetUrl, output = crate::json::Json)]
 pub async fn load_operation(name: String) -> Result<OperationDetail, Failure> {
     let (user, backend) = crate::session::signed_in()?;
     Ok(backend.operations.get(&user, &parse(&name)?).await?)
 }
 
 /// Lines of a log, for scrolling where they are not yet.
-#[server(prefix = "/api", endpoint = "load_lines", input = server_fn::codec::GetUrl)]
+#[server(prefix = "/api", endpoint = "load_lines", input = server_fn::codec::GetUrl, output = crate::json::Json)]
 pub async fn load_lines(name: String, from: u64, count: u32) -> Result<LogPage, Failure> {
     let (user, backend) = crate::session::signed_in()?;
     Ok(backend.runs.page(&user, &parse(&name)?, from, count.min(10_000)).await?)
 }
 
 /// Cancels a run, or takes it from the queue.
-#[server(prefix = "/api", endpoint = "cancel_operation")]
+#[server(prefix = "/api", endpoint = "cancel_operation", output = crate::json::Json)]
 pub async fn cancel_operation(name: String) -> Result<(), Failure> {
     let (user, backend) = crate::session::signed_in()?;
     let name = parse(&name)?;

@@ -121,19 +121,25 @@ impl Page {
 }
 
 // Must be finished before anything renders: while it runs, no resource of the process loads.
-static ROUTES: LazyLock<usize> = LazyLock::new(|| leptos_axum::generate_route_list(app::App).len());
+pub static ROUTES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    leptos_axum::generate_route_list(app::App).into_iter().map(|route| route.path().to_owned()).collect()
+});
 
 /// Renders a page as the binary does, with more context where a form was submitted.
 pub async fn page_with(fake: &Fake, path: &str, more: impl Fn() + Clone + Send + Sync + 'static) -> Page {
-    assert!(*ROUTES > 10);
+    assert!(ROUTES.len() > 10);
     let backend = fake.backend();
     let context = move || {
         provide_context(backend.clone());
         provide_context(Session(Some(user())));
         more();
     };
-    let assets =
-        app::Assets { css: "/assets/site.css".into(), js: "/assets/app.js".into(), wasm: "/assets/app.wasm".into() };
+    let assets = app::Assets {
+        css: "/assets/site.css".into(),
+        js: "/assets/app.js".into(),
+        wasm: "/assets/app.wasm".into(),
+        pages: [("run".to_owned(), "/assets/run.bin".to_owned())].into(),
+    };
     let render = leptos_axum::render_app_async_with_context(context, move || app::shell(&assets));
     let request = Request::get(path).body(Body::empty()).unwrap();
     read(render(request).await).await

@@ -223,7 +223,7 @@ mod tests {
     fn sample() -> Vec<u8> {
         let mut bytes = Vec::new();
         encode(&mut bytes, b't', 1_000_000, b"one");
-        encode(&mut bytes, b'e', 2_000_000, br#"{"n":4,"at":2,"type":"step_end","step":1,"rc":0}"#);
+        encode(&mut bytes, b'e', 2_000_000, br#"{"n":4,"at":2,"body":{"step_end":{"step":1,"rc":0}}}"#);
         encode(&mut bytes, b't', 2_000_000, "zwei ü".as_bytes());
         encode(&mut bytes, b'm', 2_000_000, b"3 lines are missing here");
         bytes
@@ -305,7 +305,7 @@ mod tests {
         let mut scan = Scan::default();
         for i in 0..1000_u64 {
             let mut record = Vec::new();
-            let event = format!("{{\"n\":{},\"at\":0,\"type\":\"step_end\",\"step\":1,\"rc\":0}}", i / 2 + 1);
+            let event = format!("{{\"n\":{},\"at\":0,\"body\":{{\"step_end\":{{\"step\":1,\"rc\":0}}}}}}", i / 2 + 1);
             if i % 2 == 0 {
                 encode(&mut record, b't', 1, b"x");
             } else {

@@ -2,6 +2,7 @@
 
 use api::run::{EventBody, RunEvent};
 use crd::Masker;
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::ansi;
@@ -44,8 +45,7 @@ fn text(raw: &[u8], length: u64, masker: &mut Masker) -> String {
 
 /// None where it is no event of ours, or where its number does not go on: then the line stays visible as text.
 fn event(json: &[u8], last_event: u64, masker: &Masker) -> Option<RunEvent> {
-    let mut event: RunEvent = serde_json::from_slice(json).ok().filter(|e: &RunEvent| e.n > last_event)?;
-    event.after = 0;
+    let mut event = read(json).ok().filter(|event| event.n > last_event)?;
     let mut strings: Vec<&mut String> = Vec::new();
     match &mut event.body {
         EventBody::StepStart { title, .. } => strings.push(title),
@@ -61,6 +61,22 @@ fn event(json: &[u8], last_event: u64, masker: &Masker) -> Option<RunEvent> {
         *s = masker.value(s.lines().map(|line| ansi::clean(line.as_bytes())).collect::<Vec<_>>().join("\n"));
     }
     Some(event)
+}
+
+/// An event as the plugin writes it: number, time, `type` and the fields of that type beside each other.
+fn read(json: &[u8]) -> serde_json::Result<RunEvent> {
+    #[derive(Deserialize)]
+    struct Written {
+        n: u64,
+        at: i64,
+        #[serde(rename = "type")]
+        kind: String,
+        #[serde(flatten)]
+        fields: serde_json::Map<String, Value>,
+    }
+    let Written { n, at, kind, fields } = serde_json::from_slice(json)?;
+    let body = EventBody::deserialize(Value::from_iter([(kind, Value::Object(fields))]))?;
+    Ok(RunEvent { n, at, after: 0, body })
 }
 
 fn each_string(value: &mut Value, change: &mut impl FnMut(&mut String)) {

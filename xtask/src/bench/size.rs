@@ -6,28 +6,34 @@ use wasmparser::{Name, NameSectionReader, Parser, Payload};
 
 use crate::{clean_command::root, site};
 
-/// The first load may weigh this much, Brotli, without the HTML of the page (a page is 5 to 10 KB more).
+/// The first load of a page may weigh this much: its HTML, CSS, script and wasm, all Brotli.
 const GATE_KB: f64 = 350.0;
 
-/// Builds the release site and prints the files of a first load and the ten crates that contribute most to the wasm.
+/// What the HTML of a large page weighs (a run with 200 lines of log).
+const HTML_KB: f64 = 8.0;
+
+/// Builds the release site and prints what each page loads first and the ten crates that contribute most to the wasm.
 pub(super) fn run() -> anyhow::Result<()> {
     let built = site::build(site::Kind::Release)?;
-    println!("first load, Brotli 11:");
+    println!("files, Brotli 11:");
     for (path, size) in &built.sizes {
         if path.starts_with("/assets/") {
             println!("  {path:<48} {:>7.1} KB", *size as f64 / 1000.0);
         }
     }
-    let first_load: usize =
-        built.sizes.iter().filter(|(path, _)| path.starts_with("/assets/")).map(|(_, size)| size).sum();
-    let kb = first_load as f64 / 1000.0;
-    println!("  together {kb:.1} KB (gate {GATE_KB} KB, with the HTML)");
+    println!("\nfirst load of each page, with {HTML_KB} KB of HTML (gate {GATE_KB} KB):");
+    let mut largest = 0.0_f64;
+    for page in built.pages.keys() {
+        let kb = built.first_load_kb(page) + HTML_KB;
+        largest = largest.max(kb);
+        println!("  {page:<48} {kb:>7.1} KB");
+    }
     let wasm = fs::read(root().join("target/wasm32-unknown-unknown/wasm-release/kubeonkube_frontend.wasm"))?;
     println!("\nlargest contributors to the wasm (code before compression):");
     for (name, bytes) in contributors(&wasm)?.into_iter().take(10) {
         println!("  {name:<48} {:>7.1} KB", bytes as f64 / 1000.0);
     }
-    anyhow::ensure!(kb <= GATE_KB, "the first load of {kb:.1} KB is over the gate of {GATE_KB} KB");
+    anyhow::ensure!(largest <= GATE_KB, "a first load of {largest:.1} KB is over the gate of {GATE_KB} KB");
     Ok(())
 }
 

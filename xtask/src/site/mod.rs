@@ -2,6 +2,7 @@
 
 mod compress;
 mod css;
+mod split;
 mod wasm;
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
@@ -24,12 +25,17 @@ pub(crate) enum Kind {
 pub(crate) struct Built {
     /// Path under `/` and its size in bytes after Brotli (as it is, in a dev build).
     pub(crate) sizes: BTreeMap<String, usize>,
+    /// The file that a page has for itself.
+    pub(crate) pages: BTreeMap<String, String>,
 }
 
 impl Built {
-    /// All assets together, in KB (1,000 bytes).
-    pub(crate) fn brotli_kb(&self) -> f64 {
-        self.sizes.values().sum::<usize>() as f64 / 1000.0
+    /// What the page loads first, in KB (1,000 bytes), without its HTML.
+    pub(crate) fn first_load_kb(&self, page: &str) -> f64 {
+        let loads = |path: &String| {
+            path.starts_with("/assets/") && self.pages.iter().all(|(name, file)| file != path || name == page)
+        };
+        self.sizes.iter().filter(|(path, _)| loads(path)).map(|(_, size)| size).sum::<usize>() as f64 / 1000.0
     }
 }
 
@@ -53,6 +59,10 @@ pub(crate) fn build(kind: Kind) -> anyhow::Result<Built> {
         manifest.insert(role.to_owned(), format!("/{path}").into());
         files.push((path, bytes));
     }
+    let pages: BTreeMap<String, String> =
+        bundle.pages.iter().map(|(page, file)| (page.clone(), format!("/{}", file.path))).collect();
+    manifest.insert("pages".to_owned(), serde_json::to_value(&pages)?);
+    files.extend(bundle.pages.into_values().map(|file| (file.path, file.bytes)));
     for (path, bytes) in bundle.snippets {
         files.push((format!("assets/{path}"), bytes));
     }
@@ -86,7 +96,7 @@ pub(crate) fn build(kind: Kind) -> anyhow::Result<Built> {
         fs::write(&manifest_path, text)?;
     }
     remove_others(&folder(), &keep)?;
-    Ok(Built { sizes })
+    Ok(Built { sizes, pages })
 }
 
 fn remove_others(folder: &std::path::Path, keep: &[PathBuf]) -> anyhow::Result<()> {

@@ -1,19 +1,21 @@
-//! The wasm half of the app: cargo, wasm-bindgen as a library, and wasm-opt for a release where it is installed.
+//! The wasm half of the app: cargo, the splitter for a release, and wasm-bindgen, both as libraries.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::Context;
 use wasm_bindgen_cli_support::Bindgen;
 
-use super::Kind;
-use crate::{
-    clean_command::{check, command, root},
-    doctor::on_path,
+use super::{
+    Kind,
+    split::{PageFile, split},
 };
+use crate::clean_command::{check, command, root};
 
 pub(super) struct Bundle {
     pub(super) js: Vec<u8>,
     pub(super) wasm: Vec<u8>,
+    /// The file of each page beside the main file; none in a dev build.
+    pub(super) pages: BTreeMap<String, PageFile>,
     /// JavaScript that crates bring along, by its path beside the main script.
     pub(super) snippets: Vec<(String, Vec<u8>)>,
 }
@@ -23,53 +25,47 @@ pub(super) fn build(kind: Kind) -> anyhow::Result<Bundle> {
         Kind::Dev => "wasm-dev",
         Kind::Release => "wasm-release",
     };
-    check(command("cargo").args([
-        "build",
-        "--package",
-        "kubeonkube-frontend",
-        "--target",
-        "wasm32-unknown-unknown",
-        "--profile",
-        profile,
-    ]))?;
+    let mut cargo = command("cargo");
+    cargo.args(["rustc", "--package", "kubeonkube-frontend", "--lib"]);
+    cargo.args(["--target", "wasm32-unknown-unknown", "--profile", profile]);
+    if kind == Kind::Release {
+        // The relocations say where a part can be cut out.
+        cargo.args(["--features", "split", "--", "-Clink-arg=--emit-relocs"]);
+    }
+    check(&mut cargo)?;
     let input = root().join("target/wasm32-unknown-unknown").join(profile).join("kubeonkube_frontend.wasm");
     // A folder of its own: two builds at the same time must not clear away each other's files.
     let out = root().join("target/bindgen").join(format!("{profile}-{}", std::process::id()));
     fs::create_dir_all(&out)?;
+    let split = match kind {
+        Kind::Dev => None,
+        Kind::Release => Some(split(&input, &out)?),
+    };
     Bindgen::new()
-        .input_path(&input)
+        .input_path(split.as_ref().map_or(&input, |split| &split.main))
         .web(true)?
         .typescript(false)
         .out_name("app")
+        .keep_lld_exports(split.is_some())
         .remove_name_section(kind == Kind::Release)
         .remove_producers_section(true)
         .omit_default_module_path(true)
         .generate(&out)
         .context("wasm-bindgen")?;
-    let wasm = out.join("app_bg.wasm");
-    if kind == Kind::Release {
-        optimise(&wasm)?;
+    let (mut js, wasm) = (fs::read_to_string(out.join("app.js"))?, out.join("app_bg.wasm"));
+    let mut pages = BTreeMap::new();
+    if let Some(split) = split {
+        js = split.weave(&js)?;
+        pages = split.pages;
     }
     let mut snippets = Vec::new();
     let folder = out.join("snippets");
     if folder.is_dir() {
         collect(&folder, "snippets", &mut snippets)?;
     }
-    let bundle = Bundle { js: fs::read(out.join("app.js"))?, wasm: fs::read(wasm)?, snippets };
+    let bundle = Bundle { js: js.into_bytes(), wasm: fs::read(wasm)?, pages, snippets };
     fs::remove_dir_all(&out)?;
     Ok(bundle)
-}
-
-/// About 10 % smaller, where binaryen's wasm-opt is at hand. The features are named one by one: with `--all-features` it
-/// emits encodings that browsers don't know yet.
-fn optimise(wasm: &Path) -> anyhow::Result<()> {
-    if !on_path("wasm-opt") {
-        eprintln!("wasm-opt is not on the PATH: the release works, about a tenth larger");
-        return Ok(());
-    }
-    let features =
-        ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types", "multivalue"];
-    check(command("wasm-opt").arg("-Oz").args(features.map(|f| format!("--enable-{f}"))).arg(wasm).arg("-o").arg(wasm))
 }
 
 fn collect(folder: &Path, prefix: &str, into: &mut Vec<(String, Vec<u8>)>) -> anyhow::Result<()> {

@@ -12,7 +12,7 @@ use {
     api::{Problem, configuration::Document},
 };
 
-#[server(prefix = "/api", endpoint = "load_configuration", input = GetUrl)]
+#[server(prefix = "/api", endpoint = "load_configuration", input = GetUrl, output = crate::json::Json)]
 pub async fn load_configuration(cluster: String) -> Result<Configuration, Failure> {
     let (user, backend) = session::signed_in()?;
     let cluster = known(&cluster)?;
@@ -20,7 +20,7 @@ pub async fn load_configuration(cluster: String) -> Result<Configuration, Failur
 }
 
 /// What saving `text` would change. Changes nothing.
-#[server(prefix = "/api", endpoint = "review_change")]
+#[server(prefix = "/api", endpoint = "review_change", output = crate::json::Json)]
 pub async fn review_change(
     cluster: String,
     document: String,
@@ -33,7 +33,7 @@ pub async fn review_change(
 }
 
 /// Saves `text`, if the document is still at `version`.
-#[server(prefix = "/api", endpoint = "save_change")]
+#[server(prefix = "/api", endpoint = "save_change", output = crate::json::Json)]
 pub async fn save_change(
     cluster: String,
     document: String,
@@ -50,7 +50,7 @@ pub async fn save_change(
 }
 
 /// Changes nothing: without JavaScript it brings a reviewed form back as it was typed.
-#[server(prefix = "/api", endpoint = "keep_editing")]
+#[server(prefix = "/api", endpoint = "keep_editing", output = crate::json::Json)]
 pub async fn keep_editing() -> Result<(), Failure> {
     session::signed_in()?;
     Ok(())

@@ -11,7 +11,7 @@ use {
 };
 
 /// Everything that registering would check and write. Changes nothing.
-#[server(prefix = "/api", endpoint = "review_cluster")]
+#[server(prefix = "/api", endpoint = "review_cluster", output = crate::json::Json)]
 pub async fn review_cluster(
     #[server(flatten)] new: NewCluster,
     #[server(default)] ssh_key_file: String,
@@ -22,7 +22,7 @@ pub async fn review_cluster(
 }
 
 /// Registers, then shows the cluster with what to do next.
-#[server(prefix = "/api", endpoint = "register_cluster")]
+#[server(prefix = "/api", endpoint = "register_cluster", output = crate::json::Json)]
 pub async fn register_cluster(
     #[server(flatten)] new: NewCluster,
     #[server(default)] ssh_key_file: String,

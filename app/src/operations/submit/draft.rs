@@ -70,6 +70,29 @@ impl OperationDraft {
         }
     }
 
+    /// The field of the form that has this name. In the browser it takes the place of a second reader of the whole type.
+    pub(super) fn field(&mut self, name: &str) -> Option<&mut String> {
+        Some(match name {
+            "cluster" => &mut self.cluster,
+            "kind" => &mut self.kind,
+            "action" => &mut self.action,
+            "other" => &mut self.other,
+            "source" => &mut self.source,
+            "key" => &mut self.key,
+            "script" => &mut self.script,
+            "limit" => &mut self.limit,
+            "extra_args" => &mut self.extra_args,
+            "name" => &mut self.name,
+            "pre_hooks" => &mut self.pre_hooks,
+            "post_hooks" => &mut self.post_hooks,
+            "image" => &mut self.image,
+            "deadline" => &mut self.deadline,
+            "expected_inputs" => &mut self.expected_inputs,
+            "reviewed" => &mut self.reviewed,
+            _ => return None,
+        })
+    }
+
     /// The field that holds the action.
     fn action_field(&self) -> &'static str {
         match self.kind.as_str() {

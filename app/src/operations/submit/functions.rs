@@ -15,7 +15,7 @@ pub struct SubmitForm {
 }
 
 /// The form, filled in as the operation `again` was, or empty.
-#[server(prefix = "/api", endpoint = "load_submit_form", input = server_fn::codec::GetUrl)]
+#[server(prefix = "/api", endpoint = "load_submit_form", input = server_fn::codec::GetUrl, output = crate::json::Json)]
 pub async fn load_submit_form(#[server(default)] again: String) -> Result<SubmitForm, Failure> {
     let (user, backend) = crate::session::signed_in()?;
     let choices = backend.operations.choices(&user).await?;
@@ -27,7 +27,7 @@ pub async fn load_submit_form(#[server(default)] again: String) -> Result<Submit
 }
 
 /// Everything that submitting would check and create, without creating.
-#[server(prefix = "/api", endpoint = "review_operation")]
+#[server(prefix = "/api", endpoint = "review_operation", output = crate::json::Json)]
 pub async fn review_operation(#[server(flatten)] draft: OperationDraft) -> Result<OperationReview, Failure> {
     let (user, backend) = crate::session::signed_in()?;
     draft.complete()?;
@@ -37,7 +37,7 @@ pub async fn review_operation(#[server(flatten)] draft: OperationDraft) -> Resul
 }
 
 /// Creates the operation that was reviewed and leads to its page.
-#[server(prefix = "/api", endpoint = "submit_operation")]
+#[server(prefix = "/api", endpoint = "submit_operation", output = crate::json::Json)]
 pub async fn submit_operation(#[server(flatten)] draft: OperationDraft) -> Result<(), Failure> {
     let (user, backend) = crate::session::signed_in()?;
     draft.complete()?;

@@ -203,9 +203,13 @@ fn Answered(outdated: RwSignal<bool>) -> impl IntoView {
 
 /// The form as it was sent: the last value of each field, as the server reads it.
 fn draft_of(values: &[(String, String)]) -> OperationDraft {
-    let map: serde_json::Map<String, serde_json::Value> =
-        values.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
-    serde_json::from_value(map.into()).unwrap_or_default()
+    let mut draft = OperationDraft::default();
+    for (name, value) in values {
+        if let Some(field) = draft.field(name) {
+            field.clone_from(value);
+        }
+    }
+    draft
 }
 
 #[cfg(test)]

@@ -1,0 +1,22 @@
+//! Pages and the chunks of the wasm that hold them.
+
+mod fake;
+
+use fake::{Fake, ROUTES, page};
+use kubeonkube_app::chunks::Page;
+
+#[tokio::test]
+async fn every_page_is_loaded_before_hydration() {
+    for route in ROUTES.iter() {
+        let path = route.replace("{name}", "x");
+        assert_eq!(Page::at(&path).is_empty(), path == "/", "`Page::at` does not know {path}");
+    }
+}
+
+#[tokio::test]
+async fn a_document_asks_at_once_for_the_file_of_its_page_and_for_no_other() {
+    let fake = Fake::default();
+    let early = r#"early["/assets/run.bin"]=fetch("/assets/run.bin");"#;
+    page(&fake, "/operations/ping-1").await.shows(early);
+    page(&fake, "/operations").await.hides("run.bin");
+}

@@ -1,0 +1,190 @@
+//! Cuts the wasm of a release at its pages (docs/adr/0009): what one page alone needs becomes a part, what several need a
+//! part that they share, and the rest stays in the main file. A page's file holds all parts that it needs beside the main
+//! file: one request instead of dozens, and compressed together.
+//!
+//! The splitter brings a script that loads each part by itself. Ours (`loader.js`) takes its place, inside of wasm-bindgen's.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, anyhow, ensure};
+use wasm_encoder::{Module, reencode::Reencode};
+use wasm_split_cli_support::{Options, transform};
+use wasmparser::{CustomSectionReader, Parser};
+
+use super::hash;
+
+/// How the splitter's script is called between the two tools.
+const SCRIPT: &str = "./chunks.js";
+
+/// What stays of it ends where this begins.
+const RUNTIME: &str = "function wrapAsyncCb";
+
+const LOADER: &str = include_str!("loader.js");
+
+pub(super) struct Split {
+    /// The main file, still to be bound.
+    pub(super) main: PathBuf,
+    /// The file of each page, by the name that the page has in `app/src/chunks.rs`.
+    pub(super) pages: BTreeMap<String, PageFile>,
+    /// The part of the splitter's script that hands out what the main file shares.
+    shared: String,
+}
+
+/// The parts of one page.
+pub(super) struct PageFile {
+    /// Under `/`.
+    pub(super) path: String,
+    pub(super) bytes: Vec<u8>,
+    /// Numbers of the parts that the page itself needs.
+    needed: BTreeSet<u32>,
+}
+
+/// Cuts `input`, which was linked with its relocations, into files below `out`.
+pub(super) fn split(input: &Path, out: &Path) -> anyhow::Result<Split> {
+    let (main, bytes) = (out.join("main.wasm"), fs::read(input)?);
+    let mut options = Options::new(&bytes);
+    (options.output_dir, options.main_out_path) = (out, &main);
+    (options.main_module, options.link_name) = ("./app.js", SCRIPT);
+    let cut = transform(options).map_err(|error| anyhow!("{error:?}")).context("cutting the wasm into parts")?;
+    let (mut parts, mut numbers) = (Vec::new(), BTreeMap::new());
+    for file in &cut.split_modules {
+        let stem = file.file_stem().and_then(|stem| stem.to_str()).context("a part has a name")?;
+        numbers.insert(stem.to_owned(), u32::try_from(parts.len())?);
+        parts.push(compact(&fs::read(file)?)?);
+    }
+    let mut needs = BTreeMap::new();
+    for (page, stems) in cut.prefetch_map {
+        let needed: Option<BTreeSet<u32>> = stems.iter().map(|stem| numbers.get(stem).copied()).collect();
+        needs.insert(page, needed.context("a page needs a part that there is not")?);
+    }
+    let pages = needs.iter().map(|(page, needed)| {
+        let bytes = page_file(&parts, &with_parents(page, &needs))?;
+        let path = format!("assets/{page}-{}.bin", hash(&bytes));
+        Ok((page.clone(), PageFile { path, bytes, needed: needed.clone() }))
+    });
+    let pages = pages.collect::<anyhow::Result<_>>()?;
+    let script = fs::read_to_string(out.join(SCRIPT))?;
+    let shared = script.split_once(RUNTIME).context("the splitter's script is not as it is known here")?.0;
+    let shared = shared.lines().filter(|line| !line.starts_with("import ")).collect::<Vec<_>>().join("\n");
+    ensure!(shared.contains("function getSharedImports()"), "the splitter's script does not hand out what is shared");
+    Ok(Split { main, pages, shared })
+}
+
+/// What is on screen together with a page: `cluster_nodes` lies within `cluster`.
+fn with_parents(page: &str, needs: &BTreeMap<String, BTreeSet<u32>>) -> BTreeSet<u32> {
+    let parents = page.match_indices('_').filter_map(|(at, _)| needs.get(&page[..at]));
+    parents.chain(needs.get(page)).flatten().copied().collect()
+}
+
+/// The number of parts, number and length of each in 32 bits, then the parts.
+fn page_file(parts: &[Vec<u8>], numbers: &BTreeSet<u32>) -> anyhow::Result<Vec<u8>> {
+    let mut file = u32::try_from(numbers.len())?.to_le_bytes().to_vec();
+    for number in numbers {
+        file.extend_from_slice(&number.to_le_bytes());
+        file.extend_from_slice(&u32::try_from(parts[*number as usize].len())?.to_le_bytes());
+    }
+    numbers.iter().for_each(|number| file.extend_from_slice(&parts[*number as usize]));
+    Ok(file)
+}
+
+impl Split {
+    /// The script of wasm-bindgen with the loader in it.
+    pub(super) fn weave(&self, script: &str) -> anyhow::Result<String> {
+        let from = format!("from \"{SCRIPT}\"");
+        let mut loader = format!("{}\n{LOADER}const pages = {{\n", self.shared);
+        for (page, PageFile { path, needed, .. }) in &self.pages {
+            let needed: Vec<_> = needed.iter().collect();
+            writeln!(loader, "__wasm_split_load_{page}: page(\"/{path}\", {needed:?}),")?;
+        }
+        loader.push_str("};\n");
+        // One import for each function of the loader, all of the same module.
+        let mut woven = String::with_capacity(script.len() + loader.len());
+        let mut imports = 0;
+        for line in script.lines() {
+            if !line.trim_end_matches(';').ends_with(&from) {
+                writeln!(woven, "{line}")?;
+                continue;
+            }
+            let name = line.strip_prefix("import * as ").and_then(|rest| rest.split(' ').next());
+            let name = name.context("wasm-bindgen imports the loader of the parts in a way that is not known here")?;
+            if imports == 0 {
+                woven.push_str(&loader);
+            }
+            writeln!(woven, "const {name} = pages;")?;
+            imports += 1;
+        }
+        ensure!(imports > 0, "wasm-bindgen's script does not import the loader of the parts");
+        Ok(woven)
+    }
+}
+
+/// Every number as short as it can be (where there are relocations the linker leaves five bytes for each), without the
+/// sections that only tools read.
+struct Compact;
+
+impl Reencode for Compact {
+    type Error = std::convert::Infallible;
+
+    fn parse_custom_section(
+        &mut self,
+        _: &mut Module,
+        _: CustomSectionReader<'_>,
+    ) -> Result<(), wasm_encoder::reencode::Error<Self::Error>> {
+        Ok(())
+    }
+}
+
+fn compact(wasm: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let mut module = Module::new();
+    Compact.parse_core_module(&mut module, Parser::new(0), wasm)?;
+    Ok(module.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one_page() -> Split {
+        let file = PageFile { path: "assets/run-1.bin".into(), bytes: Vec::new(), needed: [2, 5].into() };
+        Split {
+            main: PathBuf::new(),
+            pages: [("run".into(), file)].into(),
+            shared: "function getSharedImports() {}".into(),
+        }
+    }
+
+    #[test]
+    fn the_loader_becomes_a_part_of_the_script() {
+        let import = |n| format!("import * as import{n} from \"./chunks.js\"\n");
+        let woven = one_page().weave(&format!("{}{}const imports = {{}};\n", import(1), import(2))).unwrap();
+        assert!(!woven.contains("import *"), "{woven}");
+        assert!(
+            woven.ends_with("const pages = {\n__wasm_split_load_run: page(\"/assets/run-1.bin\", [2, 5]),\n};\nconst import1 = pages;\nconst import2 = pages;\nconst imports = {};\n"),
+            "{woven}"
+        );
+    }
+
+    #[test]
+    fn a_script_that_does_not_ask_for_the_loader_stops_the_build() {
+        assert!(one_page().weave("const imports = {};").is_err());
+    }
+
+    #[test]
+    fn a_page_brings_what_is_around_it() {
+        let needs = BTreeMap::from([
+            ("cluster".to_owned(), [1, 2].into()),
+            ("cluster_nodes".to_owned(), [2, 3].into()),
+            ("clusters".to_owned(), [4].into()),
+        ]);
+        assert_eq!(with_parents("cluster_nodes", &needs), [1, 2, 3].into());
+        assert_eq!(with_parents("clusters", &needs), [4].into());
+        let parts = [b"".to_vec(), b"ab".to_vec(), b"c".to_vec()];
+        let file = page_file(&parts, &[1, 2].into()).unwrap();
+        assert_eq!(file, b"\x02\0\0\0\x01\0\0\0\x02\0\0\0\x02\0\0\0\x01\0\0\0abc");
+    }
+}
