@@ -23,18 +23,21 @@ pub(super) enum Command {
     Close,
 }
 
+/// Where a write's answer goes.
+pub(super) type Reply = oneshot::Sender<Result<Arc<Stored>, WriteError>>;
+
 pub(super) struct Write {
     pub(super) key: Key,
     pub(super) expected: Option<u64>,
     pub(super) put: Option<Value>,
-    pub(super) reply: oneshot::Sender<Result<Arc<Stored>, WriteError>>,
+    pub(super) reply: Reply,
 }
 
 /// A write that passed its precondition, waiting for the commit.
 struct Accepted {
     change: Change,
     shown: Arc<Stored>,
-    reply: oneshot::Sender<Result<Arc<Stored>, WriteError>>,
+    reply: Reply,
 }
 
 pub(super) fn run(
@@ -66,14 +69,14 @@ pub(super) fn run(
 }
 
 fn commit(disk: &mut Disk, writes: Vec<Write>, visible: &RwLock<Visible>, announce: &watch::Sender<u64>) {
-    let (accepted, rows, revision) = accept(writes, visible);
-    if rows.is_empty() {
-        return;
-    }
-    if let Err(error) = disk.commit(&rows, revision) {
+    let Judged { accepted, raced, rows, revision } = judge(writes, visible);
+    if !rows.is_empty()
+        && let Err(error) = disk.commit(&rows, revision)
+    {
         tracing::error!(%error, writes = accepted.len(), "objects could not be stored");
-        for write in accepted {
-            drop(write.reply.send(Err(WriteError::Disk(error.to_string()))));
+        // What lost against a write that isn't stored hasn't lost.
+        for reply in accepted.into_iter().map(|write| write.reply).chain(raced) {
+            drop(reply.send(Err(WriteError::Disk(error.to_string()))));
         }
         return;
     }
@@ -90,22 +93,37 @@ fn commit(disk: &mut Disk, writes: Vec<Write>, visible: &RwLock<Visible>, announ
         }
         visible.revision = revision;
     }
-    announce.send_replace(revision);
+    if !replies.is_empty() {
+        announce.send_replace(revision);
+    }
     for (reply, shown) in replies {
         drop(reply.send(Ok(shown)));
     }
+    // Not before: who is told of a conflict reads next what it was with.
+    for reply in raced {
+        drop(reply.send(Err(WriteError::Raced)));
+    }
+}
+
+struct Judged {
+    accepted: Vec<Accepted>,
+    /// Whose precondition failed.
+    raced: Vec<Reply>,
+    rows: Vec<Row>,
+    revision: u64,
 }
 
 /// Checks every precondition against what is visible and against the writes before it in the same batch.
-fn accept(writes: Vec<Write>, visible: &RwLock<Visible>) -> (Vec<Accepted>, Vec<Row>, u64) {
+fn judge(writes: Vec<Write>, visible: &RwLock<Visible>) -> Judged {
     let visible = visible.read().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut revision = visible.revision;
     let mut ahead: HashMap<Key, Option<Arc<Stored>>> = HashMap::new();
-    let (mut accepted, mut rows) = (Vec::with_capacity(writes.len()), Vec::with_capacity(writes.len()));
+    let (mut accepted, mut raced) = (Vec::with_capacity(writes.len()), Vec::new());
+    let mut rows = Vec::with_capacity(writes.len());
     for Write { key, expected, put, reply } in writes {
         let old = ahead.get(&key).cloned().unwrap_or_else(|| visible.index.get(&key));
         if old.as_ref().map(|old| old.revision) != expected || (old.is_none() && put.is_none()) {
-            drop(reply.send(Err(WriteError::Raced)));
+            raced.push(reply);
             continue;
         }
         revision += 1;
@@ -119,5 +137,5 @@ fn accept(writes: Vec<Write>, visible: &RwLock<Visible>) -> (Vec<Accepted>, Vec<
         ahead.insert(key.clone(), new.clone());
         accepted.push(Accepted { change: Change { revision, key, old, new }, shown, reply });
     }
-    (accepted, rows, revision)
+    Judged { accepted, raced, rows, revision }
 }

@@ -217,3 +217,19 @@ async fn the_namespaces_every_cluster_has_are_there() {
     assert_eq!(names, ["default", "kube-public", "kube-system"]);
     world.delete("/api/v1/namespaces/default", json!({})).await.refused(403, "Forbidden");
 }
+
+#[tokio::test]
+async fn who_is_told_of_a_conflict_finds_what_it_was_with() {
+    let world = World::new();
+    for round in 0..100 {
+        let name = format!("w-{round}");
+        let create = async || {
+            let code = world.post(WIDGETS, widget_named(&name)).await.code;
+            // At once, as a client does that wants to know whether it was its own repetition.
+            (code, world.get(&format!("{WIDGETS}/{name}")).await.code)
+        };
+        let mut seen = futures::future::join_all((0..4).map(|_| create())).await;
+        seen.sort_unstable();
+        assert_eq!(seen, [(201, 200), (409, 200), (409, 200), (409, 200)]);
+    }
+}
