@@ -88,6 +88,7 @@ test('what is not there is told on pages like all others', async ({ page }) => {
 });
 
 test('reviews, refusals and conflicts are pages like all others', async ({ page, visit, kube }) => {
+  test.slow(); // six states, four looks at each
   await makeCluster(kube, 'pages-states');
   const review = page.getByRole('button', { name: 'Review' });
 

@@ -36,7 +36,7 @@ test.describe('over a wire that is cut', () => {
     const came: { line: number; text: string }[] = [];
     page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => {
       const frame = JSON.parse(String(payload));
-      if (frame.type === 'lines') frame.lines.forEach(({ s }: { s: string }, at: number) => came.push({ line: frame.first + at, text: s }));
+      if (frame.lines) frame.lines.lines.forEach(({ s }: { s: string }, at: number) => came.push({ line: frame.lines.first + at, text: s }));
     }));
     await page.goto('/operations/cut-1');
     await alive(page);
