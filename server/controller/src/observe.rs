@@ -122,7 +122,7 @@ pub(crate) async fn job_is_gone(ctx: &Context, operation: &ClusterOperation) -> 
         end_time: Some(now()),
         recap: None,
     };
-    abandon(ctx, operation, &outcome).await
+    abandon(ctx, operation, None, &outcome).await
 }
 
 /// By what the API itself says: a store may be late, and a second run beside a live process is what must never be.

@@ -144,7 +144,7 @@ async fn run(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster) -> 
     };
     match plan {
         Ok(plan) => create(ctx, operation, cluster, &plan).await,
-        Err(refusal) => abandon(ctx, operation, &Outcome::refused(&refusal, &now())).await,
+        Err(refusal) => abandon(ctx, operation, Some(cluster), &Outcome::refused(&refusal, &now())).await,
     }
 }
 
@@ -206,7 +206,9 @@ async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, 
         Err(NotCreated::Refused(refusal @ Refusal::Foreign { kind: "Job", .. })) => {
             finish_stopped(ctx, operation, &Outcome::refused(&refusal, &now())).await
         }
-        Err(NotCreated::Refused(refusal)) => abandon(ctx, operation, &Outcome::refused(&refusal, &now())).await,
+        Err(NotCreated::Refused(refusal)) => {
+            abandon(ctx, operation, Some(cluster), &Outcome::refused(&refusal, &now())).await
+        }
         Err(NotCreated::Leftover(at)) if tombstone::may_wait(ctx, operation) => {
             tracing::info!(operation = operation.name_any(), %at, "waits until a child of its namesake is collected");
             Ok(Action::requeue(Duration::from_secs(1)))
@@ -214,7 +216,7 @@ async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, 
         Err(NotCreated::Leftover(at)) => {
             let refusal =
                 Refusal::Foreign { kind: "Object", at, owner: "an earlier operation of the same name".into() };
-            abandon(ctx, operation, &Outcome::refused(&refusal, &now())).await
+            abandon(ctx, operation, Some(cluster), &Outcome::refused(&refusal, &now())).await
         }
         Err(NotCreated::Api(source)) => Err(Error::Api { what: "create the children of an operation", source }),
     }

@@ -24,8 +24,18 @@ use crate::{build, history, observe, verdict};
 const LEFTOVER_SECONDS: i64 = 30;
 
 /// Ends an operation that has the turn and no Job; where a colleague was faster and created it, looks at that instead.
-pub(crate) async fn abandon(ctx: &Context, operation: &ClusterOperation, outcome: &Outcome) -> Result<Action, Error> {
-    let Some(namespace) = ctx.stores.namespace_of(operation) else { return finish(ctx, operation, outcome).await };
+/// `cluster` is what the end was decided on, where that is newer than the stores.
+pub(crate) async fn abandon(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    cluster: Option<&Cluster>,
+    outcome: &Outcome,
+) -> Result<Action, Error> {
+    let namespace = match cluster {
+        Some(cluster) => history::namespace(operation, Some(cluster)),
+        None => ctx.stores.namespace_of(operation),
+    };
+    let Some(namespace) = namespace else { return finish(ctx, operation, outcome).await };
     match take_name(ctx, operation, &namespace, outcome).await? {
         Name::Taken(job) => observe::observe(ctx, operation, &job).await,
         Name::Foreign => finish_stopped(ctx, operation, outcome).await,

@@ -4,13 +4,15 @@
 //! text before it, `z` the end. Each record is `<kind><nanoseconds> <payload>\n`. Every upstream line becomes one `t` or
 //! `e` (or `t` and `f`), in order, so the cursor is recovered by reading: there is no second file that could disagree.
 
-use std::{borrow::Cow, fs::File, io, os::unix::fs::FileExt};
+use std::{borrow::Cow, collections::BTreeMap, fs::File, io, os::unix::fs::FileExt};
 
 use api::{
     Time,
     log::{LogEnd, LogLine},
     run::RunEvent,
 };
+
+use serde::de::IgnoredAny;
 
 use crate::cursor::Cursor;
 
@@ -112,7 +114,7 @@ impl Scan {
             b'e' | b'f' => {
                 let head: EventHead<'_> = serde_json::from_slice(payload).ok()?;
                 self.extent.event = head.n;
-                if head.kind == "stats" {
+                if head.body.contains_key("stats") {
                     self.recaps.push(here);
                 }
             }
@@ -204,13 +206,16 @@ fn mark(payload: &[u8]) -> Option<(u64, &[u8])> {
 #[derive(serde::Deserialize)]
 struct EventHead<'a> {
     n: u64,
-    #[serde(rename = "type", borrow, default)]
-    kind: Cow<'a, str>,
+    /// The one variant of the event, by its name.
+    #[serde(borrow, default)]
+    body: BTreeMap<Cow<'a, str>, IgnoredAny>,
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+
+    use api::run::EventBody;
 
     use super::*;
 
@@ -287,12 +292,8 @@ mod tests {
         let mut places = Vec::new();
         for n in 5..8 {
             places.push(bytes.len() as u64);
-            encode(
-                &mut bytes,
-                b'e',
-                3_000_000,
-                format!("{{\"n\":{n},\"at\":3,\"type\":\"stats\",\"hosts\":{{}}}}").as_bytes(),
-            );
+            let event = RunEvent { n, at: 3, after: 0, body: EventBody::Stats { hosts: BTreeMap::new() } };
+            encode(&mut bytes, b'e', 3_000_000, &serde_json::to_vec(&event).unwrap());
             encode(&mut bytes, b't', 3_000_000, b"PLAY RECAP, which says \"type\":\"stats\"");
         }
         let scan = Scan::of(&journal(&bytes)).unwrap();

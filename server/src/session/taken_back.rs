@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{Session, page::SignIn};
 use crate::router::Web;
@@ -45,6 +45,27 @@ impl Asked {
     fn forget(&self, id: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
+
+    /// Until when the last word is believed.
+    fn until(&self, id: &str) -> Instant {
+        let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.get(id).copied().unwrap_or_else(Instant::now) + BELIEVED
+    }
+}
+
+/// A question whose asker may go away before the answer: then nothing was said that could be believed.
+struct Asking<'a> {
+    asked: &'a Asked,
+    id: &'a str,
+    answered: bool,
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.asked.forget(self.id);
+        }
+    }
 }
 
 impl Web {
@@ -55,7 +76,10 @@ impl Web {
         if !self.sessions.asked.is_due(&session.id) {
             return true;
         }
-        let Ok(Ok(None)) = timeout(PATIENCE, reviewer.review(token)).await else { return true };
+        let mut asking = Asking { asked: &self.sessions.asked, id: &session.id, answered: false };
+        let answer = timeout(PATIENCE, reviewer.review(token)).await;
+        asking.answered = true;
+        let Ok(Ok(None)) = answer else { return true };
         tracing::info!(user = session.user.name, "signed out: the cluster doesn't accept the token any more");
         if let Err(error) = self.sessions.revoke(session) {
             tracing::error!(%error, "the end of a session would not survive a restart");
@@ -72,7 +96,7 @@ impl Web {
     pub(crate) async fn over(&self, session: &Session) {
         let taken_back = async {
             while self.stands(session).await {
-                sleep(BELIEVED).await;
+                sleep_until(self.sessions.asked.until(&session.id)).await;
             }
         };
         tokio::select! {

@@ -89,6 +89,13 @@ async fn every_write_and_every_read_of_inputs_goes_out_with_the_persons_token() 
             operations.get("grow").await.expect("kept").status.is_some_and(|status| status.status.is_final())
         })
         .await;
+    let clusters: Api<crd::Cluster> = Api::all(cluster.admin());
+    server
+        .eventually("the turn to be given back", async || {
+            let history = clusters.get("prod").await.expect("kept").status.unwrap_or_default().conditions;
+            history.iter().all(|entry| entry.status.is_final())
+        })
+        .await;
     // A log is collected once for everybody; who reads it is asked about with the reader's token.
     cluster.asked_by("ann");
     assert_eq!(server.get("/operations/grow/log.txt", &ann).await.status, 200);

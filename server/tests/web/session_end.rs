@@ -1,8 +1,11 @@
 //! What ends with a session, and what ends a session. Time is tokio's and jumps where nothing else happens.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use api::{Problem, User, live::LiveFrame};
@@ -99,7 +102,7 @@ async fn download(world: &World, cookie: &str) -> BodyStream<Body> {
 async fn is_cut(log: &mut BodyStream<Body>) -> bool {
     let Ok(Some(Ok(last))) = timeout(2 * LASTS, log.next()).await else { return false };
     let last = last.into_data().expect("bytes");
-    let broken_off = matches!(timeout(LASTS, log.next()).await, Ok(Some(Err(_)) | None));
+    let broken_off = matches!(timeout(LASTS, log.next()).await, Ok(Some(Err(_))));
     last.starts_with(b"\n[This download was cut here") && broken_off
 }
 
@@ -184,7 +187,35 @@ async fn open_sockets_and_downloads_end_with_a_token_that_was_taken_back() {
             other => panic!("{other:?}"),
         }
     }
-    assert!(begun.elapsed() <= 2 * BELIEVED, "it took {:?}", begun.elapsed());
+    assert!(begun.elapsed() <= BELIEVED, "it took {:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn what_was_opened_on_an_old_word_ends_with_the_next_one() {
+    let (world, cluster, cookie) = in_a_cluster().await;
+    pause();
+    assert_eq!(world.get("/clusters", &cookie).await.status, StatusCode::OK);
+    advance(BELIEVED - Duration::from_secs(1)).await;
+    let mut log = download(&world, &cookie).await;
+    let begun = Instant::now();
+    cluster.now_says(Word::TakenBack);
+    assert!(is_cut(&mut log).await);
+    // A second, and what timers round up.
+    assert!(begun.elapsed() < Duration::from_secs(2), "it took {:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_waits_for_is_asked_again() {
+    let (world, cluster, cookie) = in_a_cluster().await;
+    pause();
+    advance(BELIEVED).await;
+    let before = cluster.asked();
+    cluster.now_says(Word::Silence);
+    let asks = world.get("/clusters", &cookie);
+    assert!(timeout(Duration::from_secs(1), asks).await.is_err(), "the cluster takes its time");
+    cluster.now_says(Word::TakenBack);
+    assert_eq!(world.get("/clusters", &cookie).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(cluster.asked() - before, 2);
 }
 
 #[tokio::test]

@@ -162,11 +162,16 @@ pub(crate) fn all(data_dir: &Path) -> PathBuf {
 
 /// Whether a run that has not ended was given `path` in its environment. What can't be read may have been.
 pub(crate) fn is_given(data_dir: &Path, path: &str) -> bool {
-    let runs = fs::read_dir(all(data_dir)).into_iter().flatten().flatten().map(|entry| RunDir::at(entry.path()));
-    runs.filter(|run| !run.has_exit()).any(|run| match run.start() {
+    let runs = match fs::read_dir(all(data_dir)) {
+        Ok(runs) => runs,
+        Err(error) => return error.kind() != io::ErrorKind::NotFound,
+    };
+    let is_given = |run: &RunDir| match run.start() {
         Ok(start) => start.is_some_and(|start| start.env.iter().any(|(_, value)| value.contains(path))),
         Err(_) => true,
-    })
+    };
+    runs.map(|entry| entry.map(|entry| RunDir::at(entry.path())))
+        .any(|run| run.map_or(true, |run| !run.has_exit() && is_given(&run)))
 }
 
 /// The whole file or none of it, also after a power cut.
