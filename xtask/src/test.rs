@@ -18,6 +18,7 @@ const STAGES: &[(&str, &str, Run)] = &[
     ("rust", "unit, behaviour and page tests", rust),
     ("runner", "the entrypoint and the callback plugin, with real ansible", runner),
     ("browser", "every flow in a real browser on the real server", browser),
+    ("released", "the pages of a release, which come in parts, in a real browser", released),
 ];
 
 pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
@@ -132,6 +133,20 @@ fn ansible() -> anyhow::Result<String> {
 }
 
 fn browser() -> anyhow::Result<()> {
+    site::build(site::Kind::Dev)?;
+    playwright(&[], "")
+}
+
+/// A dev build is one file; what is released is cut into parts, which only a browser can put together.
+fn released() -> anyhow::Result<()> {
+    site::build(site::Kind::Release)?;
+    let tested = playwright(&["pages-in-parts", "register", "configuration", "submit"], "1");
+    site::build(site::Kind::Dev)?;
+    tested
+}
+
+/// The browser tests in these files, or all; `in_parts`: not empty where a site in parts is expected.
+fn playwright(files: &[&str], in_parts: &str) -> anyhow::Result<()> {
     let (Some(chromium), true) = (doctor::chromium(), doctor::on_path("node")) else {
         eprintln!("skipped: browser tests (no Chromium or no Node.js)");
         return Ok(());
@@ -143,6 +158,8 @@ fn browser() -> anyhow::Result<()> {
         command("npx")
             .current_dir(&folder)
             .args(["playwright", "test"])
+            .args(files)
+            .env("KUBEONKUBE_IN_PARTS", in_parts)
             .env("KUBEONKUBE_CHROMIUM", path.trim())
             .env("KUBEONKUBE_ANSIBLE", ansible()?)
             .env("KUBEONKUBE_BINARY", root().join("target/debug/kubeonkube")),
