@@ -5,6 +5,7 @@
 mod bench;
 mod clean_command;
 mod doctor;
+mod lab;
 mod release;
 mod run;
 mod site;
@@ -46,6 +47,12 @@ enum Task {
     },
     /// Measure: size, pages, turns, memory, fanout (all, if none is named).
     Bench { names: Vec<String> },
+    /// A real Kubernetes and real machines on this computer (docs/lab.md); `cargo xtask lab help` tells its verbs.
+    #[command(disable_help_flag = true)]
+    Lab {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
     /// Build the browser's part (wasm, CSS) into target/site.
     Site {
         /// Small and compressed, as a release carries it.
@@ -61,6 +68,7 @@ fn main() -> anyhow::Result<()> {
         Task::Release => release::release(),
         Task::Doctor { install } => doctor::report(install),
         Task::Bench { names } => bench::bench(&names),
+        Task::Lab { words } => lab::lab(&words),
         Task::Site { release } => site::build(if release { site::Kind::Release } else { site::Kind::Dev }).map(drop),
     }
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 
 use crate::{
     clean_command::{check, command, output, root},
-    doctor, site,
+    doctor, lab, site,
     stage::Stages,
 };
 
@@ -52,7 +52,9 @@ fn format() -> anyhow::Result<()> {
 
 fn lint() -> anyhow::Result<()> {
     check(command("cargo").args(["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"]))?;
-    check(command("cargo").args(["clippy", "--quiet", "--package", "xtask", "--all-targets", "--", "-D", "warnings"]))?;
+    for tool in ["xtask", "kubeonkube-lab"] {
+        check(command("cargo").args(["clippy", "--quiet", "--package", tool, "--all-targets", "--", "-D", "warnings"]))?;
+    }
     check(command("cargo").args([
         "clippy",
         "--quiet",

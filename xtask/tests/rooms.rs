@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "kubeonkube-standalone",
         ],
     ),
+    ("kubeonkube-lab", &[]),
     ("xtask", &[]),
 ];
 

@@ -1,0 +1,3 @@
+module kubeonkube.test/lab/tools
+
+go 1.24.0

@@ -1,0 +1,219 @@
+//! Boots a lab: parts, claim, namespaces, machines, Kubernetes, each with its time.
+
+use std::{path::PathBuf, time::Instant};
+
+use crate::{
+    Lab, addresses,
+    build::{
+        parts::{FOR_CLUSTER, FOR_MACHINES, FOR_RELEASES},
+        release::RELEASES,
+        workshop::{self, Built},
+    },
+    cluster::{control_plane, node, pki::Authority, programs::Programs, readiness},
+    error::Error,
+    files,
+    inside::Inside,
+    keys,
+    layout::Layout,
+    machine::{
+        Machine,
+        description::{Description, Folder, Share},
+        disk,
+    },
+    namespaces::Namespaces,
+    program::for_each_at_once,
+    record::{self, Found, Record},
+    requirements,
+};
+
+/// What to boot.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// So many machines `m1`, `m2`, …
+    pub machines: u8,
+    /// So many nodes of the lab's own Kubernetes: 0 (none), 1 or 2.
+    pub nodes: u8,
+    /// Serve Kubernetes releases to the machines.
+    pub releases: bool,
+    /// Use this cluster instead of an own one.
+    pub kubeconfig: Option<PathBuf>,
+    /// Use etcd and kube-apiserver of this folder for the own cluster: an API without pods.
+    pub assets: Option<PathBuf>,
+}
+
+/// Boots it and waits until all of it is usable. What has been started stays when a later step fails, to be looked at;
+/// [`crate::teardown::down`] ends it.
+pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) -> Result<Lab, Error> {
+    let own_cluster = options.nodes > 0 && options.kubeconfig.is_none();
+    let wanted = wanted(options, own_cluster);
+    match record::find() {
+        Found::Nothing => {}
+        Found::Running(record) => return Err(Error::Running { since: record.since, folder: record.folder }),
+        Found::LeftOvers(what) => return Err(Error::LeftOvers { what }),
+    }
+    let builds = workshop::missing(layout, &wanted)?;
+    requirements::check(layout, builds)?;
+    let built = workshop::build(layout, &wanted, said)?;
+
+    let begun = Instant::now();
+    let step = |what: &str| said(format!("{:>5.1} s  {what}", begun.elapsed().as_secs_f64()));
+    record::claim()?;
+    files::remove(&layout.run())?;
+    let programs = match (&options.assets, own_cluster) {
+        (_, false) => None,
+        (Some(folder), true) => Some(Programs::assets(folder)?),
+        (None, true) => Some(Programs::built(&built)),
+    };
+    let mut record = Record {
+        folder: layout.folder.clone(),
+        since: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        namespaces: None,
+        machines: (1..=options.machines).map(|number| format!("m{number}")).collect(),
+        nodes: if own_cluster { (1..=options.nodes).map(|number| format!("n{number}")).collect() } else { Vec::new() },
+        kubeconfig: options.kubeconfig.clone(),
+        own_cluster,
+        tools: built["tools"].clone(),
+        runc: built["runc"].clone(),
+        kubectl: programs.as_ref().map(|programs| programs.kubectl.clone()),
+        ready: false,
+    };
+    record::write(&record)?;
+    let namespaces = Namespaces::make(&built["tools"].join("pause"))?;
+    record.namespaces = Some(namespaces);
+    record::write(&record)?;
+    let inside = Inside(namespaces);
+    step("namespaces");
+
+    if options.releases {
+        serve_releases(layout, inside, &built)?;
+        step("releases are served");
+    }
+    let machines = install(layout, options, &mut record, &built, programs.as_ref())?;
+    record::write(&record)?;
+    let machines =
+        for_each_at_once(&machines, |machine| {
+            let machine = Machine::find(layout, inside, &machine.name)?;
+            machine.start()?;
+            Ok(machine)
+        })?;
+    for_each_at_once(&machines, Machine::wait_reachable)?;
+    step(&format!("{} machines answer to SSH", machines.len()));
+
+    let lab = Lab::of(layout.clone(), record.clone(), inside);
+    if let Some(programs) = &programs {
+        let administrator = lab.administrator()?;
+        administrator.wait_api()?;
+        step("the API server is ready");
+        if programs.kubernetes.is_some() {
+            administrator.install_dns()?;
+            administrator.wait_nodes(&record.nodes)?;
+            step("all nodes are Ready");
+            let nodes: Vec<_> = machines.iter().filter(|machine| record.nodes.iter().any(|node| node == machine.name())).collect();
+            for_each_at_once(&nodes, |node| readiness::wait_images(node))?;
+            step("images are imported");
+            administrator.wait_dns()?;
+            step("cluster DNS answers");
+        }
+    }
+    record.ready = true;
+    record::write(&record)?;
+    Ok(Lab::of(layout.clone(), record, inside))
+}
+
+/// The parts it takes.
+fn wanted(options: &Options, own_cluster: bool) -> Vec<&'static str> {
+    let mut wanted = FOR_MACHINES.to_vec();
+    if own_cluster && options.assets.is_none() {
+        wanted.extend(FOR_CLUSTER);
+    }
+    if options.releases {
+        wanted.extend(FOR_RELEASES);
+    }
+    wanted
+}
+
+/// Writes keys, descriptions and the first content of disks: machines, then nodes.
+fn install(
+    layout: &Layout,
+    options: &Options,
+    record: &mut Record,
+    built: &Built,
+    programs: Option<&Programs>,
+) -> Result<Vec<Description>, Error> {
+    let lab_keys = layout.keys();
+    keys::make_own(&lab_keys)?;
+    let describe = |name: String, address| Description {
+        name,
+        address,
+        root: built["machine-root"].join("root"),
+        runc: built["runc"].join("runc"),
+        sees: Vec::new(),
+        routes: Vec::new(),
+    };
+    let mut all: Vec<_> =
+        (1..=options.machines).map(|number| describe(format!("m{number}"), addresses::machine(number))).collect();
+    if let Some(programs) = programs {
+        let authority = Authority::make()?;
+        for number in 1..=options.nodes {
+            let mut node = describe(format!("n{number}"), addresses::node(number));
+            node.routes = (1..=options.nodes)
+                .filter(|other| *other != number)
+                .map(|other| (addresses::pods_of_node(other), addresses::node(other)))
+                .collect();
+            install_node(layout, &authority, programs, number, &mut node)?;
+            all.push(node);
+        }
+        let kubeconfig = layout.cluster().join("admin.kubeconfig");
+        authority.kubeconfig("admin", Some("system:masters"), &kubeconfig)?;
+        record.kubeconfig = Some(kubeconfig);
+    }
+    let mut known_hosts = String::new();
+    for machine in &all {
+        let folder = Folder::of(layout, &machine.name);
+        folder.describe(machine)?;
+        known_hosts += &disk::make_host_key(machine, &lab_keys)?;
+        disk::personalise(machine, &folder, &lab_keys)?;
+    }
+    files::write(&keys::known_hosts(&lab_keys), 0o644, known_hosts)?;
+    Ok(all)
+}
+
+fn install_node(
+    layout: &Layout,
+    authority: &Authority,
+    programs: &Programs,
+    number: u8,
+    node: &mut Description,
+) -> Result<(), Error> {
+    let configuration = layout.cluster().join(&node.name);
+    let etc = Folder::of(layout, &node.name).disk().join("changes/etc");
+    files::write(&configuration.join("ca.crt"), 0o644, &authority.certificate)?;
+    if number == 1 {
+        control_plane::install(authority, programs, &configuration, &etc)?;
+    }
+    if let Some(kubernetes) = &programs.kubernetes {
+        node::install(authority, number, kubernetes, &configuration, &etc)?;
+    }
+    node.sees.clone_from(&programs.shares);
+    node.sees.push(Share::new(&configuration, control_plane::CONFIGURATION));
+    Ok(())
+}
+
+/// Starts the file server that machines download from.
+fn serve_releases(layout: &Layout, inside: Inside, built: &Built) -> Result<(), Error> {
+    let folder = layout.run().join("artifacts");
+    for release in RELEASES {
+        let version = release.version()?;
+        let part = &built[format!("release-{}", release.minor).as_str()];
+        files::link(part.join("release").join(&version), &folder.join("release").join(&version))?;
+    }
+    let probe = built["tools"].join("probe");
+    crate::program::run(
+        inside
+            .command("setsid")
+            .args(["--fork", "sh", "-c", "exec \"$@\" >/dev/null 2>&1 </dev/null", "sh"])
+            .arg(probe)
+            .args(["files", &addresses::ARTIFACTS.to_string()])
+            .arg(folder),
+    )
+}

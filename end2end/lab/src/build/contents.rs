@@ -1,0 +1,76 @@
+//! What is in the images of the lab's own Kubernetes. No registry has them: they are imported at boot, and their
+//! names lead nowhere (`lab.test`), so nothing can be pulled by mistake.
+
+use std::{fs, path::Path};
+
+use crate::{
+    build::{
+        image::{self, Config},
+        parts::Part,
+        workshop::Built,
+    },
+    error::{Doing, Error},
+    files,
+    layout::workspace,
+};
+
+/// The image of a pod's sandbox.
+pub(crate) const PAUSE: &str = "lab.test/pause:lab";
+pub(crate) const COREDNS: &str = "lab.test/coredns:lab";
+/// An image with nothing but the `probe` tool.
+pub const PROBE: &str = "lab.test/probe:lab";
+/// Python, ansible-core, an SSH client and the product's own playbooks, like the image of `deploy/runner/Dockerfile`.
+pub const RUNNER: &str = "lab.test/runner:lab";
+
+pub(crate) fn cluster_images(_: &Part, built: &Built, to: &Path) -> Result<(), Error> {
+    let (tools, coredns) = (&built["tools"], &built["coredns-1.12.1"]);
+    single(&tools.join("pause"), &["pause"], &[PAUSE], &to.join("1-pause.tar"))?;
+    single(&coredns.join("coredns"), &["coredns"], &[COREDNS], &to.join("2-coredns.tar"))?;
+    single(&tools.join("probe"), &["probe"], &[PROBE], &to.join("3-probe.tar"))?;
+
+    let top = to.join("top");
+    copy_folder(&workspace().join("deploy/runner/playbooks"), &top.join("kubespray"))?;
+    copy(&tools.join("probe"), &top.join("usr/local/bin/probe"))?;
+    let layers = vec![
+        image::layer(&built["runner-root"].join("root"), &to.join("base.layer"))?,
+        image::layer(&top, &to.join("top.layer"))?,
+    ];
+    files::remove(&top)?;
+    let config = Config { folder: "/kubespray", ..Config::default() };
+    image::archive(&[RUNNER.to_owned()], layers, &config, &to.join("4-runner.tar"))
+}
+
+/// An image of one static program.
+pub(crate) fn single(program: &Path, entrypoint: &[&str], names: &[&str], to: &Path) -> Result<(), Error> {
+    let root = to.with_added_extension("root");
+    let name = entrypoint.first().copied().unwrap_or_default();
+    copy(program, &root.join("usr/local/bin").join(name))?;
+    base(&root)?;
+    let layer = image::layer(&root, &to.with_added_extension("layer"))?;
+    files::remove(&root)?;
+    let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+    let path = format!("/usr/local/bin/{name}");
+    image::archive(&names, vec![layer], &Config { entrypoint: &[&path], folder: "/" }, to)
+}
+
+/// What programs expect of any root file system.
+pub(crate) fn base(root: &Path) -> Result<(), Error> {
+    for folder in ["etc", "tmp", "proc", "sys", "dev", "run", "var/lib"] {
+        files::make_folder(&root.join(folder))?;
+    }
+    files::write(&root.join("etc/passwd"), 0o644, "root:x:0:0:root:/:/sbin/nologin\n")
+}
+
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), Error> {
+    if let Some(folder) = to.parent() {
+        files::make_folder(folder)?;
+    }
+    fs::copy(from, to).map(drop).doing(|| format!("copy {} to {}", from.display(), to.display()))
+}
+
+fn copy_folder(from: &Path, to: &Path) -> Result<(), Error> {
+    for file in files::all_files(from) {
+        copy(&file, &to.join(file.strip_prefix(from).unwrap_or(&file)))?;
+    }
+    Ok(())
+}

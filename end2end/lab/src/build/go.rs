@@ -1,0 +1,107 @@
+//! Programs from the Go module proxy. Versions stand in `go.mod`, checksums in `go.sum`; nothing else is downloaded.
+
+use std::{path::Path, process::Command};
+
+use crate::{
+    build::{parts::Part, workshop::Built},
+    error::Error,
+    files,
+    layout::parts,
+    program,
+};
+
+/// What one module builds.
+struct Recipe {
+    /// File name and package of every program.
+    programs: &'static [(&'static str, &'static str)],
+    /// Further names of the first program, which looks at the name it is called by.
+    names: &'static [&'static str],
+    /// Needs a C compiler (runc enters namespaces before Go's runtime starts).
+    with_c: bool,
+}
+
+const KUBERNETES: Recipe = Recipe {
+    programs: &[("kubernetes", ".")],
+    names: &[
+        "kube-apiserver",
+        "kube-controller-manager",
+        "kube-scheduler",
+        "kube-proxy",
+        "kubelet",
+        "kubectl",
+        "kubeadm",
+    ],
+    with_c: false,
+};
+
+fn recipe(part: &str) -> Recipe {
+    let programs: &[_] = match part {
+        "tools" => &[("pause", "./pause"), ("probe", "./probe")],
+        "runc" => &[("runc", "github.com/opencontainers/runc")],
+        "etcdctl" => &[("etcdctl", "go.etcd.io/etcd/etcdctl/v3"), ("etcdutl", "go.etcd.io/etcd/etcdutl/v3")],
+        etcd if etcd.starts_with("etcd-") => &[("etcd", ".")],
+        coredns if coredns.starts_with("coredns-") => &[("coredns", "github.com/coredns/coredns")],
+        _ => return KUBERNETES,
+    };
+    Recipe { programs, names: &[], with_c: part == "runc" }
+}
+
+pub(crate) fn build(part: &Part, _: &Built, to: &Path) -> Result<(), Error> {
+    let module = parts().join(part.name);
+    let recipe = recipe(part.name);
+    let link = link_flags(part.name, &files::read(&module.join("go.mod"))?, recipe.with_c);
+    for (name, package) in recipe.programs {
+        program::run(
+            Command::new("go")
+                .current_dir(&module)
+                .env("CGO_ENABLED", if recipe.with_c { "1" } else { "0" })
+                .env("GOFLAGS", "-buildvcs=false -mod=readonly")
+                .args(["build", "-trimpath", "-tags", if recipe.with_c { "osusergo netgo" } else { "" }])
+                .args(["-ldflags", &link, "-o"])
+                .args([to.join(name).as_path(), Path::new(package)]),
+        )?;
+    }
+    for name in recipe.names {
+        files::link(recipe.programs[0].0, &to.join(name))?;
+    }
+    Ok(())
+}
+
+/// Kubernetes reads its version from what the linker sets; kubeadm and kubelet compare theirs.
+fn link_flags(part: &str, module: &str, with_c: bool) -> String {
+    let mut flags = String::from("-s -w");
+    if with_c {
+        flags += " -extldflags -static";
+    }
+    if let (true, Some(version)) = (part.starts_with("kubernetes-"), required(module, "k8s.io/kubernetes")) {
+        let minor = version.split('.').nth(1).unwrap_or_default();
+        for package in ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"] {
+            flags += &format!(
+                " -X {package}.gitVersion={version} -X {package}.gitMajor=1 -X {package}.gitMinor={minor} -X {package}.gitTreeState=clean"
+            );
+        }
+    }
+    flags
+}
+
+/// The version of a module that a `go.mod` requires.
+pub(crate) fn required<'a>(module: &'a str, name: &str) -> Option<&'a str> {
+    module.lines().filter(|line| !line.contains("=>")).find_map(|line| {
+        let mut words = line.trim().trim_start_matches("require ").split_whitespace();
+        (words.next() == Some(name)).then(|| words.next()).flatten()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_that_kubernetes_tells_is_the_pinned_one() {
+        let module = files::read(&parts().join("kubernetes-1.34/go.mod")).unwrap();
+        let version = required(&module, "k8s.io/kubernetes").unwrap();
+        assert!(version.starts_with("v1.34."), "{version}");
+        assert!(link_flags("kubernetes-1.34", &module, false).contains(&format!("gitVersion={version}")));
+        assert!(link_flags("kubernetes-1.34", &module, false).contains("gitMinor=34 "));
+    }
+}

@@ -1,0 +1,48 @@
+//! The parts a lab is made of: built from the files under `end2end/lab/parts`, kept under the key of those files.
+//!
+//! - [`parts`]: which parts there are, what each is made from
+//! - [`workshop`]: builds what is missing, in the order of needs, and tells the times
+//! - [`go`], [`debian`], [`python`], [`image`]: the four ways to make a part
+//! - [`contents`]: what is in the images
+//! - [`release`]: the Kubernetes versions that machines can install
+
+pub(crate) mod contents;
+pub(crate) mod debian;
+pub(crate) mod go;
+pub(crate) mod image;
+pub(crate) mod parts;
+pub(crate) mod python;
+pub mod release;
+pub(crate) mod workshop;
+
+use crate::{error::Error, layout::Layout, requirements};
+
+/// Builds these parts (all, if none is named) and what they need.
+pub fn build(layout: &Layout, names: &[String], said: &(dyn Fn(String) + Sync)) -> Result<(), Error> {
+    let all = || parts::PARTS.iter().map(|part| part.name).collect::<Vec<_>>();
+    if let Some(unknown) = names.iter().find(|name| parts::part(name).is_none()) {
+        return Err(Error::NoSuchPart { name: unknown.clone(), known: all().join(", ") });
+    }
+    let wanted = if names.is_empty() { all() } else { names.iter().map(String::as_str).collect() };
+    let builds = workshop::missing(layout, &wanted)?;
+    requirements::check(layout, builds)?;
+    if !builds {
+        said("everything is built".to_owned());
+    }
+    workshop::build(layout, &wanted, said).map(drop)
+}
+
+/// Takes over what the Debian mirror has now into the lock of a part; gives what changed.
+pub fn pin(layout: &Layout, name: &str) -> Result<Vec<String>, Error> {
+    let known = ["machine-root", "runner-root"];
+    if !known.contains(&name) {
+        return Err(Error::NoSuchPart { name: name.to_owned(), known: known.join(", ") });
+    }
+    requirements::check(layout, true)?;
+    debian::pin(name, &layout.cache())
+}
+
+/// Removes built parts that no longer belong to the files of this checkout; gives their names.
+pub fn prune(layout: &Layout) -> Result<Vec<String>, Error> {
+    workshop::prune(layout)
+}

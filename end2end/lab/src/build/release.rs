@@ -1,0 +1,164 @@
+//! Kubernetes versions that machines can install: programs and image archives in the folders that dl.k8s.io has, served
+//! inside the lab at [`crate::addresses::ARTIFACTS`].
+//!
+//! ```text
+//! release/v1.34.4/bin/linux/amd64/{kubeadm,kubelet,kubectl}  and .sha256 beside each
+//! release/v1.34.4/bin/linux/amd64/{etcdctl,etcdutl}
+//! release/v1.34.4/images/{kubernetes,etcd,coredns,pause,probe}.tar
+//! release/v1.34.4/SHA256SUMS
+//! ```
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::{
+    build::{
+        contents,
+        go::required,
+        image::{self, Config},
+        parts::Part,
+        workshop::Built,
+    },
+    error::{Doing, Error},
+    files,
+    layout::parts,
+    program,
+};
+
+/// The registry that the images of a release are named after; give it to kubeadm as `imageRepository`.
+pub const REGISTRY: &str = "lab.test";
+
+/// One version for machines.
+pub struct Release {
+    /// `1.34`
+    pub minor: &'static str,
+    etcd: &'static str,
+    coredns: &'static str,
+    /// The tags that this version's kubeadm asks for (cmd/kubeadm/app/constants of that version).
+    etcd_tag: &'static str,
+    pause_tag: &'static str,
+}
+
+/// Two, one minor apart: upgrades can be tried.
+pub const RELEASES: &[Release] = &[
+    Release { minor: "1.33", etcd: "etcd-3.5", coredns: "coredns-1.12.0", etcd_tag: "3.5.24-0", pause_tag: "3.10" },
+    Release { minor: "1.34", etcd: "etcd-3.6", coredns: "coredns-1.12.1", etcd_tag: "3.6.5-0", pause_tag: "3.10.1" },
+];
+
+impl Release {
+    /// The full version, `v1.34.4`, as the part's `go.mod` pins it.
+    pub fn version(&self) -> Result<String, Error> {
+        let file = parts().join(format!("kubernetes-{}/go.mod", self.minor));
+        let module = files::read(&file)?;
+        required(&module, "k8s.io/kubernetes")
+            .map(str::to_owned)
+            .ok_or_else(|| Error::Malformed { file, why: "it requires no k8s.io/kubernetes".into() })
+    }
+}
+
+/// Programs that kube-proxy runs: they come from Debian, with the libraries they load.
+const KUBE_PROXY_RUNS: &[&str] = &["xtables-nft-multi", "xtables-legacy-multi", "conntrack", "nft", "ipset"];
+
+pub(crate) fn assemble(part: &Part, built: &Built, to: &Path) -> Result<(), Error> {
+    let minor = part.name.trim_start_matches("release-");
+    let release = RELEASES.iter().find(|release| release.minor == minor).ok_or_else(|| Error::Malformed {
+        file: parts(),
+        why: format!("no release is made of the part {}", part.name),
+    })?;
+    let version = release.version()?;
+    let folder = to.join("release").join(&version);
+    let architecture = if std::env::consts::ARCH == "aarch64" { "arm64" } else { "amd64" };
+    let programs = folder.join("bin/linux").join(architecture);
+    let kubernetes = built[format!("kubernetes-{minor}").as_str()].join("kubernetes");
+
+    for name in ["kubeadm", "kubelet", "kubectl"] {
+        same(&kubernetes, &programs.join(name))?;
+    }
+    for name in ["etcdctl", "etcdutl"] {
+        same(&built["etcdctl"].join(name), &programs.join(name))?;
+    }
+    let images = folder.join("images");
+    files::make_folder(&images)?;
+    kubernetes_image(&kubernetes, &built["machine-root"].join("root"), &version, &images.join("kubernetes.tar"))?;
+    let named = |image: &str, tag: &str| format!("{REGISTRY}/{image}:{tag}");
+    let coredns_tag = format!("v{}", release.coredns.trim_start_matches("coredns-"));
+    for (program, image, tag, entrypoint) in [
+        (built[release.etcd].join("etcd"), "etcd", release.etcd_tag, "etcd"),
+        (built[release.coredns].join("coredns"), "coredns", coredns_tag.as_str(), "coredns"),
+        (built["tools"].join("pause"), "pause", release.pause_tag, "pause"),
+        (built["tools"].join("probe"), "probe", "lab", "probe"),
+    ] {
+        contents::single(&program, &[entrypoint], &[&named(image, tag)], &images.join(format!("{image}.tar")))?;
+    }
+    let mut sums = String::new();
+    for file in files::all_files(&folder) {
+        let sum = image::sha256(&file)?;
+        sums += &format!("{sum}  {}\n", file.strip_prefix(&folder).unwrap_or(&file).display());
+        if file.starts_with(&programs) {
+            files::write(&file.with_added_extension("sha256"), 0o644, sum)?;
+        }
+    }
+    files::write(&folder.join("SHA256SUMS"), 0o644, sums)
+}
+
+/// One image for the four components: one layer, one import.
+fn kubernetes_image(kubernetes: &Path, machine: &Path, version: &str, to: &Path) -> Result<(), Error> {
+    let root = to.with_added_extension("root");
+    contents::base(&root)?;
+    same(kubernetes, &root.join("usr/local/bin/kubernetes"))?;
+    let components = ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy"];
+    for name in components {
+        files::link("kubernetes", &root.join("usr/local/bin").join(name))?;
+    }
+    files::link("usr/lib", &root.join("lib"))?;
+    files::link("usr/lib64", &root.join("lib64"))?;
+    files::link("usr/sbin", &root.join("sbin"))?;
+    for file in needed_by_kube_proxy(machine)? {
+        contents::copy(&machine.join(&file), &root.join(&file))?;
+    }
+    for tables in ["iptables", "ip6tables"] {
+        for verb in ["", "-save", "-restore"] {
+            for (kind, program) in
+                [("", "xtables-nft-multi"), ("-nft", "xtables-nft-multi"), ("-legacy", "xtables-legacy-multi")]
+            {
+                files::link(program, &root.join(format!("usr/sbin/{tables}{kind}{verb}")))?;
+            }
+        }
+    }
+    let layer = image::layer(&root, &to.with_added_extension("layer"))?;
+    files::remove(&root)?;
+    let names = components.map(|component| format!("{REGISTRY}/{component}:{version}"));
+    image::archive(&names, vec![layer], &Config { entrypoint: &[], folder: "/" }, to)
+}
+
+/// Paths, relative to a machine's root, of what kube-proxy runs, with libraries. The extensions of iptables load
+/// libraries of their own (libxt_statistic.so needs libm): without them no rule of a Service is accepted.
+fn needed_by_kube_proxy(machine: &Path) -> Result<BTreeSet<PathBuf>, Error> {
+    let mut all: BTreeSet<PathBuf> = KUBE_PROXY_RUNS.iter().map(|name| Path::new("usr/sbin").join(name)).collect();
+    for library in files::all_files(&machine.join("usr/lib")) {
+        if library.parent().is_some_and(|folder| folder.ends_with("xtables")) {
+            all.insert(library.strip_prefix(machine).unwrap_or(&library).to_owned());
+        }
+    }
+    let said = program::output(
+        Command::new("chroot").arg(machine).arg("ldd").args(all.iter().map(|file| Path::new("/").join(file))),
+    )?;
+    // Lines are `libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x…)` and `/lib64/ld-linux-x86-64.so.2 (0x…)`.
+    let libraries = said.lines().filter_map(|line| line.split_whitespace().find(|word| word.starts_with('/')));
+    for library in libraries.filter(|library| !library.ends_with(':')) {
+        all.insert(Path::new("usr").join(library.trim_start_matches("/usr").trim_start_matches('/')));
+    }
+    Ok(all)
+}
+
+/// The same file under another name, without a copy.
+fn same(file: &Path, name: &Path) -> Result<(), Error> {
+    if let Some(folder) = name.parent() {
+        files::make_folder(folder)?;
+    }
+    fs::hard_link(file, name).doing(|| format!("link {} to {}", name.display(), file.display()))
+}

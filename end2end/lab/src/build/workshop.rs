@@ -1,0 +1,161 @@
+//! Builds what is missing and finds what is built. A part lies in `cache/<name>-<key>`, and the key is the hash of
+//! everything it is made from: so a second boot builds nothing, and a changed pin rebuilds just what hangs on it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    thread,
+    time::Instant,
+};
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    build::parts::{Lane, PARTS, Part, part},
+    error::{Doing, Error},
+    files,
+    layout::{Layout, workspace},
+};
+
+/// The folders of built parts by name.
+pub(crate) type Built = BTreeMap<&'static str, PathBuf>;
+
+/// Builds `wanted` and everything they need, as far as it isn't there, and tells `said` what takes how long.
+pub(crate) fn build(layout: &Layout, wanted: &[&str], said: &(dyn Fn(String) + Sync)) -> Result<Built, Error> {
+    let places = places(layout)?;
+    let needed = with_needs(wanted);
+    let missing: Vec<&Part> =
+        PARTS.iter().filter(|part| needed.contains(part.name) && !places[part.name].is_dir()).collect();
+    thread::scope(|scope| {
+        let lanes: Vec<_> = [Lane::Compile, Lane::Install]
+            .map(|lane| {
+                let (missing, places) = (&missing, &places);
+                scope.spawn(move || {
+                    // Parts that need others wait for both lanes: they are made below.
+                    for part in missing.iter().filter(|part| part.lane == lane && part.needs.is_empty()) {
+                        make(part, places, said)?;
+                    }
+                    Ok::<(), Error>(())
+                })
+            })
+            .into_iter()
+            .collect();
+        lanes.into_iter().try_for_each(|lane| lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })?;
+    for part in missing.iter().filter(|part| !part.needs.is_empty()) {
+        make(part, &places, said)?;
+    }
+    Ok(places.into_iter().filter(|(name, _)| needed.contains(name)).collect())
+}
+
+/// Whether building `wanted` has anything to do.
+pub(crate) fn missing(layout: &Layout, wanted: &[&str]) -> Result<bool, Error> {
+    let places = places(layout)?;
+    Ok(with_needs(wanted).iter().any(|name| !places[name].is_dir()))
+}
+
+/// Makes one part beside its place and moves it there when it is whole: a build that dies leaves no half part.
+fn make(part: &Part, places: &Built, said: &(dyn Fn(String) + Sync)) -> Result<(), Error> {
+    let begun = Instant::now();
+    said(format!("{}: building", part.name));
+    let place = &places[part.name];
+    let half = place.with_added_extension(format!("half-{}", std::process::id()));
+    files::remove(&half)?;
+    files::make_folder(&half)?;
+    let made = (part.make)(part, places, &half);
+    if made.is_err() {
+        files::remove(&half)?;
+    }
+    made?;
+    fs::rename(&half, place).doing(|| format!("move the built part to {}", place.display()))?;
+    said(format!("{}: built in {:.1} s", part.name, begun.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+/// Where each part lies once it is built.
+pub(crate) fn places(layout: &Layout) -> Result<Built, Error> {
+    let mut places = Built::new();
+    let mut keys: BTreeMap<&str, String> = BTreeMap::new();
+    for part in PARTS {
+        let needs: Vec<_> = part.needs.iter().map(|need| keys[need].as_str()).collect();
+        let key = key(part, &needs, &workspace())?;
+        places.insert(part.name, layout.cache().join(format!("{}-{key}", part.name)));
+        keys.insert(part.name, key);
+    }
+    Ok(places)
+}
+
+/// The hash of what a part is made from.
+fn key(part: &Part, needs: &[&str], root: &Path) -> Result<String, Error> {
+    let mut hash = Sha256::new();
+    hash.update(format!("{} {} {}\n", part.name, part.revision, std::env::consts::ARCH));
+    for need in needs {
+        hash.update(format!("needs {need}\n"));
+    }
+    for named in part.files {
+        let path = root.join(named);
+        let all = if path.is_dir() { files::all_files(&path) } else { vec![path] };
+        for file in all {
+            let content = fs::read(&file).doing(|| format!("read {}", file.display()))?;
+            hash.update(format!("{} {}\n", file.strip_prefix(root).unwrap_or(&file).display(), content.len()));
+            hash.update(content);
+        }
+    }
+    Ok(hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn with_needs(wanted: &[&str]) -> BTreeSet<&'static str> {
+    let mut all = BTreeSet::new();
+    for part in wanted.iter().filter_map(|name| part(name)) {
+        all.insert(part.name);
+        all.extend(with_needs(part.needs));
+    }
+    all
+}
+
+/// Removes built parts that no longer belong to the files of this checkout; gives their names.
+pub(crate) fn prune(layout: &Layout) -> Result<Vec<String>, Error> {
+    let current: BTreeSet<_> = places(layout)?.into_values().collect();
+    let stale: Vec<_> =
+        files::children(&layout.cache()).into_iter().filter(|path| !current.contains(path)).collect();
+    for path in &stale {
+        files::remove(path)?;
+    }
+    Ok(stale.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::go;
+
+    const PLAIN: Part =
+        Part { name: "plain", files: &["pins"], needs: &[], revision: 1, lane: Lane::Compile, make: go::build };
+
+    #[test]
+    fn a_changed_pin_changes_the_key_of_its_part_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pin, other) = (folder.path().join("pins/go.mod"), folder.path().join("others/go.mod"));
+        files::write(&pin, 0o644, "one").unwrap();
+        let before = key(&PLAIN, &[], folder.path()).unwrap();
+        files::write(&other, 0o644, "one").unwrap();
+        assert_eq!(key(&PLAIN, &[], folder.path()).unwrap(), before);
+        files::write(&pin, 0o644, "two").unwrap();
+        assert_ne!(key(&PLAIN, &[], folder.path()).unwrap(), before);
+    }
+
+    #[test]
+    fn a_rebuilt_need_changes_the_key() {
+        let folder = tempfile::tempdir().unwrap();
+        files::write(&folder.path().join("pins/go.mod"), 0o644, "one").unwrap();
+        assert_ne!(key(&PLAIN, &["a"], folder.path()).unwrap(), key(&PLAIN, &["b"], folder.path()).unwrap());
+    }
+
+    #[test]
+    fn needs_of_needs_are_needed() {
+        let needed = with_needs(&["release-1.34"]);
+        assert!(needed.contains("kubernetes-1.34") && needed.contains("machine-root"));
+        assert!(!needed.contains("kubernetes-1.33"));
+    }
+}

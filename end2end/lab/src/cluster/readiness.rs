@@ -1,0 +1,85 @@
+//! The last steps of a boot, with a deadline each: the API answers, nodes are Ready, images are there, DNS answers.
+
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use crate::{
+    error::{Doing, Error},
+    inside::Inside,
+    machine::Machine,
+    program, wait,
+};
+
+const DNS: &str = include_str!("dns.yaml");
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// `kubectl` as the cluster's administrator, inside the lab.
+pub(crate) struct Administrator<'a> {
+    pub(crate) inside: Inside,
+    pub(crate) kubectl: &'a std::path::Path,
+    pub(crate) kubeconfig: &'a std::path::Path,
+}
+
+impl Administrator<'_> {
+    pub(crate) fn kubectl(&self) -> Command {
+        let mut command = self.inside.command(&self.kubectl.to_string_lossy());
+        command.arg("--kubeconfig").arg(self.kubeconfig);
+        command
+    }
+
+    pub(crate) fn wait_api(&self) -> Result<(), Error> {
+        wait::until("the API server to be ready", PATIENCE, || self.answer(&["get", "--raw=/readyz"]).map(drop))
+    }
+
+    pub(crate) fn wait_nodes(&self, nodes: &[String]) -> Result<(), Error> {
+        let ready = "jsonpath={range .items[?(@.status.conditions[-1].status==\"True\")]}{.metadata.name} {end}";
+        wait::until("all nodes to be Ready", PATIENCE, || {
+            let said = self.answer(&["get", "nodes", "-o", ready])?;
+            let missing: Vec<_> =
+                nodes.iter().filter(|node| !said.split_whitespace().any(|name| name == *node)).collect();
+            if missing.is_empty() { Ok(()) } else { Err(format!("not Ready: {missing:?}")) }
+        })
+    }
+
+    /// Applies cluster DNS; its pod starts as soon as its image is there.
+    pub(crate) fn install_dns(&self) -> Result<(), Error> {
+        let mut kubectl =
+            self.kubectl().args(["apply", "-f", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().doing(|| "start kubectl".to_owned())?;
+        if let Some(mut input) = kubectl.stdin.take() {
+            input.write_all(DNS.as_bytes()).doing(|| "hand the DNS manifest to kubectl".to_owned())?;
+        }
+        let status = kubectl.wait().doing(|| "wait for kubectl".to_owned())?;
+        if status.success() {
+            return Ok(());
+        }
+        Err(Error::Program { program: "kubectl apply".into(), how: status.to_string(), output: String::new() })
+    }
+
+    pub(crate) fn wait_dns(&self) -> Result<(), Error> {
+        let ready = "jsonpath={.status.readyReplicas}";
+        wait::until("cluster DNS", PATIENCE, || {
+            let said = self.answer(&["-n", "kube-system", "get", "deployment", "coredns", "-o", ready])?;
+            if said == "1" { Ok(()) } else { Err("its pod is not ready".to_owned()) }
+        })
+    }
+
+    fn answer(&self, words: &[&str]) -> Result<String, String> {
+        program::output(self.kubectl().arg("--request-timeout=3s").args(words)).map_err(|error| error.to_string())
+    }
+}
+
+/// All images are imported on a node.
+pub(crate) fn wait_images(node: &Machine) -> Result<(), Error> {
+    wait::until(&format!("the images on {}", node.name()), PATIENCE, || {
+        match node.run("systemctl is-active lab-images") {
+            Ok(_) => Ok(()),
+            Err(Error::Program { output, .. }) if output.contains("failed") => {
+                Err(node.run("journalctl -u lab-images -n 5 --no-pager").unwrap_or(output))
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    })
+}

@@ -1,0 +1,55 @@
+//! `lab up` and `lab down`.
+
+use std::{path::PathBuf, time::Instant};
+
+use clap::Args;
+use lab::{Error, Layout, boot, teardown};
+
+#[derive(Args)]
+pub(crate) struct Up {
+    /// So many machines: m1, m2, …
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=i64::from(lab::addresses::MOST_MACHINES)))]
+    machines: u8,
+    /// So many nodes of the lab's own Kubernetes.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
+    meta_nodes: u8,
+    /// Kubernetes only.
+    #[arg(long, conflicts_with = "machines_only")]
+    meta_only: bool,
+    /// Machines only.
+    #[arg(long)]
+    machines_only: bool,
+    /// Serve two Kubernetes releases to the machines (they are built first, which takes long the first time).
+    #[arg(long)]
+    releases: bool,
+    /// Use this cluster instead of one of the lab's own.
+    #[arg(long, env = "KUBECONFIG", value_name = "FILE", conflicts_with = "machines_only")]
+    kubeconfig: Option<PathBuf>,
+    /// Use etcd and kube-apiserver of this folder: an API that runs no pods, without building one.
+    #[arg(long, env = "KUBEBUILDER_ASSETS", value_name = "FOLDER", conflicts_with = "machines_only")]
+    assets: Option<PathBuf>,
+}
+
+pub(crate) fn up(up: &Up) -> Result<(), Error> {
+    let begun = Instant::now();
+    let options = boot::Options {
+        machines: if up.meta_only { 0 } else { up.machines },
+        nodes: if up.machines_only { 0 } else { up.meta_nodes },
+        releases: up.releases,
+        kubeconfig: up.kubeconfig.clone(),
+        assets: up.assets.clone(),
+    };
+    if let Some(file) = &options.kubeconfig {
+        eprintln!("the Kubernetes of {} is used; the lab boots none of its own", file.display());
+    }
+    boot::up(&Layout::of_this_checkout(), &options, &|line| eprintln!("{line}"))?;
+    eprintln!("the lab is up after {:.1} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+pub(crate) fn down(force: bool) -> Result<(), Error> {
+    let begun = Instant::now();
+    teardown::down(&Layout::of_this_checkout(), force)?;
+    eprintln!("the lab is down after {:.1} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}

@@ -1,0 +1,232 @@
+//! What can be done to a machine from outside: its power, its disk, its network, and commands over SSH.
+
+use std::{
+    fs::File,
+    net::{IpAddr, SocketAddr},
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use crate::{
+    error::{Doing, Error},
+    files,
+    inside::Inside,
+    keys,
+    layout::Layout,
+    machine::{
+        description::{Description, Folder, Power, State},
+        disk, supervisor,
+    },
+    program, wait,
+};
+
+/// systemd's signal for an orderly power-off of a container: SIGRTMIN+4 (systemd(1)).
+const POWER_OFF: &str = "38";
+/// How long an orderly power-off may take before the plug is pulled.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a boot may take, until sshd answers.
+const BOOT: Duration = Duration::from_secs(60);
+
+/// The lab's command line, which supervises machines. Tests are other programs: theirs lies where cargo put it.
+fn supervisor_program() -> Result<PathBuf, Error> {
+    let this = std::env::current_exe().doing(|| "find this program's file".to_owned())?;
+    let name = "kubeonkube-lab";
+    if this.file_name().is_some_and(|file| file == name) {
+        return Ok(this);
+    }
+    // target/debug/deps/test-… and target/debug/kubeonkube-lab
+    this.ancestors().skip(1).take(2).map(|folder| folder.join(name)).find(|file| file.is_file()).ok_or_else(|| {
+        Error::Requirements(vec!["the lab's program is not built: cargo build -p kubeonkube-lab".to_owned()])
+    })
+}
+
+/// A handle on one machine of the running lab.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    layout: Layout,
+    inside: Inside,
+    folder: Folder,
+    description: Description,
+}
+
+impl Machine {
+    pub(crate) fn find(layout: &Layout, inside: Inside, name: &str) -> Result<Self, Error> {
+        let folder = Folder::of(layout, name);
+        let description = folder.description()?;
+        Ok(Self { layout: layout.clone(), inside, folder, description })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.description.name
+    }
+
+    /// Its address in the lab's network.
+    pub fn address(&self) -> IpAddr {
+        self.description.address.into()
+    }
+
+    /// The private key that opens it as root.
+    pub fn key(&self) -> PathBuf {
+        keys::own(&self.layout.keys())
+    }
+
+    /// What its supervisor last wrote.
+    pub fn state(&self) -> Result<State, Error> {
+        self.folder.state()
+    }
+
+    /// What systemd printed, over all boots.
+    pub fn console(&self) -> PathBuf {
+        self.folder.console()
+    }
+
+    /// Boots it. Returns when its supervisor has started; [`Self::wait_reachable`] waits for sshd.
+    pub fn start(&self) -> Result<(), Error> {
+        if self.is_on() {
+            return Err(Error::AlreadySo { name: self.name().into(), state: "on" });
+        }
+        files::remove(&self.folder.0.join("state.json"))?;
+        let program = supervisor_program()?;
+        program::run(
+            self.inside
+                .command("setsid")
+                .args(["--fork", "sh", "-c", "exec \"$@\" >>\"$LAB_LOG\" 2>&1 </dev/null", "sh"])
+                .arg(program)
+                .args(["supervise", self.name()])
+                .env("LAB_LOG", self.folder.supervisor_log())
+                .env("KUBEONKUBE_LAB_DIR", &self.layout.folder),
+        )?;
+        wait::until(&format!("the boot of {}", self.name()), BOOT, || match self.folder.state() {
+            Ok(State { power: Power::On, .. }) => Ok(()),
+            Ok(State { power: Power::Off, reason, .. }) => Err(format!("it is off: {reason}")),
+            Ok(_) => Err("it is booting".to_owned()),
+            Err(error) => Err(error.to_string()),
+        })
+    }
+
+    /// Powers it off in order, as its power button would; after 30 s the plug is pulled.
+    pub fn stop(&self) -> Result<(), Error> {
+        self.require_on()?;
+        self.signal(POWER_OFF)?;
+        if self.wait_off(PATIENCE).is_err() {
+            self.pull_the_plug()?;
+        }
+        Ok(())
+    }
+
+    /// Ends it without a word, as a power cut would.
+    pub fn pull_the_plug(&self) -> Result<(), Error> {
+        self.require_on()?;
+        self.signal("KILL")?;
+        self.wait_off(PATIENCE)
+    }
+
+    /// A new disk: whatever was done to the machine is gone. It keeps its name, address and host key, and boots.
+    pub fn reset(&self) -> Result<(), Error> {
+        if self.is_on() {
+            self.pull_the_plug()?;
+        }
+        // The disk is mounted inside the lab only, and can't be removed while it is.
+        let root = self.folder.root();
+        if program::run(self.inside.command("mountpoint").arg("--quiet").arg(&root)).is_ok() {
+            program::run(self.inside.command("umount").arg(&root))?;
+        }
+        files::remove(&self.folder.disk())?;
+        disk::personalise(&self.description, &self.folder, &self.layout.keys())?;
+        self.start()
+    }
+
+    /// Takes its cable out. It stays out over reboots, until [`Self::heal_network`].
+    pub fn cut_network(&self) -> Result<(), Error> {
+        files::write(&self.folder.cut(), 0o644, "")?;
+        self.set_port("down")
+    }
+
+    /// Puts its cable back in.
+    pub fn heal_network(&self) -> Result<(), Error> {
+        files::remove(&self.folder.cut())?;
+        self.set_port("up")
+    }
+
+    fn set_port(&self, state: &str) -> Result<(), Error> {
+        if !self.is_on() {
+            return Ok(());
+        }
+        program::run(self.inside.command("ip").args(["link", "set", &supervisor::port(self.name()), state]))
+    }
+
+    /// Whether its network is cut.
+    pub fn is_cut_off(&self) -> bool {
+        self.folder.cut().exists()
+    }
+
+    /// Waits until its sshd answers: at most a minute.
+    pub fn wait_reachable(&self) -> Result<(), Error> {
+        wait::until(&format!("sshd of {}", self.name()), BOOT, || {
+            let banner = self.inside.first_words(SocketAddr::new(self.address(), 22), Duration::from_secs(2))?;
+            if banner.starts_with("SSH-") { Ok(()) } else { Err(format!("it says {banner:?}")) }
+        })
+    }
+
+    /// Waits until it has booted `boots` times since its disk is new, and is reachable.
+    pub fn wait_booted(&self, boots: u32) -> Result<(), Error> {
+        wait::until(&format!("boot {boots} of {}", self.name()), BOOT, || match self.folder.state() {
+            Ok(State { power: Power::On, boots: now, .. }) if now >= boots => Ok(()),
+            Ok(state) => Err(format!("it is {:?} since boot {} {}", state.power, state.boots, state.reason)),
+            Err(error) => Err(error.to_string()),
+        })?;
+        self.wait_reachable()
+    }
+
+    /// `ssh` to it as root, its host key checked; add the command, or nothing for a shell.
+    pub fn ssh(&self) -> Command {
+        let mut command = self.inside.command("ssh");
+        let known_hosts = keys::known_hosts(&self.layout.keys());
+        command
+            .arg("-i")
+            .arg(self.key())
+            .arg(format!("-oUserKnownHostsFile={}", known_hosts.display()))
+            .args(["-oStrictHostKeyChecking=yes", "-oIdentitiesOnly=yes", "-oLogLevel=ERROR", "-oConnectTimeout=5"])
+            .arg(format!("root@{}", self.address()));
+        command
+    }
+
+    /// Runs a shell line on it and gives what it printed.
+    pub fn run(&self, line: &str) -> Result<String, Error> {
+        program::output(self.ssh().arg("--").arg(line))
+    }
+
+    /// Copies a program or file of this computer to a path on it.
+    pub fn put(&self, file: &Path, to: &str) -> Result<(), Error> {
+        let content = File::open(file).doing(|| format!("open {}", file.display()))?;
+        let line = format!("cat > {to} && chmod 0755 {to}");
+        let status = self.ssh().arg("--").arg(line).stdin(content).status().doing(|| "start `ssh`".to_owned())?;
+        if status.success() {
+            return Ok(());
+        }
+        let program = format!("copy {} to {}:{to}", file.display(), self.name());
+        Err(Error::Program { program, how: status.to_string(), output: String::new() })
+    }
+
+    fn is_on(&self) -> bool {
+        self.folder.state().is_ok_and(|state| state.power != Power::Off)
+    }
+
+    fn require_on(&self) -> Result<(), Error> {
+        if self.is_on() { Ok(()) } else { Err(Error::AlreadySo { name: self.name().into(), state: "off" }) }
+    }
+
+    fn signal(&self, signal: &str) -> Result<(), Error> {
+        let mut runc = self.inside.command(&self.description.runc.to_string_lossy());
+        program::run(runc.arg("--root").arg(self.layout.runc_state()).args(["kill", self.name(), signal]))
+    }
+
+    fn wait_off(&self, patience: Duration) -> Result<(), Error> {
+        wait::until(&format!("{} to be off", self.name()), patience, || match self.folder.state() {
+            Ok(State { power: Power::Off, .. }) => Ok(()),
+            Ok(state) => Err(format!("it is {:?}", state.power)),
+            Err(error) => Err(error.to_string()),
+        })
+    }
+}

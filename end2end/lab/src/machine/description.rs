@@ -1,0 +1,128 @@
+//! What a machine is, and in which state. Both are files in its folder: the supervisor inside the lab and whoever asks
+//! outside share no memory.
+
+use std::{
+    net::Ipv4Addr,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{error::Error, files, layout::Layout};
+
+/// One machine, or one node of the lab's own Kubernetes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Description {
+    pub(crate) name: String,
+    pub(crate) address: Ipv4Addr,
+    /// The root file system below the machine's own changes.
+    pub(crate) root: PathBuf,
+    /// The `runc` that runs it.
+    pub(crate) runc: PathBuf,
+    /// Folders outside that it sees.
+    pub(crate) sees: Vec<Share>,
+    /// Networks behind other machines: where they are, and behind whom.
+    pub(crate) routes: Vec<(String, Ipv4Addr)>,
+}
+
+/// A folder outside, and where a machine sees it. It can't write there.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Share {
+    pub(crate) from: PathBuf,
+    pub(crate) at: String,
+}
+
+impl Share {
+    pub(crate) fn new(from: &Path, at: &str) -> Self {
+        Self { from: from.to_owned(), at: at.to_owned() }
+    }
+}
+
+/// What a machine is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Power {
+    /// Its first process is being made.
+    Booting,
+    /// systemd runs.
+    On,
+    Off,
+}
+
+/// A machine's state, as its supervisor writes it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    pub power: Power,
+    /// How often it has booted since its disk is new.
+    pub boots: u32,
+    /// Its first process, as the lab's processes see it.
+    pub pid: Option<i32>,
+    /// Why it is off, if it is.
+    pub reason: String,
+}
+
+/// The files in the folder of one machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    pub(crate) fn of(layout: &Layout, name: &str) -> Self {
+        Self(layout.machine(name))
+    }
+
+    pub(crate) fn description(&self) -> Result<Description, Error> {
+        read(&self.0.join("machine.json"))
+    }
+
+    pub(crate) fn describe(&self, description: &Description) -> Result<(), Error> {
+        write(&self.0.join("machine.json"), description)
+    }
+
+    pub(crate) fn state(&self) -> Result<State, Error> {
+        read(&self.0.join("state.json"))
+    }
+
+    pub(crate) fn tell(&self, state: &State) -> Result<(), Error> {
+        write(&self.0.join("state.json"), state)
+    }
+
+    /// What `reset` throws away.
+    pub(crate) fn disk(&self) -> PathBuf {
+        self.0.join("disk")
+    }
+
+    /// The mounted root of the running machine, and runc's bundle.
+    pub(crate) fn bundle(&self) -> PathBuf {
+        self.0.join("bundle")
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.bundle().join("root")
+    }
+
+    /// Its network is cut while this is there.
+    pub(crate) fn cut(&self) -> PathBuf {
+        self.0.join("network-is-cut")
+    }
+
+    /// What systemd said on its console.
+    pub(crate) fn console(&self) -> PathBuf {
+        self.0.join("console.log")
+    }
+
+    /// What the supervisor said.
+    pub(crate) fn supervisor_log(&self) -> PathBuf {
+        self.0.join("supervisor.log")
+    }
+}
+
+fn read<T: DeserializeOwned>(file: &Path) -> Result<T, Error> {
+    serde_json::from_str(&files::read(file)?)
+        .map_err(|error| Error::Malformed { file: file.to_owned(), why: error.to_string() })
+}
+
+fn write<T: Serialize>(file: &Path, value: &T) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Error::Malformed { file: file.to_owned(), why: error.to_string() })?;
+    files::replace(file, 0o644, text)
+}

@@ -1,0 +1,169 @@
+//! The process that keeps one machine: it runs inside the lab, boots the machine, and boots it again when it reboots.
+//!
+//! It declares itself the one who inherits orphans, so that the machine's systemd becomes its child: only a parent
+//! learns how a process ended, and that is how the kernel tells a reboot from a power-off (reboot(2): in a process
+//! namespace its first process ends by SIGHUP for the one, by SIGINT for the other).
+
+use std::{
+    fs::File,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, set_child_subreaper, wait};
+
+use crate::{
+    addresses::{BRIDGE, BRIDGE_NAME},
+    error::{Doing, Error},
+    files,
+    layout::Layout,
+    machine::{
+        container,
+        description::{Description, Folder, Power, State},
+        disk::{self, KERNEL_PARAMETERS, KERNEL_SHARE, file_of_parameter},
+    },
+    program,
+};
+
+/// Keeps the machine until it powers off.
+pub fn supervise(layout: &Layout, name: &str) -> Result<(), Error> {
+    let folder = Folder::of(layout, name);
+    let machine = folder.description()?;
+    set_child_subreaper(Some(rustix::process::getpid())).doing(|| "inherit the machine's first process".to_owned())?;
+    let mut boots = folder.state().map_or(0, |state| state.boots);
+    loop {
+        boots += 1;
+        folder.tell(&State { power: Power::Booting, boots, pid: None, reason: String::new() })?;
+        let end = boot(layout, &machine, &folder).and_then(|pid| {
+            folder.tell(&State { power: Power::On, boots, pid: Some(pid), reason: String::new() })?;
+            ended(pid)
+        });
+        remove_container(layout, &machine);
+        let reason = match end {
+            Ok(End::Reboot) => continue,
+            Ok(End::PowerOff) => "powered off".to_owned(),
+            Ok(End::Other(how)) => how,
+            Err(error) => error.to_string(),
+        };
+        eprintln!("{name}: {reason}");
+        return folder.tell(&State { power: Power::Off, boots, pid: None, reason });
+    }
+}
+
+enum End {
+    Reboot,
+    PowerOff,
+    Other(String),
+}
+
+fn runc(layout: &Layout, machine: &Description) -> Command {
+    let mut command = Command::new(&machine.runc);
+    command.arg("--root").arg(layout.runc_state());
+    command
+}
+
+/// Gives the machine's first process.
+fn boot(layout: &Layout, machine: &Description, folder: &Folder) -> Result<i32, Error> {
+    disk::prepare(machine, folder)?;
+    let configuration = container::configuration(machine, folder, container::bounding_set()?);
+    files::write(&folder.bundle().join("config.json"), 0o644, configuration.to_string())?;
+    let pid_file = folder.bundle().join("pid");
+    files::remove(&pid_file)?;
+    create(layout, machine, folder, &pid_file)?;
+    let pid: i32 = files::read(&pid_file)?
+        .trim()
+        .parse()
+        .map_err(|_| Error::Malformed { file: pid_file, why: "it holds no process number".into() })?;
+    connect(machine, folder, pid)?;
+    hide_kernel_parameters(pid)?;
+    program::run(runc(layout, machine).args(["start", &machine.name]))?;
+    Ok(pid)
+}
+
+/// `runc create`. The machine's console is what this command's output becomes, so it goes to a file, not to a pipe that
+/// would stay open as long as the machine runs.
+fn create(layout: &Layout, machine: &Description, folder: &Folder, pid_file: &Path) -> Result<(), Error> {
+    let console = File::options().create(true).append(true).open(folder.console());
+    let console = console.doing(|| format!("open {}", folder.console().display()))?;
+    let errors = console.try_clone().doing(|| "share the console".to_owned())?;
+    let status = runc(layout, machine)
+        .arg("create")
+        .arg("--bundle")
+        .arg(folder.bundle())
+        .arg("--pid-file")
+        .arg(pid_file)
+        .arg(&machine.name)
+        .stdin(Stdio::null())
+        .stdout(console)
+        .stderr(errors)
+        .status()
+        .doing(|| format!("start {}", machine.runc.display()))?;
+    if status.success() {
+        return Ok(());
+    }
+    let output = files::read(&folder.console()).unwrap_or_default();
+    Err(Error::Program { program: format!("runc create {}", machine.name), how: status.to_string(), output })
+}
+
+/// Plugs the machine into the bridge, unless its network is cut.
+fn connect(machine: &Description, folder: &Folder, pid: i32) -> Result<(), Error> {
+    let (port, address) = (port(&machine.name), machine.address);
+    let state = if folder.cut().exists() { "down" } else { "up" };
+    let routes: String =
+        machine.routes.iter().map(|(network, by)| format!("ip route replace {network} via {by}\n")).collect();
+    let outside = format!(
+        "ip link delete {port} 2>/dev/null || true\n\
+         ip link add {port} type veth peer name eth0 netns {pid}\n\
+         ip link set {port} master {BRIDGE_NAME} {state}"
+    );
+    let inside = format!(
+        "ip link set lo up\n\
+         ip address add {address}/24 dev eth0\n\
+         ip link set eth0 up\n\
+         ip route add default via {BRIDGE}\n\
+         {routes}"
+    );
+    program::run(Command::new("sh").args(["-ec", &outside]))?;
+    program::run(Command::new("nsenter").args([&format!("--target={pid}"), "--net", "--", "sh", "-ec", &inside]))
+}
+
+fn hide_kernel_parameters(pid: i32) -> Result<(), Error> {
+    let script: String = KERNEL_PARAMETERS
+        .iter()
+        .map(|(name, _)| format!("mount --bind {KERNEL_SHARE}/{} /proc/sys/{name}\n", file_of_parameter(name)))
+        .collect();
+    program::run(Command::new("nsenter").args([&format!("--target={pid}"), "--mount", "--", "sh", "-ec", &script]))
+}
+
+/// The machine's end of the bridge.
+pub(crate) fn port(name: &str) -> String {
+    format!("lab-{name}")
+}
+
+fn ended(pid: i32) -> Result<End, Error> {
+    let Some(pid) = Pid::from_raw(pid) else { return Ok(End::Other("no first process".into())) };
+    loop {
+        // Whatever else was orphaned is reaped on the way.
+        let found = wait(WaitOptions::empty()).doing(|| "wait for the machine's first process".to_owned())?;
+        if let Some((ended, status)) = found
+            && ended == pid
+        {
+            return Ok(end_of(status));
+        }
+    }
+}
+
+fn end_of(status: WaitStatus) -> End {
+    match status.terminating_signal() {
+        Some(signal) if signal == Signal::HUP.as_raw() => End::Reboot,
+        Some(signal) if signal == Signal::INT.as_raw() => End::PowerOff,
+        Some(signal) if signal == Signal::KILL.as_raw() => End::Other("the plug was pulled".into()),
+        Some(signal) => End::Other(format!("systemd ended by signal {signal}")),
+        None => End::Other(format!("systemd ended with status {}", status.exit_status().unwrap_or_default())),
+    }
+}
+
+fn remove_container(layout: &Layout, machine: &Description) {
+    // There may be none: a boot can fail before it is made.
+    let _gone = program::run(runc(layout, machine).args(["delete", "--force", &machine.name]));
+}

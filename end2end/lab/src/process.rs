@@ -1,0 +1,63 @@
+//! Which process is meant: a number alone may be another process by now.
+
+use std::{fs, path::PathBuf};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
+
+/// A process, known by its number and the moment it started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Process {
+    pub(crate) pid: i32,
+    /// In clock ticks since the computer booted (proc(5), field 22).
+    started: u64,
+}
+
+impl Process {
+    pub(crate) fn now(pid: i32) -> Option<Self> {
+        Some(Self { pid, started: stat(pid)?.started })
+    }
+
+    pub(crate) fn is_alive(self) -> bool {
+        stat(self.pid).is_some_and(|stat| stat.started == self.started && stat.state != 'Z')
+    }
+
+    /// Ends it at once. One that is gone already is fine.
+    pub(crate) fn kill(self) {
+        if let (true, Some(pid)) = (self.is_alive(), Pid::from_raw(self.pid)) {
+            // It can end between the two calls.
+            let _gone = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    pub(crate) fn namespace(self, kind: &str) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/ns/{kind}", self.pid))
+    }
+}
+
+/// The first child of a process.
+pub(crate) fn child_of(parent: i32) -> Option<Process> {
+    fs::read_dir("/proc")
+        .ok()?
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .find(|pid| stat(*pid).is_some_and(|stat| stat.parent == parent))
+        .and_then(Process::now)
+}
+
+struct Stat {
+    state: char,
+    parent: i32,
+    started: u64,
+}
+
+fn stat(pid: i32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, in parentheses, may hold anything: what counts stands behind the last one.
+    let fields: Vec<_> = text.rsplit_once(") ")?.1.split_whitespace().collect();
+    Some(Stat {
+        state: fields.first()?.chars().next()?,
+        parent: fields.get(1)?.parse().ok()?,
+        started: fields.get(19)?.parse().ok()?,
+    })
+}

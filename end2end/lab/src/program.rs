@@ -1,0 +1,48 @@
+//! Other programs, run to their end. A failure names the command line and its last words.
+
+use std::{
+    process::{Command, Stdio},
+    thread,
+};
+
+use crate::error::{Doing, Error};
+
+/// Runs it to its end and gives its standard output.
+pub(crate) fn output(command: &mut Command) -> Result<String, Error> {
+    let line = line(command);
+    let done = command.stdin(Stdio::null()).output().doing(|| format!("start `{line}`"))?;
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    if done.status.success() {
+        return Ok(said);
+    }
+    let errors = String::from_utf8_lossy(&done.stderr).into_owned();
+    Err(Error::Program { program: line, how: done.status.to_string(), output: said + &errors })
+}
+
+/// Runs it to its end.
+pub(crate) fn run(command: &mut Command) -> Result<(), Error> {
+    output(command).map(drop)
+}
+
+/// Runs the same work for all of them at once, and gives the results in their order; the first failure wins.
+pub(crate) fn for_each_at_once<T: Sync, R: Send>(
+    all: &[T],
+    work: impl Fn(&T) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    thread::scope(|scope| {
+        let threads: Vec<_> = all.iter().map(|one| scope.spawn(|| work(one))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}
+
+/// Whether a program is on the PATH.
+pub(crate) fn is_installed(name: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
+}
+
+fn line(command: &Command) -> String {
+    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
+    words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
+    words.join(" ")
+}

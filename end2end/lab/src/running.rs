@@ -1,0 +1,179 @@
+//! The running lab, as tests and the command line see it.
+
+use std::{
+    net::{SocketAddr, TcpStream},
+    path::Path,
+    process::Command,
+    sync::OnceLock,
+    time::Duration,
+};
+
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+
+use crate::{
+    cluster::readiness::Administrator,
+    error::Error,
+    inside::Inside,
+    layout::{Layout, workspace},
+    machine::Machine,
+    program,
+    record::{self, Found, Record},
+};
+
+/// A handle on the running lab. Dropping it ends nothing.
+#[derive(Debug, Clone)]
+pub struct Lab {
+    layout: Layout,
+    record: Record,
+    inside: Inside,
+}
+
+impl Lab {
+    pub(crate) fn of(layout: Layout, record: Record, inside: Inside) -> Self {
+        Self { layout, record, inside }
+    }
+
+    /// The lab that runs on this computer, of whichever checkout.
+    pub fn attach() -> Result<Self, Error> {
+        match record::find() {
+            Found::Running(record) => {
+                let inside = Inside(record.namespaces.ok_or(Error::NoLab)?);
+                Ok(Self { layout: Layout { folder: record.folder.clone() }, inside, record })
+            }
+            Found::LeftOvers(what) => Err(Error::LeftOvers { what }),
+            Found::Nothing => Err(Error::NoLab),
+        }
+    }
+
+    /// The lab that test suites share: the running one, else one that is booted now by `cargo xtask lab up` with these
+    /// words, for example `["--machines", "3"]`. It is left running, so that the next suite finds it: whoever starts
+    /// the suites ends it.
+    pub fn shared(words: &[&str]) -> Result<Self, Error> {
+        // Tests of one binary run at the same time: the first boots, the others wait for it.
+        static BOOT: OnceLock<Result<(), String>> = OnceLock::new();
+        let booted = BOOT.get_or_init(|| match Self::attach() {
+            Err(Error::NoLab) => {
+                let mut boot = Command::new("cargo");
+                boot.current_dir(workspace()).args(["xtask", "lab", "up"]).args(words);
+                program::run(&mut boot).map_err(|error| error.to_string())
+            }
+            Err(error) => Err(error.to_string()),
+            Ok(_) => Ok(()),
+        });
+        match booted {
+            Ok(()) => Self::attach(),
+            Err(why) => Err(Error::Requirements(vec![why.clone()])),
+        }
+    }
+
+    /// The machines that tests may do anything to, in order.
+    pub fn machines(&self) -> Result<Vec<Machine>, Error> {
+        self.record.machines.iter().map(|name| self.machine(name)).collect()
+    }
+
+    /// The nodes of the lab's own Kubernetes; they are machines too.
+    pub fn nodes(&self) -> Result<Vec<Machine>, Error> {
+        self.record.nodes.iter().map(|name| self.machine(name)).collect()
+    }
+
+    /// A machine or node by its name.
+    pub fn machine(&self, name: &str) -> Result<Machine, Error> {
+        let known: Vec<_> = self.record.machines.iter().chain(&self.record.nodes).cloned().collect();
+        if !known.iter().any(|one| one == name) {
+            return Err(Error::NoSuchMachine { name: name.to_owned(), known });
+        }
+        Machine::find(&self.layout, self.inside, name)
+    }
+
+    /// A machine that may be wiped: no node of the lab's own Kubernetes.
+    pub fn expendable(&self, name: &str) -> Result<Machine, Error> {
+        if self.record.nodes.iter().any(|node| node == name) {
+            return Err(Error::NotExpendable { name: name.to_owned() });
+        }
+        self.machine(name)
+    }
+
+    /// Whether its boot came to its end.
+    pub fn is_ready(&self) -> bool {
+        self.record.ready
+    }
+
+    /// When it was booted, in words.
+    pub fn since(&self) -> &str {
+        &self.record.since
+    }
+
+    /// `target/lab` of the checkout it belongs to.
+    pub fn folder(&self) -> &Path {
+        &self.layout.folder
+    }
+
+    /// The kubeconfig of the meta-cluster. The lab's own API server is reached inside the lab only.
+    pub fn kubeconfig(&self) -> Result<&Path, Error> {
+        self.record.kubeconfig.as_deref().ok_or(Error::NoCluster)
+    }
+
+    /// The private key that opens every machine as root.
+    pub fn key(&self) -> std::path::PathBuf {
+        crate::keys::own(&self.layout.keys())
+    }
+
+    /// The host keys of all machines, in ssh's format.
+    pub fn known_hosts(&self) -> std::path::PathBuf {
+        crate::keys::known_hosts(&self.layout.keys())
+    }
+
+    /// A static program of this computer that serves and fetches over HTTP, to be put on machines.
+    pub fn probe(&self) -> std::path::PathBuf {
+        self.record.tools.join("probe")
+    }
+
+    /// A client of the meta-cluster, for the caller outside.
+    pub async fn client(&self) -> Result<Client, Error> {
+        let file = self.kubeconfig()?;
+        let wrong = |why: String| Error::Kubeconfig { file: file.to_owned(), why };
+        let kubeconfig = Kubeconfig::read_from(file).map_err(|error| wrong(error.to_string()))?;
+        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+            .await
+            .map_err(|error| wrong(error.to_string()))?;
+        if self.record.own_cluster {
+            return crate::client::inside(config, self.inside);
+        }
+        Client::try_from(config).map_err(|error| Error::Kubernetes(Box::new(error)))
+    }
+
+    /// `kubectl` as the administrator of the meta-cluster.
+    pub fn kubectl(&self) -> Result<Command, Error> {
+        if self.record.own_cluster {
+            return Ok(self.administrator()?.kubectl());
+        }
+        let mut command = Command::new("kubectl");
+        command.arg("--kubeconfig").arg(self.kubeconfig()?);
+        Ok(command)
+    }
+
+    pub(crate) fn administrator(&self) -> Result<Administrator<'_>, Error> {
+        let (Some(kubectl), Some(kubeconfig)) = (&self.record.kubectl, &self.record.kubeconfig) else {
+            return Err(Error::NoCluster);
+        };
+        Ok(Administrator { inside: self.inside, kubectl, kubeconfig })
+    }
+
+    /// Any program inside the lab, where machines, pods and Services are reached by address. It starts in the root
+    /// folder: paths must be absolute.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = self.inside.command(program);
+        if let (true, Some(kubeconfig)) = (self.record.own_cluster, &self.record.kubeconfig) {
+            command.env("KUBECONFIG", kubeconfig);
+        }
+        command
+    }
+
+    /// A connection to an address of the lab, for the caller outside.
+    pub fn connect(&self, to: SocketAddr, within: Duration) -> Result<TcpStream, Error> {
+        self.inside.connect(to, within)
+    }
+}

@@ -1,0 +1,144 @@
+//! What the lab's own Kubernetes can do. The lab is booted once and shared.
+
+use std::time::Duration;
+
+use futures::{AsyncBufReadExt, TryStreamExt};
+use k8s_openapi::api::{
+    batch::v1::Job,
+    core::v1::{Pod, Secret, Service},
+};
+use kube::{
+    Api, Client,
+    api::{DeleteParams, ListParams, LogParams, PostParams},
+};
+use lab::{Lab, PROBE, RUNNER, wait::until_async};
+use serde_json::{Value, json};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn lab() -> Lab {
+    Lab::shared(&["--machines", "3"]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Creates an object under the name it carries, in place of one that an earlier run has left.
+async fn create<K>(client: &Client, object: Value) -> String
+where
+    K: kube::Resource<Scope = k8s_openapi::NamespaceResourceScope, DynamicType = ()>
+        + Clone
+        + std::fmt::Debug
+        + serde::de::DeserializeOwned
+        + serde::Serialize,
+{
+    let objects: Api<K> = Api::default_namespaced(client.clone());
+    let name = object["metadata"]["name"].as_str().expect("a name").to_owned();
+    let object: K = serde_json::from_value(object).expect("a valid object");
+    let _none = objects.delete(&name, &DeleteParams::foreground()).await;
+    until_async(&format!("{name} to be created"), PATIENCE, || async {
+        objects.create(&PostParams::default(), &object).await.map(drop).map_err(|error| error.to_string())
+    })
+    .await
+    .unwrap();
+    name
+}
+
+fn job(name: &str, image: &str, words: &[&str], more: &Value) -> Value {
+    let mut container = json!({"name": "main", "image": image, "imagePullPolicy": "Never", "args": words});
+    container.as_object_mut().expect("an object").extend(more["container"].as_object().cloned().unwrap_or_default());
+    json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"backoffLimit": 0,
+        "template": {"spec": {"restartPolicy": "Never", "containers": [container], "volumes": more["volumes"]}}}})
+}
+
+/// The pod of a Job, once its container has started.
+async fn started_pod(client: &Client, job: &str) -> String {
+    let pods: Api<Pod> = Api::default_namespaced(client.clone());
+    until_async(&format!("the pod of {job}"), PATIENCE, || async {
+        let found = pods.list(&ListParams::default().labels(&format!("job-name={job}"))).await;
+        let pod = found.map_err(|error| error.to_string())?.items.into_iter().next().ok_or("there is none")?;
+        let status = pod.status.unwrap_or_default();
+        match status.phase.as_deref() {
+            Some("Running" | "Succeeded" | "Failed") => pod.metadata.name.ok_or("it has no name".to_owned()),
+            _ => Err(format!("{:?}", status.container_statuses)),
+        }
+    })
+    .await
+    .unwrap()
+}
+
+/// The log of a Job, followed to its end.
+async fn followed_log(client: &Client, job: &str) -> Vec<String> {
+    let pod = started_pod(client, job).await;
+    let pods: Api<Pod> = Api::default_namespaced(client.clone());
+    let log = pods.log_stream(&pod, &LogParams { follow: true, ..LogParams::default() }).await.unwrap();
+    let lines = log.lines().try_collect();
+    tokio::time::timeout(PATIENCE, lines).await.expect("the log ends").unwrap()
+}
+
+#[tokio::test]
+async fn a_job_runs_and_its_log_is_followed_to_the_end() {
+    let client = lab().client().await.unwrap();
+    let count = "for n in 1 2 3 4 5; do echo line $n; sleep 0.3; done";
+    create::<Job>(&client, job("counts", RUNNER, &["sh", "-c", count], &json!({}))).await;
+    let log = followed_log(&client, "counts").await;
+    assert_eq!(log, ["line 1", "line 2", "line 3", "line 4", "line 5"]);
+    let jobs: Api<Job> = Api::default_namespaced(client);
+    until_async("the Job to be complete", PATIENCE, || async {
+        let job = jobs.get("counts").await.map_err(|error| error.to_string())?;
+        let status = job.status.unwrap_or_default();
+        if status.succeeded == Some(1) { Ok(()) } else { Err(format!("{status:?}")) }
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn a_service_answers_by_its_dns_name() {
+    let client = lab().client().await.unwrap();
+    create::<Pod>(
+        &client,
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "greeter", "labels": {"app": "greeter"}},
+            "spec": {"terminationGracePeriodSeconds": 0, "containers": [{"name": "main", "image": PROBE, "imagePullPolicy": "Never",
+                "args": ["answer", ":8080"], "readinessProbe": {"httpGet": {"path": "/", "port": 8080}, "periodSeconds": 1}}]}}),
+    )
+    .await;
+    create::<Service>(
+        &client,
+        json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "greeter"},
+            "spec": {"selector": {"app": "greeter"}, "ports": [{"port": 80, "targetPort": 8080}]}}),
+    )
+    .await;
+    let ask = "until probe get http://greeter.default.svc.cluster.local/; do sleep 0.2; done";
+    create::<Job>(&client, job("asks", RUNNER, &["sh", "-c", ask], &json!({}))).await;
+    let log = followed_log(&client, "asks").await;
+    assert!(log.last().is_some_and(|line| line.starts_with("greeter saw ")), "{log:?}");
+}
+
+#[tokio::test]
+async fn ansible_pings_every_machine_from_a_job() {
+    let lab = lab();
+    let client = lab.client().await.unwrap();
+    let machines = lab.machines().unwrap();
+    assert!(!machines.is_empty(), "this lab has no machines");
+    let hosts: serde_json::Map<_, _> = machines
+        .iter()
+        .map(|machine| (machine.name().to_owned(), json!({"ansible_host": machine.address()})))
+        .collect();
+    let known_hosts = std::fs::read_to_string(lab.known_hosts()).unwrap();
+    create::<Secret>(
+        &client,
+        json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "machines"}, "stringData": {
+            "id": std::fs::read_to_string(lab.key()).unwrap(),
+            "known_hosts": known_hosts,
+            "hosts.yml": json!({"all": {"hosts": hosts, "vars": {"ansible_user": "root"}}}).to_string()}}),
+    )
+    .await;
+    let words = ["ansible", "all", "-i", "/conf/hosts.yml", "--private-key", "/conf/id", "-m", "ping", "--one-line"];
+    let more = json!({
+        "volumes": [{"name": "conf", "secret": {"secretName": "machines", "defaultMode": 0o400}}],
+        "container": {"volumeMounts": [{"name": "conf", "mountPath": "/conf"}], "env": [
+            {"name": "ANSIBLE_SSH_COMMON_ARGS", "value": "-oUserKnownHostsFile=/conf/known_hosts -oStrictHostKeyChecking=yes"}]}});
+    create::<Job>(&client, job("pings", RUNNER, &words, &more)).await;
+    let log = followed_log(&client, "pings").await;
+    for machine in machines {
+        assert!(log.iter().any(|line| line.starts_with(&format!("{} | SUCCESS", machine.name()))), "{log:#?}");
+    }
+}

@@ -1,0 +1,89 @@
+//! What machines can do, and what can be done to them. The lab is booted once and shared.
+
+use std::{
+    path::Path,
+    process::Command,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use lab::{Lab, machine::Power, wait::until};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One test at a time: they break machines.
+fn lab() -> (Lab, MutexGuard<'static, ()>) {
+    static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    (Lab::shared(&["--machines", "3"]).unwrap_or_else(|error| panic!("{error}")), turn)
+}
+
+#[test]
+fn a_machine_that_reboots_comes_back_with_its_disk() {
+    let (lab, _turn) = lab();
+    let machine = lab.machine("m1").unwrap();
+    let boots = machine.state().unwrap().boots;
+    machine.run("echo kept > /root/note").unwrap();
+    // The connection may break before its end is told.
+    let _cut = machine.run("systemctl reboot");
+    machine.wait_booted(boots + 1).unwrap();
+    assert_eq!(machine.run("cat /root/note").unwrap(), "kept\n");
+}
+
+#[test]
+fn a_machine_is_stopped_and_started_and_a_reset_forgets_everything() {
+    let (lab, _turn) = lab();
+    let machine = lab.machine("m2").unwrap();
+    machine.run("echo kept > /root/note").unwrap();
+    machine.stop().unwrap();
+    assert_eq!(machine.state().unwrap().power, Power::Off);
+    assert!(machine.stop().unwrap_err().to_string().contains("off already"));
+    machine.start().unwrap();
+    machine.wait_reachable().unwrap();
+    assert_eq!(machine.run("cat /root/note").unwrap(), "kept\n");
+    machine.reset().unwrap();
+    machine.wait_reachable().unwrap();
+    assert!(machine.run("cat /root/note").is_err());
+}
+
+#[test]
+fn a_machine_whose_network_is_cut_is_silent_until_it_is_healed() {
+    let (lab, _turn) = lab();
+    let machine = lab.machine("m3").unwrap();
+    machine.cut_network().unwrap();
+    let answer = lab.connect((machine.address(), 22).into(), Duration::from_secs(2));
+    assert!(answer.is_err());
+    machine.heal_network().unwrap();
+    machine.wait_reachable().unwrap();
+}
+
+#[test]
+fn containers_run_inside_a_machine() {
+    let (lab, _turn) = lab();
+    let machine = lab.machine("m1").unwrap();
+    machine.put(&lab.probe(), "/usr/local/bin/probe").unwrap();
+    machine
+        .run(
+            "set -e; systemctl start containerd; mkdir -p /tmp/image/bin; cp /usr/local/bin/probe /tmp/image/bin/; \
+             ctr --namespace test run --rm --rootfs /tmp/image one /bin/probe answer 127.0.0.1:8080 & \
+             until ctr --namespace test task list | grep RUNNING; do sleep 0.1; done",
+        )
+        .unwrap();
+    let tasks = machine.run("ctr --namespace test task list --quiet").unwrap();
+    assert_eq!(tasks, "one\n");
+    machine.run("ctr --namespace test task kill --signal SIGKILL one").unwrap();
+    until("the container's end", PATIENCE, || {
+        let left = machine.run("ctr --namespace test task list --quiet").map_err(|error| error.to_string())?;
+        if left.is_empty() { Ok(()) } else { Err(left) }
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_second_lab_is_refused_with_the_reason() {
+    let (_lab, _turn) = lab();
+    let program = Path::new(env!("CARGO_BIN_EXE_kubeonkube-lab"));
+    let second = Command::new(program).args(["up", "--machines-only"]).output().unwrap();
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert!(!second.status.success() && said.contains("a lab is running already"), "{said}");
+}

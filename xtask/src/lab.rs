@@ -1,0 +1,74 @@
+//! `cargo xtask lab`: the lab's own program (end2end/lab), built and started. It is a crate of its own, so that nothing
+//! else of xtask waits for a Kubernetes client to compile.
+
+use std::process::Command;
+
+use anyhow::bail;
+
+use crate::{
+    clean_command::{check, command, output, root},
+    doctor,
+    stage::Stages,
+};
+
+pub(crate) fn lab(words: &[String]) -> anyhow::Result<()> {
+    check(command("cargo").args(["build", "--quiet", "--package", "kubeonkube-lab"]))?;
+    let mut program = command(&root().join("target/debug/kubeonkube-lab").to_string_lossy());
+    // The program takes this process's place: shells inside the lab get the terminal and its signals.
+    let error = std::os::unix::process::CommandExt::exec(program.args(words));
+    Err(error.into())
+}
+
+/// The `lab` stage: boots a lab, runs its self-tests in it, ends it; then boots and ends labs and looks what they leave.
+pub(crate) fn test() -> anyhow::Result<()> {
+    let in_ci = std::env::var_os("CI").is_some();
+    if let Some(reason) = unable() {
+        if in_ci {
+            bail!("the lab can't boot here: {reason}");
+        }
+        eprintln!("skipped: lab ({reason})");
+        return Ok(());
+    }
+    if in_ci && !doctor::on_path("mmdebstrap") {
+        check(command("apt-get").args(["install", "--yes", "--no-install-recommends", "mmdebstrap"]))?;
+    }
+    check(command("cargo").args(["build", "--quiet", "--package", "kubeonkube-lab"]))?;
+    let program = root().join("target/debug/kubeonkube-lab").to_string_lossy().into_owned();
+    let lab = |words: &[&str]| check(lab_command(&program).args(words));
+    let mut stages = Stages::begin();
+    stages.stage("lab build", || lab(&["build", "machine-root", "images", "kubernetes-1.34", "etcd-3.6", "runc"]))?;
+    let booted = stages.stage("lab up", || lab(&["up", "--machines", "3", "--meta-nodes", "2"]));
+    let tested = booted.and_then(|()| stages.stage("lab tests", || check(lab_command("cargo").args(CLAIMS))));
+    if tested.is_err() {
+        // What the log of a CI run has to tell; the lab is gone afterwards.
+        for of in [&["status"] as &[&str], &["logs", "kube-apiserver"], &["logs", "kubelet"]] {
+            let _told = lab(of);
+        }
+    }
+    let ended = stages.stage("lab down", || lab(&["down", "--force"]));
+    tested.and(ended)?;
+    stages.stage("lab life", || check(lab_command("cargo").args(LIFE)))?;
+    stages.print();
+    Ok(())
+}
+
+const CLAIMS: &[&str] = &["test", "--package", "kubeonkube-lab"];
+/// One after the other: each needs the computer for itself.
+const LIFE: &[&str] =
+    &["test", "--package", "kubeonkube-lab", "--test", "life", "--", "--ignored", "--test-threads=1", "--nocapture"];
+
+/// The stage tests the lab's own cluster, whatever cluster its caller works with.
+fn lab_command(program: &str) -> Command {
+    let mut command = command(program);
+    command.env_remove("KUBECONFIG").env_remove("KUBEBUILDER_ASSETS");
+    command
+}
+
+/// Why no lab can be booted by whoever runs this.
+fn unable() -> Option<&'static str> {
+    if !cfg!(target_os = "linux") {
+        return Some("it needs Linux");
+    }
+    let user = output(command("id").arg("-u"));
+    (user.as_deref().map(str::trim) != Some("0")).then_some("it needs root")
+}
