@@ -35,7 +35,9 @@ fn keys(authority: &Authority, to: &Path) -> Result<(), Error> {
     let addresses = [addresses::FIRST_SERVICE, addresses::node(1)].map(|address| address.to_string());
     authority.identity("kube-apiserver", None, &[names.as_slice(), &addresses].concat())?.write(to, "apiserver")?;
     authority.identity("kube-apiserver-kubelet-client", Some("system:masters"), &[])?.write(to, "kubelet-client")?;
-    files::write(&to.join("service-accounts.key"), 0o600, KeyPair::generate()?.serialize_pem())?;
+    let service_accounts = KeyPair::generate()?;
+    files::write(&to.join("service-accounts.key"), 0o600, service_accounts.serialize_pem())?;
+    files::write(&to.join("service-accounts.pub"), 0o644, service_accounts.public_key_pem())?;
     for component in ["kube-controller-manager", "kube-scheduler"] {
         authority.kubeconfig(&format!("system:{component}"), None, &to.join(format!("{component}.kubeconfig")))?;
     }
@@ -70,7 +72,7 @@ fn api_server(programs: &Programs) -> Unit<'static> {
         format!("--kubelet-client-key={at}/kubelet-client.key"),
         format!("--kubelet-certificate-authority={at}/ca.crt"),
         "--kubelet-preferred-address-types=InternalIP".into(),
-        format!("--service-account-key-file={at}/service-accounts.key"),
+        format!("--service-account-key-file={at}/service-accounts.pub"),
         format!("--service-account-signing-key-file={at}/service-accounts.key"),
         "--service-account-issuer=https://kubernetes.default.svc".into(),
         "--authorization-mode=Node,RBAC".into(),
