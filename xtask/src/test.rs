@@ -53,7 +53,16 @@ fn format() -> anyhow::Result<()> {
 fn lint() -> anyhow::Result<()> {
     check(command("cargo").args(["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"]))?;
     for tool in ["xtask", "kubeonkube-lab"] {
-        check(command("cargo").args(["clippy", "--quiet", "--package", tool, "--all-targets", "--", "-D", "warnings"]))?;
+        check(command("cargo").args([
+            "clippy",
+            "--quiet",
+            "--package",
+            tool,
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ]))?;
     }
     check(command("cargo").args([
         "clippy",

@@ -90,12 +90,11 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
     }
     let machines = install(layout, options, &mut record, &built, programs.as_ref())?;
     record::write(&record)?;
-    let machines =
-        for_each_at_once(&machines, |machine| {
-            let machine = Machine::find(layout, inside, &machine.name)?;
-            machine.start()?;
-            Ok(machine)
-        })?;
+    let machines = for_each_at_once(&machines, |machine| {
+        let machine = Machine::find(layout, inside, &machine.name)?;
+        machine.start()?;
+        Ok(machine)
+    })?;
     for_each_at_once(&machines, Machine::wait_reachable)?;
     step(&format!("{} machines answer to SSH", machines.len()));
 
@@ -108,7 +107,8 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
             administrator.install_dns()?;
             administrator.wait_nodes(&record.nodes)?;
             step("all nodes are Ready");
-            let nodes: Vec<_> = machines.iter().filter(|machine| record.nodes.iter().any(|node| node == machine.name())).collect();
+            let nodes: Vec<_> =
+                machines.iter().filter(|machine| record.nodes.iter().any(|node| node == machine.name())).collect();
             for_each_at_once(&nodes, |node| readiness::wait_images(node))?;
             step("images are imported");
             administrator.wait_dns()?;
@@ -148,6 +148,7 @@ fn install(
         root: built["machine-root"].join("root"),
         runc: built["runc"].join("runc"),
         sees: Vec::new(),
+        in_memory: Vec::new(),
         routes: Vec::new(),
     };
     let mut all: Vec<_> =
@@ -194,6 +195,8 @@ fn install_node(
     if let Some(kubernetes) = &programs.kubernetes {
         node::install(authority, number, kubernetes, &configuration, &etc)?;
     }
+    // Unpacking the images, and removing them at the end, takes minutes on a busy disk.
+    node.in_memory = vec!["/var/lib/containerd".to_owned()];
     node.sees.clone_from(&programs.shares);
     node.sees.push(Share::new(&configuration, control_plane::CONFIGURATION));
     Ok(())

@@ -25,7 +25,9 @@ pub enum Error {
     NoSuchMachine { name: String, known: Vec<String> },
     #[error("there is no part `{name}`; there are {known}")]
     NoSuchPart { name: String, known: String },
-    #[error("{name} is a node of the lab's own Kubernetes: its disk can't be made new. `lab down` and `lab up` make a new cluster.")]
+    #[error(
+        "{name} is a node of the lab's own Kubernetes: its disk can't be made new. `lab down` and `lab up` make a new cluster."
+    )]
     NotExpendable { name: String },
     #[error("{name} is {state} already")]
     AlreadySo { name: String, state: &'static str },

@@ -12,7 +12,8 @@ pub struct Layout {
 impl Layout {
     /// The lab of this checkout.
     pub fn of_this_checkout() -> Self {
-        let folder = std::env::var_os("KUBEONKUBE_LAB_DIR").map_or_else(|| workspace().join("target/lab"), PathBuf::from);
+        let folder =
+            std::env::var_os("KUBEONKUBE_LAB_DIR").map_or_else(|| workspace().join("target/lab"), PathBuf::from);
         Self { folder }
     }
 

@@ -6,7 +6,10 @@ use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "cargo xtask lab", about = "A real Kubernetes and real machines on this computer. docs/lab.md tells more.")]
+#[command(
+    name = "cargo xtask lab",
+    about = "A real Kubernetes and real machines on this computer. docs/lab.md tells more."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -80,7 +83,9 @@ fn main() -> ExitCode {
         Command::Network(cable) => commands::machine::cable(&cable),
         Command::Build { parts, prune } => commands::build::build(&parts, prune),
         Command::Pin { parts } => commands::build::pin(&parts),
-        Command::Supervise { machine } => lab::machine::supervisor::supervise(&lab::Layout::of_this_checkout(), &machine),
+        Command::Supervise { machine } => {
+            lab::machine::supervisor::supervise(&lab::Layout::of_this_checkout(), &machine)
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -31,14 +31,16 @@ pub(crate) fn for_each_at_once<T: Sync, R: Send>(
 ) -> Result<Vec<R>, Error> {
     thread::scope(|scope| {
         let threads: Vec<_> = all.iter().map(|one| scope.spawn(|| work(one))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     })
 }
 
 /// Whether a program is on the PATH.
 pub(crate) fn is_installed(name: &str) -> bool {
-    std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
+    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
 }
 
 fn line(command: &Command) -> String {

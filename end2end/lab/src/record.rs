@@ -79,10 +79,8 @@ pub(crate) fn claim() -> Result<(), Error> {
 }
 
 pub(crate) fn write(record: &Record) -> Result<(), Error> {
-    let text = serde_json::to_string_pretty(record).map_err(|error| Error::Malformed {
-        file: file(),
-        why: error.to_string(),
-    })?;
+    let text = serde_json::to_string_pretty(record)
+        .map_err(|error| Error::Malformed { file: file(), why: error.to_string() })?;
     files::replace(&file(), 0o600, text)
 }
 

@@ -9,8 +9,13 @@ const TO_BUILD: u64 = 6 << 30;
 /// Free space that a running lab takes before tests put something into it.
 const TO_RUN: u64 = 2 << 30;
 
-const TO_RUN_PROGRAMS: &[(&str, &str)] =
-    &[("ip", "iproute2"), ("nsenter", "util-linux"), ("unshare", "util-linux"), ("setsid", "util-linux"), ("ssh", "openssh-client")];
+const TO_RUN_PROGRAMS: &[(&str, &str)] = &[
+    ("ip", "iproute2"),
+    ("nsenter", "util-linux"),
+    ("unshare", "util-linux"),
+    ("setsid", "util-linux"),
+    ("ssh", "openssh-client"),
+];
 const TO_BUILD_PROGRAMS: &[(&str, &str)] = &[
     ("go", "golang-go (1.21 or newer, or from go.dev)"),
     ("cc", "gcc libc6-dev"),
@@ -27,7 +32,8 @@ pub(crate) fn check(layout: &Layout, builds: bool) -> Result<(), Error> {
         lacks.push("it needs Linux: namespaces, cgroups and overlay file systems.".to_owned());
     }
     if !rustix::process::geteuid().is_root() {
-        lacks.push("it needs root, to make namespaces, mounts and cgroups: use `sudo -E cargo xtask lab …`.".to_owned());
+        lacks
+            .push("it needs root, to make namespaces, mounts and cgroups: use `sudo -E cargo xtask lab …`.".to_owned());
     }
     programs(TO_RUN_PROGRAMS, &mut lacks);
     if builds {
@@ -45,9 +51,14 @@ fn programs(needed: &[(&str, &str)], lacks: &mut Vec<String>) {
 }
 
 fn kernel(lacks: &mut Vec<String>) {
-    for (namespace, option) in
-        [("net", "NET_NS"), ("pid", "PID_NS"), ("mnt", "NAMESPACES"), ("uts", "UTS_NS"), ("ipc", "IPC_NS"), ("cgroup", "CGROUPS")]
-    {
+    for (namespace, option) in [
+        ("net", "NET_NS"),
+        ("pid", "PID_NS"),
+        ("mnt", "NAMESPACES"),
+        ("uts", "UTS_NS"),
+        ("ipc", "IPC_NS"),
+        ("cgroup", "CGROUPS"),
+    ] {
         if !Path::new("/proc/self/ns").join(namespace).exists() {
             lacks.push(format!("its kernel has no {namespace} namespaces (CONFIG_{option})."));
         }
@@ -58,9 +69,10 @@ fn kernel(lacks: &mut Vec<String>) {
     }
     let cgroups = files::read(Path::new("/proc/cgroups")).unwrap_or_default();
     for wanted in ["cpu", "cpuset", "memory", "pids"] {
-        let enabled = cgroups.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()).any(|words| {
-            words.first() == Some(&wanted) && words.last() == Some(&"1")
-        });
+        let enabled = cgroups
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>())
+            .any(|words| words.first() == Some(&wanted) && words.last() == Some(&"1"));
         // Newer kernels can leave the file out where only version 2 is in use.
         if !cgroups.is_empty() && !enabled {
             lacks.push(format!("its kernel has no {wanted} cgroup, without which kubelet does not start."));

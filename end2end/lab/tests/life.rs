@@ -21,8 +21,19 @@ struct Traces {
 }
 
 /// Kernel parameters that are counters, or random.
-const CHANGE_BY_THEMSELVES: &[&str] =
-    &["random", "nr_threads", "ns_last_pid", "count", "pty/nr", "inode-nr", "inode-state", "dentry-state", "file-nr", "nf_log", "cached_setup"];
+const CHANGE_BY_THEMSELVES: &[&str] = &[
+    "random",
+    "nr_threads",
+    "ns_last_pid",
+    "count",
+    "pty/nr",
+    "inode-nr",
+    "inode-state",
+    "dentry-state",
+    "file-nr",
+    "nf_log",
+    "cached_setup",
+];
 
 impl Traces {
     fn now() -> Self {

@@ -142,7 +142,8 @@ fn archives(root: &Path) -> PathBuf {
 /// index against Debian's signature; the index tells the sums.
 fn checksums(root: &Path) -> Result<String, Error> {
     let status = files::read(&root.join("var/lib/dpkg/status"))?;
-    let installed: BTreeSet<_> = status.split("\n\n").filter_map(|one| Some((field(one, "Package")?, field(one, "Version")?))).collect();
+    let installed: BTreeSet<_> =
+        status.split("\n\n").filter_map(|one| Some((field(one, "Package")?, field(one, "Version")?))).collect();
     let mut lines = BTreeSet::new();
     let lists = files::children(&root.join("var/lib/apt/lists"));
     for index in lists.iter().filter(|file| file.to_string_lossy().ends_with("_Packages")) {

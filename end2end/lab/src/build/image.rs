@@ -54,9 +54,7 @@ pub(crate) fn archive(names: &[String], layers: Vec<Layer>, config: &Config<'_>,
     for layer in layers {
         let size = fs::metadata(&layer.file).doing(|| format!("look at {}", layer.file.display()))?.len();
         let digest = format!("sha256:{}", layer.sha256);
-        described.push(
-            json!({"mediaType": "application/vnd.oci.image.layer.v1.tar", "digest": digest, "size": size}),
-        );
+        described.push(json!({"mediaType": "application/vnd.oci.image.layer.v1.tar", "digest": digest, "size": size}));
         digests.push(digest);
         fs::rename(&layer.file, blobs.join(&layer.sha256)).doing(|| format!("move {}", layer.file.display()))?;
     }
@@ -90,7 +88,14 @@ pub(crate) fn archive(names: &[String], layers: Vec<Layer>, config: &Config<'_>,
     files::write(&folder.join("oci-layout"), 0o644, r#"{"imageLayoutVersion":"1.0.0"}"#)?;
     program::run(
         Command::new("tar")
-            .args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", &format!("--mtime={TIME}"), "--directory"])
+            .args([
+                "--sort=name",
+                "--owner=0",
+                "--group=0",
+                "--numeric-owner",
+                &format!("--mtime={TIME}"),
+                "--directory",
+            ])
             .arg(&folder)
             .args(["--create", "--file"])
             .arg(to)

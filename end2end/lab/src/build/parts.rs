@@ -64,8 +64,14 @@ pub(crate) const PARTS: &[Part] = &[
         lane: Lane::Install,
         make: contents::cluster_images,
     },
-    release_part("release-1.34", &["tools", "kubernetes-1.34", "etcd-3.6", "etcdctl", "coredns-1.12.1", "machine-root"]),
-    release_part("release-1.33", &["tools", "kubernetes-1.33", "etcd-3.5", "etcdctl", "coredns-1.12.0", "machine-root"]),
+    release_part(
+        "release-1.34",
+        &["tools", "kubernetes-1.34", "etcd-3.6", "etcdctl", "coredns-1.12.1", "machine-root"],
+    ),
+    release_part(
+        "release-1.33",
+        &["tools", "kubernetes-1.33", "etcd-3.5", "etcdctl", "coredns-1.12.0", "machine-root"],
+    ),
 ];
 
 /// What machines alone need.

@@ -117,8 +117,7 @@ fn with_needs(wanted: &[&str]) -> BTreeSet<&'static str> {
 /// Removes built parts that no longer belong to the files of this checkout; gives their names.
 pub(crate) fn prune(layout: &Layout) -> Result<Vec<String>, Error> {
     let current: BTreeSet<_> = places(layout)?.into_values().collect();
-    let stale: Vec<_> =
-        files::children(&layout.cache()).into_iter().filter(|path| !current.contains(path)).collect();
+    let stale: Vec<_> = files::children(&layout.cache()).into_iter().filter(|path| !current.contains(path)).collect();
     for path in &stale {
         files::remove(path)?;
     }

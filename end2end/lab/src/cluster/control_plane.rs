@@ -19,7 +19,12 @@ use crate::{
 pub(crate) const CONFIGURATION: &str = "/etc/kubernetes";
 
 /// Writes keys and configuration into `configuration`, and units into the node's `etc`.
-pub(crate) fn install(authority: &Authority, programs: &Programs, configuration: &Path, etc: &Path) -> Result<(), Error> {
+pub(crate) fn install(
+    authority: &Authority,
+    programs: &Programs,
+    configuration: &Path,
+    etc: &Path,
+) -> Result<(), Error> {
     keys(authority, configuration)?;
     let mut units = vec![etcd(programs), api_server(programs)];
     let ready = [api_server_is_ready()];
@@ -31,7 +36,8 @@ pub(crate) fn install(authority: &Authority, programs: &Programs, configuration:
 
 fn keys(authority: &Authority, to: &Path) -> Result<(), Error> {
     files::write(&to.join("ca.key"), 0o600, &authority.key)?;
-    let names = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "127.0.0.1"].map(str::to_owned);
+    let names =
+        ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "127.0.0.1"].map(str::to_owned);
     let addresses = [addresses::FIRST_SERVICE, addresses::node(1)].map(|address| address.to_string());
     authority.identity("kube-apiserver", None, &[names.as_slice(), &addresses].concat())?.write(to, "apiserver")?;
     authority.identity("kube-apiserver-kubelet-client", Some("system:masters"), &[])?.write(to, "kubelet-client")?;
@@ -54,7 +60,13 @@ fn etcd(programs: &Programs) -> Unit<'static> {
         // Nothing in a lab has to survive a power cut of the computer.
         "--unsafe-no-fsync",
     ];
-    Unit { name: "etcd", after: "network.target", before: &[], command: command.map(str::to_owned).to_vec(), once: false }
+    Unit {
+        name: "etcd",
+        after: "network.target",
+        before: &[],
+        command: command.map(str::to_owned).to_vec(),
+        once: false,
+    }
 }
 
 fn api_server(programs: &Programs) -> Unit<'static> {

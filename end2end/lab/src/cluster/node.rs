@@ -43,7 +43,8 @@ pub(crate) fn install(
     let ready = [api_server_is_ready()];
     let masquerade = [masquerade(), api_server_is_ready()];
     // systemd takes `$$` for `$`.
-    let images = "for image in /opt/lab/images/*.tar; do ctr --namespace k8s.io images import \"$$image\" || exit 1; done";
+    let images =
+        "for image in /opt/lab/images/*.tar; do ctr --namespace k8s.io images import \"$$image\" || exit 1; done";
     let units = [
         Unit {
             name: "containerd",

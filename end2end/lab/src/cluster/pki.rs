@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose};
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+};
 use serde_json::json;
 
 use crate::{addresses, error::Error, files};

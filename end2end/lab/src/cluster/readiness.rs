@@ -46,8 +46,13 @@ impl Administrator<'_> {
 
     /// Applies cluster DNS; its pod starts as soon as its image is there.
     pub(crate) fn install_dns(&self) -> Result<(), Error> {
-        let mut kubectl =
-            self.kubectl().args(["apply", "-f", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().doing(|| "start kubectl".to_owned())?;
+        let mut kubectl = self
+            .kubectl()
+            .args(["apply", "-f", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .doing(|| "start kubectl".to_owned())?;
         if let Some(mut input) = kubectl.stdin.take() {
             input.write_all(DNS.as_bytes()).doing(|| "hand the DNS manifest to kubectl".to_owned())?;
         }

@@ -27,7 +27,8 @@ impl Unit<'_> {
     }
 
     fn text(&self) -> String {
-        let mut text = format!("[Unit]\nDescription={}\nAfter={}\nStartLimitIntervalSec=0\n\n[Service]\n", self.name, self.after);
+        let mut text =
+            format!("[Unit]\nDescription={}\nAfter={}\nStartLimitIntervalSec=0\n\n[Service]\n", self.name, self.after);
         for line in self.before {
             text += &format!("ExecStartPre=/bin/sh -c '{line}'\n");
         }

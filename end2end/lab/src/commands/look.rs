@@ -25,9 +25,8 @@ pub(crate) fn status() -> Result<(), Error> {
 }
 
 fn row(lab: &Lab, machine: &Machine) {
-    let (power, boots) = machine
-        .state()
-        .map_or(("-".to_owned(), 0), |state| (format!("{:?}", state.power).to_lowercase(), state.boots));
+    let (power, boots) =
+        machine.state().map_or(("-".to_owned(), 0), |state| (format!("{:?}", state.power).to_lowercase(), state.boots));
     let network = if machine.is_cut_off() { "cut" } else { "plugged" };
     let ssh = lab.connect((machine.address(), 22).into(), Duration::from_secs(1));
     let ssh = if ssh.is_ok() { "answers" } else { "silent" };

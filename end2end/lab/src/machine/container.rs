@@ -75,9 +75,14 @@ pub(crate) fn configuration(machine: &Description, folder: &Folder, bounding: u6
         json!({"destination": "/run", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "nodev", "mode=755", "size=1g"]}),
         json!({"destination": "/tmp", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "nodev", "mode=1777"]}),
     ];
-    mounts.extend(ON_DISK.iter().map(
+    mounts.extend(ON_DISK.iter().filter(|at| !machine.in_memory.iter().any(|other| other == *at)).map(
         |at| json!({"destination": at, "type": "bind", "source": on_disk(&folder.disk(), at), "options": ["rbind", "rw"]}),
     ));
+    mounts.extend(
+        machine.in_memory.iter().map(
+            |at| json!({"destination": at, "type": "tmpfs", "source": "tmpfs", "options": ["mode=711", "size=6g"]}),
+        ),
+    );
     mounts.push(json!({"destination": disk::KERNEL_SHARE, "type": "bind", "source": disk::kernel_files(folder), "options": ["rbind", "rw"]}));
     mounts.extend(machine.sees.iter().map(
         |share| json!({"destination": share.at, "type": "bind", "source": share.from, "options": ["rbind", "ro"]}),
@@ -132,6 +137,7 @@ mod tests {
             root: "/root".into(),
             runc: "/runc".into(),
             sees: Vec::new(),
+            in_memory: Vec::new(),
             routes: Vec::new(),
         }
     }

@@ -21,6 +21,8 @@ pub(crate) struct Description {
     pub(crate) runc: PathBuf,
     /// Folders outside that it sees.
     pub(crate) sees: Vec<Share>,
+    /// Folders that lie in memory: empty at every boot, and gone at once.
+    pub(crate) in_memory: Vec<String>,
     /// Networks behind other machines: where they are, and behind whom.
     pub(crate) routes: Vec<(String, Ipv4Addr)>,
 }

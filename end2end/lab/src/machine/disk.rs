@@ -107,5 +107,6 @@ fn host_key(lab_keys: &Path, name: &str) -> std::path::PathBuf {
 fn set_mode(path: &Path, mode: u32) -> Result<(), Error> {
     use crate::error::Doing;
     use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).doing(|| format!("set the mode of {}", path.display()))
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+        .doing(|| format!("set the mode of {}", path.display()))
 }
