@@ -65,7 +65,7 @@ fn containers_run_inside_a_machine() {
     machine
         .run(
             "set -e; systemctl start containerd; mkdir -p /tmp/image/bin; cp /usr/local/bin/probe /tmp/image/bin/; \
-             ctr --namespace test run --rm --rootfs /tmp/image one /bin/probe answer 127.0.0.1:8080 & \
+             ctr --namespace test run --rm --rootfs /tmp/image one /bin/probe answer 127.0.0.1:8080 >/dev/null 2>&1 </dev/null & \
              until ctr --namespace test task list | grep RUNNING; do sleep 0.1; done",
         )
         .unwrap();
