@@ -85,7 +85,7 @@ impl Namespaces {
         self.inside.kill();
         self.outside.kill();
         wait::until("the end of the lab's processes", Duration::from_secs(20), || {
-            if self.inside.is_alive() { Err(format!("process {} is still there", self.inside.pid)) } else { Ok(()) }
+            if self.inside.is_gone() { Ok(()) } else { Err(format!("process {} is still there", self.inside.pid)) }
         })
     }
 }

@@ -22,6 +22,11 @@ impl Process {
         stat(self.pid).is_some_and(|stat| stat.started == self.started && stat.state != 'Z')
     }
 
+    /// Not even an entry is left of it: while one is, so are its namespaces.
+    pub(crate) fn is_gone(self) -> bool {
+        stat(self.pid).is_none_or(|stat| stat.started != self.started)
+    }
+
     /// Ends it at once. One that is gone already is fine.
     pub(crate) fn kill(self) {
         if let (true, Some(pid)) = (self.is_alive(), Pid::from_raw(self.pid)) {
