@@ -24,7 +24,7 @@ use crate::{error::Error, inside::Inside};
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// A client of `config`'s API server, inside the lab.
-pub(crate) fn inside(config: Config, inside: Inside) -> Result<Client, Error> {
+pub(crate) fn inside(config: &Config, inside: Inside) -> Result<Client, Error> {
     let failed = |error: kube::Error| Error::Kubernetes(Box::new(error));
     let namespace = config.default_namespace.clone();
     let https = config.rustls_https_connector_with_connector(Connector(inside)).map_err(failed)?;

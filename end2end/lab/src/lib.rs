@@ -3,14 +3,14 @@
 //! `docs/lab.md` tells what it is and how it is used from the command line (`cargo xtask lab`). This crate is the lab
 //! itself, and what test suites use of it: [`Lab::shared`] attaches to the running lab or boots one.
 //!
-//! - [`build`]: the parts it is made of
-//! - [`addresses`], [`namespaces`], [`cgroups`], [`process`]: its place on the computer
-//! - [`machine`]: machines
-//! - [`cluster`]: the lab's own Kubernetes
-//! - [`boot`], [`teardown`], [`record`], [`requirements`]: its life
-//! - [`running`]: the running lab, for tests and for the command line
-//! - [`inside`], [`client`]: reaching into it
-//! - [`wait`], [`error`], [`files`], [`program`], [`layout`], [`keys`]: tools of the above
+//! - [`build`] — the parts it is made of
+//! - [`addresses`], [`namespaces`], [`cgroups`], [`process`] — its place on the computer
+//! - [`machine`] — machines
+//! - [`cluster`] — the lab's own Kubernetes
+//! - [`boot`], [`teardown`], [`record`], [`requirements`] — its life
+//! - [`running`] — the running lab, for tests and for the command line
+//! - [`inside`], [`client`] — reaching into it
+//! - [`wait`], [`error`], [`files`], [`program`], [`layout`], [`keys`] — tools of the above
 
 pub mod addresses;
 pub mod boot;

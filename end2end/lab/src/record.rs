@@ -42,7 +42,7 @@ pub(crate) struct Record {
 /// What there is of a lab.
 pub(crate) enum Found {
     Nothing,
-    Running(Record),
+    Running(Box<Record>),
     /// A lab that crashed, or whose boot was killed.
     LeftOvers(String),
 }
@@ -59,7 +59,7 @@ pub(crate) fn find() -> Found {
         };
     }
     match read() {
-        Ok(record) if record.namespaces.is_some_and(Namespaces::are_alive) => Found::Running(record),
+        Ok(record) if record.namespaces.is_some_and(Namespaces::are_alive) => Found::Running(Box::new(record)),
         _ => Found::LeftOvers(CLAIM.to_owned()),
     }
 }

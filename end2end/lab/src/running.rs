@@ -41,7 +41,7 @@ impl Lab {
         match record::find() {
             Found::Running(record) => {
                 let inside = Inside(record.namespaces.ok_or(Error::NoLab)?);
-                Ok(Self { layout: Layout { folder: record.folder.clone() }, inside, record })
+                Ok(Self { layout: Layout { folder: record.folder.clone() }, inside, record: *record })
             }
             Found::LeftOvers(what) => Err(Error::LeftOvers { what }),
             Found::Nothing => Err(Error::NoLab),
@@ -140,7 +140,7 @@ impl Lab {
             .await
             .map_err(|error| wrong(error.to_string()))?;
         if self.record.own_cluster {
-            return crate::client::inside(config, self.inside);
+            return crate::client::inside(&config, self.inside);
         }
         Client::try_from(config).map_err(|error| Error::Kubernetes(Box::new(error)))
     }

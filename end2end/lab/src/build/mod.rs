@@ -1,10 +1,10 @@
 //! The parts a lab is made of: built from the files under `end2end/lab/parts`, kept under the key of those files.
 //!
-//! - [`parts`]: which parts there are, what each is made from
-//! - [`workshop`]: builds what is missing, in the order of needs, and tells the times
-//! - [`go`], [`debian`], [`python`], [`image`]: the four ways to make a part
-//! - [`contents`]: what is in the images
-//! - [`release`]: the Kubernetes versions that machines can install
+//! - [`parts`] — which parts there are, what each is made from
+//! - [`workshop`] — builds what is missing, in the order of needs, and tells the times
+//! - [`go`], [`debian`], [`python`], [`image`] — the four ways to make a part
+//! - [`contents`] — what is in the images
+//! - [`release`] — the Kubernetes versions that machines can install
 
 pub(crate) mod contents;
 pub(crate) mod debian;
