@@ -140,12 +140,19 @@ struct Seen {
 enum Head {
     Lines { first: u64 },
     Gap { from: u64, to: u64 },
-    End {},
+    End { end: End },
     Refused {},
     SignedOut,
     Changed {},
     Events {},
     Beat,
+}
+
+/// How the log ended. The run says a few lines of its own beside those of the script.
+#[derive(Deserialize)]
+struct End {
+    lines: u64,
+    missing: u64,
 }
 
 /// Everything until the end of the run.
@@ -176,12 +183,15 @@ async fn watch(mut socket: Socket, everybody: Arc<Barrier>) -> Seen {
                 seen.gaps += to - from;
                 next = to;
             }
-            Head::End {} => break,
+            Head::End { end } => {
+                seen.wrong += next_to(end.lines + 1, next) + end.missing;
+                assert!(end.lines > SECONDS * LINES_A_SECOND, "the script said more than that");
+                break;
+            }
             Head::Refused {} | Head::SignedOut => panic!("{frame}"),
             Head::Changed {} | Head::Events {} | Head::Beat => {}
         }
     }
-    seen.wrong += next_to(SECONDS * LINES_A_SECOND + 1, next);
     seen
 }
 

@@ -51,6 +51,8 @@ pub(crate) async fn upgrade(
         Ok(changes) => changes,
         Err(problem) => return as_json(&problem),
     };
+    // A tab says little, and what it is told is flushed at once: buffers of 128 KiB each would be most of what a viewer costs.
+    let upgrade = upgrade.read_buffer_size(4 * 1024).write_buffer_size(16 * 1024);
     upgrade.max_message_size(REQUEST_LIMIT).on_upgrade(move |socket| {
         let sockets = web.sockets.clone();
         sockets.track_future(serve(web, session, socket, changes))

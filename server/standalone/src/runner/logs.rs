@@ -15,7 +15,7 @@ use super::run_dir::RunDir;
 use crate::pod_log::{LogQuery, LogRefusal, LogSource, LogStream, PodLogs};
 
 /// How soon a follower sees what was written. Looking costs one system call, and only while somebody follows a run that goes on.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(25);
 /// Bytes read at once.
 const BLOCK: usize = 64 * 1024;
 
