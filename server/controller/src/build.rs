@@ -125,10 +125,15 @@ fn container(operation: &ClusterOperation, cluster: &Cluster, settings: Settings
         image: Some(operation.spec.image.clone()),
         command: Some(vec!["python3".into(), "$(KUBEONKUBE_ROOT)/conf/entrypoint.py".into()]),
         env: Some(env.to_vec()),
-        resources: Some(operation.spec.resources.clone().unwrap_or_else(default_resources)),
+        resources: Some(resources(operation)),
         volume_mounts: Some(mounts),
         ..Container::default()
     }
+}
+
+/// What its container asks for.
+pub(crate) fn resources(operation: &ClusterOperation) -> ResourceRequirements {
+    operation.spec.resources.clone().unwrap_or_else(default_resources)
 }
 
 /// Enough for a scheduler to place it sensibly. No limits: ansible's memory grows with forks and hosts, and a run that is

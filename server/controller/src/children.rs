@@ -44,7 +44,9 @@ where
         Err(kube::Error::Api(status)) if status.is_already_exists() => {}
         // These answers stay the same however often one asks.
         Err(kube::Error::Api(status)) if matches!(status.code, 400 | 403 | 404 | 413 | 422) => {
-            return Err(Refusal::NotCreated { kind, at, why: status.message.clone() }.into());
+            // Policies and quotas judge before the name does: ours may be there all the same.
+            let found = api.get_opt(&at.name).await.ok().flatten().filter(|found| is_owned_by(found, operation));
+            return found.ok_or_else(|| Refusal::NotCreated { kind, at, why: status.message.clone() }.into());
         }
         other => return Ok(other?),
     }

@@ -104,15 +104,17 @@ async fn take_name(
     }
 }
 
-/// Valid, suspended, and harmless should somebody resume it.
+/// Valid, suspended, and harmless should somebody resume it. Image and resources are those of the real Job: a policy that
+/// lets that one in must not keep this one out.
 fn job(operation: &ClusterOperation, namespace: &str, outcome: &Outcome) -> Job {
     let text = serde_json::to_string(outcome).expect("an outcome is plain data");
     let mut metadata = build::child(operation, namespace, crd::job_name(&operation.name_any()));
     metadata.annotations = Some(BTreeMap::from([(crd::ANNOTATION_OUTCOME.to_owned(), text)]));
     let container = Container {
         name: crd::PRODUCT.into(),
-        image: Some("never-started".into()),
+        image: Some(operation.spec.image.clone()),
         command: Some(vec!["false".into()]),
+        resources: Some(build::resources(operation)),
         ..Container::default()
     };
     let pod = PodSpec {
@@ -130,5 +132,26 @@ fn job(operation: &ClusterOperation, namespace: &str, outcome: &Outcome) -> Job 
             ..JobSpec::default()
         }),
         status: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_sees_the_image_and_the_resources_of_the_real_job() {
+        let mut operation = ClusterOperation::new("grow", crd::ClusterOperationSpec::default());
+        operation.spec.image = "registry.example.com/runner:v1".into();
+        let outcome = Outcome::refused(&crate::refusal::Refusal::Forgotten, &now());
+        let job = job(&operation, "lab", &outcome);
+        assert_eq!(self::outcome(&job), Some(outcome), "it says how the operation ended");
+        let spec = job.spec.unwrap();
+        let pod = spec.template.spec.unwrap();
+        assert_eq!(
+            (spec.suspend, pod.containers[0].image.as_deref()),
+            (Some(true), Some("registry.example.com/runner:v1"))
+        );
+        assert_eq!(pod.containers[0].resources, Some(build::resources(&operation)));
     }
 }
