@@ -101,8 +101,8 @@ async fn what_a_run_is_given_is_private_and_goes_with_it_and_its_environment_is_
     stage.secret("inputs", json!({"hosts.yml": "all: {}", "key": "secret"})).await;
     let items = json!([{"key": "hosts.yml", "path": "hosts.yml"}, {"key": "key", "path": "deep/key", "mode": 0o400}]);
     let volumes = json!([{"name": "inputs", "secret": {"secretName": "inputs", "items": items}}, {"name": "work", "emptyDir": {}}]);
-    let mounts = json!([{"name": "inputs", "mountPath": "/conf"}, {"name": "work", "mountPath": "/work"}]);
-    let script = "cat $KUBEONKUBE_ROOT/conf/hosts.yml $KUBEONKUBE_ROOT/conf/deep/key; echo; ls $KUBEONKUBE_ROOT/kubespray; env | cut -d= -f1 | sort | tr '\\n' ' '; echo; echo end; until [ -e $KUBEONKUBE_ROOT/work/go ]; do sleep 0.02; done";
+    let mounts = json!([{"name": "inputs", "mountPath": "/conf"}, {"name": "work", "mountPath": "/scratch"}]);
+    let script = "cat $KUBEONKUBE_ROOT/conf/hosts.yml $KUBEONKUBE_ROOT/conf/deep/key; echo; ls $KUBEONKUBE_ROOT/kubespray; env | cut -d= -f1 | sort | tr '\\n' ' '; echo; echo end; until [ -e $KUBEONKUBE_ROOT/scratch/go ]; do sleep 0.02; done";
     let container = json!([{"name": "main", "image": "local", "command": ["sh", "-c", script], "volumeMounts": mounts,
         "env": [{"name": "KUBEONKUBE_ROOT", "value": ""}, {"name": "CLUSTER_NAME", "value": "prod"}]}]);
     stage.job("grow", "", json!({"template": {"spec": {"containers": container, "volumes": volumes}}})).await;
@@ -118,7 +118,7 @@ async fn what_a_run_is_given_is_private_and_goes_with_it_and_its_environment_is_
     let root = run.join("root");
     let modes = [run.clone(), root.clone(), root.join("conf/deep/key"), root.join("conf/hosts.yml"), run.join("log")];
     assert_eq!(modes.map(|path| mode(&path)), [0o700, 0o700, 0o400, 0o600, 0o600]);
-    std::fs::write(root.join("work/go"), "").unwrap();
+    std::fs::write(root.join("scratch/go"), "").unwrap();
     stage.pod_that_is("grow", "Succeeded").await;
     assert!(!root.join("conf").exists(), "keys and passwords outlived the run");
 }
@@ -222,7 +222,7 @@ async fn a_job_over_its_deadline_is_stopped_and_says_so() {
 #[tokio::test]
 async fn no_more_pods_run_at_once_than_allowed() {
     let stage = Stage::with(&Settings { max_parallel: 1, ..Settings::default() });
-    stage.job("first", "until [ -e $KUBEONKUBE_ROOT/work/go ]; do sleep 0.02; done", json!({})).await;
+    stage.job("first", "until [ -e $KUBEONKUBE_ROOT/scratch/go ]; do sleep 0.02; done", json!({})).await;
     let first = stage.pod_that_is("first", "Running").await;
     stage.job("second", "true", json!({})).await;
     let waiting = stage
@@ -238,7 +238,7 @@ async fn no_more_pods_run_at_once_than_allowed() {
         })
         .await;
     assert_eq!(waiting.spec.unwrap().node_name, None);
-    std::fs::write(stage.run_dir(&first).join("root/work/go"), "").unwrap();
+    std::fs::write(stage.run_dir(&first).join("root/scratch/go"), "").unwrap();
     stage.job_that_is("first", "Complete").await;
     stage.job_that_is("second", "Complete").await;
 }
@@ -246,7 +246,7 @@ async fn no_more_pods_run_at_once_than_allowed() {
 #[tokio::test]
 async fn a_followed_log_arrives_line_by_line_and_ends_with_the_run() {
     let stage = Stage::new();
-    let step = |n: u32| format!("echo line {n}; until [ -e $KUBEONKUBE_ROOT/work/{n} ]; do sleep 0.02; done;");
+    let step = |n: u32| format!("echo line {n}; until [ -e $KUBEONKUBE_ROOT/scratch/{n} ]; do sleep 0.02; done;");
     stage.job("grow", &(1..4).map(step).collect::<String>(), json!({})).await;
     let pod = stage.pod_that_is("grow", "Running").await;
     let follow = LogParams { follow: true, ..LogParams::default() };
@@ -255,7 +255,7 @@ async fn a_followed_log_arrives_line_by_line_and_ends_with_the_run() {
         let mut line = [0; 7];
         tokio::time::timeout(std::time::Duration::from_secs(20), log.read_exact(&mut line)).await.unwrap().unwrap();
         assert_eq!(line, *format!("line {n}\n").as_bytes());
-        std::fs::write(stage.run_dir(&pod).join(format!("root/work/{n}")), "").unwrap();
+        std::fs::write(stage.run_dir(&pod).join(format!("root/scratch/{n}")), "").unwrap();
     }
     let mut rest = Vec::new();
     tokio::time::timeout(std::time::Duration::from_secs(20), log.read_to_end(&mut rest)).await.unwrap().unwrap();
@@ -292,13 +292,13 @@ async fn killing_the_command_ends_the_run_and_says_that_it_is_gone() {
 #[tokio::test]
 async fn a_second_shim_for_a_run_does_nothing() {
     let stage = Stage::new();
-    stage.job("grow", "echo once; until [ -e $KUBEONKUBE_ROOT/work/go ]; do sleep 0.02; done", json!({})).await;
+    stage.job("grow", "echo once; until [ -e $KUBEONKUBE_ROOT/scratch/go ]; do sleep 0.02; done", json!({})).await;
     let pod = stage.pod_that_is("grow", "Running").await;
     let run = stage.run_dir(&pod);
     let again =
         || Command::new(stage::shim_program(stage.dir.path())).arg("run-job").arg("--dir").arg(&run).output().unwrap();
     assert!(again().status.success());
-    std::fs::write(run.join("root/work/go"), "").unwrap();
+    std::fs::write(run.join("root/scratch/go"), "").unwrap();
     stage.job_that_is("grow", "Complete").await;
     assert!(again().status.success());
     assert_eq!(stage.log(&pod).await, "once\n");
@@ -308,13 +308,17 @@ async fn a_second_shim_for_a_run_does_nothing() {
 async fn an_orderly_shutdown_leaves_the_run_going_and_the_next_server_finds_it() {
     let stage = Stage::new();
     stage
-        .job("grow", "echo before; until [ -e $KUBEONKUBE_ROOT/work/go ]; do sleep 0.02; done; echo after", json!({}))
+        .job(
+            "grow",
+            "echo before; until [ -e $KUBEONKUBE_ROOT/scratch/go ]; do sleep 0.02; done; echo after",
+            json!({}),
+        )
         .await;
     let pod = stage.pod_that_is("grow", "Running").await;
     let dir = stage.shut_down().await;
     assert!(is_running(&pod));
     let stage = Stage::at(dir, &Settings::default());
-    std::fs::write(stage.run_dir(&pod).join("root/work/go"), "").unwrap();
+    std::fs::write(stage.run_dir(&pod).join("root/scratch/go"), "").unwrap();
     stage.job_that_is("grow", "Complete").await;
     assert_eq!(stage.log(&pod).await, "before\nafter\n");
     assert_eq!(stage.pods_of("grow").await.len(), 1);
@@ -346,7 +350,7 @@ async fn a_newer_ansible_is_installed_beside_the_one_of_a_run_that_goes_on() {
     let settings = Settings { python: Some(python_that_pretends(dir.path())), ..Settings::default() };
     let stage = Stage::at(dir, &settings);
     stage
-        .job("grow", "until [ -e $KUBEONKUBE_ROOT/work/go ]; do sleep 0.02; done; command -v python3", json!({}))
+        .job("grow", "until [ -e $KUBEONKUBE_ROOT/scratch/go ]; do sleep 0.02; done; command -v python3", json!({}))
         .await;
     let pod = stage.pod_that_is("grow", "Running").await;
     let dir = stage.shut_down().await;
@@ -363,7 +367,7 @@ async fn a_newer_ansible_is_installed_beside_the_one_of_a_run_that_goes_on() {
     let next = stage.pods_of("next").await.remove(0);
     assert!(!stage.log(&next).await.starts_with(old.to_str().unwrap()), "the newer one was not installed");
     assert!(old.exists(), "it was taken from a run");
-    std::fs::write(stage.run_dir(&pod).join("root/work/go"), "").unwrap();
+    std::fs::write(stage.run_dir(&pod).join("root/scratch/go"), "").unwrap();
     stage.job_that_is("grow", "Complete").await;
     assert_eq!(stage.log(&pod).await, format!("{}/bin/python3\n", old.display()));
     stage.wait("the old one to go", async || (!old.exists()).then_some(())).await;
@@ -372,11 +376,11 @@ async fn a_newer_ansible_is_installed_beside_the_one_of_a_run_that_goes_on() {
 #[tokio::test]
 async fn what_ended_or_was_deleted_while_no_server_ran_is_settled_by_the_next() {
     let stage = Stage::new();
-    stage.job("done", "until [ -e $KUBEONKUBE_ROOT/work/go ]; do sleep 0.02; done; exit 5", json!({})).await;
+    stage.job("done", "until [ -e $KUBEONKUBE_ROOT/scratch/go ]; do sleep 0.02; done; exit 5", json!({})).await;
     stage.job("lost", "sleep 600", json!({})).await;
     let (done, lost) = (stage.pod_that_is("done", "Running").await, stage.pod_that_is("lost", "Running").await);
     let dir = stage.shut_down().await;
-    std::fs::write(run_dir(dir.path(), &done).join("root/work/go"), "").unwrap();
+    std::fs::write(run_dir(dir.path(), &done).join("root/scratch/go"), "").unwrap();
     let lost_run = run_dir(dir.path(), &lost);
     kill(pid(&lost_run, "shim").unwrap());
     // A folder of a pod that nobody knows any more.

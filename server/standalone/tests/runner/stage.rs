@@ -177,7 +177,7 @@ pub(crate) fn run_dir(data: &Path, pod: &Pod) -> PathBuf {
 
 pub(crate) fn job(name: &str, script: &str, more: Value) -> Job {
     let container = json!({"name": "main", "image": "local", "command": ["sh", "-c", script],
-        "env": [{"name": "KUBEONKUBE_ROOT", "value": ""}], "volumeMounts": [{"name": "work", "mountPath": "/work"}]});
+        "env": [{"name": "KUBEONKUBE_ROOT", "value": ""}], "volumeMounts": [{"name": "work", "mountPath": "/scratch"}]});
     let pod =
         json!({"restartPolicy": "Never", "containers": [container], "volumes": [{"name": "work", "emptyDir": {}}]});
     let mut job = json!({"metadata": {"name": name}, "spec": {"backoffLimit": 0, "template": {"spec": pod}}});
