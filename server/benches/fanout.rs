@@ -14,24 +14,19 @@ use futures::{SinkExt, StreamExt, future::join_all};
 use kube::{Api, api::PostParams};
 use measure::{
     objects,
-    program::Program,
+    program::{Program, Socket},
     report::{Report, rounded},
 };
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde::Deserialize;
-use tokio::{net::TcpStream, sync::Barrier};
-use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, connect_async,
-    tungstenite::{Message, client::IntoClientRequest},
-};
+use tokio::sync::Barrier;
+use tokio_tungstenite::tungstenite::Message;
 
 const VIEWERS: [usize; 3] = [1, 100, 1000];
 const SECONDS: u64 = 15;
 const LINES_A_SECOND: u64 = 1000;
 /// Latencies up to this many milliseconds are counted one by one.
 const SLOWEST: usize = 60_000;
-
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 #[tokio::main]
 async fn main() {
@@ -114,11 +109,7 @@ END"
 
 /// A tab that follows the run.
 async fn open(program: &Program, cookie: &str, run: &str) -> Socket {
-    let address = program.address;
-    let mut request = format!("ws://{address}/live").into_client_request().expect("a request");
-    request.headers_mut().insert("cookie", cookie.parse().expect("ascii"));
-    request.headers_mut().insert("origin", format!("http://{address}").parse().expect("ascii"));
-    let (mut socket, _) = connect_async(request).await.expect("connected");
+    let mut socket = program.live(cookie).await;
     let follow = format!(r#"{{"do":"follow","run":"{run}","from":1}}"#);
     socket.send(Message::text(follow)).await.expect("sent");
     socket

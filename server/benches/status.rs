@@ -17,10 +17,7 @@ use measure::{
     report::{Report, percentile},
 };
 use tokio::sync::mpsc;
-use tokio_tungstenite::{
-    connect_async,
-    tungstenite::{Message, client::IntoClientRequest},
-};
+use tokio_tungstenite::tungstenite::Message;
 
 const CLUSTERS: usize = 1000;
 const CHANGES: usize = 200;
@@ -66,15 +63,10 @@ async fn main() {
 
 /// A tab that has the list of clusters open; a word for each time it is told of a change.
 async fn topic_changes(program: &Program, cookie: &str) -> mpsc::Receiver<()> {
-    let address = program.address;
-    let mut request = format!("ws://{address}/live").into_client_request().expect("a request");
-    request.headers_mut().insert("cookie", cookie.parse().expect("ascii"));
-    request.headers_mut().insert("origin", format!("http://{address}").parse().expect("ascii"));
-    let (mut socket, _) = connect_async(request).await.expect("connected");
+    let mut socket = program.live(cookie).await;
     let topics = r#"{"do":"topics","topics":[{"topic":"clusters"}]}"#;
     socket.send(Message::text(topics)).await.expect("sent");
-    let (tell, told) = mpsc::channel(100);
-    let mut told = told;
+    let (tell, mut told) = mpsc::channel(100);
     tokio::spawn(async move {
         while let Some(Ok(message)) = socket.next().await {
             if message.to_text().is_ok_and(|text| text.contains("changed")) && tell.send(()).await.is_err() {

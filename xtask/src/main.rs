@@ -45,7 +45,7 @@ enum Task {
         #[arg(long)]
         install: bool,
     },
-    /// Measure: size, pages, turns, memory, fanout (all, if none is named).
+    /// Measure: size, pages, status, turns, memory, fanout (all, if none is named).
     Bench { names: Vec<String> },
     /// A real Kubernetes and real machines on this computer (docs/lab.md); `cargo xtask lab help` tells its verbs.
     #[command(disable_help_flag = true)]

@@ -39,13 +39,18 @@ pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
         }
         return Ok(());
     }
-    if let Some(unknown) = only.iter().find(|name| !STAGES.iter().chain(BY_NAME).any(|(known, ..)| known == name)) {
+    let all = || STAGES.iter().chain(BY_NAME);
+    if let Some(unknown) = only.iter().find(|name| !all().any(|(known, ..)| known == name)) {
         bail!("there is no stage `{unknown}`; `cargo xtask test --list` names them");
     }
     let mut stages = Stages::begin();
     stages.stage("doctor", || doctor::require(doctor::For::Test))?;
     let mut failed = Vec::new();
-    let chosen = if only.is_empty() { STAGES.iter().chain(&[]) } else { STAGES.iter().chain(BY_NAME) };
+    let chosen: Vec<&Stage> = if only.is_empty() {
+        STAGES.iter().collect()
+    } else {
+        all().filter(|(name, ..)| only.iter().any(|chosen| chosen == name)).collect()
+    };
     for (name, _, run) in chosen {
         if (only.is_empty() || only.iter().any(|chosen| chosen == name))
             && let Err(error) = stages.stage(name, run)
@@ -163,9 +168,7 @@ fn browser() -> anyhow::Result<()> {
 /// A dev build is one file; what is released is cut into parts, which only a browser can put together.
 fn released() -> anyhow::Result<()> {
     site::build(site::Kind::Release)?;
-    let tested = playwright(&["pages-in-parts", "register", "configuration", "submit"], "1");
-    site::build(site::Kind::Dev)?;
-    tested
+    playwright(&["pages-in-parts", "register", "configuration", "submit"], "1")
 }
 
 /// The browser tests in these files, or all; `in_parts`: not empty where a site in parts is expected.

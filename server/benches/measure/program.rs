@@ -14,8 +14,11 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::client::IntoClientRequest};
 
 use super::eventually;
+
+pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// Killed when dropped.
 pub(crate) struct Program {
@@ -96,6 +99,15 @@ impl Program {
 
     pub(crate) async fn get(&self, path: &str, cookie: &str) -> Answer {
         self.send(&format!("GET {path}"), cookie, "").await
+    }
+
+    /// A tab's `/live` socket.
+    pub(crate) async fn live(&self, cookie: &str) -> Socket {
+        let address = self.address;
+        let mut request = format!("ws://{address}/live").into_client_request().expect("a request");
+        request.headers_mut().insert("cookie", cookie.parse().expect("ascii"));
+        request.headers_mut().insert("origin", format!("http://{address}").parse().expect("ascii"));
+        connect_async(request).await.expect("connected").0
     }
 
     /// On a connection of its own; HTTP/1.0, so that the answer ends where the connection does.

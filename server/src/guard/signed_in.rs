@@ -17,13 +17,21 @@ use crate::{
     session::{page, taken_back::TakenBack},
 };
 
+/// What is the same for everybody: who asks doesn't matter, so nobody is asked about them.
+fn knows_nobody(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz" | "/favicon.svg") || path.starts_with("/assets/")
+}
+
 /// What a stranger may ask for.
 fn is_open(path: &str) -> bool {
-    matches!(path, "/login" | "/logout" | "/healthz" | "/readyz" | "/favicon.svg") || path.starts_with("/assets/")
+    matches!(path, "/login" | "/logout") || knows_nobody(path)
 }
 
 /// The layer. It puts the session into the request's extensions.
 pub async fn layer(State(web): State<Arc<Web>>, mut request: Request, next: Next) -> Response {
+    if knows_nobody(request.uri().path()) {
+        return next.run(request).await;
+    }
     let session = web.sessions.of(request.headers());
     // A page that the cluster refused leads there: back again with an old word for the token would be a circle.
     if let Some(session) = session.as_ref().filter(|_| request.uri().path() == "/login") {

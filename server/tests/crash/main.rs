@@ -9,6 +9,9 @@ mod viewer;
 mod wholeness;
 mod world;
 
+#[path = "../plain_http/mod.rs"]
+mod plain_http;
+
 use std::time::{Duration, Instant};
 
 use crd::Phase;

@@ -10,13 +10,11 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
     process::{Child, Command},
     time::timeout,
 };
 
-use crate::world::eventually;
+use crate::{plain_http, world::eventually};
 
 /// How long one answer may take.
 const SOON: Duration = Duration::from_secs(60);
@@ -86,23 +84,7 @@ impl Server {
         body
     }
 
-    /// HTTP/1.0: the answer ends where the connection does.
     async fn send(&self, what: &str, cookie: &str, body: &str) -> (String, String) {
-        let address = self.address().await;
-        let length = body.len();
-        let request = format!(
-            "{what} HTTP/1.0\r\nhost: {address}\r\norigin: http://{address}\r\ncookie: {cookie}\r\n\
-             content-type: application/x-www-form-urlencoded\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
-        let exchange = async {
-            let mut stream = TcpStream::connect(address).await?;
-            stream.write_all(request.as_bytes()).await?;
-            let mut answer = Vec::new();
-            stream.read_to_end(&mut answer).await.map(|_| answer)
-        };
-        let answer = timeout(SOON, exchange).await.expect("an answer in time").expect("an answer");
-        let answer = String::from_utf8_lossy(&answer);
-        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
-        (head.to_owned(), body.to_owned())
+        plain_http::send(self.address().await, what, cookie, body).await
     }
 }

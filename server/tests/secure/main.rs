@@ -4,3 +4,6 @@ mod cluster;
 mod exposure;
 mod own_token;
 mod server;
+
+#[path = "../plain_http/mod.rs"]
+mod plain_http;

@@ -40,6 +40,11 @@ async fn version(server: &Server, cookie: &str) -> String {
     version.unwrap_or_else(|| panic!("no version: {configuration}")).to_owned()
 }
 
+/// New variables, on top of `version`.
+fn change(version: &str) -> [(&'static str, &str); 5] {
+    [("form", "save_change"), ("cluster", "prod"), ("document", "variables"), ("version", version), ("text", "a: 2\n")]
+}
+
 /// Whether one of these requests is `method` on something below `path`.
 fn has(asked: &[String], method: &str, path: &str) -> bool {
     asked.iter().any(|asked| asked.split_once(' ').is_some_and(|(m, p)| m == method && p.contains(path)))
@@ -66,13 +71,7 @@ async fn every_write_and_every_read_of_inputs_goes_out_with_the_persons_token() 
     theirs("the configuration", &[("GET", "/configmaps/")]);
     assert_eq!(server.get("/api/load_nodes?cluster=prod", &ann).await.status, 200);
     theirs("the machines", &[("GET", "/configmaps/")]);
-    let change = [
-        ("form", "save_change"),
-        ("cluster", "prod"),
-        ("document", "variables"),
-        ("version", &version),
-        ("text", "a: 2\n"),
-    ];
+    let change = change(&version);
     let got = server.post("/clusters/prod/configuration", &ann, &change).await;
     assert_eq!(got.status, 303, "{}", got.body);
     let saved = cluster.asked_by("ann");
@@ -140,13 +139,7 @@ async fn who_may_only_list_gets_nothing_done_and_nothing_read_by_way_of_the_cons
         assert_eq!(got.status, 403, "{path}: {got:?}");
         assert!(got.body.contains("You may not"), "{path}: {got:?}");
     }
-    let change = [
-        ("form", "save_change"),
-        ("cluster", "prod"),
-        ("document", "variables"),
-        ("version", &version),
-        ("text", "a: 2\n"),
-    ];
+    let change = change(&version);
     let gone = [("form", "unregister_cluster"), ("cluster", "prod"), ("confirm", "prod"), ("records", "delete")];
     let cancel = [("form", "cancel_operation"), ("name", "grow")];
     let theft = [("form", "review_operation"), ("cluster", "prod"), ("kind", "script"), ("script", "true")];

@@ -10,11 +10,11 @@ use std::{
 
 use tempfile::TempDir;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
     process::{Child, Command},
     time::{interval, timeout},
 };
+
+use crate::plain_http;
 
 /// How long anything may take on a loaded machine.
 const SOON: Duration = Duration::from_secs(60);
@@ -133,24 +133,10 @@ impl Server {
         true
     }
 
-    /// HTTP/1.0: the answer ends where the connection does.
     async fn send(&self, what: &str, cookie: &str, body: &str) -> Got {
-        let (address, length) = (self.address, body.len());
-        let request = format!(
-            "{what} HTTP/1.0\r\nhost: {address}\r\norigin: http://{address}\r\ncookie: {cookie}\r\n\
-             content-type: application/x-www-form-urlencoded\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
-        let exchange = async {
-            let mut stream = TcpStream::connect(address).await?;
-            stream.write_all(request.as_bytes()).await?;
-            let mut answer = Vec::new();
-            stream.read_to_end(&mut answer).await.map(|_| answer)
-        };
-        let answer = timeout(SOON, exchange).await.expect("an answer in time").expect("an answer");
-        let answer = String::from_utf8_lossy(&answer);
-        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        let (head, body) = plain_http::send(self.address, what, cookie, body).await;
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        Got { status, head: head.to_owned(), body: body.to_owned() }
+        Got { status, head, body }
     }
 
     /// Waits until `holds`.

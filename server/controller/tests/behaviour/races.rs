@@ -25,14 +25,8 @@ async fn about_to_create(world: &mut World) -> Arc<Relay> {
     late
 }
 
-#[tokio::test]
-async fn k2_a_cancel_by_one_controller_makes_the_job_impossible_that_another_is_about_to_create() {
-    let mut world = World::without_controller().await;
-    let late = about_to_create(&mut world).await;
-    world.submit("b", "prod", "hold").await;
-    world.cancel("a").await;
-    world.start_controller().await;
-    assert_eq!(reason(&world.finished("a").await), "Cancelled");
+/// The turn was given on to `b`; the late one goes on, and finds the name of its Job taken.
+async fn only_b_runs(world: &World, late: &Relay) {
     eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("the turn was given on");
     late.let_through();
     eventually(async || late.asked("GET /apis/batch/v1/namespaces/lab/jobs/kubeonkube-a-job").then_some(()))
@@ -41,6 +35,17 @@ async fn k2_a_cancel_by_one_controller_makes_the_job_impossible_that_another_is_
     world.kubelet.release("b");
     assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
     assert_eq!(world.kubelet.runs_of("a"), 0);
+}
+
+#[tokio::test]
+async fn k2_a_cancel_by_one_controller_makes_the_job_impossible_that_another_is_about_to_create() {
+    let mut world = World::without_controller().await;
+    let late = about_to_create(&mut world).await;
+    world.submit("b", "prod", "hold").await;
+    world.cancel("a").await;
+    world.start_controller().await;
+    assert_eq!(reason(&world.finished("a").await), "Cancelled");
+    only_b_runs(&world, &late).await;
     assert_eq!(reason(&world.finished("a").await), "Cancelled");
 }
 
@@ -53,14 +58,7 @@ async fn k2_a_refusal_by_one_controller_makes_the_job_impossible_that_another_is
     assert_eq!(reason(&world.finished("a").await), "InventoryInvalid");
     world.config_map("prod-hosts", &[("hosts.yml", HOSTS)]).await;
     world.submit("b", "prod", "hold").await;
-    eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("the turn was given on");
-    late.let_through();
-    eventually(async || late.asked("GET /apis/batch/v1/namespaces/lab/jobs/kubeonkube-a-job").then_some(()))
-        .await
-        .expect("it finds the name taken");
-    world.kubelet.release("b");
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
-    assert_eq!(world.kubelet.runs_of("a"), 0);
+    only_b_runs(&world, &late).await;
 }
 
 #[tokio::test]

@@ -1,0 +1,31 @@
+//! One request to the program as a page's form sends it, over plain HTTP/1.0: the answer ends where the connection does.
+
+use std::{net::SocketAddr, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
+
+/// How long one answer may take on a loaded machine.
+const SOON: Duration = Duration::from_secs(60);
+
+/// Sends `what`, such as `GET /clusters`, with a cookie or none, and a form's body or none; head and body of the answer.
+pub(crate) async fn send(address: SocketAddr, what: &str, cookie: &str, body: &str) -> (String, String) {
+    let length = body.len();
+    let request = format!(
+        "{what} HTTP/1.0\r\nhost: {address}\r\norigin: http://{address}\r\ncookie: {cookie}\r\n\
+         content-type: application/x-www-form-urlencoded\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    let exchange = async {
+        let mut stream = TcpStream::connect(address).await?;
+        stream.write_all(request.as_bytes()).await?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.map(|_| answer)
+    };
+    let answer = timeout(SOON, exchange).await.expect("an answer in time").expect("an answer");
+    let answer = String::from_utf8_lossy(&answer);
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+    (head.to_owned(), body.to_owned())
+}
