@@ -1,9 +1,10 @@
 // `--demo`, as somebody without privileges: a real run on this very machine in two clicks.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { chmodSync, chownSync, copyFileSync, mkdirSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { NOBODY, expect, test } from '../fixtures/console.ts';
+import { Folder } from '../fixtures/folder.ts';
 import { phase } from '../fixtures/run-page.ts';
 import { Server, binary } from '../fixtures/server.ts';
 
@@ -14,16 +15,16 @@ test.use({ storageState: NOBODY });
 
 test('a demo cluster runs facts.yml on this machine as an unprivileged user', async ({ page }) => {
   test.slow();
-  const home = mkdtempSync(join(tmpdir(), 'kubeonkube-demo-'));
-  const [dataDir, program] = [join(home, 'data'), join(home, 'kubeonkube')];
+  using home = new Folder('demo');
+  const [dataDir, program] = [join(home.path, 'data'), join(home.path, 'kubeonkube')];
   mkdirSync(dataDir);
   // That user may not be able to read where it was built.
-  chmodSync(home, 0o755);
+  chmodSync(home.path, 0o755);
   copyFileSync(binary, program);
   const root = userInfo().uid === 0;
   const under = root ? ['setpriv', `--reuid=${UNPRIVILEGED}`, `--regid=${UNPRIVILEGED}`, '--clear-groups'] : [];
   if (root) chownSync(dataDir, UNPRIVILEGED, UNPRIVILEGED);
-  const server = await Server.start({ dataDir, program, under, more: ['--demo'], env: { HOME: dataDir, ...ansibleFor(under) } });
+  await using server = await Server.start({ dataDir, program, under, more: ['--demo'], env: { HOME: dataDir, ...ansibleFor(under) } });
   await page.goto(server.signInLink);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('rowheader', { name: 'demo', exact: true }).getByRole('link').click();
@@ -34,8 +35,6 @@ test('a demo cluster runs facts.yml on this machine as an unprivileged user', as
   await expect(phase(page, 'Succeeded')).toBeVisible({ timeout: 150_000 });
   await page.getByRole('navigation', { name: 'Parts of the run' }).getByRole('link', { name: 'Results' }).click();
   await expect(page.getByRole('region', { name: 'Facts' }).getByRole('row', { name: 'this-machine' })).toContainText('GiB');
-  await server.remove();
-  rmSync(home, { recursive: true });
 });
 
 /** The ansible of the other tests where that user may run it; else the server makes its own, with the system's Python. */

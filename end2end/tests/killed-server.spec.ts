@@ -1,8 +1,8 @@
 // The server is killed in the middle of a run. The run goes on, the page comes back by itself, and nothing is lost.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { alive, expect, test } from '../fixtures/console.ts';
+import { Folder } from '../fixtures/folder.ts';
 import { makeCluster, run, runOwn } from '../fixtures/objects.ts';
 import { phase, readAll, says, saysItAll } from '../fixtures/run-page.ts';
 import { Talker } from '../fixtures/talker.ts';
@@ -39,8 +39,8 @@ test('a script goes on without the server, and every line is there once', async 
 
 test('a playbook goes on without the server and ends Succeeded', async ({ page, visit, server, kube, expected }) => {
   expected.push(GONE);
-  const folder = mkdtempSync(join(tmpdir(), 'kubeonkube-sign-'));
-  const sign = join(folder, 'sign');
+  using folder = new Folder('sign');
+  const sign = join(folder.path, 'sign');
   const task = (name: string, what: string) => `    - name: ${name}\n      ${what}\n`;
   const playbook = `- hosts: all\n  gather_facts: false\n  tasks:\n${task('Before', 'ansible.builtin.ping:')}${task('Wait for the sign', `ansible.builtin.wait_for: {path: ${sign}, sleep: 1}`)}${task('After', 'ansible.builtin.ping:')}`;
   await makeCluster(kube, 'killed-ansible');
@@ -58,5 +58,4 @@ test('a playbook goes on without the server and ends Succeeded', async ({ page, 
   for (const name of ['Before', 'Wait for the sign', 'After']) {
     expect(lines.filter((line) => line.startsWith(`TASK [${name}]`)), name).toHaveLength(1);
   }
-  rmSync(folder, { recursive: true });
 });

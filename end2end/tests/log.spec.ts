@@ -22,7 +22,7 @@ test.describe('over a wire that is cut', () => {
 
   test('20 forced reconnects over 100,000 lines lose and double none', async ({ browser }) => {
     using wire = await Wire.open();
-    const server = await Server.start({ port: await freePort(), more: ['--public-url', wire.url] });
+    await using server = await Server.start({ port: await freePort(), more: ['--public-url', wire.url] });
     wire.leadTo(server);
     const kube = new Kube(server);
     using talker = new Talker();
@@ -65,7 +65,6 @@ test.describe('over a wire that is cut', () => {
       expect(rows.filter(([line, text]) => line > shift && line <= shift + 100_000 && text !== `line ${line - shift}`)).toEqual([]);
     }
     await context.close();
-    await server.remove();
   });
 });
 
