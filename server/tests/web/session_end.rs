@@ -233,6 +233,18 @@ async fn the_cluster_is_asked_about_a_token_once_in_30_seconds() {
 }
 
 #[tokio::test]
+async fn what_is_the_same_for_everybody_asks_about_nobody() {
+    let (world, cluster, cookie) = in_a_cluster().await;
+    pause();
+    advance(BELIEVED).await;
+    let before = cluster.asked();
+    for path in ["/assets/app-1.js", "/healthz", "/readyz", "/favicon.svg"] {
+        world.get(path, &cookie).await;
+    }
+    assert_eq!(cluster.asked(), before);
+}
+
+#[tokio::test]
 async fn a_refusal_of_the_token_is_not_believed_away_for_30_seconds() {
     let (world, cluster, cookie) = in_a_cluster().await;
     cluster.now_says(Word::TakenBack);
