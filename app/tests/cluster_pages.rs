@@ -109,8 +109,25 @@ async fn a_cluster_that_is_not_there_is_a_404_said_once() {
     for tab in ["", "/nodes", "/operations", "/configuration", "/unregister"] {
         let page = page(&fake, &format!("/clusters/nope{tab}")).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{tab}");
-        assert_eq!(page.html.matches("There is no cluster called").count(), 1, "{tab}: {}", page.html);
+        // The style sheet hides the tab below such a header.
+        let (header, _) = page.html.split_once("tab-body").unwrap();
+        assert_eq!(header.matches("There is no cluster called").count(), 1, "{tab}: {}", page.html);
         page.hides("class=\"tabs\"").shows("class=\"gone\"").shows("<h1>nope").shows("nope · kubeonkube</title>");
+    }
+}
+
+#[tokio::test]
+async fn a_tab_that_can_not_be_shown_says_why_below_a_header_that_can() {
+    let gone = Problem::NotFound { what: "cluster".into(), name: "prod-fra".into() };
+    for problem in [gone, Problem::SignedOut] {
+        let fake = Fake { nodes: Err(problem.clone()), configuration: Err(problem.clone()), ..Fake::default() };
+        for tab in ["nodes", "configuration"] {
+            let page = page(&fake, &format!("/clusters/prod-fra/{tab}")).await;
+            assert_eq!(page.status.as_u16(), problem.status(), "{tab}");
+            let (header, below) = page.html.split_once("tab-body").unwrap();
+            assert!(header.contains("class=\"tabs\"") && !header.contains("class=\"gone\""), "{tab}: {header}");
+            assert!(below.contains(&problem.to_string()), "{tab}: {below}");
+        }
     }
 }
 

@@ -9,15 +9,29 @@ use crate::{
     form::endpoint,
     preferences::{PreferenceForm, SetSidebar, SetTheme, Theming, keep_in_browser, keep_theme},
     routes,
-    ui::{Icon, icon},
+    ui::{Icon, icon, when_known},
 };
 
 #[component]
 pub(super) fn Sidebar(frame: Resource<Result<Frame, Failure>>, narrow: RwSignal<bool>) -> impl IntoView {
-    let known = move || frame.get().and_then(Result::ok);
     let count = move |of: fn(&Frame) -> u32| {
-        view! { <Transition>{move || known().map(|f| of(&f)).filter(|n| *n > 0).map(|n| view! { <span class="count">{n}</span> })}</Transition> }
+        let number = when_known(frame, move |frame| {
+            frame.ok().map(|f| of(&f)).filter(|n| *n > 0).map(|n| view! { <span class="count">{n}</span> })
+        });
+        view! { <Transition>{number}</Transition> }
     };
+    let running = when_known(frame, |frame| frame.ok().map(|f| view! { <RunningNow frame=f/> }));
+    let who = when_known(frame, |frame| {
+        frame.ok().map(|f| {
+            let short = f.mode.split(':').next().unwrap_or_default().to_owned();
+            view! {
+                <p class="who" title=f.mode>
+                    <b>{f.user}</b>
+                    <span>{short}</span>
+                </p>
+            }
+        })
+    });
     view! {
         <aside class="side">
             <a class="brand" href=routes::HOME>{icon(Icon::Logo)} <span>"kubeonkube"</span></a>
@@ -27,23 +41,10 @@ pub(super) fn Sidebar(frame: Resource<Result<Frame, Failure>>, narrow: RwSignal<
                     {count(|f| f.totals.running)}
                 </NavLink>
                 <NavLink href=routes::SETTINGS icon=Icon::Settings word="Settings">""</NavLink>
-                <Transition>{move || known().map(|f| view! { <RunningNow frame=f/> })}</Transition>
+                <Transition>{running}</Transition>
             </nav>
             <div class="side-foot">
-                <Transition>
-                    {move || {
-                        known()
-                            .map(|f| {
-                                let short = f.mode.split(':').next().unwrap_or_default().to_owned();
-                                view! {
-                                    <p class="who" title=f.mode>
-                                        <b>{f.user}</b>
-                                        <span>{short}</span>
-                                    </p>
-                                }
-                            })
-                    }}
-                </Transition>
+                <Transition>{who}</Transition>
                 <div class="side-tools">
                     <ThemeSwitch/>
                     <SidebarSwitch narrow/>

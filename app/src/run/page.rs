@@ -15,7 +15,7 @@ use super::{
     tabs::{RunTabs, Tab},
     totals::Totals,
 };
-use crate::ui::{Loaded, PageTitle};
+use crate::ui::{Loaded, PageTitle, when_known};
 
 /// One run, by the name in the URL.
 #[component]
@@ -27,9 +27,11 @@ pub fn RunPage() -> impl IntoView {
     let from = Memo::new(move |_| query.read().get("from").and_then(|from| from.parse().ok()).unwrap_or_default());
     let opening = Resource::new(move || (name.get(), from.get()), |(name, from)| load_run(name, from));
     // A page that can't show its run still says whose page it is.
-    let untitled = move || opening.get().is_some_and(|opening| opening.is_err());
+    let untitled = when_known(opening, move |opening| {
+        opening.is_err().then(|| view! { <PageTitle text=format!("Operation {}", name.get())/> })
+    });
     view! {
-        <Transition>{move || untitled().then(|| view! { <PageTitle text=format!("Operation {}", name.get())/> })}</Transition>
+        <Transition>{untitled}</Transition>
         <Loaded resource=opening let:opening>
             <RunView opening/>
         </Loaded>

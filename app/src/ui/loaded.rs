@@ -18,9 +18,6 @@ pub fn Loaded<T, F, V>(
     /// Rows of the skeleton.
     #[prop(default = 6)]
     rows: usize,
-    /// The header above already says when the thing itself is gone or the person signed out.
-    #[prop(optional)]
-    quiet: bool,
     /// The page's title where nothing can be shown, for pages whose title is part of the content.
     #[prop(optional, into)]
     title: Option<Signal<String>>,
@@ -32,33 +29,57 @@ where
     V: IntoView + 'static,
 {
     let last = StoredValue::new(None::<T>);
-    let shown = move || {
-        resource.get().map(|result| match result {
-            Ok(value) => {
-                last.set_value(Some(value.clone()));
-                children(value).into_any()
-            }
-            Err(Failure(problem)) => {
-                respond::status(problem.status());
-                if quiet && matches!(problem, Problem::NotFound { .. } | Problem::SignedOut) {
-                    return ().into_any();
+    let shown = when_known(resource, move |result| match result {
+        Ok(value) => {
+            last.set_value(Some(value.clone()));
+            children(value).into_any()
+        }
+        Err(Failure(problem)) => {
+            respond::status(problem.status());
+            match last.get_value().filter(|_| matches!(problem, Problem::Unavailable { .. } | Problem::Internal)) {
+                Some(value) => view! {
+                    <LoadProblem problem resource stale=true/>
+                    <div class="stale">{children(value)}</div>
                 }
-                match last.get_value().filter(|_| matches!(problem, Problem::Unavailable { .. } | Problem::Internal)) {
-                    Some(value) => view! {
-                        <LoadProblem problem resource stale=true/>
-                        <div class="stale">{children(value)}</div>
-                    }
-                    .into_any(),
-                    None => view! {
-                        {title.map(|title| view! { <PageTitle text=title.get()/> })}
-                        <LoadProblem problem resource/>
-                    }
-                    .into_any(),
+                .into_any(),
+                None => view! {
+                    {title.map(|title| view! { <PageTitle text=title.get()/> })}
+                    <LoadProblem problem resource/>
                 }
+                .into_any(),
             }
-        })
-    };
+        }
+    });
     view! { <Transition fallback=move || view! { <Skeleton rows/> }>{shown}</Transition> }
+}
+
+/// What `view` makes of `resource` once that is known, for the inside of a `<Transition>`.
+///
+/// The server waits for the value itself. `resource.get()` waits for a mark that Leptos 0.9.0-rc1 takes away a moment
+/// *before* it sets the value (`reactive_graph`, `ArcAsyncDerived`): a thread that comes in between reads nothing, and
+/// the page arrives without its content.
+#[cfg(feature = "ssr")]
+pub fn when_known<T, F, V>(resource: Resource<T>, view: F) -> impl Fn() -> Suspend<V> + Clone + Send + Sync + 'static
+where
+    T: Clone + Send + Sync + 'static,
+    F: Fn(T) -> V + Clone + Send + Sync + 'static,
+    V: 'static,
+{
+    move || {
+        let view = view.clone();
+        Suspend::new(async move { view(resource.await) })
+    }
+}
+
+/// What `view` makes of `resource` once that is known, for the inside of a `<Transition>`.
+#[cfg(not(feature = "ssr"))]
+pub fn when_known<T, F, V>(resource: Resource<T>, view: F) -> impl Fn() -> Option<V> + Clone + Send + Sync + 'static
+where
+    T: Clone + Send + Sync + 'static,
+    F: Fn(T) -> V + Clone + Send + Sync + 'static,
+    V: 'static,
+{
+    move || resource.get().map(&view)
 }
 
 /// Why something can't be shown, and how to go on.
@@ -90,7 +111,8 @@ where
             view! { <a class="btn" href=here on:click=again>{icon(Icon::Retry)} "Try again"</a> }.into_any()
         }
     };
-    let gone = matches!(problem, Problem::NotFound { .. });
+    // Then there is nothing to show below either (see the style sheet).
+    let gone = matches!(problem, Problem::NotFound { .. } | Problem::SignedOut);
     let tone = if stale { Tone::Warn } else { Tone::Err };
     view! {
         <div role="alert" class:gone=gone>

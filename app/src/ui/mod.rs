@@ -16,7 +16,7 @@ pub use alert::{Alert, Empty};
 pub use copy::Copy;
 pub use diff::Diff;
 pub use icons::{Icon, icon};
-pub use loaded::{Loaded, Skeleton};
+pub use loaded::{Loaded, Skeleton, when_known};
 pub use page::{Fact, Facts, PageTitle, Panel, Tab, Tabs};
 pub use status::{Chip, Status, Tone, phase_icon, phase_tone, phase_word};
 pub use table::{Filter, Pages, Segment, Segments, SortHeader};

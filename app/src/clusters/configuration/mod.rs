@@ -45,7 +45,7 @@ pub fn ClusterConfigurationPage() -> impl IntoView {
     view! {
         <Segments label="Which document" segments/>
         {move || query.read().get("saved").map(|_| view! { <Saved here/> })}
-        <Loaded resource=configuration quiet=true let:configuration>
+        <Loaded resource=configuration let:configuration>
             {
                 let Configuration { inventory, variables, ssh, .. } = configuration;
                 let cluster = here.name.get_untracked();

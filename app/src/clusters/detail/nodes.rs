@@ -36,7 +36,7 @@ pub fn ClusterNodesPage() -> impl IntoView {
             }}
             <Segments label="Which hosts" segments/>
         </div>
-        <Loaded resource=nodes quiet=true let:list>
+        <Loaded resource=nodes let:list>
             {move || view! { <Nodes list=list.clone() q=q.get() role=role.get() configuration=routes::cluster_tab(here.name.get(), "configuration")/> }}
         </Loaded>
     }

@@ -23,7 +23,7 @@ pub fn ClusterOverviewPage() -> impl IntoView {
     let query = use_query_map();
     view! {
         {move || query.read().get("registered").map(|_| view! { <FirstSteps here/> })}
-        <Loaded resource=here.detail quiet=true let:detail>
+        <Loaded resource=here.detail let:detail>
             <Overview detail/>
         </Loaded>
     }
@@ -146,7 +146,7 @@ fn Conditions(rows: Vec<ConditionRow>, now: Time) -> impl IntoView {
 fn FirstSteps(here: Here) -> impl IntoView {
     let configuration = Resource::new(move || here.name.get(), load_configuration);
     view! {
-        <Loaded resource=configuration quiet=true rows=2 let:configuration>
+        <Loaded resource=configuration rows=2 let:configuration>
             {
                 let name = here.name.get_untracked();
                 view! {

@@ -11,7 +11,7 @@ use leptos_router::hooks::use_query_map;
 use super::functions::load_clusters;
 use crate::{
     live, routes,
-    ui::{Empty, Filter, Icon, Loaded, PageTitle, Segments, icon},
+    ui::{Empty, Filter, Icon, Loaded, PageTitle, Segments, icon, when_known},
 };
 use query::{filter_of, views};
 use table::ClusterTable;
@@ -24,13 +24,13 @@ pub fn ClusterListPage() -> impl IntoView {
     let news = live::use_topic(Topic::Clusters);
     let clusters = Resource::new(move || (news.get(), filter.get()), |(_, filter)| load_clusters(filter));
     let keep = Signal::derive(move || filter.with(|f| vec![("show", f.show.clone()), ("sort", f.sort.clone())]));
+    let tiles =
+        when_known(clusters, |list| list.ok().filter(|l| l.totals.all > 0).map(|l| view! { <Tiles totals=l.totals/> }));
     view! {
         <PageTitle text="Clusters">
             <a class="btn primary" href=routes::NEW_CLUSTER>{icon(Icon::Plus)} "Register a cluster"</a>
         </PageTitle>
-        <Transition>
-            {move || clusters.get().and_then(Result::ok).filter(|l| l.totals.all > 0).map(|l| view! { <Tiles totals=l.totals/> })}
-        </Transition>
+        <Transition>{tiles}</Transition>
         <div class="bar">
             <Filter
                 action=routes::CLUSTERS
