@@ -7,6 +7,7 @@
 #[cfg(feature = "split")]
 use wasm_split_helpers::{SplitLoaderError as Missing, wasm_split};
 
+use futures::FutureExt;
 use leptos::prelude::*;
 use leptos_router::ChooseView;
 
@@ -17,7 +18,7 @@ use crate::{
     },
     login::SignInPage,
     operations::{NewOperationPage, OperationListPage},
-    run::RunPage,
+    run::{HostsTab, InputsTab, OutcomesTab, RunPage},
     settings::SettingsPage,
 };
 
@@ -68,7 +69,8 @@ macro_rules! pages {
     };
 }
 
-// A chunk named `cluster_…` comes together with `cluster`, within which it is shown (xtask/src/site/split.rs).
+// A chunk named `cluster_…` comes together with `cluster`, within which it is shown; one that is called a tab comes alone,
+// when somebody opens it on a page that is there (xtask/src/site/split.rs).
 pages! {
     SignIn: sign_in, load_sign_in, open_sign_in => SignInPage;
     Clusters: clusters, load_clusters, open_clusters => ClusterListPage;
@@ -82,13 +84,17 @@ pages! {
     Operations: operations, load_operations, open_operations => OperationListPage;
     NewOperation: submit, load_submit, open_submit => NewOperationPage;
     Run: run, load_run, open_run => RunPage;
+    RunHosts: run_hosts_tab, load_run_hosts, open_run_hosts => HostsTab;
+    RunOutcomes: run_outcomes_tab, load_run_outcomes, open_run_outcomes => OutcomesTab;
+    RunInputs: run_inputs_tab, load_run_inputs, open_run_inputs => InputsTab;
     Settings: settings, load_settings, open_settings => SettingsPage;
 }
 
 impl Page {
-    /// The pages that the router shows at `path`, outermost first; none for those that are always there.
+    /// The pages that the app shows at `path` with the query `search`, outermost first; none for those that are always there.
     #[must_use]
-    pub fn at(path: &str) -> &'static [Self] {
+    pub fn at(path: &str, search: &str) -> &'static [Self] {
+        let tab = search.trim_start_matches('?').split('&').find_map(|pair| pair.strip_prefix("tab="));
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         match segments.as_slice() {
             ["login"] => &[Self::SignIn],
@@ -101,10 +107,27 @@ impl Page {
             ["clusters", _, "unregister"] => &[Self::Cluster, Self::UnregisterCluster],
             ["operations"] => &[Self::Operations],
             ["operations", "new"] => &[Self::NewOperation],
-            ["operations", _] => &[Self::Run],
+            ["operations", _] => match tab {
+                Some("hosts") => &[Self::Run, Self::RunHosts],
+                Some("results") => &[Self::Run, Self::RunOutcomes],
+                Some("inputs") => &[Self::Run, Self::RunInputs],
+                _ => &[Self::Run],
+            },
             ["settings"] => &[Self::Settings],
             _ => &[],
         }
+    }
+
+    /// The pages whose files a document asks for, in this order: those of [`Page::at`] that no other brings along.
+    pub fn early(path: &str, search: &str) -> impl Iterator<Item = Self> {
+        let pages = Self::at(path, search);
+        let alone = |at: usize| pages.get(at + 1).is_none_or(|inner| inner.chunk().ends_with("_tab"));
+        pages.iter().enumerate().filter(move |(at, _)| alone(*at)).map(|(_, page)| *page)
+    }
+
+    /// What it shows, if its code is there.
+    pub(crate) fn open_now(self) -> Option<AnyView> {
+        self.open().now_or_never()?.ok()
     }
 }
 
@@ -140,9 +163,10 @@ async fn leave<T>(_: Missing) -> T {
 /// without JavaScript, and says so.
 #[cfg(feature = "hydrate")]
 pub async fn hydrate() {
-    let path = window().location().pathname().unwrap_or_default();
-    // Innermost first: its chunk brings those around it.
-    for page in Page::at(&path).iter().rev() {
+    let (path, search) = (window().location().pathname(), window().location().search());
+    let (path, search) = (path.unwrap_or_default(), search.unwrap_or_default());
+    // First those that bring the others along.
+    for page in Page::early(&path, &search).chain(Page::at(&path, &search).iter().copied()) {
         if page.load().await.is_err() {
             return not_live();
         }
@@ -170,11 +194,19 @@ mod tests {
 
     #[test]
     fn a_page_names_the_chunks_of_all_its_parts() {
-        let chunks = |path| Page::at(path).iter().map(|page| page.chunk()).collect::<Vec<_>>();
+        let chunks = |url: &str| {
+            let (path, search) = url.split_once('?').unwrap_or((url, ""));
+            Page::at(path, search).iter().map(|page| page.chunk()).collect::<Vec<_>>()
+        };
         assert_eq!(chunks("/clusters/prod/configuration"), ["cluster", "cluster_configuration"]);
         assert_eq!(chunks("/clusters/new"), ["register"]);
         assert_eq!(chunks("/operations/new/"), ["submit"]);
         assert_eq!(chunks("/operations/grow"), ["run"]);
+        assert_eq!(chunks("/operations/grow?from=7&tab=hosts"), ["run", "run_hosts_tab"]);
+        assert_eq!(chunks("/operations/grow?tab=log"), ["run"]);
+        let early = |path, search| Page::early(path, search).map(Page::chunk).collect::<Vec<_>>();
+        assert_eq!(early("/clusters/prod/nodes", ""), ["cluster_nodes"]);
+        assert_eq!(early("/operations/grow", "tab=hosts"), ["run", "run_hosts_tab"]);
         assert!(chunks("/nowhere").is_empty());
     }
 }

@@ -7,6 +7,7 @@ use server_fn::codec::GetUrl;
 use crate::{
     Failure, Theme,
     form::endpoint,
+    json::data,
     keyboard::KeyList,
     preferences::{PreferenceForm, SetTheme, Theming, keep_theme},
     ui::{Fact, Facts, Loaded, PageTitle, Panel},
@@ -20,7 +21,7 @@ pub async fn load_about() -> Result<About, Failure> {
 
 #[component]
 pub fn SettingsPage() -> impl IntoView {
-    let about = Resource::new(|| (), |()| load_about());
+    let about = data(|| (), |()| load_about());
     view! {
         <PageTitle text="Settings"/>
         <div class="two">

@@ -10,7 +10,7 @@ use web_sys::{
 };
 
 use super::{FormAnswer, FormReturn, Submission};
-use crate::Failure;
+use crate::{Failure, json};
 
 /// Takes over from the browser: nothing is loaded anew, and what was typed stays where it is.
 pub(super) fn submit(
@@ -101,7 +101,7 @@ async fn fetch(name: &str, values: &[(String, String)]) -> Result<Outcome, JsVal
     let response: Response = JsFuture::from(window().fetch_with_request(&request)).await?.dyn_into()?;
     let text = JsFuture::from(response.text()?).await?.as_string().unwrap_or_default();
     if !response.ok() {
-        let failure = serde_json::from_str::<Failure>(&text).map_or(Problem::Internal, |failure| failure.0);
+        let failure = json::read::<Failure>(&text).map_or(Problem::Internal, |failure| failure.0);
         return Ok(Outcome::Refused(failure));
     }
     Ok(match response.headers().get("Location")? {

@@ -32,7 +32,7 @@ impl FormAnswer {
     /// The answer as the type that the function returns; None where it is another's.
     #[must_use]
     pub fn answer<T: DeserializeOwned>(&self) -> Option<T> {
-        serde_json::from_str(&self.answer_json).ok()
+        crate::json::read(&self.answer_json).ok()
     }
 }
 

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use leptos_router::components::Outlet;
 
 use crate::{
+    json::data,
     keyboard::Keyboard,
     live::{self, Connection},
     preferences::Preferences,
@@ -22,7 +23,7 @@ use sidebar::Sidebar;
 pub fn Console() -> impl IntoView {
     let clusters = live::use_topic(Topic::Clusters);
     let operations = live::use_topic(Topic::Operations);
-    let frame = Resource::new(move || (clusters.get(), operations.get()), |_| load_frame());
+    let frame = data(move || (clusters.get(), operations.get()), |_| load_frame());
     let preferences = expect_context::<Preferences>();
     let narrow = RwSignal::new(preferences.narrow);
     view! {

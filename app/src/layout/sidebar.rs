@@ -5,15 +5,16 @@ use leptos_router::hooks::use_location;
 
 use super::functions::Frame;
 use crate::{
-    Failure, Theme,
+    Theme,
     form::endpoint,
+    json::Data,
     preferences::{PreferenceForm, SetSidebar, SetTheme, Theming, keep_in_browser, keep_theme},
     routes,
     ui::{Icon, icon, when_known},
 };
 
 #[component]
-pub(super) fn Sidebar(frame: Resource<Result<Frame, Failure>>, narrow: RwSignal<bool>) -> impl IntoView {
+pub(super) fn Sidebar(frame: Data<Frame>, narrow: RwSignal<bool>) -> impl IntoView {
     let count = move |of: fn(&Frame) -> u32| {
         let number = when_known(frame, move |frame| {
             frame.ok().map(|f| of(&f)).filter(|n| *n > 0).map(|n| view! { <span class="count">{n}</span> })

@@ -17,7 +17,7 @@ use super::{
     machine::{Command, Input, Machine},
     session_check::still_signed_in,
 };
-use crate::{Failure, routes};
+use crate::{Failure, json, routes};
 
 /// How often the machine looks for silence.
 const LOOK: Duration = Duration::from_secs(10);
@@ -218,7 +218,7 @@ impl Socket {
             move |event: MessageEvent| {
                 let text = event.data().as_string().unwrap_or_default();
                 // A frame of a newer server that this page doesn't know yet says nothing to it.
-                if let Ok(frame) = serde_json::from_str(&text) {
+                if let Ok(frame) = json::read(&text) {
                     feed(&hub, Input::Frame(frame));
                 }
             }

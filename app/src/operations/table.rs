@@ -13,6 +13,7 @@ use super::{
     row::Row,
 };
 use crate::{
+    json::data,
     live, routes,
     ui::{Empty, Filter, Icon, Loaded, Pages, Segments, SortHeader, icon},
 };
@@ -43,7 +44,7 @@ pub fn OperationsTable(
         }
         (news.get(), filter)
     };
-    let list = Resource::new(asked, |(_, filter)| load_operations(filter));
+    let list = data(asked, |(_, filter)| load_operations(filter));
     let keep = Signal::derive(move || {
         filter.with(|f| vec![("cluster", f.cluster.clone()), ("phase", f.phase.clone()), ("sort", f.sort.clone())])
     });

@@ -57,7 +57,8 @@ fn counted(progress: &RunProgress) -> BTreeMap<String, HostStats> {
 }
 
 #[component]
-pub(super) fn Hosts(run: Run) -> impl IntoView {
+pub fn HostsTab() -> impl IntoView {
+    let run = expect_context::<Run>();
     let rows = Memo::new(move |before: Option<&Vec<HostRow>>| {
         // 600 tasks on 200 hosts are worth counting only while somebody looks.
         if run.tab.get() == Tab::Hosts || before.is_none() {

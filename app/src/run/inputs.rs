@@ -6,7 +6,8 @@ use super::state::Run;
 use crate::ui::{Copy, Fact, Facts};
 
 #[component]
-pub(super) fn Inputs(run: Run) -> impl IntoView {
+pub fn InputsTab() -> impl IntoView {
+    let run = expect_context::<Run>();
     // They change once, from nothing to what was snapshotted.
     let detail = Memo::new(move |_| {
         run.detail.with(|detail| api::operation::OperationDetail {

@@ -25,5 +25,8 @@ mod task_tree;
 mod totals;
 mod window;
 
+pub use hosts::HostsTab;
+pub use inputs::InputsTab;
+pub use outcomes::OutcomesTab;
 pub use page::RunPage;
 pub(crate) use sentences::count;

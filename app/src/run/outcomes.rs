@@ -113,7 +113,8 @@ fn words(key: &str) -> String {
 }
 
 #[component]
-pub(super) fn Outcomes(run: Run) -> impl IntoView {
+pub fn OutcomesTab() -> impl IntoView {
+    let run = expect_context::<Run>();
     let outcomes = Memo::new(move |_| run.progress.with(|progress| progress.outcomes.clone()));
     move || {
         let outcomes = outcomes.get();

@@ -308,9 +308,9 @@ pub(super) fn Scroller(run: Run, reader: Reader) -> impl IntoView {
         let set = |node: &leptos::web_sys::HtmlElement, name, value: String| {
             let _ = leptos::web_sys::HtmlElement::style(node).set_property(name, &value);
         };
-        set(&content, "height", format!("{:.2}px", shown.height));
+        set(&content, "height", window::px(shown.height));
         set(&content, "min-width", format!("{}ch", width.get()));
-        set(&block, "transform", format!("translateY({:.2}px)", shown.offset));
+        set(&block, "transform", format!("translateY({})", window::px(shown.offset)));
     });
     let label = move || format!("Log, {}", super::sentences::count(run.total.get(), "line", "lines"));
     view! {

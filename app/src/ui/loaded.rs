@@ -6,7 +6,7 @@ use leptos_router::hooks::use_location;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Alert, Icon, PageTitle, Tone, icon};
-use crate::{Failure, respond, routes};
+use crate::{Failure, json::Data, respond, routes};
 
 /// Shows `resource` by `children`, as in `<Loaded resource let:list>…</Loaded>`.
 ///
@@ -14,7 +14,7 @@ use crate::{Failure, respond, routes};
 /// again. When only a later load fails: the last values, dimmed, and the same message above them.
 #[component]
 pub fn Loaded<T, F, V>(
-    resource: Resource<Result<T, Failure>>,
+    resource: Data<T>,
     /// Rows of the skeleton.
     #[prop(default = 6)]
     rows: usize,
@@ -59,10 +59,10 @@ where
 /// *before* it sets the value (`reactive_graph`, `ArcAsyncDerived`): a thread that comes in between reads nothing, and
 /// the page arrives without its content.
 #[cfg(feature = "ssr")]
-pub fn when_known<T, F, V>(resource: Resource<T>, view: F) -> impl Fn() -> Suspend<V> + Clone + Send + Sync + 'static
+pub fn when_known<T, F, V>(resource: Data<T>, view: F) -> impl Fn() -> Suspend<V> + Clone + Send + Sync + 'static
 where
     T: Clone + Send + Sync + 'static,
-    F: Fn(T) -> V + Clone + Send + Sync + 'static,
+    F: Fn(Result<T, Failure>) -> V + Clone + Send + Sync + 'static,
     V: 'static,
 {
     move || {
@@ -73,10 +73,10 @@ where
 
 /// What `view` makes of `resource` once that is known, for the inside of a `<Transition>`.
 #[cfg(not(feature = "ssr"))]
-pub fn when_known<T, F, V>(resource: Resource<T>, view: F) -> impl Fn() -> Option<V> + Clone + Send + Sync + 'static
+pub fn when_known<T, F, V>(resource: Data<T>, view: F) -> impl Fn() -> Option<V> + Clone + Send + Sync + 'static
 where
     T: Clone + Send + Sync + 'static,
-    F: Fn(T) -> V + Clone + Send + Sync + 'static,
+    F: Fn(Result<T, Failure>) -> V + Clone + Send + Sync + 'static,
     V: 'static,
 {
     move || resource.get().map(&view)
@@ -84,11 +84,7 @@ where
 
 /// Why something can't be shown, and how to go on.
 #[component]
-fn LoadProblem<T>(
-    problem: Problem,
-    resource: Resource<Result<T, Failure>>,
-    #[prop(optional)] stale: bool,
-) -> impl IntoView
+fn LoadProblem<T>(problem: Problem, resource: Data<T>, #[prop(optional)] stale: bool) -> impl IntoView
 where
     T: Serialize + DeserializeOwned + Send + Sync + 'static,
 {

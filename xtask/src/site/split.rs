@@ -63,7 +63,8 @@ pub(super) fn split(input: &Path, out: &Path) -> anyhow::Result<Split> {
         needs.insert(page, needed.context("a page needs a part that there is not")?);
     }
     let pages = needs.iter().map(|(page, needed)| {
-        let bytes = page_file(&parts, &with_parents(page, &needs))?;
+        let brought = if page.ends_with(TAB) { without_parents(page, &needs) } else { with_parents(page, &needs) };
+        let bytes = page_file(&parts, &brought)?;
         let path = format!("assets/{page}-{}.bin", hash(&bytes));
         Ok((page.clone(), PageFile { path, bytes, needed: needed.clone() }))
     });
@@ -75,10 +76,21 @@ pub(super) fn split(input: &Path, out: &Path) -> anyhow::Result<Split> {
     Ok(Split { main, pages, shared })
 }
 
+/// How the name of a chunk ends that is opened on a page that is there already.
+const TAB: &str = "_tab";
+
 /// What is on screen together with a page: `cluster_nodes` lies within `cluster`.
 fn with_parents(page: &str, needs: &BTreeMap<String, BTreeSet<u32>>) -> BTreeSet<u32> {
-    let parents = page.match_indices('_').filter_map(|(at, _)| needs.get(&page[..at]));
-    parents.chain(needs.get(page)).flatten().copied().collect()
+    &parents(page, needs) | &needs[page]
+}
+
+/// What a tab needs beside the page that it is on: `run_hosts_tab` is on `run`.
+fn without_parents(tab: &str, needs: &BTreeMap<String, BTreeSet<u32>>) -> BTreeSet<u32> {
+    &needs[tab] - &parents(tab, needs)
+}
+
+fn parents(page: &str, needs: &BTreeMap<String, BTreeSet<u32>>) -> BTreeSet<u32> {
+    page.match_indices('_').filter_map(|(at, _)| needs.get(&page[..at])).flatten().copied().collect()
 }
 
 /// The number of parts, number and length of each in 32 bits, then the parts.
@@ -183,6 +195,7 @@ mod tests {
         ]);
         assert_eq!(with_parents("cluster_nodes", &needs), [1, 2, 3].into());
         assert_eq!(with_parents("clusters", &needs), [4].into());
+        assert_eq!(without_parents("cluster_nodes", &needs), [3].into());
         let parts = [b"".to_vec(), b"ab".to_vec(), b"c".to_vec()];
         let file = page_file(&parts, &[1, 2].into()).unwrap();
         assert_eq!(file, b"\x02\0\0\0\x01\0\0\0\x02\0\0\0\x02\0\0\0\x01\0\0\0abc");

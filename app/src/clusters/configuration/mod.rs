@@ -14,6 +14,7 @@ use leptos_router::hooks::{use_location, use_query_map};
 
 use super::detail::Here;
 use crate::{
+    json::data,
     routes,
     ui::{Alert, Loaded, Segment, Segments, Tone},
 };
@@ -29,8 +30,7 @@ pub fn ClusterConfigurationPage() -> impl IntoView {
     let show = Memo::new(move |_| query.read().get("show").unwrap_or_default());
     // Saving leads to another URL of this page, so the new version is read. Not live on purpose: what somebody is
     // editing must not change under their hands; a conflict is found when they review or save.
-    let configuration =
-        Resource::new(move || (here.name.get(), location.search.get()), |(name, _)| load_configuration(name));
+    let configuration = data(move || (here.name.get(), location.search.get()), |(name, _)| load_configuration(name));
     let path = move || routes::cluster_tab(here.name.get(), "configuration");
     let segments = Signal::derive(move || {
         [("Inventory", ""), ("Variables", "variables"), ("SSH access", "ssh")]

@@ -15,7 +15,8 @@ use leptos_router::{components::Outlet, hooks::use_params_map};
 
 use super::{functions::load_cluster, health};
 use crate::{
-    Failure, live, routes,
+    json::{Data, data},
+    live, routes,
     ui::{Ago, Chip, Icon, Loaded, PageTitle, Since, Tab, Tabs, icon},
 };
 
@@ -27,7 +28,7 @@ pub use overview::ClusterOverviewPage;
 #[derive(Clone, Copy)]
 pub(super) struct Here {
     pub(super) name: Memo<String>,
-    pub(super) detail: Resource<Result<ClusterDetail, Failure>>,
+    pub(super) detail: Data<ClusterDetail>,
     /// Rises when something of this cluster changed.
     pub(super) news: Signal<u64>,
 }
@@ -40,7 +41,7 @@ pub fn ClusterPage() -> impl IntoView {
     // The page stays when only the name in the URL changes; what it listens to must not.
     let topic = Memo::new(move |_| live::use_topic(Topic::Cluster(name.get())));
     let news = Signal::derive(move || topic.get().get());
-    let detail = Resource::new(move || (news.get(), name.get()), |(_, name)| load_cluster(name));
+    let detail = data(move || (news.get(), name.get()), |(_, name)| load_cluster(name));
     provide_context(Here { name, detail, news });
     view! {
         <Loaded resource=detail rows=2 title=name let:detail>

@@ -6,6 +6,7 @@ use leptos_router::hooks::use_query_map;
 
 use super::{super::functions::load_nodes, Here};
 use crate::{
+    json::data,
     routes,
     ui::{Alert, Empty, Filter, Loaded, Segment, Segments, Status, Tone},
 };
@@ -16,7 +17,7 @@ pub fn ClusterNodesPage() -> impl IntoView {
     let query = use_query_map();
     let text = move |key: &'static str| Signal::derive(move || query.read().get(key).unwrap_or_default());
     let (q, role) = (text("q"), text("role"));
-    let nodes = Resource::new(move || (here.news.get(), here.name.get()), |(_, name)| load_nodes(name));
+    let nodes = data(move || (here.news.get(), here.name.get()), |(_, name)| load_nodes(name));
     let path = move || routes::cluster_tab(here.name.get(), "nodes");
     let segments = Signal::derive(move || {
         [("All", ""), ("Control plane", "control plane"), ("etcd", "etcd"), ("Workers", "node")]

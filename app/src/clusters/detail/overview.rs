@@ -10,6 +10,7 @@ use leptos_router::hooks::use_query_map;
 
 use super::{super::configuration::functions::load_configuration, Here};
 use crate::{
+    json::data,
     routes,
     ui::{
         Ago, Alert, Copy, Empty, Fact, Facts, Icon, Loaded, Panel, Since, Status, Tone, icon, phase_icon, phase_tone,
@@ -144,7 +145,7 @@ fn Conditions(rows: Vec<ConditionRow>, now: Time) -> impl IntoView {
 /// The key is read back from the cluster, never from the URL: else a crafted link could show somebody else's.
 #[component]
 fn FirstSteps(here: Here) -> impl IntoView {
-    let configuration = Resource::new(move || here.name.get(), load_configuration);
+    let configuration = data(move || here.name.get(), load_configuration);
     view! {
         <Loaded resource=configuration rows=2 let:configuration>
             {

@@ -10,6 +10,7 @@ use leptos_router::hooks::use_query_map;
 
 use super::functions::load_clusters;
 use crate::{
+    json::data,
     live, routes,
     ui::{Empty, Filter, Icon, Loaded, PageTitle, Segments, icon, when_known},
 };
@@ -22,7 +23,7 @@ pub fn ClusterListPage() -> impl IntoView {
     let query = use_query_map();
     let filter = Memo::new(move |_| filter_of(&query.read()));
     let news = live::use_topic(Topic::Clusters);
-    let clusters = Resource::new(move || (news.get(), filter.get()), |(_, filter)| load_clusters(filter));
+    let clusters = data(move || (news.get(), filter.get()), |(_, filter)| load_clusters(filter));
     let keep = Signal::derive(move || filter.with(|f| vec![("show", f.show.clone()), ("sort", f.sort.clone())]));
     let tiles =
         when_known(clusters, |list| list.ok().filter(|l| l.totals.all > 0).map(|l| view! { <Tiles totals=l.totals/> }));

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     form::{FormScope, endpoint},
+    json::data,
     routes,
     ui::{Empty, Field, Form, FormEnd, Icon, Loaded, PageTitle, Select, Submit, TextArea, icon},
 };
@@ -21,7 +22,7 @@ use crate::{
 pub fn NewOperationPage() -> impl IntoView {
     let query = use_query_map();
     let again = Memo::new(move |_| query.read().get("again").unwrap_or_default());
-    let form = Resource::new(move || again.get(), load_submit_form);
+    let form = data(move || again.get(), load_submit_form);
     let asked = move || {
         query
             .with_untracked(|query| (query.get("cluster").unwrap_or_default(), query.get("action").unwrap_or_default()))

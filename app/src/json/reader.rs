@@ -1,0 +1,343 @@
+//! JSON objects read by position.
+//!
+//! A derived reader holds two ways to read a struct: field by field in a given order, and by names in any order. The second
+//! is several times larger, and each type brings its own. This reader finds the names once, for all types alike, and then
+//! offers every struct its fields in their order, so the second way is never compiled: a fifth of the wasm was that.
+
+use std::borrow::Cow;
+
+use serde::{
+    Deserialize,
+    de::{
+        DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess, VariantAccess,
+        Visitor, value::CowStrDeserializer,
+    },
+    forward_to_deserialize_any,
+};
+use serde_json::{Error, value::RawValue};
+
+/// Reads one JSON value that the server wrote.
+///
+/// A field that is missing reads as `None`, as `false` or as nothing, which is what the server leaves out; for all others
+/// it is an error.
+///
+/// # Errors
+/// What is wrong with the text, or that it is not what `T` looks like.
+pub(crate) fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
+    T::deserialize(Reader(Some(text)))
+}
+
+/// The text of one value; nothing for a field that is missing.
+#[derive(Clone, Copy)]
+struct Reader<'de>(Option<&'de str>);
+
+type Fields<'de> = Vec<(Cow<'de, str>, &'de RawValue)>;
+
+impl<'de> Reader<'de> {
+    fn text(self) -> Result<&'de str, Error> {
+        self.0.ok_or_else(|| Error::custom("a value is missing"))
+    }
+
+    fn items(self) -> Result<Items<'de>, Error> {
+        serde_json::from_str::<Vec<&RawValue>>(self.text()?).map(|items| Items(items.into_iter()))
+    }
+
+    fn object(self) -> Result<Fields<'de>, Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Fields<'de>;
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(Key(name)) = map.next_key()? {
+                    fields.push((name, map.next_value()?));
+                }
+                Ok(fields)
+            }
+        }
+        serde_json::Deserializer::from_str(self.text()?).deserialize_map(Object)
+    }
+}
+
+/// A name, borrowed unless it is written with escapes.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// What serde_json reads as it stands.
+macro_rules! plain {
+    ($($read:ident)*) => {
+        $(fn $read<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+            serde_json::Deserializer::from_str(self.text()?).$read(visitor)
+        })*
+    };
+}
+
+impl<'de> Deserializer<'de> for Reader<'de> {
+    type Error = Error;
+
+    plain! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8 deserialize_u16
+        deserialize_u32 deserialize_u64 deserialize_f32 deserialize_f64 deserialize_char deserialize_str
+        deserialize_string deserialize_identifier deserialize_ignored_any deserialize_bytes deserialize_byte_buf
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0 {
+            None => visitor.visit_unit(),
+            Some(text) => serde_json::Deserializer::from_str(text).deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0 {
+            None => visitor.visit_bool(false),
+            Some(text) => serde_json::Deserializer::from_str(text).deserialize_bool(visitor),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0 {
+            None | Some("null") => visitor.visit_none(),
+            Some(_) => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_unit()
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_unit()
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_seq(self.items()?)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_seq(self.items()?)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_seq(self.items()?)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_map(Entries { rest: self.object()?.into_iter(), value: None })
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_seq(InOrder { fields: fields.iter(), object: self.object()? })
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        if self.text()?.starts_with('"') {
+            let Key(name) = serde_json::from_str(self.text()?)?;
+            return visitor.visit_enum(Variant { name, content: Self(None) });
+        }
+        let mut object = self.object()?.into_iter();
+        match (object.next(), object.next()) {
+            (Some((name, content)), None) => visitor.visit_enum(Variant { name, content: Self(Some(content.get())) }),
+            _ => Err(Error::custom("expected one name with its content")),
+        }
+    }
+
+    forward_to_deserialize_any! { i128 u128 }
+}
+
+struct Items<'de>(std::vec::IntoIter<&'de RawValue>);
+
+impl<'de> SeqAccess<'de> for Items<'de> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        self.0.next().map(|item| seed.deserialize(Reader(Some(item.get())))).transpose()
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.0.len())
+    }
+}
+
+/// The fields of a struct in the order in which it declares them.
+struct InOrder<'de> {
+    fields: std::slice::Iter<'static, &'static str>,
+    object: Fields<'de>,
+}
+
+impl<'de> SeqAccess<'de> for InOrder<'de> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        let Some(field) = self.fields.next() else { return Ok(None) };
+        let found = self.object.iter().find(|(name, _)| name == field);
+        let value = Reader(found.map(|(_, value)| value.get()));
+        seed.deserialize(value).map(Some).map_err(|error| Error::custom(format_args!("{field}: {error}")))
+    }
+}
+
+struct Entries<'de> {
+    rest: std::vec::IntoIter<(Cow<'de, str>, &'de RawValue)>,
+    value: Option<&'de RawValue>,
+}
+
+impl<'de> MapAccess<'de> for Entries<'de> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        let Some((key, value)) = self.rest.next() else { return Ok(None) };
+        self.value = Some(value);
+        seed.deserialize(name(key)).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        seed.deserialize(Reader(self.value.take().map(RawValue::get)))
+    }
+}
+
+fn name(name: Cow<'_, str>) -> CowStrDeserializer<'_, Error> {
+    name.into_deserializer()
+}
+
+struct Variant<'de> {
+    name: Cow<'de, str>,
+    content: Reader<'de>,
+}
+
+impl<'de> EnumAccess<'de> for Variant<'de> {
+    type Error = Error;
+    type Variant = Reader<'de>;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self::Variant), Error> {
+        Ok((seed.deserialize(name(self.name))?, self.content))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Reader<'de> {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
+        seed.deserialize(self)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Error> {
+        self.deserialize_tuple(length, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
+        self.deserialize_struct("", fields, visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use api::{
+        live::{LiveFrame, Topic},
+        log::{LogEnd, LogLine},
+        run::{EventBody, HostResult, HostStats, RunEvent},
+    };
+    use serde::{Serialize, de::DeserializeOwned};
+
+    use super::*;
+
+    fn travels<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) {
+        let text = serde_json::to_string(value).unwrap();
+        assert_eq!(&read::<T>(&text).unwrap(), value, "{text}");
+    }
+
+    fn event(body: EventBody) -> RunEvent {
+        RunEvent { n: 7, at: -1, after: 3, body }
+    }
+
+    #[test]
+    fn every_frame_of_the_socket_is_read() {
+        let run = || "grow-1".parse().unwrap();
+        let result = |message: Option<&str>, ignored| EventBody::HostResult {
+            task: 1,
+            host: "a\"b".into(),
+            result: HostResult::Unreachable,
+            ms: 12,
+            message: message.map(Into::into),
+            item: None,
+            ignored,
+        };
+        let hosts = BTreeMap::from([("node \u{e9}".to_owned(), HostStats { ok: 2, ..Default::default() })]);
+        let value = serde_json::json!({"os": "Debian", "n": [1, 2.5, null, {"deep": true}]});
+        let events = vec![
+            event(result(None, false)),
+            event(result(Some("line\nline"), true)),
+            event(EventBody::Stats { hosts }),
+            event(EventBody::Outcome { key: "facts".into(), value }),
+        ];
+        for frame in [
+            LiveFrame::Beat,
+            LiveFrame::SignedOut,
+            LiveFrame::Changed { topic: Topic::Clusters },
+            LiveFrame::Changed { topic: Topic::Operation("grow-1".into()) },
+            LiveFrame::Lines {
+                run: run(),
+                first: 1,
+                lines: vec![LogLine { t: api::Time(5), s: "[0;32m{\"}]".into() }],
+            },
+            LiveFrame::Lines { run: run(), first: 1, lines: vec![] },
+            LiveFrame::Events { run: run(), events },
+            LiveFrame::End { run: run(), end: LogEnd { lines: 3, missing: 0 } },
+        ] {
+            travels(&frame);
+        }
+    }
+
+    #[test]
+    fn the_order_of_fields_does_not_matter_and_unknown_ones_are_passed_over() {
+        let read: HostStats = read(
+            r#"{ "failed" : 2, "later": {"x": [1]}, "ok":1 , "changed":0,"unreachable":0,
+            "skipped":0,"rescued":0,"ignored":0}"#,
+        )
+        .unwrap();
+        assert_eq!((read.ok, read.failed), (1, 2));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let error = |text: &str| read::<RunEvent>(text).unwrap_err().to_string();
+        assert!(
+            error(r#"{"n":1,"at":2,"body":{"retry":{"task":1,"host":"a","attempt":1,"retries":1}}}"#).contains("after")
+        );
+        assert!(
+            error(r#"{"n":1,"at":2,"after":0,"body":{"retry":{"task":"x","host":"a","attempt":1,"retries":1}}}"#)
+                .contains("body: task: ")
+        );
+        assert!(error(r#"{"n":1,"at":2,"after":0,"body":{"nonsense":{}}}"#).contains("nonsense"));
+        for broken in ["", "{", "[1]", "null", r#"{"n":1}trailing"#, r#"{"body":{"stats":{},"retry":{}}}"#] {
+            assert!(read::<RunEvent>(broken).is_err(), "{broken}");
+        }
+    }
+}
