@@ -1,6 +1,7 @@
 // A release loads the code of each page when it is needed: what happens while it comes, and when it doesn't.
 import { alive, expect, test } from '../fixtures/console.ts';
-import { makeCluster } from '../fixtures/objects.ts';
+import type { Kube } from '../fixtures/kube.ts';
+import { makeCluster, run } from '../fixtures/objects.ts';
 
 test.beforeEach(async ({ page }) => {
   const html = await (await page.request.get('/clusters')).text();
@@ -52,4 +53,45 @@ test('a page that never gets its code says so and works as without JavaScript', 
   await page.getByRole('link', { name: 'parts', exact: true }).click();
   await expect(page.getByRole('heading', heading('parts'))).toBeVisible();
   await alive(page);
+});
+
+test.describe('a run', () => {
+  const pinged = async (kube: Kube, name: string) => {
+    await makeCluster(kube, name);
+    await run(kube, name, `${name}-1`, { playbook: 'ping.yml' });
+    expect((await kube.ended(`${name}-1`)).status).toMatchObject({ status: 'Succeeded' });
+  };
+
+  test('brings the code of a tab when that is opened, once', async ({ page, visit, kube }) => {
+    await pinged(kube, 'tabs');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace(/-\w+\./, '.')));
+    await visit('/operations/tabs-1');
+    const parts = page.getByRole('navigation', { name: 'Parts of the run' });
+    const hosts = page.getByRole('region', { name: 'Recap of every host' });
+    expect(asked).toContain('/assets/run.bin');
+    expect(asked.filter((path) => path.includes('_tab'))).toEqual([]);
+    for (const _ of [1, 2]) {
+      await parts.getByRole('link', { name: 'Hosts' }).click();
+      await expect(hosts.getByRole('row', { name: 'm1' })).toBeVisible();
+      await parts.getByRole('link', { name: 'Log' }).click();
+      await expect(hosts).toBeHidden();
+    }
+    expect(asked.filter((path) => path.includes('_tab'))).toEqual(['/assets/run_hosts_tab.bin']);
+  });
+
+  test('opens at a tab, from the server and from another page', async ({ page, visit, kube }) => {
+    await pinged(kube, 'direct');
+    const inventory = page.getByRole('heading', { name: 'Inventory' });
+    await visit('/operations/direct-1?tab=inputs');
+    await expect(inventory).toBeVisible();
+    await visit('/operations');
+    await page.evaluate(() => {
+      const link = document.querySelector<HTMLAnchorElement>('a[href="/operations/direct-1"]');
+      link!.href += '?tab=inputs';
+      link!.click();
+    });
+    await expect(inventory).toBeVisible();
+    await expect(page).toHaveURL(/tab=inputs$/);
+  });
 });

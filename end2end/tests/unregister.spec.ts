@@ -29,7 +29,7 @@ bothWays((script) => {
     await expect(page.getByRole('log')).toContainText('hello');
     await visit(`/clusters/${cluster}`);
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-    await expect(page.getByText(/There is no cluster/)).toBeVisible();
+    await expect(page.getByRole('alert')).toContainText('There is no cluster');
   });
 
   test('records are deleted when asked to', async ({ page, visit, kube }) => {

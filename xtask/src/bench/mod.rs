@@ -37,7 +37,16 @@ pub(crate) fn bench(only: &[String]) -> anyhow::Result<()> {
         if *name == "size" {
             size::run()?;
         } else {
-            check(command("cargo").args(["bench", "--quiet", "--package", "kubeonkube", "--bench", name]))?;
+            check(command("cargo").args([
+                "bench",
+                "--quiet",
+                "--package",
+                "kubeonkube",
+                "--bench",
+                "figures",
+                "--",
+                name,
+            ]))?;
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ const take = (file) => {
   if (early) delete globalThis.early[file];
   return early ?? fetch(file);
 };
-const bring = async (file, needed) => {
+const fetched = async (file, needed) => {
   if (!needed.every((number) => parts[number])) {
     const answer = await take(file);
     if (!answer.ok) throw new Error(`${file}: ${answer.status}`);
@@ -20,6 +20,13 @@ const bring = async (file, needed) => {
   }
   await Promise.all(needed.map((number) => parts[number]));
 };
+// A file is asked for once, unless that failed.
+const coming = {};
+const bring = (file, needed) =>
+  (coming[file] ??= fetched(file, needed).catch((error) => {
+    delete coming[file];
+    throw error;
+  }));
 const page = (file, needed) => async (callback, data) => {
   let loaded = false;
   try {

@@ -30,10 +30,12 @@ pub(crate) struct Built {
 }
 
 impl Built {
-    /// What the page loads first, in KB (1,000 bytes), without its HTML.
+    /// What the page loads first, in KB (1,000 bytes), without its HTML. A tab brings what its page lacks.
     pub(crate) fn first_load_kb(&self, page: &str) -> f64 {
+        let around = page.split_once('_').filter(|_| page.ends_with(split::TAB)).map(|(around, _)| around);
         let loads = |path: &String| {
-            path.starts_with("/assets/") && self.pages.iter().all(|(name, file)| file != path || name == page)
+            let mut of = self.pages.iter().filter(|(_, file)| *file == path).map(|(name, _)| name.as_str());
+            path.starts_with("/assets/") && of.next().is_none_or(|name| name == page || Some(name) == around)
         };
         self.sizes.iter().filter(|(path, _)| loads(path)).map(|(_, size)| size).sum::<usize>() as f64 / 1000.0
     }

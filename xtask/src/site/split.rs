@@ -77,7 +77,7 @@ pub(super) fn split(input: &Path, out: &Path) -> anyhow::Result<Split> {
 }
 
 /// How the name of a chunk ends that is opened on a page that is there already.
-const TAB: &str = "_tab";
+pub(super) const TAB: &str = "_tab";
 
 /// What is on screen together with a page: `cluster_nodes` lies within `cluster`.
 fn with_parents(page: &str, needs: &BTreeMap<String, BTreeSet<u32>>) -> BTreeSet<u32> {

@@ -2,15 +2,19 @@
 //! synced); Jobs are ended at once by a task that plays Job controller and kubelet. What a client would see is measured: two
 //! watches take down when a Cluster has its turn and when a Job is there.
 
-mod kubelet;
-mod measure;
-
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
+use crate::{
+    kubelet::Kubelet,
+    measure::{
+        eventually, objects,
+        report::{Report, percentile},
+    },
+};
 use crd::{Cluster, ClusterOperation, Phase};
 use futures::StreamExt;
 use k8s_openapi::api::batch::v1::Job;
@@ -20,10 +24,6 @@ use kube::{
     client::Body,
     runtime::watcher::{self, Event, watcher},
 };
-use measure::{
-    eventually, objects,
-    report::{Report, percentile},
-};
 use tokio_util::sync::CancellationToken;
 
 /// Operations of the burst, each on a cluster of its own.
@@ -31,8 +31,7 @@ const BURST: usize = 1000;
 /// Operations one after the other.
 const ALONE: usize = 50;
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     let mut report = Report::new();
     let lab = Lab::new().await;
     objects::clusters(&lab.client, 0..BURST + ALONE).await;
@@ -125,7 +124,7 @@ async fn main() {
 /// An API, a controller, and who watches them.
 struct Lab {
     client: Client,
-    kubelet: Arc<kubelet::Kubelet>,
+    kubelet: Arc<Kubelet>,
     requests: Arc<Requests>,
     turns: Arc<Moments>,
     jobs: Arc<Moments>,
@@ -160,7 +159,7 @@ impl Lab {
             standalone::Options { data_dir: data.path().into(), crds: crd::all(), logs: Arc::new(standalone::NoLogs) };
         let api = standalone::Api::open(options).expect("the API opens");
         let (stop, requests) = (CancellationToken::new(), Arc::new(Requests::default()));
-        let kubelet = Arc::new(kubelet::Kubelet::default());
+        let kubelet = Arc::new(Kubelet::default());
         tokio::spawn(kubelet.clone().work(api.client("kubelet")));
         let config = controller::Config { controller_namespace: "default".into(), ..controller::Config::default() };
         let counted = counted(&api.client("controller"), requests.clone());

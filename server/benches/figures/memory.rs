@@ -1,9 +1,7 @@
 //! Memory per 1,000 objects, of the real program: once standalone, where it is the Kubernetes API as well, and once beside a
 //! Kubernetes API (that of another process), as in a cluster. One object in ten is a Cluster, the others are finished operations.
 
-mod measure;
-
-use measure::{
+use crate::measure::{
     eventually, objects,
     program::{Memory, Program},
     report::{Report, rounded},
@@ -14,8 +12,7 @@ const STEPS: [usize; 5] = [1_000, 2_000, 4_000, 7_000, 10_000];
 /// Every so many objects one is a Cluster.
 const CLUSTER_EVERY: usize = 10;
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     let mut report = Report::new();
     let standalone = Program::start(&[]).await;
     let kubeconfig = standalone.kubeconfig().display().to_string();

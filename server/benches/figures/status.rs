@@ -2,19 +2,17 @@
 //! `/live` socket tells the tab, the tab fetches its page of the list anew. What the browser then needs to draw it isn't in the
 //! figure. The tab follows the real program in its own process; changes come at uneven times, some of them in quick succession.
 
-mod measure;
-
 use std::time::{Duration, Instant};
 
+use crate::measure::{
+    eventually, objects,
+    program::Program,
+    report::{Report, percentile},
+};
 use futures::{SinkExt, StreamExt};
 use kube::{
     Api,
     api::{Patch, PatchParams},
-};
-use measure::{
-    eventually, objects,
-    program::Program,
-    report::{Report, percentile},
 };
 use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::Message;
@@ -22,8 +20,7 @@ use tokio_tungstenite::tungstenite::Message;
 const CLUSTERS: usize = 1000;
 const CHANGES: usize = 200;
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     let mut report = Report::new();
     let program = Program::start(&[]).await;
     let (cookie, client) = (program.sign_in().await, program.client().await);

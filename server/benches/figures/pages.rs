@@ -1,11 +1,9 @@
 //! Time to first byte of `/clusters` with 1,000 clusters, each with a finished operation: the real program in its own process, over loopback HTTP, signed in.
 //! Each request has a connection of its own, whose opening counts.
 
-mod measure;
-
 use std::time::{Duration, Instant};
 
-use measure::{
+use crate::measure::{
     eventually, objects,
     program::Program,
     report::{Report, percentile},
@@ -14,8 +12,7 @@ use measure::{
 const CLUSTERS: usize = 1000;
 const REQUESTS: usize = 1000;
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     let mut report = Report::new();
     let program = Program::start(&[]).await;
     let cookie = program.sign_in().await;

@@ -1,7 +1,5 @@
 //! What all benchmarks share: the program under measurement, and how figures are told.
 
-#![allow(dead_code, reason = "each benchmark uses a part of it")]
-
 pub(crate) mod objects;
 pub(crate) mod program;
 pub(crate) mod report;

@@ -2,21 +2,19 @@
 //! A line's latency runs from its timestamp, which the process beside the run takes when it reads the line from the pipe (so
 //! before the server has it), to the moment the viewer has the frame. Viewers and server share this machine.
 
-mod measure;
-
 use std::{
     fs,
     sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use futures::{SinkExt, StreamExt, future::join_all};
-use kube::{Api, api::PostParams};
-use measure::{
+use crate::measure::{
     objects,
-    program::{Program, Socket},
+    program::{Memory, Program, Socket},
     report::{Report, rounded},
 };
+use futures::{SinkExt, StreamExt, future::join_all};
+use kube::{Api, api::PostParams};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde::Deserialize;
 use tokio::sync::Barrier;
@@ -28,8 +26,7 @@ const LINES_A_SECOND: u64 = 1000;
 /// Latencies up to this many milliseconds are counted one by one.
 const SLOWEST: usize = 60_000;
 
-#[tokio::main]
-async fn main() {
+pub(crate) async fn run() {
     allow_many_sockets();
     let mut report = Report::new();
     let program = Program::start(&[]).await;
@@ -66,8 +63,7 @@ async fn main() {
         report.at_most(format!("{what}: latency, p99"), seen.percentile(99) as f64, 150.0, "ms");
         report.at_most(format!("{what}: lines lost or doubled"), seen.wrong as f64, 0.0, "");
         report.at_most(format!("{what}: left out with a gap frame, and fetched again"), seen.gaps as f64, 0.0, "");
-        let per_viewer =
-            |memory: measure::program::Memory| (memory.anonymous - before.anonymous) * 1000.0 / viewers as f64;
+        let per_viewer = |memory: Memory| (memory.anonymous - before.anonymous) * 1000.0 / viewers as f64;
         if viewers > 1 {
             report.at_most(
                 format!("{what}: memory for each while lines come, at its highest"),
