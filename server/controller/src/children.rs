@@ -3,12 +3,15 @@
 
 use crd::{ClusterOperation, DataRef};
 use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::batch::v1::Job;
 use kube::api::PostParams;
+use kube::core::Status;
 use kube::{Api, Client, Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::context::is_owned_by;
+use crate::error::Error;
 use crate::refusal::Refusal;
 
 /// Why there is no child.
@@ -45,8 +48,12 @@ where
         // These answers stay the same however often one asks.
         Err(kube::Error::Api(status)) if matches!(status.code, 400 | 403 | 404 | 413 | 422) => {
             // Policies and quotas judge before the name does: ours may be there all the same.
-            let found = api.get_opt(&at.name).await.ok().flatten().filter(|found| is_owned_by(found, operation));
-            return found.ok_or_else(|| Refusal::NotCreated { kind, at, why: status.message.clone() }.into());
+            let found = match api.get_opt(&at.name).await {
+                // Who may not create may not read, either: there is nothing of ours.
+                Err(kube::Error::Api(status)) if status.is_forbidden() => None,
+                found => found?.filter(|found| is_owned_by(found, operation)),
+            };
+            return found.ok_or_else(|| refusal(kind, at, &status).into());
         }
         other => return Ok(other?),
     }
@@ -60,6 +67,31 @@ where
     }
 }
 
+/// The Job of `operation`, or its tombstone, as the API has it.
+pub(crate) async fn read_job(
+    client: &Client,
+    operation: &ClusterOperation,
+    namespace: &str,
+) -> Result<Option<Job>, Error> {
+    let jobs: Api<Job> = Api::namespaced(client.clone(), namespace);
+    let job = jobs.get_opt(&crd::job_name(&operation.name_any())).await.map_err(Error::while_doing("read a Job"))?;
+    Ok(job.filter(|job| is_owned_by(job, operation)))
+}
+
+/// What such an answer means: a namespace that is gone stays gone, a quota gets room by itself, the rest is for people to allow.
+fn refusal(kind: &'static str, at: DataRef, status: &Status) -> Refusal {
+    let why = status.message.clone();
+    let mut causes = status.details.iter().flat_map(|details| &details.causes);
+    if status.code == 404 || causes.any(|cause| cause.reason == "NamespaceTerminating") {
+        Refusal::NoNamespace { kind, at, why }
+    } else if status.code == 403 && why.contains("exceeded quota") {
+        // So the apiserver's ResourceQuota admission words it; there is no reason or cause of its own.
+        Refusal::QuotaFull { kind, at, why }
+    } else {
+        Refusal::NotCreated { kind, at, why }
+    }
+}
+
 /// Made for an operation of the same name that is no more: Kubernetes collects it within seconds.
 fn is_of_namesake<K: Resource<DynamicType = ()>>(child: &K, operation: &ClusterOperation) -> bool {
     let name = operation.name_any();
@@ -70,5 +102,26 @@ fn owner<K: Resource<DynamicType = ()>>(child: &K) -> String {
     match child.owner_references().first() {
         Some(owner) => format!("{} {} (uid {})", owner.kind, owner.name, owner.uid),
         None => "nobody we know".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_a_missing_namespace_a_full_quota_or_a_matter_of_policy() {
+        let reason = |code: u16, message: &str, cause: &str| {
+            let details = serde_json::json!({"causes": [{"reason": cause, "message": "", "field": ""}]});
+            let status = serde_json::json!({"status": "Failure", "code": code, "reason": "", "message": message, "details": details});
+            refusal("Job", DataRef::new("lab", "a"), &serde_json::from_value(status).unwrap()).reason()
+        };
+        assert_eq!(reason(404, "namespaces \"lab\" not found", ""), "NamespaceNotFound");
+        assert_eq!(reason(403, "namespace lab is being terminated", "NamespaceTerminating"), "NamespaceNotFound");
+        let full = "jobs.batch \"a\" is forbidden: exceeded quota: few, requested: count/jobs.batch=1, used: count/jobs.batch=5, limited: count/jobs.batch=5";
+        assert_eq!(reason(403, full, ""), "QuotaExceeded");
+        for code in [400, 403, 422] {
+            assert_eq!(reason(code, "admission webhook \"images.example.com\" denied the request", ""), "NotCreated");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The reconcilers: from a ClusterOperation to a Job and its verdict.
 //!
-//! An operation goes one way: it waits for its turn ([`turn`]), its inputs are read ([`inputs`]) and checked ([`validate`]), it
+//! An operation goes one way: it waits for its turn ([`turn`], [`waiting`]), its inputs are read ([`inputs`]) and checked ([`validate`]), it
 //! takes its turn by an entry in the Cluster's status ([`history`]), its snapshot and Job are created ([`build`], [`children`]),
 //! its Job is judged ([`verdict`]), and its end is recorded ([`finish`]); one that ends without a Job leaves a [`tombstone`]. Everything but the requests themselves is a function of
 //! values. Correctness rests on the preconditions of the writes, never on a store being up to date or on being alone.
@@ -39,6 +39,7 @@ mod trigger;
 mod turn;
 mod validate;
 mod verdict;
+mod waiting;
 mod watching;
 
 pub use change::{Change, ChangeKind};

@@ -75,6 +75,10 @@ pub(crate) enum Refusal {
     Foreign { kind: &'static str, at: DataRef, owner: String },
     #[error("The API refused to create {kind} {at}: {why}")]
     NotCreated { kind: &'static str, at: DataRef, why: String },
+    #[error("Namespace `{}` takes nothing new; the API refused to create {kind} {at}: {why}", at.namespace)]
+    NoNamespace { kind: &'static str, at: DataRef, why: String },
+    #[error("A quota of namespace `{}` is full; the API refused to create {kind} {at}: {why}", at.namespace)]
+    QuotaFull { kind: &'static str, at: DataRef, why: String },
     #[error(
         "The cluster's references named namespace `{from}` when its turn came, and name `{to}` now. Submit the operation again."
     )]
@@ -108,6 +112,8 @@ impl Refusal {
             Self::TooLarge { .. } => "InputsTooLarge",
             Self::Foreign { .. } => "NameTaken",
             Self::NotCreated { .. } => "NotCreated",
+            Self::NoNamespace { .. } => "NamespaceNotFound",
+            Self::QuotaFull { .. } => "QuotaExceeded",
             Self::Moved { .. } => "NamespaceChanged",
             Self::Forgotten => "Refused",
         }

@@ -5,16 +5,15 @@ use std::time::Duration;
 use crd::{Cluster, ClusterOperation, Phase, ResolvedInputs};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Secret;
+use kube::ResourceExt;
 use kube::runtime::controller::Action;
 use kube::runtime::events::EventType;
-use kube::{Api, ResourceExt};
-use serde_json::json;
 
 use crate::children::{self, NotCreated};
-use crate::context::{Context, is_owned_by, now};
+use crate::context::{Context, now};
 use crate::error::Error;
 use crate::expectations::Written;
-use crate::finish::{conclude, finish_stopped, get_cluster, refuse, write_entries};
+use crate::finish::{conclude, finish, finish_stopped, get_cluster, refuse, write_entries};
 use crate::inputs::{self, ReadError};
 use crate::observe;
 use crate::outcome::{self, Outcome};
@@ -22,13 +21,11 @@ use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::snapshot;
 use crate::tombstone::{self, abandon};
-use crate::{build, history, status, turn, validate};
+use crate::waiting::{has_room, hold, missing, wait, wait_for_slot, waited};
+use crate::{build, history, turn, validate};
 
 /// How often it looks again when the Cluster changes under its hands.
 const ATTEMPTS: usize = 5;
-
-/// Why a status says that it waits for `--max-running`.
-const SLOT: &str = "TooManyRunning";
 
 /// Starts an operation whose turn it is; else says what it waits for.
 pub(crate) async fn start(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
@@ -110,13 +107,10 @@ pub(crate) async fn resume(ctx: &Context, operation: &ClusterOperation) -> Resul
     }
     let cluster = get_cluster(ctx, &operation.spec.cluster).await?;
     let noted = operation.status.as_ref().and_then(|status| status.job_ref.clone());
-    if let Some(namespace) = history::namespace(&operation, cluster.as_ref()) {
-        let jobs: Api<Job> = Api::namespaced(ctx.client.clone(), &namespace);
-        let job =
-            jobs.get_opt(&crd::job_name(&operation.name_any())).await.map_err(Error::while_doing("read a Job"))?;
-        if let Some(job) = job.filter(|job| is_owned_by(job, &operation)) {
-            return observe::observe(ctx, &operation, &job).await;
-        }
+    if let Some(namespace) = history::namespace(&operation, cluster.as_ref())
+        && let Some(job) = children::read_job(&ctx.client, &operation, &namespace).await?
+    {
+        return observe::observe(ctx, &operation, &job).await;
     }
     let claim = cluster
         .as_ref()
@@ -185,8 +179,11 @@ async fn evaluate(
 async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, plan: &Plan) -> Result<Action, Error> {
     let token = format!("{:032x}", rand::random::<u128>());
     match create_children(ctx, operation, cluster, plan, &token).await {
-        Ok((job, _)) if tombstone::outcome(&job).is_some() => observe::observe(ctx, operation, &job).await,
-        Ok((job, inputs)) => {
+        Ok(Children::Ended(outcome)) => finish(ctx, operation, &outcome).await,
+        Ok(Children::Job(job, _)) if tombstone::outcome(&*job).is_some() => {
+            observe::observe(ctx, operation, &job).await
+        }
+        Ok(Children::Job(job, inputs)) => {
             let (uid, on) = (operation.metadata.uid.clone().unwrap_or_default(), cluster.metadata.uid.clone());
             ctx.expectations.wrote(&uid, Written::Started { version: None, on: on.clone() });
             let job = observe::reference(&job);
@@ -206,6 +203,9 @@ async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, 
         Err(NotCreated::Refused(refusal @ Refusal::Foreign { kind: "Job", .. })) => {
             finish_stopped(ctx, operation, &Outcome::refused(&refusal, &now())).await
         }
+        Err(NotCreated::Refused(refusal @ Refusal::QuotaFull { .. })) => {
+            hold(ctx, operation, refusal.reason(), &refusal.to_string()).await
+        }
         Err(NotCreated::Refused(refusal)) => {
             abandon(ctx, operation, Some(cluster), &Outcome::refused(&refusal, &now())).await
         }
@@ -222,15 +222,26 @@ async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, 
     }
 }
 
+/// What stands where the children would be.
+enum Children {
+    /// The Job, or its tombstone, and the inputs it was made for.
+    Job(Box<Job>, ResolvedInputs),
+    /// A tombstone in place of the inputs: no Job is made any more.
+    Ended(Outcome),
+}
+
 async fn create_children(
     ctx: &Context,
     operation: &ClusterOperation,
     cluster: &Cluster,
     plan: &Plan,
     token: &str,
-) -> Result<(Job, ResolvedInputs), NotCreated> {
+) -> Result<Children, NotCreated> {
     let secret: Secret =
         children::create(&ctx.client, operation, "Secret", &build::inputs(operation, plan, token)).await?;
+    if let Some(outcome) = tombstone::outcome(&secret) {
+        return Ok(Children::Ended(outcome));
+    }
     // The one that is there, not the one just built: after a crash it is the older one that the Job gets to see.
     let inputs = snapshot::resolved(&secret);
     let deadline = i64::try_from(ctx.config.default_deadline.as_secs()).unwrap_or(i64::MAX);
@@ -238,55 +249,5 @@ async fn create_children(
     let job = build::job(operation, cluster, &secret, build::Settings { deadline, forks });
     let job = children::create(&ctx.client, operation, "Job", &job).await?;
     ctx.secrets.keep(ctx, operation, &secret);
-    Ok((job, inputs))
-}
-
-/// Refuses, but for what a `kubectl apply` of a whole folder may still bring.
-async fn missing(
-    ctx: &Context,
-    operation: &ClusterOperation,
-    cluster: Option<Cluster>,
-    refusal: &Refusal,
-) -> Result<Action, Error> {
-    let age = operation
-        .metadata
-        .creation_timestamp
-        .as_ref()
-        .map_or(i64::MAX, |since| now().0.as_second() - since.0.as_second());
-    let patience = i64::try_from(ctx.config.patience.as_secs()).unwrap_or(i64::MAX);
-    if !refusal.may_pass() || age >= patience {
-        return refuse(ctx, operation, cluster, refusal).await;
-    }
-    wait(ctx, operation, "WaitsForInputs", &format!("{refusal} It is looked for until {patience} s after submission."))
-        .await?;
-    Ok(Action::requeue(Duration::from_secs(1)))
-}
-
-fn waited(operation: &ClusterOperation) -> bool {
-    operation.status.as_ref().is_some_and(|status| crd::is_true(&status.conditions, crd::condition::QUEUED))
-}
-
-fn has_room(ctx: &Context, operation: &ClusterOperation) -> bool {
-    let running = turn::running_uids(&ctx.stores.clusters.state());
-    let uid = operation.metadata.uid.as_deref().unwrap_or_default();
-    ctx.expectations.has_room(uid, &running, ctx.config.max_running)
-}
-
-async fn wait_for_slot(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
-    ctx.want_slot();
-    let message = format!("It waits until fewer than {} operations run (--max-running).", ctx.config.max_running);
-    wait(ctx, operation, SLOT, &message).await
-}
-
-/// Says what it waits for, once.
-async fn wait(ctx: &Context, operation: &ClusterOperation, reason: &str, message: &str) -> Result<Action, Error> {
-    if let Some(status) = status::queued(operation, reason, message, &now()) {
-        let version = operation.metadata.resource_version.as_deref();
-        let written = ctx.patch_status(&ctx.operations(), &operation.name_any(), version, json!(status)).await?;
-        // That the whole server is busy is no news of one operation, and would be its thirteenth request.
-        if written.is_some() && !waited(operation) && reason != SLOT {
-            ctx.tell(operation, EventType::Normal, "Queued", message).await;
-        }
-    }
-    Ok(Action::await_change())
+    Ok(Children::Job(Box::new(job), inputs))
 }

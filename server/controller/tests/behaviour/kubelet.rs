@@ -89,7 +89,9 @@ impl Kubelet {
         let jobs: Api<Job> = Api::namespaced(client.clone(), &namespace);
         let secrets: Api<Secret> = Api::namespaced(client.clone(), &namespace);
         let inputs = secrets.get(&format!("{operation}-inputs")).await.expect("the snapshot is there before the Job");
-        let text = |key: &str| String::from_utf8(inputs.data.as_ref().unwrap()[key].0.clone()).unwrap();
+        // A volume of a key that is not there can't be mounted, and the container never starts.
+        let Some(data) = inputs.data else { return };
+        let text = |key: &str| String::from_utf8(data[key].0.clone()).unwrap();
         self.runs.lock().unwrap().push(Run { operation: operation.clone(), hosts_yml: text("hosts.yml"), beside });
         let pods: Api<Pod> = Api::namespaced(client.clone(), &namespace);
         let pod = start_pod(&pods, &job).await;

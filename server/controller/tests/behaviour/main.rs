@@ -10,6 +10,7 @@ mod kubelet;
 mod masking;
 mod races;
 mod references;
+mod refusals;
 mod relay;
 mod restoring;
 mod retention;

@@ -12,10 +12,10 @@ use crate::kubelet::end_pods_of;
 use crate::relay::Relay;
 use crate::world::{HOSTS, NAMESPACE, World, eventually, message, phase, reason};
 
-const JOBS: &str = "POST /apis/batch/v1/namespaces/lab/jobs";
+pub(crate) const JOBS: &str = "POST /apis/batch/v1/namespaces/lab/jobs";
 
 /// A controller that has taken the turn for `a` and is about to create its Job.
-async fn about_to_create(world: &mut World) -> Arc<Relay> {
+pub(crate) async fn about_to_create(world: &mut World) -> Arc<Relay> {
     let late = Arc::new(Relay::default());
     late.hold_back(JOBS);
     world.start_controller_behind(late.clone()).await;

@@ -27,6 +27,8 @@ pub(crate) struct Relay {
     pub(crate) hide_pods: AtomicBool,
     /// Requests that contain this text wait until it is taken away.
     gate: tokio::sync::watch::Sender<Option<String>>,
+    /// Requests that contain the first text are refused with 403 and the second one.
+    refused: Mutex<Vec<(String, String)>>,
     /// All watches arrive this much later.
     pub(crate) delay_watches: Mutex<Option<Duration>>,
 }
@@ -56,6 +58,16 @@ impl Relay {
     /// Lets them through, late.
     pub(crate) fn let_through(&self) {
         self.gate.send_replace(None);
+    }
+
+    /// Refuses the requests that contain `text`, as an admission policy or a quota would.
+    pub(crate) fn refuse(&self, text: &str, why: &str) {
+        self.refused.lock().unwrap().push((text.to_owned(), why.to_owned()));
+    }
+
+    /// Refuses nothing any more.
+    pub(crate) fn allow(&self) {
+        self.refused.lock().unwrap().clear();
     }
 
     /// Whether a request was made, held back ones included.
@@ -89,6 +101,10 @@ impl Relay {
         }
         let open = |held: &Option<String>| held.as_ref().is_none_or(|text| !what.contains(text));
         drop(self.gate.subscribe().wait_for(open).await);
+        let refused = self.refused.lock().unwrap().iter().find(|(text, _)| what.contains(text)).cloned();
+        if let Some((_, why)) = refused {
+            return Ok(forbidden(&why));
+        }
         let response = behind.send(request).await;
         let limit = *self.cut_after.lock().unwrap();
         if counts && limit.is_some_and(|limit| self.passed.fetch_add(1, Ordering::SeqCst) + 1 >= limit) {
@@ -97,6 +113,14 @@ impl Relay {
         }
         Ok(response?.map(|body| body.map_err(kube_error).boxed_unsync()))
     }
+}
+
+fn forbidden(why: &str) -> Answer {
+    let status = serde_json::json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "code": 403, "reason": "Forbidden", "message": why});
+    let body = http_body_util::Full::new(bytes::Bytes::from(status.to_string()));
+    let body = body.map_err(|never: std::convert::Infallible| match never {}).boxed_unsync();
+    Response::builder().status(403).header("content-type", "application/json").body(body).unwrap()
 }
 
 fn kube_error(error: impl std::error::Error + Send + Sync + 'static) -> kube::Error {

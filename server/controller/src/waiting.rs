@@ -1,0 +1,100 @@
+//! What an operation says while it waits.
+
+use std::time::Duration;
+
+use crd::{Cluster, ClusterOperation, Phase};
+use kube::ResourceExt;
+use kube::runtime::controller::Action;
+use kube::runtime::events::EventType;
+use serde_json::json;
+
+use crate::context::{Context, now};
+use crate::error::Error;
+use crate::finish::refuse;
+use crate::refusal::Refusal;
+use crate::status::{self, Start};
+use crate::turn;
+
+/// Why a status says that it waits for `--max-running`.
+const SLOT: &str = "TooManyRunning";
+/// When to look again whether the API now takes what it refused: nothing tells of a quota or a policy that changed.
+const REFUSED: Duration = Duration::from_secs(30);
+
+/// Refuses, but for what a `kubectl apply` of a whole folder may still bring.
+pub(crate) async fn missing(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    cluster: Option<Cluster>,
+    refusal: &Refusal,
+) -> Result<Action, Error> {
+    let age = operation
+        .metadata
+        .creation_timestamp
+        .as_ref()
+        .map_or(i64::MAX, |since| now().0.as_second() - since.0.as_second());
+    let patience = i64::try_from(ctx.config.patience.as_secs()).unwrap_or(i64::MAX);
+    if !refusal.may_pass() || age >= patience {
+        return refuse(ctx, operation, cluster, refusal).await;
+    }
+    wait(ctx, operation, "WaitsForInputs", &format!("{refusal} It is looked for until {patience} s after submission."))
+        .await?;
+    Ok(Action::requeue(Duration::from_secs(1)))
+}
+
+/// It has said that it waits.
+pub(crate) fn waited(operation: &ClusterOperation) -> bool {
+    operation.status.as_ref().is_some_and(|status| crd::is_true(&status.conditions, crd::condition::QUEUED))
+}
+
+/// Fewer than `--max-running` operations run.
+pub(crate) fn has_room(ctx: &Context, operation: &ClusterOperation) -> bool {
+    let running = turn::running_uids(&ctx.stores.clusters.state());
+    let uid = operation.metadata.uid.as_deref().unwrap_or_default();
+    ctx.expectations.has_room(uid, &running, ctx.config.max_running)
+}
+
+/// Says that it waits for `--max-running`.
+pub(crate) async fn wait_for_slot(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
+    ctx.want_slot();
+    let message = format!("It waits until fewer than {} operations run (--max-running).", ctx.config.max_running);
+    wait(ctx, operation, SLOT, &message).await
+}
+
+/// Says what it waits for, once.
+pub(crate) async fn wait(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    reason: &str,
+    message: &str,
+) -> Result<Action, Error> {
+    if let Some(status) = status::queued(operation, reason, message, &now()) {
+        let version = operation.metadata.resource_version.as_deref();
+        let written = ctx.patch_status(&ctx.operations(), &operation.name_any(), version, json!(status)).await?;
+        // That the whole server is busy is no news of one operation, and would be its thirteenth request.
+        if written.is_some() && !waited(operation) && reason != SLOT {
+            ctx.tell(operation, EventType::Normal, "Queued", message).await;
+        }
+    }
+    Ok(Action::await_change())
+}
+
+/// Keeps the turn of an operation that the API lets neither start nor end, says why, and tries again.
+pub(crate) async fn hold(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    reason: &str,
+    message: &str,
+) -> Result<Action, Error> {
+    let message = format!("{message} It keeps the cluster's turn and is tried again every {} s.", REFUSED.as_secs());
+    let message = crate::sentence::cut(&crd::Masker::default().value(message), 1000);
+    let Some(began) = operation.status.as_ref().filter(|status| status.status == Phase::Running) else {
+        wait(ctx, operation, reason, &message).await?;
+        return Ok(Action::requeue(REFUSED));
+    };
+    let start = Start { job: began.job_ref.clone().unwrap_or_default(), inputs: None, engine: None };
+    if let Some(status) = status::running(operation, start, reason, &message, &now()) {
+        let version = operation.metadata.resource_version.as_deref();
+        ctx.patch_status(&ctx.operations(), &operation.name_any(), version, json!(status)).await?;
+    }
+    Ok(Action::requeue(REFUSED))
+}

@@ -1,0 +1,128 @@
+//! What the API refuses by policy or quota: a turn is given on only where no Job can run any more.
+
+use std::sync::Arc;
+
+use crd::Phase;
+use k8s_openapi::api::core::v1::Secret;
+use kube::api::{Patch, PatchParams};
+use kube::{Api, ResourceExt};
+use serde_json::json;
+
+use crate::races::{JOBS, about_to_create};
+use crate::relay::Relay;
+use crate::world::{NAMESPACE, World, eventually, message, phase, reason};
+
+const SECRETS: &str = "POST /api/v1/namespaces/lab/secrets";
+const POLICY: &str = "admission webhook \"images.example.com\" denied the request: image not allowed";
+const QUOTA: &str = "jobs.batch \"x\" is forbidden: exceeded quota: few, requested: count/jobs.batch=1";
+
+/// A world with the cluster `prod` and one controller, and what that is refused.
+async fn world(refused: &[(&str, &str)]) -> (World, Arc<Relay>) {
+    let mut world = World::without_controller().await;
+    let relay = Arc::new(Relay::default());
+    refused.iter().for_each(|(text, why)| relay.refuse(text, why));
+    world.start_controller_behind(relay.clone()).await;
+    world.cluster("prod").await;
+    (world, relay)
+}
+
+/// Any change of an operation makes the controller look at it, before it would by itself.
+async fn touch(world: &World, name: &str) {
+    let patch = Patch::Merge(json!({"metadata": {"annotations": {"example.com/touched": "yes"}}}));
+    world.operations().patch(name, &PatchParams::default(), &patch).await.unwrap();
+}
+
+#[tokio::test]
+async fn k2_a_job_that_comes_after_its_tombstone_was_refused_finds_no_inputs_and_runs_nothing() {
+    let mut world = World::without_controller().await;
+    let late = about_to_create(&mut world).await;
+    let refused = Arc::new(Relay::default());
+    refused.refuse(JOBS, POLICY);
+    world.cancel("a").await;
+    world.start_controller_behind(refused.clone()).await;
+    assert_eq!(reason(&world.finished("a").await), "Cancelled");
+    refused.allow();
+    world.submit("b", "prod", "hold").await;
+    eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("the turn was given on");
+    // The policy let it in, after all.
+    late.let_through();
+    let job = eventually(async || world.jobs().get_opt("kubeonkube-a-job").await.unwrap()).await.expect("a Job of a");
+    let suspended = async || world.jobs().get(&job.name_any()).await.unwrap().spec.unwrap().suspend == Some(true);
+    eventually(async || suspended().await.then_some(())).await.expect("it is stopped");
+    world.kubelet.release("b");
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(world.kubelet.runs_of("a"), 0);
+    assert_eq!(reason(&world.finished("a").await), "Cancelled");
+}
+
+#[tokio::test]
+async fn a_job_that_a_policy_refuses_ends_its_operation_and_gives_the_turn_on() {
+    let (world, relay) = world(&[(JOBS, POLICY)]).await;
+    world.submit("a", "prod", "ok").await;
+    let message = world.refused("a", "NotCreated").await;
+    assert!(message.contains("image not allowed"), "{message}");
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
+    assert_eq!(secrets.get("a-inputs").await.unwrap().data, None, "there is nothing left to run");
+    relay.allow();
+    world.submit("b", "prod", "ok").await;
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+}
+
+#[tokio::test]
+async fn k2_an_operation_whose_inputs_were_taken_away_ends_so_after_a_crash_too() {
+    let (mut world, relay) = world(&[(JOBS, POLICY)]).await;
+    let result = "PATCH /apis/kubeonkube.clay.io/v1alpha1/clusteroperations/a?";
+    relay.hold_back(result);
+    world.submit("a", "prod", "ok").await;
+    eventually(async || relay.asked(result).then_some(())).await.expect("it is about to write the result");
+    world.kill_controller();
+    world.start_controller().await;
+    let message = world.refused("a", "NotCreated").await;
+    assert!(message.contains("image not allowed"), "{message}");
+    world.submit("b", "prod", "ok").await;
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+}
+
+#[tokio::test]
+async fn a_full_quota_is_waited_for_and_named() {
+    let (world, relay) = world(&[(JOBS, QUOTA)]).await;
+    world.submit("a", "prod", "ok").await;
+    let a = world.operation_that("a", "wait for the quota", |a| reason(a) == "QuotaExceeded").await;
+    assert!(message(&a).contains("A quota of namespace `lab` is full") && message(&a).contains("exceeded quota: few"));
+    world.submit("b", "prod", "ok").await;
+    world.operation_that("b", "wait for a", |b| message(b).contains("operation a")).await;
+    relay.allow();
+    touch(&world, "a").await;
+    for name in ["a", "b"] {
+        assert_eq!(phase(&world.finished(name).await), Phase::Succeeded);
+        assert_eq!(world.kubelet.runs_of(name), 1);
+    }
+}
+
+#[tokio::test]
+async fn what_waits_for_a_quota_is_cancelled_at_once() {
+    let (world, relay) = world(&[(JOBS, QUOTA)]).await;
+    world.submit("a", "prod", "ok").await;
+    world.operation_that("a", "wait for the quota", |a| reason(a) == "QuotaExceeded").await;
+    world.cancel("a").await;
+    world.refused("a", "Cancelled").await;
+    relay.allow();
+    world.submit("b", "prod", "ok").await;
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+}
+
+#[tokio::test]
+async fn a_turn_is_kept_with_a_visible_reason_while_nothing_can_rule_a_job_out() {
+    let (world, relay) = world(&[(JOBS, POLICY), (SECRETS, POLICY)]).await;
+    world.submit("a", "prod", "ok").await;
+    let a = world.operation_that("a", "keep its turn", |a| reason(a) == "NotCreated").await;
+    assert!(message(&a).contains("image not allowed") && message(&a).contains("keeps the cluster's turn"));
+    assert!(message(&a).contains("delete the operation"), "{}", message(&a));
+    assert_eq!(phase(&a), Phase::Pending);
+    world.submit("b", "prod", "ok").await;
+    world.operation_that("b", "wait for a", |b| message(b).contains("operation a")).await;
+    world.delete("a").await;
+    relay.allow();
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(world.kubelet.runs_of("a"), 0);
+}
