@@ -34,6 +34,7 @@ mod settle;
 mod snapshot;
 mod start;
 mod status;
+mod termination;
 mod tombstone;
 mod trigger;
 mod turn;

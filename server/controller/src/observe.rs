@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crd::{ClusterOperation, JobRef, Phase, ResolvedInputs, Time};
+use crd::{ClusterOperation, JobRef, Masker, Phase, ResolvedInputs, Time};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::{ListParams, Patch};
@@ -43,18 +43,22 @@ pub(crate) async fn observe(ctx: &Context, operation: &ClusterOperation, job: &J
     if operation.spec.cancel == Some(true) && !verdict::is_finished(job) {
         suspend(ctx, job).await?;
     }
-    let pod = ctx.stores.pod_of(job);
-    let mut verdict = verdict::judge(&operation, job, pod.as_deref(), false, &now());
+    let mut pod = ctx.stores.pod_of(job).map(|pod| Pod::clone(&pod));
+    let mut verdict = verdict::judge(&operation, job, pod.as_ref(), false, &now());
     if verdict == Verdict::Unclear {
         if since_end(job) < LATE {
             return Ok(Action::requeue(LATE));
         }
-        let pod = list_pods(ctx, job).await?;
+        pod = list_pods(ctx, job).await?;
         verdict = verdict::judge(&operation, job, pod.as_ref(), true, &now());
     }
     match verdict {
-        Verdict::Ended(mut outcome) => {
+        Verdict::Ended(outcome) => {
             let masker = ctx.secrets.masker(ctx, &operation, job).await?;
+            let (mut outcome, masker) = match masker {
+                Some(masker) => (outcome, masker),
+                None => (verdict::unquoted(&operation, job, pod.as_ref(), outcome, &now()), Masker::default()),
+            };
             outcome.message = cut(&masker.value(outcome.message), 1000);
             let action = finish_stopped(ctx, &operation, &outcome).await?;
             ctx.secrets.forget(&operation);

@@ -19,7 +19,7 @@ pub(crate) struct Secrets {
     inputs: Mutex<HashMap<String, Inputs>>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Inputs {
     text: String,
     token: Option<String>,
@@ -37,19 +37,25 @@ impl Secrets {
         inputs.insert(operation.uid().unwrap_or_default(), Inputs::of(snapshot));
     }
 
-    /// Hides in a text what is secret in the run of `operation`.
-    pub(crate) async fn masker(&self, ctx: &Context, operation: &ClusterOperation, job: &Job) -> Result<Masker, Error> {
+    /// Hides in a text what is secret in the run of `operation`. None where its inputs are gone: then nobody knows what is, and
+    /// nothing of what the run said may be repeated.
+    pub(crate) async fn masker(
+        &self,
+        ctx: &Context,
+        operation: &ClusterOperation,
+        job: &Job,
+    ) -> Result<Option<Masker>, Error> {
         let kept = self.locked().get(&operation.uid().unwrap_or_default()).cloned();
         let inputs = match kept {
-            Some(inputs) => inputs,
+            Some(inputs) => Some(inputs),
             None => {
                 let secrets: Api<Secret> = Api::namespaced(ctx.client.clone(), &job.namespace().unwrap_or_default());
                 let snapshot = secrets.get_opt(&crd::inputs_name(&operation.name_any())).await;
                 let snapshot = snapshot.map_err(Error::while_doing("read a snapshot"))?;
-                snapshot.as_ref().map(Inputs::of).unwrap_or_default()
+                snapshot.filter(|snapshot| snapshot::is_whole(snapshot, operation)).as_ref().map(Inputs::of)
             }
         };
-        Ok(Masker::new(&inputs.text, inputs.token.as_deref()))
+        Ok(inputs.map(|inputs| Masker::new(&inputs.text, inputs.token.as_deref())))
     }
 
     /// It is over.

@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, ResourceExt};
 
 use crate::changed;
-use crate::context::Context;
+use crate::context::{Context, is_owned_by};
 use crate::inputs::Found;
 use crate::refusal::Refusal;
 
@@ -23,6 +23,12 @@ pub(crate) fn resolved(secret: &Secret) -> ResolvedInputs {
         host_count: u32::try_from(names.len()).unwrap_or(u32::MAX),
         hosts: names.into_iter().take(NAMES).collect(),
     }
+}
+
+/// The inputs of this very operation: not a namesake's, not a tombstone in their place.
+pub(crate) fn is_whole(secret: &Secret, operation: &ClusterOperation) -> bool {
+    let has = |key| secret.data.as_ref().is_some_and(|data| data.contains_key(key));
+    is_owned_by(secret, operation) && [crd::KEY_HOSTS, crd::KEY_VARS, "token"].into_iter().all(has)
 }
 
 /// What changed since the inputs that were confirmed, if some operation ran with exactly those and its snapshot is still there.

@@ -7,6 +7,7 @@ use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
 
 use crate::outcome::Outcome;
 use crate::sentence::{cut, list};
+use crate::termination::{self, terminated, termination};
 
 /// What can be said about a run now.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,6 +95,28 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
     }
 }
 
+/// The end of a run of which nobody knows any more what is secret: `quoted` is what would be said if it were known.
+pub(crate) fn unquoted(
+    operation: &ClusterOperation,
+    job: &Job,
+    pod: Option<&Pod>,
+    quoted: Outcome,
+    now: &Time,
+) -> Outcome {
+    let pod = pod.map(|pod| termination::without_words(operation, pod));
+    match judge(operation, job, pod.as_ref(), true, now) {
+        Verdict::Ended(outcome) if outcome.message != quoted.message => Outcome {
+            message: format!(
+                "{} Its inputs (Secret {}) are gone, and with them the knowledge of what is secret, so nothing of what the run said is repeated here.",
+                outcome.message,
+                crd::inputs_name(operation.metadata.name.as_deref().unwrap_or_default())
+            ),
+            ..outcome
+        },
+        _ => quoted,
+    }
+}
+
 /// The Job has ended.
 pub(crate) fn is_finished(job: &Job) -> bool {
     holds(job, "Complete").or_else(|| holds(job, "Failed")).is_some()
@@ -114,11 +137,6 @@ fn holds<'a>(job: &'a Job, kind: &str) -> Option<&'a JobCondition> {
     job.status.as_ref()?.conditions.as_ref()?.iter().find(|c| c.type_ == kind && c.status == "True")
 }
 
-fn terminated(pod: &Pod) -> Option<&ContainerStateTerminated> {
-    let containers = pod.status.as_ref()?.container_statuses.as_ref()?;
-    containers.iter().find(|container| container.name == PRODUCT)?.state.as_ref()?.terminated.as_ref()
-}
-
 /// What the pod waits for, where that is worth a sentence: somebody has to do something about it, or it takes long.
 fn waiting(pod: &Pod) -> Option<String> {
     let containers = pod.status.as_ref()?.container_statuses.as_ref()?;
@@ -137,10 +155,6 @@ fn waiting(pod: &Pod) -> Option<String> {
 fn is_disrupted(pod: &Pod) -> bool {
     let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());
     conditions.is_some_and(|all| all.iter().any(|c| c.type_ == "DisruptionTarget" && c.status == "True"))
-}
-
-fn termination(state: &ContainerStateTerminated) -> Option<Termination> {
-    serde_json::from_str::<Termination>(state.message.as_deref()?).ok().filter(|said| said.v == 1)
 }
 
 fn end(job: &Job, terminated: Option<&ContainerStateTerminated>, now: &Time) -> Time {

@@ -189,3 +189,25 @@ fn a_pod_that_cannot_start_says_why() {
     );
     assert!(matches!(said(&waiting("ContainerCreating")), Verdict::Running { reason: "Running", .. }));
 }
+
+#[test]
+fn without_the_inputs_only_numbers_are_repeated_and_what_is_left_out_is_said() {
+    let said = |change: fn(&mut Value)| {
+        let (job, pod) = (ended_job("Failed", "BackoffLimitExceeded"), ended_pod(2, "Error", &summary(2, change)));
+        let Verdict::Ended(quoted) = judge(&operation(false), &job, Some(&pod), true, &now()) else {
+            panic!("not ended")
+        };
+        unquoted(&operation(false), &job, Some(&pod), quoted, &now()).message
+    };
+    let words: [fn(&mut Value); 5] = [
+        |said| said["message"] = json!("cannot open hush"),
+        |said| (said["cancelled"], said["running"]) = (json!(true), json!({"task": "hush", "hosts": ["hush"]})),
+        |said| said["failures"] = json!([{"host": "hush", "task": "hush", "message": "hush"}]),
+        |said| said["steps"][0]["title"] = json!("hush"),
+        |said| *said = json!("hush"),
+    ];
+    for change in words {
+        let message = said(change);
+        assert!(!message.contains("hush") && message.contains("are gone"), "{message}");
+    }
+}

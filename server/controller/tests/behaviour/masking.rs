@@ -1,11 +1,12 @@
 //! Status and Events have more readers than the inputs of a run: they say no secret, as the log doesn't.
 
 use crd::Phase;
+use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::api::events::v1::Event;
-use kube::api::ListParams;
+use kube::api::{DeleteParams, ListParams};
 use kube::{Api, ResourceExt};
 
-use crate::world::{World, eventually, message, phase};
+use crate::world::{NAMESPACE, World, eventually, message, phase, reason};
 
 #[tokio::test]
 async fn neither_status_nor_events_nor_annotations_say_a_secret_of_the_inputs() {
@@ -21,6 +22,31 @@ async fn neither_status_nor_events_nor_annotations_say_a_secret_of_the_inputs() 
     world.start_controller().await;
     world.kubelet.release("b");
     tells_nothing(&world, "b").await;
+}
+
+#[tokio::test]
+async fn when_the_inputs_are_gone_nothing_of_what_a_run_said_is_repeated() {
+    let mut world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "hold-leak").await;
+    world.operation_that("a", "run", |a| phase(a) == Phase::Running).await;
+    eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.expect("it runs");
+    world.stop_controller().await;
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
+    secrets.delete("a-inputs", &DeleteParams::default()).await.unwrap();
+    world.start_controller().await;
+    world.kubelet.release("a");
+    let a = world.finished("a").await;
+    assert_eq!((phase(&a), reason(&a)), (Phase::Failed, "TaskFailed"), "what numbers tell is still told");
+    let (said, story) = (message(&a), world.story("a").await);
+    assert!(
+        said.starts_with("ping.yml: 1 failed, 0 unreachable of 2 hosts. Its inputs (Secret a-inputs) are gone"),
+        "{said}"
+    );
+    assert_eq!(story.last().map(|(_, note)| note.as_str()), Some(said));
+    for text in [serde_json::to_string(&a).unwrap(), format!("{story:?}")] {
+        assert!(!text.contains("login") && !text.contains("hunter22") && !text.contains("pa55word"), "{text}");
+    }
 }
 
 #[tokio::test]
