@@ -21,7 +21,7 @@ use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::snapshot;
 use crate::tombstone::{self, abandon};
-use crate::waiting::{has_room, hold, missing, wait, wait_for_slot, waited};
+use crate::waiting::{has_room, hold, missing, wait, wait_for_slot, waited, waited_for_slot};
 use crate::{build, history, turn, validate};
 
 /// How often it looks again when the Cluster changes under its hands.
@@ -192,8 +192,9 @@ async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, 
             let version = written.and_then(|written| written.metadata.resource_version);
             let news = version.is_some();
             ctx.expectations.wrote(&uid, Written::Started { version, on });
-            // The limit is twelve requests. Of one that waited and had much to read, the conditions alone say that it began.
-            if news && !(waited(operation) && plan.reads > 2) {
+            // The limit is twelve requests. Of one that waited and had much to read, or took the turn itself after it waited for a
+            // slot, the conditions alone say that it began.
+            if news && !(waited(operation) && (plan.reads > 2 || waited_for_slot(operation))) {
                 let hosts = format!("{hosts} {}", if hosts == 1 { "host" } else { "hosts" });
                 let note = format!("Its Job {}/{} was created for {hosts}.", job.namespace, job.name);
                 ctx.tell(operation, EventType::Normal, "Started", &note).await;

@@ -46,6 +46,11 @@ pub(crate) fn waited(operation: &ClusterOperation) -> bool {
     operation.status.as_ref().is_some_and(|status| crd::is_true(&status.conditions, crd::condition::QUEUED))
 }
 
+/// The last thing it waited for was a slot.
+pub(crate) fn waited_for_slot(operation: &ClusterOperation) -> bool {
+    waited(operation) && operation.status.as_ref().and_then(|status| status.reason.as_deref()) == Some(SLOT)
+}
+
 /// Fewer than `--max-running` operations run.
 pub(crate) fn has_room(ctx: &Context, operation: &ClusterOperation) -> bool {
     let running = turn::running_uids(&ctx.stores.clusters.state());
@@ -70,8 +75,7 @@ pub(crate) async fn wait(
     if let Some(status) = status::queued(operation, reason, message, &now()) {
         let version = operation.metadata.resource_version.as_deref();
         let written = ctx.patch_status(&ctx.operations(), &operation.name_any(), version, json!(status)).await?;
-        // That the whole server is busy is no news of one operation, and would be its thirteenth request.
-        if written.is_some() && !waited(operation) && reason != SLOT {
+        if written.is_some() && !waited(operation) {
             ctx.tell(operation, EventType::Normal, "Queued", message).await;
         }
     }

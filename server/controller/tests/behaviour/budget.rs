@@ -59,6 +59,31 @@ async fn who_waits_for_a_slot_reads_no_inputs_until_there_is_one() {
 }
 
 #[tokio::test]
+async fn an_operation_that_waits_for_a_slot_takes_at_most_12_requests_too() {
+    let mut world = World::without_controller().await;
+    world.config.max_running = 1;
+    world.start_controller().await;
+    for name in ["x", "y"] {
+        world.config_map(&format!("{name}-known-hosts"), &[("known_hosts", "m1 ssh-ed25519 AAAA\n")]).await;
+        world.cluster(name).await;
+        world.marked(&format!("{name}-known-hosts")).await;
+        world.cluster_that(name, "know its inputs", ready).await;
+    }
+    let before = world.controller().relay.requests.lock().unwrap().len();
+    world.submit("on-x", "x", "hold").await;
+    world.operation_that("on-x", "run", |operation| reason(operation) == "Running").await;
+    world.submit("on-y", "y", "ok").await;
+    world.operation_that("on-y", "wait", |operation| reason(operation) == "TooManyRunning").await;
+    world.kubelet.release("on-x");
+    for name in ["on-x", "on-y"] {
+        world.finished(name).await;
+        world.story(name).await;
+    }
+    let spent = world.controller().relay.requests.lock().unwrap()[before..].to_vec();
+    assert!(spent.len() <= 2 * BUDGET, "{} requests for two operations: {spent:#?}", spent.len());
+}
+
+#[tokio::test]
 async fn open_and_finished_operations_cost_nothing_while_nothing_happens() {
     let world = World::new().await;
     world.cluster("prod").await;

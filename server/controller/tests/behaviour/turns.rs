@@ -71,8 +71,16 @@ async fn who_waits_for_a_slot_says_so() {
     }
     let waiting = world.operation_that("on-y", "wait", |operation| reason(operation) == "TooManyRunning").await;
     assert!(message(&waiting).contains("--max-running"));
+    world.submit("second", "y", "ok").await;
+    world.operation_that("second", "wait for its cluster", |operation| reason(operation) == "ClusterBusy").await;
     world.kubelet.release("on-x");
     world.operation_that("on-y", "run", |operation| phase(operation) == Phase::Running).await;
+    world.kubelet.release("on-y");
+    let queued = |story: Vec<(String, String)>| -> Vec<String> {
+        story.into_iter().filter(|(reason, _)| reason == "Queued").map(|(_, note)| note).collect()
+    };
+    assert_eq!(queued(world.story("on-y").await), [message(&waiting)], "an Event says it, once");
+    assert_eq!(queued(world.story("second").await), ["It waits for operation on-y on cluster y."]);
 }
 
 #[tokio::test]
