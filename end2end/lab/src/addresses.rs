@@ -27,6 +27,13 @@ pub(crate) const fn node(number: u8) -> Ipv4Addr {
     Ipv4Addr::new(10, 77, 0, 200 + number)
 }
 
+/// The hardware address of whoever has this address. A machine that boots again keeps it, as one with a network card
+/// does: with another one its neighbours would send to the old for half a minute.
+pub(crate) fn hardware(address: Ipv4Addr) -> String {
+    let [a, b, c, d] = address.octets();
+    format!("02:00:{a:02x}:{b:02x}:{c:02x}:{d:02x}")
+}
+
 /// The pods of one node.
 pub(crate) fn pods_of_node(number: u8) -> String {
     format!("10.78.{number}.0/24")

@@ -14,7 +14,7 @@ impl Layout {
     pub fn of_this_checkout() -> Self {
         let folder =
             std::env::var_os("KUBEONKUBE_LAB_DIR").map_or_else(|| workspace().join("target/lab"), PathBuf::from);
-        Self { folder }
+        Self { folder: without_links(&folder) }
     }
 
     /// Built parts, `<name>-<key>`; they outlive every lab.
@@ -44,6 +44,18 @@ impl Layout {
     }
 }
 
+/// The same folder by its own path: runc refuses a root behind a link, and `target/lab` may be one to a larger disk.
+/// What doesn't exist yet is kept as it is.
+fn without_links(folder: &Path) -> PathBuf {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let real = folder.ancestors().find_map(|part| {
+        let rest = folder.strip_prefix(part).ok()?;
+        Some(part.canonicalize().ok()?.join(rest))
+    });
+    // A join with nothing would end in a slash.
+    real.map_or(folder, |real| real.components().collect())
+}
+
 /// The root of the repository.
 pub(crate) fn workspace() -> PathBuf {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -53,4 +65,21 @@ pub(crate) fn workspace() -> PathBuf {
 /// The build files of the parts.
 pub(crate) fn parts() -> PathBuf {
     workspace().join("end2end/lab/parts")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_behind_a_link_goes_by_its_own_path_before_and_after_it_is_made() {
+        let disk = tempfile::tempdir().unwrap();
+        let disk = disk.path().canonicalize().unwrap();
+        let (real, link) = (disk.join("large"), disk.join("link"));
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        assert_eq!(without_links(&link), real);
+        assert_eq!(without_links(&link).as_os_str(), real.as_os_str());
+        assert_eq!(without_links(&link.join("lab")), real.join("lab"));
+    }
 }

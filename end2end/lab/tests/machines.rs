@@ -19,30 +19,39 @@ fn lab() -> (Lab, MutexGuard<'static, ()>) {
 }
 
 #[test]
-fn a_machine_that_reboots_comes_back_with_its_disk() {
+fn a_machine_that_reboots_comes_back_with_its_disk_and_its_network_card() {
     let (lab, _turn) = lab();
     let machine = lab.machine("m1").unwrap();
     let boots = machine.state().unwrap().boots;
+    let card = "cat /sys/class/net/eth0/address";
+    let before = machine.run(card).unwrap();
     machine.run("echo kept > /root/note").unwrap();
     // The connection may break before its end is told.
     let _cut = machine.run("systemctl reboot");
     machine.wait_booted(boots + 1).unwrap();
     assert_eq!(machine.run("cat /root/note").unwrap(), "kept\n");
+    // Another one would leave it silent for half a minute: its neighbours remember the old.
+    assert_eq!(machine.run(card).unwrap(), before);
 }
 
 #[test]
 fn a_machine_is_stopped_and_started_and_a_reset_forgets_everything() {
     let (lab, _turn) = lab();
     let machine = lab.machine("m2").unwrap();
-    machine.run("echo kept > /root/note").unwrap();
+    let boots = machine.state().unwrap().boots;
+    machine.run("echo kept > /root/note && systemd-cat echo last words").unwrap();
     machine.stop().unwrap();
     assert_eq!(machine.state().unwrap().power, Power::Off);
+    let journal = machine.journal().expect("it has booted").output().unwrap();
+    assert!(String::from_utf8_lossy(&journal.stdout).contains("last words"), "{journal:?}");
     assert!(machine.stop().unwrap_err().to_string().contains("off already"));
     machine.start().unwrap();
     machine.wait_reachable().unwrap();
     assert_eq!(machine.run("cat /root/note").unwrap(), "kept\n");
+    assert_eq!(machine.state().unwrap().boots, boots + 1);
     machine.reset().unwrap();
     machine.wait_reachable().unwrap();
+    assert_eq!(machine.state().unwrap().boots, 1);
     assert!(machine.run("cat /root/note").is_err());
 }
 

@@ -1,57 +1,88 @@
 //! `lab status` and `lab logs`.
 
-use std::{process::Command, time::Duration};
+use std::{
+    io::{self, Write},
+    process::Command,
+    time::Duration,
+};
 
 use lab::{Error, Lab, Machine};
 
 use crate::commands::enter::become_program;
 
+/// Units of the first node alone, and of every node.
+const CONTROL_PLANE: [&str; 4] = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
+const EVERY_NODE: [&str; 4] = ["containerd", "lab-images", "kubelet", "kube-proxy"];
+
 pub(crate) fn status() -> Result<(), Error> {
     let lab = Lab::attach()?;
     let words = if lab.is_ready() { "is up" } else { "is booting, or its boot has failed" };
-    println!("the lab of {} {words}, since {}", lab.folder().display(), lab.since());
-    println!("{:<8} {:<14} {:<8} {:>5}  {:<8} {:<8}", "machine", "address", "power", "boots", "network", "ssh");
+    let mut told = format!("the lab of {} {words}, since {}\n", lab.folder().display(), lab.since());
+    told +=
+        &format!("{:<8} {:<14} {:<8} {:>5}  {:<8} {:<8}\n", "machine", "address", "power", "boots", "network", "ssh");
     for machine in lab.machines()?.iter().chain(&lab.nodes()?) {
-        row(&lab, machine);
+        told += &row(&lab, machine);
     }
     if let Ok(file) = lab.kubeconfig() {
-        println!("kubeconfig {}", file.display());
-        if let Ok(mut kubectl) = lab.kubectl() {
-            // Its own words say best what is wrong with it.
-            let _told = kubectl.args(["get", "nodes", "--request-timeout=5s"]).status();
-        }
+        told += &format!("kubeconfig {}\n", file.display());
+    }
+    print(&told);
+    if let Ok(mut kubectl) = lab.kubectl() {
+        // Its own words say best what is wrong with it.
+        let _told = kubectl.args(["get", "nodes", "--request-timeout=5s"]).status();
     }
     Ok(())
 }
 
-fn row(lab: &Lab, machine: &Machine) {
+/// Whoever reads may have seen enough before the end.
+fn print(text: &str) {
+    let _read = io::stdout().write_all(text.as_bytes());
+}
+
+fn row(lab: &Lab, machine: &Machine) -> String {
     let (power, boots) =
         machine.state().map_or(("-".to_owned(), 0), |state| (format!("{:?}", state.power).to_lowercase(), state.boots));
     let network = if machine.is_cut_off() { "cut" } else { "plugged" };
     let ssh = lab.connect((machine.address(), 22).into(), Duration::from_secs(1));
     let ssh = if ssh.is_ok() { "answers" } else { "silent" };
-    println!("{:<8} {:<14} {power:<8} {boots:>5}  {network:<8} {ssh:<8}", machine.name(), machine.address());
+    format!(
+        "{:<8} {:<14} {power:<8} {boots:>5}  {network:<8} {ssh:<8}\n",
+        machine.name(),
+        machine.address().to_string()
+    )
 }
 
 pub(crate) fn logs(of: Option<&str>, follow: bool) -> Result<(), Error> {
     let lab = Lab::attach()?;
     let Some(of) = of else {
-        println!("machines: {}", names(&lab.machines()?));
-        println!("nodes:    {}", names(&lab.nodes()?));
-        println!("units:    etcd kube-apiserver kube-controller-manager kube-scheduler (n1)");
-        println!("          containerd lab-images kubelet kube-proxy (every node: n2/kubelet)");
+        print(&format!(
+            "machines: {}\n\
+             nodes:    {}\n\
+             units:    {} (n1)\n          {} (every node: n2/kubelet)\n",
+            names(&lab.machines()?),
+            names(&lab.nodes()?),
+            CONTROL_PLANE.join(" "),
+            EVERY_NODE.join(" ")
+        ));
         return Ok(());
     };
-    let follow = if follow { " --follow" } else { "" };
-    if let Ok(machine) = lab.machine(of) {
-        if machine.wait_reachable().is_ok() {
-            return become_program(machine.ssh().arg(format!("journalctl --no-pager{follow}")));
-        }
-        eprintln!("{of} doesn't answer; this is its console:");
+    let (machine, unit) = match (lab.machine(of), of.split_once('/')) {
+        (Ok(machine), _) => (machine, None),
+        (Err(_), Some((node, unit))) => (lab.machine(node)?, Some(unit)),
+        (Err(_), None) if CONTROL_PLANE.contains(&of) || EVERY_NODE.contains(&of) => (lab.machine("n1")?, Some(of)),
+        (Err(error), None) => return Err(error),
+    };
+    let Some(mut journal) = machine.journal() else {
+        eprintln!("{} has not booted; this is its console:", machine.name());
         return become_program(Command::new("cat").arg(machine.console()));
+    };
+    if let Some(unit) = unit {
+        journal.args(["--unit", unit]);
     }
-    let (node, unit) = of.split_once('/').unwrap_or(("n1", of));
-    become_program(lab.machine(node)?.ssh().arg(format!("journalctl --no-pager --unit '{unit}'{follow}")))
+    if follow {
+        journal.arg("--follow");
+    }
+    become_program(&mut journal)
 }
 
 fn names(machines: &[Machine]) -> String {

@@ -15,6 +15,7 @@ use crate::{
     keys,
     layout::Layout,
     machine::{
+        container,
         description::{Description, Folder, Power, State},
         disk, supervisor,
     },
@@ -81,12 +82,29 @@ impl Machine {
         self.folder.console()
     }
 
+    /// `journalctl` of it, whether it is on or off, reachable or not; add what it shall select. None before its first boot:
+    /// then there is only its console.
+    pub fn journal(&self) -> Option<Command> {
+        let logs = container::on_disk(&self.folder.disk(), "/var/log");
+        if !logs.join("journal").is_dir() {
+            return None;
+        }
+        let script =
+            "mount --bind \"$1\" \"$2/var/log\"\nroot=$2\nshift 2\nexec chroot \"$root\" journalctl --no-pager \"$@\"";
+        let mut command = self.inside.command("unshare");
+        command
+            .args(["--mount", "--propagation", "private", "sh", "-ec", script, "sh"])
+            .arg(logs)
+            .arg(self.folder.root());
+        Some(command)
+    }
+
     /// Boots it. Returns when its supervisor has started; [`Self::wait_reachable`] waits for sshd.
     pub fn start(&self) -> Result<(), Error> {
         if self.is_on() {
             return Err(Error::AlreadySo { name: self.name().into(), state: "on" });
         }
-        files::remove(&self.folder.0.join("state.json"))?;
+        let boots = self.boots();
         let program = supervisor_program()?;
         program::run(
             self.inside
@@ -97,12 +115,15 @@ impl Machine {
                 .env("LAB_LOG", self.folder.supervisor_log())
                 .env("KUBEONKUBE_LAB_DIR", &self.layout.folder),
         )?;
-        wait::until(&format!("the boot of {}", self.name()), BOOT, || match self.folder.state() {
-            Ok(State { power: Power::On, .. }) => Ok(()),
-            Ok(State { power: Power::Off, reason, .. }) => Err(format!("it is off: {reason}")),
+        let off = wait::until(&format!("the boot of {}", self.name()), BOOT, || match self.folder.state() {
+            Ok(state) if state.boots == boots => Err("its supervisor has not started".to_owned()),
+            Ok(State { power: Power::On, .. }) => Ok(None),
+            // Its supervisor has given up.
+            Ok(State { power: Power::Off, reason, .. }) => Ok(Some(reason)),
             Ok(_) => Err("it is booting".to_owned()),
             Err(error) => Err(error.to_string()),
-        })
+        })?;
+        off.map_or(Ok(()), |why| Err(Error::NotBooted { name: self.name().into(), why }))
     }
 
     /// Powers it off in order, as its power button would; after 30 s the plug is pulled.
@@ -133,6 +154,7 @@ impl Machine {
             program::run(self.inside.command("umount").arg(&root))?;
         }
         files::remove(&self.folder.disk())?;
+        self.folder.forget_state()?;
         disk::personalise(&self.description, &self.folder, &self.layout.keys())?;
         self.start()
     }
@@ -207,6 +229,11 @@ impl Machine {
         }
         let program = format!("copy {} to {}:{to}", file.display(), self.name());
         Err(Error::Program { program, how: status.to_string(), output: String::new() })
+    }
+
+    /// How often it has booted since its disk is new.
+    fn boots(&self) -> u32 {
+        self.folder.state().map_or(0, |state| state.boots)
     }
 
     fn is_on(&self) -> bool {

@@ -88,6 +88,10 @@ impl Folder {
         write(&self.0.join("state.json"), state)
     }
 
+    pub(crate) fn forget_state(&self) -> Result<(), Error> {
+        files::remove(&self.0.join("state.json"))
+    }
+
     /// What `reset` throws away.
     pub(crate) fn disk(&self) -> PathBuf {
         self.0.join("disk")

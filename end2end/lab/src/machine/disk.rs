@@ -79,6 +79,9 @@ pub(crate) fn personalise(machine: &Description, folder: &Folder, lab_keys: &Pat
     files::write(&etc.join("hosts"), 0o644, format!("127.0.0.1 localhost\n{} {name}\n", machine.address))?;
     // CoreDNS wants a nameserver to forward to; this one never answers.
     files::write(&etc.join("resolv.conf"), 0o644, format!("nameserver {BRIDGE}\n"))?;
+    // What it says stays to be read when it is off.
+    let journal = "[Journal]\nStorage=persistent\nSystemMaxUse=64M\n";
+    files::write(&etc.join("systemd/journald.conf.d/lab.conf"), 0o644, journal)?;
     let id = files::read(Path::new("/proc/sys/kernel/random/uuid"))?.replace('-', "");
     files::write(&etc.join("machine-id"), 0o444, id)?;
     let host_key = host_key(lab_keys, name);

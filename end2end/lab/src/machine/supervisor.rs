@@ -13,7 +13,7 @@ use std::{
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, set_child_subreaper, wait};
 
 use crate::{
-    addresses::{BRIDGE, BRIDGE_NAME},
+    addresses::{BRIDGE, BRIDGE_NAME, hardware},
     error::{Doing, Error},
     files,
     layout::Layout,
@@ -113,8 +113,9 @@ fn connect(machine: &Description, folder: &Folder, pid: i32) -> Result<(), Error
         machine.routes.iter().map(|(network, by)| format!("ip route replace {network} via {by}\n")).collect();
     let outside = format!(
         "ip link delete {port} 2>/dev/null || true\n\
-         ip link add {port} type veth peer name eth0 netns {pid}\n\
-         ip link set {port} master {BRIDGE_NAME} {state}"
+         ip link add {port} type veth peer name eth0 address {} netns {pid}\n\
+         ip link set {port} master {BRIDGE_NAME} {state}",
+        hardware(address)
     );
     let inside = format!(
         "ip link set lo up\n\
