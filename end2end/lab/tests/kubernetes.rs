@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn lab() -> Lab {
-    Lab::shared(&["--machines", "3"]).unwrap_or_else(|error| panic!("{error}"))
+    Lab::shared(&["--machines", "3", "--meta-nodes", "2"]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Creates an object under the name it carries, in place of one that an earlier run has left.
@@ -45,7 +45,28 @@ fn job(name: &str, image: &str, words: &[&str], more: &Value) -> Value {
     let mut container = json!({"name": "main", "image": image, "imagePullPolicy": "Never", "args": words});
     container.as_object_mut().expect("an object").extend(more["container"].as_object().cloned().unwrap_or_default());
     json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"backoffLimit": 0,
-        "template": {"spec": {"restartPolicy": "Never", "containers": [container], "volumes": more["volumes"]}}}})
+        "template": {"spec": {"restartPolicy": "Never", "containers": [container], "volumes": more["volumes"],
+            "nodeName": more["node"]}}}})
+}
+
+/// A pod that answers every request at port 8080 with its name and who asked; `app` is its label.
+fn answering(name: &str, node: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": name}},
+        "spec": {"terminationGracePeriodSeconds": 0, "nodeName": node, "containers": [{"name": "main", "image": PROBE,
+            "imagePullPolicy": "Never", "args": ["answer", ":8080"],
+            "readinessProbe": {"httpGet": {"path": "/", "port": 8080}, "periodSeconds": 1}}]}})
+}
+
+/// The address of a pod that is ready.
+async fn ready_address(client: &Client, pod: &str) -> String {
+    let pods: Api<Pod> = Api::default_namespaced(client.clone());
+    until_async(&format!("{pod} to be ready"), PATIENCE, || async {
+        let status = pods.get(pod).await.map_err(|error| error.to_string())?.status.unwrap_or_default();
+        let ready = status.conditions.iter().flatten().any(|one| one.type_ == "Ready" && one.status == "True");
+        if ready { status.pod_ip.ok_or("it has no address".to_owned()) } else { Err(format!("{status:?}")) }
+    })
+    .await
+    .unwrap()
 }
 
 /// The pod of a Job, once its container has started.
@@ -93,13 +114,7 @@ async fn a_job_runs_and_its_log_is_followed_to_the_end() {
 #[tokio::test]
 async fn a_service_answers_by_its_dns_name() {
     let client = lab().client().await.unwrap();
-    create::<Pod>(
-        &client,
-        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "greeter", "labels": {"app": "greeter"}},
-            "spec": {"terminationGracePeriodSeconds": 0, "containers": [{"name": "main", "image": PROBE, "imagePullPolicy": "Never",
-                "args": ["answer", ":8080"], "readinessProbe": {"httpGet": {"path": "/", "port": 8080}, "periodSeconds": 1}}]}}),
-    )
-    .await;
+    create::<Pod>(&client, answering("greeter", &Value::Null)).await;
     create::<Service>(
         &client,
         json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "greeter"},
@@ -110,6 +125,25 @@ async fn a_service_answers_by_its_dns_name() {
     create::<Job>(&client, job("asks", RUNNER, &["sh", "-c", ask], &json!({}))).await;
     let log = followed_log(&client, "asks").await;
     assert!(log.last().is_some_and(|line| line.starts_with("greeter saw ")), "{log:?}");
+}
+
+#[tokio::test]
+async fn pods_of_different_nodes_reach_each_other_under_their_own_addresses() {
+    let lab = lab();
+    let client = lab.client().await.unwrap();
+    let nodes: Vec<_> = lab.nodes().unwrap().iter().map(|node| node.name().to_owned()).collect();
+    assert_eq!(nodes, ["n1", "n2"], "this lab has one node: end it, or boot it with --meta-nodes 2");
+    for (from, to) in [("n1", "n2"), ("n2", "n1")] {
+        let greeter = format!("greeter-on-{to}");
+        create::<Pod>(&client, answering(&greeter, &json!(to))).await;
+        let address = ready_address(&client, &greeter).await;
+        let ask = format!("hostname -i && probe get http://{address}:8080/");
+        let asks = format!("asks-from-{from}");
+        create::<Job>(&client, job(&asks, RUNNER, &["sh", "-c", &ask], &json!({"node": from}))).await;
+        let log = followed_log(&client, &asks).await;
+        let own = log.first().expect("its own address");
+        assert!(log.last().is_some_and(|line| line.starts_with(&format!("{greeter} saw {own}:"))), "{log:?}");
+    }
 }
 
 #[tokio::test]
