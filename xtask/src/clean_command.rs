@@ -13,12 +13,18 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// `program`, run in the root, without the flags that cargo and an outer build leave in the environment: they would
-/// replace `.cargo/config.toml`'s and rebuild everything.
+/// replace `.cargo/config.toml`'s and rebuild everything. `cargo run` also tells xtask about its own package; ring's build
+/// script looks at that, and would compile itself and all that hangs on it at each turn from `cargo test` to xtask and back.
 pub(crate) fn command(program: &str) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root());
     for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET"] {
         command.env_remove(name);
+    }
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_")) {
+            command.env_remove(name);
+        }
     }
     command
 }

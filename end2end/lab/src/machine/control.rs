@@ -89,8 +89,7 @@ impl Machine {
         if !logs.join("journal").is_dir() {
             return None;
         }
-        let script =
-            "mount --bind \"$1\" \"$2/var/log\"\nroot=$2\nshift 2\nexec chroot \"$root\" journalctl --no-pager \"$@\"";
+        let script = "mount --bind \"$1\" \"$2/var/log\"\nmount --bind /proc \"$2/proc\"\nroot=$2\nshift 2\nexec chroot \"$root\" journalctl --no-pager \"$@\"";
         let mut command = self.inside.command("unshare");
         command
             .args(["--mount", "--propagation", "private", "sh", "-ec", script, "sh"])
