@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, time::Instant};
 
+use kube::config::Kubeconfig;
+
 use crate::{
     Lab, addresses,
     build::{
@@ -11,7 +13,7 @@ use crate::{
     },
     cluster::{control_plane, node, pki::Authority, programs::Programs, readiness},
     error::Error,
-    files,
+    files, guard,
     inside::Inside,
     keys,
     layout::Layout,
@@ -39,12 +41,15 @@ pub struct Options {
     pub kubeconfig: Option<PathBuf>,
     /// Use etcd and kube-apiserver of this folder for the own cluster: an API without pods.
     pub assets: Option<PathBuf>,
+    /// End the lab when this process ends.
+    pub until_exit_of: Option<i32>,
 }
 
 /// Boots it and waits until all of it is usable. What has been started stays when a later step fails, to be looked at;
 /// [`crate::teardown::down`] ends it.
 pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) -> Result<Lab, Error> {
     let own_cluster = options.nodes > 0 && options.kubeconfig.is_none();
+    let given = given(options, own_cluster)?;
     let wanted = wanted(options, own_cluster);
     match record::find() {
         Found::Nothing => {}
@@ -59,11 +64,7 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
     let step = |what: &str| said(format!("{:>5.1} s  {what}", begun.elapsed().as_secs_f64()));
     record::claim()?;
     files::remove(&layout.run())?;
-    let programs = match (&options.assets, own_cluster) {
-        (_, false) => None,
-        (Some(folder), true) => Some(Programs::assets(folder)?),
-        (None, true) => Some(Programs::built(&built)),
-    };
+    let programs = given.or_else(|| own_cluster.then(|| Programs::built(&built)));
     let mut record = Record {
         folder: layout.folder.clone(),
         since: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
@@ -78,9 +79,16 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
         ready: false,
     };
     record::write(&record)?;
-    let namespaces = Namespaces::make(&built["tools"].join("pause"))?;
+    let namespaces = Namespaces::make(&built["tools"].join("pause"));
+    if namespaces.is_err() {
+        record::release()?;
+    }
+    let namespaces = namespaces?;
     record.namespaces = Some(namespaces);
     record::write(&record)?;
+    if let Some(process) = options.until_exit_of {
+        guard::start(layout, process)?;
+    }
     let inside = Inside(namespaces);
     step("namespaces");
 
@@ -118,6 +126,16 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
     record.ready = true;
     record::write(&record)?;
     Ok(Lab::of(layout.clone(), record, inside))
+}
+
+/// What the caller brings along, before anything is built or started: the binaries of an own cluster. A cluster that is
+/// used instead has to be readable.
+fn given(options: &Options, own_cluster: bool) -> Result<Option<Programs>, Error> {
+    if let Some(file) = &options.kubeconfig {
+        Kubeconfig::read_from(file)
+            .map_err(|error| Error::Kubeconfig { file: file.clone(), why: error.to_string() })?;
+    }
+    options.assets.as_deref().filter(|_| own_cluster).map(Programs::assets).transpose()
 }
 
 /// The parts it takes.

@@ -31,6 +31,8 @@ pub enum Error {
     NotExpendable { name: String },
     #[error("{name} is {state} already")]
     AlreadySo { name: String, state: &'static str },
+    #[error("no lab for this test run: {why}")]
+    NotShared { why: String },
     #[error("{name} doesn't boot: {why}")]
     NotBooted { name: String, why: String },
     #[error("this lab has no Kubernetes of its own: it was booted with --machines-only")]

@@ -7,7 +7,7 @@
 //! - [`addresses`], [`namespaces`], [`cgroups`], [`process`] — its place on the computer
 //! - [`machine`] — machines
 //! - [`cluster`] — the lab's own Kubernetes
-//! - [`boot`], [`teardown`], [`record`], [`requirements`] — its life
+//! - [`boot`], [`teardown`], [`guard`], [`record`], [`requirements`] — its life
 //! - [`running`] — the running lab, for tests and for the command line
 //! - [`inside`], [`client`] — reaching into it
 //! - [`wait`], [`error`], [`files`], [`program`], [`layout`], [`keys`] — tools of the above
@@ -20,6 +20,7 @@ mod client;
 mod cluster;
 mod error;
 mod files;
+pub mod guard;
 mod inside;
 mod keys;
 mod layout;

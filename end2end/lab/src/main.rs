@@ -68,6 +68,9 @@ enum Command {
     /// Keeps one machine; started by the lab itself.
     #[command(hide = true)]
     Supervise { machine: String },
+    /// Ends the lab when a process ends; started by the lab itself.
+    #[command(hide = true)]
+    Guard { process: i32 },
 }
 
 fn main() -> ExitCode {
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         Command::Supervise { machine } => {
             lab::machine::supervisor::supervise(&lab::Layout::of_this_checkout(), &machine)
         }
+        Command::Guard { process } => lab::guard::guard(&lab::Layout::of_this_checkout(), process),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

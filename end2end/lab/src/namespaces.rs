@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The namespaces, by the processes that hold them.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Namespaces {
     /// `unshare`, outside: its end is the end of all (`--kill-child`).
     outside: Process,
@@ -27,9 +27,9 @@ pub(crate) struct Namespaces {
 }
 
 impl Namespaces {
-    /// Makes them, with `pause` as process 1.
+    /// Makes them, with `pause` as process 1. A failure leaves nothing.
     pub(crate) fn make(pause: &Path) -> Result<Self, Error> {
-        let child = Command::new("setsid")
+        let mut child = Command::new("setsid")
             .args(["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"])
             .args(["--propagation", "private"])
             .arg(pause)
@@ -41,7 +41,15 @@ impl Namespaces {
             .stderr(Stdio::null())
             .spawn()
             .doing(|| "start `unshare`".to_owned())?;
-        let pid = child.id().cast_signed();
+        let made = Self::held_by(child.id().cast_signed(), pause);
+        if made.is_err() {
+            // It may have ended already.
+            let _gone = child.kill().and_then(|()| child.wait());
+        }
+        made
+    }
+
+    fn held_by(pid: i32, pause: &Path) -> Result<Self, Error> {
         let inside = wait::until("the lab's namespaces", Duration::from_secs(5), || {
             let child = child_of(pid).ok_or("`unshare` has made no process")?;
             let runs = fs::read_link(format!("/proc/{}/exe", child.pid)).map_err(|error| error.to_string())?;

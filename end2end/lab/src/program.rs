@@ -1,6 +1,7 @@
 //! Other programs, run to their end. A failure names the command line and its last words.
 
 use std::{
+    path::PathBuf,
     process::{Command, Stdio},
     thread,
 };
@@ -41,6 +42,20 @@ pub(crate) fn for_each_at_once<T: Sync, R: Send>(
 /// Whether a program is on the PATH.
 pub(crate) fn is_installed(name: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
+}
+
+/// The lab's command line, which supervises machines and guards the lab. Tests are other programs: theirs lies where
+/// cargo put it.
+pub(crate) fn of_the_lab() -> Result<PathBuf, Error> {
+    let this = std::env::current_exe().doing(|| "find this program's file".to_owned())?;
+    let name = "kubeonkube-lab";
+    if this.file_name().is_some_and(|file| file == name) {
+        return Ok(this);
+    }
+    // target/debug/deps/test-… and target/debug/kubeonkube-lab
+    this.ancestors().skip(1).take(2).map(|folder| folder.join(name)).find(|file| file.is_file()).ok_or_else(|| {
+        Error::Requirements(vec!["the lab's program is not built: cargo build -p kubeonkube-lab".to_owned()])
+    })
 }
 
 fn line(command: &Command) -> String {

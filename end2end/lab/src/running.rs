@@ -1,6 +1,7 @@
 //! The running lab, as tests and the command line see it.
 
 use std::{
+    fs::File,
     net::{SocketAddr, TcpStream},
     path::Path,
     process::Command,
@@ -15,7 +16,8 @@ use kube::{
 
 use crate::{
     cluster::readiness::Administrator,
-    error::Error,
+    error::{Doing, Error},
+    files,
     inside::Inside,
     layout::{Layout, workspace},
     machine::Machine,
@@ -49,23 +51,14 @@ impl Lab {
     }
 
     /// The lab that test suites share: the running one, else one that is booted now by `cargo xtask lab up` with these
-    /// words, for example `["--machines", "3"]`. It is left running, so that the next suite finds it: whoever starts
-    /// the suites ends it.
+    /// words, for example `["--machines", "3"]`. What is booted here ends with the test run, however that ends: with
+    /// cargo where it runs the tests, so that all suites of one `cargo test` share it, else with this process.
     pub fn shared(words: &[&str]) -> Result<Self, Error> {
         // Tests of one binary run at the same time: the first boots, the others wait for it.
         static BOOT: OnceLock<Result<(), String>> = OnceLock::new();
-        let booted = BOOT.get_or_init(|| match Self::attach() {
-            Err(Error::NoLab) => {
-                let mut boot = Command::new("cargo");
-                boot.current_dir(workspace()).args(["xtask", "lab", "up"]).args(words);
-                program::run(&mut boot).map_err(|error| error.to_string())
-            }
-            Err(error) => Err(error.to_string()),
-            Ok(_) => Ok(()),
-        });
-        match booted {
+        match BOOT.get_or_init(|| boot_if_none(words).map_err(|error| error.to_string())) {
             Ok(()) => Self::attach(),
-            Err(why) => Err(Error::Requirements(vec![why.clone()])),
+            Err(why) => Err(Error::NotShared { why: why.clone() }),
         }
     }
 
@@ -176,4 +169,31 @@ impl Lab {
     pub fn connect(&self, to: SocketAddr, within: Duration) -> Result<TcpStream, Error> {
         self.inside.connect(to, within)
     }
+}
+
+fn boot_if_none(words: &[&str]) -> Result<(), Error> {
+    let folder = Layout::of_this_checkout().folder;
+    files::make_folder(&folder)?;
+    // Two test runs can come here at the same time.
+    let turn = folder.join("shared.lock");
+    let turn =
+        File::create(&turn).and_then(|file| file.lock().map(|()| file)).doing(|| format!("lock {}", turn.display()))?;
+    let booted = match Lab::attach() {
+        Err(Error::NoLab) => program::run(
+            Command::new("cargo")
+                .current_dir(workspace())
+                .args(["xtask", "lab", "up", "--until-exit-of", &test_run().to_string()])
+                .args(words),
+        ),
+        found => found.map(drop),
+    };
+    drop(turn);
+    booted
+}
+
+/// Whoever runs the test suites, one after the other.
+fn test_run() -> u32 {
+    let parent = std::os::unix::process::parent_id();
+    let name = files::read(Path::new(&format!("/proc/{parent}/comm"))).unwrap_or_default();
+    if name.starts_with("cargo") { parent } else { std::process::id() }
 }

@@ -23,21 +23,30 @@ pub(crate) struct Up {
     #[arg(long)]
     releases: bool,
     /// Use this cluster instead of one of the lab's own.
-    #[arg(long, env = "KUBECONFIG", value_name = "FILE", conflicts_with = "machines_only")]
+    #[arg(long, env = "KUBECONFIG", value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
     /// Use etcd and kube-apiserver of this folder: an API that runs no pods, without building one.
-    #[arg(long, env = "KUBEBUILDER_ASSETS", value_name = "FOLDER", conflicts_with = "machines_only")]
+    #[arg(long, env = "KUBEBUILDER_ASSETS", value_name = "FOLDER")]
     assets: Option<PathBuf>,
+    /// End the lab when this process ends.
+    #[arg(long, value_name = "PID")]
+    until_exit_of: Option<i32>,
 }
 
 pub(crate) fn up(up: &Up) -> Result<(), Error> {
     let begun = Instant::now();
+    // Either may stand in the caller's environment, for other work.
+    let given = |path: &Option<PathBuf>| {
+        let path = path.as_ref().filter(|_| !up.machines_only)?;
+        Some(std::path::absolute(path).unwrap_or_else(|_| path.clone()))
+    };
     let options = boot::Options {
         machines: if up.meta_only { 0 } else { up.machines },
         nodes: if up.machines_only { 0 } else { up.meta_nodes },
         releases: up.releases,
-        kubeconfig: up.kubeconfig.clone(),
-        assets: up.assets.clone(),
+        kubeconfig: given(&up.kubeconfig),
+        assets: given(&up.assets),
+        until_exit_of: up.until_exit_of,
     };
     if let Some(file) = &options.kubeconfig {
         eprintln!("the Kubernetes of {} is used; the lab boots none of its own", file.display());

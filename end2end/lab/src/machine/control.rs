@@ -29,19 +29,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a boot may take, until sshd answers.
 const BOOT: Duration = Duration::from_secs(60);
 
-/// The lab's command line, which supervises machines. Tests are other programs: theirs lies where cargo put it.
-fn supervisor_program() -> Result<PathBuf, Error> {
-    let this = std::env::current_exe().doing(|| "find this program's file".to_owned())?;
-    let name = "kubeonkube-lab";
-    if this.file_name().is_some_and(|file| file == name) {
-        return Ok(this);
-    }
-    // target/debug/deps/test-… and target/debug/kubeonkube-lab
-    this.ancestors().skip(1).take(2).map(|folder| folder.join(name)).find(|file| file.is_file()).ok_or_else(|| {
-        Error::Requirements(vec!["the lab's program is not built: cargo build -p kubeonkube-lab".to_owned()])
-    })
-}
-
 /// A handle on one machine of the running lab.
 #[derive(Debug, Clone)]
 pub struct Machine {
@@ -104,7 +91,7 @@ impl Machine {
             return Err(Error::AlreadySo { name: self.name().into(), state: "on" });
         }
         let boots = self.boots();
-        let program = supervisor_program()?;
+        let program = program::of_the_lab()?;
         program::run(
             self.inside
                 .command("setsid")
