@@ -54,8 +54,19 @@ pub(crate) fn test() -> anyhow::Result<()> {
 
 const CLAIMS: &[&str] = &["test", "--package", "kubeonkube-lab"];
 /// One after the other: each needs the computer for itself.
-const LIFE: &[&str] =
-    &["test", "--package", "kubeonkube-lab", "--test", "life", "--", "--ignored", "--test-threads=1", "--nocapture"];
+const LIFE: &[&str] = &[
+    "test",
+    "--package",
+    "kubeonkube-lab",
+    "--test",
+    "life",
+    "--test",
+    "given",
+    "--",
+    "--ignored",
+    "--test-threads=1",
+    "--nocapture",
+];
 
 /// The stage tests the lab's own cluster, whatever cluster its caller works with.
 fn lab_command(program: &str) -> Command {

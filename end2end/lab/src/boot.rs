@@ -23,6 +23,7 @@ use crate::{
         disk,
     },
     namespaces::Namespaces,
+    process::Process,
     program::for_each_at_once,
     record::{self, Found, Record},
     requirements,
@@ -129,8 +130,13 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
 }
 
 /// What the caller brings along, before anything is built or started: the binaries of an own cluster. A cluster that is
-/// used instead has to be readable.
+/// used instead has to be readable, a process that ends it has to be there.
 fn given(options: &Options, own_cluster: bool) -> Result<Option<Programs>, Error> {
+    if let Some(process) = options.until_exit_of
+        && Process::now(process).is_none()
+    {
+        return Err(Error::NoProcess { process });
+    }
     if let Some(file) = &options.kubeconfig {
         Kubeconfig::read_from(file)
             .map_err(|error| Error::Kubeconfig { file: file.clone(), why: error.to_string() })?;

@@ -149,3 +149,18 @@ fn what_a_crashed_lab_left_is_told_and_cleared_by_force() {
     assert_eq!(before.mounts, after.mounts);
     assert_eq!(before.run, after.run);
 }
+
+#[test]
+#[ignore = "it needs the computer for itself"]
+fn a_lab_ends_with_the_process_it_was_booted_for() {
+    let mut process = Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+    lab(&["up", "--machines-only", "--machines", "1", "--until-exit-of", &process.id().to_string()]);
+    Lab::attach().unwrap();
+    process.kill().unwrap();
+    process.wait().unwrap();
+    lab::wait::until("the end of the lab", std::time::Duration::from_secs(30), || match Lab::attach() {
+        Err(lab::Error::NoLab) => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .unwrap();
+}

@@ -1,0 +1,113 @@
+//! What a caller brings along instead of having it built. Each test boots a lab: run them when none is up,
+//! `cargo test -p kubeonkube-lab --test given -- --ignored --test-threads=1`; the `lab` stage of `cargo xtask test` does.
+
+use std::{fs, path::PathBuf, process::Command};
+
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use kube::{Api, api::PostParams};
+use lab::{Lab, Layout};
+
+/// A lab that ends with its test.
+struct Booted(Lab);
+
+impl Booted {
+    fn up(words: &[&str]) -> Self {
+        let done = command(&[&["up"], words].concat()).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        Self(Lab::attach().unwrap())
+    }
+}
+
+impl Drop for Booted {
+    fn drop(&mut self) {
+        // The test has failed already, or the next one finds what is left.
+        let _told = command(&["down", "--force"]).status();
+    }
+}
+
+fn command(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube-lab"));
+    command.args(words).env_remove("KUBECONFIG").env_remove("KUBEBUILDER_ASSETS");
+    command
+}
+
+/// The program of a part that the stage has built.
+fn built(part: &str, program: &str) -> PathBuf {
+    let cache = Layout::of_this_checkout().folder.join("cache");
+    fs::read_dir(&cache)
+        .unwrap()
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(part))
+        .map(|entry| entry.path().join(program))
+        .find(|file| file.is_file())
+        .unwrap_or_else(|| panic!("{part} is not built in {}", cache.display()))
+}
+
+#[tokio::test]
+#[ignore = "it needs the computer for itself"]
+async fn an_api_without_pods_is_made_of_given_binaries() {
+    let folder = tempfile::tempdir_in(Layout::of_this_checkout().folder).unwrap();
+    for (part, program, name) in [
+        ("etcd-3.6-", "etcd", "etcd"),
+        ("kubernetes-1.34-", "kubernetes", "kube-apiserver"),
+        ("kubernetes-1.34-", "kubernetes", "kubectl"),
+    ] {
+        fs::hard_link(built(part, program), folder.path().join(name)).unwrap();
+    }
+    let lab = Booted::up(&["--machines", "1", "--assets", &folder.path().to_string_lossy()]);
+    let maps: Api<ConfigMap> = Api::default_namespaced(lab.0.client().await.unwrap());
+    let map = serde_json::from_value(serde_json::json!({"metadata": {"name": "kept"}, "data": {"a": "b"}})).unwrap();
+    maps.create(&PostParams::default(), &map).await.unwrap();
+    assert_eq!(maps.get("kept").await.unwrap().data.unwrap()["a"], "b");
+    assert_eq!(lab.0.machines().unwrap().len(), 1);
+}
+
+#[tokio::test]
+#[ignore = "it needs the computer for itself"]
+async fn a_given_cluster_is_used_and_none_is_booted() {
+    // As a cluster outside the lab there is one that only tells its namespaces.
+    let outside = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = outside.local_addr().unwrap();
+    std::thread::spawn(move || answer_once(&outside));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("kubeconfig");
+    let config = serde_json::json!({"apiVersion": "v1", "kind": "Config", "current-context": "given",
+        "clusters": [{"name": "given", "cluster": {"server": format!("http://{address}")}}], "users": [{"name": "given", "user": {}}],
+        "contexts": [{"name": "given", "context": {"cluster": "given", "user": "given"}}]});
+    fs::write(&file, config.to_string()).unwrap();
+
+    let lab = Booted::up(&["--machines", "1", "--kubeconfig", &file.to_string_lossy()]);
+    assert_eq!(lab.0.kubeconfig().unwrap(), file);
+    assert!(lab.0.nodes().unwrap().is_empty());
+    lab.0.machine("m1").unwrap().run("true").unwrap();
+    let namespaces: Api<Namespace> = Api::all(lab.0.client().await.unwrap());
+    let found = namespaces.get("of-the-given-cluster").await.unwrap();
+    assert_eq!(found.metadata.name.as_deref(), Some("of-the-given-cluster"));
+}
+
+fn answer_once(outside: &std::net::TcpListener) {
+    use std::io::{BufRead, BufReader, Write};
+    let (mut stream, _) = outside.accept().unwrap();
+    let path = BufReader::new(&stream).lines().next().unwrap().unwrap().split(' ').nth(1).unwrap().to_owned();
+    let name = path.rsplit('/').next().unwrap();
+    let body = serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}).to_string();
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length:";
+    write!(stream, "{head} {}\r\n\r\n{body}", body.len()).unwrap();
+}
+
+#[test]
+#[ignore = "it needs the computer for itself"]
+fn what_can_not_be_used_is_refused_before_anything_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let nothing = folder.path().to_string_lossy();
+    for (words, why) in [
+        (["--assets", &nothing], "there is no kube-apiserver in it"),
+        (["--kubeconfig", "/nothing/here"], "the kubeconfig /nothing/here can't be used"),
+        (["--until-exit-of", "999999999"], "there is no process 999999999"),
+    ] {
+        let done = command(&["up", words[0], words[1]]).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(!done.status.success() && said.contains(why), "{said}");
+        assert!(matches!(Lab::attach(), Err(lab::Error::NoLab)));
+    }
+}
