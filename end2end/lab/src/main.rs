@@ -63,7 +63,7 @@ enum Command {
         #[arg(long)]
         prune: bool,
     },
-    /// Take over what the Debian mirror has now, into packages.lock of these parts.
+    /// Take over what the Debian mirror has now, into packages.lock of these parts (all that have one, if none is named).
     Pin { parts: Vec<String> },
     /// Keeps one machine; started by the lab itself.
     #[command(hide = true)]

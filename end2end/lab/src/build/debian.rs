@@ -90,7 +90,8 @@ pub(crate) fn install(part: &str, root: &Path) -> Result<(), Error> {
     forget_packages(root)
 }
 
-/// Writes the lock of a part from what the mirror has now; gives what changed. The root stays for the next build.
+/// Writes the lock of a part from what the mirror has now; gives what changed. If something did, the root stays for the
+/// next build.
 pub(crate) fn pin(part: &str, cache: &Path) -> Result<Vec<String>, Error> {
     let root = pinned(part, cache);
     files::remove(&root)?;
@@ -101,6 +102,9 @@ pub(crate) fn pin(part: &str, cache: &Path) -> Result<Vec<String>, Error> {
     let lock = parts().join(part).join("packages.lock");
     let fresh = checksums(&root)?;
     let changed = differences(&files::read(&lock).unwrap_or_default(), &fresh);
+    if changed.is_empty() {
+        files::remove(&root)?;
+    }
     files::write(&lock, 0o644, fresh)?;
     Ok(changed)
 }

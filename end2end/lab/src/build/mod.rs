@@ -32,11 +32,13 @@ pub fn build(layout: &Layout, names: &[String], said: &(dyn Fn(String) + Sync)) 
     workshop::build(layout, &wanted, said).map(drop)
 }
 
+/// Parts whose packages are pinned by a lock.
+pub const LOCKED: &[&str] = &["machine-root", "runner-root"];
+
 /// Takes over what the Debian mirror has now into the lock of a part; gives what changed.
 pub fn pin(layout: &Layout, name: &str) -> Result<Vec<String>, Error> {
-    let known = ["machine-root", "runner-root"];
-    if !known.contains(&name) {
-        return Err(Error::NoSuchPart { name: name.to_owned(), known: known.join(", ") });
+    if !LOCKED.contains(&name) {
+        return Err(Error::NoSuchPart { name: name.to_owned(), known: LOCKED.join(", ") });
     }
     requirements::check(layout, true)?;
     debian::pin(name, &layout.cache())

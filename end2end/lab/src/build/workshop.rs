@@ -75,15 +75,18 @@ fn make(part: &Part, places: &Built, said: &(dyn Fn(String) + Sync)) -> Result<(
 
 /// Where each part lies once it is built.
 pub(crate) fn places(layout: &Layout) -> Result<Built, Error> {
-    let mut places = Built::new();
+    let cache = layout.cache();
+    Ok(keys(&workspace())?.into_iter().map(|(name, key)| (name, cache.join(format!("{name}-{key}")))).collect())
+}
+
+/// The key of every part, from its files under `root` and the keys of what it needs.
+fn keys(root: &Path) -> Result<BTreeMap<&'static str, String>, Error> {
     let mut keys: BTreeMap<&str, String> = BTreeMap::new();
     for part in PARTS {
         let needs: Vec<_> = part.needs.iter().map(|need| keys[need].as_str()).collect();
-        let key = key(part, &needs, &workspace())?;
-        places.insert(part.name, layout.cache().join(format!("{}-{key}", part.name)));
-        keys.insert(part.name, key);
+        keys.insert(part.name, key(part, &needs, root)?);
     }
-    Ok(places)
+    Ok(keys)
 }
 
 /// The hash of what a part is made from.
@@ -127,28 +130,36 @@ pub(crate) fn prune(layout: &Layout) -> Result<Vec<String>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::go;
+    use crate::build::contents;
 
-    const PLAIN: Part =
-        Part { name: "plain", files: &["pins"], needs: &[], revision: 1, lane: Lane::Compile, make: go::build };
-
-    #[test]
-    fn a_changed_pin_changes_the_key_of_its_part_alone() {
+    /// The files of all parts, in a folder that may be changed.
+    fn copied() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let (pin, other) = (folder.path().join("pins/go.mod"), folder.path().join("others/go.mod"));
-        files::write(&pin, 0o644, "one").unwrap();
-        let before = key(&PLAIN, &[], folder.path()).unwrap();
-        files::write(&other, 0o644, "one").unwrap();
-        assert_eq!(key(&PLAIN, &[], folder.path()).unwrap(), before);
-        files::write(&pin, 0o644, "two").unwrap();
-        assert_ne!(key(&PLAIN, &[], folder.path()).unwrap(), before);
+        for file in PARTS.iter().flat_map(|part| part.files).flat_map(|file| files::all_files(&workspace().join(file)))
+        {
+            contents::copy(&file, &folder.path().join(file.strip_prefix(workspace()).unwrap())).unwrap();
+        }
+        folder
     }
 
     #[test]
-    fn a_rebuilt_need_changes_the_key() {
-        let folder = tempfile::tempdir().unwrap();
-        files::write(&folder.path().join("pins/go.mod"), 0o644, "one").unwrap();
-        assert_ne!(key(&PLAIN, &["a"], folder.path()).unwrap(), key(&PLAIN, &["b"], folder.path()).unwrap());
+    fn a_changed_pin_rebuilds_its_part_and_what_is_made_from_it() {
+        for (pin, rebuilt) in [
+            ("etcd-3.5/go.mod", &["etcd-3.5", "release-1.33"] as &[_]),
+            ("kubernetes-1.34/go.sum", &["kubernetes-1.34", "release-1.34"]),
+            ("coredns-1.12.1/go.mod", &["coredns-1.12.1", "images", "release-1.34"]),
+            ("ansible/requirements.txt", &["images", "runner-root"]),
+            ("machine-root/packages.lock", &["machine-root", "release-1.33", "release-1.34"]),
+            ("runc/go.mod", &["runc"]),
+        ] {
+            let folder = copied();
+            let before = keys(folder.path()).unwrap();
+            assert_eq!(before, keys(&workspace()).unwrap());
+            files::write(&folder.path().join("end2end/lab/parts").join(pin), 0o644, "another").unwrap();
+            let after = keys(folder.path()).unwrap();
+            let changed: Vec<_> = before.keys().copied().filter(|name| before[name] != after[name]).collect();
+            assert_eq!(changed, rebuilt, "{pin}");
+        }
     }
 
     #[test]

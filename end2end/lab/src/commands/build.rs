@@ -15,8 +15,13 @@ pub(crate) fn build(parts: &[String], prune: bool) -> Result<(), Error> {
 
 pub(crate) fn pin(parts: &[String]) -> Result<(), Error> {
     let layout = Layout::of_this_checkout();
-    for part in parts {
-        for change in build::pin(&layout, part)? {
+    let all = || build::LOCKED.iter().map(|name| (*name).to_owned()).collect();
+    for part in if parts.is_empty() { all() } else { parts.to_vec() } {
+        let changes = build::pin(&layout, &part)?;
+        if changes.is_empty() {
+            println!("{part}: the mirror has what the lock says");
+        }
+        for change in changes {
             println!("{part}: {change}");
         }
     }
