@@ -7,8 +7,8 @@ use kube::config::Kubeconfig;
 use crate::{
     Lab, addresses,
     build::{
-        parts::{FOR_CLUSTER, FOR_MACHINES, FOR_RELEASES},
-        release::RELEASES,
+        parts::{FOR_CLUSTER, FOR_MACHINES},
+        release::Release,
         workshop::{self, Built},
     },
     cluster::{control_plane, node, pki::Authority, programs::Programs, readiness},
@@ -36,8 +36,8 @@ pub struct Options {
     pub machines: u8,
     /// So many nodes of the lab's own Kubernetes: 0 (none), 1 or 2.
     pub nodes: u8,
-    /// Serve Kubernetes releases to the machines.
-    pub releases: bool,
+    /// Serve these Kubernetes releases to the machines: minor versions, `1.34`.
+    pub releases: Vec<String>,
     /// Use this cluster instead of an own one.
     pub kubeconfig: Option<PathBuf>,
     /// Use etcd and kube-apiserver of this folder for the own cluster: an API without pods.
@@ -51,7 +51,8 @@ pub struct Options {
 pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) -> Result<Lab, Error> {
     let own_cluster = options.nodes > 0 && options.kubeconfig.is_none();
     let given = given(options, own_cluster)?;
-    let wanted = wanted(options, own_cluster);
+    let releases = options.releases.iter().map(|minor| Release::of(minor)).collect::<Result<Vec<_>, _>>()?;
+    let wanted = wanted(options, own_cluster, &releases);
     match record::find() {
         Found::Nothing => {}
         Found::Running(record) => return Err(Error::Running { since: record.since, folder: record.folder }),
@@ -77,6 +78,7 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
         tools: built["tools"].clone(),
         runc: built["runc"].clone(),
         kubectl: programs.as_ref().map(|programs| programs.kubectl.clone()),
+        releases: releases.iter().map(|release| release.version()).collect::<Result<_, _>>()?,
         ready: false,
     };
     record::write(&record)?;
@@ -93,8 +95,8 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
     let inside = Inside(namespaces);
     step("namespaces");
 
-    if options.releases {
-        serve_releases(layout, inside, &built)?;
+    if !releases.is_empty() {
+        serve_releases(layout, inside, &built, &releases)?;
         step("releases are served");
     }
     let machines = install(layout, options, &mut record, &built, programs.as_ref())?;
@@ -145,14 +147,12 @@ fn given(options: &Options, own_cluster: bool) -> Result<Option<Programs>, Error
 }
 
 /// The parts it takes.
-fn wanted(options: &Options, own_cluster: bool) -> Vec<&'static str> {
+fn wanted(options: &Options, own_cluster: bool, releases: &[&Release]) -> Vec<&'static str> {
     let mut wanted = FOR_MACHINES.to_vec();
     if own_cluster && options.assets.is_none() {
         wanted.extend(FOR_CLUSTER);
     }
-    if options.releases {
-        wanted.extend(FOR_RELEASES);
-    }
+    wanted.extend(releases.iter().map(|release| release.part));
     wanted
 }
 
@@ -227,12 +227,11 @@ fn install_node(
 }
 
 /// Starts the file server that machines download from.
-fn serve_releases(layout: &Layout, inside: Inside, built: &Built) -> Result<(), Error> {
+fn serve_releases(layout: &Layout, inside: Inside, built: &Built, releases: &[&Release]) -> Result<(), Error> {
     let folder = layout.run().join("artifacts");
-    for release in RELEASES {
+    for release in releases {
         let version = release.version()?;
-        let part = &built[format!("release-{}", release.minor).as_str()];
-        files::link(part.join("release").join(&version), &folder.join("release").join(&version))?;
+        files::link(built[release.part].join("release").join(&version), &folder.join("release").join(&version))?;
     }
     let probe = built["tools"].join("probe");
     crate::program::run(

@@ -35,6 +35,8 @@ pub(crate) struct Record {
     pub(crate) tools: PathBuf,
     pub(crate) runc: PathBuf,
     pub(crate) kubectl: Option<PathBuf>,
+    /// Versions that machines can download, `v1.34.4`.
+    pub(crate) releases: Vec<String>,
     /// The boot has come to its end.
     pub(crate) ready: bool,
 }

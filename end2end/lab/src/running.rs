@@ -72,6 +72,11 @@ impl Lab {
         self.record.nodes.iter().map(|name| self.machine(name)).collect()
     }
 
+    /// The Kubernetes versions, `v1.34.4`, that machines find at [`crate::addresses::ARTIFACTS`].
+    pub fn releases(&self) -> &[String] {
+        &self.record.releases
+    }
+
     /// A machine or node by its name.
     pub fn machine(&self, name: &str) -> Result<Machine, Error> {
         let known: Vec<_> = self.record.machines.iter().chain(&self.record.nodes).cloned().collect();

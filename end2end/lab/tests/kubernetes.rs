@@ -1,5 +1,7 @@
 //! What the lab's own Kubernetes can do. The lab is booted once and shared.
 
+mod shared;
+
 use std::time::Duration;
 
 use futures::{AsyncBufReadExt, TryStreamExt};
@@ -11,14 +13,11 @@ use kube::{
     Api, Client,
     api::{DeleteParams, ListParams, LogParams, PostParams},
 };
-use lab::{Lab, PROBE, RUNNER, wait::until_async};
+use lab::{PROBE, RUNNER, wait::until_async};
 use serde_json::{Value, json};
+use shared::lab;
 
 const PATIENCE: Duration = Duration::from_secs(60);
-
-fn lab() -> Lab {
-    Lab::shared(&["--machines", "3", "--meta-nodes", "2"]).unwrap_or_else(|error| panic!("{error}"))
-}
 
 /// Creates an object under the name it carries, in place of one that an earlier run has left.
 async fn create<K>(client: &Client, object: Value) -> String

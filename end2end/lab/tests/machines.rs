@@ -1,5 +1,7 @@
 //! What machines can do, and what can be done to them. The lab is booted once and shared.
 
+mod shared;
+
 use std::{
     path::Path,
     process::Command,
@@ -15,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn lab() -> (Lab, MutexGuard<'static, ()>) {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    (Lab::shared(&["--machines", "3"]).unwrap_or_else(|error| panic!("{error}")), turn)
+    (shared::lab(), turn)
 }
 
 #[test]

@@ -78,8 +78,6 @@ pub(crate) const PARTS: &[Part] = &[
 pub(crate) const FOR_MACHINES: &[&str] = &["tools", "runc", "machine-root"];
 /// What the Kubernetes of the lab needs besides.
 pub(crate) const FOR_CLUSTER: &[&str] = &["kubernetes-1.34", "etcd-3.6", "images"];
-/// What machines can download from the lab.
-pub(crate) const FOR_RELEASES: &[&str] = &["release-1.33", "release-1.34"];
 
 const fn go_part(name: &'static str, files: &'static [&'static str]) -> Part {
     Part { name, files, needs: &[], revision: 1, lane: Lane::Compile, make: go::build }

@@ -36,6 +36,7 @@ pub const REGISTRY: &str = "lab.test";
 pub struct Release {
     /// `1.34`
     pub minor: &'static str,
+    pub(crate) part: &'static str,
     etcd: &'static str,
     coredns: &'static str,
     /// The tags that this version's kubeadm asks for (cmd/kubeadm/app/constants of that version).
@@ -45,11 +46,34 @@ pub struct Release {
 
 /// Two, one minor apart: upgrades can be tried.
 pub const RELEASES: &[Release] = &[
-    Release { minor: "1.33", etcd: "etcd-3.5", coredns: "coredns-1.12.0", etcd_tag: "3.5.24-0", pause_tag: "3.10" },
-    Release { minor: "1.34", etcd: "etcd-3.6", coredns: "coredns-1.12.1", etcd_tag: "3.6.5-0", pause_tag: "3.10.1" },
+    Release {
+        minor: "1.33",
+        part: "release-1.33",
+        etcd: "etcd-3.5",
+        coredns: "coredns-1.12.0",
+        etcd_tag: "3.5.24-0",
+        pause_tag: "3.10",
+    },
+    Release {
+        minor: "1.34",
+        part: "release-1.34",
+        etcd: "etcd-3.6",
+        coredns: "coredns-1.12.1",
+        etcd_tag: "3.6.5-0",
+        pause_tag: "3.10.1",
+    },
 ];
 
 impl Release {
+    /// The release of a minor version, `1.34`.
+    pub(crate) fn of(minor: &str) -> Result<&'static Self, Error> {
+        let known = || RELEASES.iter().map(|release| release.minor).collect::<Vec<_>>().join(", ");
+        RELEASES
+            .iter()
+            .find(|release| release.minor == minor)
+            .ok_or_else(|| Error::NoSuchRelease { minor: minor.to_owned(), known: known() })
+    }
+
     /// The full version, `v1.34.4`, as the part's `go.mod` pins it.
     pub fn version(&self) -> Result<String, Error> {
         let file = parts().join(format!("kubernetes-{}/go.mod", self.minor));
@@ -64,16 +88,12 @@ impl Release {
 const KUBE_PROXY_RUNS: &[&str] = &["xtables-nft-multi", "xtables-legacy-multi", "conntrack", "nft", "ipset"];
 
 pub(crate) fn assemble(part: &Part, built: &Built, to: &Path) -> Result<(), Error> {
-    let minor = part.name.trim_start_matches("release-");
-    let release = RELEASES.iter().find(|release| release.minor == minor).ok_or_else(|| Error::Malformed {
-        file: parts(),
-        why: format!("no release is made of the part {}", part.name),
-    })?;
+    let release = Release::of(part.name.trim_start_matches("release-"))?;
     let version = release.version()?;
     let folder = to.join("release").join(&version);
     let architecture = if std::env::consts::ARCH == "aarch64" { "arm64" } else { "amd64" };
     let programs = folder.join("bin/linux").join(architecture);
-    let kubernetes = built[format!("kubernetes-{minor}").as_str()].join("kubernetes");
+    let kubernetes = built[format!("kubernetes-{}", release.minor).as_str()].join("kubernetes");
 
     for name in ["kubeadm", "kubelet", "kubectl"] {
         same(&kubernetes, &programs.join(name))?;

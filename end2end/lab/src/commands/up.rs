@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Instant};
 
 use clap::Args;
-use lab::{Error, Layout, boot, teardown};
+use lab::{Error, Layout, boot, build::release::RELEASES, teardown};
 
 #[derive(Args)]
 pub(crate) struct Up {
@@ -19,9 +19,10 @@ pub(crate) struct Up {
     /// Machines only.
     #[arg(long)]
     machines_only: bool,
-    /// Serve two Kubernetes releases to the machines (they are built first, which takes long the first time).
-    #[arg(long)]
-    releases: bool,
+    /// Serve Kubernetes releases to the machines: these minor versions (`--releases=1.33,1.34`), or all there are. They
+    /// are built first, which takes long the first time.
+    #[arg(long, value_name = "MINOR", num_args = 0.., require_equals = true, value_delimiter = ',')]
+    releases: Option<Vec<String>>,
     /// Use this cluster instead of one of the lab's own.
     #[arg(long, env = "KUBECONFIG", value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
@@ -43,7 +44,10 @@ pub(crate) fn up(up: &Up) -> Result<(), Error> {
     let options = boot::Options {
         machines: if up.meta_only { 0 } else { up.machines },
         nodes: if up.machines_only { 0 } else { up.meta_nodes },
-        releases: up.releases,
+        releases: match &up.releases {
+            Some(none) if none.is_empty() => RELEASES.iter().map(|release| release.minor.to_owned()).collect(),
+            named => named.clone().unwrap_or_default(),
+        },
         kubeconfig: given(&up.kubeconfig),
         assets: given(&up.assets),
         until_exit_of: up.until_exit_of,

@@ -1,0 +1,11 @@
+# The pod network of one machine. In: OWN, its pods' addresses; OTHER and BY, another machine's and whose they are.
+set -eu
+# Written in place: containerd 1.6 doesn't notice a file that is renamed into place.
+cat > /etc/cni/net.d/10-pods.conflist <<END
+{"cniVersion": "0.4.0", "name": "pods", "plugins": [
+  {"type": "bridge", "bridge": "cni0", "isGateway": true, "hairpinMode": true,
+   "ipam": {"type": "host-local", "ranges": [[{"subnet": "$OWN"}]], "routes": [{"dst": "0.0.0.0/0"}]}},
+  {"type": "portmap", "capabilities": {"portMappings": true}}]}
+END
+ip route replace "$OTHER" via "$BY"
+iptables -t nat -A POSTROUTING -s 10.244.0.0/16 ! -d 10.244.0.0/16 -j MASQUERADE
