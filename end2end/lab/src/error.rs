@@ -31,6 +31,8 @@ pub enum Error {
     NotExpendable { name: String },
     #[error("{name} is {state} already")]
     AlreadySo { name: String, state: &'static str },
+    #[error("the lab was ended while it was booting")]
+    Ended,
     #[error("there is no release `{minor}` for machines; there are {known}")]
     NoSuchRelease { minor: String, known: String },
     #[error("there is no process {process} that the lab could end with")]

@@ -80,7 +80,11 @@ pub(crate) fn claim() -> Result<(), Error> {
     }
 }
 
+/// A lab that was ended while it boots stays ended.
 pub(crate) fn write(record: &Record) -> Result<(), Error> {
+    if !Path::new(CLAIM).is_dir() {
+        return Err(Error::Ended);
+    }
     let text = serde_json::to_string_pretty(record)
         .map_err(|error| Error::Malformed { file: file(), why: error.to_string() })?;
     files::replace(&file(), 0o600, text)
