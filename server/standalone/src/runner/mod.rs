@@ -1,7 +1,7 @@
 //! The local runner of Jobs: what the Job controller and the kubelet are in a cluster, with processes on this machine for containers.
 //!
 //! It sees the API as any client does. `job_plan` decides what becomes of a Job and `jobs` does it; `kubelet` gives every pod a `life`,
-//! whose `start` makes its root (`container`, `volumes`) and starts a [`shim`] beside its process. All they know of a run is in its folder
+//! whose `start` makes its root (`container`, `volumes`) and starts a [`shim`] beside its process, which `supervise` watches over. All they know of a run is in its folder
 //! (`run_dir`) and in the API, so that each part may be killed at any moment and go on later.
 
 mod ansible;
@@ -18,6 +18,7 @@ mod reports;
 mod run_dir;
 pub mod shim;
 mod start;
+mod supervise;
 mod volumes;
 
 use std::path::PathBuf;
