@@ -21,12 +21,11 @@ use kube::runtime::reflector::{ObjectRef, Store};
 use tokio::sync::{OnceCell, watch};
 
 use crate::{
-    follow,
-    journal::Point,
-    note,
+    follow, note,
     pod::{PodFacts, PodState},
     reading,
     run::{self, About, Run},
+    scan::Point,
     watched::watched,
 };
 

@@ -10,9 +10,9 @@ use futures::StreamExt;
 use tokio::{sync::watch, time::Instant};
 
 use crate::{
-    journal::{Extent, Point},
     reading::{self, Portion, Wanted},
     run::Run,
+    scan::{Extent, Point},
 };
 
 /// A live follower gets at most ten batches a second.

@@ -15,6 +15,7 @@ mod pod;
 mod reading;
 mod retention;
 mod run;
+mod scan;
 mod start;
 mod tail;
 mod upstream;

@@ -9,8 +9,9 @@ use api::{
 
 use crate::{
     ansi,
-    journal::{self, Extent, Point, RECORD_LIMIT, Record},
+    journal::{self, RECORD_LIMIT, Record},
     run::Run,
+    scan::{Extent, Point},
 };
 
 /// Most lines of one page, and most bytes of text.

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::{
-    journal::{self, Extent, Point, Record, Scan},
+    journal::{self, Record},
+    scan::{Extent, Point, Scan},
     tail::{Batch, Tail},
 };
 

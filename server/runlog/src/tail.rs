@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use crate::journal::{Point, Record};
+use crate::{journal::Record, scan::Point};
 
 /// What a run's tail may hold, in bytes of its journal.
 const TAIL_BYTES: u64 = 256 * 1024;
