@@ -4,6 +4,7 @@ mod arguments;
 mod catalogue;
 mod commands;
 mod detail;
+mod form;
 mod list;
 mod masked;
 mod outcome;
@@ -14,8 +15,8 @@ mod row;
 mod submit;
 mod warnings;
 
+pub(crate) use form::is_object_name;
 pub(crate) use outcome::{progress, why};
-pub(crate) use plan::is_object_name;
 pub(crate) use queue::ahead;
 pub(crate) use row::{action, by_age, phase, row};
 pub(crate) use submit::several;

@@ -1,20 +1,15 @@
 //! From the submit form to an operation: checked field by field, nothing read, nothing written.
 
 use api::{ClusterName, FieldProblem, OperationName, operation::NewOperation};
-use crd::{ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, DataRef, HookAction};
+use crd::{ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, DataRef};
 use rand::Rng;
 
 use super::{
-    arguments::{lines, names, quoted},
+    arguments::quoted,
     catalogue,
+    form::{Form, TEXT},
 };
 use crate::Playbooks;
-
-/// Longest deadline: a week, in minutes.
-const LONGEST: i64 = 7 * 24 * 60;
-/// Most hooks, each way, and most bytes of an action or its arguments: what the resource allows.
-const HOOKS: usize = 64;
-const TEXT: usize = 65_536;
 
 /// What is asked for, as far as the form alone can tell.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,105 +94,6 @@ pub(crate) fn draft(new: &NewOperation, playbooks: Playbooks, default_image: &st
         }
         _ => Err(form.problems),
     }
-}
-
-struct Form {
-    problems: Vec<FieldProblem>,
-}
-
-impl Form {
-    fn refuse<T>(&mut self, field: &str, message: impl Into<String>) -> Option<T> {
-        self.problems.push(FieldProblem { field: field.to_owned(), message: message.into() });
-        None
-    }
-
-    fn parsed<T, E: ToString>(&mut self, field: &str, value: Result<T, E>) -> Option<T> {
-        value.map_or_else(|error| self.refuse(field, error.to_string()), Some)
-    }
-
-    /// `namespace/name` of a ConfigMap.
-    fn source(&mut self, text: &str) -> Option<DataRef> {
-        let text = text.trim();
-        if text.is_empty() {
-            return None;
-        }
-        match text.split_once('/') {
-            Some((namespace, name)) if is_object_name(namespace, 63) && is_object_name(name, 253) => {
-                Some(DataRef::new(namespace, name))
-            }
-            _ => self
-                .refuse("source", "Write the ConfigMap as namespace/name, or leave this empty for a builtin playbook."),
-        }
-    }
-
-    fn arguments(&mut self, text: &str, limit: &str) -> (Vec<String>, Vec<String>) {
-        let mut arguments = lines(text);
-        let mut warnings = Vec::new();
-        for argument in &arguments {
-            if let Some((option, _)) =
-                argument.split_once(' ').filter(|(option, _)| option.starts_with("--") && !option.contains('='))
-            {
-                warnings.push(format!("“{option} …” is one argument with a space in it. Write {option}=…, or the value on a line of its own."));
-            }
-            if !limit.is_empty() && (argument == "-l" || argument.starts_with("--limit")) {
-                self.refuse::<()>("extra_args", "There is a limit both here and in its own field. Keep one of them.");
-            }
-        }
-        if !limit.is_empty() {
-            arguments.insert(0, format!("--limit={limit}"));
-        }
-        if text.contains('\0') || text.len() > TEXT / 2 {
-            self.refuse::<()>("extra_args", "These are more than 32 KiB of arguments, or hold a NUL character.");
-        }
-        (arguments, warnings)
-    }
-
-    fn hooks(&mut self, field: &str, text: &str, playbooks: Playbooks) -> Vec<HookAction> {
-        let names = names(text);
-        if names.len() > HOOKS {
-            self.refuse::<()>(field, format!("At most {HOOKS} playbooks can run here."));
-        }
-        if let Some(refused) = names.iter().find_map(|name| catalogue::builtin(name, playbooks).err()) {
-            self.refuse::<()>(field, refused);
-        }
-        names.into_iter().take(HOOKS).map(|action| HookAction { action, ..HookAction::default() }).collect()
-    }
-
-    fn image(&mut self, typed: &str, default: &str) -> String {
-        let image = typed.trim();
-        let ok = |c: char| c.is_ascii_alphanumeric() || "./:_@-".contains(c);
-        if image.is_empty() {
-            return default.to_owned();
-        }
-        if image.len() > 512 || !image.chars().all(ok) || !image.starts_with(|c: char| c.is_ascii_alphanumeric()) {
-            self.refuse::<()>("image", "This is no image. Write it like registry.example.com/kubespray:v2.30.0.");
-        }
-        image.to_owned()
-    }
-
-    fn deadline(&mut self, typed: &str) -> Option<i64> {
-        let typed = typed.trim();
-        if typed.is_empty() {
-            return None;
-        }
-        match typed.parse::<i64>() {
-            Ok(minutes) if (1..=LONGEST).contains(&minutes) => Some(minutes * 60),
-            _ => self.refuse(
-                "deadline",
-                format!("Write minutes, from 1 to {LONGEST} (a week), or leave this empty for 360."),
-            ),
-        }
-    }
-}
-
-/// RFC 1123: letters, digits, `-` and (in a longer one) `.`.
-pub(crate) fn is_object_name(text: &str, limit: usize) -> bool {
-    let edge = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-    let bytes = text.as_bytes();
-    bytes.len() <= limit
-        && bytes.first().is_some_and(edge)
-        && bytes.last().is_some_and(edge)
-        && bytes.iter().all(|b| edge(b) || *b == b'-' || (*b == b'.' && limit > 63))
 }
 
 /// `ping-x7k2f`: what the action is called, and five characters nobody has to type.
