@@ -2,12 +2,13 @@
 //!
 //! An operation goes one way: it waits for its turn ([`turn`], [`waiting`]), its inputs are read ([`inputs`]) and checked ([`validate`]), it
 //! takes its turn by an entry in the Cluster's status ([`history`]), its snapshot and Job are created ([`build`], [`children`]),
-//! its Job is judged ([`verdict`]), and its end is recorded ([`finish`]); one that ends without a Job leaves a [`tombstone`]. Everything but the requests themselves is a function of
+//! its Job is judged ([`verdict`], [`cause`]), and its end is recorded ([`finish`]); one that ends without a Job leaves a [`tombstone`]. Everything but the requests themselves is a function of
 //! values. Correctness rests on the preconditions of the writes, never on a store being up to date or on being alone.
 
 #![warn(missing_docs)]
 
 mod build;
+mod cause;
 mod change;
 mod changed;
 mod children;

@@ -5,8 +5,9 @@ use crd::{ClusterOperation, PRODUCT, Phase, Recap, Time};
 use k8s_openapi::api::batch::v1::{Job, JobCondition, JobStatus};
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
 
+use crate::cause::{failure, flaw, in_flight, is_disrupted};
 use crate::outcome::Outcome;
-use crate::sentence::{cut, list};
+use crate::sentence::cut;
 use crate::termination::{self, terminated, termination};
 
 /// What can be said about a run now.
@@ -152,129 +153,9 @@ fn waiting(pod: &Pod) -> Option<String> {
     ))
 }
 
-fn is_disrupted(pod: &Pod) -> bool {
-    let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());
-    conditions.is_some_and(|all| all.iter().any(|c| c.type_ == "DisruptionTarget" && c.status == "True"))
-}
-
 fn end(job: &Job, terminated: Option<&ContainerStateTerminated>, now: &Time) -> Time {
     let by_job = job.status.as_ref().and_then(|status| status.completion_time.clone());
     by_job.or_else(|| terminated?.finished_at.clone()).unwrap_or_else(|| now.clone())
-}
-
-/// Why a run that ended with 0 is still no success: a playbook that matched no host does nothing and reports success.
-fn flaw(operation: &ClusterOperation, said: &Termination) -> Option<(&'static str, String)> {
-    if let Some(reason) = blame(said) {
-        return Some(reason);
-    }
-    if said.cancelled {
-        return Some(("Interrupted", format!("It was stopped by a signal{}.", in_flight(said))));
-    }
-    if said.rc != 0 {
-        return Some(("RunFailed", format!("It ended with exit code {}.", said.rc)));
-    }
-    let asked = operation.spec.pre_hook.len() + 1 + operation.spec.post_hook.len();
-    if said.steps.len() + usize::try_from(said.dropped).unwrap_or(0) < asked
-        || !said.steps.iter().any(|step| step.role == StepRole::Main)
-    {
-        return Some((
-            "NoResult",
-            format!("Its summary tells of {} steps, but {asked} were asked for.", said.steps.len()),
-        ));
-    }
-    None
-}
-
-/// The first step at fault, in the words of a user.
-fn blame(said: &Termination) -> Option<(&'static str, String)> {
-    said.steps.iter().find_map(|step| {
-        let title = &step.title;
-        if step.kind != "playbook" {
-            return (step.rc != 0).then(|| ("ScriptFailed", format!("{title} ended with exit code {}.", step.rc)));
-        }
-        let recap = step.recap.unwrap_or_default();
-        if recap.totals.unreachable > 0 || recap.totals.failed > 0 {
-            let kind = if recap.totals.failed > 0 { "TaskFailed" } else { "HostsUnreachable" };
-            let counts = format!(
-                "{title}: {} failed, {} unreachable of {} hosts",
-                recap.totals.failed, recap.totals.unreachable, recap.hosts
-            );
-            return Some((kind, format!("{counts}{}.", failures(said))));
-        }
-        if step.rc != 0 {
-            return Some(("PlaybookFailed", format!("{title} ended with exit code {}{}.", step.rc, failures(said))));
-        }
-        (recap.hosts == 0).then(|| {
-            (
-                "NoHostsMatched",
-                format!("{title} matched no host and did nothing. Look at --limit and at the groups its plays name."),
-            )
-        })
-    })
-}
-
-fn failures(said: &Termination) -> String {
-    let told: Vec<String> = said
-        .failures
-        .iter()
-        .map(|f| format!("{}: task “{}”: {}", f.host, f.task, f.message.trim().trim_end_matches('.')))
-        .collect();
-    if told.is_empty() { String::new() } else { format!(" — {}", told.join("; ")) }
-}
-
-fn failure(
-    pod: Option<&Pod>,
-    terminated: Option<&ContainerStateTerminated>,
-    said: Option<&Termination>,
-    condition: &JobCondition,
-) -> (&'static str, String) {
-    let by_container = terminated.and_then(|state| state.reason.as_deref());
-    let by_pod = pod
-        .and_then(|pod| pod.status.as_ref())
-        .map(|status| (status.reason.as_deref(), status.message.as_deref().unwrap_or_default()));
-    if by_container == Some("OOMKilled") {
-        return (
-            "OOMKilled",
-            "It ran out of memory and was killed. Raise resources.limits.memory, or lower ansible's forks.".into(),
-        );
-    }
-    if let Some((Some("Evicted"), why)) = by_pod {
-        return ("Evicted", format!("Its pod was evicted: {why}"));
-    }
-    if condition.reason.as_deref() == Some("PodFailurePolicy") || pod.is_some_and(is_disrupted) {
-        let at = said.map(in_flight).unwrap_or_default();
-        return (
-            "Disrupted",
-            format!(
-                "Its pod was moved away by the cluster{at}. It is not started again by itself; submit the operation again."
-            ),
-        );
-    }
-    let Some(said) = said else { return unsaid(terminated, by_pod.map_or("", |(_, why)| why), condition) };
-    if !said.message.is_empty() {
-        return ("RunFailed", said.message.clone());
-    }
-    if said.cancelled {
-        return ("Interrupted", format!("It was stopped by a signal{}.", in_flight(said)));
-    }
-    blame(said).unwrap_or_else(|| ("RunFailed", format!("It ended with exit code {}.", said.rc)))
-}
-
-/// The entrypoint left nothing: killed, no Python, a lost node.
-fn unsaid(
-    terminated: Option<&ContainerStateTerminated>,
-    by_pod: &str,
-    condition: &JobCondition,
-) -> (&'static str, String) {
-    let by_container =
-        terminated.and_then(|state| state.message.as_deref()).map(str::trim).filter(|text| !text.is_empty());
-    let code = terminated.map(|state| format!("exit code {}", state.exit_code));
-    let told = [by_container, Some(by_pod), condition.message.as_deref()];
-    let why = told.into_iter().flatten().find(|text| !text.is_empty()).unwrap_or("nobody said why");
-    match code {
-        Some(code) => ("RunFailed", format!("It ended with {code}, without a summary: {why}")),
-        None => ("PodLost", format!("Its pod is gone and left no result: {why}")),
-    }
 }
 
 fn cancelled(said: Option<&Termination>) -> String {
@@ -282,13 +163,6 @@ fn cancelled(said: Option<&Termination>) -> String {
         Some(at) => format!("It was cancelled{at}."),
         None => "It was cancelled.".into(),
     }
-}
-
-fn in_flight(said: &Termination) -> String {
-    let at = |running: &api::run::InFlight| {
-        format!(" while task “{}” was in flight on {}", running.task, list(&running.hosts, 5))
-    };
-    said.running.as_ref().map(at).unwrap_or_default()
 }
 
 fn success(said: &Termination, recap: Option<Recap>) -> String {
