@@ -4,14 +4,15 @@
 use crd::{ClusterOperation, DataRef};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::batch::v1::Job;
-use kube::api::PostParams;
+use k8s_openapi::api::core::v1::Secret;
+use kube::api::{DeleteParams, PostParams, Preconditions};
 use kube::core::Status;
 use kube::{Api, Client, Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::context::is_owned_by;
-use crate::error::Error;
+use crate::error::{Answer, Error};
 use crate::refusal::Refusal;
 
 /// Why there is no child.
@@ -76,6 +77,28 @@ pub(crate) async fn read_job(
     let jobs: Api<Job> = Api::namespaced(client.clone(), namespace);
     let job = jobs.get_opt(&crd::job_name(&operation.name_any())).await.map_err(Error::while_doing("read a Job"))?;
     Ok(job.filter(|job| is_owned_by(job, operation)))
+}
+
+/// The snapshot of the operation with this name and uid, as the API has it.
+pub(crate) async fn read_inputs(
+    client: &Client,
+    namespace: &str,
+    operation: &str,
+    uid: Option<&String>,
+) -> Result<Option<Secret>, Error> {
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
+    let found = secrets.get_opt(&crd::inputs_name(operation)).await.map_err(Error::while_doing("read a snapshot"))?;
+    Ok(found.filter(|found| found.owner_references().iter().any(|owner| Some(&owner.uid) == uid)))
+}
+
+/// Takes a snapshot away: it is immutable, as the inputs of a run have to be. A Job that comes later has nothing to run.
+pub(crate) async fn remove_inputs(client: &Client, inputs: &Secret) -> Result<(), Error> {
+    let this = Preconditions { uid: inputs.uid(), resource_version: None };
+    let params = DeleteParams { preconditions: Some(this), ..DeleteParams::background() };
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), &inputs.namespace().unwrap_or_default());
+    let answer = secrets.delete(&inputs.name_any(), &params).await;
+    answer.unless_changed().map_err(Error::while_doing("take a snapshot away"))?;
+    Ok(())
 }
 
 /// What such an answer means: a namespace that is gone stays gone, a quota gets room by itself, the rest is for people to allow.

@@ -13,7 +13,7 @@ use kube::{Api, ResourceExt};
 use crate::context::{Context, now};
 use crate::error::{Answer, Error};
 use crate::finish::write_entries;
-use crate::{history, references, retention, verdict};
+use crate::{children, history, references, retention, verdict};
 
 /// Removes what is too old, frees turns of operations that were deleted, looks after the objects the Cluster refers to.
 pub(crate) async fn reconcile(cluster: Arc<Cluster>, ctx: Arc<Context>) -> Result<Action, Error> {
@@ -57,6 +57,9 @@ async fn free_turn(ctx: &Context, cluster: &Cluster, entry: &OperationRecord) ->
         return Ok(again);
     }
     let namespace = entry.namespace.as_ref().unwrap_or(&cluster.spec.hosts_conf_ref.namespace);
+    if !has_no_inputs(ctx, namespace, entry).await? {
+        return Ok(again);
+    }
     let (name, job) = (&entry.cluster_ops, crd::job_name(&entry.cluster_ops));
     let (its_job, its_pods) = match entry.uid {
         Some(_) => {
@@ -85,4 +88,18 @@ async fn free_turn(ctx: &Context, cluster: &Cluster, entry: &OperationRecord) ->
     } else {
         Err(Error::Conflict(cluster.name_any()))
     }
+}
+
+/// Whether the snapshot of an operation that is no more is gone, too; takes it away where nobody has yet. Before its Jobs are
+/// counted: a Job that was on its way then comes too late to have anything to run.
+async fn has_no_inputs(ctx: &Context, namespace: &str, entry: &OperationRecord) -> Result<bool, Error> {
+    for _ in 0..2 {
+        let found = children::read_inputs(&ctx.client, namespace, &entry.cluster_ops, entry.uid.as_ref()).await?;
+        match found {
+            None => return Ok(true),
+            Some(inputs) if inputs.metadata.deletion_timestamp.is_some() => return Ok(false),
+            Some(inputs) => children::remove_inputs(&ctx.client, &inputs).await?,
+        }
+    }
+    Ok(false)
 }

@@ -17,7 +17,7 @@ use crate::error::{Answer, Error};
 use crate::expectations::Written;
 use crate::outcome::{self, Outcome};
 use crate::refusal::Refusal;
-use crate::{history, start, status, tombstone, turn, validate};
+use crate::{children, history, start, status, tombstone, turn, validate};
 
 /// How often a write is repeated on what somebody else wrote meanwhile.
 const ATTEMPTS: usize = 8;
@@ -61,6 +61,9 @@ pub(crate) async fn refuse(
         match history::entry(&cluster, operation) {
             Some(entry) if entry.status == Phase::Running => return Err(Error::Conflict(cluster.name_any())),
             Some(_) => return finish(ctx, operation, &outcome).await,
+            None if had_turn_before(ctx, operation, &cluster).await? => {
+                return tombstone::abandon(ctx, operation, Some(&cluster), &outcome).await;
+            }
             None if write_entries(ctx, &cluster, &[history::ended(operation, &outcome)]).await? => {
                 return finish(ctx, operation, &outcome).await;
             }
@@ -68,6 +71,15 @@ pub(crate) async fn refuse(
         }
     }
     Err(Error::Conflict(operation.spec.cluster.clone()))
+}
+
+/// A Cluster that was deleted and made again knows nothing of a turn that it gave; a snapshot tells, and a Job may be on its way.
+async fn had_turn_before(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster) -> Result<bool, Error> {
+    if cluster.metadata.creation_timestamp < operation.metadata.creation_timestamp {
+        return Ok(false);
+    }
+    let (namespace, uid) = (&cluster.spec.hosts_conf_ref.namespace, operation.metadata.uid.as_ref());
+    Ok(children::read_inputs(&ctx.client, namespace, &operation.name_any(), uid).await?.is_some())
 }
 
 /// Brings status and history in line with the result that an operation carries. Nothing to do writes nothing.

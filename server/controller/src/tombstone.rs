@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 use crd::{Cluster, ClusterOperation};
 use k8s_openapi::api::batch::v1::{Job, JobSpec};
 use k8s_openapi::api::core::v1::{Container, PodSpec, PodTemplateSpec, Secret};
-use kube::api::{DeleteParams, ObjectMeta, Preconditions};
+use kube::api::ObjectMeta;
 use kube::runtime::controller::Action;
-use kube::{Api, Resource, ResourceExt};
+use kube::{Resource, ResourceExt};
 
 use crate::children::{self, NotCreated};
 use crate::context::{Context, now};
-use crate::error::{Answer, Error};
+use crate::error::Error;
 use crate::finish::{finish, finish_stopped};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
@@ -147,23 +147,13 @@ async fn take_inputs(
             Ok(found) if self::outcome(&found).is_some() => {
                 return Ok(Name::NoInputs(children::read_job(&ctx.client, operation, namespace).await?.map(Box::new)));
             }
-            Ok(inputs) => remove(ctx, &inputs).await?,
+            Ok(inputs) => children::remove_inputs(&ctx.client, &inputs).await?,
             Err(NotCreated::Leftover(_)) if may_wait(ctx, operation) => return Ok(Name::Leftover),
             Err(NotCreated::Leftover(_) | NotCreated::Refused(_)) => return Ok(Name::Refused(refusal)),
             Err(NotCreated::Api(source)) => return Err(Error::Api { what: "take the name of a snapshot", source }),
         }
     }
     Err(Error::Conflict(tombstone.name_any()))
-}
-
-/// Immutable, as the inputs of a run have to be: they can only be replaced.
-async fn remove(ctx: &Context, inputs: &Secret) -> Result<(), Error> {
-    let this = Preconditions { uid: inputs.uid(), resource_version: None };
-    let params = DeleteParams { preconditions: Some(this), ..DeleteParams::background() };
-    let secrets: Api<Secret> = Api::namespaced(ctx.client.clone(), &inputs.namespace().unwrap_or_default());
-    let answer = secrets.delete(&inputs.name_any(), &params).await;
-    answer.unless_changed().map_err(Error::while_doing("take a snapshot away"))?;
-    Ok(())
 }
 
 fn secret(operation: &ClusterOperation, namespace: &str, outcome: &Outcome) -> Secret {

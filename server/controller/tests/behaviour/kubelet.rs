@@ -88,9 +88,9 @@ impl Kubelet {
         let operation = job.labels().get("kubeonkube.clay.io/operation").cloned().unwrap_or_default();
         let jobs: Api<Job> = Api::namespaced(client.clone(), &namespace);
         let secrets: Api<Secret> = Api::namespaced(client.clone(), &namespace);
-        let inputs = secrets.get(&format!("{operation}-inputs")).await.expect("the snapshot is there before the Job");
-        // A volume of a key that is not there can't be mounted, and the container never starts.
-        let Some(data) = inputs.data else { return };
+        let inputs = secrets.get_opt(&format!("{operation}-inputs")).await.expect("the API answers");
+        // A volume of a Secret or key that is not there can't be mounted, and the container never starts.
+        let Some(data) = inputs.and_then(|inputs| inputs.data) else { return };
         let text = |key: &str| String::from_utf8(data[key].0.clone()).unwrap();
         self.runs.lock().unwrap().push(Run { operation: operation.clone(), hosts_yml: text("hosts.yml"), beside });
         let pods: Api<Pod> = Api::namespaced(client.clone(), &namespace);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crd::{Cluster, Phase};
+use k8s_openapi::api::core::v1::Secret;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy};
 use kube::{Api, ResourceExt};
 use serde_json::json;
@@ -59,6 +60,43 @@ async fn k2_a_refusal_by_one_controller_makes_the_job_impossible_that_another_is
     world.config_map("prod-hosts", &[("hosts.yml", HOSTS)]).await;
     world.submit("b", "prod", "hold").await;
     only_b_runs(&world, &late).await;
+}
+
+#[tokio::test]
+async fn k2_a_cluster_that_is_made_anew_makes_the_job_of_a_cancelled_operation_impossible_all_the_same() {
+    let mut world = World::without_controller().await;
+    let late = about_to_create(&mut world).await;
+    let spec = world.clusters().get("prod").await.unwrap().spec;
+    world.clusters().delete("prod", &DeleteParams::default()).await.unwrap();
+    world.clusters().create(&PostParams::default(), &Cluster::new("prod", spec)).await.unwrap();
+    world.cancel("a").await;
+    world.start_controller().await;
+    assert_eq!(reason(&world.finished("a").await), "Cancelled");
+    world.submit("b", "prod", "hold").await;
+    only_b_runs(&world, &late).await;
+}
+
+#[tokio::test]
+async fn k2_the_turn_of_a_deleted_operation_is_free_when_a_job_that_is_on_its_way_has_nothing_to_run() {
+    let mut world = World::without_controller().await;
+    let late = about_to_create(&mut world).await;
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
+    let finalizers = |all: serde_json::Value| Patch::Merge(json!({"metadata": {"finalizers": all}}));
+    let params = PatchParams::default();
+    // Whoever collects what a deleted operation leaves takes its time.
+    secrets.patch("a-inputs", &params, &finalizers(json!(["example.com/slow"]))).await.unwrap();
+    world.delete("a").await;
+    world.submit("b", "prod", "hold").await;
+    let relay = world.start_controller().await.relay.clone();
+    let looked = "GET /api/v1/namespaces/lab/secrets/a-inputs";
+    eventually(async || (relay.asked(looked) || world.kubelet.runs_of("b") > 0).then_some(())).await.expect("it looks");
+    assert_eq!(world.kubelet.runs_of("b"), 0, "a Job of a would find its inputs");
+    secrets.patch("a-inputs", &params, &finalizers(json!([]))).await.unwrap();
+    eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("the turn was given on");
+    late.let_through();
+    world.kubelet.release("b");
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(world.kubelet.runs_of("a"), 0);
 }
 
 #[tokio::test]
@@ -186,7 +224,7 @@ async fn k6_an_operation_named_like_one_in_the_reference_systems_history_runs_al
 
 /// Makes the Cluster refer to copies of its inputs in another namespace.
 async fn move_cluster(world: &World) {
-    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+    use k8s_openapi::api::core::v1::ConfigMap;
     let maps = |namespace: &str| Api::<ConfigMap>::namespaced(world.client.clone(), namespace);
     let secrets = |namespace: &str| Api::<Secret>::namespaced(world.client.clone(), namespace);
     for name in ["prod-hosts", "prod-vars"] {
