@@ -13,6 +13,7 @@ mod log_panel;
 mod log_row;
 mod log_store;
 mod mark;
+mod missing_lines;
 mod outcomes;
 mod page;
 mod reason;

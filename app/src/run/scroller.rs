@@ -1,51 +1,20 @@
 //! The log's rows: on the server and in the first render those of the page, then a window over the whole log.
 //!
 //! Rows have one height, so where a line is needs no measuring. What is not here yet is asked for in blocks when it comes
-//! near the screen; the scroll position never moves by itself, unless the reader is at the end and follows.
+//! near the screen ([`super::missing_lines`]); the scroll position never moves by itself, unless the reader is at the end and
+//! follows.
 
-use std::collections::BTreeSet;
-
-use leptos::{ev, html, prelude::*, task::spawn_local};
+use leptos::{ev, html, prelude::*};
 
 use super::{
-    functions::load_lines,
     log_row::log_row,
-    log_store::BLOCK,
     selection::Selection,
     state::Run,
     window::{self, Window},
 };
-use crate::live::{self, Connection};
-
-/// Requests for lines that are on their way at the same time.
-const AT_ONCE: usize = 2;
 
 /// Width of number and time, in characters.
 const GUTTER: usize = 22;
-
-/// Which blocks were asked for.
-#[derive(Default)]
-struct Asked {
-    flying: usize,
-    /// On their way, or in vain: lines that are lost, or a server that did not answer.
-    tried: BTreeSet<u64>,
-}
-
-impl Asked {
-    /// Whether `block` may be asked for now.
-    fn begins(&mut self, block: u64) -> bool {
-        let begins = self.flying < AT_ONCE && self.tried.insert(block);
-        self.flying += usize::from(begins);
-        begins
-    }
-
-    fn ends(&mut self, block: u64, whole: bool) {
-        self.flying -= 1;
-        if whole {
-            self.tried.remove(&block);
-        }
-    }
-}
 
 /// Where the reader is.
 #[derive(Clone, Copy)]
@@ -53,7 +22,7 @@ pub(super) struct Reader {
     /// The rows' container.
     pub(super) node: NodeRef<html::Div>,
     /// Scroll position and height of the view; None until the page is alive.
-    view: RwSignal<Option<(f64, f64)>>,
+    pub(super) view: RwSignal<Option<(f64, f64)>>,
     /// Stays at the newest line.
     pub(super) follows: RwSignal<bool>,
     /// Lines that were there when the reader last was at the end.
@@ -122,50 +91,6 @@ impl Reader {
             jumps
         });
         self.fill(run);
-    }
-
-    /// Asks for the blocks that are missing where the reader is, [`AT_ONCE`] at a time. When one has come, what is on screen
-    /// *then* is asked for: a long drag of the scroll bar leaves no queue behind.
-    fn fill(self, run: Run) {
-        let asked = StoredValue::new(Asked::default());
-        let connection = live::connection();
-        Effect::new(move |_| {
-            self.window.track();
-            // What could not be fetched is asked for again when the server is back.
-            if connection.get() == Connection::Lost {
-                asked.update_value(|asked| asked.tried.clear());
-            } else if self.view.get_untracked().is_some() {
-                self.ask(run, asked);
-            }
-        });
-    }
-
-    fn ask(self, run: Run, asked: StoredValue<Asked>) {
-        let Some(shown) = self.window.try_get_untracked() else { return };
-        let follows = self.follows.try_get_untracked().unwrap_or(true);
-        run.log.try_update_value(|log| log.look_at((!follows).then_some(shown.top)));
-        let (first, end) = (shown.first.saturating_sub(BLOCK / 2), shown.end + BLOCK / 2);
-        // On screen first, then ahead.
-        let missing =
-            run.log.try_with_value(|log| [log.missing(shown.first, shown.end), log.missing(first, end)].concat());
-        for first in missing.unwrap_or_default() {
-            let Some(name) = run.name.try_get_value() else { return };
-            if asked.try_update_value(|asked| asked.begins(first)) != Some(true) {
-                continue;
-            }
-            spawn_local(async move {
-                let page = load_lines(name.to_string(), first, u32::try_from(BLOCK).unwrap_or(u32::MAX)).await;
-                let taken = run.log.try_update_value(|log| {
-                    let whole = page.map(|page| log.take(page)).is_ok() && log.missing(first, first + BLOCK).is_empty();
-                    log.trim();
-                    whole
-                });
-                asked.try_update_value(|asked| asked.ends(first, taken == Some(true)));
-                if run.lines_came.try_update(|n| *n += 1).is_some() {
-                    self.ask(run, asked);
-                }
-            });
-        }
     }
 
     /// The scroll position or the size changed.
@@ -269,7 +194,7 @@ fn bring_into_view(_: &leptos::web_sys::HtmlDivElement) {}
 /// happens to be at work, for instance the button that was clicked and is gone now.
 #[cfg(feature = "hydrate")]
 fn after_render(then: impl FnOnce() + 'static) {
-    spawn_local(async move {
+    leptos::task::spawn_local(async move {
         let mut ask = |resolve: js_sys::Function, _| {
             let _ = window().request_animation_frame(&resolve);
         };
