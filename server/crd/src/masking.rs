@@ -41,11 +41,16 @@ static KEY_END: LazyLock<Regex> = LazyLock::new(|| regex(r"^.*-----END [A-Z0-9 ]
 static KEY_BODY: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"^[\s"'|+-]*[A-Za-z0-9+/]*={0,2}[\s"',]*$|^\s*(?:Proc-Type|DEK-Info):"#));
 
+/// What stands in place of a line of a run whose inputs are not known: anything in it could be a secret.
+pub const HIDDEN: &str =
+    "[not shown: the inputs of this run are gone or may not be read, so its secrets are not known]";
+
 /// Masks the lines of one run, in order: a private key spans several. The default knows the shapes only.
 #[derive(Debug, Default)]
 pub struct Masker {
     known: Option<Regex>,
     in_key: bool,
+    hides_all: bool,
 }
 
 impl Masker {
@@ -62,7 +67,13 @@ impl Masker {
                 Regex::new(&alternatives[..alternatives.len().div_ceil(1 << halving)].join("|")).ok()
             })
         });
-        Self { known: known.flatten(), in_key: false }
+        Self { known: known.flatten(), ..Self::default() }
+    }
+
+    /// For a run whose inputs are not known: every line becomes [`HIDDEN`].
+    #[must_use]
+    pub fn of_unknown_inputs() -> Self {
+        Self { hides_all: true, ..Self::default() }
     }
 
     /// Goes on where an earlier collector stopped.
@@ -73,6 +84,9 @@ impl Masker {
 
     /// The line as it may be stored.
     pub fn line(&mut self, text: String) -> String {
+        if self.hides_all {
+            return HIDDEN.to_owned();
+        }
         if self.in_key {
             if let Some(end) = KEY_END.find(&text) {
                 self.in_key = false;
@@ -96,6 +110,9 @@ impl Masker {
 
     /// One string by itself.
     pub fn value(&self, mut text: String) -> String {
+        if self.hides_all {
+            return MASK.to_owned();
+        }
         if text.contains("PRIVATE KEY-----") {
             text = replaced(&KEY_INLINE, text.replace('\n', "\\n"), |_| MASK.to_owned());
         }
@@ -245,6 +262,12 @@ m3 ansible_ssh_pass=inipass
             masker.line("login hunter22-long, hunter22, 0123abcd.".into()),
             format!("login {MASK}, {MASK}, {MASK}.")
         );
+    }
+
+    #[test]
+    fn nothing_of_a_run_with_unknown_inputs_is_shown() {
+        let mut masker = Masker::of_unknown_inputs();
+        assert_eq!((masker.line("ok".into()).as_str(), masker.value("ok".into()).as_str()), (HIDDEN, MASK));
     }
 
     #[test]

@@ -219,19 +219,21 @@ fn now() -> i64 {
 
 /// What is secret about a run, and the token that marks its events.
 struct Inputs {
-    text: String,
+    /// Inventory and variables; None where they are gone or not ours to read.
+    text: Option<String>,
     token: Option<String>,
 }
 
 impl Inputs {
-    /// Waits until the Secret can be read. Without it (gone, or not ours to read) every line is text.
+    /// Waits until the Secret can be read. Without it (gone, or not ours to read) what is secret is not known, so nothing that
+    /// the run says is stored.
     async fn read(secrets: &Api<Secret>, name: &str) -> Self {
         let mut pause = Duration::from_millis(100);
         let data = loop {
             match secrets.get_opt(name).await {
                 Ok(secret) => break secret.and_then(|s| s.data).unwrap_or_default(),
                 Err(kube::Error::Api(status)) if status.is_forbidden() => {
-                    tracing::warn!(secret = name, "a run's inputs may not be read: its events are shown as text");
+                    tracing::warn!(secret = name, "a run's inputs may not be read: its log is not shown");
                     break Default::default();
                 }
                 Err(error) => tracing::debug!(secret = name, %error, "a run's inputs can't be read yet"),
@@ -240,11 +242,19 @@ impl Inputs {
             pause = (pause * 2).min(Duration::from_secs(10));
         };
         let field = |key: &str| data.get(key).map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned());
-        let text = [crd::KEY_HOSTS, crd::KEY_VARS].into_iter().filter_map(field).collect::<Vec<_>>().join("\n");
-        Self { text, token: field("token").map(|t| t.trim().to_owned()).filter(|t| t.len() >= 8) }
+        let token = field("token").map(|t| t.trim().to_owned()).filter(|t| t.len() >= 8);
+        // One that stands in for a snapshot has no token.
+        let text = token
+            .as_ref()
+            .map(|_| [crd::KEY_HOSTS, crd::KEY_VARS].into_iter().filter_map(field).collect::<Vec<_>>().join("\n"));
+        Self { text, token }
     }
 
     fn writer(&self, run: &Arc<Run>) -> Writer {
-        Writer::resume(Arc::clone(run), Masker::new(&self.text, self.token.as_deref()), self.token.clone())
+        let masker = match &self.text {
+            Some(text) => Masker::new(text, self.token.as_deref()),
+            None => Masker::of_unknown_inputs(),
+        };
+        Writer::resume(Arc::clone(run), masker, self.token.clone())
     }
 }

@@ -212,6 +212,21 @@ async fn what_is_stored_is_clean_and_without_secrets() {
 }
 
 #[tokio::test]
+async fn without_its_inputs_nothing_that_a_run_says_is_stored() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    script.delete_inputs();
+    script.write([(stamp(0), b"password is hunter2222".to_vec()), (stamp(1), event(1))]);
+    script.end();
+    let world = World::start(&script, dir.path());
+    let (lines, events, end) = drain(world.follow(1).await).await;
+    let text: Vec<_> = lines.iter().map(|l| l.s.as_str()).collect();
+    assert_eq!(text, [crd::HIDDEN; 2]);
+    assert_eq!((events.len(), end.map(|e| e.lines)), (0, Some(2)));
+    let stored = std::fs::read(dir.path().join("job-1/journal")).unwrap();
+    assert!(!String::from_utf8_lossy(&stored).contains("hunter2222"));
+}
+
+#[tokio::test]
 async fn rotation_between_two_connections_is_counted_and_shown() {
     let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
     script.breaks([Break::Error(20_000)]);

@@ -53,6 +53,7 @@ struct State {
     rotated: usize,
     ended: bool,
     deleted: bool,
+    inputs_gone: bool,
     breaks: VecDeque<Break>,
     connections: usize,
 }
@@ -98,6 +99,10 @@ impl Script {
         });
     }
 
+    pub(crate) fn delete_inputs(&self) {
+        self.change(|s| s.inputs_gone = true);
+    }
+
     pub(crate) fn connections(&self) -> usize {
         self.state.lock().unwrap().connections
     }
@@ -126,7 +131,7 @@ impl Script {
                     &json!({"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": self.version.borrow().to_string()}, "items": items}),
                 )
             }
-            "/api/v1/namespaces/lab/secrets/grow-inputs" => {
+            "/api/v1/namespaces/lab/secrets/grow-inputs" if !self.state.lock().unwrap().inputs_gone => {
                 let data = |text: &str| k8s_openapi::ByteString(text.as_bytes().to_vec());
                 let hosts = "all: {hosts: {m1: {ansible_password: hunter2222}}}";
                 json_body(
