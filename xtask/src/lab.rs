@@ -30,6 +30,7 @@ pub(crate) fn test() -> anyhow::Result<()> {
         return Ok(());
     }
     if in_ci && !doctor::on_path("mmdebstrap") {
+        check(command("apt-get").args(["update", "--quiet"]))?;
         check(command("apt-get").args(["install", "--yes", "--no-install-recommends", "mmdebstrap"]))?;
     }
     check(command("cargo").args(["build", "--quiet", "--package", "kubeonkube-lab"]))?;

@@ -22,7 +22,7 @@ const STAGES: &[Stage] = &[
     ("released", "the pages of a release, which come in parts, in a real browser", released),
 ];
 
-/// Run only when they are named: the lab's cold build has not been measured on a machine of its own yet.
+/// Run only when they are named: the lab's first build takes 15 processor minutes (docs/lab.md).
 const BY_NAME: &[Stage] = &[(
     "lab",
     "a real Kubernetes and real machines: Jobs, Services, ansible, faults, and nothing left behind",

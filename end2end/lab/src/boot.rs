@@ -58,8 +58,7 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
         Found::Running(record) => return Err(Error::Running { since: record.since, folder: record.folder }),
         Found::LeftOvers(what) => return Err(Error::LeftOvers { what }),
     }
-    let builds = workshop::missing(layout, &wanted)?;
-    requirements::check(layout, builds)?;
+    requirements::check(layout, &workshop::missing(layout, &wanted)?)?;
     let built = workshop::build(layout, &wanted, said)?;
 
     let begun = Instant::now();

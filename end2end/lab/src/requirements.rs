@@ -2,10 +2,18 @@
 
 use std::path::Path;
 
-use crate::{error::Error, files, layout::Layout, program};
+use crate::{
+    build::parts::{Lane, Part},
+    error::Error,
+    files,
+    layout::Layout,
+    program,
+};
 
 /// Free space that the first build takes: 1.4 GiB for the parts, 6.6 for Go's own caches.
-const TO_BUILD: u64 = 9 << 30;
+const TO_COMPILE: u64 = 9 << 30;
+/// Free space that a root or images take while they are made.
+const TO_INSTALL: u64 = 3 << 30;
 /// Free space that a running lab takes before tests put something into it.
 const TO_RUN: u64 = 2 << 30;
 
@@ -25,8 +33,8 @@ const TO_BUILD_PROGRAMS: &[(&str, &str)] = &[
     ("python3", "python3-pip"),
 ];
 
-/// Refuses with every lack at once.
-pub(crate) fn check(layout: &Layout, builds: bool) -> Result<(), Error> {
+/// Refuses with every lack at once. `missing` are the parts that will be built first.
+pub(crate) fn check(layout: &Layout, missing: &[&Part]) -> Result<(), Error> {
     let mut lacks = Vec::new();
     if !cfg!(target_os = "linux") {
         lacks.push("it needs Linux: namespaces, cgroups and overlay file systems.".to_owned());
@@ -36,12 +44,17 @@ pub(crate) fn check(layout: &Layout, builds: bool) -> Result<(), Error> {
             .push("it needs root, to make namespaces, mounts and cgroups: use `sudo -E cargo xtask lab …`.".to_owned());
     }
     programs(TO_RUN_PROGRAMS, &mut lacks);
-    if builds {
+    if !missing.is_empty() {
         programs(TO_BUILD_PROGRAMS, &mut lacks);
     }
     kernel(&mut lacks);
-    disk(layout, if builds { TO_BUILD } else { TO_RUN }, &mut lacks);
+    disk(layout, space(missing), &mut lacks);
     if lacks.is_empty() { Ok(()) } else { Err(Error::Requirements(lacks)) }
+}
+
+fn space(missing: &[&Part]) -> u64 {
+    let needed = missing.iter().map(|part| if part.lane == Lane::Compile { TO_COMPILE } else { TO_INSTALL });
+    needed.max().unwrap_or(TO_RUN)
 }
 
 fn programs(needed: &[(&str, &str)], lacks: &mut Vec<String>) {

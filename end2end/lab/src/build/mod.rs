@@ -24,9 +24,9 @@ pub fn build(layout: &Layout, names: &[String], said: &(dyn Fn(String) + Sync)) 
         return Err(Error::NoSuchPart { name: unknown.clone(), known: all().join(", ") });
     }
     let wanted = if names.is_empty() { all() } else { names.iter().map(String::as_str).collect() };
-    let builds = workshop::missing(layout, &wanted)?;
-    requirements::check(layout, builds)?;
-    if !builds {
+    let missing = workshop::missing(layout, &wanted)?;
+    requirements::check(layout, &missing)?;
+    if missing.is_empty() {
         said("everything is built".to_owned());
     }
     workshop::build(layout, &wanted, said).map(drop)
@@ -40,7 +40,7 @@ pub fn pin(layout: &Layout, name: &str) -> Result<Vec<String>, Error> {
     if !LOCKED.contains(&name) {
         return Err(Error::NoSuchPart { name: name.to_owned(), known: LOCKED.join(", ") });
     }
-    requirements::check(layout, true)?;
+    requirements::check(layout, &parts::part(name).into_iter().collect::<Vec<_>>())?;
     debian::pin(name, &layout.cache())
 }
 

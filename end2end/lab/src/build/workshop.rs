@@ -25,8 +25,7 @@ pub(crate) type Built = BTreeMap<&'static str, PathBuf>;
 pub(crate) fn build(layout: &Layout, wanted: &[&str], said: &(dyn Fn(String) + Sync)) -> Result<Built, Error> {
     let places = places(layout)?;
     let needed = with_needs(wanted);
-    let missing: Vec<&Part> =
-        PARTS.iter().filter(|part| needed.contains(part.name) && !places[part.name].is_dir()).collect();
+    let missing = missing(layout, wanted)?;
     thread::scope(|scope| {
         let lanes: Vec<_> = [Lane::Compile, Lane::Install]
             .map(|lane| {
@@ -49,10 +48,10 @@ pub(crate) fn build(layout: &Layout, wanted: &[&str], said: &(dyn Fn(String) + S
     Ok(places.into_iter().filter(|(name, _)| needed.contains(name)).collect())
 }
 
-/// Whether building `wanted` has anything to do.
-pub(crate) fn missing(layout: &Layout, wanted: &[&str]) -> Result<bool, Error> {
-    let places = places(layout)?;
-    Ok(with_needs(wanted).iter().any(|name| !places[name].is_dir()))
+/// What building `wanted` has to make, each part behind what it needs.
+pub(crate) fn missing(layout: &Layout, wanted: &[&str]) -> Result<Vec<&'static Part>, Error> {
+    let (places, needed) = (places(layout)?, with_needs(wanted));
+    Ok(PARTS.iter().filter(|part| needed.contains(part.name) && !places[part.name].is_dir()).collect())
 }
 
 /// Makes one part beside its place and moves it there when it is whole: a build that dies leaves no half part.
