@@ -20,40 +20,25 @@ const STAGES: &[Stage] = &[
     ("runner", "the entrypoint and the callback plugin, with real ansible", runner),
     ("browser", "every flow in a real browser on the real server", browser),
     ("released", "the pages of a release, which come in parts, in a real browser", released),
+    ("lab", "a real Kubernetes and real machines: Jobs, Services, ansible, faults, and nothing left behind", lab::test),
 ];
-
-/// Run only when they are named: the lab's first build takes 15 processor minutes (docs/lab.md).
-const BY_NAME: &[Stage] = &[(
-    "lab",
-    "a real Kubernetes and real machines: Jobs, Services, ansible, faults, and nothing left behind",
-    lab::test,
-)];
 
 pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
     if list {
         for (name, what, _) in STAGES {
             println!("{name:<10} {what}");
         }
-        for (name, what, _) in BY_NAME {
-            println!("{name:<10} {what} (only when named)");
-        }
         return Ok(());
     }
-    let all = || STAGES.iter().chain(BY_NAME);
-    if let Some(unknown) = only.iter().find(|name| !all().any(|(known, ..)| known == name)) {
+    if let Some(unknown) = only.iter().find(|name| !STAGES.iter().any(|(known, ..)| known == name)) {
         bail!("there is no stage `{unknown}`; `cargo xtask test --list` names them");
     }
     let mut stages = Stages::begin();
     stages.stage("doctor", || doctor::require(doctor::For::Test))?;
     let mut failed = Vec::new();
-    let chosen: Vec<&Stage> = if only.is_empty() {
-        STAGES.iter().collect()
-    } else {
-        all().filter(|(name, ..)| only.iter().any(|chosen| chosen == name)).collect()
-    };
-    for (name, _, run) in chosen {
+    for (name, _, run) in STAGES {
         if (only.is_empty() || only.iter().any(|chosen| chosen == name))
-            && let Err(error) = stages.stage(name, run)
+            && let Err(error) = stages.stage(name, *run)
         {
             eprintln!("{error:#}");
             failed.push(*name);
