@@ -7,6 +7,11 @@
 #[cfg(feature = "split")]
 use wasm_split_helpers::{SplitLoaderError as Missing, wasm_split};
 
+use std::{
+    iter,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
 use futures::FutureExt;
 use leptos::prelude::*;
 use leptos_router::ChooseView;
@@ -18,13 +23,16 @@ use crate::{
     },
     login::SignInPage,
     operations::{NewOperationPage, OperationListPage},
-    run::{HostsTab, InputsTab, OutcomesTab, RunPage},
+    run::{HostsTab, InputsTab, OutcomesTab, RunPage, Tab},
     settings::SettingsPage,
 };
 
 /// What can't happen where the pages are one file.
 #[cfg(not(feature = "split"))]
 type Missing = std::convert::Infallible;
+
+/// A bit for each page whose code was loaded. To ask the loader itself would begin a load that nobody waits for.
+static HERE: AtomicU32 = AtomicU32::new(0);
 
 /// One line a page: its name, its chunk, two functions that the splitter knows it by, and what it shows.
 macro_rules! pages {
@@ -93,41 +101,55 @@ pages! {
 impl Page {
     /// The pages that the app shows at `path` with the query `search`, outermost first; none for those that are always there.
     #[must_use]
-    pub fn at(path: &str, search: &str) -> &'static [Self] {
-        let tab = search.trim_start_matches('?').split('&').find_map(|pair| pair.strip_prefix("tab="));
+    pub fn at(path: &str, search: &str) -> Vec<Self> {
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         match segments.as_slice() {
-            ["login"] => &[Self::SignIn],
-            ["clusters"] => &[Self::Clusters],
-            ["clusters", "new"] => &[Self::NewCluster],
-            ["clusters", _] => &[Self::Cluster, Self::ClusterOverview],
-            ["clusters", _, "nodes"] => &[Self::Cluster, Self::ClusterNodes],
-            ["clusters", _, "operations"] => &[Self::Cluster, Self::ClusterOperations],
-            ["clusters", _, "configuration"] => &[Self::Cluster, Self::ClusterConfiguration],
-            ["clusters", _, "unregister"] => &[Self::Cluster, Self::UnregisterCluster],
-            ["operations"] => &[Self::Operations],
-            ["operations", "new"] => &[Self::NewOperation],
-            ["operations", _] => match tab {
-                Some("hosts") => &[Self::Run, Self::RunHosts],
-                Some("results") => &[Self::Run, Self::RunOutcomes],
-                Some("inputs") => &[Self::Run, Self::RunInputs],
-                _ => &[Self::Run],
-            },
-            ["settings"] => &[Self::Settings],
-            _ => &[],
+            ["login"] => vec![Self::SignIn],
+            ["clusters"] => vec![Self::Clusters],
+            ["clusters", "new"] => vec![Self::NewCluster],
+            ["clusters", _] => vec![Self::Cluster, Self::ClusterOverview],
+            ["clusters", _, "nodes"] => vec![Self::Cluster, Self::ClusterNodes],
+            ["clusters", _, "operations"] => vec![Self::Cluster, Self::ClusterOperations],
+            ["clusters", _, "configuration"] => vec![Self::Cluster, Self::ClusterConfiguration],
+            ["clusters", _, "unregister"] => vec![Self::Cluster, Self::UnregisterCluster],
+            ["operations"] => vec![Self::Operations],
+            ["operations", "new"] => vec![Self::NewOperation],
+            ["operations", _] => iter::once(Self::Run).chain(Tab::of(search).page()).collect(),
+            ["settings"] => vec![Self::Settings],
+            _ => vec![],
         }
     }
 
     /// The pages whose files a document asks for, in this order: those of [`Page::at`] that no other brings along.
     pub fn early(path: &str, search: &str) -> impl Iterator<Item = Self> {
         let pages = Self::at(path, search);
-        let alone = |at: usize| pages.get(at + 1).is_none_or(|inner| inner.chunk().ends_with("_tab"));
-        pages.iter().enumerate().filter(move |(at, _)| alone(*at)).map(|(_, page)| *page)
+        let inner: Vec<Option<Self>> = pages.iter().skip(1).copied().map(Some).chain([None]).collect();
+        pages.into_iter().zip(inner).filter(|(_, inner)| inner.is_none_or(Self::comes_alone)).map(|(page, _)| page)
+    }
+
+    /// Whether its file leaves out what the page around it has.
+    fn comes_alone(self) -> bool {
+        self.chunk().ends_with("_tab")
+    }
+
+    /// Loads its code.
+    ///
+    /// # Errors
+    /// It can't be loaded; the next try begins anew.
+    pub(crate) async fn fetch(self) -> Result<(), Missing> {
+        self.load().await?;
+        HERE.fetch_or(1 << self as u32, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether its code is there.
+    pub(crate) fn is_here(self) -> bool {
+        cfg!(not(feature = "split")) || HERE.load(Ordering::Relaxed) & (1 << self as u32) != 0
     }
 
     /// What it shows, if its code is there.
     pub(crate) fn open_now(self) -> Option<AnyView> {
-        self.open().now_or_never()?.ok()
+        self.is_here().then(|| self.open().now_or_never())??.ok()
     }
 }
 
@@ -141,7 +163,7 @@ impl ChooseView for Page {
     }
 
     async fn preload(&self) {
-        if let Err(missing) = self.load().await {
+        if let Err(missing) = self.fetch().await {
             leave::<()>(missing).await;
         }
     }
@@ -166,8 +188,8 @@ pub async fn hydrate() {
     let (path, search) = (window().location().pathname(), window().location().search());
     let (path, search) = (path.unwrap_or_default(), search.unwrap_or_default());
     // First those that bring the others along.
-    for page in Page::early(&path, &search).chain(Page::at(&path, &search).iter().copied()) {
-        if page.load().await.is_err() {
+    for page in Page::early(&path, &search).chain(Page::at(&path, &search)) {
+        if page.fetch().await.is_err() {
             return not_live();
         }
     }
@@ -202,8 +224,6 @@ mod tests {
         assert_eq!(chunks("/clusters/new"), ["register"]);
         assert_eq!(chunks("/operations/new/"), ["submit"]);
         assert_eq!(chunks("/operations/grow"), ["run"]);
-        assert_eq!(chunks("/operations/grow?from=7&tab=hosts"), ["run", "run_hosts_tab"]);
-        assert_eq!(chunks("/operations/grow?tab=log"), ["run"]);
         let early = |path, search| Page::early(path, search).map(Page::chunk).collect::<Vec<_>>();
         assert_eq!(early("/clusters/prod/nodes", ""), ["cluster_nodes"]);
         assert_eq!(early("/operations/grow", "tab=hosts"), ["run", "run_hosts_tab"]);

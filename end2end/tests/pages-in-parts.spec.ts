@@ -80,6 +80,22 @@ test.describe('a run', () => {
     expect(asked.filter((path) => path.includes('_tab'))).toEqual(['/assets/run_hosts_tab.bin']);
   });
 
+  test('says so when the code of a tab is gone, as after an upgrade, and tries again when that is opened again', async ({ page, visit, kube, expected }) => {
+    expected.push(/run_hosts_tab-\w+\.bin/);
+    await pinged(kube, 'gone');
+    await visit('/operations/gone-1');
+    await page.route('**/assets/run_hosts_tab-*.bin', (route) => route.fulfill({ status: 404, body: 'There is no such file.' }), { times: 1 });
+    const parts = page.getByRole('navigation', { name: 'Parts of the run' });
+    await parts.getByRole('link', { name: 'Hosts' }).click();
+    await expect(page.getByRole('alert')).toContainText('can\'t be loaded');
+    await expect(page.getByRole('link', { name: 'Load the whole page anew' })).toHaveAttribute('href', '/operations/gone-1?tab=hosts');
+    await parts.getByRole('link', { name: 'Log' }).click();
+    await expect(page.getByRole('log')).toContainText('PLAY RECAP');
+    await parts.getByRole('link', { name: 'Hosts' }).click();
+    await expect(page.getByRole('region', { name: 'Recap of every host' })).toBeVisible();
+    await expect(page.getByRole('alert')).toHaveCount(0);
+  });
+
   test('opens at a tab, from the server and from another page', async ({ page, visit, kube }) => {
     await pinged(kube, 'direct');
     const inventory = page.getByRole('heading', { name: 'Inventory' });

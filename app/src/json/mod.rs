@@ -71,12 +71,18 @@ impl<T: DeserializeOwned> Decodes<T> for JsonText {
     }
 }
 
-impl<T: Serialize> Encoder<T> for JsonText {
+impl<T: Serialize + DeserializeOwned> Encoder<T> for JsonText {
     type Error = serde_json::Error;
     type Encoded = String;
 
     fn encode(value: &T) -> Result<String, Self::Error> {
-        serde_json::to_string(value)
+        let text = serde_json::to_string(value)?;
+        if cfg!(debug_assertions)
+            && let Err(error) = read::<T>(&text)
+        {
+            panic!("the browser could not read {}: {error}", std::any::type_name::<T>());
+        }
+        Ok(text)
     }
 }
 

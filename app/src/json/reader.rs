@@ -2,7 +2,10 @@
 //!
 //! A derived reader holds two ways to read a struct: field by field in a given order, and by names in any order. The second
 //! is several times larger, and each type brings its own. This reader finds the names once, for all types alike, and then
-//! offers every struct its fields in their order, so the second way is never compiled: a fifth of the wasm was that.
+//! offers every struct its fields in their order, so the second way is never compiled: 7 KB (Brotli) less for a run.
+//!
+//! A type that travels so always has all its fields but for those that are `None` or `false`; serde's `default` and
+//! `alias` are not known here. Dev builds read everything that a page is given as soon as it is written.
 
 use std::borrow::Cow;
 
@@ -18,13 +21,14 @@ use serde_json::{Error, value::RawValue};
 
 /// Reads one JSON value that the server wrote.
 ///
-/// A field that is missing reads as `None`, as `false` or as nothing, which is what the server leaves out; for all others
-/// it is an error.
+/// A field that is missing reads as `None`, as `false` or as nothing, which is what the server leaves out; for all others it
+/// is an error. Nothing may follow the value.
 ///
 /// # Errors
 /// What is wrong with the text, or that it is not what `T` looks like.
 pub(crate) fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
-    T::deserialize(Reader(Some(text)))
+    let whole: &RawValue = serde_json::from_str(text)?;
+    T::deserialize(Reader(Some(whole.get())))
 }
 
 /// The text of one value; nothing for a field that is missing.

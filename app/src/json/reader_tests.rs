@@ -1,4 +1,4 @@
-//! Everything that travels is read as it was written.
+//! The frames of the socket are read as they were written; pages have their own tests.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,10 @@ fn what_is_wrong_is_said_with_its_place() {
             .contains("body: task: ")
     );
     assert!(error(r#"{"n":1,"at":2,"after":0,"body":{"nonsense":{}}}"#).contains("nonsense"));
-    for broken in ["", "{", "[1]", "null", r#"{"n":1}trailing"#, r#"{"body":{"stats":{},"retry":{}}}"#] {
+    let two = r#"{"n":1,"at":2,"after":0,"body":{"stats":{"hosts":{}},"retry":{}}}"#;
+    let whole = r#"{"n":1,"at":2,"after":0,"body":{"stats":{"hosts":{}}}}"#;
+    assert!(read::<RunEvent>(whole).is_ok());
+    for broken in ["", "{", "[1]", "null", two, &format!("{whole}trailing"), &whole[..whole.len() - 1]] {
         assert!(read::<RunEvent>(broken).is_err(), "{broken}");
     }
 }

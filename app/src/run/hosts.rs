@@ -56,6 +56,7 @@ fn counted(progress: &RunProgress) -> BTreeMap<String, HostStats> {
     progress.hosts.iter().cloned().zip(counted).collect()
 }
 
+/// How it went on each host, as a part of the run page.
 #[component]
 pub fn HostsTab() -> impl IntoView {
     let run = expect_context::<Run>();

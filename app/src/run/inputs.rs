@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::state::Run;
 use crate::ui::{Copy, Fact, Facts};
 
+/// With what it ran, as a part of the run page.
 #[component]
 pub fn InputsTab() -> impl IntoView {
     let run = expect_context::<Run>();

@@ -31,3 +31,4 @@ pub use inputs::InputsTab;
 pub use outcomes::OutcomesTab;
 pub use page::RunPage;
 pub(crate) use sentences::count;
+pub(crate) use tabs::Tab;

@@ -112,6 +112,7 @@ fn words(key: &str) -> String {
     letters
 }
 
+/// What the playbooks of the run published, as a part of its page.
 #[component]
 pub fn OutcomesTab() -> impl IntoView {
     let run = expect_context::<Run>();

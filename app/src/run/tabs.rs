@@ -4,13 +4,14 @@ use leptos::{ev::MouseEvent, prelude::*};
 
 use super::state::{Run, is_plain, replace_url};
 use crate::{
+    chunks::Page,
     routes,
     ui::{Icon, icon},
 };
 
 /// A part of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tab {
+pub(crate) enum Tab {
     Log,
     Hosts,
     Results,
@@ -20,9 +21,11 @@ pub(super) enum Tab {
 impl Tab {
     const ALL: [Self; 4] = [Self::Log, Self::Hosts, Self::Results, Self::Inputs];
 
-    /// From the parameter `tab`; anything else is the log.
-    pub(super) fn parse(text: &str) -> Self {
-        Self::ALL.into_iter().find(|tab| tab.key() == text).unwrap_or(Self::Log)
+    /// The one that a query names as `tab`; anything else is the log. The text is taken as it stands: who loads the code of a
+    /// part and who shows it must not differ over an address.
+    pub(crate) fn of(search: &str) -> Self {
+        let named = search.trim_start_matches('?').split('&').find_map(|pair| pair.strip_prefix("tab="));
+        Self::ALL.into_iter().find(|tab| Some(tab.key()) == named).unwrap_or(Self::Log)
     }
 
     pub(super) fn key(self) -> &'static str {
@@ -31,6 +34,16 @@ impl Tab {
             Self::Hosts => "hosts",
             Self::Results => "results",
             Self::Inputs => "inputs",
+        }
+    }
+
+    /// What is shown in it, where that is not the page's own.
+    pub(crate) fn page(self) -> Option<Page> {
+        match self {
+            Self::Log => None,
+            Self::Hosts => Some(Page::RunHosts),
+            Self::Results => Some(Page::RunOutcomes),
+            Self::Inputs => Some(Page::RunInputs),
         }
     }
 
@@ -74,5 +87,25 @@ pub(super) fn RunTabs(run: Run) -> impl IntoView {
                 {icon(Icon::Download)} "Download"
             </a>
         </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_name_in_an_address_counts_as_it_stands() {
+        let of = |search| Tab::of(search);
+        assert_eq!((of(""), of("?tab=hosts"), of("from=7&tab=inputs")), (Tab::Log, Tab::Hosts, Tab::Inputs));
+        assert_eq!((of("tab=log&tab=hosts"), of("tab=%68osts"), of("tab=")), (Tab::Log, Tab::Log, Tab::Log));
+    }
+
+    #[test]
+    fn the_code_of_every_part_is_loaded_before_the_page_comes_alive() {
+        for tab in Tab::ALL {
+            let pages = Page::at("/operations/grow", &format!("tab={}", tab.key()));
+            assert_eq!(pages, [Some(Page::Run), tab.page()].into_iter().flatten().collect::<Vec<_>>());
+        }
     }
 }

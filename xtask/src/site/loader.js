@@ -4,7 +4,7 @@ const take = (file) => {
   if (early) delete globalThis.early[file];
   return early ?? fetch(file);
 };
-const fetched = async (file, needed) => {
+const bring = async (file, needed) => {
   if (!needed.every((number) => parts[number])) {
     const answer = await take(file);
     if (!answer.ok) throw new Error(`${file}: ${answer.status}`);
@@ -13,20 +13,17 @@ const fetched = async (file, needed) => {
     const count = head.getUint32(0, true);
     let at = 4 + 8 * count;
     for (let i = 4; i < 4 + 8 * count; i += 8) {
+      const number = head.getUint32(i, true);
       const length = head.getUint32(i + 4, true);
-      parts[head.getUint32(i, true)] ??= WebAssembly.instantiate(new Uint8Array(bytes, at, length), getSharedImports());
+      parts[number] ??= WebAssembly.instantiate(new Uint8Array(bytes, at, length), getSharedImports()).catch((error) => {
+        delete parts[number];
+        throw error;
+      });
       at += length;
     }
   }
-  await Promise.all(needed.map((number) => parts[number]));
+  await Promise.all(needed.map((number) => parts[number] ?? Promise.reject(new Error(`${file}: part ${number} is missing`))));
 };
-// A file is asked for once, unless that failed.
-const coming = {};
-const bring = (file, needed) =>
-  (coming[file] ??= fetched(file, needed).catch((error) => {
-    delete coming[file];
-    throw error;
-  }));
 const page = (file, needed) => async (callback, data) => {
   let loaded = false;
   try {
