@@ -37,7 +37,7 @@ fn rows(lines: u64) -> f64 {
 
 /// A length in CSS, to a hundredth. Not by `{:.2}`: that is 15 KB of wasm.
 pub fn px(length: f64) -> String {
-    let hundredths = whole(length * 100.0);
+    let hundredths = whole((length * 100.0).round());
     format!("{}.{:02}px", hundredths / 100, hundredths % 100)
 }
 
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_length_is_written_to_a_hundredth() {
-        assert_eq!((px(0.0), px(1_999_500.0), px(20.059)), ("0.00px".into(), "1999500.00px".into(), "20.05px".into()));
+        assert_eq!((px(0.0), px(1_999_500.0), px(20.059)), ("0.00px".into(), "1999500.00px".into(), "20.06px".into()));
     }
 
     #[test]

@@ -11,7 +11,12 @@ mod turns;
 #[tokio::main]
 async fn main() {
     // Cargo adds `--bench`.
-    for name in std::env::args().skip(1).filter(|argument| !argument.starts_with("--")) {
+    let names: Vec<_> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    assert!(
+        !names.is_empty(),
+        "name what to measure: pages, status, turns, memory or fanout (`cargo xtask bench` does)"
+    );
+    for name in names {
         match name.as_str() {
             "pages" => pages::run().await,
             "status" => status::run().await,

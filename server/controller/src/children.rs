@@ -101,7 +101,7 @@ pub(crate) async fn remove_inputs(client: &Client, inputs: &Secret) -> Result<()
     Ok(())
 }
 
-/// What such an answer means: a namespace that is gone stays gone, a quota gets room by itself, the rest is for people to allow.
+/// What such an answer means: a namespace that is gone stays gone, a quota may get room by itself, the rest is for people to allow.
 fn refusal(kind: &'static str, at: DataRef, status: &Status) -> Refusal {
     let why = status.message.clone();
     let mut causes = status.details.iter().flat_map(|details| &details.causes);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crd::{ClusterOperation, JobRef, Masker, Phase, ResolvedInputs, Time};
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{Pod, Secret};
+use k8s_openapi::api::core::v1::Pod;
 use kube::api::{ListParams, Patch};
 use kube::runtime::controller::Action;
 use kube::{Api, ResourceExt};
@@ -19,7 +19,7 @@ use crate::sentence::cut;
 use crate::status::{self, Start};
 use crate::tombstone::{self, abandon};
 use crate::verdict::{self, Verdict};
-use crate::{history, snapshot};
+use crate::{children, history, snapshot};
 
 /// How long the pod's end may come after the Job's before the API itself is asked.
 const LATE: Duration = Duration::from_secs(2);
@@ -183,12 +183,9 @@ async fn read_snapshot(
     operation: &ClusterOperation,
     job: &Job,
 ) -> Result<Option<ResolvedInputs>, Error> {
-    let secrets: Api<Secret> = Api::namespaced(ctx.client.clone(), &job.namespace().unwrap_or_default());
-    let secret = secrets
-        .get_opt(&crd::inputs_name(&operation.name_any()))
-        .await
-        .map_err(Error::while_doing("read a snapshot"))?;
-    Ok(secret.as_ref().map(snapshot::resolved))
+    let (namespace, uid) = (job.namespace().unwrap_or_default(), operation.metadata.uid.as_ref());
+    let secret = children::read_inputs(&ctx.client, &namespace, &operation.name_any(), uid).await?;
+    Ok(secret.filter(|secret| snapshot::is_whole(secret, operation)).as_ref().map(snapshot::resolved))
 }
 
 async fn suspend(ctx: &Context, job: &Job) -> Result<(), Error> {

@@ -44,6 +44,8 @@ pub struct Config {
     /// How long after its submission an operation waits for a Cluster or ConfigMap that doesn't exist yet: applying a whole
     /// folder creates them in the order of its file names.
     pub patience: Duration,
+    /// How long an operation that has the turn waits for room in a full quota.
+    pub quota_patience: Duration,
 }
 
 impl Default for Config {
@@ -53,6 +55,7 @@ impl Default for Config {
             default_deadline: Duration::from_secs(6 * 3600),
             controller_namespace: "kubeonkube-system".into(),
             patience: Duration::from_secs(5),
+            quota_patience: Duration::from_secs(600),
         }
     }
 }

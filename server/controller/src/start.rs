@@ -204,8 +204,14 @@ async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, 
         Err(NotCreated::Refused(refusal @ Refusal::Foreign { kind: "Job", .. })) => {
             finish_stopped(ctx, operation, &Outcome::refused(&refusal, &now())).await
         }
-        Err(NotCreated::Refused(refusal @ Refusal::QuotaFull { .. })) => {
-            hold(ctx, operation, refusal.reason(), &refusal.to_string()).await
+        Err(NotCreated::Refused(refusal @ Refusal::QuotaFull { .. }))
+            if tombstone::seconds_of_turn(ctx, operation) < quota_seconds(ctx) =>
+        {
+            let advice = format!(
+                "Jobs that have ended count, too, until their operations are removed. It waits for {} s in all.",
+                quota_seconds(ctx)
+            );
+            hold(ctx, operation, refusal.reason(), &refusal.to_string(), &advice).await
         }
         Err(NotCreated::Refused(refusal)) => {
             abandon(ctx, operation, Some(cluster), &Outcome::refused(&refusal, &now())).await
@@ -221,6 +227,11 @@ async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, 
         }
         Err(NotCreated::Api(source)) => Err(Error::Api { what: "create the children of an operation", source }),
     }
+}
+
+/// How long an operation with the turn, and so with one of the slots, waits for room in a quota.
+fn quota_seconds(ctx: &Context) -> i64 {
+    i64::try_from(ctx.config.quota_patience.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// What stands where the children would be.

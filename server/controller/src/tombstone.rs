@@ -52,11 +52,9 @@ pub(crate) async fn abandon(
         Name::NoInputs(Some(_)) => finish(ctx, operation, outcome).await,
         Name::Leftover => Ok(Action::requeue(std::time::Duration::from_secs(1))),
         Name::Refused(refusal) => {
-            let message = format!(
-                "{} It can't end yet: a Job of it could still come, and the API refuses what would rule that out. {refusal} Allow it, or delete the operation.",
-                outcome.message
-            );
-            hold(ctx, operation, refusal.reason(), &message).await
+            let why = format!("{} {refusal}", outcome.message);
+            let advice = "It can't end yet: a Job of it could still come, and the API refuses what would rule that out. Allow it, or delete the operation.";
+            hold(ctx, operation, refusal.reason(), &why, advice).await
         }
     }
 }
@@ -96,10 +94,15 @@ pub(crate) fn outcome<K: Resource>(child: &K) -> Option<Outcome> {
 
 /// The children of an earlier operation of the same name may still be there: they are waited for.
 pub(crate) fn may_wait(ctx: &Context, operation: &ClusterOperation) -> bool {
+    seconds_of_turn(ctx, operation) < LEFTOVER_SECONDS
+}
+
+/// How long the operation has had its turn.
+pub(crate) fn seconds_of_turn(ctx: &Context, operation: &ClusterOperation) -> i64 {
     let cluster = ctx.stores.cluster(&operation.spec.cluster);
     let entry = cluster.as_ref().and_then(|cluster| history::entry(cluster, operation));
     let since = entry.and_then(|entry| entry.start_time.as_ref());
-    since.map_or(0, |since| now().0.as_second() - since.0.as_second()) < LEFTOVER_SECONDS
+    since.map_or(0, |since| now().0.as_second() - since.0.as_second())
 }
 
 /// Who has the name.

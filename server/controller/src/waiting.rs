@@ -65,7 +65,7 @@ pub(crate) async fn wait_for_slot(ctx: &Context, operation: &ClusterOperation) -
     wait(ctx, operation, SLOT, &message).await
 }
 
-/// Says what it waits for, once.
+/// Says what it waits for, once for each reason.
 pub(crate) async fn wait(
     ctx: &Context,
     operation: &ClusterOperation,
@@ -75,22 +75,28 @@ pub(crate) async fn wait(
     if let Some(status) = status::queued(operation, reason, message, &now()) {
         let version = operation.metadata.resource_version.as_deref();
         let written = ctx.patch_status(&ctx.operations(), &operation.name_any(), version, json!(status)).await?;
-        if written.is_some() && !waited(operation) {
-            ctx.tell(operation, EventType::Normal, "Queued", message).await;
+        let said = operation.status.as_ref().and_then(|status| status.reason.as_deref());
+        if written.is_some() && !(waited(operation) && said == Some(reason)) {
+            // A second event of the same name would only count the first one up.
+            let name = if waited(operation) { reason } else { "Queued" };
+            ctx.tell(operation, EventType::Normal, name, message).await;
         }
     }
     Ok(Action::await_change())
 }
 
-/// Keeps the turn of an operation that the API lets neither start nor end, says why, and tries again.
+/// Keeps the turn of an operation that the API lets neither start nor end, and tries again. `why` may be long, as the API's words
+/// are; `advice` is told whole.
 pub(crate) async fn hold(
     ctx: &Context,
     operation: &ClusterOperation,
     reason: &str,
-    message: &str,
+    why: &str,
+    advice: &str,
 ) -> Result<Action, Error> {
-    let message = format!("{message} It keeps the cluster's turn and is tried again every {} s.", REFUSED.as_secs());
-    let message = crate::sentence::cut(&crd::Masker::default().value(message), 1000);
+    let why = crate::sentence::cut(&crd::Masker::default().value(why.to_owned()), 600);
+    let message =
+        format!("{why} {advice} It keeps the cluster's turn and is tried again every {} s.", REFUSED.as_secs());
     let Some(began) = operation.status.as_ref().filter(|status| status.status == Phase::Running) else {
         wait(ctx, operation, reason, &message).await?;
         return Ok(Action::requeue(REFUSED));

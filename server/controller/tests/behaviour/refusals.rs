@@ -100,6 +100,40 @@ async fn a_full_quota_is_waited_for_and_named() {
 }
 
 #[tokio::test]
+async fn who_waits_for_its_cluster_and_then_for_a_quota_says_both() {
+    let (world, relay) = world(&[]).await;
+    world.submit("a", "prod", "hold").await;
+    eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.expect("a runs");
+    world.submit("b", "prod", "ok").await;
+    world.operation_that("b", "wait for a", |b| reason(b) == "ClusterBusy").await;
+    relay.refuse(JOBS, QUOTA);
+    world.kubelet.release("a");
+    world.operation_that("b", "wait for the quota", |b| reason(b) == "QuotaExceeded").await;
+    relay.allow();
+    touch(&world, "b").await;
+    world.finished("b").await;
+    let story = world.story("b").await;
+    let said = |name: &str, word: &str| story.iter().any(|(reason, note)| reason == name && note.contains(word));
+    assert!(said("Queued", "operation a") && said("QuotaExceeded", "quota"), "{story:#?}");
+}
+
+#[tokio::test]
+async fn a_quota_that_stays_full_ends_the_operation_and_gives_the_turn_on() {
+    let mut world = World::without_controller().await;
+    world.config.quota_patience = std::time::Duration::ZERO;
+    let relay = Arc::new(Relay::default());
+    relay.refuse(JOBS, QUOTA);
+    world.start_controller_behind(relay.clone()).await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "ok").await;
+    let message = world.refused("a", "QuotaExceeded").await;
+    assert!(message.contains("exceeded quota: few"), "{message}");
+    relay.allow();
+    world.submit("b", "prod", "ok").await;
+    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+}
+
+#[tokio::test]
 async fn what_waits_for_a_quota_is_cancelled_at_once() {
     let (world, relay) = world(&[(JOBS, QUOTA)]).await;
     world.submit("a", "prod", "ok").await;
@@ -113,7 +147,9 @@ async fn what_waits_for_a_quota_is_cancelled_at_once() {
 
 #[tokio::test]
 async fn a_turn_is_kept_with_a_visible_reason_while_nothing_can_rule_a_job_out() {
-    let (world, relay) = world(&[(JOBS, POLICY), (SECRETS, POLICY)]).await;
+    // However much the API has to say, what to do is told.
+    let words = format!("{POLICY}: {}", "a rule and one more, ".repeat(200));
+    let (world, relay) = world(&[(JOBS, &words), (SECRETS, &words)]).await;
     world.submit("a", "prod", "ok").await;
     let a = world.operation_that("a", "keep its turn", |a| reason(a) == "NotCreated").await;
     assert!(message(&a).contains("image not allowed") && message(&a).contains("keeps the cluster's turn"));
