@@ -11,7 +11,7 @@ bothWays((script) => {
     await makeCluster(kube, cluster, { hosts: sshHost('m1', sshd), key: sshd.privateKey });
     await visit(`/clusters/${cluster}`);
     await page.getByRole('link', { name: 'Run ping.yml' }).click();
-    await expect(page.getByLabel('Cluster', { exact: true })).toHaveValue(cluster);
+    await expect(page.getByRole('combobox', { name: 'Cluster', exact: true })).toHaveValue(cluster);
     await expect(page.getByRole('radio', { name: 'ping.yml' })).toBeChecked();
     await page.getByRole('button', { name: 'Review' }).click();
 
