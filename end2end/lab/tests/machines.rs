@@ -69,6 +69,23 @@ fn a_machine_whose_network_is_cut_is_silent_until_it_is_healed() {
 }
 
 #[test]
+fn a_machine_changes_nothing_of_the_whole_computer() {
+    let (lab, _turn) = lab();
+    let machine = lab.machine("m1").unwrap();
+    for parameter in ["vm/max_map_count", "fs/file-max", "kernel/pid_max"] {
+        let file = format!("/proc/sys/{parameter}");
+        let before = std::fs::read_to_string(&file).unwrap();
+        // What it is already, so that nothing changes should it be let.
+        let written = machine.run(&format!("echo {} > {file}", before.trim()));
+        assert!(written.is_err(), "{file} can be written");
+    }
+    // Not every kernel has it; where it is, something that takes everything and does nothing is in its place.
+    machine.run("test ! -e /proc/sysrq-trigger || test -c /proc/sysrq-trigger").unwrap();
+    // Its own: those of the network, and what a kubelet sets.
+    machine.run("sysctl -q -w net.ipv4.ip_forward=1 && sysctl -q -w vm.overcommit_memory=1").unwrap();
+}
+
+#[test]
 fn containers_run_inside_a_machine() {
     let (lab, _turn) = lab();
     let machine = lab.machine("m1").unwrap();

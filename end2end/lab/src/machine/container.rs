@@ -105,6 +105,9 @@ pub(crate) fn configuration(machine: &Description, folder: &Folder, bounding: u6
             "cgroupsPath": format!("/{}/{}", cgroups::NAME, machine.name),
             "resources": {"devices": [{"allow": true, "access": "rwm"}]},
             "rootfsPropagation": "rshared",
+            // What belongs to the whole computer. The few parameters that a kubelet sets are files of the machine's own (`disk`).
+            "readonlyPaths": ["/proc/sys/fs", "/proc/sys/kernel", "/proc/sys/vm"],
+            "maskedPaths": ["/proc/sysrq-trigger"],
             // kubelet watches the kernel's log for processes killed for memory.
             "devices": [{"path": "/dev/kmsg", "type": "c", "major": 1, "minor": 11, "fileMode": 0o600}],
             "namespaces": namespaces,

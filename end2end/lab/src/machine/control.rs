@@ -196,6 +196,8 @@ impl Machine {
             .arg(self.key())
             .arg(format!("-oUserKnownHostsFile={}", known_hosts.display()))
             .args(["-oStrictHostKeyChecking=yes", "-oIdentitiesOnly=yes", "-oLogLevel=ERROR", "-oConnectTimeout=5"])
+            // A cut cable or a pulled plug ends what runs, too.
+            .args(["-oServerAliveInterval=5", "-oServerAliveCountMax=3"])
             .arg(format!("root@{}", self.address()));
         command
     }
