@@ -121,10 +121,11 @@ impl Page {
     }
 
     /// The pages whose files a document asks for, in this order: those of [`Page::at`] that no other brings along.
-    pub fn early(path: &str, search: &str) -> impl Iterator<Item = Self> {
+    #[must_use]
+    pub fn early(path: &str, search: &str) -> Vec<Self> {
         let pages = Self::at(path, search);
-        let inner: Vec<Option<Self>> = pages.iter().skip(1).copied().map(Some).chain([None]).collect();
-        pages.into_iter().zip(inner).filter(|(_, inner)| inner.is_none_or(Self::comes_alone)).map(|(page, _)| page)
+        let alone = |at: usize| pages.get(at + 1).is_none_or(|inner| inner.comes_alone());
+        (0..pages.len()).filter(|at| alone(*at)).map(|at| pages[at]).collect()
     }
 
     /// Whether its file leaves out what the page around it has.
@@ -188,7 +189,7 @@ pub async fn hydrate() {
     let (path, search) = (window().location().pathname(), window().location().search());
     let (path, search) = (path.unwrap_or_default(), search.unwrap_or_default());
     // First those that bring the others along.
-    for page in Page::early(&path, &search).chain(Page::at(&path, &search)) {
+    for page in Page::early(&path, &search).into_iter().chain(Page::at(&path, &search)) {
         if page.fetch().await.is_err() {
             return not_live();
         }
@@ -224,7 +225,7 @@ mod tests {
         assert_eq!(chunks("/clusters/new"), ["register"]);
         assert_eq!(chunks("/operations/new/"), ["submit"]);
         assert_eq!(chunks("/operations/grow"), ["run"]);
-        let early = |path, search| Page::early(path, search).map(Page::chunk).collect::<Vec<_>>();
+        let early = |path, search| Page::early(path, search).into_iter().map(Page::chunk).collect::<Vec<_>>();
         assert_eq!(early("/clusters/prod/nodes", ""), ["cluster_nodes"]);
         assert_eq!(early("/operations/grow", "tab=hosts"), ["run", "run_hosts_tab"]);
         assert!(chunks("/nowhere").is_empty());

@@ -59,6 +59,12 @@ const NEEDS: &[Need] = &[
         package: "golang-go",
         found: || on_path("kubectl") || on_path("go"),
     },
+    Need {
+        what: "mmdebstrap (the lab's machines; only root can boot them)",
+        to_run: false,
+        package: "mmdebstrap",
+        found: || !is_root() || on_path("mmdebstrap"),
+    },
 ];
 
 /// `cargo xtask doctor`.
@@ -116,14 +122,17 @@ fn install_line(missing: &[&Need]) -> String {
 }
 
 fn install_missing(missing: &[&Need]) -> anyhow::Result<()> {
-    let debian_root =
-        Path::new("/etc/debian_version").exists() && output(command("id").arg("-u")).is_some_and(|id| id.trim() == "0");
+    let debian_root = Path::new("/etc/debian_version").exists() && is_root();
     if missing.iter().any(|need| !need.package.is_empty()) && !debian_root {
         bail!("packages are installed by themselves only as root on Debian; run:\n  {}", install_line(missing));
     }
     let line = install_line(missing);
     eprintln!("installing: {line}");
     check(command("sh").args(["-c", &line]).env("DEBIAN_FRONTEND", "noninteractive"))
+}
+
+pub(crate) fn is_root() -> bool {
+    output(command("id").arg("-u")).is_some_and(|id| id.trim() == "0")
 }
 
 fn wasm_target() -> bool {

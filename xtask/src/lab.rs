@@ -6,35 +6,34 @@ use std::process::Command;
 use anyhow::bail;
 
 use crate::{
-    clean_command::{check, command, output, root},
+    clean_command::{check, command, root},
     doctor,
     stage::Stages,
 };
 
 pub(crate) fn lab(words: &[String]) -> anyhow::Result<()> {
-    check(command("cargo").args(["build", "--quiet", "--package", "kubeonkube-lab"]))?;
-    let mut program = command(&root().join("target/debug/kubeonkube-lab").to_string_lossy());
+    let mut program = command(&program()?);
     // The program takes this process's place: shells inside the lab get the terminal and its signals.
     let error = std::os::unix::process::CommandExt::exec(program.args(words));
     Err(error.into())
 }
 
+/// The lab's program, built.
+fn program() -> anyhow::Result<String> {
+    check(command("cargo").args(["build", "--quiet", "--package", "kubeonkube-lab"]))?;
+    Ok(root().join("target/debug/kubeonkube-lab").to_string_lossy().into_owned())
+}
+
 /// The `lab` stage: boots a lab, runs its self-tests in it, ends it; then boots and ends labs and looks what they leave.
 pub(crate) fn test() -> anyhow::Result<()> {
-    let in_ci = std::env::var_os("CI").is_some();
     if let Some(reason) = unable() {
-        if in_ci {
+        if std::env::var_os("CI").is_some() {
             bail!("the lab can't boot here: {reason}");
         }
         eprintln!("skipped: lab ({reason})");
         return Ok(());
     }
-    if in_ci && !doctor::on_path("mmdebstrap") {
-        check(command("apt-get").args(["update", "--quiet"]))?;
-        check(command("apt-get").args(["install", "--yes", "--no-install-recommends", "mmdebstrap"]))?;
-    }
-    check(command("cargo").args(["build", "--quiet", "--package", "kubeonkube-lab"]))?;
-    let program = root().join("target/debug/kubeonkube-lab").to_string_lossy().into_owned();
+    let program = program()?;
     let lab = |words: &[&str]| check(lab_command(&program).args(words));
     let mut stages = Stages::begin();
     stages.stage("lab build", || lab(PARTS))?;
@@ -85,6 +84,5 @@ fn unable() -> Option<&'static str> {
     if !cfg!(target_os = "linux") {
         return Some("it needs Linux");
     }
-    let user = output(command("id").arg("-u"));
-    (user.as_deref().map(str::trim) != Some("0")).then_some("it needs root")
+    (!doctor::is_root()).then_some("it needs root")
 }

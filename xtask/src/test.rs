@@ -53,32 +53,16 @@ fn format() -> anyhow::Result<()> {
 }
 
 fn lint() -> anyhow::Result<()> {
-    check(command("cargo").args(["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"]))?;
+    clippy(&["--all-targets"])?;
     for tool in ["xtask", "kubeonkube-lab"] {
-        check(command("cargo").args([
-            "clippy",
-            "--quiet",
-            "--package",
-            tool,
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ]))?;
+        clippy(&["--package", tool, "--all-targets"])?;
     }
-    check(command("cargo").args([
-        "clippy",
-        "--quiet",
-        "--package",
-        "kubeonkube-frontend",
-        "--target",
-        "wasm32-unknown-unknown",
-        "--profile",
-        "wasm-dev",
-        "--",
-        "-D",
-        "warnings",
-    ]))
+    let wasm = ["--target", "wasm32-unknown-unknown", "--profile", "wasm-dev"];
+    clippy(&[&["--package", "kubeonkube-frontend"], &wasm[..]].concat())
+}
+
+fn clippy(of: &[&str]) -> anyhow::Result<()> {
+    check(command("cargo").args(["clippy", "--quiet"]).args(of).args(["--", "-D", "warnings"]))
 }
 
 fn build_site() -> anyhow::Result<()> {

@@ -55,33 +55,41 @@ fn RunView(opening: RunOpening) -> impl IntoView {
             <div hidden=move || run.tab.get() != Tab::Log>
                 <LogPanel run/>
             </div>
-            <Part run of=Tab::Hosts/>
-            <Part run of=Tab::Results/>
-            <Part run of=Tab::Inputs/>
+            {Tab::ALL.into_iter().filter_map(|of| Some(view! { <Part run of page=of.page()?/> })).collect_view()}
         </section>
     }
 }
 
+/// Where the code of a part is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Code {
+    Coming,
+    Here,
+    Missing,
+}
+
 /// A part whose code and content come when it is opened for the first time; it then stays.
 #[component]
-fn Part(run: Run, of: Tab) -> impl IntoView {
+fn Part(run: Run, of: Tab, page: Page) -> impl IntoView {
     let opened = Memo::new(move |before: Option<&bool>| before.is_some_and(|opened| *opened) || run.tab.get() == of);
-    let (arrived, missing) = (RwSignal::new(of.page().is_some_and(Page::is_here)), RwSignal::new(false));
+    let code = RwSignal::new(if page.is_here() { Code::Here } else { Code::Coming });
     // Every time it is opened until it is there.
     Effect::new(move |_| {
-        let Some(page) = of.page().filter(|_| run.tab.get() == of && !arrived.get_untracked()) else { return };
-        missing.set(false);
+        if run.tab.get() != of || code.get_untracked() == Code::Here {
+            return;
+        }
+        code.set(Code::Coming);
         spawn_local(async move {
             let came = page.fetch().await.is_ok();
-            missing.try_set(!came);
-            arrived.try_set(came);
+            code.try_set(if came { Code::Here } else { Code::Missing });
         });
     });
+    let missing = move || view! { <MissingPart href=run.url(of)/> }.into_any();
     let content = move || {
-        opened.get().then(|| match of.page().filter(|_| arrived.get()).and_then(Page::open_now) {
-            Some(view) => view,
-            None if missing.get() => view! { <MissingPart href=run.url(of)/> }.into_any(),
-            None => view! { <Skeleton/> }.into_any(),
+        opened.get().then(|| match code.get() {
+            Code::Coming => view! { <Skeleton/> }.into_any(),
+            Code::Here => page.open_now().unwrap_or_else(missing),
+            Code::Missing => missing(),
         })
     };
     view! { <div hidden=move || run.tab.get() != of>{content}</div> }

@@ -19,7 +19,7 @@ pub(crate) enum Tab {
 }
 
 impl Tab {
-    const ALL: [Self; 4] = [Self::Log, Self::Hosts, Self::Results, Self::Inputs];
+    pub(super) const ALL: [Self; 4] = [Self::Log, Self::Hosts, Self::Results, Self::Inputs];
 
     /// The one that a query names as `tab`; anything else is the log. The text is taken as it stands: who loads the code of a
     /// part and who shows it must not differ over an address.

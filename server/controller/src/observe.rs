@@ -19,7 +19,7 @@ use crate::sentence::cut;
 use crate::status::{self, Start};
 use crate::tombstone::{self, abandon};
 use crate::verdict::{self, Verdict};
-use crate::{children, history, snapshot};
+use crate::{history, snapshot};
 
 /// How long the pod's end may come after the Job's before the API itself is asked.
 const LATE: Duration = Duration::from_secs(2);
@@ -183,9 +183,8 @@ async fn read_snapshot(
     operation: &ClusterOperation,
     job: &Job,
 ) -> Result<Option<ResolvedInputs>, Error> {
-    let (namespace, uid) = (job.namespace().unwrap_or_default(), operation.metadata.uid.as_ref());
-    let secret = children::read_inputs(&ctx.client, &namespace, &operation.name_any(), uid).await?;
-    Ok(secret.filter(|secret| snapshot::is_whole(secret, operation)).as_ref().map(snapshot::resolved))
+    let secret = snapshot::read(ctx, operation, &job.namespace().unwrap_or_default()).await?;
+    Ok(secret.as_ref().map(snapshot::resolved))
 }
 
 async fn suspend(ctx: &Context, job: &Job) -> Result<(), Error> {

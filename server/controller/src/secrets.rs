@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crd::{ClusterOperation, Masker};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Secret;
-use kube::{Api, ResourceExt};
+use kube::ResourceExt;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -49,10 +49,8 @@ impl Secrets {
         let inputs = match kept {
             Some(inputs) => Some(inputs),
             None => {
-                let secrets: Api<Secret> = Api::namespaced(ctx.client.clone(), &job.namespace().unwrap_or_default());
-                let snapshot = secrets.get_opt(&crd::inputs_name(&operation.name_any())).await;
-                let snapshot = snapshot.map_err(Error::while_doing("read a snapshot"))?;
-                snapshot.filter(|snapshot| snapshot::is_whole(snapshot, operation)).as_ref().map(Inputs::of)
+                let snapshot = snapshot::read(ctx, operation, &job.namespace().unwrap_or_default()).await?;
+                snapshot.as_ref().map(Inputs::of)
             }
         };
         Ok(inputs.map(|inputs| Masker::new(&inputs.text, inputs.token.as_deref())))

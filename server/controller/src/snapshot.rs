@@ -4,10 +4,11 @@ use crd::{Cluster, ClusterOperation, DataRef, ResolvedInputs};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, ResourceExt};
 
-use crate::changed;
 use crate::context::{Context, is_owned_by};
+use crate::error::Error;
 use crate::inputs::Found;
 use crate::refusal::Refusal;
+use crate::{changed, children};
 
 /// At most this many host names stand in a status.
 const NAMES: usize = 100;
@@ -25,8 +26,19 @@ pub(crate) fn resolved(secret: &Secret) -> ResolvedInputs {
     }
 }
 
+/// The snapshot with which `operation` runs in `namespace`, as the API has it; none where it is gone or only stands in its place.
+pub(crate) async fn read(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    namespace: &str,
+) -> Result<Option<Secret>, Error> {
+    let uid = operation.metadata.uid.as_ref();
+    let found = children::read_inputs(&ctx.client, namespace, &operation.name_any(), uid).await?;
+    Ok(found.filter(|found| is_whole(found, operation)))
+}
+
 /// The inputs of this very operation: not a namesake's, not a tombstone in their place.
-pub(crate) fn is_whole(secret: &Secret, operation: &ClusterOperation) -> bool {
+fn is_whole(secret: &Secret, operation: &ClusterOperation) -> bool {
     let has = |key| secret.data.as_ref().is_some_and(|data| data.contains_key(key));
     is_owned_by(secret, operation) && [crd::KEY_HOSTS, crd::KEY_VARS, "token"].into_iter().all(has)
 }
