@@ -7,10 +7,7 @@
 #[cfg(feature = "split")]
 use wasm_split_helpers::{SplitLoaderError as Missing, wasm_split};
 
-use std::{
-    iter,
-    sync::atomic::{AtomicU32, Ordering},
-};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures::FutureExt;
 use leptos::prelude::*;
@@ -23,7 +20,7 @@ use crate::{
     },
     login::SignInPage,
     operations::{NewOperationPage, OperationListPage},
-    run::{HostsTab, InputsTab, OutcomesTab, RunPage, Tab},
+    run::{CancelForm, HostsTab, InputsTab, OutcomesTab, ReasonAlert, RunPage, Tab, TaskList},
     settings::SettingsPage,
 };
 
@@ -77,8 +74,8 @@ macro_rules! pages {
     };
 }
 
-// A chunk named `cluster_…` comes together with `cluster`, within which it is shown; one that is called a tab comes alone,
-// when somebody opens it on a page that is there (xtask/src/site/split.rs).
+// A chunk named `cluster_…` comes together with `cluster`, within which it is shown; one that is called a piece comes alone,
+// on a page that is alive without it (xtask/src/site/split.rs).
 pages! {
     SignIn: sign_in, load_sign_in, open_sign_in => SignInPage;
     Clusters: clusters, load_clusters, open_clusters => ClusterListPage;
@@ -92,16 +89,19 @@ pages! {
     Operations: operations, load_operations, open_operations => OperationListPage;
     NewOperation: submit, load_submit, open_submit => NewOperationPage;
     Run: run, load_run, open_run => RunPage;
-    RunHosts: run_hosts_tab, load_run_hosts, open_run_hosts => HostsTab;
-    RunOutcomes: run_outcomes_tab, load_run_outcomes, open_run_outcomes => OutcomesTab;
-    RunInputs: run_inputs_tab, load_run_inputs, open_run_inputs => InputsTab;
+    RunReason: run_reason_piece, load_run_reason, open_run_reason => ReasonAlert;
+    RunCancel: run_cancel_piece, load_run_cancel, open_run_cancel => CancelForm;
+    RunTasks: run_tasks_piece, load_run_tasks, open_run_tasks => TaskList;
+    RunHosts: run_hosts_piece, load_run_hosts, open_run_hosts => HostsTab;
+    RunOutcomes: run_outcomes_piece, load_run_outcomes, open_run_outcomes => OutcomesTab;
+    RunInputs: run_inputs_piece, load_run_inputs, open_run_inputs => InputsTab;
     Settings: settings, load_settings, open_settings => SettingsPage;
 }
 
 impl Page {
-    /// The pages that the app shows at `path` with the query `search`, outermost first; none for those that are always there.
+    /// The pages that the app shows at `path`, outermost first; none for those that are always there.
     #[must_use]
-    pub fn at(path: &str, search: &str) -> Vec<Self> {
+    pub fn at(path: &str) -> Vec<Self> {
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         match segments.as_slice() {
             ["login"] => vec![Self::SignIn],
@@ -114,23 +114,18 @@ impl Page {
             ["clusters", _, "unregister"] => vec![Self::Cluster, Self::UnregisterCluster],
             ["operations"] => vec![Self::Operations],
             ["operations", "new"] => vec![Self::NewOperation],
-            ["operations", _] => iter::once(Self::Run).chain(Tab::of(search).page()).collect(),
+            ["operations", _] => vec![Self::Run],
             ["settings"] => vec![Self::Settings],
             _ => vec![],
         }
     }
 
-    /// The pages whose files a document asks for, in this order: those of [`Page::at`] that no other brings along.
+    /// The files that a document asks for: the innermost page, which brings the others along, and the piece that is open.
     #[must_use]
     pub fn early(path: &str, search: &str) -> Vec<Self> {
-        let pages = Self::at(path, search);
-        let alone = |at: usize| pages.get(at + 1).is_none_or(|inner| inner.comes_alone());
-        (0..pages.len()).filter(|at| alone(*at)).map(|at| pages[at]).collect()
-    }
-
-    /// Whether its file leaves out what the page around it has.
-    fn comes_alone(self) -> bool {
-        self.chunk().ends_with("_tab")
+        let page = Self::at(path).pop();
+        let piece = page.filter(|page| *page == Self::Run).and_then(|_| Tab::of(search).page());
+        page.into_iter().chain(piece).collect()
     }
 
     /// Loads its code.
@@ -186,10 +181,9 @@ async fn leave<T>(_: Missing) -> T {
 /// without JavaScript, and says so.
 #[cfg(feature = "hydrate")]
 pub async fn hydrate() {
-    let (path, search) = (window().location().pathname(), window().location().search());
-    let (path, search) = (path.unwrap_or_default(), search.unwrap_or_default());
-    // First those that bring the others along.
-    for page in Page::early(&path, &search).into_iter().chain(Page::at(&path, &search)) {
+    let path = window().location().pathname().unwrap_or_default();
+    // The innermost brings the others along.
+    for page in Page::at(&path).into_iter().rev() {
         if page.fetch().await.is_err() {
             return not_live();
         }
@@ -217,17 +211,14 @@ mod tests {
 
     #[test]
     fn a_page_names_the_chunks_of_all_its_parts() {
-        let chunks = |url: &str| {
-            let (path, search) = url.split_once('?').unwrap_or((url, ""));
-            Page::at(path, search).iter().map(|page| page.chunk()).collect::<Vec<_>>()
-        };
+        let chunks = |path| Page::at(path).into_iter().map(Page::chunk).collect::<Vec<_>>();
         assert_eq!(chunks("/clusters/prod/configuration"), ["cluster", "cluster_configuration"]);
         assert_eq!(chunks("/clusters/new"), ["register"]);
         assert_eq!(chunks("/operations/new/"), ["submit"]);
         assert_eq!(chunks("/operations/grow"), ["run"]);
         let early = |path, search| Page::early(path, search).into_iter().map(Page::chunk).collect::<Vec<_>>();
         assert_eq!(early("/clusters/prod/nodes", ""), ["cluster_nodes"]);
-        assert_eq!(early("/operations/grow", "tab=hosts"), ["run", "run_hosts_tab"]);
+        assert_eq!(early("/operations/grow", "tab=hosts"), ["run", "run_hosts_piece"]);
         assert!(chunks("/nowhere").is_empty());
     }
 }

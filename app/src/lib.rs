@@ -22,6 +22,7 @@ pub mod live;
 pub mod login;
 mod not_found;
 pub mod operations;
+mod piece;
 mod preferences;
 pub mod redirect;
 mod respond;

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    form, redirect, routes,
+    form, json, redirect, routes,
     ui::{Alert, Icon, PageTitle, Tone, icon},
 };
 
@@ -46,7 +46,7 @@ pub fn SignInPage() -> impl IntoView {
         return view! { <Held held/> }.into_any();
     }
     let unknown = || LoginPage { mode: LoginMode::Token, problem: None, next: String::new() };
-    let page = SharedValue::new(|| use_context::<LoginPage>().unwrap_or_else(unknown)).into_inner();
+    let page = json::shared(|| use_context::<LoginPage>().unwrap_or_else(unknown));
     let next = Some(page.next).filter(|next| redirect::is_local(next)).unwrap_or_default();
     view! {
         <main class="sign-in">

@@ -4,7 +4,7 @@ use leptos::{ev::SubmitEvent, prelude::*, server};
 use leptos_router::hooks::use_location;
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, routes};
+use crate::{Failure, json, routes};
 
 /// Light, dark, or what the system says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +77,7 @@ pub(crate) struct Theming(pub(crate) RwSignal<Theme>);
 
 /// Called once, by the app.
 pub(crate) fn provide() {
-    let preferences = SharedValue::new(Preferences::of_request).into_inner();
+    let preferences = json::shared(Preferences::of_request);
     provide_context(preferences);
     provide_context(Theming(RwSignal::new(preferences.theme)));
 }

@@ -9,7 +9,7 @@ use kubeonkube_app::chunks::Page;
 async fn every_page_is_loaded_before_hydration() {
     for route in ROUTES.iter() {
         let path = route.replace("{name}", "x");
-        assert_eq!(Page::at(&path, "").is_empty(), path == "/", "`Page::at` does not know {path}");
+        assert_eq!(Page::at(&path).is_empty(), path == "/", "`Page::at` does not know {path}");
     }
 }
 
@@ -19,6 +19,6 @@ async fn a_document_asks_at_once_for_the_file_of_its_page_and_for_no_other() {
     let early = r#"early["/assets/run.bin"]=fetch("/assets/run.bin");"#;
     page(&fake, "/operations/ping-1").await.shows(early);
     page(&fake, "/operations").await.hides("run.bin");
-    let tab = r#"early["/assets/run_hosts_tab.bin"]=fetch("/assets/run_hosts_tab.bin");"#;
+    let tab = r#"early["/assets/run_hosts_piece.bin"]=fetch("/assets/run_hosts_piece.bin");"#;
     page(&fake, "/operations/ping-1?tab=hosts").await.shows(early).shows(tab);
 }

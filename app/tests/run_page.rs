@@ -5,8 +5,8 @@ mod fake;
 use api::{
     Problem, Time,
     log::{LogEnd, LogLine, LogPage},
-    operation::Phase,
-    run::{EventBody, HostResult, HostStats, InFlight, RunEvent, StepRole, TaskFailure, Termination},
+    operation::{Phase, RunEnd},
+    run::{EventBody, HostResult, HostStats, InFlight, RunEvent, StepRole, TaskFailure},
 };
 use axum::http::StatusCode;
 use fake::{Fake, NOW, TOKEN, page, run, submit};
@@ -51,18 +51,9 @@ fn a_failed_run() -> Fake {
     let mut fake = Fake { run: Ok(run("grow-1", Phase::Failed)), ..Fake::default() };
     let detail = fake.run.as_mut().unwrap();
     detail.row.message = "1 of 2 hosts failed.".into();
-    let failures =
-        vec![TaskFailure { host: "w2".into(), task: "Install".into(), message: "No space left on device".into() }];
-    detail.end = Some(Termination {
-        v: 1,
-        rc: 2,
-        cancelled: false,
-        steps: vec![],
-        dropped: 0,
-        failures,
-        running: None,
-        message: String::new(),
-    });
+    let failure =
+        Some(TaskFailure { host: "w2".into(), task: "Install".into(), message: "No space left on device".into() });
+    detail.end = Some(RunEnd { failure, ..RunEnd::default() });
     let lines = vec![
         line("PLAY [Workers] ****"),
         line("TASK [Install] ****"),
@@ -204,16 +195,7 @@ async fn a_disabled_cancel_says_why() {
 async fn a_cancelled_run_says_what_was_in_flight() {
     let mut detail = run("ping-1", Phase::Cancelled);
     let running = Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] });
-    detail.end = Some(Termination {
-        v: 1,
-        rc: 130,
-        cancelled: true,
-        steps: vec![],
-        dropped: 0,
-        failures: vec![],
-        running,
-        message: String::new(),
-    });
+    detail.end = Some(RunEnd { running, ..RunEnd::default() });
     let page = page(&Fake { run: Ok(detail), ..Fake::default() }, "/operations/ping-1").await;
     page.shows("Cancelled while “Drain” ran on w1.").shows("Run again…").hides("Stop this run?");
 }

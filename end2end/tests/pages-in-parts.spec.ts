@@ -2,6 +2,8 @@
 import { alive, expect, test } from '../fixtures/console.ts';
 import type { Kube } from '../fixtures/kube.ts';
 import { makeCluster, run } from '../fixtures/objects.ts';
+import { phase, says } from '../fixtures/run-page.ts';
+import { Talker } from '../fixtures/talker.ts';
 
 test.beforeEach(async ({ page }) => {
   const html = await (await page.request.get('/clusters')).text();
@@ -70,21 +72,22 @@ test.describe('a run', () => {
     const parts = page.getByRole('navigation', { name: 'Parts of the run' });
     const hosts = page.getByRole('region', { name: 'Recap of every host' });
     expect(asked).toContain('/assets/run.bin');
-    expect(asked.filter((path) => path.includes('_tab'))).toEqual([]);
+    const tabs = () => asked.filter((path) => /_piece/.test(path) && !path.includes('_tasks_'));
+    expect(tabs()).toEqual([]);
     for (const _ of [1, 2]) {
       await parts.getByRole('link', { name: 'Hosts' }).click();
       await expect(hosts.getByRole('row', { name: 'm1' })).toBeVisible();
       await parts.getByRole('link', { name: 'Log' }).click();
       await expect(hosts).toBeHidden();
     }
-    expect(asked.filter((path) => path.includes('_tab'))).toEqual(['/assets/run_hosts_tab.bin']);
+    expect(tabs()).toEqual(['/assets/run_hosts_piece.bin']);
   });
 
   test('says so when the code of a tab is gone, as after an upgrade, and tries again when that is opened again', async ({ page, visit, kube, expected }) => {
-    expected.push(/run_hosts_tab-\w+\.bin/);
+    expected.push(/run_hosts_piece-\w+\.bin/);
     await pinged(kube, 'gone');
     await visit('/operations/gone-1');
-    await page.route('**/assets/run_hosts_tab-*.bin', (route) => route.fulfill({ status: 404, body: 'There is no such file.' }), { times: 1 });
+    await page.route('**/assets/run_hosts_piece-*.bin', (route) => route.fulfill({ status: 404, body: 'There is no such file.' }), { times: 1 });
     const parts = page.getByRole('navigation', { name: 'Parts of the run' });
     await parts.getByRole('link', { name: 'Hosts' }).click();
     await expect(page.getByRole('alert')).toContainText('can\'t be loaded');
@@ -109,5 +112,47 @@ test.describe('a run', () => {
     });
     await expect(inventory).toBeVisible();
     await expect(page).toHaveURL(/tab=inputs$/);
+  });
+
+  test('is alive before the code of its task list has come, which then takes its place', async ({ page, visit, kube }) => {
+    await pinged(kube, 'tasks');
+    let go = () => {};
+    const held = new Promise<void>((resolve) => (go = resolve));
+    await page.route('**/assets/run_tasks_piece-*.bin', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await visit('/operations/tasks-1');
+    const parts = page.getByRole('navigation', { name: 'Parts of the run' });
+    await parts.getByRole('link', { name: 'Hosts' }).click();
+    await expect(page.getByRole('region', { name: 'Recap of every host' })).toBeVisible();
+    await parts.getByRole('link', { name: 'Log' }).click();
+    const tasks = page.getByRole('navigation', { name: 'Tasks' }).getByRole('link');
+    const names = await tasks.allInnerTexts();
+    expect(names.length).toBeGreaterThan(0);
+    const first = (await tasks.first().elementHandle())!;
+    go();
+    await expect.poll(() => first.evaluate((task) => task.isConnected), { message: 'the living list takes its place' }).toBe(false);
+    await expect(tasks).toHaveText(names.map((name) => new RegExp(name.trim().split(/\s/)[0])));
+    await tasks.first().click();
+    await expect(page.getByRole('region', { name: 'Selected lines' })).toBeVisible();
+  });
+
+  test('goes on without the code of a piece, and its forms work as without JavaScript', async ({ page, visit, kube, expected }) => {
+    expected.push(/run_(tasks|cancel)_piece-\w+\.bin/);
+    using talker = new Talker();
+    talker.say(2);
+    await makeCluster(kube, 'pieces');
+    await run(kube, 'pieces', 'pieces-1', { script: talker.script });
+    await page.route(/run_(tasks|cancel)_piece-/, (route) => route.fulfill({ status: 404, body: 'There is no such file.' }));
+    await visit('/operations/pieces-1');
+    await expect(page.getByRole('navigation', { name: 'Tasks' }).getByRole('alert')).toContainText('can\'t be loaded');
+    await says(page, 2);
+    talker.say(1);
+    await says(page, 3);
+    await page.getByText('Cancel…').click();
+    await expect(page.locator('.confirm').getByRole('alert')).toContainText('can\'t be loaded');
+    await page.getByRole('button', { name: 'Stop the run' }).click();
+    await expect(phase(page, 'Cancelled')).toBeVisible({ timeout: 45_000 });
   });
 });

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ClusterName, OperationName, Time, run::Termination};
+use crate::{
+    ClusterName, OperationName, Time,
+    run::{InFlight, TaskFailure, Termination},
+};
 
 /// Where an operation stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -103,12 +106,29 @@ pub struct OperationDetail {
     pub deadline: u64,
     /// `namespace/name` of the Job, once there is one.
     pub job: Option<String>,
-    /// Facts about the run's end, where it had one.
-    pub end: Option<Termination>,
+    /// What the run told of its end, where it had one.
+    pub end: Option<RunEnd>,
     pub inputs: Option<RunInputs>,
     /// May be cancelled now; otherwise the reason why not.
     pub cancel: Result<(), String>,
     pub now: Time,
+}
+
+/// What the run page tells of a [`Termination`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunEnd {
+    /// The first failure.
+    pub failure: Option<TaskFailure>,
+    /// What was in flight when the run was stopped.
+    pub running: Option<InFlight>,
+    /// A sentence where the run could not even begin.
+    pub message: String,
+}
+
+impl From<Termination> for RunEnd {
+    fn from(Termination { failures, running, message, .. }: Termination) -> Self {
+        Self { failure: failures.into_iter().next(), running, message }
+    }
 }
 
 /// The exact inputs of a run, as snapshotted.

@@ -7,7 +7,7 @@ use super::detail::Here;
 use crate::{
     Failure,
     form::endpoint,
-    ui::{Alert, Check, Field, Form, FormEnd, Panel, Submit, Tone},
+    ui::{Alert, Check, Field, Form, FormEnd, Panel, Submit, Tone, dynamic},
 };
 
 /// Takes the cluster out. `records` is `keep` or `delete`.
@@ -39,7 +39,7 @@ pub fn UnregisterClusterPage() -> impl IntoView {
                         <li>"While an operation runs, this is refused."</li>
                     </ul>
                 </Alert>
-                {move || {
+                {dynamic(move || {
                     let name = here.name.get();
                     view! {
                         // Text, not a function: the server asks for the title when this page's signals may be gone.
@@ -60,7 +60,7 @@ pub fn UnregisterClusterPage() -> impl IntoView {
                             </FormEnd>
                         </Form>
                     }
-                }}
+                })}
             </div>
         </Panel>
     }

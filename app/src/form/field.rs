@@ -3,6 +3,7 @@
 use leptos::{either::Either, prelude::*};
 
 use super::FormScope;
+use crate::ui::optional;
 
 /// What all kinds of input have in common.
 struct Bound {
@@ -45,7 +46,7 @@ fn frame(
         <div class=format!("field {class}")>
             <label for=id>{label}</label>
             {input}
-            <span class="field-error" id=error_id>{move || message.get()}</span>
+            <span class="field-error" id=error_id>{optional(move || message.get())}</span>
             {hint.map(|hint| view! { <small id=hint_id>{hint}</small> })}
         </div>
     }

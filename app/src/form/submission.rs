@@ -4,6 +4,8 @@ use api::Problem;
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use crate::json;
+
 /// Fields that are write-only: they never come back to a page, not even to the person who typed them.
 const SECRET: &[&str] = &["ssh_key", "ssh_key_file", "token"];
 
@@ -85,14 +87,13 @@ impl Flight {
 impl Submission {
     /// Called once, by the app.
     pub(crate) fn provide() {
-        let came_back = SharedValue::new(|| {
+        let (refused, answered) = json::shared(|| {
             let refused =
                 use_context::<FormReturn>().map(|back| FormReturn { values: without_secrets(back.values), ..back });
             let answered =
                 use_context::<FormAnswer>().map(|back| FormAnswer { values: without_secrets(back.values), ..back });
             (refused, answered)
         });
-        let (refused, answered) = came_back.into_inner();
         provide_context(Self {
             refused: RwSignal::new(refused),
             answered: RwSignal::new(answered),

@@ -6,7 +6,7 @@ mod reader;
 use std::str::Utf8Error;
 
 use leptos::{
-    prelude::Resource,
+    prelude::{Resource, SharedValue},
     server::codee::{Decoder, Encoder},
     server_fn::{ContentType, Decodes, Encodes, Format, FormatType, codec::Post},
 };
@@ -30,6 +30,14 @@ where
     F: Future<Output = Result<T, Failure>> + Send + 'static,
 {
     Resource::new_with_options(source, load, false)
+}
+
+/// What the server knows when it renders the app, and the browser from the page: `of_request` is called on the server only.
+pub(crate) fn shared<T>(of_request: impl FnOnce() -> T) -> T
+where
+    T: Serialize + DeserializeOwned,
+{
+    SharedValue::<T, JsonText>::new_with_encoding(of_request).into_inner()
 }
 
 /// The `output` of all server functions.

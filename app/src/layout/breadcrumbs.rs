@@ -49,9 +49,11 @@ fn word(depth: usize, segment: &str) -> String {
     match segment {
         "new" => "New".to_owned(),
         other => {
-            let other = decode(other);
-            let mut letters = other.chars();
-            letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+            let mut word = decode(other);
+            if let Some(first) = word.get_mut(..1) {
+                first.make_ascii_uppercase();
+            }
+            word
         }
     }
 }

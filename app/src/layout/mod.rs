@@ -13,6 +13,7 @@ use crate::{
     keyboard::Keyboard,
     live::{self, Connection},
     preferences::Preferences,
+    ui::dynamic,
 };
 use breadcrumbs::Breadcrumbs;
 use functions::load_frame;
@@ -56,7 +57,7 @@ fn LiveIndicator() -> impl IntoView {
     view! {
         <span class="live" role="status" data-live=move || words().0 title=move || words().2>
             <i aria-hidden="true"></i>
-            <span>{move || words().1}</span>
+            <span>{dynamic(move || words().1)}</span>
         </span>
     }
 }

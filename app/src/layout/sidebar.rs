@@ -10,7 +10,7 @@ use crate::{
     json::Data,
     preferences::{PreferenceForm, SetSidebar, SetTheme, Theming, keep_in_browser, keep_theme},
     routes,
-    ui::{Icon, icon, when_known},
+    ui::{Icon, dynamic, icon, when_known},
 };
 
 #[component]
@@ -117,7 +117,7 @@ fn ThemeSwitch() -> impl IntoView {
     view! {
         <PreferenceForm function={endpoint::<SetTheme>()} apply=Callback::new(apply)>
             <button class="tool" type="submit" name="theme" value=move || next().as_str() title=words>
-                {move || icon(drawing())} <span class="sr">{words}</span>
+                {dynamic(move || icon(drawing()))} <span class="sr">{words}</span>
             </button>
         </PreferenceForm>
     }

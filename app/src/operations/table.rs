@@ -15,7 +15,7 @@ use super::{
 use crate::{
     json::data,
     live, routes,
-    ui::{Empty, Filter, Icon, Loaded, Pages, Segments, SortHeader, icon},
+    ui::{Empty, Filter, Icon, Loaded, Pages, Segments, SortHeader, dynamic, icon, optional},
 };
 
 /// Operations as the page's URL asks for them: all, or one cluster's.
@@ -51,7 +51,7 @@ pub fn OperationsTable(
     let segments = Signal::derive(move || filter.with(|filter| path.with(|path| views(path, filter))));
     view! {
         <div class="bar">
-            {move || {
+            {dynamic(move || {
                 view! {
                     <Filter
                         action=path.get()
@@ -60,9 +60,9 @@ pub fn OperationsTable(
                         label="Filter by name, cluster or action"
                     />
                 }
-            }}
+            })}
             <Segments label="Which operations" segments=segments/>
-            {move || {
+            {optional(move || {
                 let filter = filter.get();
                 (!filter.cluster.is_empty())
                     .then(|| {
@@ -74,7 +74,7 @@ pub fn OperationsTable(
                             </a>
                         }
                     })
-            }}
+            })}
         </div>
         <Loaded resource=list let:list>
             {

@@ -4,8 +4,10 @@ use leptos::prelude::*;
 
 use super::{functions::CancelOperation, state::Run};
 use crate::{
+    chunks::Page,
     form::{Submission, endpoint},
-    ui::{Form, FormEnd, Icon, Submit, icon},
+    piece::Piece,
+    ui::{Form, FormEnd, Icon, Submit, dynamic, icon},
 };
 
 /// What can be done about a run that is not over.
@@ -14,23 +16,19 @@ enum Offer {
     /// It is over.
     None,
     Refused(String),
-    /// It has not begun.
-    Withdraw,
-    Stop,
+    Question,
 }
 
 #[component]
 pub(super) fn Cancel(run: Run) -> impl IntoView {
     let offer = Memo::new(move |_| {
-        run.detail.with(|detail| match (&detail.cancel, detail.row.phase) {
-            (_, phase) if phase.is_final() => Offer::None,
-            (Err(reason), _) => Offer::Refused(reason.clone()),
-            (Ok(()), api::operation::Phase::Queued) => Offer::Withdraw,
-            (Ok(()), _) => Offer::Stop,
+        run.detail.with(|detail| match &detail.cancel {
+            _ if detail.row.phase.is_final() => Offer::None,
+            Err(reason) => Offer::Refused(reason.clone()),
+            Ok(()) => Offer::Question,
         })
     });
-    move || {
-        match offer.get() {
+    dynamic(move || match offer.get() {
         Offer::None => ().into_any(),
         Offer::Refused(reason) => view! {
             <span class="cancel-refused">
@@ -42,41 +40,51 @@ pub(super) fn Cancel(run: Run) -> impl IntoView {
             </span>
         }
         .into_any(),
-        Offer::Withdraw => view! {
-            <Confirm run question="Take it from the queue? Nothing has run yet, so nothing changes." yes="Take it from the queue"/>
-        }
-        .into_any(),
-        Offer::Stop => view! {
-            <Confirm
-                run
-                question="Stop this run? No new task starts and those that run are interrupted. What was changed so far stays changed."
-                yes="Stop the run"
-            />
-        }
-        .into_any(),
-    }
-    }
+        Offer::Question => view! { <Question/> }.into_any(),
+    })
 }
 
 /// A disclosure rather than a dialog: it works without JavaScript and is never in the way.
 #[component]
-fn Confirm(run: Run, question: &'static str, yes: &'static str) -> impl IntoView {
-    let function = endpoint::<CancelOperation>();
+fn Question() -> impl IntoView {
+    let opened = RwSignal::new(false);
     let submission = expect_context::<Submission>();
     // A refusal must be seen.
-    let refused = move || submission.refused.with(|back| back.as_ref().is_some_and(|back| back.form == function));
+    let refused = move || {
+        submission.refused.with(|back| back.as_ref().is_some_and(|back| back.form == endpoint::<CancelOperation>()))
+    };
     view! {
-        <details class="confirm" open=refused>
+        <details class="confirm" open=refused on:toggle=move |_| opened.set(true)>
             <summary class="btn danger">{icon(Icon::Stop)} "Cancel…"</summary>
             <div class="confirm-body">
-                <p>{question}</p>
-                <Form id="cancel" functions=vec![function]>
-                    <input type="hidden" name="name" value=run.name.get_value().to_string()/>
-                    <FormEnd>
-                        <Submit label=yes class="btn danger-solid"/>
-                    </FormEnd>
-                </Form>
+                <Piece page=Page::RunCancel rendered=true wanted=opened.into()/>
             </div>
         </details>
     }
+}
+
+/// What cancelling means for this run, and the form that does it; a piece of the run page.
+#[component]
+pub fn CancelForm() -> impl IntoView {
+    let run = expect_context::<Run>();
+    let has_begun = Memo::new(move |_| run.phase.get() != api::operation::Phase::Queued);
+    dynamic(move || {
+        let (question, yes) = if has_begun.get() {
+            (
+                "Stop this run? No new task starts and those that run are interrupted. What was changed so far stays changed.",
+                "Stop the run",
+            )
+        } else {
+            ("Take it from the queue? Nothing has run yet, so nothing changes.", "Take it from the queue")
+        };
+        view! {
+            <p>{question}</p>
+            <Form id="cancel" functions=vec![endpoint::<CancelOperation>()]>
+                <input type="hidden" name="name" value=run.name.get_value().to_string()/>
+                <FormEnd>
+                    <Submit label=yes class="btn danger-solid"/>
+                </FormEnd>
+            </Form>
+        }
+    })
 }

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::{cancel::Cancel, state::Run};
 use crate::{
     routes,
-    ui::{Ago, Chip, Icon, PageTitle, Since, icon, phase_icon, phase_tone, phase_word},
+    ui::{Ago, Chip, Icon, PageTitle, Since, dynamic, icon, optional, phase_icon, phase_tone, phase_word},
 };
 
 #[component]
@@ -19,16 +19,16 @@ pub(super) fn Head(run: Run) -> impl IntoView {
     };
     let again = run.name.with_value(|name| routes::with_query(routes::NEW_OPERATION, &[("again", name.as_str())]));
     view! {
-        <PageTitle text=title aside=view! { {chip} }.into_any()>
+        <PageTitle text=title aside=dynamic(chip)>
             <Cancel run/>
-            {move || {
+            {optional(move || {
                 run.phase
                     .get()
                     .is_final()
                     .then(|| view! { <a class="btn" href=again.clone()>{icon(Icon::Retry)} "Run again…"</a> })
-            }}
+            })}
         </PageTitle>
-        <p class="run-meta muted">{move || view! { <Meta run/> }}</p>
+        <p class="run-meta muted"><Meta run/></p>
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn Head(run: Run) -> impl IntoView {
 #[component]
 fn Meta(run: Run) -> impl IntoView {
     let head = Memo::new(move |_| run.detail.with(|detail| detail.row.clone()));
-    move || {
+    dynamic(move || {
         let row = head.get();
         // The server's clock when this row came.
         let now = run.detail.with_untracked(|detail| detail.now);
@@ -61,5 +61,5 @@ fn Meta(run: Run) -> impl IntoView {
             " · "
             {time}
         }
-    }
+    })
 }

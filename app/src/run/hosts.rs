@@ -9,7 +9,7 @@ use api::{
 use leptos::prelude::*;
 
 use super::{state::Run, tabs::Tab};
-use crate::ui::{Icon, Status, Tone};
+use crate::ui::{Icon, Status, Tone, dynamic};
 
 /// One host's line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub fn HostsTab() -> impl IntoView {
         }
     });
     let complete = Memo::new(move |_| run.progress.with(|progress| !progress.recap.is_empty()));
-    move || {
+    dynamic(move || {
         if rows.with(Vec::is_empty) {
             return view! { <p class="muted tab-empty">"No host was reached yet."</p> }.into_any();
         }
@@ -96,7 +96,7 @@ pub fn HostsTab() -> impl IntoView {
             </div>
         }
         .into_any()
-    }
+    })
 }
 
 #[component]

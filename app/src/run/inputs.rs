@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::state::Run;
-use crate::ui::{Copy, Fact, Facts};
+use crate::ui::{Copy, Fact, Facts, dynamic};
 
 /// With what it ran, as a part of the run page.
 #[component]
@@ -17,7 +17,7 @@ pub fn InputsTab() -> impl IntoView {
             ..detail.clone()
         })
     });
-    move || {
+    dynamic(move || {
         let detail = detail.get();
         let image = if detail.ran_locally {
             view! { <span class="mono">{detail.image}</span> " · not used: the local ansible of this machine ran it" }
@@ -55,7 +55,7 @@ pub fn InputsTab() -> impl IntoView {
             </Facts>
             {texts}
         }
-    }
+    })
 }
 
 #[component]

@@ -8,33 +8,29 @@ use super::{
     selection::Selection,
     sentences::{count, thousands},
     state::{Run, is_plain},
-    task_tree::{TaskTree, task_words},
+    task_words::task_words,
 };
 use crate::{
+    chunks::Page,
+    piece::Piece,
     routes,
-    ui::{Copy, Icon, icon},
+    ui::{Copy, Icon, icon, optional},
 };
 
 #[component]
 pub(super) fn LogPanel(run: Run) -> impl IntoView {
     let reader = Reader::new(run);
     reader.come_alive(run);
-    // The newest task whose headline is at or above the first line on screen.
-    let task = Memo::new(move |_| {
-        let top = reader.window.get().top + 1;
-        run.progress.with(|progress| progress.tasks.iter().rev().find(|task| task.line <= top).map(|task| task.number))
-    });
-    // In the tree: what runs now for a reader who follows, else what is read.
-    let at = Memo::new(move |_| {
-        let newest = move || run.progress.with(|progress| progress.tasks.last().map(|task| task.number));
-        if reader.follows.get() && !run.phase.get().is_final() { newest() } else { task.get() }
-    });
+    // Pieces are split functions, which take no arguments.
+    provide_context(reader);
     let alive = Memo::new(move |_| reader.window.with(|window| window.height > 0.0));
     view! {
         <div class="runpane">
-            <TaskTree run at/>
+            <nav class="tree" aria-label="Tasks">
+                <Piece page=Page::RunTasks rendered=true wanted=true.into()/>
+            </nav>
             <div class="log-side">
-                <LogHead run task/>
+                <LogHead run task=reader.task/>
                 <OlderLines run alive/>
                 <Scroller run reader/>
                 <NothingYet run/>
@@ -57,7 +53,7 @@ fn LogHead(run: Run, task: Memo<Option<u32>>) -> impl IntoView {
             Some((task.name.clone(), play.unwrap_or_default(), task_words(task, run.phase.get().is_final()), task.line))
         })
     });
-    move || {
+    optional(move || {
         words.get().map(|(name, play, words, line)| {
             let lines = Selection::new(line, line);
             let go = move |event: MouseEvent| super::reason::go(&event, run, lines);
@@ -69,7 +65,7 @@ fn LogHead(run: Run, task: Memo<Option<u32>>) -> impl IntoView {
                 </div>
             }
         })
-    }
+    })
 }
 
 /// Pages of older lines, for readers without JavaScript; a living log scrolls there by itself.
@@ -114,7 +110,7 @@ fn NothingYet(run: Run) -> impl IntoView {
             (false, false) => "The log appears here as it is written.",
         })
     };
-    move || words().map(|words| view! { <p class="log-empty muted">{words}</p> })
+    optional(move || words().map(|words| view! { <p class="log-empty muted">{words}</p> }))
 }
 
 /// `37 new lines`: a way to the end that doesn't take the reader there unasked.
@@ -130,7 +126,7 @@ fn Pill(run: Run, reader: Reader) -> impl IntoView {
     };
     view! {
         <div class="pill-place">
-            {move || {
+            {optional(move || {
                 words()
                     .map(|words| {
                         view! {
@@ -140,7 +136,7 @@ fn Pill(run: Run, reader: Reader) -> impl IntoView {
                             </button>
                         }
                     })
-            }}
+            })}
         </div>
     }
 }
@@ -165,7 +161,7 @@ fn SelectionBar(run: Run) -> impl IntoView {
             super::state::replace_url(&run.url(run.tab.get_untracked()));
         }
     };
-    move || {
+    optional(move || {
         text.get().map(|(lines, text)| {
             let words = if lines.first() == lines.last() {
                 format!("Line {}", thousands(lines.first()))
@@ -186,7 +182,7 @@ fn SelectionBar(run: Run) -> impl IntoView {
                 </div>
             }
         })
-    }
+    })
 }
 
 /// Only the browser shows a selection, so it knows the origin.

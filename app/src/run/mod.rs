@@ -23,12 +23,16 @@ mod sentences;
 mod state;
 mod tabs;
 mod task_tree;
+mod task_words;
 mod totals;
 mod window;
 
+pub use cancel::CancelForm;
 pub use hosts::HostsTab;
 pub use inputs::InputsTab;
 pub use outcomes::OutcomesTab;
 pub use page::RunPage;
+pub use reason::ReasonAlert;
 pub(crate) use sentences::count;
 pub(crate) use tabs::Tab;
+pub use task_tree::TaskList;

@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 
-use super::state::Run;
+use super::{state::Run, window::whole};
+use crate::ui::dynamic;
 
 /// Hosts down, values across.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +41,7 @@ const FACTS: &[Column] = &[
     ("Python", |facts| text(facts, "python")),
     ("Clock", |facts| match number(facts, "clock_skew_seconds")? {
         0.0 => Some("right".into()),
-        skew => Some(format!("{skew} s off")),
+        _ => Some(format!("{} s off", text(facts, "clock_skew_seconds")?)),
     }),
 ];
 
@@ -50,13 +51,14 @@ fn text(map: &Map<String, Value>, key: &str) -> Option<String> {
 
 fn number(map: &Map<String, Value>, key: &str) -> Option<f64> {
     let value = map.get(key)?;
-    // Older ansible makes text of numbers.
-    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+    // Older ansible makes text of numbers. Not by `parse`, whose tables are 10 KB of wasm.
+    value.as_f64().or_else(|| serde_json::from_str(value.as_str()?).ok())
 }
 
 fn megabytes(map: &Map<String, Value>, key: &str) -> Option<String> {
-    let mb = number(map, key)?;
-    Some(if mb >= 1024.0 { format!("{:.1} GiB", mb / 1024.0) } else { format!("{mb:.0} MiB") })
+    let mb = whole(number(map, key)?.round());
+    let tenths = (mb * 10 + 512) / 1024;
+    Some(if mb >= 1024 { format!("{}.{} GiB", tenths / 10, tenths % 10) } else { format!("{mb} MiB") })
 }
 
 /// A value in words.
@@ -117,13 +119,13 @@ fn words(key: &str) -> String {
 pub fn OutcomesTab() -> impl IntoView {
     let run = expect_context::<Run>();
     let outcomes = Memo::new(move |_| run.progress.with(|progress| progress.outcomes.clone()));
-    move || {
+    dynamic(move || {
         let outcomes = outcomes.get();
         if outcomes.is_empty() {
             return view! { <p class="muted tab-empty">"This run published no results."</p> }.into_any();
         }
         outcomes.into_iter().map(|(key, value)| view! { <Outcome key value/> }).collect_view().into_any()
-    }
+    })
 }
 
 #[component]

@@ -7,12 +7,15 @@ use super::{
     sentences,
     state::{Run, is_plain},
 };
+use crate::ui::optional;
 
+/// Why the run failed, with the way to the line; a piece of the run page.
 #[component]
-pub(super) fn ReasonAlert(run: Run) -> impl IntoView {
+pub fn ReasonAlert() -> impl IntoView {
+    let run = expect_context::<Run>();
     let reason =
         Memo::new(move |_| run.detail.with(|detail| run.progress.with(|progress| sentences::reason(detail, progress))));
-    move || {
+    optional(move || {
         reason.get().map(|reason| {
             let others = (!reason.others.is_empty()).then(|| {
                 let more = (reason.more > 0).then(|| view! { <li>{format!("and {} more", reason.more)}</li> });
@@ -46,7 +49,7 @@ pub(super) fn ReasonAlert(run: Run) -> impl IntoView {
                 </section>
             }
         })
-    }
+    })
 }
 
 /// `line 602`, as a link to it.

@@ -12,6 +12,7 @@ use super::{
     state::Run,
     window::{self, Window},
 };
+use crate::ui::each;
 
 /// Width of number and time, in characters.
 const GUTTER: usize = 22;
@@ -28,6 +29,8 @@ pub(super) struct Reader {
     /// Lines that were there when the reader last was at the end.
     seen: RwSignal<u64>,
     pub(super) window: Memo<Window>,
+    /// The newest task whose headline is at or above the first line on screen.
+    pub(super) task: Memo<Option<u32>>,
     /// New lines below the screen.
     pub(super) unseen: Memo<u64>,
 }
@@ -41,8 +44,13 @@ impl Reader {
             Some((top, height)) => window::at(run.total.get(), top, height),
             None => Window { first: run.rendered.0, end: run.rendered.1, top: run.rendered.0, ..Window::default() },
         });
+        let task = Memo::new(move |_| {
+            let top = window.get().top + 1;
+            run.progress
+                .with(|progress| progress.tasks.iter().rev().find(|task| task.line <= top).map(|task| task.number))
+        });
         let unseen = Memo::new(move |_| if follows.get() { 0 } else { run.total.get().saturating_sub(seen.get()) });
-        Self { node: NodeRef::new(), view, follows, seen, window, unseen }
+        Self { node: NodeRef::new(), view, follows, seen, window, task, unseen }
     }
 
     /// Takes over from the rendered page.
@@ -215,9 +223,11 @@ pub(super) fn Scroller(run: Run, reader: Reader) -> impl IntoView {
     let rows = move || {
         run.lines_came.track();
         let shown = reader.window.get();
-        run.log
-            .with_value(|log| (shown.first..shown.end).map(|line| (line, log.get(line).is_some())).collect::<Vec<_>>())
+        run.log.with_value(|log| {
+            (shown.first..shown.end).map(|line| ((line, log.get(line).is_some().into()), line)).collect()
+        })
     };
+    let row = move |line| run.log.with_value(|log| log_row(run, line, log.get(line), start)).into_any();
     let (content, block) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
     let width = Memo::new(move |_| {
         run.lines_came.track();
@@ -250,9 +260,7 @@ pub(super) fn Scroller(run: Run, reader: Reader) -> impl IntoView {
         >
             <div class="log-content" node_ref=content>
                 <div class="log-window" node_ref=block>
-                    <For each=rows key=|row| *row let((line, _))>
-                        {run.log.with_value(|log| log_row(run, line, log.get(line), start))}
-                    </For>
+                    {each(rows, row)}
                 </div>
             </div>
         </div>

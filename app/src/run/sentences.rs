@@ -97,7 +97,7 @@ pub fn reason(detail: &OperationDetail, progress: &RunProgress) -> Option<Reason
     }
     let message = detail.row.message.clone();
     let standing = progress.standing_failures();
-    let reported = detail.end.as_ref().and_then(|end| end.failures.first());
+    let reported = detail.end.as_ref().and_then(|end| end.failure.as_ref());
     let first = match reported {
         Some(report) => progress.failure_of(&report.host, &report.task),
         None => standing.first().copied(),

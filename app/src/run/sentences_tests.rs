@@ -1,7 +1,7 @@
 use api::{
     Time,
-    operation::OperationRow,
-    run::{EventBody, HostResult, InFlight, RunEvent, StepRole, TaskFailure, Termination},
+    operation::{OperationRow, RunEnd},
+    run::{EventBody, HostResult, InFlight, RunEvent, StepRole, TaskFailure},
 };
 
 use super::*;
@@ -55,19 +55,6 @@ fn ends(task: u32, host: &str, result: HostResult, message: &str) -> EventBody {
     EventBody::HostResult { task, host: host.into(), result, ms: 0, message, item: None, ignored: false }
 }
 
-fn termination(failures: Vec<TaskFailure>, running: Option<InFlight>, message: &str) -> Termination {
-    Termination {
-        v: 1,
-        rc: 2,
-        cancelled: false,
-        steps: Vec::new(),
-        dropped: 0,
-        failures,
-        running,
-        message: message.into(),
-    }
-}
-
 #[test]
 fn every_phase_has_its_sentence() {
     let none = RunProgress::default();
@@ -112,8 +99,8 @@ fn success_says_what_changed() {
 #[test]
 fn a_cancelled_one_says_what_was_in_flight() {
     let mut cancelled = detail(Phase::Cancelled, "Cancelled by ada.");
-    cancelled.end =
-        Some(termination(Vec::new(), Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] }), ""));
+    let running = Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] });
+    cancelled.end = Some(RunEnd { running, ..RunEnd::default() });
     let said = sentence(&cancelled, &RunProgress::default(), None, 9);
     assert_eq!(said, "Cancelled while “Drain” ran on w1. What it had changed there stays changed.");
 }
@@ -136,8 +123,8 @@ fn the_reason_names_task_host_message_and_lines() {
 #[test]
 fn without_events_the_report_of_the_run_gives_the_reason() {
     let mut failed = detail(Phase::Failed, "");
-    let failure = TaskFailure { host: "w2".into(), task: "Apply".into(), message: "disk full".into() };
-    failed.end = Some(termination(vec![failure], None, ""));
+    let failure = Some(TaskFailure { host: "w2".into(), task: "Apply".into(), message: "disk full".into() });
+    failed.end = Some(RunEnd { failure, ..RunEnd::default() });
     let said = reason(&failed, &RunProgress::default()).unwrap();
     assert_eq!((said.title.as_str(), said.lines), ("“Apply” failed on w2", None));
 }
@@ -145,8 +132,8 @@ fn without_events_the_report_of_the_run_gives_the_reason() {
 #[test]
 fn a_run_that_never_began_says_why() {
     let mut failed = detail(Phase::Failed, "The run ended with exit code 2.");
-    failed.end =
-        Some(termination(Vec::new(), None, "There is no playbook nope.yml; there are ping.yml and facts.yml."));
+    let message = "There is no playbook nope.yml; there are ping.yml and facts.yml.".into();
+    failed.end = Some(RunEnd { message, ..RunEnd::default() });
     let said = reason(&failed, &RunProgress::default()).unwrap();
     assert_eq!(said.title, "The run ended with exit code 2.");
     assert_eq!(said.text, "There is no playbook nope.yml; there are ping.yml and facts.yml.");

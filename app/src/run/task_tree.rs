@@ -9,11 +9,13 @@ use leptos::prelude::*;
 
 use super::{
     reason::go,
+    scroller::Reader,
     selection::Selection,
-    sentences::{count, named},
+    sentences::named,
     state::Run,
+    task_words::{state, task_words},
 };
-use crate::ui::{Icon, Tone, icon};
+use crate::ui::{Icon, Key, Tone, each, icon, optional};
 
 /// A row of the tree: all that can change of it.
 #[derive(Clone, PartialEq)]
@@ -46,51 +48,6 @@ impl Row {
     }
 }
 
-/// A run that is over has nothing running, whatever the last event said.
-fn state(task: &TaskProgress, over: bool) -> TaskState {
-    match task.state() {
-        TaskState::Running if over => TaskState::Stopped,
-        state => state,
-    }
-}
-
-/// `3 ok, 1 changed, 2 s`.
-#[must_use]
-pub(super) fn task_words(task: &TaskProgress, over: bool) -> String {
-    let c = &task.counts;
-    let mut words: Vec<String> = [
-        (c.failed, "failed"),
-        (c.unreachable, "unreachable"),
-        (c.changed, "changed"),
-        (c.ok, "ok"),
-        (c.ignored, "ignored"),
-        (c.skipped, "skipped"),
-    ]
-    .into_iter()
-    .filter(|(n, _)| *n > 0)
-    .map(|(n, word)| format!("{n} {word}"))
-    .collect();
-    if task.retries > 0 {
-        words.push(count(task.retries.into(), "retry", "retries"));
-    }
-    match state(task, over) {
-        TaskState::Running if task.running > 0 => {
-            words.insert(0, format!("running on {}", count(task.running.into(), "host", "hosts")));
-        }
-        TaskState::Running => words.push("begins".into()),
-        TaskState::Stopped => words.insert(0, "stopped".into()),
-        TaskState::Empty => words.push("no host".into()),
-        _ => {}
-    }
-    if task.items > 0 {
-        words.push(count(task.items.into(), "item", "items"));
-    }
-    if state(task, over) != TaskState::Running {
-        words.push(duration(task.ms()));
-    }
-    words.join(", ")
-}
-
 fn looks(state: TaskState) -> (Tone, Icon, &'static str) {
     match state {
         TaskState::Running => (Tone::Run, Icon::Running, "running"),
@@ -104,15 +61,30 @@ fn looks(state: TaskState) -> (Tone, Icon, &'static str) {
 }
 
 /// A headline of the tree.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq)]
 enum Group {
     Step { number: u32, title: String, role: &'static str },
     Play { number: u32, name: String },
 }
 
-/// The tree; the task that the log shows is marked.
+impl Group {
+    fn key(&self) -> Key {
+        match self {
+            Self::Step { number, .. } => (0, (*number).into()),
+            Self::Play { number, .. } => (1, (*number).into()),
+        }
+    }
+}
+
+/// Plays and their tasks, the one that the log shows marked; a piece of the run page.
 #[component]
-pub(super) fn TaskTree(run: Run, at: Memo<Option<u32>>) -> impl IntoView {
+pub fn TaskList() -> impl IntoView {
+    let (run, reader) = (expect_context::<Run>(), expect_context::<Reader>());
+    // What runs now for a reader who follows, else what is read.
+    let at = Memo::new(move |_| {
+        let newest = move || run.progress.with(|progress| progress.tasks.last().map(|task| task.number));
+        if reader.follows.get() && !run.phase.get().is_final() { newest() } else { reader.task.get() }
+    });
     let groups = Memo::new(move |_| {
         run.progress.with(|progress| {
             let mut groups = Vec::new();
@@ -135,23 +107,20 @@ pub(super) fn TaskTree(run: Run, at: Memo<Option<u32>>) -> impl IntoView {
             groups
         })
     });
+    let headline = move |group| match group {
+        Group::Step { title, role, number } => view! { <StepHead run number title role/> }.into_any(),
+        Group::Play { number, name } => view! { <Play run number name at/> }.into_any(),
+    };
     view! {
-        <nav class="tree" aria-label="Tasks">
-            <For each=move || groups.get() key=Clone::clone let:group>
-                {match group {
-                    Group::Step { title, role, number } => view! { <StepHead run number title role/> }.into_any(),
-                    Group::Play { number, name } => view! { <Play run number name at/> }.into_any(),
-                }}
-            </For>
-            {move || {
+            {each(move || groups.get().into_iter().map(|group| (group.key(), group)).collect(), headline)}
+            {optional(move || {
                 groups
                     .with(Vec::is_empty)
                     .then(|| {
                         let words = if run.phase.get().is_final() { "No task was announced." } else { "Tasks appear here as they begin." };
                         view! { <p class="muted tree-empty">{words}</p> }
                     })
-            }}
-        </nav>
+            })}
     }
 }
 
@@ -163,7 +132,7 @@ fn StepHead(run: Run, number: u32, title: String, role: &'static str) -> impl In
     view! {
         <h2 class="step">
             {title} <small>{role}</small>
-            {move || rc.get().filter(|rc| *rc != 0).map(|rc| view! { <small class="st err">{format!("exit code {rc}")}</small> })}
+            {optional(move || rc.get().filter(|rc| *rc != 0).map(|rc| view! { <small class="st err">{format!("exit code {rc}")}</small> }))}
         </h2>
     }
 }
@@ -171,15 +140,12 @@ fn StepHead(run: Run, number: u32, title: String, role: &'static str) -> impl In
 #[component]
 fn Play(run: Run, number: u32, name: String, at: Memo<Option<u32>>) -> impl IntoView {
     let tasks = move || {
-        run.progress.with(|progress| progress.tasks_of(number).map(|task| (task.number, task.line)).collect::<Vec<_>>())
+        let of = |task: &TaskProgress| ((task.number.into(), task.line), (task.number, task.line));
+        run.progress.with(|progress| progress.tasks_of(number).map(of).collect())
     };
     view! {
         <h2>{name}</h2>
-        <ul>
-            <For each=tasks key=|task| *task let((number, line))>
-                <Task run number line at/>
-            </For>
-        </ul>
+        <ul>{each(tasks, move |(number, line)| view! { <Task run number line at/> }.into_any())}</ul>
     }
 }
 
@@ -200,7 +166,7 @@ fn Task(run: Run, number: u32, line: u64, at: Memo<Option<u32>>) -> impl IntoVie
                 aria-current=move || (at.get() == Some(number)).then_some("true")
                 on:click=move |event| go(&event, run, lines)
             >
-                {move || row.get().map(|row| view! { <TaskRow row/> })}
+                {optional(move || row.get().map(|row| view! { <TaskRow row/> }))}
             </a>
         </li>
     }

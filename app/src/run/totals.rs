@@ -7,7 +7,7 @@ use super::{
     sentences::{count, log_state, sentence, thousands},
     state::Run,
 };
-use crate::ui::{Icon, Tone, icon};
+use crate::ui::{Icon, Tone, dynamic, icon, optional};
 
 /// A kind of result: word, icon, colour, number.
 fn kinds(counts: &Counts) -> [(&'static str, Icon, Tone, u32); 6] {
@@ -38,18 +38,18 @@ pub(super) fn Totals(run: Run) -> impl IntoView {
     view! {
         <section class="panel totals" aria-label="Progress">
             <div class="bar">
-                <p class="sentence">{words}</p>
+                <p class="sentence">{optional(words)}</p>
                 <span class="end muted">
-                    {move || (tasks.get() > 0).then(|| format!("{} · ", count(tasks.get(), "task", "tasks")))}
-                    <span class:st=move || missing.get() class:warn=move || missing.get()>{move || log.get()}</span>
+                    {optional(move || (tasks.get() > 0).then(|| format!("{} · ", count(tasks.get(), "task", "tasks"))))}
+                    <span class:st=move || missing.get() class:warn=move || missing.get()>{dynamic(move || log.get())}</span>
                 </span>
             </div>
-            {move || (counts.get().all() > 0).then(|| view! { <ResultBar counts=counts.get()/> <Numbers counts=counts.get()/> })}
-            {move || {
+            {optional(move || (counts.get().all() > 0).then(|| view! { <ResultBar counts=counts.get()/> <Numbers counts=counts.get()/> }))}
+            {optional(move || {
                 run.refused
                     .get()
                     .map(|message| view! { <p class="st warn" role="alert">{icon(Icon::Warning)} {format!("Nothing new arrives: {message}")}</p> })
-            }}
+            })}
         </section>
     }
 }

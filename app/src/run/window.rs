@@ -41,8 +41,9 @@ pub fn px(length: f64) -> String {
     format!("{}.{:02}px", hundredths / 100, hundredths % 100)
 }
 
+/// Without its fraction; 0 for what is negative.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "never negative, far below 2^53")]
-fn whole(number: f64) -> u64 {
+pub(super) fn whole(number: f64) -> u64 {
     number.max(0.0).floor() as u64
 }
 
@@ -51,7 +52,7 @@ fn whole(number: f64) -> u64 {
 pub fn at(lines: u64, scroll: f64, viewport: f64) -> Window {
     let height = height(lines);
     let in_view = (viewport / ROW).ceil();
-    let scroll = scroll.clamp(0.0, (height - viewport).max(0.0));
+    let scroll = scroll.max(0.0).min((height - viewport).max(0.0));
     let exact = if height < TALLEST {
         scroll / ROW
     } else {
@@ -69,11 +70,11 @@ pub fn at(lines: u64, scroll: f64, viewport: f64) -> Window {
 #[must_use]
 pub fn scroll_to(lines: u64, line: u64, viewport: f64) -> f64 {
     let height = height(lines);
-    let row = rows(line.clamp(1, lines.max(1)) - 1);
+    let row = rows(line.min(lines.max(1)).max(1) - 1);
     let most = (height - viewport).max(0.0);
     let exact = (row - (viewport / ROW / 3.0).floor()).max(0.0);
     let scroll = if height < TALLEST { exact * ROW } else { exact / (rows(lines) - viewport / ROW) * most };
-    scroll.clamp(0.0, most)
+    scroll.max(0.0).min(most)
 }
 
 /// The scroll position that brings `line` on screen with the least movement; None where it is on screen.

@@ -3,7 +3,7 @@
 use api::Time;
 use leptos::prelude::*;
 
-use super::clock;
+use super::{clock, dynamic};
 
 /// `14 min ago`.
 #[component]
@@ -14,7 +14,7 @@ pub fn Ago(
 ) -> impl IntoView {
     let now = clock::now(now);
     let words = Memo::new(move |_| time.ago(now.get()));
-    view! { <time datetime=datetime(time) title=time.utc()>{move || words.get()}</time> }
+    view! { <time datetime=datetime(time) title=time.utc()>{dynamic(move || words.get())}</time> }
 }
 
 /// `3 min 51 s`: from `start` to `end`, or to now where there is no end yet.
@@ -22,7 +22,7 @@ pub fn Ago(
 pub fn Since(start: Time, #[prop(default = None)] end: Option<Time>, now: Time) -> impl IntoView {
     let now = clock::now(now);
     let words = Memo::new(move |_| start.until(end.unwrap_or_else(|| now.get())));
-    view! { <time class="num" title=format!("since {}", start.utc())>{move || words.get()}</time> }
+    view! { <time class="num" title=format!("since {}", start.utc())>{dynamic(move || words.get())}</time> }
 }
 
 /// `2026-11-21T07:00:05Z`, for machines.

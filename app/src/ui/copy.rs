@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{Icon, icon};
+use super::{Icon, dynamic, icon};
 
 /// Copies `text`; says so for two seconds.
 #[component]
@@ -20,8 +20,8 @@ pub fn Copy(#[prop(into)] text: String, #[prop(default = "Copy".to_owned(), into
     };
     view! {
         <button type="button" class="btn small" hidden=move || !ready.get() on:click=copy>
-            {move || icon(if copied.get() { Icon::Check } else { Icon::Copy })}
-            <span aria-live="polite">{move || if copied.get() { "Copied".to_owned() } else { label.clone() }}</span>
+            {dynamic(move || icon(if copied.get() { Icon::Check } else { Icon::Copy }))}
+            <span aria-live="polite">{dynamic(move || if copied.get() { "Copied".to_owned() } else { label.clone() })}</span>
         </button>
     }
 }

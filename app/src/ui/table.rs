@@ -4,7 +4,7 @@
 use leptos::{ev::SubmitEvent, prelude::*};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
 
-use super::{Icon, icon};
+use super::{Icon, dynamic, icon};
 use crate::routes;
 
 /// The filter box. `/` focuses it.
@@ -77,13 +77,13 @@ pub fn Filter(
                 spellcheck="false"
                 on:input:target=move |event| later(event.target().value())
             />
-            {move || {
+            {dynamic(move || {
                 keep.get()
                     .into_iter()
                     .filter(|(_, value)| !value.is_empty())
                     .map(|(name, value)| view! { <input type="hidden" name=name value=value/> })
                     .collect_view()
-            }}
+            })}
         </form>
     }
 }
@@ -101,13 +101,13 @@ pub struct Segment {
 pub fn Segments(#[prop(into)] label: String, #[prop(into)] segments: Signal<Vec<Segment>>) -> impl IntoView {
     view! {
         <nav class="seg" aria-label=label>
-            {move || {
+            {dynamic(move || {
                 segments
                     .get()
                     .into_iter()
                     .map(|s| view! { <a href=s.href aria-current=s.current.then_some("true")>{s.word}</a> })
                     .collect_view()
-            }}
+            })}
         </nav>
     }
 }

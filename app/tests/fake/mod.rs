@@ -138,7 +138,7 @@ pub async fn page_with(fake: &Fake, path: &str, more: impl Fn() + Clone + Send +
         css: "/assets/site.css".into(),
         js: "/assets/app.js".into(),
         wasm: "/assets/app.wasm".into(),
-        pages: ["run", "run_hosts_tab"].map(|chunk| (chunk.to_owned(), format!("/assets/{chunk}.bin"))).into(),
+        pages: ["run", "run_hosts_piece"].map(|chunk| (chunk.to_owned(), format!("/assets/{chunk}.bin"))).into(),
     };
     let render = leptos_axum::render_app_async_with_context(context, move || app::shell(&assets));
     let request = Request::get(path).body(Body::empty()).unwrap();

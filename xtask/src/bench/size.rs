@@ -23,10 +23,15 @@ pub(super) fn run() -> anyhow::Result<()> {
     }
     println!("\nfirst load of each page, with {HTML_KB} KB of HTML (gate {GATE_KB} KB):");
     let mut largest = 0.0_f64;
-    for page in built.pages.keys() {
+    let (pages, pieces) = built.pages_and_pieces();
+    for page in pages {
         let kb = built.first_load_kb(page) + HTML_KB;
         largest = largest.max(kb);
         println!("  {page:<48} {kb:>7.1} KB");
+    }
+    println!("\npieces, which come when they are needed on a page that is alive:");
+    for piece in pieces {
+        println!("  {piece:<48} {:>7.1} KB", built.file_kb(piece));
     }
     let wasm = fs::read(root().join("target/wasm32-unknown-unknown/wasm-release/kubeonkube_frontend.wasm"))?;
     println!("\nlargest contributors to the wasm (code before compression):");

@@ -26,18 +26,25 @@ pub(crate) struct Built {
     /// Path under `/` and its size in bytes after Brotli (as it is, in a dev build).
     pub(crate) sizes: BTreeMap<String, usize>,
     /// The file that a page has for itself.
-    pub(crate) pages: BTreeMap<String, String>,
+    pages: BTreeMap<String, String>,
 }
 
 impl Built {
-    /// What the page loads first, in KB (1,000 bytes), without its HTML. A tab brings what its page lacks.
+    /// What the page loads first, in KB (1,000 bytes), without its HTML. Its pieces come after that.
     pub(crate) fn first_load_kb(&self, page: &str) -> f64 {
-        let around = page.split_once('_').filter(|_| page.ends_with(split::TAB)).map(|(around, _)| around);
-        let loads = |path: &String| {
-            let mut of = self.pages.iter().filter(|(_, file)| *file == path).map(|(name, _)| name.as_str());
-            path.starts_with("/assets/") && of.next().is_none_or(|name| name == page || Some(name) == around)
-        };
-        self.sizes.iter().filter(|(path, _)| loads(path)).map(|(_, size)| size).sum::<usize>() as f64 / 1000.0
+        let loads = |path: &str| path.starts_with("/assets/") && self.pages.values().all(|file| file != path);
+        let all = self.sizes.iter().filter(|(path, _)| loads(path)).map(|(_, size)| *size).sum::<usize>();
+        all as f64 / 1000.0 + self.file_kb(page)
+    }
+
+    /// The file that a page or piece has for itself, in KB.
+    pub(crate) fn file_kb(&self, page: &str) -> f64 {
+        self.sizes[&self.pages[page]] as f64 / 1000.0
+    }
+
+    /// The pages, and the pieces that come when they are needed, on a page that is alive without them.
+    pub(crate) fn pages_and_pieces(&self) -> (Vec<&str>, Vec<&str>) {
+        self.pages.keys().map(String::as_str).partition(|name| !name.ends_with(split::PIECE))
     }
 }
 

@@ -63,7 +63,7 @@ pub(super) fn split(input: &Path, out: &Path) -> anyhow::Result<Split> {
         needs.insert(page, needed.context("a page needs a part that there is not")?);
     }
     let pages = needs.iter().map(|(page, needed)| {
-        let brought = if page.ends_with(TAB) { without_parents(page, &needs) } else { with_parents(page, &needs) };
+        let brought = if page.ends_with(PIECE) { without_parents(page, &needs) } else { with_parents(page, &needs) };
         let bytes = page_file(&parts, &brought)?;
         let path = format!("assets/{page}-{}.bin", hash(&bytes));
         Ok((page.clone(), PageFile { path, bytes, needed: needed.clone() }))
@@ -76,17 +76,17 @@ pub(super) fn split(input: &Path, out: &Path) -> anyhow::Result<Split> {
     Ok(Split { main, pages, shared })
 }
 
-/// How the name of a chunk ends that is opened on a page that is there already.
-pub(super) const TAB: &str = "_tab";
+/// How the name of a chunk ends that comes on a page that is alive without it (app/src/piece.rs).
+pub(super) const PIECE: &str = "_piece";
 
 /// What is on screen together with a page: `cluster_nodes` lies within `cluster`.
 fn with_parents(page: &str, needs: &BTreeMap<String, BTreeSet<u32>>) -> BTreeSet<u32> {
     &parents(page, needs) | &needs[page]
 }
 
-/// What a tab needs beside the page that it is on: `run_hosts_tab` is on `run`.
-fn without_parents(tab: &str, needs: &BTreeMap<String, BTreeSet<u32>>) -> BTreeSet<u32> {
-    &needs[tab] - &parents(tab, needs)
+/// What a piece needs beside the page that it is on: `run_hosts_piece` is on `run`.
+fn without_parents(piece: &str, needs: &BTreeMap<String, BTreeSet<u32>>) -> BTreeSet<u32> {
+    &needs[piece] - &parents(piece, needs)
 }
 
 fn parents(page: &str, needs: &BTreeMap<String, BTreeSet<u32>>) -> BTreeSet<u32> {

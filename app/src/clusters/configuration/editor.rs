@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     form::endpoint,
-    ui::{Alert, Form, FormEnd, Panel, Submit, Tone},
+    ui::{Alert, Form, FormEnd, Panel, Submit, Tone, dynamic, optional},
 };
 
 #[component]
@@ -72,15 +72,15 @@ fn Editing(document: Document, current: DocumentText) -> impl IntoView {
     });
     view! {
         <input type="hidden" name="version" value=version/>
-        {move || conflict.get().map(|(theirs, yours, version)| view! { <Conflict theirs yours version take/> })}
-        {move || reviewed.get().map(|review| view! { <Review review document/> })}
+        {optional(move || conflict.get().map(|(theirs, yours, version)| view! { <Conflict theirs yours version take/> }))}
+        {optional(move || reviewed.get().map(|review| view! { <Review review document/> }))}
         <TextWithNumbers document text field reviewed=Signal::derive(move || reviewed.get().is_some())/>
-        {move || scope.message("text").map(|message| view! { <Excerpt text=text.get_untracked() message/> })}
+        {optional(move || scope.message("text").map(|message| view! { <Excerpt text=text.get_untracked() message/> }))}
         {current.problem.clone().map(|problem| {
             view! { <Alert tone=Tone::Err title="As it stands this document can't be used: no operation can start."><p>{problem.clone()}</p><Excerpt text=current.text.clone() message=problem/></Alert> }
         })}
         <FormEnd>
-            {move || {
+            {dynamic(move || {
                 if reviewed.get().is_some() {
                     view! {
                         <Submit label="Save" function={endpoint::<SaveChange>()}/>
@@ -90,7 +90,7 @@ fn Editing(document: Document, current: DocumentText) -> impl IntoView {
                 } else {
                     view! { <Submit label="Review changes" function={endpoint::<ReviewChange>()}/> }.into_any()
                 }
-            }}
+            })}
         </FormEnd>
     }
 }
@@ -136,7 +136,7 @@ fn TextWithNumbers(
             // An empty text node is a space in the server's HTML, and in a textarea that space would count.
             {if value.is_empty() { textarea.into_any() } else { textarea.into_inner().child(kept(value)).into_any() }}
         </div>
-        <span class="field-error" id=error>{move || scope.message("text")}</span>
+        <span class="field-error" id=error>{optional(move || scope.message("text"))}</span>
     }
 }
 

@@ -16,7 +16,7 @@ use super::detail::Here;
 use crate::{
     json::data,
     routes,
-    ui::{Alert, Loaded, Segment, Segments, Tone},
+    ui::{Alert, Loaded, Segment, Segments, Tone, optional},
 };
 use editor::DocumentEditor;
 use functions::load_configuration;
@@ -44,7 +44,7 @@ pub fn ClusterConfigurationPage() -> impl IntoView {
     });
     view! {
         <Segments label="Which document" segments/>
-        {move || query.read().get("saved").map(|_| view! { <Saved here/> })}
+        {optional(move || query.read().get("saved").map(|_| view! { <Saved here/> }))}
         <Loaded resource=configuration let:configuration>
             {
                 let Configuration { inventory, variables, ssh, .. } = configuration;

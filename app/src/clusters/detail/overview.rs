@@ -13,8 +13,8 @@ use crate::{
     json::data,
     routes,
     ui::{
-        Ago, Alert, Copy, Empty, Fact, Facts, Icon, Loaded, Panel, Since, Status, Tone, icon, phase_icon, phase_tone,
-        phase_word,
+        Ago, Alert, Copy, Empty, Fact, Facts, Icon, Loaded, Panel, Since, Status, Tone, icon, optional, phase_icon,
+        phase_tone, phase_word,
     },
 };
 
@@ -23,7 +23,7 @@ pub fn ClusterOverviewPage() -> impl IntoView {
     let here = expect_context::<Here>();
     let query = use_query_map();
     view! {
-        {move || query.read().get("registered").map(|_| view! { <FirstSteps here/> })}
+        {optional(move || query.read().get("registered").map(|_| view! { <FirstSteps here/> }))}
         <Loaded resource=here.detail let:detail>
             <Overview detail/>
         </Loaded>

@@ -12,7 +12,7 @@ use super::configuration::functions::KeepEditing;
 use crate::{
     form::{FormScope, endpoint},
     routes,
-    ui::{Field, Form, FormEnd, PageTitle, Panel, Submit, TextArea},
+    ui::{Field, Form, FormEnd, PageTitle, Panel, Submit, TextArea, dynamic, optional},
 };
 use functions::{RegisterCluster, ReviewCluster};
 use machines::Machines;
@@ -43,7 +43,7 @@ fn Steps() -> impl IntoView {
     // must be given once more, so its fields stay in sight.
     let key_again = scope.typed().is_some() && scope.value("ssh").as_deref() == Some("paste");
     view! {
-        {move || reviewed.get().map(|review| view! { <Review review/> })}
+        {optional(move || reviewed.get().map(|review| view! { <Review review/> }))}
         <div class="stack" hidden=move || reviewing.get()>
             <Panel title="1 · Name">
                 <div class="pad cols">
@@ -75,7 +75,7 @@ fn Steps() -> impl IntoView {
             </Panel>
         </div>
         <FormEnd>
-            {move || {
+            {dynamic(move || {
                 if reviewing.get() {
                     view! {
                         <Submit label="Register the cluster" function={endpoint::<RegisterCluster>()}/>
@@ -89,7 +89,7 @@ fn Steps() -> impl IntoView {
                     }
                     .into_any()
                 }
-            }}
+            })}
         </FormEnd>
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     form::{FormScope, endpoint},
     json::data,
     routes,
-    ui::{Empty, Field, Form, FormEnd, Icon, Loaded, PageTitle, Select, Submit, TextArea, icon},
+    ui::{Empty, Field, Form, FormEnd, Icon, Loaded, PageTitle, Select, Submit, TextArea, dynamic, icon},
 };
 
 /// `/operations/new?cluster=&action=`, or `?again=` with an earlier operation.
@@ -189,7 +189,7 @@ fn Answered(outdated: RwSignal<bool>) -> impl IntoView {
         let _ = scope.answered();
         outdated.set(false);
     });
-    move || match answer.get() {
+    dynamic(move || match answer.get() {
         None => ().into_any(),
         Some(_) if outdated.get() => {
             view! { <p class="muted">"The form has changed since the review. Review it once more to submit it."</p> }
@@ -199,7 +199,7 @@ fn Answered(outdated: RwSignal<bool>) -> impl IntoView {
             let submit = endpoint::<SubmitOperation>();
             view! { <Review review fingerprint submit/> }.into_any()
         }
-    }
+    })
 }
 
 /// The form as it was sent: the last value of each field, as the server reads it.

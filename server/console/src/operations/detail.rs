@@ -48,7 +48,7 @@ impl Console {
             post_hooks: hooks(&spec.post_hook),
             deadline: spec.active_deadline_seconds.and_then(|s| s.try_into().ok()).unwrap_or(DEADLINE),
             job: status.and_then(|s| s.job_ref.as_ref()).map(|job| format!("{}/{}", job.namespace, job.name)),
-            end,
+            end: end.map(Into::into),
             inputs,
             cancel: cancellable(operation),
             now: moment::now(),
