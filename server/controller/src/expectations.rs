@@ -8,6 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
+
 /// After this the stores are believed again: a watch that is so late has been cut, and its list comes anew.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -28,6 +30,7 @@ pub(crate) enum Written {
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
     written: Mutex<HashMap<String, (Written, Instant)>>,
+    given_back: Notify,
 }
 
 impl Expectations {
@@ -36,20 +39,19 @@ impl Expectations {
         self.locked().get(uid).filter(|(_, since)| since.elapsed() < PATIENCE).map(|(written, _)| written.clone())
     }
 
-    /// Takes one of `max` slots for `uid`; `running` are the uids that have a turn by the store. False: all are taken.
-    pub(crate) fn reserve(&self, uid: &str, running: &HashSet<String>, max: usize) -> bool {
+    /// Takes one of `max` slots for `uid`; `running` are the uids that have a turn by the store. None: all are taken.
+    pub(crate) fn reserve(&self, uid: &str, running: &HashSet<String>, max: usize) -> Option<Slot<'_>> {
         let mut written = self.locked();
         written.retain(|_, (_, since)| since.elapsed() < PATIENCE);
-        let free = has_room(&written, uid, running, max);
-        if free {
+        has_room(&written, uid, running, max).then(|| {
             written.insert(uid.to_owned(), (Written::Claim, Instant::now()));
-        }
-        free
+            Slot { of: self, uid: uid.to_owned() }
+        })
     }
 
-    /// Whether there is a slot for `uid`, without taking it.
-    pub(crate) fn has_room(&self, uid: &str, running: &HashSet<String>, max: usize) -> bool {
-        has_room(&self.locked(), uid, running, max)
+    /// Waits until a slot was given back that nothing came of.
+    pub(crate) async fn slot_given_back(&self) {
+        self.given_back.notified().await;
     }
 
     /// Notes a write.
@@ -64,6 +66,29 @@ impl Expectations {
 
     fn locked(&self) -> MutexGuard<'_, HashMap<String, (Written, Instant)>> {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A slot that is taken. Whoever comes to nothing gives it back.
+#[derive(Debug)]
+pub(crate) struct Slot<'a> {
+    of: &'a Expectations,
+    uid: String,
+}
+
+impl Slot<'_> {
+    /// The claim was written.
+    pub(crate) fn keep(mut self) {
+        self.uid.clear();
+    }
+}
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        if !self.uid.is_empty() {
+            self.of.forget(&self.uid);
+            self.of.given_back.notify_one();
+        }
     }
 }
 
@@ -85,12 +110,21 @@ mod tests {
     fn slots_count_what_the_store_shows_and_what_it_does_not_show_yet() {
         let slots = Expectations::default();
         let running = HashSet::from(["a".to_owned()]);
-        assert!(slots.reserve("b", &running, 2));
-        assert!(!slots.reserve("c", &running, 2), "a by the store, b by us");
+        slots.reserve("b", &running, 2).unwrap().keep();
+        assert!(slots.reserve("c", &running, 2).is_none(), "a by the store, b by us");
         slots.wrote("a", Written::Finished);
-        assert!(slots.reserve("c", &running, 2), "the store only lags");
+        slots.reserve("c", &running, 2).expect("the store only lags").keep();
         slots.forget("b");
-        assert!(slots.reserve("b", &running, 2));
-        assert!(slots.reserve("b", &running, 2), "one operation needs one slot");
+        slots.reserve("b", &running, 2).unwrap().keep();
+        assert!(slots.reserve("b", &running, 2).is_some(), "one operation needs one slot");
+    }
+
+    #[test]
+    fn a_slot_that_nothing_came_of_is_free_again() {
+        let slots = Expectations::default();
+        let taken = slots.reserve("a", &HashSet::new(), 1);
+        assert!(slots.reserve("b", &HashSet::new(), 1).is_none());
+        drop(taken);
+        assert!(slots.reserve("b", &HashSet::new(), 1).is_some());
     }
 }

@@ -12,7 +12,7 @@ use kube::runtime::events::EventType;
 use crate::children::{self, NotCreated};
 use crate::context::{Context, now};
 use crate::error::Error;
-use crate::expectations::Written;
+use crate::expectations::{Slot, Written};
 use crate::finish::{conclude, finish, finish_stopped, get_cluster, refuse, write_entries};
 use crate::inputs::{self, ReadError};
 use crate::observe;
@@ -21,7 +21,7 @@ use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::snapshot;
 use crate::tombstone::{self, abandon};
-use crate::waiting::{has_room, hold, missing, wait, wait_for_slot, waited, waited_for_slot};
+use crate::waiting::{hold, missing, wait, wait_for_slot, waited, waited_for_slot};
 use crate::{build, history, turn, validate};
 
 /// How often it looks again when the Cluster changes under its hands.
@@ -46,7 +46,9 @@ pub(crate) async fn start(ctx: &Context, operation: &ClusterOperation) -> Result
         Some(cluster) => Some(Cluster::clone(&cluster)),
         None => get_cluster(ctx, name).await?,
     };
+    let uid = operation.metadata.uid.clone().unwrap_or_default();
     for _ in 0..ATTEMPTS {
+        let mut slot = None;
         let Some(cluster) = current else {
             return missing(ctx, operation, None, &Refusal::NoSuchCluster { cluster: name.clone() }).await;
         };
@@ -57,13 +59,20 @@ pub(crate) async fn start(ctx: &Context, operation: &ClusterOperation) -> Result
                 let message = format!("It waits for operation {} on cluster {name}.", other.cluster_ops);
                 return wait(ctx, operation, "ClusterBusy", &message).await;
             }
-            // Whoever waits for a slot reads when there is one.
-            (None, None) if !has_room(ctx, operation) => return wait_for_slot(ctx, operation).await,
-            (None, None) => evaluate(ctx, operation, &cluster).await?,
+            (None, None) => {
+                // Whoever waits for a slot reads when there is one, and nobody else then reads for the same.
+                let running = turn::running_uids(&ctx.stores.clusters.state());
+                slot = ctx.expectations.reserve(&uid, &running, ctx.config.max_running);
+                if slot.is_none() {
+                    return wait_for_slot(ctx, operation).await;
+                }
+                evaluate(ctx, operation, &cluster).await?
+            }
         };
         let plan = match plan {
             Ok(plan) => plan,
             Err(refusal) => {
+                drop(slot);
                 // The store may be late: what the Cluster refers to now decides.
                 let fresh = get_cluster(ctx, name).await?;
                 let same = fresh
@@ -76,20 +85,12 @@ pub(crate) async fn start(ctx: &Context, operation: &ClusterOperation) -> Result
                 continue;
             }
         };
-        let uid = operation.metadata.uid.clone().unwrap_or_default();
-        let running = turn::running_uids(&ctx.stores.clusters.state());
-        if !ctx.expectations.reserve(&uid, &running, ctx.config.max_running) {
-            return wait_for_slot(ctx, operation).await;
-        }
         let claim = history::claimed(operation, &plan.namespace, &now());
-        match write_entries(ctx, &cluster, &[claim]).await {
-            Ok(true) => return create(ctx, operation, &cluster, &plan).await,
-            Ok(false) => ctx.expectations.forget(&uid),
-            Err(error) => {
-                ctx.expectations.forget(&uid);
-                return Err(error);
-            }
+        if write_entries(ctx, &cluster, &[claim]).await? {
+            slot.into_iter().for_each(Slot::keep);
+            return create(ctx, operation, &cluster, &plan).await;
         }
+        drop(slot);
         current = get_cluster(ctx, name).await?;
     }
     Err(Error::Conflict(name.clone()))

@@ -11,15 +11,29 @@ use tokio::sync::broadcast;
 
 use crate::change::{self, Change, ChangeKind};
 use crate::context::Context;
+use crate::waiting::waited_for_slot;
 use crate::{history, references, turn};
 
-/// The operations to reconcile: all of them once, then whom each change concerns.
+/// The operations to reconcile: all of them once, then whom each change concerns, and who waits for a slot that was given back.
 pub(crate) fn operations(
     ctx: Arc<Context>,
     changes: broadcast::Receiver<Change>,
 ) -> impl Stream<Item = ObjectRef<ClusterOperation>> + Send {
+    let given_back = given_back(ctx.clone());
     let names = move |change: &Change| concerned_operations(&ctx, change);
-    following(changes).flat_map(move |change| stream::iter(names(&change))).map(|name| ObjectRef::new(&name))
+    let concerned = following(changes).flat_map(move |change| stream::iter(names(&change)));
+    stream::select(concerned, given_back).map(|name| ObjectRef::new(&name))
+}
+
+/// Who comes next where nothing came of a slot: no object changes then. Only those that were told to wait for one: the others, and
+/// with them who gave it back, look again by themselves.
+fn given_back(ctx: Arc<Context>) -> impl Stream<Item = String> + Send {
+    let names = stream::unfold(ctx, |ctx| async move {
+        ctx.expectations.slot_given_back().await;
+        let waiting = ctx.stores.operations.state_filter(waited_for_slot);
+        Some((stream::iter(waiting_for_slots(&ctx, &waiting)), ctx))
+    });
+    names.flatten()
 }
 
 /// The Clusters to reconcile.

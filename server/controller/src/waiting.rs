@@ -13,7 +13,6 @@ use crate::error::Error;
 use crate::finish::refuse;
 use crate::refusal::Refusal;
 use crate::status::{self, Start};
-use crate::turn;
 
 /// Why a status says that it waits for `--max-running`.
 const SLOT: &str = "TooManyRunning";
@@ -49,13 +48,6 @@ pub(crate) fn waited(operation: &ClusterOperation) -> bool {
 /// The last thing it waited for was a slot.
 pub(crate) fn waited_for_slot(operation: &ClusterOperation) -> bool {
     waited(operation) && operation.status.as_ref().and_then(|status| status.reason.as_deref()) == Some(SLOT)
-}
-
-/// Fewer than `--max-running` operations run.
-pub(crate) fn has_room(ctx: &Context, operation: &ClusterOperation) -> bool {
-    let running = turn::running_uids(&ctx.stores.clusters.state());
-    let uid = operation.metadata.uid.as_deref().unwrap_or_default();
-    ctx.expectations.has_room(uid, &running, ctx.config.max_running)
 }
 
 /// Says that it waits for `--max-running`.

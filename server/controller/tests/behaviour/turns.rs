@@ -1,6 +1,7 @@
 //! One operation per cluster at a time, in the order they were submitted, whoever else reconciles.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use crd::Phase;
 use kube::ResourceExt;
@@ -81,6 +82,24 @@ async fn who_waits_for_a_slot_says_so() {
     };
     assert_eq!(queued(world.story("on-y").await), [message(&waiting)], "an Event says it, once");
     assert_eq!(queued(world.story("second").await), ["It waits for operation on-y on cluster y."]);
+}
+
+#[tokio::test]
+async fn a_slot_that_nothing_came_of_goes_to_the_next() {
+    let mut world = World::without_controller().await;
+    world.config.max_running = 1;
+    world.config.patience = Duration::from_secs(600);
+    world.start_controller().await;
+    world.create_cluster("x", |_| {}).await;
+    world.cluster_that("x", "miss its inputs", |cluster| !busy(cluster)).await;
+    world.cluster("y").await;
+    world.controller().relay.hold_back("/configmaps/x-hosts");
+    world.submit("on-x", "x", "ok").await;
+    world.submit("on-y", "y", "ok").await;
+    world.operation_that("on-y", "wait", |operation| reason(operation) == "TooManyRunning").await;
+    world.controller().relay.let_through();
+    assert_eq!(phase(&world.finished("on-y").await), Phase::Succeeded);
+    world.operation_that("on-x", "wait still", |operation| reason(operation) == "WaitsForInputs").await;
 }
 
 #[tokio::test]
