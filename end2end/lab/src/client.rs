@@ -1,4 +1,7 @@
-//! A `kube::Client` that reaches the lab's API server from outside: its connections are made inside.
+//! A `kube::Client` of the meta-cluster. Where that is the lab's own, connections are made inside the lab.
+//!
+//! No request hangs: what should be answered at once fails after [`ANSWER`]. Watches, followed logs and upgraded connections
+//! (exec, port-forward) may be silent as long as they like, so they have connections of their own.
 
 use std::{
     io,
@@ -8,6 +11,8 @@ use std::{
     time::Duration,
 };
 
+use http::{Request, header::UPGRADE};
+use hyper_timeout::TimeoutConnector;
 use hyper_util::{
     client::legacy::Client as HttpClient,
     rt::{TokioExecutor, TokioIo},
@@ -17,20 +22,73 @@ use kube::{
     client::{Body, ConfigExt},
 };
 use tokio::net::TcpStream;
-use tower::{Service, ServiceBuilder};
+use tower::{Service, ServiceBuilder, service_fn};
 
 use crate::{error::Error, inside::Inside};
 
+/// For a connection.
 const CONNECT: Duration = Duration::from_secs(5);
+/// For a connection with its TLS handshake.
+const HANDSHAKE: Duration = Duration::from_secs(15);
+/// So long an API server may be silent in the middle of a request; an admission webhook may take 30 s
+/// (<https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#timeouts>).
+const ANSWER: Duration = Duration::from_secs(40);
 
 /// A client of `config`'s API server, inside the lab.
 pub(crate) fn inside(config: &Config, inside: Inside) -> Result<Client, Error> {
-    let failed = |error: kube::Error| Error::Kubernetes(Box::new(error));
+    bounded(ANSWER, |silence| by(config, Connector(inside), silence))
+}
+
+/// A client of an API server that is reached from outside.
+pub(crate) fn outside(config: &Config) -> Result<Client, Error> {
+    bounded(ANSWER, |silence| direct(config, silence))
+}
+
+/// One client of two: requests go by the one whose connections may be silent for `answer` at most, those that go on by
+/// the other.
+fn bounded(answer: Duration, make: impl Fn(Option<Duration>) -> Result<Client, Error>) -> Result<Client, Error> {
+    let (brief, lasting) = (make(Some(answer))?, make(None)?);
+    let namespace = brief.default_namespace().to_owned();
+    let service = service_fn(move |request: Request<Body>| {
+        let client = if goes_on(&request) { lasting.clone() } else { brief.clone() };
+        async move { client.send(request).await }
+    });
+    Ok(Client::new(service, namespace))
+}
+
+/// Whether its answer has no end that could be waited for.
+fn goes_on(request: &Request<Body>) -> bool {
+    let query = request.uri().query().unwrap_or_default();
+    request.headers().contains_key(UPGRADE)
+        || query.split('&').any(|pair| ["watch=true", "follow=true"].contains(&pair))
+}
+
+/// A client whose connections `connector` makes, and which may be silent for `silence`.
+fn by<C>(config: &Config, connector: C, silence: Option<Duration>) -> Result<Client, Error>
+where
+    C: Service<http::Uri, Response = TokioIo<TcpStream>, Error = io::Error> + Clone + Send + Sync + 'static,
+    C::Future: Send,
+{
     let namespace = config.default_namespace.clone();
-    let https = config.rustls_https_connector_with_connector(Connector(inside)).map_err(failed)?;
+    let https = config.rustls_https_connector_with_connector(connector).map_err(failed)?;
+    let mut https = TimeoutConnector::new(https);
+    https.set_connect_timeout(Some(HANDSHAKE));
+    https.set_read_timeout(silence);
+    // It counts from the request on, not from when the connection was last used.
+    https.set_reset_reader_on_write(true);
     let http: HttpClient<_, Body> = HttpClient::builder(TokioExecutor::new()).build(https);
     let service = ServiceBuilder::new().layer(config.base_uri_layer()).service(http);
     Ok(Client::new(service, namespace))
+}
+
+fn direct(config: &Config, silence: Option<Duration>) -> Result<Client, Error> {
+    let mut config = config.clone();
+    (config.read_timeout, config.reset_reader_on_write) = (silence, true);
+    Client::try_from(config).map_err(failed)
+}
+
+fn failed(error: kube::Error) -> Error {
+    Error::Kubernetes(Box::new(error))
 }
 
 /// Makes connections in the lab's network.
@@ -61,5 +119,101 @@ impl Service<http::Uri> for Connector {
             stream.set_nodelay(true)?;
             Ok(TokioIo::new(TcpStream::from_std(stream)?))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use futures::TryStreamExt;
+    use k8s_openapi::api::core::v1::Namespace;
+    use kube::{
+        Api,
+        api::{ListParams, WatchEvent, WatchParams},
+    };
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpListener,
+        sync::Notify,
+    };
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    /// An API server that answers nothing but a watch, and that once it is told to.
+    #[derive(Default)]
+    struct Silent {
+        watched: Notify,
+        answer: Notify,
+    }
+
+    impl Silent {
+        async fn serve(self: Arc<Self>, server: TcpListener) {
+            loop {
+                let (stream, _) = server.accept().await.unwrap();
+                tokio::spawn(Arc::clone(&self).hold(stream));
+            }
+        }
+
+        async fn hold(self: Arc<Self>, mut stream: TcpStream) {
+            let mut request = [0; 4096];
+            let read = stream.read(&mut request).await.unwrap();
+            if String::from_utf8_lossy(&request[..read]).contains("watch=true") {
+                self.watched.notify_one();
+                self.answer.notified().await;
+                let event =
+                    r#"{"type":"ADDED","object":{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"late"}}}"#;
+                let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n";
+                stream.write_all(format!("{head}{event}\n").as_bytes()).await.unwrap();
+            } else {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// The name of the first thing that a watch tells.
+    async fn first_of_a_watch(namespaces: Api<Namespace>) -> Option<String> {
+        let events = namespaces.watch(&WatchParams::default(), "0").await.unwrap();
+        match std::pin::pin!(events).try_next().await.unwrap() {
+            Some(WatchEvent::Added(namespace)) => namespace.metadata.name,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn fails_what_is_not_answered_and_waits_for_what_goes_on(make: fn(&Config, Option<Duration>) -> Client) {
+        let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let config = Config::new(format!("http://{}", server.local_addr().unwrap()).parse().unwrap());
+        let silent = Arc::new(Silent::default());
+        let serving = tokio::spawn(Arc::clone(&silent).serve(server));
+        let client = bounded(Duration::from_millis(200), |silence| Ok(make(&config, silence))).unwrap();
+        let namespaces: Api<Namespace> = Api::all(client);
+
+        let watch = tokio::spawn(first_of_a_watch(namespaces.clone()));
+        tokio::time::timeout(PATIENCE, silent.watched.notified()).await.expect("the watch is asked for");
+        // It began after the watch: a watch with the same bound would be over by its end.
+        let listed = tokio::time::timeout(PATIENCE, namespaces.list(&ListParams::default())).await;
+        assert!(listed.expect("the request ends").is_err());
+        silent.answer.notify_one();
+        let told = tokio::time::timeout(PATIENCE, watch).await.expect("the watch is answered").unwrap();
+        assert_eq!(told.as_deref(), Some("late"));
+        serving.abort();
+    }
+
+    #[tokio::test]
+    async fn a_client_whose_connections_are_made_inside_does_not_hang() {
+        fails_what_is_not_answered_and_waits_for_what_goes_on(|config, silence| {
+            let connector = service_fn(|to: http::Uri| async move {
+                TcpStream::connect(to.authority().unwrap().as_str()).await.map(TokioIo::new)
+            });
+            by(config, connector, silence).unwrap()
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_client_of_a_given_cluster_does_not_hang() {
+        fails_what_is_not_answered_and_waits_for_what_goes_on(|config, silence| direct(config, silence).unwrap()).await;
     }
 }

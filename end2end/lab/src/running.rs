@@ -129,7 +129,8 @@ impl Lab {
         self.record.tools.join("probe")
     }
 
-    /// A client of the meta-cluster, for the caller outside.
+    /// A client of the meta-cluster, for the caller outside. A request that the API server doesn't answer for 40 s fails;
+    /// watches, followed logs and upgraded connections may be silent for ever.
     pub async fn client(&self) -> Result<Client, Error> {
         let file = self.kubeconfig()?;
         let wrong = |why: String| Error::Kubeconfig { file: file.to_owned(), why };
@@ -140,7 +141,7 @@ impl Lab {
         if self.record.own_cluster {
             return crate::client::inside(&config, self.inside);
         }
-        Client::try_from(config).map_err(|error| Error::Kubernetes(Box::new(error)))
+        crate::client::outside(&config)
     }
 
     /// `kubectl` as the administrator of the meta-cluster.

@@ -6,7 +6,7 @@ use std::{
     path::Path,
     process::Command,
     sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use lab::{Lab, machine::Power, wait::until};
@@ -69,6 +69,14 @@ fn a_machine_whose_network_is_cut_is_silent_until_it_is_healed() {
 }
 
 #[test]
+fn a_look_on_a_machine_that_does_not_end_is_given_up() {
+    let (lab, _turn) = lab();
+    let begun = Instant::now();
+    let said = lab.machine("m1").unwrap().run_within("tail -f /dev/null", Duration::from_secs(1));
+    assert!(said.is_err() && begun.elapsed() < PATIENCE, "{said:?} after {:?}", begun.elapsed());
+}
+
+#[test]
 fn a_machine_changes_nothing_of_the_whole_computer() {
     let (lab, _turn) = lab();
     let machine = lab.machine("m1").unwrap();
@@ -101,7 +109,8 @@ fn containers_run_inside_a_machine() {
     assert_eq!(tasks, "one\n");
     machine.run("ctr --namespace test task kill --signal SIGKILL one").unwrap();
     until("the container's end", PATIENCE, || {
-        let left = machine.run("ctr --namespace test task list --quiet").map_err(|error| error.to_string())?;
+        let look = machine.run_within("ctr --namespace test task list --quiet", Duration::from_secs(10));
+        let left = look.map_err(|error| error.to_string())?;
         if left.is_empty() { Ok(()) } else { Err(left) }
     })
     .unwrap();

@@ -30,7 +30,7 @@ fn prepare(machine: &Machine, version: &str) {
 /// The addresses of a node's pods, once the controller manager has given them out.
 fn pods_of(first: &Machine, node: &str) -> String {
     let ask = format!("{KUBECTL} get node {node} -o jsonpath='{{.spec.podCIDR}}'");
-    until(&format!("the pods of {node}"), PATIENCE, || match first.run(&ask) {
+    until(&format!("the pods of {node}"), PATIENCE, || match first.run_within(&ask, Duration::from_secs(10)) {
         Ok(found) if !found.is_empty() => Ok(found),
         other => Err(format!("{other:?}")),
     })

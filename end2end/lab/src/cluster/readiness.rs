@@ -15,6 +15,8 @@ use crate::{
 
 const DNS: &str = include_str!("dns.yaml");
 const PATIENCE: Duration = Duration::from_secs(120);
+/// One look on a node.
+const LOOK: Duration = Duration::from_secs(10);
 
 /// `kubectl` as the cluster's administrator, inside the lab.
 pub(crate) struct Administrator<'a> {
@@ -48,7 +50,7 @@ impl Administrator<'_> {
     pub(crate) fn install_dns(&self) -> Result<(), Error> {
         let mut kubectl = self
             .kubectl()
-            .args(["apply", "-f", "-"])
+            .args(["--request-timeout=30s", "apply", "-f", "-"])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
@@ -79,10 +81,10 @@ impl Administrator<'_> {
 /// All images are imported on a node.
 pub(crate) fn wait_images(node: &Machine) -> Result<(), Error> {
     wait::until(&format!("the images on {}", node.name()), PATIENCE, || {
-        match node.run("systemctl is-active lab-images") {
+        match node.run_within("systemctl is-active lab-images", LOOK) {
             Ok(_) => Ok(()),
             Err(Error::Program { output, .. }) if output.contains("failed") => {
-                Err(node.run("journalctl -u lab-images -n 5 --no-pager").unwrap_or(output))
+                Err(node.run_within("journalctl -u lab-images -n 5 --no-pager", LOOK).unwrap_or(output))
             }
             Err(error) => Err(error.to_string()),
         }

@@ -190,21 +190,37 @@ impl Machine {
     /// `ssh` to it as root, its host key checked; add the command, or nothing for a shell.
     pub fn ssh(&self) -> Command {
         let mut command = self.inside.command("ssh");
-        let known_hosts = keys::known_hosts(&self.layout.keys());
-        command
-            .arg("-i")
-            .arg(self.key())
-            .arg(format!("-oUserKnownHostsFile={}", known_hosts.display()))
-            .args(["-oStrictHostKeyChecking=yes", "-oIdentitiesOnly=yes", "-oLogLevel=ERROR", "-oConnectTimeout=5"])
-            // A cut cable or a pulled plug ends what runs, too.
-            .args(["-oServerAliveInterval=5", "-oServerAliveCountMax=3"])
-            .arg(format!("root@{}", self.address()));
+        command.args(self.ssh_words());
         command
     }
 
-    /// Runs a shell line on it and gives what it printed.
+    fn ssh_words(&self) -> Vec<String> {
+        let known_hosts = keys::known_hosts(&self.layout.keys());
+        let options = [
+            &format!("UserKnownHostsFile={}", known_hosts.display()),
+            "StrictHostKeyChecking=yes",
+            "IdentitiesOnly=yes",
+            "LogLevel=ERROR",
+            "ConnectTimeout=5",
+            // A cut cable or a pulled plug ends what runs, too.
+            "ServerAliveInterval=5",
+            "ServerAliveCountMax=3",
+        ];
+        let mut words: Vec<_> = options.iter().map(|option| format!("-o{option}")).collect();
+        words.extend(["-i".to_owned(), self.key().display().to_string(), format!("root@{}", self.address())]);
+        words
+    }
+
+    /// Runs a shell line on it and gives what it printed. It may take as long as the machine can be reached.
     pub fn run(&self, line: &str) -> Result<String, Error> {
         program::output(self.ssh().arg("--").arg(line))
+    }
+
+    /// The same for a look of [`wait::until`]: a line that doesn't end in time, or a machine that hangs, is given up.
+    pub fn run_within(&self, line: &str, limit: Duration) -> Result<String, Error> {
+        let mut command = self.inside.command("timeout");
+        command.args(["--kill-after=1", &limit.as_secs_f64().to_string(), "ssh"]);
+        program::output(command.args(self.ssh_words()).arg("--").arg(line))
     }
 
     /// Copies a program or file of this computer to a path on it.
