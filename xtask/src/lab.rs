@@ -66,6 +66,8 @@ const LIFE: &[&str] = &[
     "life",
     "--test",
     "given",
+    "--test",
+    "starting",
     "--",
     "--ignored",
     "--test-threads=1",

@@ -25,7 +25,7 @@ use crate::{
     namespaces::Namespaces,
     process::Process,
     program::for_each_at_once,
-    record::{self, Found, Record},
+    record::{self, Boot, Record},
     requirements,
 };
 
@@ -53,22 +53,15 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
     let given = given(options, own_cluster)?;
     let releases = options.releases.iter().map(|minor| Release::of(minor)).collect::<Result<Vec<_>, _>>()?;
     let wanted = wanted(options, own_cluster, &releases);
-    match record::find() {
-        Found::Nothing => {}
-        Found::Running(record) => return Err(Error::Running { since: record.since, folder: record.folder }),
-        Found::LeftOvers(what) => return Err(Error::LeftOvers { what }),
-    }
+    record::refused(record::find())?;
     requirements::check(layout, &workshop::missing(layout, &wanted)?)?;
     let built = workshop::build(layout, &wanted, said)?;
 
-    let begun = Instant::now();
-    let step = |what: &str| said(format!("{:>5.1} s  {what}", begun.elapsed().as_secs_f64()));
-    record::claim()?;
-    files::remove(&layout.run())?;
     let programs = given.or_else(|| own_cluster.then(|| Programs::built(&built)));
     let mut record = Record {
         folder: layout.folder.clone(),
         since: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        booter: Process::this()?,
         namespaces: None,
         machines: (1..=options.machines).map(|number| format!("m{number}")).collect(),
         nodes: if own_cluster { (1..=options.nodes).map(|number| format!("n{number}")).collect() } else { Vec::new() },
@@ -78,16 +71,37 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
         runc: built["runc"].clone(),
         kubectl: programs.as_ref().map(|programs| programs.kubectl.clone()),
         releases: releases.iter().map(|release| release.version()).collect::<Result<_, _>>()?,
-        ready: false,
+        boot: Boot::Underway,
     };
-    record::write(&record)?;
-    let namespaces = Namespaces::make(&built["tools"].join("pause"));
-    if namespaces.is_err() {
-        record::release()?;
+    record::claim(&record)?;
+    match boot(layout, options, &mut record, &Made { built, programs, releases }, said) {
+        Ok(inside) => Ok(Lab::of(layout.clone(), record, inside)),
+        Err(error) => Err(give_up(record, error)?),
     }
-    let namespaces = namespaces?;
+}
+
+/// What a claimed lab is booted from.
+struct Made<'a> {
+    built: Built,
+    programs: Option<Programs>,
+    releases: Vec<&'a Release>,
+}
+
+/// Boots the lab that is claimed by this record, and keeps the record up to date.
+fn boot(
+    layout: &Layout,
+    options: &Options,
+    record: &mut Record,
+    Made { built, programs, releases }: &Made<'_>,
+    said: &(dyn Fn(String) + Sync),
+) -> Result<Inside, Error> {
+    let begun = Instant::now();
+    let step = |what: &str| said(format!("{:>5.1} s  {what}", begun.elapsed().as_secs_f64()));
+    files::remove(&layout.run())?;
+    let namespaces = Namespaces::make(&built["tools"].join("pause"), |namespaces| {
+        record::write(&Record { namespaces: Some(namespaces), ..record.clone() })
+    })?;
     record.namespaces = Some(namespaces);
-    record::write(&record)?;
     if let Some(process) = options.until_exit_of {
         guard::start(layout, process)?;
     }
@@ -95,11 +109,11 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
     step("namespaces");
 
     if !releases.is_empty() {
-        serve_releases(layout, inside, &built, &releases)?;
+        serve_releases(layout, inside, built, releases)?;
         step("releases are served");
     }
-    let machines = install(layout, options, &mut record, &built, programs.as_ref())?;
-    record::write(&record)?;
+    let machines = install(layout, options, record, built, programs.as_ref())?;
+    record::write(record)?;
     let machines = for_each_at_once(&machines, |machine| {
         let machine = Machine::find(layout, inside, &machine.name)?;
         machine.start()?;
@@ -109,7 +123,7 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
     step(&format!("{} machines answer to SSH", machines.len()));
 
     let lab = Lab::of(layout.clone(), record.clone(), inside);
-    if let Some(programs) = &programs {
+    if let Some(programs) = programs {
         let administrator = lab.administrator()?;
         administrator.wait_api()?;
         step("the API server is ready");
@@ -125,9 +139,21 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
             step("cluster DNS answers");
         }
     }
-    record.ready = true;
+    record.boot = Boot::Ready;
+    record::write(record)?;
+    Ok(inside)
+}
+
+/// What has been started stays, with the reason why it is not whole; where nothing has been, nothing stays. Gives what to
+/// tell.
+fn give_up(mut record: Record, error: Error) -> Result<Error, Error> {
+    record.boot = Boot::Failed(error.to_string());
+    // What fails because the lab was ended meanwhile tells of that.
     record::write(&record)?;
-    Ok(Lab::of(layout.clone(), record, inside))
+    if record.namespaces.is_none() {
+        record::release()?;
+    }
+    Ok(error)
 }
 
 /// What the caller brings along, before anything is built or started: the binaries of an own cluster. A cluster that is

@@ -17,6 +17,17 @@ pub enum Error {
     Late { what: String, seconds: u64, last: String },
     #[error("a lab is running already (since {since}, of {folder}). `cargo xtask lab down` there ends it.")]
     Running { since: String, folder: PathBuf },
+    #[error(
+        "a lab is starting (since {since}, by process {process}, of {folder}). `cargo xtask lab status` says when it is up; \
+         to give it up, end that process, and then `cargo xtask lab down --force`."
+    )]
+    Starting { process: i32, since: String, folder: PathBuf },
+    #[error(
+        "a lab is there (of {folder}), but its boot has failed: {why}\n\
+         `cargo xtask lab status` and `cargo xtask lab logs` show what there is of it; `cargo xtask lab down` ends it, and \
+         then it can be booted again."
+    )]
+    BootFailed { folder: PathBuf, why: String },
     #[error("a crashed lab has left something behind ({what}). `cargo xtask lab down --force` clears it.")]
     LeftOvers { what: String },
     #[error("no lab is running. `cargo xtask lab up` boots one.")]

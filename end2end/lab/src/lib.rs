@@ -7,8 +7,8 @@
 //! - [`addresses`], [`namespaces`], [`cgroups`], [`process`] — its place on the computer
 //! - [`machine`] — machines
 //! - [`cluster`] — the lab's own Kubernetes
-//! - [`boot`], [`teardown`], [`guard`], [`record`], [`requirements`] — its life
-//! - [`running`] — the running lab, for tests and for the command line
+//! - [`boot`], [`teardown`], [`guard`], [`record`], [`claim`], [`requirements`] — its life
+//! - [`running`] — the running lab, for tests and for the command line; [`sharing`] — one lab for many test suites
 //! - [`inside`], [`client`] — reaching into it
 //! - [`wait`], [`error`], [`files`], [`program`], [`layout`], [`keys`] — tools of the above
 
@@ -16,6 +16,7 @@ pub mod addresses;
 pub mod boot;
 pub mod build;
 mod cgroups;
+mod claim;
 mod client;
 mod cluster;
 mod error;
@@ -31,6 +32,7 @@ mod program;
 mod record;
 mod requirements;
 pub mod running;
+mod sharing;
 pub mod teardown;
 pub mod wait;
 

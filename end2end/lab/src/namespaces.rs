@@ -3,6 +3,7 @@
 
 use std::{
     fs,
+    io::Write,
     path::Path,
     process::{Command, Stdio},
     time::Duration,
@@ -27,21 +28,32 @@ pub(crate) struct Namespaces {
 }
 
 impl Namespaces {
-    /// Makes them, with `pause` as process 1. A failure leaves nothing.
-    pub(crate) fn make(pause: &Path) -> Result<Self, Error> {
+    /// Makes them, with `pause` as process 1. They are told before they are there for good: a failure leaves nothing, and
+    /// neither does the end of this process before somebody knows of them.
+    pub(crate) fn make(pause: &Path, tell: impl FnOnce(Self) -> Result<(), Error>) -> Result<Self, Error> {
         let mut child = Command::new("setsid")
             .args(["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"])
-            .args(["--propagation", "private"])
+            .args(["--propagation", "private", "sh", "-c", "read -r go && exec \"$0\" </dev/null"])
             .arg(pause)
             .current_dir("/")
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .doing(|| "start `unshare`".to_owned())?;
-        let made = Self::held_by(child.id().cast_signed(), pause);
+        // Process 1 ends when this is closed before it was told to go on.
+        let go = child.stdin.take();
+        let made = Self::held_by(child.id().cast_signed()).and_then(|made| {
+            tell(made)?;
+            if let Some(mut go) = go {
+                go.write_all(b"go\n").doing(|| "start the lab's first process".to_owned())?;
+            }
+            made.wait_for(pause)?;
+            made.make_bridge()?;
+            Ok(made)
+        });
         if made.is_err() {
             // It may have ended already.
             let _gone = child.kill().and_then(|()| child.wait());
@@ -49,17 +61,20 @@ impl Namespaces {
         made
     }
 
-    fn held_by(pid: i32, pause: &Path) -> Result<Self, Error> {
+    fn held_by(pid: i32) -> Result<Self, Error> {
         let inside = wait::until("the lab's namespaces", Duration::from_secs(5), || {
-            let child = child_of(pid).ok_or("`unshare` has made no process")?;
-            let runs = fs::read_link(format!("/proc/{}/exe", child.pid)).map_err(|error| error.to_string())?;
-            if runs == pause { Ok(child) } else { Err(format!("process {} still is {}", child.pid, runs.display())) }
+            child_of(pid).ok_or("`unshare` has made no process".to_owned())
         })?;
         let outside = Process::now(pid)
             .ok_or_else(|| Error::Malformed { file: "/proc".into(), why: "`unshare` ended at once".into() })?;
-        let namespaces = Self { outside, inside };
-        namespaces.make_bridge()?;
-        Ok(namespaces)
+        Ok(Self { outside, inside })
+    }
+
+    fn wait_for(self, pause: &Path) -> Result<(), Error> {
+        wait::until("the lab's first process", Duration::from_secs(5), || {
+            let runs = fs::read_link(format!("/proc/{}/exe", self.inside.pid)).map_err(|error| error.to_string())?;
+            if runs == pause { Ok(()) } else { Err(format!("it still is {}", runs.display())) }
+        })
     }
 
     fn make_bridge(self) -> Result<(), Error> {

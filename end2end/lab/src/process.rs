@@ -5,6 +5,8 @@ use std::{fs, path::PathBuf};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
+
 /// A process, known by its number and the moment it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Process {
@@ -16,6 +18,13 @@ pub(crate) struct Process {
 impl Process {
     pub(crate) fn now(pid: i32) -> Option<Self> {
         Some(Self { pid, started: stat(pid)?.started })
+    }
+
+    /// This process.
+    pub(crate) fn this() -> Result<Self, Error> {
+        let unknown =
+            || Error::Malformed { file: "/proc/self/stat".into(), why: "it doesn't tell this process".into() };
+        Self::now(std::process::id().cast_signed()).ok_or_else(unknown)
     }
 
     pub(crate) fn is_alive(self) -> bool {

@@ -1,20 +1,14 @@
-//! What is running, written where every checkout of this computer finds it: there is one lab per computer.
+//! What is running, written where every checkout of this computer finds it: there is one lab per computer. The record
+//! names the process that boots the lab, so that a lab that is just starting is told from one whose boot was killed.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    error::{Doing, Error},
-    files,
-    namespaces::Namespaces,
-};
+use crate::{claim::Claims, error::Error, namespaces::Namespaces, process::Process};
 
-/// Making this folder is the claim; `/run` is empty after a reboot, as the lab is.
-const CLAIM: &str = "/run/kubeonkube-lab";
+/// Where the claim is; `/run` is empty after a reboot, as the lab is.
+const RUN: &str = "/run";
 
 /// The running lab.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -22,6 +16,8 @@ pub(crate) struct Record {
     /// `target/lab` of the checkout it belongs to.
     pub(crate) folder: PathBuf,
     pub(crate) since: String,
+    /// Who boots it, or has booted it.
+    pub(crate) booter: Process,
     pub(crate) namespaces: Option<Namespaces>,
     /// Machines that tests may do anything to, in order.
     pub(crate) machines: Vec<String>,
@@ -37,59 +33,107 @@ pub(crate) struct Record {
     pub(crate) kubectl: Option<PathBuf>,
     /// Versions that machines can download, `v1.34.4`.
     pub(crate) releases: Vec<String>,
-    /// The boot has come to its end.
-    pub(crate) ready: bool,
+    pub(crate) boot: Boot,
+}
+
+/// How far the boot has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Boot {
+    Underway,
+    Ready,
+    /// It stopped at a step, for this reason; what had been started before stays.
+    Failed(String),
+}
+
+impl Record {
+    /// A lab without anything, that this process boots.
+    #[cfg(test)]
+    pub(crate) fn of_tests(booter: Process) -> Self {
+        Self {
+            folder: "/checkout/target/lab".into(),
+            since: "2026-01-01 00:00:00 UTC".into(),
+            booter,
+            namespaces: None,
+            machines: Vec::new(),
+            nodes: Vec::new(),
+            kubeconfig: None,
+            own_cluster: false,
+            tools: PathBuf::new(),
+            runc: PathBuf::new(),
+            kubectl: None,
+            releases: Vec::new(),
+            boot: Boot::Underway,
+        }
+    }
+
+    /// Why its boot won't come to an end, if so.
+    pub(crate) fn failure(&self) -> Option<String> {
+        match &self.boot {
+            Boot::Failed(why) => Some(why.clone()),
+            Boot::Underway if !self.booter.is_alive() => {
+                Some(format!("process {}, which booted it, has ended before", self.booter.pid))
+            }
+            Boot::Underway | Boot::Ready => None,
+        }
+    }
 }
 
 /// What there is of a lab.
+#[derive(Debug)]
 pub(crate) enum Found {
     Nothing,
+    /// It is claimed, and has no processes of its own yet.
+    Starting(Box<Record>),
+    /// Its namespaces are there, whether its boot has ended, has failed, or goes on.
     Running(Box<Record>),
     /// A lab that crashed, or whose boot was killed.
     LeftOvers(String),
 }
 
-fn file() -> PathBuf {
-    Path::new(CLAIM).join("lab.json")
-}
-
 pub(crate) fn find() -> Found {
-    if !Path::new(CLAIM).exists() {
-        return match crate::cgroups::left() {
+    match claims().find() {
+        Found::Nothing => match crate::cgroups::left() {
             left if left.is_empty() => Found::Nothing,
             left => Found::LeftOvers(left[0].display().to_string()),
-        };
-    }
-    match read() {
-        Ok(record) if record.namespaces.is_some_and(Namespaces::are_alive) => Found::Running(Box::new(record)),
-        _ => Found::LeftOvers(CLAIM.to_owned()),
+        },
+        found => found,
     }
 }
 
 pub(crate) fn read() -> Result<Record, Error> {
-    let file = file();
-    serde_json::from_str(&files::read(&file)?).map_err(|error| Error::Malformed { file, why: error.to_string() })
+    claims().read()
 }
 
 /// Claims the computer for one lab.
-pub(crate) fn claim() -> Result<(), Error> {
-    match find() {
-        Found::Nothing => fs::create_dir(CLAIM).doing(|| format!("make {CLAIM}")),
+pub(crate) fn claim(record: &Record) -> Result<(), Error> {
+    refused(find())?;
+    claims().claim(record)
+}
+
+/// A lab that was ended while it boots stays ended.
+pub(crate) fn write(record: &Record) -> Result<(), Error> {
+    claims().write(record)
+}
+
+pub(crate) fn release() -> Result<(), Error> {
+    claims().release()
+}
+
+fn claims() -> Claims<'static> {
+    Claims(Path::new(RUN))
+}
+
+/// Why no lab can be booted beside what there is.
+pub(crate) fn refused(found: Found) -> Result<(), Error> {
+    match found {
+        Found::Nothing => Ok(()),
+        Found::Starting(record) => Err(starting(*record)),
         Found::Running(record) => Err(Error::Running { since: record.since, folder: record.folder }),
         Found::LeftOvers(what) => Err(Error::LeftOvers { what }),
     }
 }
 
-/// A lab that was ended while it boots stays ended.
-pub(crate) fn write(record: &Record) -> Result<(), Error> {
-    if !Path::new(CLAIM).is_dir() {
-        return Err(Error::Ended);
-    }
-    let text = serde_json::to_string_pretty(record)
-        .map_err(|error| Error::Malformed { file: file(), why: error.to_string() })?;
-    files::replace(&file(), 0o600, text)
-}
-
-pub(crate) fn release() -> Result<(), Error> {
-    files::remove(Path::new(CLAIM))
+pub(crate) fn starting(record: Record) -> Error {
+    Error::Starting { process: record.booter.pid, since: record.since, folder: record.folder }
 }

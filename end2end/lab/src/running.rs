@@ -1,7 +1,6 @@
 //! The running lab, as tests and the command line see it.
 
 use std::{
-    fs::File,
     net::{SocketAddr, TcpStream},
     path::Path,
     process::Command,
@@ -16,13 +15,12 @@ use kube::{
 
 use crate::{
     cluster::readiness::Administrator,
-    error::{Doing, Error},
-    files,
+    error::Error,
     inside::Inside,
-    layout::{Layout, workspace},
+    layout::Layout,
     machine::Machine,
-    program,
-    record::{self, Found, Record},
+    record::{self, Boot, Found, Record},
+    sharing,
 };
 
 /// A handle on the running lab. Dropping it ends nothing.
@@ -38,25 +36,28 @@ impl Lab {
         Self { layout, record, inside }
     }
 
-    /// The lab that runs on this computer, of whichever checkout.
+    /// The lab that runs on this computer, of whichever checkout; its boot may go on, or have failed: see
+    /// [`Self::condition`].
     pub fn attach() -> Result<Self, Error> {
         match record::find() {
             Found::Running(record) => {
                 let inside = Inside(record.namespaces.ok_or(Error::NoLab)?);
                 Ok(Self { layout: Layout { folder: record.folder.clone() }, inside, record: *record })
             }
+            Found::Starting(record) => Err(record::starting(*record)),
             Found::LeftOvers(what) => Err(Error::LeftOvers { what }),
             Found::Nothing => Err(Error::NoLab),
         }
     }
 
     /// The lab that test suites share: the running one, else one that is booted now by `cargo xtask lab up` with these
-    /// words, for example `["--machines", "3"]`. What is booted here ends with the test run, however that ends: with
+    /// words, for example `["--machines", "3"]`. A lab that someone is booting is waited for, five minutes at most; one
+    /// whose boot has failed is an error that tells why. What is booted here ends with the test run, however that ends: with
     /// cargo where it runs the tests, so that all suites of one `cargo test` share it, else with this process.
     pub fn shared(words: &[&str]) -> Result<Self, Error> {
         // Tests of one binary run at the same time: the first boots, the others wait for it.
         static BOOT: OnceLock<Result<(), String>> = OnceLock::new();
-        match BOOT.get_or_init(|| boot_if_none(words).map_err(|error| error.to_string())) {
+        match BOOT.get_or_init(|| sharing::boot_if_none(words).map_err(|error| error.to_string())) {
             Ok(()) => Self::attach(),
             Err(why) => Err(Error::NotShared { why: why.clone() }),
         }
@@ -94,9 +95,13 @@ impl Lab {
         self.machine(name)
     }
 
-    /// Whether its boot came to its end.
-    pub fn is_ready(&self) -> bool {
-        self.record.ready
+    /// How it is, in words that follow "the lab": whether its boot has ended, goes on, or has failed.
+    pub fn condition(&self) -> String {
+        match (self.record.failure(), &self.record.boot) {
+            (Some(why), _) => format!("has failed to boot ({why}); `cargo xtask lab down` ends it"),
+            (None, Boot::Ready) => "is up".to_owned(),
+            (None, _) => format!("is booting, by process {}", self.record.booter.pid),
+        }
     }
 
     /// When it was booted, in words.
@@ -175,31 +180,4 @@ impl Lab {
     pub fn connect(&self, to: SocketAddr, within: Duration) -> Result<TcpStream, Error> {
         self.inside.connect(to, within)
     }
-}
-
-fn boot_if_none(words: &[&str]) -> Result<(), Error> {
-    let folder = Layout::of_this_checkout().folder;
-    files::make_folder(&folder)?;
-    // Two test runs can come here at the same time.
-    let turn = folder.join("shared.lock");
-    let turn =
-        File::create(&turn).and_then(|file| file.lock().map(|()| file)).doing(|| format!("lock {}", turn.display()))?;
-    let booted = match Lab::attach() {
-        Err(Error::NoLab) => program::run(
-            Command::new("cargo")
-                .current_dir(workspace())
-                .args(["xtask", "lab", "up", "--until-exit-of", &test_run().to_string()])
-                .args(words),
-        ),
-        found => found.map(drop),
-    };
-    drop(turn);
-    booted
-}
-
-/// Whoever runs the test suites, one after the other.
-fn test_run() -> u32 {
-    let parent = std::os::unix::process::parent_id();
-    let name = files::read(Path::new(&format!("/proc/{parent}/comm"))).unwrap_or_default();
-    if name.starts_with("cargo") { parent } else { std::process::id() }
 }

@@ -16,12 +16,13 @@ const EVERY_NODE: [&str; 4] = ["containerd", "lab-images", "kubelet", "kube-prox
 
 pub(crate) fn status() -> Result<(), Error> {
     let lab = Lab::attach()?;
-    let words = if lab.is_ready() { "is up" } else { "is booting, or its boot has failed" };
-    let mut told = format!("the lab of {} {words}, since {}\n", lab.folder().display(), lab.since());
+    let mut told = format!("the lab of {}, of {}, {}\n", lab.folder().display(), lab.since(), lab.condition());
     told +=
         &format!("{:<8} {:<14} {:<8} {:>5}  {:<8} {:<8}\n", "machine", "address", "power", "boots", "network", "ssh");
-    for machine in lab.machines()?.iter().chain(&lab.nodes()?) {
-        told += &row(&lab, machine);
+    match lab.machines().and_then(|machines| Ok([machines, lab.nodes()?].concat())) {
+        Ok(all) => told.extend(all.iter().map(|machine| row(&lab, machine))),
+        // Early in a boot they are not made yet.
+        Err(error) => told += &format!("no machines: {error}\n"),
     }
     if let Ok(file) = lab.kubeconfig() {
         told += &format!("kubeconfig {}\n", file.display());
