@@ -42,6 +42,11 @@ pub enum Error {
     NotExpendable { name: String },
     #[error("{name} is {state} already")]
     AlreadySo { name: String, state: &'static str },
+    #[error(
+        "{name} has no supervisor any more, which would boot it and tell its state: it was killed (its log is {log}). \
+         `cargo xtask lab machine stop --hard {name}` ends what is left of the machine; then it can be started again."
+    )]
+    Orphaned { name: String, log: PathBuf },
     #[error("the lab was ended while it was booting")]
     Ended,
     #[error("there is no release `{minor}` for machines; there are {known}")]

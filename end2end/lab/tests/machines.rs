@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lab::{Lab, machine::Power, wait::until};
+use lab::{Lab, Machine, machine::Power, wait::until};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -55,6 +55,82 @@ fn a_machine_is_stopped_and_started_and_a_reset_forgets_everything() {
     machine.wait_reachable().unwrap();
     assert_eq!(machine.state().unwrap().boots, 1);
     assert!(machine.run("cat /root/note").is_err());
+}
+
+#[test]
+fn a_machine_that_boots_or_reboots_is_stopped_cut_and_reset_as_well() {
+    let (lab, _turn) = lab();
+    let machine = lab.machine("m2").unwrap();
+    machine.stop().unwrap();
+    machine.start().unwrap();
+    assert!(machine.start().unwrap_err().to_string().contains("already"));
+    machine.wait_reachable().unwrap();
+    // Who ends for a reboot doesn't listen: it is told again when it has booted, in order.
+    let _cut = machine.run("systemctl reboot --force");
+    machine.stop().unwrap();
+    assert_eq!(machine.state().unwrap().reason, "powered off");
+
+    machine.start().unwrap();
+    machine.wait_reachable().unwrap();
+    let boots = machine.state().unwrap().boots;
+    let _cut = machine.run("systemctl reboot --force");
+    machine.cut_network().unwrap();
+    machine.cut_network().unwrap();
+    until("the next boot", PATIENCE, || match machine.state() {
+        Ok(state) if state.boots > boots && state.power == Power::On => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .unwrap();
+    assert!(lab.connect((machine.address(), 22).into(), Duration::from_secs(2)).is_err());
+    machine.heal_network().unwrap();
+    machine.heal_network().unwrap();
+    machine.wait_reachable().unwrap();
+
+    let _cut = machine.run("systemctl reboot --force");
+    machine.reset().unwrap();
+    machine.wait_reachable().unwrap();
+    assert_eq!(machine.state().unwrap().boots, 1);
+}
+
+/// Kills the supervisor of a machine, and waits until that is noticed.
+fn orphan(machine: &Machine) {
+    let words = format!("\0supervise\0{}\0", machine.name());
+    let all = std::fs::read_dir("/proc").unwrap().flatten().map(|process| process.path());
+    let is_supervisor = |process: &Path| {
+        std::fs::read(process.join("cmdline")).is_ok_and(|line| String::from_utf8_lossy(&line).ends_with(&words))
+    };
+    for process in all.filter(|process| is_supervisor(process)) {
+        let pid = process.file_name().unwrap();
+        assert!(Command::new("kill").arg("-KILL").arg(pid).status().unwrap().success());
+    }
+    until("the supervisor's end", PATIENCE, || match machine.state().unwrap().power {
+        Power::Orphaned => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_machine_whose_supervisor_was_killed_is_told_and_can_be_started_anew() {
+    let (lab, _turn) = lab();
+    let machine = lab.machine("m3").unwrap();
+    machine.run("echo kept > /root/note").unwrap();
+    orphan(&machine);
+    for refused in [machine.stop(), machine.start()] {
+        let said = refused.unwrap_err().to_string();
+        assert!(said.contains("machine stop --hard m3"), "{said}");
+    }
+    machine.cut_network().unwrap();
+    machine.heal_network().unwrap();
+    machine.pull_the_plug().unwrap();
+    assert_eq!(machine.state().unwrap().power, Power::Off);
+    machine.start().unwrap();
+    machine.wait_reachable().unwrap();
+    assert_eq!(machine.run("cat /root/note").unwrap(), "kept\n");
+    orphan(&machine);
+    machine.reset().unwrap();
+    machine.wait_reachable().unwrap();
+    assert_eq!(machine.state().unwrap().boots, 1);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What can be done to a machine from outside: its power, its disk, its network, and commands over SSH.
+//! What can be done to a machine from outside: its network, and commands over SSH. Its power and disk: [`super::power`].
 
 use std::{
     fs::File,
@@ -17,25 +17,21 @@ use crate::{
     machine::{
         container,
         description::{Description, Folder, Power, State},
-        disk, supervisor,
+        power, supervisor,
     },
     program, wait,
 };
 
-/// systemd's signal for an orderly power-off of a container: SIGRTMIN+4 (systemd(1)).
-const POWER_OFF: &str = "38";
-/// How long an orderly power-off may take before the plug is pulled.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a boot may take, until sshd answers.
-const BOOT: Duration = Duration::from_secs(60);
+pub(super) const BOOT: Duration = Duration::from_secs(60);
 
 /// A handle on one machine of the running lab.
 #[derive(Debug, Clone)]
 pub struct Machine {
-    layout: Layout,
-    inside: Inside,
-    folder: Folder,
-    description: Description,
+    pub(super) layout: Layout,
+    pub(super) inside: Inside,
+    pub(super) folder: Folder,
+    pub(super) description: Description,
 }
 
 impl Machine {
@@ -59,7 +55,7 @@ impl Machine {
         keys::own(&self.layout.keys())
     }
 
-    /// What its supervisor last wrote.
+    /// What its supervisor last wrote, or that it has none any more.
     pub fn state(&self) -> Result<State, Error> {
         self.folder.state()
     }
@@ -85,66 +81,6 @@ impl Machine {
         Some(command)
     }
 
-    /// Boots it. Returns when its supervisor has started; [`Self::wait_reachable`] waits for sshd.
-    pub fn start(&self) -> Result<(), Error> {
-        if self.is_on() {
-            return Err(Error::AlreadySo { name: self.name().into(), state: "on" });
-        }
-        let boots = self.boots();
-        let program = program::of_the_lab()?;
-        program::run(
-            self.inside
-                .command("setsid")
-                .args(["--fork", "sh", "-c", "exec \"$@\" >>\"$LAB_LOG\" 2>&1 </dev/null", "sh"])
-                .arg(program)
-                .args(["supervise", self.name()])
-                .env("LAB_LOG", self.folder.supervisor_log())
-                .env("KUBEONKUBE_LAB_DIR", &self.layout.folder),
-        )?;
-        let off = wait::until(&format!("the boot of {}", self.name()), BOOT, || match self.folder.state() {
-            Ok(state) if state.boots == boots => Err("its supervisor has not started".to_owned()),
-            Ok(State { power: Power::On, .. }) => Ok(None),
-            // Its supervisor has given up.
-            Ok(State { power: Power::Off, reason, .. }) => Ok(Some(reason)),
-            Ok(_) => Err("it is booting".to_owned()),
-            Err(error) => Err(error.to_string()),
-        })?;
-        off.map_or(Ok(()), |why| Err(Error::NotBooted { name: self.name().into(), why }))
-    }
-
-    /// Powers it off in order, as its power button would; after 30 s the plug is pulled.
-    pub fn stop(&self) -> Result<(), Error> {
-        self.require_on()?;
-        self.signal(POWER_OFF)?;
-        if self.wait_off(PATIENCE).is_err() {
-            self.pull_the_plug()?;
-        }
-        Ok(())
-    }
-
-    /// Ends it without a word, as a power cut would.
-    pub fn pull_the_plug(&self) -> Result<(), Error> {
-        self.require_on()?;
-        self.signal("KILL")?;
-        self.wait_off(PATIENCE)
-    }
-
-    /// A new disk: whatever was done to the machine is gone. It keeps its name, address and host key, and boots.
-    pub fn reset(&self) -> Result<(), Error> {
-        if self.is_on() {
-            self.pull_the_plug()?;
-        }
-        // The disk is mounted inside the lab only, and can't be removed while it is.
-        let root = self.folder.root();
-        if program::run(self.inside.command("mountpoint").arg("--quiet").arg(&root)).is_ok() {
-            program::run(self.inside.command("umount").arg(&root))?;
-        }
-        files::remove(&self.folder.disk())?;
-        self.folder.forget_state()?;
-        disk::personalise(&self.description, &self.folder, &self.layout.keys())?;
-        self.start()
-    }
-
     /// Takes its cable out. It stays out over reboots, until [`Self::heal_network`].
     pub fn cut_network(&self) -> Result<(), Error> {
         files::write(&self.folder.cut(), 0o644, "")?;
@@ -157,11 +93,15 @@ impl Machine {
         self.set_port("up")
     }
 
+    /// Sets its end of the bridge as the file says: a machine that is off finds the file at its next boot, one that boots or
+    /// reboots may have looked at it before, and is waited for.
     fn set_port(&self, state: &str) -> Result<(), Error> {
-        if !self.is_on() {
-            return Ok(());
+        let set =
+            || program::run(self.inside.command("ip").args(["link", "set", &supervisor::port(self.name()), state]));
+        match power::once_on(self.name(), BOOT, || self.power(), set)? {
+            Power::Orphaned => set().map_err(|_| self.orphaned()),
+            _ => Ok(()),
         }
-        program::run(self.inside.command("ip").args(["link", "set", &supervisor::port(self.name()), state]))
     }
 
     /// Whether its network is cut.
@@ -175,16 +115,6 @@ impl Machine {
             let banner = self.inside.first_words(SocketAddr::new(self.address(), 22), Duration::from_secs(2))?;
             if banner.starts_with("SSH-") { Ok(()) } else { Err(format!("it says {banner:?}")) }
         })
-    }
-
-    /// Waits until it has booted `boots` times since its disk is new, and is reachable.
-    pub fn wait_booted(&self, boots: u32) -> Result<(), Error> {
-        wait::until(&format!("boot {boots} of {}", self.name()), BOOT, || match self.folder.state() {
-            Ok(State { power: Power::On, boots: now, .. }) if now >= boots => Ok(()),
-            Ok(state) => Err(format!("it is {:?} since boot {} {}", state.power, state.boots, state.reason)),
-            Err(error) => Err(error.to_string()),
-        })?;
-        self.wait_reachable()
     }
 
     /// `ssh` to it as root, its host key checked; add the command, or nothing for a shell.
@@ -233,31 +163,5 @@ impl Machine {
         }
         let program = format!("copy {} to {}:{to}", file.display(), self.name());
         Err(Error::Program { program, how: status.to_string(), output: String::new() })
-    }
-
-    /// How often it has booted since its disk is new.
-    fn boots(&self) -> u32 {
-        self.folder.state().map_or(0, |state| state.boots)
-    }
-
-    fn is_on(&self) -> bool {
-        self.folder.state().is_ok_and(|state| state.power != Power::Off)
-    }
-
-    fn require_on(&self) -> Result<(), Error> {
-        if self.is_on() { Ok(()) } else { Err(Error::AlreadySo { name: self.name().into(), state: "off" }) }
-    }
-
-    fn signal(&self, signal: &str) -> Result<(), Error> {
-        let mut runc = self.inside.command(&self.description.runc.to_string_lossy());
-        program::run(runc.arg("--root").arg(self.layout.runc_state()).args(["kill", self.name(), signal]))
-    }
-
-    fn wait_off(&self, patience: Duration) -> Result<(), Error> {
-        wait::until(&format!("{} to be off", self.name()), patience, || match self.folder.state() {
-            Ok(State { power: Power::Off, .. }) => Ok(()),
-            Ok(state) => Err(format!("it is {:?}", state.power)),
-            Err(error) => Err(error.to_string()),
-        })
     }
 }

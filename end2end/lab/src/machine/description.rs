@@ -2,13 +2,20 @@
 //! outside share no memory.
 
 use std::{
+    fs::{File, TryLockError},
     net::Ipv4Addr,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{error::Error, files, layout::Layout};
+use crate::{
+    error::{Doing, Error},
+    files,
+    layout::Layout,
+    wait,
+};
 
 /// One machine, or one node of the lab's own Kubernetes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -49,17 +56,19 @@ pub enum Power {
     /// systemd runs.
     On,
     Off,
+    /// Its supervisor was killed. The machine may run, but nobody boots it again or tells its state.
+    Orphaned,
 }
 
 /// A machine's state, as its supervisor writes it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     pub power: Power,
     /// How often it has booted since its disk is new.
     pub boots: u32,
     /// Its first process, as the lab's processes see it.
     pub pid: Option<i32>,
-    /// Why it is off, if it is.
+    /// Why it is off or orphaned, if it is.
     pub reason: String,
 }
 
@@ -80,8 +89,45 @@ impl Folder {
         write(&self.0.join("machine.json"), description)
     }
 
+    /// What the supervisor last told; that of a killed one counts no more.
     pub(crate) fn state(&self) -> Result<State, Error> {
-        read(&self.0.join("state.json"))
+        let told = || read::<State>(&self.0.join("state.json"));
+        loop {
+            let state = told()?;
+            if state.power == Power::Off || self.is_kept()? {
+                return Ok(state);
+            }
+            // It may have ended in order between the two looks, and another one may have started.
+            if told()? == state {
+                let reason = "its supervisor was killed".to_owned();
+                return Ok(State { power: Power::Orphaned, reason, ..state });
+            }
+        }
+    }
+
+    /// Makes this process the machine's supervisor, as long as it holds what this gives. An earlier one may just be ending.
+    pub(crate) fn keep(&self) -> Result<File, Error> {
+        let lock = self.lock();
+        let file = File::create(&lock).doing(|| format!("make {}", lock.display()))?;
+        wait::until("the end of an earlier supervisor", Duration::from_secs(10), || {
+            file.try_lock().map_err(|error| error.to_string())
+        })?;
+        Ok(file)
+    }
+
+    /// Whether its supervisor lives: it holds a lock that ends with it.
+    fn is_kept(&self) -> Result<bool, Error> {
+        let lock = self.lock();
+        let Ok(file) = File::open(&lock) else { return Ok(false) };
+        match file.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(error).doing(|| format!("lock {}", lock.display())),
+        }
+    }
+
+    fn lock(&self) -> PathBuf {
+        self.0.join("supervisor.lock")
     }
 
     pub(crate) fn tell(&self, state: &State) -> Result<(), Error> {
@@ -131,4 +177,30 @@ fn write<T: Serialize>(file: &Path, value: &T) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Error::Malformed { file: file.to_owned(), why: error.to_string() })?;
     files::replace(file, 0o644, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_is_on_as_long_as_its_supervisor_lives_and_off_when_it_said_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder(folder.path().to_owned());
+        let power = || folder.state().unwrap().power;
+        let on = State { power: Power::On, boots: 3, pid: Some(7), reason: String::new() };
+        let supervisor = folder.keep().unwrap();
+        folder.tell(&on).unwrap();
+        assert_eq!(folder.state().unwrap(), on);
+        drop(supervisor);
+        // A program that another test is just starting may hold the file for a moment.
+        let orphaned = || if power() == Power::Orphaned { Ok(()) } else { Err("it is kept".to_owned()) };
+        wait::until("the lock to be given back", Duration::from_secs(10), orphaned).unwrap();
+        assert_eq!(folder.state().unwrap().boots, 3);
+        let next = folder.keep().unwrap();
+        assert_eq!(power(), Power::On);
+        folder.tell(&State { power: Power::Off, ..on }).unwrap();
+        drop(next);
+        assert_eq!(power(), Power::Off);
+    }
 }

@@ -29,6 +29,8 @@ use crate::{
 pub fn supervise(layout: &Layout, name: &str) -> Result<(), Error> {
     let folder = Folder::of(layout, name);
     let machine = folder.description()?;
+    // Held to the end of this process, however that comes.
+    let _kept = folder.keep()?;
     set_child_subreaper(Some(rustix::process::getpid())).doing(|| "inherit the machine's first process".to_owned())?;
     let mut boots = folder.state().map_or(0, |state| state.boots);
     loop {
