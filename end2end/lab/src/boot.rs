@@ -7,6 +7,7 @@ use kube::config::Kubeconfig;
 use crate::{
     Lab, addresses,
     build::{
+        locks::InUse,
         parts::{FOR_CLUSTER, FOR_MACHINES},
         release::Release,
         workshop::{self, Built},
@@ -54,8 +55,9 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
     let releases = options.releases.iter().map(|minor| Release::of(minor)).collect::<Result<Vec<_>, _>>()?;
     let wanted = wanted(options, own_cluster, &releases);
     record::refused(record::find())?;
+    let in_use = InUse::take(layout, said)?;
     requirements::check(layout, &workshop::missing(layout, &wanted)?)?;
-    let built = workshop::build(layout, &wanted, said)?;
+    let built = workshop::build(&in_use, layout, &wanted, said)?;
 
     let programs = given.or_else(|| own_cluster.then(|| Programs::built(&built)));
     let mut record = Record {
@@ -67,6 +69,7 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
         nodes: if own_cluster { (1..=options.nodes).map(|number| format!("n{number}")).collect() } else { Vec::new() },
         kubeconfig: options.kubeconfig.clone(),
         own_cluster,
+        parts: built.values().cloned().collect(),
         tools: built["tools"].clone(),
         runc: built["runc"].clone(),
         kubectl: programs.as_ref().map(|programs| programs.kubectl.clone()),
@@ -74,6 +77,8 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
         boot: Boot::Underway,
     };
     record::claim(&record)?;
+    // From now on the record tells which parts are used.
+    drop(in_use);
     match boot(layout, options, &mut record, &Made { built, programs, releases }, said) {
         Ok(inside) => Ok(Lab::of(layout.clone(), record, inside)),
         Err(error) => Err(give_up(record, error)?),

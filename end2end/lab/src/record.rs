@@ -27,6 +27,8 @@ pub(crate) struct Record {
     pub(crate) kubeconfig: Option<PathBuf>,
     /// The API server is the lab's own: it is reached inside the lab only.
     pub(crate) own_cluster: bool,
+    /// All parts it is made of: they may not be removed while it runs.
+    pub(crate) parts: Vec<PathBuf>,
     /// The tools of the lab, once built.
     pub(crate) tools: PathBuf,
     pub(crate) runc: PathBuf,
@@ -59,6 +61,7 @@ impl Record {
             nodes: Vec::new(),
             kubeconfig: None,
             own_cluster: false,
+            parts: Vec::new(),
             tools: PathBuf::new(),
             runc: PathBuf::new(),
             kubectl: None,

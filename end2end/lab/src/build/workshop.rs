@@ -12,7 +12,10 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    build::parts::{Lane, PARTS, Part, part},
+    build::{
+        locks::{Building, InUse},
+        parts::{Lane, PARTS, Part, part},
+    },
     error::{Doing, Error},
     files,
     layout::{Layout, workspace},
@@ -21,10 +24,21 @@ use crate::{
 /// The folders of built parts by name.
 pub(crate) type Built = BTreeMap<&'static str, PathBuf>;
 
-/// Builds `wanted` and everything they need, as far as it isn't there, and tells `said` what takes how long.
-pub(crate) fn build(layout: &Layout, wanted: &[&str], said: &(dyn Fn(String) + Sync)) -> Result<Built, Error> {
+/// Builds `wanted` and everything they need, as far as it isn't there, and tells `said` what takes how long. Another build
+/// is waited for, unless everything is there.
+pub(crate) fn build(
+    in_use: &InUse,
+    layout: &Layout,
+    wanted: &[&str],
+    said: &(dyn Fn(String) + Sync),
+) -> Result<Built, Error> {
     let places = places(layout)?;
     let needed = with_needs(wanted);
+    let _building = match missing(layout, wanted)? {
+        nothing if nothing.is_empty() => None,
+        _ => Some(Building::take(in_use, layout, said)?),
+    };
+    // The build that was waited for may have made them.
     let missing = missing(layout, wanted)?;
     thread::scope(|scope| {
         let lanes: Vec<_> = [Lane::Compile, Lane::Install]
@@ -116,14 +130,19 @@ fn with_needs(wanted: &[&str]) -> BTreeSet<&'static str> {
     all
 }
 
-/// Removes built parts that no longer belong to the files of this checkout; gives their names.
-pub(crate) fn prune(layout: &Layout) -> Result<Vec<String>, Error> {
+/// Removes built parts that no longer belong to the files of this checkout, except for those in use.
+pub(crate) fn prune(layout: &Layout, used: &[PathBuf], said: &(dyn Fn(String) + Sync)) -> Result<(), Error> {
     let current: BTreeSet<_> = places(layout)?.into_values().collect();
-    let stale: Vec<_> = files::children(&layout.cache()).into_iter().filter(|path| !current.contains(path)).collect();
-    for path in &stale {
-        files::remove(path)?;
+    for path in files::children(&layout.cache()).iter().filter(|path| !current.contains(*path)) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if used.contains(path) {
+            said(format!("{name}: kept, the lab that runs is made of it"));
+        } else {
+            files::remove(path)?;
+            said(format!("{name}: removed"));
+        }
     }
-    Ok(stale.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect())
+    Ok(())
 }
 
 #[cfg(test)]
@@ -166,5 +185,21 @@ mod tests {
         let needed = with_needs(&["release-1.34"]);
         assert!(needed.contains("kubernetes-1.34") && needed.contains("machine-root"));
         assert!(!needed.contains("kubernetes-1.33"));
+    }
+
+    #[test]
+    fn what_a_running_lab_is_made_of_is_not_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout { folder: folder.path().to_owned() };
+        let current = places(&layout).unwrap()["tools"].clone();
+        let [used, unused] = ["tools-0123", "runc-4567"].map(|name| layout.cache().join(name));
+        for part in [&current, &used, &unused] {
+            files::make_folder(&part.join("content")).unwrap();
+        }
+        let told = std::sync::Mutex::new(Vec::new());
+        prune(&layout, std::slice::from_ref(&used), &|line| told.lock().unwrap().push(line)).unwrap();
+        assert!(current.is_dir() && used.join("content").is_dir() && !unused.exists());
+        let told = told.into_inner().unwrap();
+        assert_eq!(told, ["runc-4567: removed", "tools-0123: kept, the lab that runs is made of it"]);
     }
 }
