@@ -132,11 +132,35 @@ pub(crate) fn refused(found: Found) -> Result<(), Error> {
     match found {
         Found::Nothing => Ok(()),
         Found::Starting(record) => Err(starting(*record)),
-        Found::Running(record) => Err(Error::Running { since: record.since, folder: record.folder }),
+        Found::Running(record) => Err(match record.failure() {
+            Some(why) => Error::BootFailed { folder: record.folder, why },
+            None => Error::Running { since: record.since, folder: record.folder },
+        }),
         Found::LeftOvers(what) => Err(Error::LeftOvers { what }),
     }
 }
 
 pub(crate) fn starting(record: Record) -> Error {
     Error::Starting { process: record.booter.pid, since: record.since, folder: record.folder }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_lab_is_refused_by_what_the_first_is() {
+        let lab = |boot| Box::new(Record { boot, ..Record::of_tests(Process::this().unwrap()) });
+        for (found, why) in [
+            (Found::Running(lab(Boot::Ready)), "is running already"),
+            (Found::Running(lab(Boot::Underway)), "is running already"),
+            (Found::Running(lab(Boot::Failed("no room".into()))), "its boot has failed: no room"),
+            (Found::Starting(lab(Boot::Underway)), "is starting"),
+            (Found::LeftOvers("/sys/fs/cgroup/x".into()), "a crashed lab has left something behind (/sys/fs/cgroup/x)"),
+        ] {
+            let said = refused(found).unwrap_err().to_string();
+            assert!(said.contains(why), "{said}");
+        }
+        refused(Found::Nothing).unwrap();
+    }
 }
