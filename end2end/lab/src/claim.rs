@@ -136,6 +136,21 @@ mod tests {
     }
 
     #[test]
+    fn a_lab_of_an_older_checkout_is_no_crashed_one() {
+        let run = tempfile::tempdir().unwrap();
+        let this = serde_json::to_value(Process::this().unwrap()).unwrap();
+        let mut told = serde_json::to_value(this_lab()).unwrap();
+        told["namespaces"] = serde_json::json!({"outside": this, "inside": this});
+        for unknown in ["booter", "boot", "parts"] {
+            told.as_object_mut().unwrap().remove(unknown).unwrap();
+        }
+        let claims = Claims(run.path());
+        files::write(&claims.file(), 0o600, told.to_string()).unwrap();
+        let Found::Running(lab) = claims.find() else { panic!("{:?}", claims.find()) };
+        assert_eq!(lab.failure(), None);
+    }
+
+    #[test]
     fn whoever_looks_while_a_claim_is_made_sees_a_lab_that_starts() {
         for _ in 0..200 {
             let run = tempfile::tempdir().unwrap();

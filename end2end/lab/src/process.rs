@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// A process, known by its number and the moment it started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A process, known by its number and the moment it started. The default is none that ever was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Process {
     pub(crate) pid: i32,
     /// In clock ticks since the computer booted (proc(5), field 22).

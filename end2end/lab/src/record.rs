@@ -16,7 +16,8 @@ pub(crate) struct Record {
     /// `target/lab` of the checkout it belongs to.
     pub(crate) folder: PathBuf,
     pub(crate) since: String,
-    /// Who boots it, or has booted it.
+    /// Who boots it, or has booted it. A lab of an older checkout tells neither this nor how far its boot has come.
+    #[serde(default)]
     pub(crate) booter: Process,
     pub(crate) namespaces: Option<Namespaces>,
     /// Machines that tests may do anything to, in order.
@@ -28,6 +29,7 @@ pub(crate) struct Record {
     /// The API server is the lab's own: it is reached inside the lab only.
     pub(crate) own_cluster: bool,
     /// All parts it is made of: they may not be removed while it runs.
+    #[serde(default)]
     pub(crate) parts: Vec<PathBuf>,
     /// The tools of the lab, once built.
     pub(crate) tools: PathBuf,
@@ -35,14 +37,16 @@ pub(crate) struct Record {
     pub(crate) kubectl: Option<PathBuf>,
     /// Versions that machines can download, `v1.34.4`.
     pub(crate) releases: Vec<String>,
+    #[serde(default)]
     pub(crate) boot: Boot,
 }
 
 /// How far the boot has come.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Boot {
     Underway,
+    #[default]
     Ready,
     /// It stopped at a step, for this reason; what had been started before stays.
     Failed(String),
