@@ -2,8 +2,6 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use kube::config::Kubeconfig;
-
 use crate::{
     Lab, addresses,
     build::{
@@ -16,7 +14,7 @@ use crate::{
     error::Error,
     files, guard,
     inside::Inside,
-    keys,
+    keys, kubeconfig,
     layout::Layout,
     machine::{
         Machine,
@@ -39,8 +37,8 @@ pub struct Options {
     pub nodes: u8,
     /// Serve these Kubernetes releases to the machines: minor versions, `1.34`.
     pub releases: Vec<String>,
-    /// Use this cluster instead of an own one.
-    pub kubeconfig: Option<PathBuf>,
+    /// Use the cluster of these files instead of an own one.
+    pub kubeconfig: Vec<PathBuf>,
     /// Use etcd and kube-apiserver of this folder for the own cluster: an API without pods.
     pub assets: Option<PathBuf>,
     /// End the lab when this process ends.
@@ -50,7 +48,7 @@ pub struct Options {
 /// Boots it and waits until all of it is usable. What has been started stays when a later step fails, to be looked at;
 /// [`crate::teardown::down`] ends it.
 pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) -> Result<Lab, Error> {
-    let own_cluster = options.nodes > 0 && options.kubeconfig.is_none();
+    let own_cluster = options.nodes > 0 && options.kubeconfig.is_empty();
     let given = given(options, own_cluster)?;
     let releases = options.releases.iter().map(|minor| Release::of(minor)).collect::<Result<Vec<_>, _>>()?;
     let wanted = wanted(options, own_cluster, &releases);
@@ -169,9 +167,8 @@ fn given(options: &Options, own_cluster: bool) -> Result<Option<Programs>, Error
     {
         return Err(Error::NoProcess { process });
     }
-    if let Some(file) = &options.kubeconfig {
-        Kubeconfig::read_from(file)
-            .map_err(|error| Error::Kubeconfig { file: file.clone(), why: error.to_string() })?;
+    if !options.kubeconfig.is_empty() {
+        kubeconfig::read(&options.kubeconfig)?;
     }
     options.assets.as_deref().filter(|_| own_cluster).map(Programs::assets).transpose()
 }
@@ -220,7 +217,7 @@ fn install(
         }
         let kubeconfig = layout.cluster().join("admin.kubeconfig");
         authority.kubeconfig("admin", Some("system:masters"), &kubeconfig)?;
-        record.kubeconfig = Some(kubeconfig);
+        record.kubeconfig = vec![kubeconfig];
     }
     let mut known_hosts = String::new();
     for machine in &all {

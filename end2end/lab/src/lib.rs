@@ -10,7 +10,7 @@
 //! - [`boot`], [`teardown`], [`guard`], [`record`], [`claim`], [`requirements`] — its life
 //! - [`running`] — the running lab, for tests and for the command line; [`sharing`] — one lab for many test suites
 //! - [`inside`], [`client`] — reaching into it
-//! - [`wait`], [`error`], [`files`], [`program`], [`layout`], [`keys`] — tools of the above
+//! - [`wait`], [`error`], [`files`], [`program`], [`layout`], [`keys`], [`kubeconfig`] — tools of the above
 
 pub mod addresses;
 pub mod boot;
@@ -24,6 +24,7 @@ mod files;
 pub mod guard;
 mod inside;
 mod keys;
+pub mod kubeconfig;
 mod layout;
 pub mod machine;
 mod namespaces;

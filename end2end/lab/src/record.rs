@@ -24,8 +24,8 @@ pub(crate) struct Record {
     pub(crate) machines: Vec<String>,
     /// Nodes of the lab's own Kubernetes, in order.
     pub(crate) nodes: Vec<String>,
-    /// Where the meta-cluster's kubeconfig lies: the lab's own, or one that was given. None with machines only.
-    pub(crate) kubeconfig: Option<PathBuf>,
+    /// The files of the meta-cluster's kubeconfig: the lab's own, or those that were given. None with machines only.
+    pub(crate) kubeconfig: Vec<PathBuf>,
     /// The API server is the lab's own: it is reached inside the lab only.
     pub(crate) own_cluster: bool,
     /// All parts it is made of: they may not be removed while it runs.

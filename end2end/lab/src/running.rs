@@ -2,21 +2,19 @@
 
 use std::{
     net::{SocketAddr, TcpStream},
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     sync::OnceLock,
     time::Duration,
 };
 
-use kube::{
-    Client, Config,
-    config::{KubeConfigOptions, Kubeconfig},
-};
+use kube::{Client, Config, config::KubeConfigOptions};
 
 use crate::{
     cluster::readiness::Administrator,
     error::Error,
     inside::Inside,
+    kubeconfig,
     layout::Layout,
     machine::Machine,
     record::{self, Boot, Found, Record},
@@ -114,9 +112,10 @@ impl Lab {
         &self.layout.folder
     }
 
-    /// The kubeconfig of the meta-cluster. The lab's own API server is reached inside the lab only.
-    pub fn kubeconfig(&self) -> Result<&Path, Error> {
-        self.record.kubeconfig.as_deref().ok_or(Error::NoCluster)
+    /// The kubeconfig of the meta-cluster, in as many files as `KUBECONFIG` can name. The lab's own API server is reached
+    /// inside the lab only.
+    pub fn kubeconfig(&self) -> Result<&[PathBuf], Error> {
+        if self.record.kubeconfig.is_empty() { Err(Error::NoCluster) } else { Ok(&self.record.kubeconfig) }
     }
 
     /// The private key that opens every machine as root.
@@ -137,12 +136,10 @@ impl Lab {
     /// A client of the meta-cluster, for the caller outside. A request that the API server doesn't answer for 40 s fails;
     /// watches, followed logs and upgraded connections may be silent for ever.
     pub async fn client(&self) -> Result<Client, Error> {
-        let file = self.kubeconfig()?;
-        let wrong = |why: String| Error::Kubeconfig { file: file.to_owned(), why };
-        let kubeconfig = Kubeconfig::read_from(file).map_err(|error| wrong(error.to_string()))?;
-        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+        let files = self.kubeconfig()?;
+        let config = Config::from_custom_kubeconfig(kubeconfig::read(files)?, &KubeConfigOptions::default())
             .await
-            .map_err(|error| wrong(error.to_string()))?;
+            .map_err(|error| Error::Kubeconfig { file: kubeconfig::list(files).into(), why: error.to_string() })?;
         if self.record.own_cluster {
             return crate::client::inside(&config, self.inside);
         }
@@ -155,12 +152,12 @@ impl Lab {
             return Ok(self.administrator()?.kubectl());
         }
         let mut command = Command::new("kubectl");
-        command.arg("--kubeconfig").arg(self.kubeconfig()?);
+        command.env("KUBECONFIG", kubeconfig::list(self.kubeconfig()?));
         Ok(command)
     }
 
     pub(crate) fn administrator(&self) -> Result<Administrator<'_>, Error> {
-        let (Some(kubectl), Some(kubeconfig)) = (&self.record.kubectl, &self.record.kubeconfig) else {
+        let (Some(kubectl), Some(kubeconfig)) = (&self.record.kubectl, self.record.kubeconfig.first()) else {
             return Err(Error::NoCluster);
         };
         Ok(Administrator { inside: self.inside, kubectl, kubeconfig })
@@ -170,8 +167,8 @@ impl Lab {
     /// folder: paths must be absolute.
     pub fn command(&self, program: &str) -> Command {
         let mut command = self.inside.command(program);
-        if let (true, Some(kubeconfig)) = (self.record.own_cluster, &self.record.kubeconfig) {
-            command.env("KUBECONFIG", kubeconfig);
+        if let (true, [file]) = (self.record.own_cluster, self.record.kubeconfig.as_slice()) {
+            command.env("KUBECONFIG", file);
         }
         command
     }

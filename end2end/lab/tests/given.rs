@@ -70,14 +70,20 @@ async fn a_given_cluster_is_used_and_none_is_booted() {
     let address = outside.local_addr().unwrap();
     std::thread::spawn(move || answer_once(&outside));
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("kubeconfig");
-    let config = serde_json::json!({"apiVersion": "v1", "kind": "Config", "current-context": "given",
-        "clusters": [{"name": "given", "cluster": {"server": format!("http://{address}")}}], "users": [{"name": "given", "user": {}}],
+    // In two files and one that isn't there, as kubectl takes it.
+    let list = ["context", "missing", "cluster"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+    let context = serde_json::json!({"apiVersion": "v1", "kind": "Config", "current-context": "given",
         "contexts": [{"name": "given", "context": {"cluster": "given", "user": "given"}}]});
-    fs::write(&file, config.to_string()).unwrap();
+    let cluster = serde_json::json!({"apiVersion": "v1", "kind": "Config",
+        "clusters": [{"name": "given", "cluster": {"server": format!("http://{address}")}}], "users": [{"name": "given", "user": {}}]});
+    fs::write(&list[0], context.to_string()).unwrap();
+    fs::write(&list[2], cluster.to_string()).unwrap();
 
-    let lab = Booted::up(&["--machines", "1", "--kubeconfig", &file.to_string_lossy()]);
-    assert_eq!(lab.0.kubeconfig().unwrap(), file);
+    let lab = Booted::up(&["--machines", "1", "--kubeconfig", &list.join(":")]);
+    let mut kubectl = lab.0.kubectl().unwrap();
+    let ours = built("kubernetes-1.34-", "kubectl");
+    let seen = kubectl.args(["config", "view", "--minify"]).env("PATH", ours.parent().unwrap()).output().unwrap();
+    assert!(String::from_utf8_lossy(&seen.stdout).contains(&format!("server: http://{address}")), "{seen:?}");
     assert!(lab.0.nodes().unwrap().is_empty());
     lab.0.machine("m1").unwrap().run("true").unwrap();
     let namespaces: Api<Namespace> = Api::all(lab.0.client().await.unwrap());

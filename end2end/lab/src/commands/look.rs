@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use lab::{Error, Lab, Machine};
+use lab::{Error, Lab, Machine, kubeconfig};
 
 use crate::commands::enter::become_program;
 
@@ -24,8 +24,8 @@ pub(crate) fn status() -> Result<(), Error> {
         // Early in a boot they are not made yet.
         Err(error) => told += &format!("no machines: {error}\n"),
     }
-    if let Ok(file) = lab.kubeconfig() {
-        told += &format!("kubeconfig {}\n", file.display());
+    if let Ok(files) = lab.kubeconfig() {
+        told += &format!("kubeconfig {}\n", kubeconfig::list(files).display());
     }
     print(&told);
     if let Ok(mut kubectl) = lab.kubectl() {

@@ -1,9 +1,9 @@
 //! `lab up` and `lab down`.
 
-use std::{path::PathBuf, time::Instant};
+use std::{ffi::OsString, path::PathBuf, time::Instant};
 
 use clap::Args;
-use lab::{Error, Layout, boot, build::release::RELEASES, teardown};
+use lab::{Error, Layout, boot, build::release::RELEASES, kubeconfig, teardown};
 
 #[derive(Args)]
 pub(crate) struct Up {
@@ -23,9 +23,9 @@ pub(crate) struct Up {
     /// are built first, which takes long the first time.
     #[arg(long, value_name = "MINOR", num_args = 0.., require_equals = true, value_delimiter = ',')]
     releases: Option<Vec<String>>,
-    /// Use this cluster instead of one of the lab's own.
+    /// Use this cluster instead of one of the lab's own; several files are separated by colons, and read as kubectl does.
     #[arg(long, env = "KUBECONFIG", value_name = "FILE")]
-    kubeconfig: Option<PathBuf>,
+    kubeconfig: Option<OsString>,
     /// Use etcd and kube-apiserver of this folder: an API that runs no pods, without building one.
     #[arg(long, env = "KUBEBUILDER_ASSETS", value_name = "FOLDER")]
     assets: Option<PathBuf>,
@@ -37,10 +37,9 @@ pub(crate) struct Up {
 pub(crate) fn up(up: &Up) -> Result<(), Error> {
     let begun = Instant::now();
     // Either may stand in the caller's environment, for other work.
-    let given = |path: &Option<PathBuf>| {
-        let path = path.as_ref().filter(|_| !up.machines_only)?;
-        Some(std::path::absolute(path).unwrap_or_else(|_| path.clone()))
-    };
+    let has_cluster = !up.machines_only;
+    let assets = up.assets.as_ref().filter(|_| has_cluster);
+    let kubeconfig = up.kubeconfig.as_deref().filter(|_| has_cluster);
     let options = boot::Options {
         machines: if up.meta_only { 0 } else { up.machines },
         nodes: if up.machines_only { 0 } else { up.meta_nodes },
@@ -48,12 +47,13 @@ pub(crate) fn up(up: &Up) -> Result<(), Error> {
             Some(none) if none.is_empty() => RELEASES.iter().map(|release| release.minor.to_owned()).collect(),
             named => named.clone().unwrap_or_default(),
         },
-        kubeconfig: given(&up.kubeconfig),
-        assets: given(&up.assets),
+        kubeconfig: kubeconfig.map(kubeconfig::named_by).unwrap_or_default(),
+        assets: assets.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())),
         until_exit_of: up.until_exit_of,
     };
-    if let Some(file) = &options.kubeconfig {
-        eprintln!("the Kubernetes of {} is used; the lab boots none of its own", file.display());
+    if !options.kubeconfig.is_empty() {
+        let files = kubeconfig::list(&options.kubeconfig);
+        eprintln!("the Kubernetes of {} is used; the lab boots none of its own", files.display());
     }
     boot::up(&Layout::of_this_checkout(), &options, &|line| eprintln!("{line}"))?;
     eprintln!("the lab is up after {:.1} s", begun.elapsed().as_secs_f64());

@@ -1,0 +1,78 @@
+//! A kubeconfig that the caller has: one file, or several that are read as one, as kubectl takes them in `KUBECONFIG`:
+//! <https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/#merging-kubeconfig-files>.
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+};
+
+use kube::config::Kubeconfig;
+
+use crate::error::Error;
+
+/// The files that a path list (`a:b`) names, wherever they will be read from. Empty names are nothing.
+pub fn named_by(list: &OsStr) -> Vec<PathBuf> {
+    std::env::split_paths(list)
+        .filter(|path| !path.as_os_str().is_empty())
+        .map(|path| std::path::absolute(&path).unwrap_or(path))
+        .collect()
+}
+
+/// The path list that names them, for `KUBECONFIG`.
+pub fn list(files: &[PathBuf]) -> OsString {
+    let mut list = OsString::new();
+    for file in files {
+        if !list.is_empty() {
+            list.push(":");
+        }
+        list.push(file);
+    }
+    list
+}
+
+/// What they say together: of two that say the same thing, the first counts. A file that isn't there is passed over, but
+/// one has to be.
+pub(crate) fn read(files: &[PathBuf]) -> Result<Kubeconfig, Error> {
+    let wrong = |file: &Path, why: String| Error::Kubeconfig { file: file.to_owned(), why };
+    let there: Vec<_> = files.iter().filter(|file| file.exists()).collect();
+    if there.is_empty() {
+        return Err(wrong(Path::new(&list(files)), "there is no such file".to_owned()));
+    }
+    there.into_iter().try_fold(Kubeconfig::default(), |merged, file| {
+        Kubeconfig::read_from(file).and_then(|next| merged.merge(next)).map_err(|error| wrong(file, error.to_string()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_merged_as_kubectl_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let config = |context: &str, server: &str| {
+            format!(
+                "apiVersion: v1\nkind: Config\ncurrent-context: {context}\n\
+                 clusters: [{{name: shared, cluster: {{server: '{server}'}}}}]\n\
+                 contexts: [{{name: {context}, context: {{cluster: shared, user: {context}}}}}]\n\
+                 users: [{{name: {context}, user: {{token: t}}}}]\n"
+            )
+        };
+        std::fs::write(at("a"), config("one", "https://first")).unwrap();
+        std::fs::write(at("b"), config("two", "https://second")).unwrap();
+        let files = named_by(&list(&[at("a"), at("missing"), PathBuf::new(), at("b")]));
+        assert_eq!(files, [at("a"), at("missing"), at("b")]);
+        let merged = read(&files).unwrap();
+        assert_eq!(merged.current_context.as_deref(), Some("one"));
+        assert_eq!(merged.clusters.len(), 1);
+        assert_eq!(merged.clusters[0].cluster.as_ref().unwrap().server.as_deref(), Some("https://first"));
+        assert_eq!(merged.contexts.len(), 2);
+
+        let none = read(&[at("missing"), at("gone")]).unwrap_err().to_string();
+        assert!(none.contains("missing:") && none.contains("gone can't be used: there is no such file"), "{none}");
+        std::fs::write(at("b"), "nonsense").unwrap();
+        let wrong = read(&files).unwrap_err().to_string();
+        assert!(wrong.contains(&format!("{} can't be used", at("b").display())), "{wrong}");
+    }
+}
