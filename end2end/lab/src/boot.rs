@@ -54,8 +54,13 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
     let wanted = wanted(options, own_cluster, &releases);
     record::refused(record::find())?;
     let in_use = InUse::take(layout, said)?;
-    requirements::check(layout, &workshop::missing(layout, &wanted)?)?;
+    let missing = workshop::missing(layout, &wanted)?;
+    requirements::check(layout, &missing)?;
     let built = workshop::build(&in_use, layout, &wanted, said)?;
+    if !missing.is_empty() {
+        // Rules of iptables can only be tried by those that machines have.
+        requirements::check(layout, &[])?;
+    }
 
     let programs = given.or_else(|| own_cluster.then(|| Programs::built(&built)));
     let mut record = Record {

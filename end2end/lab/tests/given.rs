@@ -103,6 +103,27 @@ fn answer_once(outside: &std::net::TcpListener) {
 
 #[test]
 #[ignore = "it needs the computer for itself"]
+fn what_the_kernel_refuses_is_told_before_anything_starts() {
+    for (capability, refused) in [
+        ("sys_admin", &["new namespaces"] as &[_]),
+        ("net_admin", &["a bridge", "a veth pair", "iptables rules in nf_tables"]),
+    ] {
+        let without = format!("-{capability}");
+        let done = Command::new("setpriv")
+            .args(["--bounding-set", &without, "--inh-caps", &without, env!("CARGO_BIN_EXE_kubeonkube-lab")])
+            .args(["up", "--machines-only"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        let lacks: Vec<_> = said.lines().skip(1).collect();
+        assert_eq!(lacks.len(), refused.len(), "{said}");
+        assert!(lacks.iter().zip(refused).all(|(lack, what)| lack.contains(what)), "{said}");
+        assert!(matches!(Lab::attach(), Err(lab::Error::NoLab)));
+    }
+}
+
+#[test]
+#[ignore = "it needs the computer for itself"]
 fn what_can_not_be_used_is_refused_before_anything_starts() {
     let folder = tempfile::tempdir().unwrap();
     let nothing = folder.path().to_string_lossy();

@@ -1,0 +1,119 @@
+use super::*;
+use crate::build::parts::{PARTS, part};
+
+/// A computer that lacks nothing.
+fn fine() -> Facts {
+    Facts {
+        os: "linux",
+        architecture: "x86_64",
+        root: true,
+        programs: TO_RUN_PROGRAMS.iter().chain(TO_BUILD_PROGRAMS).map(|(name, ..)| *name).collect(),
+        go: Some(OLDEST_GO),
+        namespaces: NAMESPACES.iter().map(|(kind, _)| *kind).collect(),
+        controllers: CONTROLLERS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        refused: [].into(),
+        folder: "/lab".into(),
+        free: Some(TO_COMPILE),
+        on_overlay: false,
+    }
+}
+
+/// The one sentence about a computer that lacks one thing, with everything still to be built.
+fn told(without: impl FnOnce(&mut Facts)) -> String {
+    let mut facts = fine();
+    without(&mut facts);
+    let mut lacks = lacks(&facts, &PARTS.iter().collect::<Vec<_>>());
+    assert_eq!(lacks.len(), 1, "{lacks:?}");
+    lacks.remove(0)
+}
+
+#[test]
+fn a_computer_that_lacks_nothing_is_not_refused() {
+    assert_eq!(lacks(&fine(), &PARTS.iter().collect::<Vec<_>>()), Vec::<String>::new());
+}
+
+#[test]
+fn another_system_processor_or_user_is_refused() {
+    for (said, words) in [
+        (told(|facts| facts.os = "macos"), ["Linux", "namespaces", "this is macos"]),
+        (told(|facts| facts.architecture = "aarch64"), ["amd64", "pinned", "aarch64"]),
+        (told(|facts| facts.root = false), ["root", "to make namespaces", "sudo -E"]),
+        (told(|facts| facts.go = Some((1, 19))), ["Go 1.19", "toolchain", "1.21"]),
+    ] {
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    }
+}
+
+#[test]
+fn every_missing_program_is_told_with_its_purpose_and_its_package() {
+    for (name, purpose, package) in TO_RUN_PROGRAMS.iter().chain(TO_BUILD_PROGRAMS) {
+        let said = told(|facts| assert!(facts.programs.remove(name)));
+        assert_eq!(said, format!("`{name}`, which {purpose}, is not installed: apt-get install {package}"));
+    }
+}
+
+#[test]
+fn what_only_builds_is_not_asked_for_when_everything_is_built() {
+    let mut facts = fine();
+    facts.programs.retain(|name| TO_RUN_PROGRAMS.iter().any(|(run, ..)| run == name));
+    facts.go = Some((1, 19));
+    assert_eq!(lacks(&facts, &[]), Vec::<String>::new());
+    assert_eq!(lacks(&facts, &[part("tools").unwrap()]).len(), TO_BUILD_PROGRAMS.len() + 1);
+}
+
+#[test]
+fn every_kind_of_namespace_and_every_cgroup_controller_is_needed() {
+    for (kind, option) in NAMESPACES {
+        let said = told(|facts| assert!(facts.namespaces.remove(kind)));
+        assert!(said.contains(&format!("no {kind} namespaces")) && said.contains(option), "{said}");
+    }
+    for (name, option) in CONTROLLERS {
+        let said = told(|facts| assert!(facts.controllers.remove(*name)));
+        assert!(said.contains(&format!("`{name}`")) && said.contains("kubelet") && said.contains(option), "{said}");
+    }
+}
+
+#[test]
+fn controllers_are_found_in_either_version_of_cgroups() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("cgroup.controllers"), "memory pids\n").unwrap();
+    let mounts = format!(
+        "30 25 0:26 / /sys/fs/cgroup/cpu rw,nosuid shared:5 - cgroup cgroup rw,cpu,cpuacct\n\
+         31 25 0:27 / {} rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n\
+         32 25 0:28 / /tmp rw - tmpfs tmpfs rw,cpuset\n",
+        folder.path().display()
+    );
+    let found = facts::controllers(&mounts);
+    assert!(["cpu", "cpuacct", "memory", "pids"].iter().all(|name| found.contains(*name)), "{found:?}");
+    assert!(!found.contains("cpuset"));
+}
+
+#[test]
+fn what_the_kernel_refuses_is_told_with_its_reason_and_its_remedy() {
+    for trial in TRIALS {
+        let said = told(|facts| _ = facts.refused.insert(trial.what, "Not supported".to_owned()));
+        let words = [trial.what, "Not supported", trial.purpose, trial.remedy];
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    }
+    let remedies: String = TRIALS.iter().map(|trial| trial.remedy).collect();
+    for module in ["overlay", "bridge", "veth", "br_netfilter", "nf_tables"] {
+        assert!(remedies.contains(module), "{module}");
+    }
+}
+
+#[test]
+fn a_small_or_layered_disk_is_refused() {
+    let said = told(|facts| facts.free = Some(TO_COMPILE - 1));
+    assert!(said.contains("/lab has 8 GiB free") && said.contains("up to 9"), "{said}");
+    let mut facts = fine();
+    facts.free = Some(TO_RUN);
+    assert!(lacks(&facts, &[]).is_empty());
+    assert!(told(|facts| facts.on_overlay = true).contains("overlay file system"));
+}
+
+#[test]
+fn the_version_of_go_is_read_from_what_it_says() {
+    assert_eq!(facts::version_of_go("go version go1.26.8 linux/amd64"), Some((1, 26)));
+    assert_eq!(facts::version_of_go("go version go1.21 linux/amd64"), Some((1, 21)));
+    assert_eq!(facts::version_of_go("go version devel +abc linux/amd64"), None);
+}
