@@ -75,8 +75,6 @@ pub enum Error {
     Kubernetes(#[from] Box<kube::Error>),
     #[error("the kubeconfig {file} can't be used: {why}")]
     Kubeconfig { file: PathBuf, why: String },
-    #[error("{leftovers} were still there after `down`:{}", lines(.what))]
-    NotClean { leftovers: &'static str, what: Vec<String> },
 }
 
 fn lines(all: &[String]) -> String {

@@ -1,0 +1,103 @@
+//! A lab leaves nothing. It needs the computer for itself: run it when no lab is up,
+//! `cargo test -p kubeonkube-lab --test life -- --ignored`; the `lab` stage of `cargo xtask test` does.
+
+mod traces;
+
+use std::{fs, process::Command, time::Duration};
+
+use lab::{Lab, wait::until};
+
+use crate::traces::{OfTheLab, Traces};
+
+/// Nothing is other than before; what is just ending has a moment for it.
+fn nothing_is_left(before: &Traces, lab: &OfTheLab) {
+    let ended = Traces::now();
+    until("nothing to be left", Duration::from_secs(10), || {
+        let left = Traces::now().left(before, lab, &ended);
+        if left.is_empty() { Ok(()) } else { Err(left.join("\n")) }
+    })
+    .unwrap();
+}
+
+/// The process outside that holds the lab's namespaces.
+fn outside() -> i32 {
+    let record: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string("/run/kubeonkube-lab/lab.json").unwrap()).unwrap();
+    record["namespaces"]["outside"]["pid"].as_i64().unwrap().try_into().unwrap()
+}
+
+fn lab(words: &[&str]) {
+    let done = Command::new(env!("CARGO_BIN_EXE_kubeonkube-lab")).args(words).output().unwrap();
+    assert!(done.status.success(), "lab {words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    eprintln!("{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// What happens to machines in tests: a reboot, a new disk, an orderly power-off, a cut cable.
+fn faults(lab: &Lab) {
+    let machine = |name| lab.machine(name).unwrap();
+    let boots = machine("m1").state().unwrap().boots;
+    // The connection may break before its end is told.
+    let _cut = machine("m1").run("systemctl reboot");
+    machine("m1").wait_booted(boots + 1).unwrap();
+    machine("m2").reset().unwrap();
+    machine("m2").wait_reachable().unwrap();
+    machine("m1").stop().unwrap();
+    machine("m2").cut_network().unwrap();
+}
+
+#[test]
+#[ignore = "it needs the computer for itself"]
+fn three_labs_in_a_row_leave_nothing() {
+    for round in 1..=3 {
+        let before = Traces::now();
+        lab(&["up", "--machines", "2"]);
+        let running = Lab::attach().unwrap();
+        let mut of_the_lab = OfTheLab::in_folder(running.folder());
+        of_the_lab.look(&before, &Traces::now(), outside());
+        if round == 2 {
+            faults(&running);
+            of_the_lab.look(&before, &Traces::now(), outside());
+        }
+        // Two machines and a node, each with its six kinds of namespaces, and the lab's own three.
+        let (processes, namespaces) = of_the_lab.sizes();
+        assert!(processes > 20 && namespaces >= 3 + 3 * 6, "{processes} processes, {namespaces} namespaces");
+        lab(&["down"]);
+        nothing_is_left(&before, &of_the_lab);
+        assert!(!running.folder().join("run").exists());
+    }
+}
+
+#[test]
+#[ignore = "it needs the computer for itself"]
+fn what_a_crashed_lab_left_is_told_and_cleared_by_force() {
+    let before = Traces::now();
+    lab(&["up", "--machines-only", "--machines", "1"]);
+    let mut of_the_lab = OfTheLab::in_folder(Lab::attach().unwrap().folder());
+    of_the_lab.look(&before, &Traces::now(), outside());
+    // Process 1 of the lab ends as if the kernel had taken it for its memory.
+    assert!(Command::new("kill").args(["-KILL", &outside().to_string()]).status().unwrap().success());
+    let program = env!("CARGO_BIN_EXE_kubeonkube-lab");
+    let said = until("the crash to be noticed", Duration::from_secs(20), || {
+        let up = Command::new(program).args(["up", "--machines-only"]).output().unwrap();
+        let said = String::from_utf8_lossy(&up.stderr).into_owned();
+        if said.contains("crashed lab") { Ok(said) } else { Err(said) }
+    });
+    assert!(said.unwrap().contains("lab down --force"));
+    lab(&["down", "--force"]);
+    nothing_is_left(&before, &of_the_lab);
+}
+
+#[test]
+#[ignore = "it needs the computer for itself"]
+fn a_lab_ends_with_the_process_it_was_booted_for() {
+    let mut process = Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+    lab(&["up", "--machines-only", "--machines", "1", "--until-exit-of", &process.id().to_string()]);
+    Lab::attach().unwrap();
+    process.kill().unwrap();
+    process.wait().unwrap();
+    until("the end of the lab", Duration::from_secs(30), || match Lab::attach() {
+        Err(lab::Error::NoLab) => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .unwrap();
+}

@@ -1,0 +1,94 @@
+use std::process::{Command, Stdio};
+
+use super::*;
+
+/// One way in which a lab can fail to leave a computer as it was.
+type Change = fn(&mut Traces);
+
+fn process(started: u64, parent: i32, namespace: &str) -> Process {
+    Process { started, parent, namespaces: [namespace.into()].into(), ..Process::default() }
+}
+
+#[test]
+fn every_kind_of_trace_is_told() {
+    // Process 10 is the first of the lab, 11 was below it; both have ended.
+    let before = Traces { processes: [(1, process(0, 0, "net:[1]"))].into(), ..Traces::default() };
+    let mut during = before.clone();
+    during.processes.extend([(10, process(50, 1, "net:[1]")), (11, process(60, 10, "net:[2]"))]);
+    let mut lab = OfTheLab::in_folder(Path::new("/lab"));
+    lab.look(&before, &during, 10);
+    assert_eq!(lab.sizes(), (2, 1));
+    let ended = Traces { at: 100, ..before.clone() };
+    assert_eq!(ended.left(&before, &lab, &ended), Vec::<String>::new());
+
+    let changes: &[(Change, &str)] = &[
+        (|now| _ = now.mounts.insert("/lab/run".into()), "mount: /lab/run"),
+        (|now| _ = now.interfaces.insert("lab0".into()), "interface: lab0"),
+        (|now| _ = now.run.insert("kubeonkube-lab".into()), "in /run: kubeonkube-lab"),
+        (|now| _ = now.cgroups.insert("/sys/fs/cgroup/nobody".into()), "cgroup /sys/fs/cgroup/nobody"),
+        (
+            |now| _ = now.parameters.insert("fs/file-max".into(), "9".into()),
+            "parameter fs/file-max: None is Some(\"9\")",
+        ),
+        (|now| _ = now.processes.insert(11, process(60, 1, "net:[1]")), "process 11"),
+        (
+            |now| _ = now.processes.insert(12, Process { program: "/lab/cache/pause".into(), ..process(70, 1, "") }),
+            "process 12",
+        ),
+        (
+            |now| _ = now.processes.insert(12, Process { line: "ssh -i /lab/run/key".into(), ..process(70, 1, "") }),
+            "process 12",
+        ),
+        (|now| _ = now.processes.insert(13, process(99, 1, "net:[2]")), "namespace net:[2] of process 13"),
+    ];
+    for (change, told) in changes {
+        let mut now = ended.clone();
+        change(&mut now);
+        let left = now.left(&before, &lab, &ended);
+        assert!(left.len() == 1 && left[0].starts_with(told), "{told}: {left:?}");
+    }
+}
+
+#[test]
+fn what_others_do_meanwhile_is_not_the_labs() {
+    let before = Traces::default();
+    let mut lab = OfTheLab::in_folder(Path::new("/lab"));
+    lab.namespaces.insert("net:[2]".into());
+    let ended = Traces { at: 100, ..Traces::default() };
+    let mut now = ended.clone();
+    // One that started after the lab's end may get the number of the lab's namespace.
+    now.processes.extend([(20, process(70, 1, "net:[1]")), (21, process(101, 1, "net:[2]"))]);
+    assert_eq!(now.left(&before, &lab, &ended), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_on_this_computer_is_read() {
+    let before = Traces::now();
+    assert!(before.mounts.iter().any(|mount| mount.starts_with("/proc ")), "{:?}", before.mounts);
+    assert!(before.interfaces.contains("lo"));
+    assert!(!before.cgroups.is_empty() && !before.run.is_empty());
+    for parameter in ["fs/file-max", "kernel/pid_max", "vm/max_map_count", "net/ipv4/ip_forward"] {
+        assert!(before.parameters.contains_key(&Path::new("/proc/sys").join(parameter)), "{parameter}");
+    }
+    // A process, and one below it in a namespace of its own, which end with their input.
+    let mut outside = Command::new("sh")
+        .args(["-c", "unshare --net cat; true"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let number = outside.id().cast_signed();
+    let mut lab = OfTheLab::in_folder(Path::new("/nothing/here"));
+    let seen = lab::wait::until("the namespace", std::time::Duration::from_secs(10), || {
+        lab.look(&before, &Traces::now(), number);
+        if lab.sizes().1 == 1 { Ok(Traces::now()) } else { Err(format!("{lab:?}")) }
+    })
+    .unwrap();
+    let left = seen.left(&before, &lab, &seen);
+    assert!(left.iter().any(|one| one.starts_with("namespace net:[")), "{left:?}");
+    assert!(left.iter().any(|one| one.starts_with(&format!("process {number}:"))), "{left:?}");
+    drop(outside.stdin.take());
+    outside.wait().unwrap();
+    let now = Traces::now();
+    assert!(!now.left(&before, &lab, &now).iter().any(|one| one.contains("cat")));
+}
