@@ -177,12 +177,15 @@ fn containers_run_inside_a_machine() {
     machine
         .run(
             "set -e; systemctl start containerd; mkdir -p /tmp/image/bin; cp /usr/local/bin/probe /tmp/image/bin/; \
-             ctr --namespace test run --rm --rootfs /tmp/image one /bin/probe answer 127.0.0.1:8080 >/dev/null 2>&1 </dev/null & \
-             until ctr --namespace test task list | grep RUNNING; do sleep 0.1; done",
+             ctr --namespace test run --rm --rootfs /tmp/image one /bin/probe answer 127.0.0.1:8080 >/tmp/one.log 2>&1 </dev/null &",
         )
         .unwrap();
-    let tasks = machine.run("ctr --namespace test task list --quiet").unwrap();
-    assert_eq!(tasks, "one\n");
+    until("the container to run", PATIENCE, || {
+        let look =
+            machine.run("ctr --namespace test task list; cat /tmp/one.log").map_err(|error| error.to_string())?;
+        if look.lines().any(|line| line.starts_with("one ") && line.ends_with("RUNNING")) { Ok(()) } else { Err(look) }
+    })
+    .unwrap();
     machine.run("ctr --namespace test task kill --signal SIGKILL one").unwrap();
     until("the container's end", PATIENCE, || {
         let look = machine.run_within("ctr --namespace test task list --quiet", Duration::from_secs(10));

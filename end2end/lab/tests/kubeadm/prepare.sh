@@ -24,7 +24,10 @@ version = 2
     bin_dir = "/usr/lib/cni"
 END
 systemctl restart containerd
-until ctr version >/dev/null 2>&1; do sleep 0.1; done
+timeout 60 sh -c 'until ctr version >/dev/null 2>&1; do sleep 0.1; done' || {
+  echo "containerd doesn't answer after 60 s: $(ctr version 2>&1)" >&2
+  exit 1
+}
 for image in images/*.tar; do ctr -n k8s.io images import "$image" >/dev/null; done
 
 mkdir -p /etc/systemd/system/kubelet.service.d
