@@ -1,12 +1,17 @@
-//! Programs from the Go module proxy. Versions stand in `go.mod`, checksums in `go.sum`; nothing else is downloaded.
+//! Programs from the Go module proxy. Versions stand in `go.mod`, checksums in `go.sum`, the toolchain in
+//! `parts/go-toolchain.txt`: the installed `go` fetches that one, if it is another, as a module that the checksum database
+//! vouches for (<https://go.dev/doc/toolchain>). Nothing else is downloaded.
 
 use std::{path::Path, process::Command};
 
 use crate::{
-    build::{parts::Part, workshop::Built},
+    build::{
+        parts::{GO_TOOLCHAIN, Part},
+        workshop::Built,
+    },
     error::Error,
     files,
-    layout::parts,
+    layout::{parts, workspace},
     program,
 };
 
@@ -50,13 +55,11 @@ pub(crate) fn build(part: &Part, _: &Built, to: &Path) -> Result<(), Error> {
     let module = parts().join(part.name);
     let recipe = recipe(part.name);
     let link = link_flags(part.name, &files::read(&module.join("go.mod"))?, recipe.with_c);
+    let toolchain = files::read(&workspace().join(GO_TOOLCHAIN))?;
     for (name, package) in recipe.programs {
         program::run(
-            Command::new("go")
+            go_build(toolchain.trim(), recipe.with_c)
                 .current_dir(&module)
-                .env("CGO_ENABLED", if recipe.with_c { "1" } else { "0" })
-                .env("GOFLAGS", "-buildvcs=false -mod=readonly")
-                .args(["build", "-trimpath", "-tags", if recipe.with_c { "osusergo netgo" } else { "" }])
                 .args(["-ldflags", &link, "-o"])
                 .args([to.join(name).as_path(), Path::new(package)]),
         )?;
@@ -65,6 +68,16 @@ pub(crate) fn build(part: &Part, _: &Built, to: &Path) -> Result<(), Error> {
         files::link(recipe.programs[0].0, &to.join(name))?;
     }
     Ok(())
+}
+
+/// `go build` by this toolchain, whichever one is installed and whatever the caller's environment says.
+fn go_build(toolchain: &str, with_c: bool) -> Command {
+    let mut go = Command::new("go");
+    go.env("GOTOOLCHAIN", toolchain)
+        .env("CGO_ENABLED", if with_c { "1" } else { "0" })
+        .env("GOFLAGS", "-buildvcs=false -mod=readonly")
+        .args(["build", "-trimpath", "-tags", if with_c { "osusergo netgo" } else { "" }]);
+    go
 }
 
 /// Kubernetes reads its version from what the linker sets; kubeadm and kubelet compare theirs.
@@ -95,6 +108,14 @@ pub(crate) fn required<'a>(module: &'a str, name: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_pinned_toolchain_compiles_whichever_is_installed() {
+        let pinned = files::read(&workspace().join(GO_TOOLCHAIN)).unwrap();
+        assert!(pinned.starts_with("go1.") && pinned.trim().split('.').count() == 3, "{pinned}");
+        let go = go_build(pinned.trim(), false);
+        assert!(go.get_envs().any(|(name, value)| name == "GOTOOLCHAIN" && value == Some(pinned.trim().as_ref())));
+    }
 
     #[test]
     fn the_version_that_kubernetes_tells_is_the_pinned_one() {

@@ -31,15 +31,15 @@ pub(crate) enum Lane {
 
 /// All parts; each stands behind what it needs.
 pub(crate) const PARTS: &[Part] = &[
-    go_part("tools", &["end2end/lab/parts/tools"]),
-    go_part("runc", &["end2end/lab/parts/runc"]),
-    go_part("etcd-3.6", &["end2end/lab/parts/etcd-3.6"]),
-    go_part("kubernetes-1.34", &["end2end/lab/parts/kubernetes-1.34"]),
-    go_part("coredns-1.12.1", &["end2end/lab/parts/coredns-1.12.1"]),
-    go_part("etcdctl", &["end2end/lab/parts/etcdctl"]),
-    go_part("etcd-3.5", &["end2end/lab/parts/etcd-3.5"]),
-    go_part("kubernetes-1.33", &["end2end/lab/parts/kubernetes-1.33"]),
-    go_part("coredns-1.12.0", &["end2end/lab/parts/coredns-1.12.0"]),
+    go_part("tools", &["end2end/lab/parts/tools", GO_TOOLCHAIN]),
+    go_part("runc", &["end2end/lab/parts/runc", GO_TOOLCHAIN]),
+    go_part("etcd-3.6", &["end2end/lab/parts/etcd-3.6", GO_TOOLCHAIN]),
+    go_part("kubernetes-1.34", &["end2end/lab/parts/kubernetes-1.34", GO_TOOLCHAIN]),
+    go_part("coredns-1.12.1", &["end2end/lab/parts/coredns-1.12.1", GO_TOOLCHAIN]),
+    go_part("etcdctl", &["end2end/lab/parts/etcdctl", GO_TOOLCHAIN]),
+    go_part("etcd-3.5", &["end2end/lab/parts/etcd-3.5", GO_TOOLCHAIN]),
+    go_part("kubernetes-1.33", &["end2end/lab/parts/kubernetes-1.33", GO_TOOLCHAIN]),
+    go_part("coredns-1.12.0", &["end2end/lab/parts/coredns-1.12.0", GO_TOOLCHAIN]),
     Part {
         name: "machine-root",
         files: &["end2end/lab/parts/machine-root"],
@@ -73,6 +73,9 @@ pub(crate) const PARTS: &[Part] = &[
         &["tools", "kubernetes-1.33", "etcd-3.5", "etcdctl", "coredns-1.12.0", "machine-root"],
     ),
 ];
+
+/// Holds the version of the Go toolchain that compiles all of them.
+pub(crate) const GO_TOOLCHAIN: &str = "end2end/lab/parts/go-toolchain.txt";
 
 /// What machines alone need.
 pub(crate) const FOR_MACHINES: &[&str] = &["tools", "runc", "machine-root"];
