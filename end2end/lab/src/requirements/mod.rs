@@ -18,6 +18,8 @@ use crate::{
 
 /// Free space that the first build takes: 1.4 GiB for the parts, 6.6 for Go's own caches.
 const TO_COMPILE: u64 = 9 << 30;
+/// What a further version of Kubernetes, with its etcd and CoreDNS, adds to that.
+const TO_COMPILE_ANOTHER: u64 = 5 << 30;
 /// Free space that a root or images take while they are made.
 const TO_INSTALL: u64 = 3 << 30;
 /// Free space that a running lab takes before tests put something into it.
@@ -128,7 +130,8 @@ fn refused(trial: &Trial, why: &str) -> String {
 
 fn space(missing: &[&Part]) -> u64 {
     let needed = missing.iter().map(|part| if part.lane == Lane::Compile { TO_COMPILE } else { TO_INSTALL });
-    needed.max().unwrap_or(TO_RUN)
+    let versions = missing.iter().filter(|part| part.name.starts_with("kubernetes-")).count() as u64;
+    needed.max().unwrap_or(TO_RUN) + versions.saturating_sub(1) * TO_COMPILE_ANOTHER
 }
 
 fn disk(facts: &Facts, needed: u64, lacks: &mut Vec<String>) {

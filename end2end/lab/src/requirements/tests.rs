@@ -13,7 +13,7 @@ fn fine() -> Facts {
         controllers: CONTROLLERS.iter().map(|(name, _)| (*name).to_owned()).collect(),
         refused: [].into(),
         folder: "/lab".into(),
-        free: Some(TO_COMPILE),
+        free: Some(TO_COMPILE + TO_COMPILE_ANOTHER),
         on_overlay: false,
     }
 }
@@ -103,11 +103,15 @@ fn what_the_kernel_refuses_is_told_with_its_reason_and_its_remedy() {
 
 #[test]
 fn a_small_or_layered_disk_is_refused() {
-    let said = told(|facts| facts.free = Some(TO_COMPILE - 1));
-    assert!(said.contains("/lab has 8 GiB free") && said.contains("up to 9"), "{said}");
-    let mut facts = fine();
-    facts.free = Some(TO_RUN);
-    assert!(lacks(&facts, &[]).is_empty());
+    let said = told(|facts| facts.free = Some(TO_COMPILE));
+    assert!(said.contains("/lab has 9 GiB free") && said.contains("up to 14"), "{said}");
+    for (missing, enough) in
+        [(&["kubernetes-1.34", "etcd-3.6"] as &[_], TO_COMPILE), (&["machine-root"], TO_INSTALL), (&[], TO_RUN)]
+    {
+        let missing: Vec<_> = missing.iter().filter_map(|name| part(name)).collect();
+        let with = |free| lacks(&Facts { free: Some(free), ..fine() }, &missing).len();
+        assert_eq!((with(enough), with(enough - 1)), (0, 1), "{enough}");
+    }
     assert!(told(|facts| facts.on_overlay = true).contains("overlay file system"));
 }
 
