@@ -70,7 +70,7 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
         namespaces: None,
         machines: (1..=options.machines).map(|number| format!("m{number}")).collect(),
         nodes: if own_cluster { (1..=options.nodes).map(|number| format!("n{number}")).collect() } else { Vec::new() },
-        kubeconfig: options.kubeconfig.clone(),
+        kubeconfigs: options.kubeconfig.clone(),
         own_cluster,
         parts: built.values().cloned().collect(),
         tools: built["tools"].clone(),
@@ -222,7 +222,7 @@ fn install(
         }
         let kubeconfig = layout.cluster().join("admin.kubeconfig");
         authority.kubeconfig("admin", Some("system:masters"), &kubeconfig)?;
-        record.kubeconfig = vec![kubeconfig];
+        record.kubeconfigs = vec![kubeconfig];
     }
     let mut known_hosts = String::new();
     for machine in &all {

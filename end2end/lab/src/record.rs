@@ -25,7 +25,8 @@ pub(crate) struct Record {
     /// Nodes of the lab's own Kubernetes, in order.
     pub(crate) nodes: Vec<String>,
     /// The files of the meta-cluster's kubeconfig: the lab's own, or those that were given. None with machines only.
-    pub(crate) kubeconfig: Vec<PathBuf>,
+    #[serde(default)]
+    pub(crate) kubeconfigs: Vec<PathBuf>,
     /// The API server is the lab's own: it is reached inside the lab only.
     pub(crate) own_cluster: bool,
     /// All parts it is made of: they may not be removed while it runs.
@@ -63,7 +64,7 @@ impl Record {
             namespaces: None,
             machines: Vec::new(),
             nodes: Vec::new(),
-            kubeconfig: None,
+            kubeconfigs: Vec::new(),
             own_cluster: false,
             parts: Vec::new(),
             tools: PathBuf::new(),

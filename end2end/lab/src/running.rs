@@ -115,7 +115,7 @@ impl Lab {
     /// The kubeconfig of the meta-cluster, in as many files as `KUBECONFIG` can name. The lab's own API server is reached
     /// inside the lab only.
     pub fn kubeconfig(&self) -> Result<&[PathBuf], Error> {
-        if self.record.kubeconfig.is_empty() { Err(Error::NoCluster) } else { Ok(&self.record.kubeconfig) }
+        if self.record.kubeconfigs.is_empty() { Err(Error::NoCluster) } else { Ok(&self.record.kubeconfigs) }
     }
 
     /// The private key that opens every machine as root.
@@ -157,7 +157,7 @@ impl Lab {
     }
 
     pub(crate) fn administrator(&self) -> Result<Administrator<'_>, Error> {
-        let (Some(kubectl), Some(kubeconfig)) = (&self.record.kubectl, self.record.kubeconfig.first()) else {
+        let (Some(kubectl), Some(kubeconfig)) = (&self.record.kubectl, self.record.kubeconfigs.first()) else {
             return Err(Error::NoCluster);
         };
         Ok(Administrator { inside: self.inside, kubectl, kubeconfig })
@@ -167,7 +167,7 @@ impl Lab {
     /// folder: paths must be absolute.
     pub fn command(&self, program: &str) -> Command {
         let mut command = self.inside.command(program);
-        if let (true, [file]) = (self.record.own_cluster, self.record.kubeconfig.as_slice()) {
+        if let (true, [file]) = (self.record.own_cluster, self.record.kubeconfigs.as_slice()) {
             command.env("KUBECONFIG", file);
         }
         command
