@@ -16,6 +16,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// What was written last about an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Written {
+    /// A slot is taken and its inputs are read; nothing exists yet. It ends with its [`Slot`].
+    Reading,
     /// The turn is being taken; nothing else exists yet.
     Claim,
     /// The operation before it left it the turn, in the same write that ended its own.
@@ -36,15 +38,16 @@ pub(crate) struct Expectations {
 impl Expectations {
     /// What the stores should soon show about the operation with this uid.
     pub(crate) fn of(&self, uid: &str) -> Option<Written> {
-        self.locked().get(uid).filter(|(_, since)| since.elapsed() < PATIENCE).map(|(written, _)| written.clone())
+        let written = self.locked().get(uid).filter(|noted| is_fresh(noted)).map(|(written, _)| written.clone());
+        written.filter(|written| *written != Written::Reading)
     }
 
     /// Takes one of `max` slots for `uid`; `running` are the uids that have a turn by the store. None: all are taken.
     pub(crate) fn reserve(&self, uid: &str, running: &HashSet<String>, max: usize) -> Option<Slot<'_>> {
         let mut written = self.locked();
-        written.retain(|_, (_, since)| since.elapsed() < PATIENCE);
+        written.retain(|_, noted| is_fresh(noted));
         has_room(&written, uid, running, max).then(|| {
-            written.insert(uid.to_owned(), (Written::Claim, Instant::now()));
+            written.insert(uid.to_owned(), (Written::Reading, Instant::now()));
             Slot { of: self, uid: uid.to_owned() }
         })
     }
@@ -77,9 +80,10 @@ pub(crate) struct Slot<'a> {
 }
 
 impl Slot<'_> {
-    /// The claim was written.
+    /// The claim was written, and the stores will show it.
     pub(crate) fn keep(mut self) {
-        self.uid.clear();
+        let uid = std::mem::take(&mut self.uid);
+        self.of.wrote(&uid, Written::Claim);
     }
 }
 
@@ -92,12 +96,15 @@ impl Drop for Slot<'_> {
     }
 }
 
+fn is_fresh((written, since): &(Written, Instant)) -> bool {
+    *written == Written::Reading || since.elapsed() < PATIENCE
+}
+
 fn has_room(written: &HashMap<String, (Written, Instant)>, uid: &str, running: &HashSet<String>, max: usize) -> bool {
-    let fresh = |since: &Instant| since.elapsed() < PATIENCE;
-    let ended = |uid: &String| matches!(written.get(uid), Some((Written::Finished, since)) if fresh(since));
+    let ended = |uid: &String| written.get(uid).is_some_and(|noted| noted.0 == Written::Finished && is_fresh(noted));
     let by_store = running.iter().filter(|other| *other != uid && !ended(other)).count();
-    let here = |(other, (what, since)): &(&String, &(Written, Instant))| {
-        fresh(since) && *what != Written::Finished && *other != uid && !running.contains(*other)
+    let here = |(other, noted): &(&String, &(Written, Instant))| {
+        is_fresh(noted) && noted.0 != Written::Finished && *other != uid && !running.contains(*other)
     };
     by_store + written.iter().filter(here).count() < max
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use crd::{Cluster, ClusterOperation, Phase};
 use futures::{Stream, StreamExt, stream};
@@ -14,6 +15,9 @@ use crate::context::Context;
 use crate::waiting::waited_for_slot;
 use crate::{history, references, turn};
 
+/// How long a slot that was given back stays empty, at most.
+const GIVEN_BACK: Duration = Duration::from_secs(1);
+
 /// The operations to reconcile: all of them once, then whom each change concerns, and who waits for a slot that was given back.
 pub(crate) fn operations(
     ctx: Arc<Context>,
@@ -25,11 +29,12 @@ pub(crate) fn operations(
     stream::select(concerned, given_back).map(|name| ObjectRef::new(&name))
 }
 
-/// Who comes next where nothing came of a slot: no object changes then. Only those that were told to wait for one: the others, and
-/// with them who gave it back, look again by themselves.
+/// Nothing changes where nothing came of a slot, so those that were told to wait for one are looked at. After a pause: who
+/// gives it back may be one of them, and be refused each time.
 fn given_back(ctx: Arc<Context>) -> impl Stream<Item = String> + Send {
     let names = stream::unfold(ctx, |ctx| async move {
         ctx.expectations.slot_given_back().await;
+        tokio::time::sleep(GIVEN_BACK).await;
         let waiting = ctx.stores.operations.state_filter(waited_for_slot);
         Some((stream::iter(waiting_for_slots(&ctx, &waiting)), ctx))
     });

@@ -19,6 +19,10 @@ const SLOT: &str = "TooManyRunning";
 /// When to look again whether the API now takes what it refused: nothing tells of a quota or a policy that changed.
 const REFUSED: Duration = Duration::from_secs(30);
 
+/// The reason of an operation whose inputs are missing, and how often they are looked for.
+const INPUTS: &str = "WaitsForInputs";
+const INPUTS_AGAIN: Duration = Duration::from_secs(1);
+
 /// Refuses, but for what a `kubectl apply` of a whole folder may still bring.
 pub(crate) async fn missing(
     ctx: &Context,
@@ -35,9 +39,8 @@ pub(crate) async fn missing(
     if !refusal.may_pass() || age >= patience {
         return refuse(ctx, operation, cluster, refusal).await;
     }
-    wait(ctx, operation, "WaitsForInputs", &format!("{refusal} It is looked for until {patience} s after submission."))
-        .await?;
-    Ok(Action::requeue(Duration::from_secs(1)))
+    wait(ctx, operation, INPUTS, &format!("{refusal} It is looked for until {patience} s after submission.")).await?;
+    Ok(Action::requeue(INPUTS_AGAIN))
 }
 
 /// It has said that it waits.
@@ -53,6 +56,10 @@ pub(crate) fn waited_for_slot(operation: &ClusterOperation) -> bool {
 /// Says that it waits for `--max-running`.
 pub(crate) async fn wait_for_slot(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
     ctx.want_slot();
+    if operation.status.as_ref().is_some_and(|status| status.reason.as_deref() == Some(INPUTS)) {
+        // It looks each second whether they are there, and says so already.
+        return Ok(Action::requeue(INPUTS_AGAIN));
+    }
     let message = format!("It waits until fewer than {} operations run (--max-running).", ctx.config.max_running);
     wait(ctx, operation, SLOT, &message).await
 }

@@ -1,7 +1,7 @@
 //! One operation per cluster at a time, in the order they were submitted, whoever else reconciles.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crd::Phase;
 use kube::ResourceExt;
@@ -100,6 +100,36 @@ async fn a_slot_that_nothing_came_of_goes_to_the_next() {
     world.controller().relay.let_through();
     assert_eq!(phase(&world.finished("on-y").await), Phase::Succeeded);
     world.operation_that("on-x", "wait still", |operation| reason(operation) == "WaitsForInputs").await;
+}
+
+#[tokio::test]
+async fn who_waits_for_a_slot_and_can_not_be_started_does_not_ask_on_and_on() {
+    let mut world = World::without_controller().await;
+    world.config.max_running = 1;
+    world.start_controller().await;
+    for name in ["x", "y"] {
+        world.cluster(name).await;
+        world.cluster_that(name, "know its inputs", |cluster| crd::is_true(&conditions(cluster), "InputsReady")).await;
+    }
+    world.submit("on-x", "x", "hold").await;
+    world.operation_that("on-x", "run", |operation| reason(operation) == "Running").await;
+    world.submit("on-y", "y", "ok").await;
+    world.operation_that("on-y", "wait", |operation| reason(operation) == "TooManyRunning").await;
+    let relay = &world.controller().relay;
+    relay.refuse("clusters/y/status", "a policy says no");
+    let claims = || relay.requests.lock().unwrap().iter().filter(|what| what.contains("clusters/y/status")).count();
+    let before = claims();
+    world.kubelet.release("on-x");
+    eventually(async || (claims() > before).then_some(())).await.expect("it is tried");
+    let begun = Instant::now();
+    eventually(async || (claims() > before + 3).then_some(())).await.expect("it is tried again");
+    assert!(begun.elapsed() > Duration::from_secs(2), "three more in {:?}", begun.elapsed());
+    relay.allow();
+    assert_eq!(phase(&world.finished("on-y").await), Phase::Succeeded);
+}
+
+fn conditions(cluster: &crd::Cluster) -> Vec<crd::Condition> {
+    cluster.status.clone().map(|status| status.cluster_conditions).unwrap_or_default()
 }
 
 #[tokio::test]
