@@ -9,7 +9,9 @@ use api::{
     run::{EventBody, HostResult, HostStats, InFlight, RunEvent, StepRole, TaskFailure},
 };
 use axum::http::StatusCode;
-use fake::{Fake, NOW, TOKEN, page, run, submit};
+use fake::{Fake, NOW, TOKEN, page, page_with, run, submit};
+use kubeonkube_app::FormReturn;
+use leptos::prelude::provide_context;
 
 fn line(text: &str) -> LogLine {
     LogLine { t: Time(NOW.0 - 890_000), s: text.into() }
@@ -189,6 +191,42 @@ async fn a_disabled_cancel_says_why() {
     page.shows("It is being cancelled: the running task is brought to its end.")
         .shows("disabled")
         .hides("Stop this run?");
+}
+
+#[tokio::test]
+async fn a_refused_cancel_comes_back_open_with_its_reason() {
+    let fake = Fake { run: Ok(run("ping-1", Phase::Running)), ..Fake::default() };
+    let came_back = || FormReturn {
+        form: "cancel_operation".into(),
+        values: vec![("name".into(), "ping-1".into())],
+        problem: Problem::Forbidden { message: "You may not update clusteroperations.".into() },
+    };
+    let page = page_with(&fake, "/operations/ping-1", move || provide_context(came_back())).await;
+    page.shows("<details open class=\"confirm\"").shows("You may not update clusteroperations.").shows("Stop the run");
+}
+
+#[tokio::test]
+async fn pieces_create_no_resources() {
+    let pending = async |phase, tab| {
+        let fake = Fake { run: Ok(run("ping-1", phase)), ..Fake::default() };
+        let html = page(&fake, &format!("/operations/ping-1{tab}")).await.html;
+        let ids = html.split("__PENDING_RESOURCES=[").nth(1).unwrap().split(']').next().unwrap();
+        let mut ids: Vec<_> = ids.split(',').map(str::to_owned).collect();
+        ids.sort();
+        ids
+    };
+    // Without any piece but the tasks.
+    let plain = pending(Phase::Succeeded, "").await;
+    for (phase, tab) in [
+        (Phase::Failed, ""),
+        (Phase::Running, ""),
+        (Phase::Queued, ""),
+        (Phase::Succeeded, "?tab=hosts"),
+        (Phase::Succeeded, "?tab=results"),
+        (Phase::Succeeded, "?tab=inputs"),
+    ] {
+        assert_eq!(pending(phase, tab).await, plain, "{phase:?} {tab}");
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 // A release loads the code of each page when it is needed: what happens while it comes, and when it doesn't.
+import type { Page } from '@playwright/test';
 import { alive, expect, test } from '../fixtures/console.ts';
 import type { Kube } from '../fixtures/kube.ts';
-import { makeCluster, run } from '../fixtures/objects.ts';
+import { makeCluster, run, runOwn } from '../fixtures/objects.ts';
 import { phase, says } from '../fixtures/run-page.ts';
 import { Talker } from '../fixtures/talker.ts';
 
@@ -114,28 +115,89 @@ test.describe('a run', () => {
     await expect(page).toHaveURL(/tab=inputs$/);
   });
 
-  test('is alive before the code of its task list has come, which then takes its place', async ({ page, visit, kube }) => {
-    await pinged(kube, 'tasks');
+  const failing = '- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Fail\n      ansible.builtin.fail: {msg: "no room"}\n';
+  const waiting = '- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Wait\n      ansible.builtin.command: sleep 600\n';
+  const tasks = (page: Page) => page.getByRole('navigation', { name: 'Tasks' });
+
+  /** Answers requests for these files only after `go`. */
+  async function hold(page: Page, files: string | RegExp): Promise<() => void> {
     let go = () => {};
     const held = new Promise<void>((resolve) => (go = resolve));
-    await page.route('**/assets/run_tasks_piece-*.bin', async (route) => {
+    await page.route(files, async (route) => {
       await held;
       await route.continue();
     });
+    return go;
+  }
+
+  test('is alive before the code of its task list has come, which then takes its place', async ({ page, visit, kube }) => {
+    await makeCluster(kube, 'tasks');
+    await runOwn(kube, 'tasks', 'tasks-1', waiting);
+    const go = await hold(page, '**/assets/run_tasks_piece-*.bin');
     await visit('/operations/tasks-1');
-    const parts = page.getByRole('navigation', { name: 'Parts of the run' });
-    await parts.getByRole('link', { name: 'Hosts' }).click();
-    await expect(page.getByRole('region', { name: 'Recap of every host' })).toBeVisible();
-    await parts.getByRole('link', { name: 'Log' }).click();
-    const tasks = page.getByRole('navigation', { name: 'Tasks' }).getByRole('link');
-    const names = await tasks.allInnerTexts();
-    expect(names.length).toBeGreaterThan(0);
-    const first = (await tasks.first().elementHandle())!;
+    await expect(page.getByText('“Wait” runs on m1.')).toBeVisible({ timeout: 30_000 });
+    await page.reload();
+    await alive(page);
+    const task = tasks(page).getByRole('link', { name: 'Wait' });
+    await task.focus();
+    const before = (await task.elementHandle())!;
     go();
-    await expect.poll(() => first.evaluate((task) => task.isConnected), { message: 'the living list takes its place' }).toBe(false);
-    await expect(tasks).toHaveText(names.map((name) => new RegExp(name.trim().split(/\s/)[0])));
-    await tasks.first().click();
-    await expect(page.getByRole('region', { name: 'Selected lines' })).toBeVisible();
+    await expect.poll(() => before.evaluate((link) => link.isConnected), { message: 'the living list takes its place' }).toBe(false);
+    await expect(task).toHaveCount(1);
+    await expect(task, 'the keyboard stays where it was').toBeFocused();
+    await page.getByText('Cancel…').click();
+    await page.getByRole('button', { name: 'Stop the run' }).click();
+    await expect(phase(page, 'Cancelled')).toBeVisible({ timeout: 45_000 });
+    await expect(task).toContainText('stopped');
+  });
+
+  test('that is over brings no code for its tasks and its reason until they are used', async ({ page, visit, kube }) => {
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace(/-\w+\./, '.')));
+    for (const name of ['over', 'other']) {
+      await makeCluster(kube, name);
+      await runOwn(kube, name, `${name}-1`, failing.replace('no room', `no room on ${name}`));
+      await kube.ended(`${name}-1`);
+    }
+    await visit('/operations/over-1');
+    const reason = page.getByRole('alert').filter({ hasText: '“Fail” failed on m1' });
+    await expect(reason).toContainText('no room on over');
+    expect(asked.filter((path) => path.includes('_piece'))).toEqual([]);
+    await reason.getByRole('link', { name: /^Go to line/ }).click();
+    await expect(page.getByRole('region', { name: 'Selected lines' })).toContainText('no room on over');
+    await expect.poll(() => asked, { message: 'who reads elsewhere has the task marked' }).toContain('/assets/run_tasks_piece.bin');
+    await expect(tasks(page).getByRole('link', { name: 'Fail' })).toHaveCount(1);
+    // Another run in the same document: nothing of the first one stays.
+    await page.evaluate(() => {
+      const link = document.querySelector<HTMLAnchorElement>('nav[aria-label="Main"] a')!.cloneNode() as HTMLAnchorElement;
+      link.href = '/operations/other-1';
+      document.querySelector('main')!.append(link);
+      link.click();
+    });
+    await expect(reason).toContainText('no room on other');
+    await expect(page.getByText('no room on over')).toHaveCount(0);
+    await expect(tasks(page).getByRole('link', { name: 'Fail' })).toHaveCount(1);
+  });
+
+  test('says what cancelling means as it is now, though the code for it comes late', async ({ page, visit, kube }) => {
+    using talker = new Talker();
+    talker.say(1);
+    await makeCluster(kube, 'late');
+    await run(kube, 'late', 'late-1', { script: talker.script });
+    await runOwn(kube, 'late', 'late-2', waiting);
+    await kube.condition('late-2', 'Queued');
+    const go = await hold(page, '**/assets/run_cancel_piece-*.bin');
+    await visit('/operations/late-2');
+    await page.getByText('Cancel…').click();
+    await expect(page.getByText('Nothing has run yet')).toBeVisible();
+    talker.end();
+    await expect(phase(page, 'Running')).toBeVisible({ timeout: 45_000 });
+    await expect(page.getByText('Nothing has run yet')).toHaveCount(0);
+    await page.getByText('Cancel…').click();
+    go();
+    await expect(page.getByText('Stop this run?')).toBeVisible();
+    await page.getByRole('button', { name: 'Stop the run' }).click();
+    await expect(phase(page, 'Cancelled')).toBeVisible({ timeout: 45_000 });
   });
 
   test('goes on without the code of a piece, and its forms work as without JavaScript', async ({ page, visit, kube, expected }) => {
@@ -144,14 +206,18 @@ test.describe('a run', () => {
     talker.say(2);
     await makeCluster(kube, 'pieces');
     await run(kube, 'pieces', 'pieces-1', { script: talker.script });
-    await page.route(/run_(tasks|cancel)_piece-/, (route) => route.fulfill({ status: 404, body: 'There is no such file.' }));
+    const missing = /run_(tasks|cancel)_piece-/;
+    await page.route(missing, (route) => route.fulfill({ status: 404, body: 'There is no such file.' }));
     await visit('/operations/pieces-1');
-    await expect(page.getByRole('navigation', { name: 'Tasks' }).getByRole('alert')).toContainText('can\'t be loaded');
+    await expect(tasks(page).getByRole('alert')).toContainText('can\'t be loaded');
     await says(page, 2);
     talker.say(1);
     await says(page, 3);
     await page.getByText('Cancel…').click();
     await expect(page.locator('.confirm').getByRole('alert')).toContainText('can\'t be loaded');
+    await page.unroute(missing);
+    await tasks(page).getByRole('button', { name: 'Try again' }).click();
+    await expect(tasks(page).getByRole('alert')).toHaveCount(0);
     await page.getByRole('button', { name: 'Stop the run' }).click();
     await expect(phase(page, 'Cancelled')).toBeVisible({ timeout: 45_000 });
   });

@@ -137,7 +137,7 @@ fn browser() -> anyhow::Result<()> {
 /// A dev build is one file; what is released is cut into parts, which only a browser can put together.
 fn released() -> anyhow::Result<()> {
     site::build(site::Kind::Release)?;
-    playwright(&["pages-in-parts", "register", "configuration", "submit"], "1")
+    playwright(&["pages-in-parts", "register", "configuration", "submit", "cancel", "failing-runs"], "1")
 }
 
 /// The browser tests in these files, or all; `in_parts`: not empty where a site in parts is expected.

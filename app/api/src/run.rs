@@ -90,7 +90,7 @@ pub enum HostResult {
 }
 
 /// One host's line of a recap.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostStats {
     pub ok: u32,

@@ -32,7 +32,7 @@ where
     Resource::new_with_options(source, load, false)
 }
 
-/// What the server knows when it renders the app, and the browser from the page: `of_request` is called on the server only.
+/// What the server knows when it renders the app, and the browser from the page; should the page not hold it, the browser calls `of_request`, too.
 pub(crate) fn shared<T>(of_request: impl FnOnce() -> T) -> T
 where
     T: Serialize + DeserializeOwned,

@@ -1,5 +1,6 @@
 //! Cancelling: asked once more, refused with a reason.
 
+use api::operation::Phase;
 use leptos::prelude::*;
 
 use super::{functions::CancelOperation, state::Run};
@@ -16,7 +17,9 @@ enum Offer {
     /// It is over.
     None,
     Refused(String),
-    Question,
+    /// It has not begun.
+    Withdraw,
+    Stop,
 }
 
 #[component]
@@ -25,7 +28,8 @@ pub(super) fn Cancel(run: Run) -> impl IntoView {
         run.detail.with(|detail| match &detail.cancel {
             _ if detail.row.phase.is_final() => Offer::None,
             Err(reason) => Offer::Refused(reason.clone()),
-            Ok(()) => Offer::Question,
+            Ok(()) if detail.row.phase == Phase::Queued => Offer::Withdraw,
+            Ok(()) => Offer::Stop,
         })
     });
     dynamic(move || match offer.get() {
@@ -40,24 +44,25 @@ pub(super) fn Cancel(run: Run) -> impl IntoView {
             </span>
         }
         .into_any(),
-        Offer::Question => view! { <Question/> }.into_any(),
+        // Made anew when the run begins: what the server rendered of it is no longer so.
+        Offer::Withdraw | Offer::Stop => view! { <Question/> }.into_any(),
     })
 }
 
 /// A disclosure rather than a dialog: it works without JavaScript and is never in the way.
 #[component]
 fn Question() -> impl IntoView {
-    let opened = RwSignal::new(false);
     let submission = expect_context::<Submission>();
     // A refusal must be seen.
     let refused = move || {
         submission.refused.with(|back| back.as_ref().is_some_and(|back| back.form == endpoint::<CancelOperation>()))
     };
+    let opened = RwSignal::new(untrack(refused));
     view! {
         <details class="confirm" open=refused on:toggle=move |_| opened.set(true)>
             <summary class="btn danger">{icon(Icon::Stop)} "Cancel…"</summary>
             <div class="confirm-body">
-                <Piece page=Page::RunCancel rendered=true wanted=opened.into()/>
+                <Piece page=Page::RunCancel rendered=true shown=opened lives=true/>
             </div>
         </details>
     }
@@ -67,7 +72,7 @@ fn Question() -> impl IntoView {
 #[component]
 pub fn CancelForm() -> impl IntoView {
     let run = expect_context::<Run>();
-    let has_begun = Memo::new(move |_| run.phase.get() != api::operation::Phase::Queued);
+    let has_begun = Memo::new(move |_| run.phase.get() != Phase::Queued);
     dynamic(move || {
         let (question, yes) = if has_begun.get() {
             (

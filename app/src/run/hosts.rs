@@ -1,6 +1,9 @@
 //! How it went on each host: the recap, or what is known of it so far.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 use api::{
     progress::{Cell, RunProgress},
@@ -9,14 +12,23 @@ use api::{
 use leptos::prelude::*;
 
 use super::{state::Run, tabs::Tab};
-use crate::ui::{Icon, Status, Tone, dynamic};
+use crate::ui::{Icon, Key, Status, Tone, dynamic, each};
 
 /// One host's line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct HostRow {
     host: String,
     stats: HostStats,
     running: bool,
+}
+
+impl HostRow {
+    /// A row is made anew with every change of it.
+    fn key(&self) -> Key {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        (hasher.finish(), 0)
+    }
 }
 
 /// Hosts with trouble first, then by name. Until a playbook ends there is no recap: then the results so far are counted.
@@ -73,6 +85,7 @@ pub fn HostsTab() -> impl IntoView {
         if rows.with(Vec::is_empty) {
             return view! { <p class="muted tab-empty">"No host was reached yet."</p> }.into_any();
         }
+        let lines = move || rows.get().into_iter().map(|row| (row.key(), row)).collect();
         let caption = if complete.get() { "Recap of every host" } else { "Results so far" };
         view! {
             <div class="scroll" tabindex="0" role="region" aria-label=caption>
@@ -88,9 +101,7 @@ pub fn HostsTab() -> impl IntoView {
                         </tr>
                     </thead>
                     <tbody>
-                        <For each=move || rows.get() key=|row| format!("{row:?}") let:row>
-                            <HostLine row/>
-                        </For>
+                        {each(lines, |row| view! { <HostLine row/> }.into_any())}
                     </tbody>
                 </table>
             </div>

@@ -8,6 +8,7 @@ use super::{
     selection::Selection,
     sentences::{count, thousands},
     state::{Run, is_plain},
+    tabs::Tab,
     task_words::task_words,
 };
 use crate::{
@@ -23,11 +24,14 @@ pub(super) fn LogPanel(run: Run) -> impl IntoView {
     reader.come_alive(run);
     // Pieces are split functions, which take no arguments.
     provide_context(reader);
+    // Who reads elsewhere sees the task marked that is read.
+    let tasks_live = Signal::derive(move || run.may_change() || !reader.follows.get());
+    let shown = Signal::derive(move || run.tab.get() == Tab::Log);
     let alive = Memo::new(move |_| reader.window.with(|window| window.height > 0.0));
     view! {
         <div class="runpane">
             <nav class="tree" aria-label="Tasks">
-                <Piece page=Page::RunTasks rendered=true wanted=true.into()/>
+                <Piece page=Page::RunTasks rendered=true shown lives=tasks_live/>
             </nav>
             <div class="log-side">
                 <LogHead run task=reader.task/>
@@ -82,6 +86,7 @@ fn OlderLines(run: Run, alive: Memo<bool>) -> impl IntoView {
                 </a>
             </div>
         }
+        .into_any()
     })
 }
 
@@ -98,6 +103,7 @@ fn NewerLines(run: Run, alive: Memo<bool>) -> impl IntoView {
                 <a class="link" href=path>"The newest lines"</a>
             </div>
         }
+        .into_any()
     })
 }
 

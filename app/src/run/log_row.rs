@@ -20,7 +20,7 @@ pub(super) fn log_row(run: Run, line: u64, text: Option<&LogLine>, start: Time) 
         }
     };
     let mark = text.and_then(|text| Mark::of(&text.s)).map_or("", Mark::class);
-    let time = text.map(|text| view! { <time title=text.t.utc()>{clock(text.t, start)}</time> });
+    let time = text.map(|text| view! { <time title=text.t.utc()>{clock(text.t, start)}</time> }.into_any());
     let spans = text.map(|text| {
         let span = |span: ansi::Span<'_>| match span.style.classes() {
             Some(classes) => view! { <span class=classes>{span.text.to_owned()}</span> }.into_any(),

@@ -16,7 +16,7 @@ use crate::{
     chunks::Page,
     json::data,
     piece::Piece,
-    ui::{Loaded, PageTitle, when_known},
+    ui::{Loaded, PageTitle, all, when_known},
 };
 
 /// One run, by the name in the URL.
@@ -50,14 +50,14 @@ fn RunView(opening: RunOpening) -> impl IntoView {
     let has_failed = Signal::derive(move || run.phase.get() == Phase::Failed);
     view! {
         <Head run/>
-        <Piece page=Page::RunReason rendered=has_failed.get_untracked() wanted=has_failed/>
+        <Piece page=Page::RunReason rendered=has_failed.get_untracked() shown=has_failed lives=Signal::derive(move || run.may_change())/>
         <Totals run/>
         <section class="panel run-panel" aria-label="Run">
             <RunTabs run/>
             <div hidden=move || run.tab.get() != Tab::Log>
                 <LogPanel run/>
             </div>
-            {Tab::ALL.into_iter().filter_map(|of| Some(view! { <Part run of page=of.page()?/> })).collect_view()}
+            {all(Tab::ALL.into_iter().filter_map(|of| Some(view! { <Part run of page=of.page()?/> })))}
         </section>
     }
 }
@@ -66,9 +66,11 @@ fn RunView(opening: RunOpening) -> impl IntoView {
 #[component]
 fn Part(run: Run, of: Tab, page: Page) -> impl IntoView {
     let is_open = Signal::derive(move || run.tab.get() == of);
+    // Inputs can be copied.
+    let lives = Signal::derive(move || of == Tab::Inputs || run.may_change());
     view! {
         <div hidden=move || !is_open.get()>
-            <Piece page rendered=is_open.get_untracked() wanted=is_open/>
+            <Piece page rendered=is_open.get_untracked() shown=is_open lives/>
         </div>
     }
 }

@@ -40,7 +40,7 @@ pub fn ReasonAlert() -> impl IntoView {
                             let words = format!("Go to line {}", lines.first());
                             view! {
                                 <div class="bar">
-                                    <a class="btn" href=run.url_of(lines) on:click=move |event| go(&event, run, lines)>
+                                    <a class="btn" rel="external" href=run.url_of(lines) on:click=move |event| go(&event, run, lines)>
                                         {words}
                                     </a>
                                 </div>
@@ -56,7 +56,7 @@ pub fn ReasonAlert() -> impl IntoView {
 #[component]
 fn LineLink(run: Run, lines: Selection) -> impl IntoView {
     view! {
-        <a class="link" href=run.url_of(lines) on:click=move |event| go(&event, run, lines)>
+        <a class="link" rel="external" href=run.url_of(lines) on:click=move |event| go(&event, run, lines)>
             {format!("line {}", lines.first())}
         </a>
     }

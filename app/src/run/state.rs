@@ -119,6 +119,11 @@ impl Run {
         }
     }
 
+    /// Something may still come of it: lines, results, its end.
+    pub(super) fn may_change(self) -> bool {
+        !self.phase.get().is_final() || self.end.get().is_none()
+    }
+
     /// The URL of a part of this page.
     pub(super) fn url(self, tab: Tab) -> String {
         routes::with_query(&self.name.with_value(|name| routes::operation(name)), &[("tab", tab.key())])

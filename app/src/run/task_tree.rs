@@ -159,6 +159,7 @@ fn Task(run: Run, number: u32, line: u64, at: Memo<Option<u32>>) -> impl IntoVie
     view! {
         <li>
             <a
+                rel="external"
                 href=run.url_of(lines)
                 id=format!("T{number}")
                 title=move || row.get().map(|row| row.title)

@@ -7,7 +7,7 @@ use super::{
     sentences::{count, log_state, sentence, thousands},
     state::Run,
 };
-use crate::ui::{Icon, Tone, dynamic, icon, optional};
+use crate::ui::{Icon, Tone, all, dynamic, icon, optional};
 
 /// A kind of result: word, icon, colour, number.
 fn kinds(counts: &Counts) -> [(&'static str, Icon, Tone, u32); 6] {
@@ -57,7 +57,7 @@ pub(super) fn Totals(run: Run) -> impl IntoView {
 /// The results so far, side by side. An SVG, because a style attribute would need a hole in the page's policy.
 #[component]
 pub(super) fn ResultBar(counts: Counts) -> impl IntoView {
-    let all = counts.all().max(1);
+    let whole = counts.all().max(1);
     let mut from = 0;
     let bars = kinds(&counts).into_iter().filter(|kind| kind.3 > 0).map(|(word, _, _, n)| {
         let x = from;
@@ -71,8 +71,8 @@ pub(super) fn ResultBar(counts: Counts) -> impl IntoView {
         view! { <rect class=class x=x y="0" width=n height="1"></rect> }
     });
     view! {
-        <svg class="result-bar" viewBox=format!("0 0 {all} 1") preserveAspectRatio="none" aria-hidden="true">
-            {bars.collect_view()}
+        <svg class="result-bar" viewBox=format!("0 0 {whole} 1") preserveAspectRatio="none" aria-hidden="true">
+            {all(bars)}
         </svg>
     }
 }
@@ -82,7 +82,7 @@ pub(super) fn ResultBar(counts: Counts) -> impl IntoView {
 fn Numbers(counts: Counts) -> impl IntoView {
     view! {
         <ul class="numbers">
-            {kinds(&counts)
+            {all(kinds(&counts)
                 .into_iter()
                 .filter(|(word, .., n)| *n > 0 || *word != "ignored")
                 .map(|(word, drawing, tone, n)| {
@@ -90,8 +90,7 @@ fn Numbers(counts: Counts) -> impl IntoView {
                     view! {
                         <li class=format!("st {}", tone.class())>{icon(drawing)} {format!("{} {word}", thousands(n.into()))}</li>
                     }
-                })
-                .collect_view()}
+                }))}
         </ul>
     }
 }

@@ -10,7 +10,7 @@ pub fn Alert(tone: Tone, #[prop(into)] title: String, #[prop(optional)] children
     view! {
         <div class=format!("alert {}", tone.class())>
             <p class="alert-title">{icon(tone.icon())} <span>{title}</span></p>
-            {children.map(|children| view! { <div class="alert-body">{children()}</div> })}
+            {children.map(|children| view! { <div class="alert-body">{children()}</div> }.into_any())}
         </div>
     }
 }
@@ -26,7 +26,7 @@ pub fn Empty(
         <div class="empty">
             <p class="empty-title">{title}</p>
             <p class="muted">{text}</p>
-            {children.map(|children| view! { <div class="empty-actions">{children()}</div> })}
+            {children.map(|children| view! { <div class="empty-actions">{children()}</div> }.into_any())}
         </div>
     }
 }

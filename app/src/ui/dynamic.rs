@@ -19,6 +19,11 @@ fn of_one_type(content: Box<dyn Fn() -> AnyView + Send>) -> AnyView {
     (move || content()).into_any()
 }
 
+/// Views of one kind, one after the other. A `Vec` of each kind would be a type of its own, too.
+pub fn all<V: IntoAny>(views: impl IntoIterator<Item = V>) -> AnyView {
+    views.into_iter().map(IntoAny::into_any).collect::<Vec<_>>().into_any()
+}
+
 /// What a row is known by. A row of the same key is the same row, whatever became of its item.
 pub type Key = (u64, u64);
 

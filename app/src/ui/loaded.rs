@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Alert, Icon, PageTitle, Tone, icon};
+use super::{Alert, Icon, PageTitle, Tone, all, icon};
 use crate::{Failure, json::Data, respond, routes};
 
 /// Shows `resource` by `children`, as in `<Loaded resource let:list>…</Loaded>`.
@@ -43,7 +43,7 @@ where
                 }
                 .into_any(),
                 None => view! {
-                    {title.map(|title| view! { <PageTitle text=title.get()/> })}
+                    {title.map(|title| view! { <PageTitle text=title.get()/> }.into_any())}
                     <LoadProblem problem resource/>
                 }
                 .into_any(),
@@ -125,7 +125,7 @@ where
 pub fn Skeleton(#[prop(default = 6)] rows: usize) -> impl IntoView {
     view! {
         <div class="skeleton" role="status" aria-label="Loading">
-            {(0..rows).map(|_| view! { <i></i> }).collect_view()}
+            {all((0..rows).map(|_| view! { <i></i> }))}
         </div>
     }
 }

@@ -16,7 +16,7 @@ pub use ago::{Ago, Since};
 pub use alert::{Alert, Empty};
 pub use copy::Copy;
 pub use diff::Diff;
-pub use dynamic::{Key, dynamic, each, optional};
+pub use dynamic::{Key, all, dynamic, each, optional};
 pub use icons::{Icon, icon};
 pub use loaded::{Loaded, Skeleton, when_known};
 pub use page::{Fact, Facts, PageTitle, Panel, Tab, Tabs};

@@ -18,7 +18,7 @@ pub fn PageTitle(
         <div class="title">
             <h1>{text}</h1>
             {aside}
-            {children.map(|children| view! { <div class="end">{children()}</div> })}
+            {children.map(|children| view! { <div class="end">{children()}</div> }.into_any())}
         </div>
     }
 }
@@ -37,7 +37,7 @@ pub fn Panel(
         view! {
             <header>
                 <h2>{title}</h2>
-                {end.map(|end| view! { <div class="end">{end}</div> })}
+                {end.map(|end| view! { <div class="end">{end}</div> }.into_any())}
             </header>
         }
     });
