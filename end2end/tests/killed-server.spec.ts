@@ -37,6 +37,32 @@ test('a script goes on without the server, and every line is there once', async 
   await saysItAll(page, 23_000);
 });
 
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('a script goes on without the server, and its page has every line when that is back', async ({ page, visit, server, kube }) => {
+    using talker = new Talker();
+    await makeCluster(kube, 'killed-plain');
+    await run(kube, 'killed-plain', 'killed-plain-1', { script: talker.script });
+    talker.say(100);
+    await expect(async () => {
+      await visit('/operations/killed-plain-1');
+      await says(page, 100, 1000);
+    }).toPass({ timeout: 30_000 });
+    await server.stop('SIGKILL');
+    talker.say(50);
+    talker.end();
+    await server.startAgain();
+    expect((await kube.ended('killed-plain-1')).status).toMatchObject({ status: 'Succeeded' });
+    await expect(async () => {
+      await page.reload();
+      await expect(page.getByText(/^Log complete, 15\d lines$/)).toBeVisible({ timeout: 1000 });
+    }).toPass({ timeout: 30_000 });
+    const said = (await page.getByRole('log').locator('.tx').allTextContents()).filter((line) => /^line \d+$/.test(line));
+    expect(said).toEqual(Array.from({ length: 150 }, (_, index) => `line ${index + 1}`));
+  });
+});
+
 test('a playbook goes on without the server and ends Succeeded', async ({ page, visit, server, kube, expected }) => {
   expected.push(GONE);
   using folder = new Folder('sign');
