@@ -76,6 +76,11 @@ fn go_build(toolchain: &str, with_c: bool) -> Command {
     go.env("GOTOOLCHAIN", toolchain)
         .env("CGO_ENABLED", if with_c { "1" } else { "0" })
         .env("GOFLAGS", "-buildvcs=false -mod=readonly")
+        .env("GOWORK", "off")
+        .env("GOOS", "linux")
+        .env("GOARCH", "amd64")
+        .env("GOAMD64", "v1")
+        .env_remove("GOEXPERIMENT")
         .args(["build", "-trimpath", "-tags", if with_c { "osusergo netgo" } else { "" }]);
     go
 }
@@ -115,6 +120,16 @@ mod tests {
         assert!(pinned.starts_with("go1.") && pinned.trim().split('.').count() == 3, "{pinned}");
         let go = go_build(pinned.trim(), false);
         assert!(go.get_envs().any(|(name, value)| name == "GOTOOLCHAIN" && value == Some(pinned.trim().as_ref())));
+    }
+
+    #[test]
+    fn what_the_caller_compiles_for_does_not_change_what_is_built() {
+        let go = go_build("go1.26.8", false);
+        let set: Vec<_> = go.get_envs().collect();
+        for (name, value) in [("GOWORK", "off"), ("GOOS", "linux"), ("GOARCH", "amd64"), ("GOAMD64", "v1")] {
+            assert!(set.contains(&(name.as_ref(), Some(value.as_ref()))), "{name}");
+        }
+        assert!(set.contains(&("GOEXPERIMENT".as_ref(), None)));
     }
 
     #[test]
