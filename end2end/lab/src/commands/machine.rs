@@ -1,7 +1,7 @@
 //! `lab machine` and `lab network`: faults, on purpose.
 
 use clap::Subcommand;
-use lab::{Error, Lab};
+use lab::{Error, Lab, Machine};
 
 #[derive(Subcommand)]
 pub(crate) enum Power {
@@ -32,16 +32,26 @@ pub(crate) fn power(power: &Power) -> Result<(), Error> {
         Power::Start { machine } => {
             let machine = lab.machine(machine)?;
             machine.start()?;
-            machine.wait_reachable()
+            booted(&machine)
         }
         Power::Stop { machine, hard: false } => lab.machine(machine)?.stop(),
         Power::Stop { machine, hard: true } => lab.machine(machine)?.pull_the_plug(),
         Power::Reset { machine } => {
             let machine = lab.expendable(machine)?;
             machine.reset()?;
-            machine.wait_reachable()
+            booted(&machine)
         }
     }
+}
+
+/// Waits until it is reachable, unless its cable is out.
+fn booted(machine: &Machine) -> Result<(), Error> {
+    if machine.is_cut_off() {
+        let name = machine.name();
+        eprintln!("{name} has booted; its network is cut: `cargo xtask lab network heal {name}` makes it reachable");
+        return Ok(());
+    }
+    machine.wait_reachable()
 }
 
 pub(crate) fn cable(cable: &Cable) -> Result<(), Error> {
