@@ -44,6 +44,7 @@ fn job(name: &str, image: &str, words: &[&str], more: &Value) -> Value {
     let mut container = json!({"name": "main", "image": image, "imagePullPolicy": "Never", "args": words});
     container.as_object_mut().expect("an object").extend(more["container"].as_object().cloned().unwrap_or_default());
     json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"backoffLimit": 0,
+        "activeDeadlineSeconds": PATIENCE.as_secs(),
         "template": {"spec": {"restartPolicy": "Never", "containers": [container], "volumes": more["volumes"],
             "nodeName": more["node"]}}}})
 }

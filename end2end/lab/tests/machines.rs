@@ -181,8 +181,8 @@ fn containers_run_inside_a_machine() {
         )
         .unwrap();
     until("the container to run", PATIENCE, || {
-        let look =
-            machine.run("ctr --namespace test task list; cat /tmp/one.log").map_err(|error| error.to_string())?;
+        let look = machine.run_within("ctr --namespace test task list; cat /tmp/one.log", Duration::from_secs(10));
+        let look = look.map_err(|error| error.to_string())?;
         if look.lines().any(|line| line.starts_with("one ") && line.ends_with("RUNNING")) { Ok(()) } else { Err(look) }
     })
     .unwrap();
