@@ -15,6 +15,8 @@ use crate::{
 };
 
 const CLAIM: &str = "kubeonkube-lab";
+/// There is no secret in the record, and whoever isn't root is told what there is, too.
+const MODE: u32 = 0o644;
 
 /// The folder where claims are made.
 pub(crate) struct Claims<'a>(pub(crate) &'a Path);
@@ -57,7 +59,7 @@ impl Claims<'_> {
     pub(crate) fn claim(&self, record: &Record) -> Result<(), Error> {
         self.sweep()?;
         let aside = self.aside();
-        files::write(&aside.join("lab.json"), 0o600, self.text(record)?)?;
+        files::write(&aside.join("lab.json"), MODE, self.text(record)?)?;
         let claimed = fs::rename(&aside, self.place());
         if claimed.is_err() {
             files::remove(&aside)?;
@@ -73,12 +75,26 @@ impl Claims<'_> {
         .doing(|| format!("make {}", self.place().display()))
     }
 
-    /// Writes the record anew; a lab that was ended meanwhile stays ended.
+    /// Writes the record anew; a lab that was ended meanwhile stays ended: the record is written aside and moved into the
+    /// claim, which fails where that is gone.
     pub(crate) fn write(&self, record: &Record) -> Result<(), Error> {
         if !self.read().is_ok_and(|claimed| claimed.booter == record.booter) {
             return Err(Error::Ended);
         }
-        files::replace(&self.file(), 0o600, self.text(record)?)
+        self.put(&self.text(record)?)
+    }
+
+    fn put(&self, text: &str) -> Result<(), Error> {
+        let aside = self.aside();
+        files::write(&aside, MODE, text)?;
+        fs::rename(&aside, self.file()).or_else(|error| {
+            files::remove(&aside)?;
+            if error.kind() == io::ErrorKind::NotFound {
+                Err(Error::Ended)
+            } else {
+                Err(error).doing(|| format!("write {}", self.file().display()))
+            }
+        })
     }
 
     /// Gives the claim back; its absence is fine.
@@ -110,7 +126,7 @@ impl Claims<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::{process::Command, thread};
+    use std::{os::unix::fs::PermissionsExt, process::Command, thread};
 
     use super::*;
     use crate::program;
@@ -184,6 +200,29 @@ mod tests {
         claims.claim(&second).unwrap();
         assert!(matches!(claims.write(&first), Err(Error::Ended)));
         assert_eq!(claims.read().unwrap().booter, second.booter);
+    }
+
+    #[test]
+    fn what_is_written_while_a_lab_ends_makes_no_new_claim() {
+        let run = tempfile::tempdir().unwrap();
+        let claims = Claims(run.path());
+        claims.claim(&this_lab()).unwrap();
+        claims.write(&this_lab()).unwrap();
+        claims.release().unwrap();
+        // Its booter has looked before, and found the claim.
+        assert!(matches!(claims.put("{}"), Err(Error::Ended)));
+        assert!(files::children(run.path()).is_empty());
+    }
+
+    #[test]
+    fn everyone_can_read_what_is_running() {
+        let run = tempfile::tempdir().unwrap();
+        let claims = Claims(run.path());
+        claims.claim(&this_lab()).unwrap();
+        let mode = || fs::metadata(claims.file()).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(), 0o644);
+        claims.write(&this_lab()).unwrap();
+        assert_eq!(mode(), 0o644);
     }
 
     #[test]

@@ -18,8 +18,8 @@ pub enum Error {
     #[error("a lab is running already (since {since}, of {folder}). `cargo xtask lab down` there ends it.")]
     Running { since: String, folder: PathBuf },
     #[error(
-        "a lab is starting (since {since}, by process {process}, of {folder}). `cargo xtask lab status` says when it is up; \
-         to give it up, end that process, and then `cargo xtask lab down --force`."
+        "a lab is starting (since {since}, by process {process}, of {folder}). `cargo xtask lab status` says when it is up, \
+         `cargo xtask lab down` ends that process."
     )]
     Starting { process: i32, since: String, folder: PathBuf },
     #[error(
