@@ -12,8 +12,9 @@ pub struct Layout {
 impl Layout {
     /// The lab of this checkout.
     pub fn of_this_checkout() -> Self {
-        let folder =
-            std::env::var_os("KUBEONKUBE_LAB_DIR").map_or_else(|| workspace().join("target/lab"), PathBuf::from);
+        // A relative one is the same for all folders of the checkout.
+        let folder = std::env::var_os("KUBEONKUBE_LAB_DIR").unwrap_or_else(|| "target/lab".into());
+        let folder = workspace().join(folder);
         Self { folder: without_links(&folder) }
     }
 
