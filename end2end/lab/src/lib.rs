@@ -31,7 +31,7 @@ mod namespaces;
 mod process;
 mod program;
 mod record;
-mod requirements;
+pub mod requirements;
 pub mod running;
 mod sharing;
 pub mod teardown;

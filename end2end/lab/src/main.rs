@@ -74,7 +74,21 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), lab::Error> {
+    // What runs is told to everyone, as far as they may see it.
+    if !matches!(command, Command::Status) {
+        lab::requirements::root()?;
+    }
+    match command {
         Command::Up(up) => commands::up::up(&up),
         Command::Down { force } => commands::up::down(force),
         Command::Status => commands::look::status(),
@@ -90,12 +104,5 @@ fn main() -> ExitCode {
             lab::machine::supervisor::supervise(&lab::Layout::of_this_checkout(), &machine)
         }
         Command::Guard { process } => lab::guard::guard(&lab::Layout::of_this_checkout(), process),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
     }
 }

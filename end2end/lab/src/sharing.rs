@@ -8,7 +8,7 @@ use crate::{
     layout::{Layout, workspace},
     program,
     record::{self, Boot, Found},
-    wait,
+    requirements, wait,
 };
 
 /// How long a boot by someone else is waited for. Each of its steps has a deadline of its own; parts are built before a
@@ -17,6 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Boots a lab if there is none; returns when all of it is usable.
 pub(crate) fn boot_if_none(words: &[&str]) -> Result<(), Error> {
+    requirements::root()?;
     let folder = Layout::of_this_checkout().folder;
     files::make_folder(&folder)?;
     // Two test runs can come here at the same time.

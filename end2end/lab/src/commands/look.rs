@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use lab::{Error, Lab, Machine, kubeconfig};
+use lab::{Error, Lab, Machine, kubeconfig, requirements};
 
 use crate::commands::enter::become_program;
 
@@ -16,9 +16,11 @@ const EVERY_NODE: [&str; 4] = ["containerd", "lab-images", "kubelet", "kube-prox
 
 pub(crate) fn status() -> Result<(), Error> {
     let lab = Lab::attach()?;
-    let mut told = format!("the lab of {}, of {}, {}\n", lab.folder().display(), lab.since(), lab.condition());
-    told +=
-        &format!("{:<8} {:<14} {:<8} {:>5}  {:<8} {:<8}\n", "machine", "address", "power", "boots", "network", "ssh");
+    print(&format!("the lab of {}, of {}, {}\n", lab.folder().display(), lab.since(), lab.condition()));
+    // Its machines are seen from inside.
+    requirements::root()?;
+    let mut told =
+        format!("{:<8} {:<14} {:<8} {:>5}  {:<8} {:<8}\n", "machine", "address", "power", "boots", "network", "ssh");
     match lab.machines().and_then(|machines| Ok([machines, lab.nodes()?].concat())) {
         Ok(all) => told.extend(all.iter().map(|machine| row(&lab, machine))),
         // Early in a boot they are not made yet.

@@ -66,6 +66,15 @@ const CONTROLLERS: &[(&str, &str)] = &[
     ("pids", "CONFIG_CGROUP_PIDS"),
 ];
 
+/// `sudo` has a PATH of its own also with `-E`, and cargo lies in none of its folders.
+const NEEDS_ROOT: &str = "it needs root, to make and enter namespaces, mounts and cgroups: use \
+                          `sudo -E env \"PATH=$PATH\" cargo xtask lab …`.";
+
+/// Refuses who isn't root, before anything is opened or looked at that only root can.
+pub fn root() -> Result<(), Error> {
+    if rustix::process::geteuid().is_root() { Ok(()) } else { Err(Error::Requirements(vec![NEEDS_ROOT.to_owned()])) }
+}
+
 /// Refuses with every lack at once. `missing` are the parts that will be built first.
 pub(crate) fn check(layout: &Layout, missing: &[&Part]) -> Result<(), Error> {
     let machine_root = workshop::places(layout)?["machine-root"].join("root");
@@ -87,8 +96,7 @@ fn lacks(facts: &Facts, missing: &[&Part]) -> Vec<String> {
         ));
     }
     if !facts.root {
-        lacks
-            .push("it needs root, to make namespaces, mounts and cgroups: use `sudo -E cargo xtask lab …`.".to_owned());
+        lacks.push(NEEDS_ROOT.to_owned());
     }
     programs(facts, TO_RUN_PROGRAMS, &mut lacks);
     if !missing.is_empty() {

@@ -37,7 +37,10 @@ fn another_system_processor_or_user_is_refused() {
     for (said, words) in [
         (told(|facts| facts.os = "macos"), ["Linux", "namespaces", "this is macos"]),
         (told(|facts| facts.architecture = "aarch64"), ["amd64", "pinned", "aarch64"]),
-        (told(|facts| facts.root = false), ["root", "to make namespaces", "sudo -E"]),
+        (
+            told(|facts| facts.root = false),
+            ["root", "to make and enter namespaces", "sudo -E env \"PATH=$PATH\" cargo"],
+        ),
         (told(|facts| facts.go = Some((1, 19))), ["Go 1.19", "toolchain", "1.21"]),
     ] {
         assert!(words.iter().all(|word| said.contains(word)), "{said}");
