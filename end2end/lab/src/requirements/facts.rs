@@ -10,7 +10,11 @@ use crate::{
     files,
     layout::Layout,
     program,
-    requirements::{NAMESPACES, TO_BUILD_PROGRAMS, TO_RUN_PROGRAMS, trial},
+    requirements::{
+        NAMESPACES, TO_BUILD_PROGRAMS, TO_RUN_PROGRAMS,
+        space::{self, Place},
+        trial,
+    },
 };
 
 #[derive(Debug)]
@@ -27,10 +31,12 @@ pub(crate) struct Facts {
     pub(crate) controllers: BTreeSet<String>,
     /// Trials that failed, by what was tried, with the reason. Without root and the programs for it nothing is tried.
     pub(crate) refused: BTreeMap<&'static str, String>,
+    /// Python's.
+    pub(crate) pip: bool,
     /// Where the lab will lie, as far as that exists.
     pub(crate) folder: PathBuf,
-    /// Bytes.
-    pub(crate) free: Option<u64>,
+    /// Where something will be written; those whose free space can be told.
+    pub(crate) places: Vec<Place>,
     pub(crate) on_overlay: bool,
 }
 
@@ -44,12 +50,15 @@ impl Facts {
         let needed = TO_RUN_PROGRAMS.iter().chain(TO_BUILD_PROGRAMS).map(|(name, ..)| *name);
         let programs: BTreeSet<_> = needed.filter(|name| program::is_installed(name)).collect();
         let can_try = root && ["unshare", "ip", "mount"].iter().all(|name| programs.contains(name));
-        let folder = layout.folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/")).to_owned();
+        let folder = space::existing(&layout.folder).to_owned();
         Self {
             os: std::env::consts::OS,
             architecture: std::env::consts::ARCH,
             root,
             go: programs.contains("go").then(installed_go).flatten(),
+            pip: programs.contains("python3")
+                && program::run(Command::new("python3").args(["-c", "import pip"]).current_dir("/")).is_ok(),
+            places: space::places(&folder, programs.contains("go")),
             programs,
             namespaces: NAMESPACES
                 .iter()
@@ -58,7 +67,6 @@ impl Facts {
                 .collect(),
             controllers: controllers(&files::read(Path::new("/proc/self/mountinfo")).unwrap_or_default()),
             refused: if can_try { trial::refused(machine_root) } else { BTreeMap::new() },
-            free: rustix::fs::statvfs(&folder).ok().map(|found| found.f_bavail * found.f_frsize),
             on_overlay: rustix::fs::statfs(&folder).is_ok_and(|found| found.f_type == OVERLAY),
             folder,
         }

@@ -1,13 +1,11 @@
 //! What the lab asks of a computer. Each lack is a sentence: what is missing, what it is needed for, what brings it.
 
 mod facts;
+mod space;
 mod trial;
 
 use crate::{
-    build::{
-        parts::{Lane, Part},
-        workshop,
-    },
+    build::{parts::Part, workshop},
     error::Error,
     layout::Layout,
     requirements::{
@@ -16,35 +14,28 @@ use crate::{
     },
 };
 
-/// Free space that the first build takes: 1.4 GiB for the parts, 6.6 for Go's own caches.
-const TO_COMPILE: u64 = 9 << 30;
-/// What a further version of Kubernetes, with its etcd and CoreDNS, adds to that.
-const TO_COMPILE_ANOTHER: u64 = 5 << 30;
-/// Free space that a root or images take while they are made.
-const TO_INSTALL: u64 = 3 << 30;
-/// Free space that a running lab takes before tests put something into it.
-const TO_RUN: u64 = 2 << 30;
-
-/// A program, what it is for, the Debian package that brings it.
+/// A program, what it is for, the command that brings it on Debian.
 type Program = (&'static str, &'static str, &'static str);
 
 const TO_RUN_PROGRAMS: &[Program] = &[
-    ("ip", "plugs machines in", "iproute2"),
-    ("nsenter", "reaches into the lab", "util-linux"),
-    ("unshare", "makes the lab's namespaces", "util-linux"),
-    ("setsid", "starts what stays", "util-linux"),
-    ("mount", "makes machines' disks", "mount"),
-    ("mountpoint", "looks for machines' disks", "util-linux"),
-    ("ssh", "runs commands on machines", "openssh-client"),
+    ("ip", "plugs machines in", "apt-get install iproute2"),
+    ("nsenter", "reaches into the lab", "apt-get install util-linux"),
+    ("unshare", "makes the lab's namespaces", "apt-get install util-linux"),
+    ("setsid", "starts what stays", "apt-get install util-linux"),
+    ("mount", "makes machines' disks", "apt-get install mount"),
+    ("mountpoint", "looks for machines' disks", "apt-get install util-linux"),
+    ("ssh", "runs commands on machines", "apt-get install openssh-client"),
 ];
 const TO_BUILD_PROGRAMS: &[Program] = &[
-    ("go", "compiles Kubernetes", "golang-go (1.21 or newer, or from go.dev)"),
-    ("cc", "compiles the C of runc", "gcc libc6-dev"),
-    ("mmdebstrap", "makes machines' root file system", "mmdebstrap"),
-    ("tar", "packs images", "tar"),
-    ("sha256sum", "names images", "coreutils"),
-    ("python3", "installs ansible-core", "python3-pip"),
+    ("go", "compiles Kubernetes", GO_BY),
+    ("cc", "compiles the C of runc", "apt-get install gcc libc6-dev"),
+    ("mmdebstrap", "makes machines' root file system", "apt-get install mmdebstrap"),
+    ("tar", "packs images", "apt-get install tar"),
+    ("sha256sum", "names images", "apt-get install coreutils"),
+    ("python3", "installs ansible-core, by pip", "apt-get install python3-pip"),
 ];
+/// Debian 12 has only an older one: xtask knows where to get one from there.
+const GO_BY: &str = "cargo xtask doctor --install";
 /// Since then Go fetches the toolchain that a build asks for: <https://go.dev/doc/toolchain>.
 const OLDEST_GO: (u32, u32) = (1, 21);
 
@@ -102,6 +93,11 @@ fn lacks(facts: &Facts, missing: &[&Part]) -> Vec<String> {
     if !missing.is_empty() {
         programs(facts, TO_BUILD_PROGRAMS, &mut lacks);
         go(facts, &mut lacks);
+        if facts.programs.contains("python3") && !facts.pip {
+            lacks.push(
+                "Python's `pip`, which installs ansible-core, is not installed: apt-get install python3-pip".to_owned(),
+            );
+        }
     }
     for (kind, option) in NAMESPACES.iter().filter(|(kind, _)| !facts.namespaces.contains(kind)) {
         lacks.push(format!("its kernel has no {kind} namespaces, of which machines are made: it needs {option}."));
@@ -113,20 +109,27 @@ fn lacks(facts: &Facts, missing: &[&Part]) -> Vec<String> {
         ));
     }
     lacks.extend(TRIALS.iter().filter_map(|trial| Some(refused(trial, facts.refused.get(trial.what)?))));
-    disk(facts, space(missing), &mut lacks);
+    lacks.extend(space::lacks(&facts.places, missing));
+    if facts.on_overlay {
+        lacks.push(format!(
+            "{} lies on an overlay file system, on which machines can't put theirs: name a folder on a real disk in \
+             KUBEONKUBE_LAB_DIR.",
+            facts.folder.display()
+        ));
+    }
     lacks
 }
 
 fn programs(facts: &Facts, needed: &[Program], lacks: &mut Vec<String>) {
-    for (name, purpose, package) in needed.iter().filter(|(name, ..)| !facts.programs.contains(name)) {
-        lacks.push(format!("`{name}`, which {purpose}, is not installed: apt-get install {package}"));
+    for (name, purpose, brought_by) in needed.iter().filter(|(name, ..)| !facts.programs.contains(name)) {
+        lacks.push(format!("`{name}`, which {purpose}, is not installed: {brought_by}"));
     }
 }
 
 fn go(facts: &Facts, lacks: &mut Vec<String>) {
     if let Some((major, minor)) = facts.go.filter(|found| *found < OLDEST_GO) {
         lacks.push(format!(
-            "Go {major}.{minor} is too old to fetch the pinned toolchain: install Go {}.{} or newer (go.dev).",
+            "Go {major}.{minor} is too old to fetch the pinned toolchain, which {}.{} or newer does: {GO_BY}",
             OLDEST_GO.0, OLDEST_GO.1
         ));
     }
@@ -134,29 +137,6 @@ fn go(facts: &Facts, lacks: &mut Vec<String>) {
 
 fn refused(trial: &Trial, why: &str) -> String {
     format!("its kernel refuses {} ({why}), but {}: {}.", trial.what, trial.purpose, trial.remedy)
-}
-
-fn space(missing: &[&Part]) -> u64 {
-    let needed = missing.iter().map(|part| if part.lane == Lane::Compile { TO_COMPILE } else { TO_INSTALL });
-    let versions = missing.iter().filter(|part| part.name.starts_with("kubernetes-")).count() as u64;
-    needed.max().unwrap_or(TO_RUN) + versions.saturating_sub(1) * TO_COMPILE_ANOTHER
-}
-
-fn disk(facts: &Facts, needed: u64, lacks: &mut Vec<String>) {
-    let folder = facts.folder.display();
-    if let Some(free) = facts.free.filter(|free| *free < needed) {
-        lacks.push(format!(
-            "{folder} has {} GiB free, the lab takes up to {}: make room, or name another folder in KUBEONKUBE_LAB_DIR.",
-            free >> 30,
-            needed >> 30
-        ));
-    }
-    if facts.on_overlay {
-        lacks.push(format!(
-            "{folder} lies on an overlay file system, on which machines can't put theirs: name a folder on a real disk in \
-             KUBEONKUBE_LAB_DIR."
-        ));
-    }
 }
 
 #[cfg(test)]

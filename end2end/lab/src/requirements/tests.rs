@@ -1,4 +1,7 @@
-use super::*;
+use super::{
+    space::{Place, Use},
+    *,
+};
 use crate::build::parts::{PARTS, part};
 
 /// A computer that lacks nothing.
@@ -13,7 +16,8 @@ fn fine() -> Facts {
         controllers: CONTROLLERS.iter().map(|(name, _)| (*name).to_owned()).collect(),
         refused: [].into(),
         folder: "/lab".into(),
-        free: Some(TO_COMPILE + TO_COMPILE_ANOTHER),
+        pip: true,
+        places: Vec::new(),
         on_overlay: false,
     }
 }
@@ -41,7 +45,11 @@ fn another_system_processor_or_user_is_refused() {
             told(|facts| facts.root = false),
             ["root", "to make and enter namespaces", "sudo -E env \"PATH=$PATH\" cargo"],
         ),
-        (told(|facts| facts.go = Some((1, 19))), ["Go 1.19", "toolchain", "1.21"]),
+        (told(|facts| facts.pip = false), ["`pip`", "ansible-core", "apt-get install python3-pip"]),
+        (
+            told(|facts| facts.go = Some((1, 19))),
+            ["Go 1.19 is too old", "1.21 or newer", "cargo xtask doctor --install"],
+        ),
     ] {
         assert!(words.iter().all(|word| said.contains(word)), "{said}");
     }
@@ -49,9 +57,9 @@ fn another_system_processor_or_user_is_refused() {
 
 #[test]
 fn every_missing_program_is_told_with_its_purpose_and_its_package() {
-    for (name, purpose, package) in TO_RUN_PROGRAMS.iter().chain(TO_BUILD_PROGRAMS) {
+    for (name, purpose, brought_by) in TO_RUN_PROGRAMS.iter().chain(TO_BUILD_PROGRAMS) {
         let said = told(|facts| assert!(facts.programs.remove(name)));
-        assert_eq!(said, format!("`{name}`, which {purpose}, is not installed: apt-get install {package}"));
+        assert_eq!(said, format!("`{name}`, which {purpose}, is not installed: {brought_by}"));
     }
 }
 
@@ -60,6 +68,7 @@ fn what_only_builds_is_not_asked_for_when_everything_is_built() {
     let mut facts = fine();
     facts.programs.retain(|name| TO_RUN_PROGRAMS.iter().any(|(run, ..)| run == name));
     facts.go = Some((1, 19));
+    facts.pip = false;
     assert_eq!(lacks(&facts, &[]), Vec::<String>::new());
     assert_eq!(lacks(&facts, &[part("tools").unwrap()]).len(), TO_BUILD_PROGRAMS.len() + 1);
 }
@@ -106,16 +115,10 @@ fn what_the_kernel_refuses_is_told_with_its_reason_and_its_remedy() {
 
 #[test]
 fn a_small_or_layered_disk_is_refused() {
-    let said = told(|facts| facts.free = Some(TO_COMPILE));
-    assert!(said.contains("/lab has 9 GiB free") && said.contains("up to 14"), "{said}");
-    for (missing, enough) in
-        [(&["kubernetes-1.34", "etcd-3.6"] as &[_], TO_COMPILE), (&["machine-root"], TO_INSTALL), (&[], TO_RUN)]
-    {
-        let missing: Vec<_> = missing.iter().filter_map(|name| part(name)).collect();
-        let with = |free| lacks(&Facts { free: Some(free), ..fine() }, &missing).len();
-        assert_eq!((with(enough), with(enough - 1)), (0, 1), "{enough}");
-    }
-    assert!(told(|facts| facts.on_overlay = true).contains("overlay file system"));
+    let small = Place { of: Use::Lab, folder: "/lab".into(), device: 1, free: 3 << 30 };
+    let said = told(|facts| facts.places = vec![small]);
+    assert!(said.contains("/lab") && said.contains("has 3 GiB free, up to 4 "), "{said}");
+    assert!(told(|facts| facts.on_overlay = true).contains("/lab lies on an overlay file system"));
 }
 
 #[test]
