@@ -56,16 +56,38 @@ const NEEDS: &[Need] = &[
     Need {
         what: "kubectl, or Go to build it",
         to_run: false,
-        package: "golang-go",
+        package: GO,
         found: || on_path("kubectl") || on_path("go"),
     },
     Need {
-        what: "mmdebstrap (the lab's machines; only root can boot them)",
+        what: "Go 1.21 or newer (the lab's programs; where a distribution has only an older one: https://go.dev/doc/install)",
+        to_run: false,
+        package: GO,
+        found: || !boots_labs() || go_fetches_toolchains(),
+    },
+    Need {
+        what: "pip (the lab's ansible)",
+        to_run: false,
+        package: "python3-pip",
+        found: || !boots_labs() || output(command("python3").args(["-c", "import pip"])).is_some(),
+    },
+    Need {
+        what: "ip (the lab's network)",
+        to_run: false,
+        package: "iproute2",
+        found: || !boots_labs() || on_path("ip"),
+    },
+    Need {
+        what: "mmdebstrap (the lab's machines)",
         to_run: false,
         package: "mmdebstrap",
-        found: || !is_root() || on_path("mmdebstrap"),
+        found: || !boots_labs() || on_path("mmdebstrap"),
     },
 ];
+
+const GO: &str = "golang-go";
+/// The release of Debian whose Go is 1.19, which can't fetch the toolchain that a build asks for; its backports have 1.23.
+const OLD_GO: &str = "bookworm";
 
 /// `cargo xtask doctor`.
 pub(crate) fn report(install: bool) -> anyhow::Result<()> {
@@ -110,8 +132,23 @@ fn missing(purpose: For) -> Vec<&'static Need> {
 }
 
 fn install_line(missing: &[&Need]) -> String {
-    let packages: Vec<_> = missing.iter().map(|need| need.package).filter(|p| !p.is_empty()).collect();
+    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    line_for(missing, release.lines().any(|line| line == format!("VERSION_CODENAME={OLD_GO}")))
+}
+
+fn line_for(missing: &[&Need], old_go: bool) -> String {
+    let mut packages: Vec<_> = missing.iter().map(|need| need.package.to_owned()).filter(|p| !p.is_empty()).collect();
+    packages.sort();
+    packages.dedup();
     let mut parts = Vec::new();
+    if let Some(go) = packages.iter_mut().find(|package| *package == GO)
+        && old_go
+    {
+        *go = format!("{GO}/{OLD_GO}-backports golang-src/{OLD_GO}-backports");
+        parts.push(format!(
+            "echo 'deb http://deb.debian.org/debian {OLD_GO}-backports main' > /etc/apt/sources.list.d/{OLD_GO}-backports.list"
+        ));
+    }
     if missing.iter().any(|need| need.package.is_empty()) {
         parts.push("rustup target add wasm32-unknown-unknown".to_owned());
     }
@@ -135,6 +172,23 @@ pub(crate) fn is_root() -> bool {
     output(command("id").arg("-u")).is_some_and(|id| id.trim() == "0")
 }
 
+/// Whether whoever runs this could boot a lab, with all that it takes.
+fn boots_labs() -> bool {
+    cfg!(target_os = "linux") && is_root()
+}
+
+/// Since 1.21 Go fetches the toolchain that a build asks for.
+fn go_fetches_toolchains() -> bool {
+    // `go version go1.26.8 linux/amd64`
+    let said = output(command("go").arg("version").env("GOTOOLCHAIN", "local")).unwrap_or_default();
+    version_of_go(&said).is_some_and(|version| version >= (1, 21))
+}
+
+fn version_of_go(said: &str) -> Option<(u32, u32)> {
+    let mut numbers = said.split_whitespace().nth(2)?.strip_prefix("go")?.split('.');
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
 fn wasm_target() -> bool {
     output(command("rustc").args(["--print", "target-libdir", "--target", "wasm32-unknown-unknown"]))
         .is_some_and(|dir| Path::new(dir.trim()).is_dir())
@@ -152,4 +206,40 @@ pub(crate) fn chromium() -> Option<&'static str> {
 /// Whether `program` is on the PATH.
 pub(crate) fn on_path(program: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needs(packages: &[&'static str]) -> Vec<Need> {
+        packages.iter().map(|package| Need { what: "a tool", to_run: false, package, found: || false }).collect()
+    }
+
+    #[test]
+    fn every_package_is_installed_once_and_go_from_where_it_is_new_enough() {
+        let needs = needs(&["mmdebstrap", GO, GO, "iproute2"]);
+        let needs: Vec<_> = needs.iter().collect();
+        let install = "apt-get update && apt-get install -y --no-install-recommends";
+        assert_eq!(line_for(&needs, false), format!("{install} golang-go iproute2 mmdebstrap"));
+        let line = line_for(&needs, true);
+        assert!(
+            line.starts_with("echo 'deb http://deb.debian.org/debian bookworm-backports main' > /etc/apt/"),
+            "{line}"
+        );
+        let packages = "golang-go/bookworm-backports golang-src/bookworm-backports iproute2 mmdebstrap";
+        assert!(line.ends_with(&format!("&& {install} {packages}")), "{line}");
+    }
+
+    #[test]
+    fn backports_are_for_go_alone() {
+        let needs = needs(&["mmdebstrap"]);
+        assert!(!line_for(&needs.iter().collect::<Vec<_>>(), true).contains("backports"));
+    }
+
+    #[test]
+    fn the_version_of_go_is_read_from_what_it_says() {
+        assert_eq!(version_of_go("go version go1.19.8 linux/amd64"), Some((1, 19)));
+        assert_eq!(version_of_go(""), None);
+    }
 }
