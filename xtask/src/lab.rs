@@ -7,15 +7,20 @@ use anyhow::bail;
 
 use crate::{
     clean_command::{check, command, root},
-    doctor,
     stage::Stages,
 };
 
 pub(crate) fn lab(words: &[String]) -> anyhow::Result<()> {
-    let mut program = command(&program()?);
     // The program takes this process's place: shells inside the lab get the terminal and its signals.
-    let error = std::os::unix::process::CommandExt::exec(program.args(words));
+    let error = std::os::unix::process::CommandExt::exec(&mut typed(&program()?, words)?);
     Err(error.into())
+}
+
+/// What was typed, in the folder where it was: words may name files.
+fn typed(program: &str, words: &[String]) -> anyhow::Result<Command> {
+    let mut command = command(program);
+    command.current_dir(std::env::current_dir()?).args(words);
+    Ok(command)
 }
 
 /// The lab's program, built.
@@ -26,24 +31,24 @@ fn program() -> anyhow::Result<String> {
 
 /// The `lab` stage: boots a lab, runs its self-tests in it, ends it; then boots and ends labs and looks what they leave.
 pub(crate) fn test() -> anyhow::Result<()> {
-    if let Some(reason) = unable() {
-        if std::env::var_os("CI").is_some() {
-            bail!("the lab can't boot here: {reason}");
-        }
-        eprintln!("skipped: lab ({reason})");
-        return Ok(());
+    if !cfg!(target_os = "linux") {
+        return skipped("it needs Linux");
     }
     let program = program()?;
     let lab = |words: &[&str]| check(lab_command(&program).args(words));
     let mut stages = Stages::begin();
+    if let Some(lack) = lack(&program)? {
+        return skipped(&lack);
+    }
     stages.stage("lab build", || lab(PARTS))?;
-    let booted = stages.stage("lab up", || lab(LAB));
-    let tested = booted.and_then(|()| stages.stage("lab tests", || check(lab_command("cargo").args(CLAIMS))));
+    // What only built parts can try.
+    if let Some(lack) = lack(&program)? {
+        return skipped(&lack);
+    }
+    stages.stage("lab up", || boot(&program))?;
+    let tested = stages.stage("lab tests", || check(lab_command("cargo").args(CLAIMS)));
     if tested.is_err() {
-        // What the log of a CI run has to tell; the lab is gone afterwards.
-        for of in [&["status"] as &[&str], &["logs", "kube-apiserver"], &["logs", "kubelet"]] {
-            let _told = lab(of);
-        }
+        tell(&program);
     }
     let ended = stages.stage("lab down", || lab(&["down", "--force"]));
     tested.and(ended)?;
@@ -51,6 +56,52 @@ pub(crate) fn test() -> anyhow::Result<()> {
     stages.print();
     Ok(())
 }
+
+/// What this computer lacks for the lab, in the lab's words. A lab that is there already is an error: the stage ends what it
+/// boots, and nobody else's.
+fn lack(program: &str) -> anyhow::Result<Option<String>> {
+    let asked = lab_command(program).args(LAB).arg("--check").output()?;
+    let said = String::from_utf8_lossy(&asked.stderr).trim().to_owned();
+    match asked.status.code() {
+        Some(0) => Ok(None),
+        Some(LACKS) => Ok(Some(said)),
+        Some(IN_THE_WAY) => bail!("the stage boots a lab of its own, but {said}"),
+        _ => bail!("{program} up --check: {} {said}", asked.status),
+    }
+}
+
+/// A failed boot is told and cleared away; one that was refused has left nothing, and what is there is somebody else's.
+fn boot(program: &str) -> anyhow::Result<()> {
+    let status = lab_command(program).args(LAB).status()?;
+    if status.success() {
+        return Ok(());
+    }
+    if ![Some(LACKS), Some(IN_THE_WAY)].contains(&status.code()) {
+        tell(program);
+        check(lab_command(program).args(["down", "--force"]))?;
+    }
+    bail!("{program} {}: {status}", LAB.join(" "))
+}
+
+/// What the log of a CI run has to tell of a lab that is gone afterwards.
+fn tell(program: &str) {
+    for of in [&["status"] as &[_], &["logs", "kube-apiserver"], &["logs", "kubelet"]] {
+        let _told = lab_command(program).args(of).status();
+    }
+}
+
+/// A computer that can't run the lab skips its stage by name, except in CI.
+fn skipped(reason: &str) -> anyhow::Result<()> {
+    if std::env::var_os("CI").is_some() {
+        bail!("the lab can't boot here: {reason}");
+    }
+    eprintln!("skipped: lab ({reason})");
+    Ok(())
+}
+
+/// Exit codes of the lab's program (`lab::Error::exit_code`).
+const LACKS: i32 = 69;
+const IN_THE_WAY: i32 = 75;
 
 /// What the lab of [`LAB`] is made of; not the older Kubernetes, which no test needs yet and which doubles a cold build.
 const PARTS: &[&str] = &["build", "machine-root", "images", "kubernetes-1.34", "etcd-3.6", "runc", "release-1.34"];
@@ -81,10 +132,43 @@ fn lab_command(program: &str) -> Command {
     command
 }
 
-/// Why no lab can be booted by whoever runs this.
-fn unable() -> Option<&'static str> {
-    if !cfg!(target_os = "linux") {
-        return Some("it needs Linux");
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    use super::*;
+
+    /// A lab whose `up` ends with this code; gives what becomes of a boot, and what was asked of the lab.
+    fn booted(code: i32) -> (anyhow::Result<()>, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("lab");
+        let script = format!("#!/bin/sh\necho \"$1\" >> \"$0.asked\"\n[ \"$1\" != up ] || exit {code}\n");
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let done = boot(&program.to_string_lossy());
+        let asked = fs::read_to_string(program.with_added_extension("asked")).unwrap();
+        (done, asked.lines().map(str::to_owned).collect())
     }
-    (!doctor::is_root()).then_some("it needs root")
+
+    #[test]
+    fn a_lab_of_somebody_else_is_not_ended_and_an_own_boot_that_fails_is_told_and_cleared_away() {
+        for code in [LACKS, IN_THE_WAY] {
+            let (done, asked) = booted(code);
+            assert!(done.is_err());
+            assert_eq!(asked, ["up"]);
+        }
+        let (done, asked) = booted(1);
+        assert!(done.is_err());
+        assert_eq!(asked, ["up", "status", "logs", "logs", "down"]);
+        let (done, asked) = booted(0);
+        done.unwrap();
+        assert_eq!(asked, ["up"]);
+    }
+
+    #[test]
+    fn what_is_typed_works_in_the_folder_where_it_was_typed() {
+        let typed = typed("lab", &["kubectl".to_owned()]).unwrap();
+        assert_eq!(typed.get_current_dir(), Some(std::env::current_dir().unwrap().as_path()));
+        assert_ne!(typed.get_current_dir(), Some(root().as_path()));
+    }
 }

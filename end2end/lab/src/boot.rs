@@ -45,14 +45,34 @@ pub struct Options {
     pub until_exit_of: Option<i32>,
 }
 
+/// What it takes, where no other lab is in its way.
+struct Wanted {
+    own_cluster: bool,
+    given: Option<Programs>,
+    releases: Vec<&'static Release>,
+    parts: Vec<&'static str>,
+}
+
+impl Wanted {
+    fn by(options: &Options) -> Result<Self, Error> {
+        let own_cluster = options.nodes > 0 && options.kubeconfig.is_empty();
+        let given = given(options, own_cluster)?;
+        let releases = options.releases.iter().map(|minor| Release::of(minor)).collect::<Result<Vec<_>, _>>()?;
+        let parts = wanted(options, own_cluster, &releases);
+        record::refused(record::find())?;
+        Ok(Self { own_cluster, given, releases, parts })
+    }
+}
+
+/// Whether it could be booted, as far as that can be told before it is: nothing is built, nothing started.
+pub fn check(layout: &Layout, options: &Options) -> Result<(), Error> {
+    requirements::check(layout, &workshop::missing(layout, &Wanted::by(options)?.parts)?)
+}
+
 /// Boots it and waits until all of it is usable. What has been started stays when a later step fails, to be looked at;
 /// [`crate::teardown::down`] ends it.
 pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) -> Result<Lab, Error> {
-    let own_cluster = options.nodes > 0 && options.kubeconfig.is_empty();
-    let given = given(options, own_cluster)?;
-    let releases = options.releases.iter().map(|minor| Release::of(minor)).collect::<Result<Vec<_>, _>>()?;
-    let wanted = wanted(options, own_cluster, &releases);
-    record::refused(record::find())?;
+    let Wanted { own_cluster, given, releases, parts: wanted } = Wanted::by(options)?;
     let in_use = InUse::take(layout, said)?;
     let missing = workshop::missing(layout, &wanted)?;
     requirements::check(layout, &missing)?;

@@ -77,6 +77,18 @@ pub enum Error {
     Kubeconfig { file: PathBuf, why: String },
 }
 
+impl Error {
+    /// Tells callers apart what they may act on, by the codes of sysexits(3): 69 (`EX_UNAVAILABLE`) where the computer lacks
+    /// something, 75 (`EX_TEMPFAIL`) where another lab is in the way. Nothing has been started in either case.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Requirements(_) => 69,
+            Self::Running { .. } | Self::Starting { .. } | Self::BootFailed { .. } | Self::LeftOvers { .. } => 75,
+            _ => 1,
+        }
+    }
+}
+
 fn lines(all: &[String]) -> String {
     all.iter().map(|line| format!("\n- {line}")).collect()
 }

@@ -32,6 +32,10 @@ pub(crate) struct Up {
     /// End the lab when this process ends.
     #[arg(long, value_name = "PID")]
     until_exit_of: Option<i32>,
+    /// Only say whether it could be booted. The exit code is 69 where this computer lacks something, 75 where another lab
+    /// is in the way; so it is without this, too.
+    #[arg(long)]
+    check: bool,
 }
 
 pub(crate) fn up(up: &Up) -> Result<(), Error> {
@@ -51,6 +55,9 @@ pub(crate) fn up(up: &Up) -> Result<(), Error> {
         assets: assets.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())),
         until_exit_of: up.until_exit_of,
     };
+    if up.check {
+        return boot::check(&Layout::of_this_checkout(), &options);
+    }
     if !options.kubeconfig.is_empty() {
         let files = kubeconfig::list(&options.kubeconfig);
         eprintln!("the Kubernetes of {} is used; the lab boots none of its own", files.display());
