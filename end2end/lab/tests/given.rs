@@ -1,7 +1,7 @@
 //! What a caller brings along instead of having it built. Each test boots a lab: run them when none is up,
 //! `cargo test -p kubeonkube-lab --test given -- --ignored --test-threads=1`; the `lab` stage of `cargo xtask test` does.
 
-use std::{fs, path::PathBuf, process::Command};
+use std::{ffi::OsStr, fs, path::PathBuf, process::Command};
 
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::{Api, api::PostParams};
@@ -11,8 +11,8 @@ use lab::{Lab, Layout};
 struct Booted(Lab);
 
 impl Booted {
-    fn up(words: &[&str]) -> Self {
-        let done = command(&[&["up"], words].concat()).output().unwrap();
+    fn up(words: &[&str], (name, value): (&str, &OsStr)) -> Self {
+        let done = command(&[&["up"], words].concat()).env(name, value).output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         Self(Lab::attach().unwrap())
     }
@@ -54,7 +54,7 @@ async fn an_api_without_pods_is_made_of_given_binaries() {
     ] {
         fs::hard_link(built(part, program), folder.path().join(name)).unwrap();
     }
-    let lab = Booted::up(&["--machines", "1", "--assets", &folder.path().to_string_lossy()]);
+    let lab = Booted::up(&["--machines", "1"], ("KUBEBUILDER_ASSETS", folder.path().as_os_str()));
     let maps: Api<ConfigMap> = Api::default_namespaced(lab.0.client().await.unwrap());
     let map = serde_json::from_value(serde_json::json!({"metadata": {"name": "kept"}, "data": {"a": "b"}})).unwrap();
     maps.create(&PostParams::default(), &map).await.unwrap();
@@ -79,7 +79,7 @@ async fn a_given_cluster_is_used_and_none_is_booted() {
     fs::write(&list[0], context.to_string()).unwrap();
     fs::write(&list[2], cluster.to_string()).unwrap();
 
-    let lab = Booted::up(&["--machines", "1", "--kubeconfig", &list.join(":")]);
+    let lab = Booted::up(&["--machines", "1"], ("KUBECONFIG", list.join(":").as_ref()));
     let mut kubectl = lab.0.kubectl().unwrap();
     let ours = built("kubernetes-1.34-", "kubectl");
     let seen = kubectl.args(["config", "view", "--minify"]).env("PATH", ours.parent().unwrap()).output().unwrap();
