@@ -194,12 +194,3 @@ fn containers_run_inside_a_machine() {
     })
     .unwrap();
 }
-
-#[test]
-fn a_second_lab_is_refused_with_the_reason() {
-    let (_lab, _turn) = lab();
-    let program = Path::new(env!("CARGO_BIN_EXE_kubeonkube-lab"));
-    let second = Command::new(program).args(["up", "--machines-only"]).output().unwrap();
-    let said = String::from_utf8_lossy(&second.stderr);
-    assert!(!second.status.success() && said.contains("a lab is running already"), "{said}");
-}
