@@ -7,6 +7,7 @@ use anyhow::bail;
 
 use crate::{
     clean_command::{check, command, root},
+    doctor,
     stage::Stages,
 };
 
@@ -31,8 +32,12 @@ fn program() -> anyhow::Result<String> {
 
 /// The `lab` stage: boots a lab, runs its self-tests in it, ends it; then boots and ends labs and looks what they leave.
 pub(crate) fn test() -> anyhow::Result<()> {
+    // Whoever can't boot one at all needs no program that says so.
     if !cfg!(target_os = "linux") {
         return skipped("it needs Linux");
+    }
+    if !doctor::is_root() {
+        return skipped("it needs root");
     }
     let program = program()?;
     let lab = |words: &[&str]| check(lab_command(&program).args(words));

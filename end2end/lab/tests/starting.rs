@@ -21,6 +21,8 @@ fn command(words: &[&str]) -> Command {
 
 /// A boot of one machine that goes on, claimed.
 fn booting() -> Child {
+    // Nobody else's is taken for it.
+    assert!(matches!(Lab::attach(), Err(Error::NoLab)));
     let booter = command(&["up", "--machines-only", "--machines", "1"]).stderr(Stdio::null()).spawn().unwrap();
     lab::wait::until("the claim", PATIENCE, || {
         if Path::new("/run/kubeonkube-lab").exists() { Ok(()) } else { Err("there is none".to_owned()) }
