@@ -145,8 +145,10 @@ fn line_for(missing: &[&Need], old_go: bool) -> String {
         && old_go
     {
         *go = format!("{GO}/{OLD_GO}-backports golang-src/{OLD_GO}-backports");
+        // From the archive that this machine takes the release itself from.
         parts.push(format!(
-            "echo 'deb http://deb.debian.org/debian {OLD_GO}-backports main' > /etc/apt/sources.list.d/{OLD_GO}-backports.list"
+            "apt-get update && apt-get indextargets --format 'deb $(REPO_URI) {OLD_GO}-backports main' 'Codename: {OLD_GO}' 'Created-By: Packages' \
+             | head -n 1 > /etc/apt/sources.list.d/{OLD_GO}-backports.list"
         ));
     }
     if missing.iter().any(|need| need.package.is_empty()) {
@@ -224,7 +226,9 @@ mod tests {
         assert_eq!(line_for(&needs, false), format!("{install} golang-go iproute2 mmdebstrap"));
         let line = line_for(&needs, true);
         assert!(
-            line.starts_with("echo 'deb http://deb.debian.org/debian bookworm-backports main' > /etc/apt/"),
+            line.starts_with(
+                "apt-get update && apt-get indextargets --format 'deb $(REPO_URI) bookworm-backports main'"
+            ),
             "{line}"
         );
         let packages = "golang-go/bookworm-backports golang-src/bookworm-backports iproute2 mmdebstrap";
