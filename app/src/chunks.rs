@@ -20,7 +20,7 @@ use crate::{
     },
     login::SignInPage,
     operations::{NewOperationPage, OperationListPage},
-    run::{CancelForm, HostsTab, InputsTab, OutcomesTab, ReasonAlert, RunPage, Tab, TaskList},
+    run::{CancelForm, HostsTab, InputsTab, OutcomesTab, ReasonAlert, RunPage, TaskList},
     settings::SettingsPage,
 };
 
@@ -120,12 +120,10 @@ impl Page {
         }
     }
 
-    /// The files that a document asks for: the innermost page, which brings the others along, and the piece that is open.
+    /// The page whose file a document asks for: the innermost, which brings the others along.
     #[must_use]
-    pub fn early(path: &str, search: &str) -> Vec<Self> {
-        let page = Self::at(path).pop();
-        let piece = page.filter(|page| *page == Self::Run).and_then(|_| Tab::of(search).page());
-        page.into_iter().chain(piece).collect()
+    pub fn early(path: &str) -> Option<Self> {
+        Self::at(path).pop()
     }
 
     /// Loads its code.
@@ -216,9 +214,8 @@ mod tests {
         assert_eq!(chunks("/clusters/new"), ["register"]);
         assert_eq!(chunks("/operations/new/"), ["submit"]);
         assert_eq!(chunks("/operations/grow"), ["run"]);
-        let early = |path, search| Page::early(path, search).into_iter().map(Page::chunk).collect::<Vec<_>>();
-        assert_eq!(early("/clusters/prod/nodes", ""), ["cluster_nodes"]);
-        assert_eq!(early("/operations/grow", "tab=hosts"), ["run", "run_hosts_piece"]);
+        assert_eq!(Page::early("/clusters/prod/nodes"), Some(Page::ClusterNodes));
+        assert_eq!(Page::early("/operations/grow"), Some(Page::Run));
         assert!(chunks("/nowhere").is_empty());
     }
 }

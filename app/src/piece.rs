@@ -39,6 +39,8 @@ pub(crate) fn Piece(
     let code = RwSignal::new(Code::Asleep);
     // Else the page was there before the piece, and its place may still hold that of another page.
     let is_there = rendered && Owner::current_shared_context().is_some_and(|shared| shared.during_hydration());
+    // Once it had to live, what the server rendered is no longer so, whether its code came or not.
+    let lived = Memo::new(move |before: Option<&bool>| before == Some(&true) || lives.get());
     let tries = RwSignal::new(0);
     Effect::new(move |_| {
         if !is_there && let Some(place) = place.get() {
@@ -47,7 +49,8 @@ pub(crate) fn Piece(
     });
     Effect::new(move |_| {
         tries.track();
-        if !shown.get() || is_there && !lives.get() || matches!(code.get_untracked(), Code::Coming | Code::Here) {
+        let lived = lived.get();
+        if !shown.get() || is_there && !lived || matches!(code.get_untracked(), Code::Coming | Code::Here) {
             return;
         }
         code.set(Code::Coming);

@@ -24,10 +24,8 @@ pub fn shell(assets: &Assets) -> impl IntoView + use<> {
     let uri = use_context::<Parts>().map(|parts| parts.uri).unwrap_or_default();
     // The wasm and the page's part of it are asked for before the script that instantiates them has arrived. No preload link:
     // that would make browsers without JavaScript fetch them, too. The script looks into `early` first.
-    let files = Page::early(uri.path(), uri.query().unwrap_or_default())
-        .into_iter()
-        .filter_map(|page| assets.pages.get(page.chunk()));
-    let early: String = files.map(|file| format!("early[{file:?}]=fetch({file:?});")).collect();
+    let file = Page::early(uri.path()).and_then(|page| assets.pages.get(page.chunk()));
+    let early = file.map(|file| format!("early[{file:?}]=fetch({file:?});")).unwrap_or_default();
     let boot = format!(
         "const w=fetch({wasm:?}),early=globalThis.early={{}};{early}\
          import({js:?}).then(m=>m.default({{module_or_path:w}}).then(()=>m.hydrate()))"

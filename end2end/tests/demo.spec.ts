@@ -15,7 +15,7 @@ const UNPRIVILEGED = 65534;
 test.use({ storageState: NOBODY });
 
 test('a demo cluster runs facts.yml on this machine as an unprivileged user', async ({ page, browser }) => {
-  test.slow();
+  test.setTimeout(330_000);
   using home = new Folder('demo');
   const [dataDir, program] = [join(home.path, 'data'), join(home.path, 'kubeonkube')];
   mkdirSync(dataDir);

@@ -151,6 +151,20 @@ test.describe('a run', () => {
     await expect(task).toContainText('stopped');
   });
 
+  test('that ended while its tasks were out of sight shows how they ended', async ({ page, visit, kube }) => {
+    await makeCluster(kube, 'sight');
+    await runOwn(kube, 'sight', 'sight-1', waiting);
+    await visit('/operations/sight-1');
+    await expect(page.getByText('“Wait” runs on m1.')).toBeVisible({ timeout: 30_000 });
+    await visit('/operations/sight-1?tab=hosts');
+    await page.getByText('Cancel…').click();
+    await page.getByRole('button', { name: 'Stop the run' }).click();
+    await expect(phase(page, 'Cancelled')).toBeVisible({ timeout: 45_000 });
+    await expect(page.getByText(/^1 task · Log complete/)).toBeVisible();
+    await page.getByRole('navigation', { name: 'Parts of the run' }).getByRole('link', { name: 'Log' }).click();
+    await expect(tasks(page).getByRole('link', { name: 'Wait' })).toContainText('stopped');
+  });
+
   test('that is over brings no code for its tasks and its reason until they are used', async ({ page, visit, kube }) => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace(/-\w+\./, '.')));
@@ -206,6 +220,9 @@ test.describe('a run', () => {
     talker.say(2);
     await makeCluster(kube, 'pieces');
     await run(kube, 'pieces', 'pieces-1', { script: talker.script });
+    // What the server renders of a run that waits is no longer so when it has begun.
+    await visit('/operations/pieces-1');
+    await says(page, 2);
     const missing = /run_(tasks|cancel)_piece-/;
     await page.route(missing, (route) => route.fulfill({ status: 404, body: 'There is no such file.' }));
     await visit('/operations/pieces-1');

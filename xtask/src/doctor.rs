@@ -57,13 +57,13 @@ const NEEDS: &[Need] = &[
         what: "kubectl, or Go to build it",
         to_run: false,
         package: GO,
-        found: || on_path("kubectl") || on_path("go"),
+        found: || on_path("kubectl") || builds_go(),
     },
     Need {
         what: "Go 1.21 or newer (the lab's programs; where a distribution has only an older one: https://go.dev/doc/install)",
         to_run: false,
         package: GO,
-        found: || !boots_labs() || go_fetches_toolchains(),
+        found: || !boots_labs() || builds_go(),
     },
     Need {
         what: "pip (the lab's ansible)",
@@ -132,42 +132,55 @@ fn missing(purpose: For) -> Vec<&'static Need> {
 }
 
 fn install_line(missing: &[&Need]) -> String {
-    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-    line_for(missing, release.lines().any(|line| line == format!("VERSION_CODENAME={OLD_GO}")))
+    install_commands(missing).join(" && ")
 }
 
-fn line_for(missing: &[&Need], old_go: bool) -> String {
-    let mut packages: Vec<_> = missing.iter().map(|need| need.package.to_owned()).filter(|p| !p.is_empty()).collect();
-    packages.sort();
+fn install_commands(missing: &[&Need]) -> Vec<String> {
+    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    commands_for(missing, release.lines().any(|line| line == format!("VERSION_CODENAME={OLD_GO}")))
+}
+
+fn commands_for(missing: &[&Need], old_go: bool) -> Vec<String> {
+    const INSTALL: &str = "apt-get install -y --no-install-recommends";
+    let mut packages: Vec<_> = missing.iter().map(|need| need.package).filter(|package| !package.is_empty()).collect();
+    packages.sort_unstable();
     packages.dedup();
-    let mut parts = Vec::new();
-    if let Some(go) = packages.iter_mut().find(|package| *package == GO)
-        && old_go
-    {
-        *go = format!("{GO}/{OLD_GO}-backports golang-src/{OLD_GO}-backports");
-        // From the archive that this machine takes the release itself from.
-        parts.push(format!(
-            "apt-get update && apt-get indextargets --format 'deb $(REPO_URI) {OLD_GO}-backports main' 'Codename: {OLD_GO}' 'Created-By: Packages' \
-             | head -n 1 > /etc/apt/sources.list.d/{OLD_GO}-backports.list"
-        ));
-    }
+    let wants_newer_go = old_go && packages.contains(&GO);
+    packages.retain(|package| !(wants_newer_go && *package == GO));
+    let mut commands = Vec::new();
     if missing.iter().any(|need| need.package.is_empty()) {
-        parts.push("rustup target add wasm32-unknown-unknown".to_owned());
+        commands.push("rustup target add wasm32-unknown-unknown".to_owned());
     }
     if !packages.is_empty() {
-        parts.push(format!("apt-get update && apt-get install -y --no-install-recommends {}", packages.join(" ")));
+        commands.push(format!("apt-get update && {INSTALL} {}", packages.join(" ")));
     }
-    parts.join(" && ")
+    if wants_newer_go {
+        // From the archive that this machine takes the release itself from. One that has no backports must not stay behind: it
+        // would fail every later update.
+        let list = format!("/etc/apt/sources.list.d/{OLD_GO}-backports.list");
+        let source = format!("deb $(REPO_URI) {OLD_GO}-backports main");
+        commands.push(format!(
+            "( apt-get indextargets --format '{source}' 'Codename: {OLD_GO}' 'Created-By: Packages' | head -n 1 | grep . > {list} \
+             && apt-get update && {INSTALL} {GO}/{OLD_GO}-backports golang-src/{OLD_GO}-backports \
+             || {{ rm -f {list}; apt-get update; false; }} )"
+        ));
+    }
+    commands
 }
 
+/// Installs what can be; what can't be doesn't keep the others from it.
 fn install_missing(missing: &[&Need]) -> anyhow::Result<()> {
     let debian_root = Path::new("/etc/debian_version").exists() && is_root();
     if missing.iter().any(|need| !need.package.is_empty()) && !debian_root {
         bail!("packages are installed by themselves only as root on Debian; run:\n  {}", install_line(missing));
     }
-    let line = install_line(missing);
-    eprintln!("installing: {line}");
-    check(command("sh").args(["-c", &line]).env("DEBIAN_FRONTEND", "noninteractive"))
+    let mut done = Ok(());
+    for line in install_commands(missing) {
+        eprintln!("installing: {line}");
+        let installed = check(command("sh").args(["-c", &line]).env("DEBIAN_FRONTEND", "noninteractive"));
+        done = done.and(installed);
+    }
+    done
 }
 
 pub(crate) fn is_root() -> bool {
@@ -179,8 +192,8 @@ fn boots_labs() -> bool {
     cfg!(target_os = "linux") && is_root()
 }
 
-/// Since 1.21 Go fetches the toolchain that a build asks for.
-fn go_fetches_toolchains() -> bool {
+/// Whether there is a Go that can build what is built here: since 1.21 it fetches the toolchain that a build asks for.
+pub(crate) fn builds_go() -> bool {
     // `go version go1.26.8 linux/amd64`
     let said = output(command("go").arg("version").env("GOTOOLCHAIN", "local")).unwrap_or_default();
     version_of_go(&said).is_some_and(|version| version >= (1, 21))
@@ -219,26 +232,46 @@ mod tests {
     }
 
     #[test]
-    fn every_package_is_installed_once_and_go_from_where_it_is_new_enough() {
+    fn every_package_is_installed_once_and_a_newer_go_by_itself() {
         let needs = needs(&["mmdebstrap", GO, GO, "iproute2"]);
         let needs: Vec<_> = needs.iter().collect();
         let install = "apt-get update && apt-get install -y --no-install-recommends";
-        assert_eq!(line_for(&needs, false), format!("{install} golang-go iproute2 mmdebstrap"));
-        let line = line_for(&needs, true);
-        assert!(
-            line.starts_with(
-                "apt-get update && apt-get indextargets --format 'deb $(REPO_URI) bookworm-backports main'"
-            ),
-            "{line}"
+        assert_eq!(commands_for(&needs, false), [format!("{install} golang-go iproute2 mmdebstrap")]);
+        let commands = commands_for(&needs, true);
+        assert_eq!(commands[0], format!("{install} iproute2 mmdebstrap"));
+        assert!(commands[1].contains(&format!("{install} golang-go/bookworm-backports golang-src/bookworm-backports")));
+    }
+
+    #[test]
+    fn an_archive_without_backports_leaves_no_source_behind() {
+        let needs = needs(&[GO]);
+        let command = commands_for(&needs.iter().collect::<Vec<_>>(), true).remove(0);
+        let folder = tempfile::tempdir().unwrap();
+        let fake = folder.path().join("apt-get");
+        // Knows its archive, and can't update from the new source.
+        let script = format!(
+            "#!/bin/sh\necho \"$1\" >> {0}/asked\n[ \"$1\" = indextargets ] && echo 'deb http://archive bookworm-backports main' && exit\n\
+             [ ! -s {0}/list ]\n",
+            folder.path().display()
         );
-        let packages = "golang-go/bookworm-backports golang-src/bookworm-backports iproute2 mmdebstrap";
-        assert!(line.ends_with(&format!("&& {install} {packages}")), "{line}");
+        std::fs::write(&fake, script).unwrap();
+        std::fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let list = folder.path().join("list");
+        let command = command.replace("/etc/apt/sources.list.d/bookworm-backports.list", &list.to_string_lossy());
+        let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+        let status = std::process::Command::new("sh").args(["-c", &command]).env("PATH", path).status().unwrap();
+        assert!(!status.success());
+        assert!(!list.exists());
+        let asked = std::fs::read_to_string(folder.path().join("asked")).unwrap();
+        assert_eq!(asked.lines().collect::<Vec<_>>(), ["indextargets", "update", "update"]);
     }
 
     #[test]
     fn backports_are_for_go_alone() {
         let needs = needs(&["mmdebstrap"]);
-        assert!(!line_for(&needs.iter().collect::<Vec<_>>(), true).contains("backports"));
+        assert!(
+            commands_for(&needs.iter().collect::<Vec<_>>(), true).iter().all(|command| !command.contains("backports"))
+        );
     }
 
     #[test]

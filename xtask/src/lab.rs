@@ -81,7 +81,8 @@ fn boot(program: &str) -> anyhow::Result<()> {
     if status.success() {
         return Ok(());
     }
-    if ![Some(LACKS), Some(IN_THE_WAY)].contains(&status.code()) {
+    // Of one that was killed nobody knows how far it came; the next `up` tells what it left.
+    if ![None, Some(LACKS), Some(IN_THE_WAY)].contains(&status.code()) {
         tell(program);
         check(lab_command(program).args(["down", "--force"]))?;
     }

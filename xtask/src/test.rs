@@ -88,7 +88,7 @@ const KUBECTL_LINK: &str = "-s -w -X k8s.io/component-base/version.gitVersion=v1
 /// whatever kubectl is on the PATH.
 fn kubectl() -> anyhow::Result<Option<String>> {
     let built = root().join("target/tools/kubectl-1.34.4");
-    if !built.exists() && doctor::on_path("go") {
+    if !built.exists() && doctor::builds_go() {
         let module = root().join("end2end/kubectl");
         check(
             command("go")

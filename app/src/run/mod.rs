@@ -34,5 +34,4 @@ pub use outcomes::OutcomesTab;
 pub use page::RunPage;
 pub use reason::ReasonAlert;
 pub(crate) use sentences::count;
-pub(crate) use tabs::Tab;
 pub use task_tree::TaskList;

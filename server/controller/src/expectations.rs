@@ -33,6 +33,8 @@ pub(crate) enum Written {
 pub(crate) struct Expectations {
     written: Mutex<HashMap<String, (Written, Instant)>>,
     given_back: Notify,
+    /// Who gave a slot back since somebody asked.
+    givers: Mutex<HashSet<String>>,
 }
 
 impl Expectations {
@@ -52,9 +54,11 @@ impl Expectations {
         })
     }
 
-    /// Waits until a slot was given back that nothing came of.
-    pub(crate) async fn slot_given_back(&self) {
+    /// Waits until slots were given back that nothing came of, and `pause` longer; the uids of those who gave them back.
+    pub(crate) async fn slots_given_back(&self, pause: Duration) -> HashSet<String> {
         self.given_back.notified().await;
+        tokio::time::sleep(pause).await;
+        std::mem::take(&mut *self.givers.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Notes a write.
@@ -91,6 +95,8 @@ impl Drop for Slot<'_> {
     fn drop(&mut self) {
         if !self.uid.is_empty() {
             self.of.forget(&self.uid);
+            let mut givers = self.of.givers.lock().unwrap_or_else(PoisonError::into_inner);
+            givers.insert(std::mem::take(&mut self.uid));
             self.of.given_back.notify_one();
         }
     }

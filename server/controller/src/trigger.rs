@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::waiting::waited_for_slot;
 use crate::{history, references, turn};
 
-/// How long a slot that was given back stays empty, at most.
+/// After a slot was given back, before the next is asked: two that are refused would pass it on and on.
 const GIVEN_BACK: Duration = Duration::from_secs(1);
 
 /// The operations to reconcile: all of them once, then whom each change concerns, and who waits for a slot that was given back.
@@ -29,13 +29,14 @@ pub(crate) fn operations(
     stream::select(concerned, given_back).map(|name| ObjectRef::new(&name))
 }
 
-/// Nothing changes where nothing came of a slot, so those that were told to wait for one are looked at. After a pause: who
-/// gives it back may be one of them, and be refused each time.
+/// Nothing changes where nothing came of a slot, so the next of those that were told to wait for one is looked at. Not who gave it
+/// back: that one looks again by itself.
 fn given_back(ctx: Arc<Context>) -> impl Stream<Item = String> + Send {
     let names = stream::unfold(ctx, |ctx| async move {
-        ctx.expectations.slot_given_back().await;
-        tokio::time::sleep(GIVEN_BACK).await;
-        let waiting = ctx.stores.operations.state_filter(waited_for_slot);
+        let givers = ctx.expectations.slots_given_back(GIVEN_BACK).await;
+        let gave =
+            |operation: &ClusterOperation| operation.metadata.uid.as_ref().is_some_and(|uid| givers.contains(uid));
+        let waiting = ctx.stores.operations.state_filter(|operation| waited_for_slot(operation) && !gave(operation));
         Some((stream::iter(waiting_for_slots(&ctx, &waiting)), ctx))
     });
     names.flatten()

@@ -30,17 +30,18 @@ pub(crate) async fn missing(
     cluster: Option<Cluster>,
     refusal: &Refusal,
 ) -> Result<Action, Error> {
-    let age = operation
-        .metadata
-        .creation_timestamp
-        .as_ref()
-        .map_or(i64::MAX, |since| now().0.as_second() - since.0.as_second());
-    let patience = i64::try_from(ctx.config.patience.as_secs()).unwrap_or(i64::MAX);
-    if !refusal.may_pass() || age >= patience {
+    if !refusal.may_pass() || !is_young(ctx, operation) {
         return refuse(ctx, operation, cluster, refusal).await;
     }
+    let patience = ctx.config.patience.as_secs();
     wait(ctx, operation, INPUTS, &format!("{refusal} It is looked for until {patience} s after submission.")).await?;
     Ok(Action::requeue(INPUTS_AGAIN))
+}
+
+/// What is missing may still come.
+fn is_young(ctx: &Context, operation: &ClusterOperation) -> bool {
+    let age = operation.metadata.creation_timestamp.as_ref().map(|since| now().0.as_second() - since.0.as_second());
+    age.is_some_and(|age| age < i64::try_from(ctx.config.patience.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// It has said that it waits.
@@ -56,8 +57,9 @@ pub(crate) fn waited_for_slot(operation: &ClusterOperation) -> bool {
 /// Says that it waits for `--max-running`.
 pub(crate) async fn wait_for_slot(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
     ctx.want_slot();
-    if operation.status.as_ref().is_some_and(|status| status.reason.as_deref() == Some(INPUTS)) {
-        // It looks each second whether they are there, and says so already.
+    let missed_inputs = operation.status.as_ref().is_some_and(|status| status.reason.as_deref() == Some(INPUTS));
+    if missed_inputs && is_young(ctx, operation) {
+        // One word for both, as long as its inputs may still come: it asks for a slot to look for them.
         return Ok(Action::requeue(INPUTS_AGAIN));
     }
     let message = format!("It waits until fewer than {} operations run (--max-running).", ctx.config.max_running);

@@ -124,6 +124,9 @@ async fn who_waits_for_a_slot_and_can_not_be_started_does_not_ask_on_and_on() {
     let begun = Instant::now();
     eventually(async || (claims() > before + 3).then_some(())).await.expect("it is tried again");
     assert!(begun.elapsed() > Duration::from_secs(2), "three more in {:?}", begun.elapsed());
+    world.cluster("z").await;
+    world.submit("on-z", "z", "ok").await;
+    assert_eq!(phase(&world.finished("on-z").await), Phase::Succeeded, "others pass it");
     relay.allow();
     assert_eq!(phase(&world.finished("on-y").await), Phase::Succeeded);
 }
