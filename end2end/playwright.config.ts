@@ -3,12 +3,15 @@ import { defineConfig } from '@playwright/test';
 // One browser, the one of the machine: nothing is downloaded. Two workers, each with a server of its own.
 export default defineConfig({
   testDir: 'tests',
-  timeout: 60_000,
-  expect: { timeout: 15_000 },
+  // A stage clears the folder that it writes to, and must leave the other's traces.
+  outputDir: `test-results/${process.env.KUBEONKUBE_IN_PARTS ? 'released' : 'browser'}`,
+  // Deadlines, not pauses: generous, so that a machine that is busy or slow says the same as a quick one.
+  timeout: 120_000,
+  expect: { timeout: 30_000 },
   workers: 2,
   fullyParallel: false,
   retries: 0, // a flaky test is a bug to find
-  reporter: [['list']],
+  reporter: [['list'], ['./fixtures/failed.ts']],
   use: {
     viewport: { width: 1440, height: 900 },
     trace: 'retain-on-failure',

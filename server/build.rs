@@ -9,8 +9,10 @@ fn main() {
         println!("cargo:warning=cannot make {}: {error}", site.display());
     }
     println!("cargo:rerun-if-changed=build.rs");
-    // In dev the files are read from disk when asked for; only a release holds them.
-    if env::var("PROFILE").is_ok_and(|profile| profile == "release") {
+    // In dev the files are read from disk when asked for; only a release holds them, and a build that is tested in its place.
+    if env::var("PROFILE").is_ok_and(|profile| profile == "release")
+        || env::var_os("CARGO_FEATURE_EMBED_ASSETS").is_some()
+    {
         println!("cargo:rerun-if-changed={}", site.display());
     }
 }

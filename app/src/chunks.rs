@@ -137,7 +137,7 @@ impl Page {
     }
 
     /// Whether its code is there.
-    pub(crate) fn is_here(self) -> bool {
+    fn is_here(self) -> bool {
         cfg!(not(feature = "split")) || HERE.load(Ordering::Relaxed) & (1 << self as u32) != 0
     }
 

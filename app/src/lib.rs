@@ -32,6 +32,8 @@ pub mod session;
 mod settings;
 mod shell;
 pub mod ui;
+mod wait;
+mod words;
 
 pub use app::App;
 pub use failure::Failure;

@@ -34,6 +34,18 @@ async fn an_uploaded_key_wins_over_a_pasted_one() {
 }
 
 #[tokio::test]
+async fn what_is_wrong_with_a_key_is_told_where_it_was_given() {
+    let fake = Fake { registration: Err(Problem::field("ssh_key", "This is no text.")), ..Fake::default() };
+    for function in ["review_cluster", "register_cluster"] {
+        for (given, field) in [("ssh_key=x&ssh_key_file=", "ssh_key"), ("ssh_key=&ssh_key_file=x", "ssh_key_file")] {
+            let page = submit(&fake, function, &format!("name=prod&ssh=paste&{given}")).await;
+            let problem: Problem = serde_json::from_str(&page.html).unwrap();
+            assert_eq!(problem, Problem::field(field, "This is no text."), "{function}, {given}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn fifty_machines_arrive_in_their_order() {
     let fake = Fake::default();
     let rows: String = (0..50).map(|n| format!("&machines%5B{n}%5D%5Bname%5D=node{n}")).collect();
@@ -42,6 +54,15 @@ async fn fifty_machines_arrive_in_their_order() {
     let called = fake.calls.lock().unwrap().join("");
     let places: Vec<_> = (0..50).map(|n| called.find(&format!("\"node{n}\"")).expect("every row arrives")).collect();
     assert!(places.is_sorted());
+}
+
+#[tokio::test]
+async fn the_first_run_is_a_ping_without_a_review() {
+    let fake = Fake::default();
+    let page = submit(&fake, "run_ping", "cluster=prod-fra").await;
+    assert!(page.location.is_some_and(|at| at.starts_with("/operations/")));
+    let called = fake.calls.lock().unwrap().join("");
+    assert!(called.contains("cluster: \"prod-fra\"") && called.contains("action: \"ping.yml\""), "{called}");
 }
 
 #[tokio::test]
@@ -79,6 +100,8 @@ async fn a_signed_out_person_changes_nothing() {
         ("review_cluster", "name=prod"),
         ("save_change", "cluster=a&document=inventory&version=1&text=x"),
         ("review_change", "cluster=a&document=inventory&version=1&text=x"),
+        ("run_ping", "cluster=a"),
+        ("scan_host_keys", "cluster=a&document=host_keys&version="),
         ("unregister_cluster", "cluster=a&confirm=a"),
         ("set_theme", "theme=dark"),
     ];

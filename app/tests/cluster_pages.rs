@@ -2,9 +2,13 @@
 
 mod fake;
 
-use api::{Problem, cluster::Health, operation::Phase};
+use api::{
+    Problem,
+    cluster::{Health, NodeResults},
+    operation::Phase,
+};
 use axum::http::StatusCode;
-use fake::{Fake, cluster, list, operation, page, page_with};
+use fake::{Fake, cluster, list, operation, page, page_with, submit};
 use kubeonkube_app::{FormAnswer, FormReturn};
 use leptos::prelude::provide_context;
 
@@ -176,7 +180,8 @@ async fn after_registering_the_public_key_and_the_first_run_are_offered_once() {
     page(&fake, "/clusters/prod-fra?registered=1")
         .await
         .shows("ssh-ed25519 AAAApublic prod-fra")
-        .shows("href=\"/operations/new?cluster=prod-fra&amp;action=ping.yml\"");
+        .shows("value=\"run_ping\"")
+        .shows("Scan and confirm the machines");
     page(&fake, "/clusters/prod-fra").await.hides("AAAApublic");
 }
 
@@ -197,6 +202,21 @@ async fn nodes_are_filtered_by_the_url() {
     page(&fake, "/clusters/prod-fra/nodes").await.shows("fra-cp1").shows("fra-w1").shows("ops@10.0.0.11:22");
     page(&fake, "/clusters/prod-fra/nodes?role=node").await.hides(">fra-cp1<").shows("fra-w1");
     page(&fake, "/clusters/prod-fra/nodes?q=zzz").await.shows("No host matches");
+}
+
+#[tokio::test]
+async fn a_host_without_a_result_is_told_of_truly() {
+    let mut fake = Fake::default();
+    let nodes = fake.nodes.as_mut().unwrap();
+    nodes.nodes[0].last_result = None;
+    for (results, words) in [
+        (NodeResults::NoRun, "Not in a run yet"),
+        (NodeResults::NewestRun, "Not in the newest run"),
+        (NodeResults::Unknown, "Not known now"),
+    ] {
+        fake.nodes.as_mut().unwrap().results = results;
+        page(&fake, "/clusters/prod-fra/nodes").await.shows(words);
+    }
 }
 
 #[tokio::test]
@@ -335,11 +355,83 @@ async fn a_reviewed_change_shows_its_words_and_its_lines_and_can_be_saved() {
 }
 
 #[tokio::test]
+async fn what_the_machines_show_is_compared_before_it_is_saved() {
+    let there = page(&Fake::default(), "/clusters/prod-fra/configuration?show=ssh").await;
+    there.shows("None confirmed").shows("value=\"scan_host_keys\"").hides("Fingerprint</th>");
+    let fake = Fake::default();
+    let answer =
+        submit(&fake, "scan_host_keys", "cluster=prod-fra&document=host_keys&version=7&text=typed%0D%0A").await;
+    assert_eq!(fake.calls.lock().unwrap().last().unwrap(), "scan prod-fra 7 \"typed\\n\"");
+    let back = move || {
+        provide_context(FormAnswer {
+            form: "scan_host_keys".into(),
+            values: vec![("document".into(), "host_keys".into()), ("text".into(), "typed\n".into())],
+            answer_json: answer.html.clone(),
+        });
+    };
+    let page = page_with(&Fake::default(), "/clusters/prod-fra/configuration?show=ssh", back).await;
+    page.shows("shows another key than the confirmed one")
+        .shows("only keys that the record marks as revoked")
+        .shows("[10.0.0.1]:2222")
+        .shows("SHA256:shown")
+        .shows("[10.0.0.1]:2222 ssh-ed25519 AAAAshown\n</textarea>")
+        .shows("value=\"save_change\"")
+        .hides("value=\"scan_host_keys\"");
+}
+
+#[tokio::test]
+async fn a_record_of_host_keys_that_cannot_be_used_is_not_said_to_be_none() {
+    let mut fake = Fake::default();
+    let record = fake.configuration.as_mut().unwrap().ssh.host_keys.as_mut().unwrap();
+    record.document.problem = Some("ConfigMap kubeonkube/prod-fra-known-hosts has no key known_hosts.".into());
+    let page = page(&fake, "/clusters/prod-fra/configuration?show=ssh").await;
+    page.shows("On record, but not readable")
+        .shows("Not all of this record can")
+        .shows("has no key known_hosts")
+        .hides("None confirmed");
+}
+
+#[tokio::test]
+async fn host_keys_that_may_not_be_read_are_not_said_to_be_none() {
+    let mut fake = Fake::default();
+    fake.configuration.as_mut().unwrap().ssh.host_keys = None;
+    let page = page(&fake, "/clusters/prod-fra/configuration?show=ssh").await;
+    page.shows("You may not read them").hides("None confirmed").hides("value=\"scan_host_keys\"");
+}
+
+#[tokio::test]
+async fn saved_is_said_until_something_else_is_submitted() {
+    let path = "/clusters/prod-fra/configuration?saved=43";
+    let fake = Fake::default();
+    page(&fake, path).await.shows("Saved. Nothing has run on the machines yet.");
+    let values = || vec![("document".to_owned(), "inventory".to_owned()), ("text".to_owned(), "all: {}".to_owned())];
+    let conflict = move || FormReturn {
+        form: "save_change".into(),
+        values: values(),
+        problem: Problem::Conflict {
+            what: "The inventory of prod-fra".into(),
+            theirs: "theirs: 1\n".into(),
+            yours: "mine: 1\n".into(),
+            version: "44".into(),
+        },
+    };
+    let refused = page_with(&fake, path, move || provide_context(conflict())).await;
+    refused.shows("was changed by somebody else").hides("Saved. Nothing has run");
+    let review = move || FormAnswer {
+        form: "review_change".into(),
+        values: values(),
+        answer_json: serde_json::to_string(&fake::change()).unwrap(),
+    };
+    page_with(&fake, path, move || provide_context(review())).await.hides("Saved. Nothing has run");
+}
+
+#[tokio::test]
 async fn unregistering_says_what_happens_first() {
     page(&Fake::default(), "/clusters/prod-fra/unregister")
         .await
         .shows("The machines are not touched")
         .shows("Type “prod-fra” to confirm")
+        .shows("While an operation runs or waits, this is refused.")
         .shows("value=\"unregister_cluster\"");
 }
 

@@ -83,12 +83,23 @@ async fn running_again_fills_the_form_in_as_it_was() {
     page.shows("value=\"w1\"").shows("-e\nmotd=two words").shows("value=\"360\"").shows(">ping.yml</textarea>");
 }
 
+/// A run of a script of three lines.
+fn script() -> Fake {
+    let mut script = run("script-1", Phase::Failed);
+    (script.source, script.row.action, script.row.script) = ("shell, builtin".into(), "uptime".into(), true);
+    script.action = "#!/bin/bash\nuptime\nfree -m\n".into();
+    Fake { run: Ok(script), ..Fake::default() }
+}
+
+#[tokio::test]
+async fn all_of_a_script_is_among_the_inputs_of_its_run() {
+    let page = page(&script(), "/operations/script-1?tab=inputs").await;
+    page.shows("Script on prod").shows("#!/bin/bash\nuptime\nfree -m\n<!></pre>");
+}
+
 #[tokio::test]
 async fn running_a_script_again_fills_in_all_of_it() {
-    let mut script = run("script-1", Phase::Failed);
-    (script.source, script.row.action) = ("shell, builtin".into(), "uptime".into());
-    script.action = "#!/bin/bash\nuptime\nfree -m\n".into();
-    let fake = Fake { run: Ok(script), ..Fake::default() };
+    let fake = script();
     page(&fake, "/operations/new?again=script-1").await.shows("#!/bin/bash\nuptime\nfree -m\n</textarea>");
 }
 

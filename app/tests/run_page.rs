@@ -116,6 +116,26 @@ async fn tasks_have_their_results_and_lead_to_their_line() {
 }
 
 #[tokio::test]
+async fn the_hosts_of_a_running_action_are_not_told_by_the_recap_of_its_hook() {
+    let mut fake = Fake { run: Ok(run("grow-1", Phase::Running)), ..Fake::default() };
+    let ok = HostStats { ok: 1, ..Default::default() };
+    fake.record.events = events(vec![
+        (0, EventBody::StepStart { step: 1, role: StepRole::Pre, title: "ping.yml".into() }),
+        (0, EventBody::Stats { hosts: [("w1".into(), ok), ("w2".into(), ok)].into() }),
+        (0, EventBody::StepEnd { step: 1, rc: 0 }),
+        (0, EventBody::StepStart { step: 2, role: StepRole::Main, title: "upgrade.yml".into() }),
+        (0, EventBody::PlayStart { play: 1, name: "Workers".into() }),
+        (0, task(1, "Install")),
+        (0, starts(1, "w2")),
+        (0, ends(1, "w2", HostResult::Failed, Some("No space left on device"))),
+    ]);
+    let page = page(&fake, "/operations/grow-1?tab=hosts").await;
+    page.shows("Results so far").hides("Recap of every host");
+    let hosts = &page.html[page.html.find("Results so far").unwrap()..];
+    assert!(hosts.find("w2").unwrap() < hosts.find("w1").unwrap(), "w2 failed");
+}
+
+#[tokio::test]
 async fn hosts_have_a_recap_and_those_with_trouble_come_first() {
     let page = page(&a_failed_run(), "/operations/grow-1?tab=hosts").await;
     page.shows("Recap of every host");
@@ -186,9 +206,9 @@ async fn cancelling_calls_the_backend_and_leads_back() {
 #[tokio::test]
 async fn a_disabled_cancel_says_why() {
     let mut detail = run("ping-1", Phase::Running);
-    detail.cancel = Err("It is being cancelled: the running task is brought to its end.".into());
+    detail.cancel = Err("It is being cancelled: no new task starts, what runs is interrupted.".into());
     let page = page(&Fake { run: Ok(detail), ..Fake::default() }, "/operations/ping-1").await;
-    page.shows("It is being cancelled: the running task is brought to its end.")
+    page.shows("It is being cancelled: no new task starts, what runs is interrupted.")
         .shows("disabled")
         .hides("Stop this run?");
 }

@@ -1,4 +1,4 @@
-// `--demo`, as somebody without privileges: a real run on this very machine in two clicks.
+// `--demo`, as somebody without privileges: real runs on this very machine, the first in two clicks.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -26,21 +26,35 @@ test('a demo cluster runs facts.yml on this machine as an unprivileged user', as
   const under = root ? ['setpriv', `--reuid=${UNPRIVILEGED}`, `--regid=${UNPRIVILEGED}`, '--clear-groups'] : [];
   if (root) chownSync(dataDir, UNPRIVILEGED, UNPRIVILEGED);
   await using server = await Server.start({ dataDir, program, under, more: ['--demo'], env: { HOME: dataDir, ...ansibleFor(under) } });
-  await runsFacts(page, server);
+  await signIn(page, server.anotherLink());
+  await openDemo(page);
+  await page.getByRole('button', { name: 'Run ping.yml' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('ping.yml on demo');
+  await expect(phase(page, 'Succeeded')).toBeVisible({ timeout: 150_000 });
+  await page.goto(`${server.url}/clusters`);
+  await runsFacts(page);
   const plain = await browser.newContext({ javaScriptEnabled: false });
-  await runsFacts(await plain.newPage(), server, true);
+  const noScript = await plain.newPage();
+  await signIn(noScript, server.anotherLink());
+  await runsFacts(noScript, true);
   await plain.close();
 });
 
-/** Signs in, and runs `facts.yml` in two clicks; `plain`: without JavaScript. */
-async function runsFacts(page: Page, server: Server, plain = false): Promise<void> {
-  await page.goto(server.anotherLink());
+async function signIn(page: Page, link: string): Promise<void> {
+  await page.goto(link);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('rowheader', { name: 'demo', exact: true }).getByRole('link').click();
+}
+
+const openDemo = (page: Page) => page.getByRole('rowheader', { name: 'demo', exact: true }).getByRole('link').click();
+
+/** Runs `facts.yml` through the form; `plain`: without JavaScript. */
+async function runsFacts(page: Page, plain = false): Promise<void> {
+  await openDemo(page);
   await page.getByRole('link', { name: 'Run an operation' }).click();
   await page.getByText('Gather facts').click();
   await page.getByRole('button', { name: 'Review' }).click();
   await page.getByRole('button', { name: 'Submit' }).click();
+  await expect(page).toHaveURL(/\/operations\/(?!new)[a-z0-9-]+$/);
   await expect(async () => {
     if (plain) await page.reload();
     await expect(phase(page, 'Succeeded')).toBeVisible({ timeout: plain ? 1000 : 150_000 });

@@ -1,41 +1,49 @@
 // Every page: axe finds nothing in light and dark, nothing scrolls sideways on a phone, and all of it reads without JavaScript.
-import type { Page } from '@playwright/test';
-import { NOBODY, accessible, expect, test } from '../fixtures/console.ts';
+import { NOBODY, expect, test } from '../fixtures/console.ts';
 import { localHosts, makeCluster, run, runOwn } from '../fixtures/objects.ts';
 import type { Kube } from '../fixtures/kube.ts';
+import { isRight } from '../fixtures/looks.ts';
 
-/** Path and heading of every page, and of every state of one that looks different. */
-const PAGES: [string, string][] = [
-  ['/clusters', 'Clusters'],
-  ['/clusters?q=nothing-matches', 'Clusters'],
-  ['/clusters/new', 'Register a cluster'],
-  ['/clusters/pages', 'pages'],
-  ['/clusters/pages?registered=1', 'pages'],
-  ['/clusters/pages/nodes', 'pages'],
-  ['/clusters/pages/nodes?q=nothing-matches', 'pages'],
-  ['/clusters/pages/operations', 'pages'],
-  ['/clusters/pages/configuration', 'pages'],
-  ['/clusters/pages/configuration?show=variables', 'pages'],
-  ['/clusters/pages/configuration?show=ssh', 'pages'],
-  ['/clusters/pages/unregister', 'pages'],
-  ['/clusters/pages-broken', 'pages-broken'],
-  ['/clusters/pages-broken/nodes', 'pages-broken'],
-  ['/operations', 'Operations'],
-  ['/operations?phase=cancelled&q=nothing-matches', 'Operations'],
-  ['/operations/new', 'Run an operation'],
-  ['/operations/pages-facts', 'facts.yml on pages'],
-  ['/operations/pages-facts?tab=hosts', 'facts.yml on pages'],
-  ['/operations/pages-facts?tab=results', 'facts.yml on pages'],
-  ['/operations/pages-facts?tab=inputs', 'facts.yml on pages'],
-  ['/operations/pages-failed', 'play.yml on pages'],
-  ['/operations/pages-script', /./.source],
-  ['/settings', 'Settings'],
+const LONG = 'a-host-with-a-rather-long-name.example.com';
+
+/** Path, heading and some of the content of every page, and of every state of one that looks different. */
+const PAGES: [string, string, string | RegExp][] = [
+  ['/clusters', 'Clusters', 'pages-broken'],
+  ['/clusters?q=nothing-matches', 'Clusters', 'No cluster matches'],
+  ['/clusters/new', 'Register a cluster', 'Generate a new key pair'],
+  ['/clusters/pages', 'pages', /Succeeded\s*facts\.yml/],
+  ['/clusters/pages?registered=1', 'pages', 'pages is registered'],
+  ['/clusters/pages/nodes', 'pages', LONG],
+  ['/clusters/pages/nodes?q=nothing-matches', 'pages', 'No host matches'],
+  ['/clusters/pages/operations', 'pages', 'task “Check”: no room'],
+  ['/clusters/pages/configuration', 'pages', LONG],
+  ['/clusters/pages/configuration?show=variables', 'pages', 'kube_version: 1.34.4'],
+  ['/clusters/pages/configuration?show=ssh', 'pages', 'SSH'],
+  ['/clusters/pages/unregister', 'pages', 'The machines are not touched'],
+  ['/clusters/pages-broken', 'pages-broken', 'hosts.yml'],
+  ['/clusters/pages-broken/nodes', 'pages-broken', 'The inventory can\'t be read'],
+  ['/operations', 'Operations', 'task “Check”: no room'],
+  ['/operations?phase=cancelled&q=nothing-matches', 'Operations', 'No operation matches'],
+  ['/operations/new', 'Run an operation', 'Gather facts'],
+  ['/operations/pages-facts', 'facts.yml on pages', `ok: [${LONG}]`],
+  ['/operations/pages-facts?tab=hosts', 'facts.yml on pages', LONG],
+  ['/operations/pages-facts?tab=results', 'facts.yml on pages', 'GiB'],
+  ['/operations/pages-facts?tab=inputs', 'facts.yml on pages', 'kube_version: 1.34.4'],
+  ['/operations/pages-failed', 'play.yml on pages', 'no room'],
+  ['/operations/pages-script', /./.source, 'red green yellow'],
+  ['/settings', 'Settings', 'standalone'],
 ];
-const LOST: string[] = ['/nowhere', '/clusters/not-there', '/clusters/not-there/nodes', '/operations/not-there'];
+/** What is not there, and the words for it. */
+const LOST: [string, string][] = [
+  ['/nowhere', 'There is no such page'],
+  ['/clusters/not-there', 'There is no cluster called “not-there”'],
+  ['/clusters/not-there/nodes', 'There is no cluster called “not-there”'],
+  ['/operations/not-there', 'There is no operation called “not-there”'],
+];
 
 /** What the pages show. */
 async function furnish(kube: Kube): Promise<void> {
-  await makeCluster(kube, 'pages', { hosts: localHosts('m1', 'a-host-with-a-rather-long-name.example.com'), variables: 'kube_version: 1.34.4\n' });
+  await makeCluster(kube, 'pages', { hosts: localHosts('m1', LONG), variables: 'kube_version: 1.34.4\n' });
   await makeCluster(kube, 'pages-broken', { hosts: 'all: [oops\n' });
   await run(kube, 'pages', 'pages-facts', { playbook: 'facts.yml' });
   await runOwn(kube, 'pages', 'pages-failed', '- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Check\n      ansible.builtin.fail: {msg: "no room"}\n');
@@ -43,46 +51,24 @@ async function furnish(kube: Kube): Promise<void> {
   for (const name of ['pages-facts', 'pages-failed', 'pages-script']) await kube.ended(name);
 }
 
-const DESK = { width: 1440, height: 900 };
-const PHONE = { width: 375, height: 740 };
-
-/** Nothing of the page sticks out at the side, and if so, what. */
-async function fits(page: Page): Promise<void> {
-  const out = () => page.evaluate(() => {
-    const { scrollWidth, clientWidth } = document.documentElement;
-    if (scrollWidth <= clientWidth) return '';
-    const scrolls = (node: Element | null): boolean => node !== null && node !== document.body && (/auto|scroll|hidden|clip/.test(getComputedStyle(node).overflowX) || scrolls(node.parentElement));
-    const wide = [...document.querySelectorAll('body *')].filter((node) => node.getBoundingClientRect().right > clientWidth + 1 && !scrolls(node.parentElement));
-    return `${scrollWidth} > ${clientWidth}: ${wide.slice(0, 5).map((node) => `${node.tagName}.${node.className}`).join(', ')}`;
-  });
-  await expect.poll(out).toBe('');
-}
-
 // Each worker takes the next page.
 test.describe.configure({ mode: 'parallel' });
 
-/** Right as it stands: for axe, and nothing sticks out, at a desk and on a phone. */
-async function isRight(page: Page): Promise<void> {
-  for (const size of [DESK, PHONE]) {
-    await page.setViewportSize(size);
-    await fits(page);
-    await accessible(page);
-  }
-}
-
-for (const [path, heading] of PAGES) {
+for (const [path, heading, content] of PAGES) {
   test(`${path} is accessible and fits a phone`, async ({ page, visit, kube }) => {
     await furnish(kube);
     await visit(path);
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(new RegExp(heading));
+    await expect(page.getByRole('main')).toContainText(content);
     await isRight(page);
   });
 }
 
 test('what is not there is told on pages like all others', async ({ page }) => {
-  for (const path of LOST) {
+  for (const [path, words] of LOST) {
     await page.goto(path);
     await expect(page.getByRole('heading', { level: 1 }), path).toBeVisible();
+    await expect(page.getByText(words).first(), path).toBeVisible();
     await isRight(page);
   }
 });
@@ -141,16 +127,18 @@ test.describe('without JavaScript', () => {
 
   test('every page reads', async ({ page, kube }) => {
     await furnish(kube);
-    for (const [path, heading] of PAGES) {
+    for (const [path, heading, content] of PAGES) {
       const answer = await page.goto(path);
       expect(answer!.status(), path).toBe(200);
       await expect(page.getByRole('heading', { level: 1 }), path).toHaveText(new RegExp(heading));
       await expect(page).toHaveTitle(/ · kubeonkube$/);
+      await expect(page.getByRole('main'), path).toContainText(content);
     }
-    for (const path of LOST) {
+    for (const [path, words] of LOST) {
       const answer = await page.goto(path);
       expect(answer!.status(), path).toBe(404);
       await expect(page.getByRole('heading', { level: 1 }), path).toBeVisible();
+      await expect(page.getByText(words).first(), path).toBeVisible();
     }
   });
 });

@@ -15,14 +15,20 @@ test.beforeEach(async ({ page }) => {
 
 const heading = (name: string) => ({ level: 1, name, exact: true }) as const;
 
-test('the old page stays until the code of the next one is there', async ({ page, visit }) => {
-  await visit('/clusters');
+/** Answers requests for these files only after `go`. */
+async function hold(page: Page, files: string | RegExp): Promise<() => void> {
   let go = () => {};
   const held = new Promise<void>((resolve) => (go = resolve));
-  await page.route('**/assets/settings-*.bin', async (route) => {
+  await page.route(files, async (route) => {
     await held;
     await route.continue();
   });
+  return go;
+}
+
+test('the old page stays until the code of the next one is there', async ({ page, visit }) => {
+  await visit('/clusters');
+  const go = await hold(page, '**/assets/settings-*.bin');
   const asked = page.waitForRequest('**/assets/settings-*.bin');
   await page.getByRole('link', { name: 'Settings' }).click();
   await asked;
@@ -119,23 +125,12 @@ test.describe('a run', () => {
   const waiting = '- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Wait\n      ansible.builtin.command: sleep 600\n';
   const tasks = (page: Page) => page.getByRole('navigation', { name: 'Tasks' });
 
-  /** Answers requests for these files only after `go`. */
-  async function hold(page: Page, files: string | RegExp): Promise<() => void> {
-    let go = () => {};
-    const held = new Promise<void>((resolve) => (go = resolve));
-    await page.route(files, async (route) => {
-      await held;
-      await route.continue();
-    });
-    return go;
-  }
-
   test('is alive before the code of its task list has come, which then takes its place', async ({ page, visit, kube }) => {
     await makeCluster(kube, 'tasks');
     await runOwn(kube, 'tasks', 'tasks-1', waiting);
     const go = await hold(page, '**/assets/run_tasks_piece-*.bin');
     await visit('/operations/tasks-1');
-    await expect(page.getByText('“Wait” runs on m1.')).toBeVisible({ timeout: 30_000 });
+    await expect(page.getByText('“Wait” runs on m1.')).toBeVisible();
     await page.reload();
     await alive(page);
     const task = tasks(page).getByRole('link', { name: 'Wait' });
@@ -155,7 +150,7 @@ test.describe('a run', () => {
     await makeCluster(kube, 'sight');
     await runOwn(kube, 'sight', 'sight-1', waiting);
     await visit('/operations/sight-1');
-    await expect(page.getByText('“Wait” runs on m1.')).toBeVisible({ timeout: 30_000 });
+    await expect(page.getByText('“Wait” runs on m1.')).toBeVisible();
     await visit('/operations/sight-1?tab=hosts');
     await page.getByText('Cancel…').click();
     await page.getByRole('button', { name: 'Stop the run' }).click();

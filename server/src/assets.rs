@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use rust_embed::RustEmbed;
 use serde::Deserialize;
 
-/// In dev the files are read from disk when asked for; a release holds them.
+/// In dev the files are read from disk when asked for; a release holds them, as a build with the feature `embed-assets` does.
 #[derive(RustEmbed)]
 #[folder = "../target/site"]
 struct Embedded;

@@ -84,7 +84,7 @@ pub struct ServeArgs {
     /// The Kubernetes cluster that this pod runs in.
     #[arg(long, group = "kubernetes")]
     pub in_cluster: bool,
-    /// Operations that may run at the same time, over all clusters.
+    /// Operations that may run at the same time, over all clusters; each server counts for itself.
     #[arg(long, value_name = "N", default_value_t = 20, env = "KUBEONKUBE_MAX_RUNNING")]
     pub max_running: usize,
     /// How the log is written (to standard error). RUST_LOG says how much.

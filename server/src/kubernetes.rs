@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
@@ -110,10 +111,37 @@ impl Connected {
         self.embedded.as_ref().map(|embedded| embedded.kubeconfig.as_path())
     }
 
+    /// What tells the API from others: where people's tokens are sent, by which way, and who vouches for what answers there.
+    /// Behind one address (a tunnel) there may be one cluster today and another tomorrow.
+    pub(crate) fn told_apart(&self) -> String {
+        let Some(config) = &self.config else { return "standalone".into() };
+        let Config { cluster_url, proxy_url, tls_server_name, root_cert, .. } = config;
+        let authorities: Vec<_> = root_cert.iter().flatten().map(|cert| BASE64_STANDARD.encode(cert)).collect();
+        format!("{cluster_url} {proxy_url:?} {tls_server_name:?} {authorities:?}")
+    }
+
     /// After everybody who asks has ended.
     pub(crate) async fn close(self) {
         if let Some(Embedded { api, .. }) = self.embedded {
             api.close().await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_api_is_told_from_others_by_its_address_the_way_there_and_its_authority() {
+        let told = |change: fn(&mut Config)| {
+            let mut config = Config::new("https://127.0.0.1:6443".parse().unwrap());
+            change(&mut config);
+            remote(config, "in a test").unwrap().told_apart()
+        };
+        let plain = told(|_| ());
+        assert_eq!(plain, told(|_| ()));
+        assert_ne!(plain, told(|config| config.cluster_url = "https://127.0.0.1:6444".parse().unwrap()));
+        assert_ne!(plain, told(|config| config.tls_server_name = Some("another".into())));
     }
 }

@@ -20,9 +20,6 @@ use crate::{
 /// The image of an operation where a person names none: ours, of this version.
 const IMAGE: &str = concat!("ghcr.io/clay-wangzhi/kubeonkube-runner:v", env!("CARGO_PKG_VERSION"));
 
-/// How long a run may take where its operation doesn't say.
-const DEADLINE: Duration = Duration::from_hours(6);
-
 /// Starts them; what they offer to pages.
 pub(crate) fn start(
     settings: &Settings,
@@ -35,7 +32,6 @@ pub(crate) fn start(
     let standalone = settings.kubernetes == Kubernetes::Standalone;
     let config = controller::Config {
         max_running: settings.max_running,
-        default_deadline: DEADLINE,
         controller_namespace: namespace.clone(),
         ..controller::Config::default()
     };
@@ -57,7 +53,9 @@ pub(crate) fn start(
 
     let readers: Arc<dyn runlog::Readers> =
         if standalone { Arc::new(runlog::Everybody) } else { Arc::new(AsTheConsole(console.clone())) };
-    let options = runlog::Options { dir: settings.data_dir.join("logs"), readers };
+    let unread = running.unread_operations.clone();
+    let is_unread: runlog::IsUnread = Arc::new(move |name| unread.contains(name));
+    let options = runlog::Options { dir: settings.data_dir.join("logs"), readers, is_unread };
     let (runs, collecting) = runlog::start(client, options, running.operations.clone(), stop.clone());
     console.ask_runs(runs.clone());
     let gate = readiness.awaits("clusters and operations");

@@ -71,7 +71,7 @@ pub async fn serve(settings: &Settings, stop: CancellationToken) -> Result<(), S
     let (sign_in, token) = sign_in(settings, &connected)?;
     let site = Site::embedded();
     let web = Arc::new(Web {
-        sessions: Sessions::open(&settings.data_dir, settings.public_url.as_ref().is_some_and(|url| url.https))?,
+        sessions: sessions(settings, &connected)?,
         sign_in,
         origin: settings.public_url.clone().map_or(OurOrigin::Loopback, OurOrigin::Public),
         pages: pages::console(backend.clone(), &site),
@@ -142,6 +142,15 @@ async fn answer(
 fn address(settings: &Settings, listener: &TcpListener) -> Result<String, ServeError> {
     let bound = listener.local_addr().map_err(|error| ServeError::Listen("--listen", settings.listen, error))?;
     Ok(settings.public_url.as_ref().map_or_else(|| format!("http://{bound}"), ToString::to_string))
+}
+
+/// The sessions of those who signed in to this very API.
+fn sessions(settings: &Settings, connected: &Connected) -> Result<Sessions, SessionError> {
+    Sessions::open(
+        &settings.data_dir,
+        &connected.told_apart(),
+        settings.public_url.as_ref().is_some_and(|url| url.https),
+    )
 }
 
 fn sign_in(settings: &Settings, connected: &Connected) -> Result<(SignIn, Option<String>), ServeError> {

@@ -8,6 +8,7 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::Path,
     process::{Child, Command, Output, Stdio},
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -38,6 +39,7 @@ fn text(bytes: &[u8]) -> String {
 /// A server that runs; killed when dropped.
 struct Server {
     child: Child,
+    log: Option<JoinHandle<String>>,
     banner: String,
     link: String,
     address: SocketAddr,
@@ -74,7 +76,7 @@ impl Server {
         let address = banner.lines().find_map(|line| line.trim().strip_prefix("Address")).expect("an address");
         let address =
             address.trim().strip_prefix("http://").and_then(|address| address.parse().ok()).expect("ip and port");
-        Self { child, banner, link, address }
+        Self { child, log: Some(log), banner, link, address }
     }
 
     fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Got {
@@ -124,14 +126,20 @@ impl Server {
     }
 
     /// Asks it to stop and returns its exit code.
-    fn stop(mut self) -> Option<i32> {
+    fn stop(self) -> Option<i32> {
+        self.stop_and_read().0
+    }
+
+    /// Asks it to stop and returns its exit code and its log.
+    fn stop_and_read(mut self) -> (Option<i32>, String) {
         kill_process(self.pid(), Signal::TERM).expect("asked");
         let mut status = None;
         wait_for("the end", || {
             status = self.child.try_wait().expect("our child");
             status.is_some()
         });
-        status.and_then(|status| status.code())
+        let log = self.log.take().expect("read once").join().expect("read");
+        (status.and_then(|status| status.code()), log)
     }
 }
 
@@ -246,9 +254,27 @@ fn a_second_server_on_the_same_data_directory_is_refused_naming_the_pid() {
 }
 
 #[test]
-fn a_stop_is_graceful_and_a_session_survives_it() {
+fn the_log_for_collectors_is_json_line_by_line() {
     let data = data();
     let server = Server::start(data.path(), &["--log-format", "json"]);
+    server.wait_ready();
+    server.sign_in(&server.link).expect("signed in");
+    let (code, log) = server.stop_and_read();
+    assert_eq!(code, Some(0));
+    let lines: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {line}"))).collect();
+    for line in &lines {
+        assert!(line["timestamp"].is_string() && line["level"].is_string(), "{line}");
+    }
+    let said = |message: &str| lines.iter().find(|line| line["message"] == message);
+    assert_eq!(said("signed in").expect("told")["user"], "ann");
+    assert_eq!(said("stopping; runs go on").expect("told")["signal"], "SIGTERM");
+}
+
+#[test]
+fn a_stop_is_graceful_and_a_session_survives_it() {
+    let data = data();
+    let server = Server::start(data.path(), &[]);
     server.wait_ready();
     let cookie = server.sign_in(&server.link).expect("signed in");
     assert_eq!(server.stop(), Some(0));
@@ -391,6 +417,47 @@ fn with_a_kubeconfig_people_sign_in_with_their_own_token() {
     assert!(!cookie.contains(token), "the token must be sealed");
     wait_for("the other server's demo", || server.get("/api/load_cluster?cluster=demo", &cookie).status == 200);
     assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn a_session_opens_nothing_of_another_api_that_the_same_data_directory_serves() {
+    // Nobody has such an operation; strangers are sent to sign in.
+    const PRIVATE: &str = "/operations/none/log.txt";
+    let (cluster, data) = (data(), data());
+    let cluster_server = Server::start(cluster.path(), &[]);
+    cluster_server.wait_ready();
+    let kubeconfig = cluster.path().join("kubeconfig");
+    let config: serde_json::Value = serde_json::from_slice(&fs::read(&kubeconfig).expect("there")).expect("JSON");
+    let token = config["users"][0]["user"]["token"].as_str().expect("a token");
+    let in_a_cluster = ["--kubeconfig", kubeconfig.to_str().expect("text")];
+
+    let server = Server::start(data.path(), &in_a_cluster);
+    let of_a_token = server.sign_in(&format!("token={token}")).expect("signed in");
+    assert_eq!(server.get(PRIVATE, &of_a_token).status, 404);
+    assert_eq!(server.stop(), Some(0));
+
+    let server = Server::start(data.path(), &[]);
+    assert_eq!(server.get(PRIVATE, &of_a_token).status, 303, "a token opened the standalone console");
+    let of_a_link = server.sign_in(&server.link).expect("signed in");
+    assert_eq!(server.get(PRIVATE, &of_a_link).status, 404);
+    assert_eq!(server.stop(), Some(0));
+
+    let server = Server::start(data.path(), &in_a_cluster);
+    assert_eq!(server.get(PRIVATE, &of_a_link).status, 303);
+    assert_ne!(server.get("/login", &of_a_link).status, 303, "the way in leads back out");
+    assert_eq!(server.get(PRIVATE, &of_a_token).status, 404, "signed out by a restart");
+    assert_eq!(server.stop(), Some(0));
+
+    // As behind a tunnel: the same address, and another cluster answers there.
+    let other = self::data();
+    let other_server = Server::start(other.path(), &[]);
+    other_server.wait_ready();
+    let tunnel = other.path().join("kubeconfig");
+    let mut other: serde_json::Value = serde_json::from_slice(&fs::read(&tunnel).expect("there")).expect("JSON");
+    other["clusters"][0]["cluster"]["server"] = config["clusters"][0]["cluster"]["server"].clone();
+    fs::write(&tunnel, other.to_string()).expect("written");
+    let server = Server::start(data.path(), &["--kubeconfig", tunnel.to_str().expect("text")]);
+    assert_eq!(server.get(PRIVATE, &of_a_token).status, 303, "another cluster got the token");
 }
 
 #[test]

@@ -2,13 +2,17 @@
 //!
 //! Everything it needs that isn't a crate it names, finds or installs in [`doctor`].
 
+mod ansible;
 mod bench;
 mod clean_command;
 mod doctor;
 mod lab;
+mod playwright;
 mod release;
+mod released;
 mod run;
 mod site;
+mod skipped;
 mod stage;
 mod test;
 

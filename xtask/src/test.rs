@@ -1,25 +1,29 @@
 //! `cargo xtask test`: the quick stages first, then what needs a browser.
 
-use anyhow::{Context, bail};
+use std::path::PathBuf;
+
+use anyhow::bail;
 
 use crate::{
+    ansible::ansible,
     clean_command::{check, command, output, root},
-    doctor, lab, site,
+    doctor, lab, playwright, released, site,
+    skipped::Skipped,
     stage::Stages,
 };
 
-type Run = fn() -> anyhow::Result<()>;
+type Run = fn(&Skipped) -> anyhow::Result<()>;
 type Stage = (&'static str, &'static str, Run);
 
 /// The stages in their order, each with what it shows.
 const STAGES: &[Stage] = &[
-    ("format", "rustfmt agrees", format),
-    ("lint", "clippy has nothing to say, for the server and for wasm", lint),
-    ("site", "the browser's part builds", build_site),
+    ("format", "rustfmt agrees", |_| format()),
+    ("lint", "clippy has nothing to say, for the server and for wasm", |_| lint()),
+    ("site", "the browser's part builds", |_| build_site()),
     ("rust", "unit, behaviour and page tests", rust),
     ("runner", "the entrypoint and the callback plugin, with real ansible", runner),
     ("browser", "every flow in a real browser on the real server", browser),
-    ("released", "the pages of a release, which come in parts, in a real browser", released),
+    ("released", "the pages of a release, from a program that carries them, in a real browser", released::released),
     ("lab", "a real Kubernetes and real machines: Jobs, Services, ansible, faults, and nothing left behind", lab::test),
 ];
 
@@ -38,14 +42,22 @@ pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
     let mut failed = Vec::new();
     for (name, _, run) in STAGES {
         if (only.is_empty() || only.iter().any(|chosen| chosen == name))
-            && let Err(error) = stages.stage(name, *run)
+            && let Err(error) = stages.stage(name, || telling(name, *run))
         {
             eprintln!("{error:#}");
-            failed.push(*name);
+            failed.push(format!("failed: {name}: {error:#}"));
         }
     }
     stages.print();
-    if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
+    if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("\n")) }
+}
+
+/// Runs a stage, and names at its end what it skipped.
+fn telling(stage: &str, run: Run) -> anyhow::Result<()> {
+    let skipped = Skipped::none(&root().join("target/skipped"), stage)?;
+    let done = run(&skipped);
+    let told = skipped.tell(std::env::var_os("CI").is_some());
+    done.and(told)
 }
 
 fn format() -> anyhow::Result<()> {
@@ -53,10 +65,8 @@ fn format() -> anyhow::Result<()> {
 }
 
 fn lint() -> anyhow::Result<()> {
-    clippy(&["--all-targets"])?;
-    for tool in ["xtask", "kubeonkube-lab"] {
-        clippy(&["--package", tool, "--all-targets"])?;
-    }
+    // All that is for this machine at once: apart, what they share is checked again for each one's features.
+    clippy(&["--workspace", "--exclude", "kubeonkube-frontend", "--all-targets"])?;
     let wasm = ["--target", "wasm32-unknown-unknown", "--profile", "wasm-dev"];
     clippy(&[&["--package", "kubeonkube-frontend"], &wasm[..]].concat())
 }
@@ -69,16 +79,25 @@ fn build_site() -> anyhow::Result<()> {
     site::build(site::Kind::Dev).map(drop)
 }
 
-fn rust() -> anyhow::Result<()> {
-    // Test binaries start the real program: it must be there and fresh.
-    check(command("cargo").args(["build", "--package", "kubeonkube"]))?;
+fn rust(skipped: &Skipped) -> anyhow::Result<()> {
     let mut tests = command("cargo");
     tests.args(["test", "--no-fail-fast"]).env("KUBEONKUBE_TEST_ANSIBLE", ansible()?);
     if let Some(kubectl) = kubectl()? {
         tests.env("KUBEONKUBE_TEST_KUBECTL", kubectl);
     }
-    check(&mut tests)?;
+    // Needs a package index, which not everybody who tests can reach at all times.
+    if std::env::var_os("CI").is_some() {
+        tests.env("KUBEONKUBE_TEST_INSTALL", "1");
+    }
+    check(skipped.heard(&mut tests))?;
     check(command("cargo").args(["test", "--package", "xtask"]))
+}
+
+/// Builds the program as `cargo test` does, which is done already after the stage `rust`. Asking for examples, of which there are
+/// none, lets the features count that only tests need (tokio's `test-util`): else tokio and forty crates on it compile twice.
+pub(crate) fn build_program(features: &str) -> anyhow::Result<PathBuf> {
+    check(command("cargo").args(["build", "--bins", "--examples", "--features", features]))?;
+    Ok(root().join("target/debug/kubeonkube"))
 }
 
 /// kubectl reads its version from what the linker sets, and refuses to compare versions without it.
@@ -105,58 +124,16 @@ fn kubectl() -> anyhow::Result<Option<String>> {
     Ok(output(command("sh").args(["-c", "command -v kubectl"])).map(|path| path.trim().to_owned()))
 }
 
-fn runner() -> anyhow::Result<()> {
-    let ansible = ansible()?;
-    check(
-        command("python3")
-            .args(["-m", "unittest", "discover", "-s", "deploy/runner/tests", "-t", "deploy/runner/tests"])
-            .env("KUBEONKUBE_TEST_ANSIBLE", ansible),
-    )
+fn runner(skipped: &Skipped) -> anyhow::Result<()> {
+    let mut tests = command("python3");
+    tests
+        .args(["-m", "unittest", "discover", "-s", "deploy/runner/tests", "-t", "deploy/runner/tests"])
+        .env("KUBEONKUBE_TEST_ANSIBLE", ansible()?);
+    check(skipped.heard(&mut tests))
 }
 
-/// A virtual environment with the ansible-core of the runner image, made once.
-fn ansible() -> anyhow::Result<String> {
-    let folder = root().join("target/tools/ansible");
-    if !folder.join("bin/ansible-playbook").exists() {
-        let image = std::fs::read_to_string(root().join("deploy/runner/Dockerfile"))?;
-        let pinned = image
-            .split_whitespace()
-            .find(|word| word.starts_with("ansible-core=="))
-            .context("the image pins ansible-core")?;
-        check(command("python3").args(["-m", "venv"]).arg(&folder))?;
-        check(command(&folder.join("bin/pip").to_string_lossy()).args(["install", "--quiet", pinned]))?;
-    }
-    Ok(folder.join("bin").to_string_lossy().into_owned())
-}
-
-fn browser() -> anyhow::Result<()> {
+fn browser(skipped: &Skipped) -> anyhow::Result<()> {
     site::build(site::Kind::Dev)?;
-    playwright(&[], "")
-}
-
-/// A dev build is one file; what is released is cut into parts, which only a browser can put together.
-fn released() -> anyhow::Result<()> {
-    site::build(site::Kind::Release)?;
-    playwright(&["pages-in-parts", "register", "configuration", "submit", "cancel", "failing-runs"], "1")
-}
-
-/// The browser tests in these files, or all; `in_parts`: not empty where a site in parts is expected.
-fn playwright(files: &[&str], in_parts: &str) -> anyhow::Result<()> {
-    let (Some(chromium), true) = (doctor::chromium(), doctor::on_path("node")) else {
-        eprintln!("skipped: browser tests (no Chromium or no Node.js)");
-        return Ok(());
-    };
-    let folder = root().join("end2end");
-    check(command("npm").current_dir(&folder).args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]))?;
-    let path = output(command("sh").args(["-c", &format!("command -v {chromium}")])).unwrap_or_default();
-    check(
-        command("npx")
-            .current_dir(&folder)
-            .args(["playwright", "test"])
-            .args(files)
-            .env("KUBEONKUBE_IN_PARTS", in_parts)
-            .env("KUBEONKUBE_CHROMIUM", path.trim())
-            .env("KUBEONKUBE_ANSIBLE", ansible()?)
-            .env("KUBEONKUBE_BINARY", root().join("target/debug/kubeonkube")),
-    )
+    let program = build_program("")?;
+    playwright::run(skipped, &program, &[], "")
 }

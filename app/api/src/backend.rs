@@ -8,10 +8,8 @@ use futures::Stream;
 
 use crate::{
     ClusterName, OperationName, Problem, User,
-    cluster::{
-        ClusterDetail, ClusterFilter, ClusterList, NewCluster, NodeList, Registered, RegistrationReview, Unregister,
-    },
-    configuration::{ChangeReview, Configuration, Document},
+    cluster::{ClusterDetail, ClusterFilter, ClusterList, NewCluster, NodeList, RegistrationReview, Unregister},
+    configuration::{ChangeReview, Configuration, Document, HostKeyScan},
     live::Topic,
     log::{LogFrame, LogPage, RunRecord},
     operation::{NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SubmitChoices},
@@ -52,7 +50,7 @@ pub trait Clusters: Send + Sync {
     async fn nodes(&self, user: &User, cluster: &ClusterName) -> Result<NodeList, Problem>;
     /// Everything `register` would check and write, without writing.
     async fn review(&self, user: &User, new: &NewCluster) -> Result<RegistrationReview, Problem>;
-    async fn register(&self, user: &User, new: &NewCluster) -> Result<Registered, Problem>;
+    async fn register(&self, user: &User, new: &NewCluster) -> Result<ClusterName, Problem>;
     /// Deletes the `Cluster` (and what it owns); machines are not touched. Refused while an operation runs.
     async fn unregister(&self, user: &User, cluster: &ClusterName, how: &Unregister) -> Result<(), Problem>;
 }
@@ -79,6 +77,15 @@ pub trait Configurations: Send + Sync {
         version: &str,
         text: &str,
     ) -> Result<String, Problem>;
+    /// Asks every machine of the inventory for its host key and shows what `text`, the file of confirmed keys, would become
+    /// with them. Saves nothing. Takes up to a minute where machines don't answer.
+    async fn scan_host_keys(
+        &self,
+        user: &User,
+        cluster: &ClusterName,
+        version: &str,
+        text: &str,
+    ) -> Result<HostKeyScan, Problem>;
 }
 
 /// Everything the operation pages ask for.

@@ -117,9 +117,22 @@ pub struct ConditionRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeList {
     pub nodes: Vec<NodeRow>,
+    pub results: NodeResults,
     /// Why there are none to show, if the inventory can't be read.
     pub problem: Option<String>,
     pub now: Time,
+}
+
+/// What the [`NodeRow::last_result`]s are told from, and so what it means where a machine has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeResults {
+    /// No playbook has run on the cluster.
+    NoRun,
+    /// The newest run that has a recap.
+    NewestRun,
+    /// There is such a run, but what it said can't be read now.
+    Unknown,
 }
 
 /// One machine.
@@ -131,7 +144,7 @@ pub struct NodeRow {
     pub reached_by: String,
     /// `control plane`, `etcd`, `node` or other groups.
     pub roles: Vec<String>,
-    /// Result on this host in the newest finished run: `ok`, `failed`, `unreachable`.
+    /// Result on this host in the newest finished run that has a recap: `ok`, `failed`, `unreachable`.
     pub last_result: Option<String>,
 }
 
@@ -148,7 +161,7 @@ pub struct NewCluster {
     pub ssh: String,
     /// The private key where `ssh` is `paste`. Write-only: it never comes back to a page.
     pub ssh_key: String,
-    /// The host keys the person confirmed, in known_hosts form; empty: trust at first use.
+    /// The host keys the person confirmed, in known_hosts form; empty: each run trusts what it sees first.
     pub known_hosts: String,
     /// YAML mapping of variables; may be empty.
     pub variables: String,
@@ -184,14 +197,6 @@ pub struct RegistrationReview {
 pub struct ReviewedFile {
     pub title: String,
     pub text: String,
-}
-
-/// A registered cluster, with what the person must know once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Registered {
-    pub name: ClusterName,
-    /// The public half of a generated key, to be put on the machines.
-    pub public_key: Option<String>,
 }
 
 /// Taking a cluster out of the console. Machines are never touched.

@@ -10,22 +10,35 @@ use crate::Time;
 pub enum Document {
     Inventory,
     Variables,
+    /// The machines' SSH host keys that a person confirmed, as a known_hosts file.
+    HostKeys,
 }
 
 impl Document {
-    /// `inventory` or `variables`, as in URLs.
+    /// `inventory`, `variables` or `host_keys`, as in forms.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Inventory => "inventory",
             Self::Variables => "variables",
+            Self::HostKeys => "host_keys",
+        }
+    }
+
+    /// As a sentence has it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Inventory => "inventory",
+            Self::Variables => "variables",
+            Self::HostKeys => "host keys",
         }
     }
 
     /// The reverse of [`Document::as_str`].
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Inventory, Self::Variables].into_iter().find(|d| d.as_str() == text)
+        [Self::Inventory, Self::Variables, Self::HostKeys].into_iter().find(|d| d.as_str() == text)
     }
 }
 
@@ -61,9 +74,57 @@ pub struct SshAccess {
     pub public_key: Option<String>,
     /// SHA256 fingerprint of the public half.
     pub fingerprint: Option<String>,
-    /// Confirmed host keys on record.
-    pub known_hosts: u32,
+    /// None where this person may not read them.
+    pub host_keys: Option<HostKeys>,
     pub problem: Option<String>,
+}
+
+/// The machines' keys on record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostKeys {
+    /// How many.
+    pub count: u32,
+    /// The file they stand in; empty where none was confirmed.
+    pub document: DocumentText,
+}
+
+/// What the machines show as their host keys, held against the record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostKeyScan {
+    pub machines: Vec<MachineKey>,
+    /// The file as it would be with these keys.
+    pub text: String,
+    /// What saving it would change.
+    pub review: ChangeReview,
+}
+
+/// One machine's host key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineKey {
+    /// As in the inventory.
+    pub name: String,
+    /// As known_hosts names it: `10.0.0.11`, `[10.0.0.11]:2222`.
+    pub address: String,
+    pub standing: Standing,
+    /// `ssh-ed25519`; empty where no key was seen.
+    pub algorithm: String,
+    /// `SHA256:…`; empty where no key was seen.
+    pub fingerprint: String,
+}
+
+/// What a machine's key is against the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// None of this machine was confirmed before.
+    New,
+    Confirmed,
+    /// Another one was confirmed.
+    Changed,
+    /// The record says that nobody may show it any more.
+    Revoked,
+    /// It showed none.
+    Unseen,
 }
 
 /// What saving would change.

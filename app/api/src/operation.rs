@@ -47,6 +47,8 @@ pub struct OperationRow {
     pub cluster: String,
     /// `ping.yml`, or the first line of a script.
     pub action: String,
+    /// The action is a script written into the operation, not the name of a file.
+    pub script: bool,
     pub phase: Phase,
     /// A cancel was asked for and hasn't ended the run yet.
     pub cancelling: bool,
@@ -59,6 +61,14 @@ pub struct OperationRow {
     pub submitted: Time,
     pub started: Option<Time>,
     pub ended: Option<Time>,
+}
+
+impl OperationRow {
+    /// What ran, in a word or two.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        if self.script { "Script" } else { &self.action }
+    }
 }
 
 /// Which operations. This is the query string of `/operations`.
@@ -80,11 +90,10 @@ pub struct OperationFilter {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationList {
     pub rows: Vec<OperationRow>,
-    pub all: u32,
+    /// How many match the filter, over all pages.
     pub matching: u32,
     pub page: u32,
     pub pages: u32,
-    pub running: u32,
     pub now: Time,
 }
 

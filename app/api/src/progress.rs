@@ -6,6 +6,7 @@
 mod cells;
 mod failure;
 mod fold;
+mod recap;
 mod task;
 
 use std::collections::{BTreeMap, HashMap};
@@ -35,8 +36,8 @@ pub struct RunProgress {
     pub retries: u32,
     /// What failed, oldest first: at most [`Failure::KEPT`], with those that were ignored.
     pub failures: Vec<Failure>,
-    /// The recaps of all playbooks so far, summed by host.
-    pub recap: BTreeMap<String, HostStats>,
+    /// The recaps of the playbooks so far, each by host, with the step they belong to.
+    pub recaps: Vec<(u32, BTreeMap<String, HostStats>)>,
     /// What playbooks published, the newest value of each key.
     pub outcomes: Vec<(String, serde_json::Value)>,
     /// The text line of the newest event: what comes after it belongs to the next one.

@@ -22,10 +22,14 @@ impl Time {
         }
     }
 
-    /// The duration from `self` to `end`, in words: `340 ms`, `48 s`, `3 min 51 s`, `2 h 5 min`.
+    /// The duration from `self` to `end`, in words: `under 1 s`, `48 s`, `3 min 51 s`, `2 h 5 min`. An API's times are whole
+    /// seconds, so less can't be told.
     #[must_use]
     pub fn until(self, end: Time) -> String {
-        duration((end.0 - self.0).max(0))
+        match end.0 - self.0 {
+            ..1000 => "under 1 s".into(),
+            ms => duration(ms),
+        }
     }
 
     /// `2026-11-21 07:00:05 UTC`, for titles and for readers without JavaScript.
@@ -74,6 +78,7 @@ mod tests {
         assert_eq!(at(0).ago(at(90_000)), "yesterday");
         assert_eq!(at(10).ago(at(0)), "just now", "a clock ahead of ours is no reason for a negative age");
         assert_eq!(Time(0).until(Time(231_000)), "3 min 51 s");
+        assert_eq!(Time(0).until(Time(0)), "under 1 s");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub fn UnregisterClusterPage() -> impl IntoView {
                         <li>"The machines are not touched: what runs on them keeps running."</li>
                         <li>"The console and the controller forget the cluster; no operation can be started on it any more."</li>
                         <li>"The inventory, variables and SSH key that this console wrote are deleted with it. Objects that somebody else applied stay."</li>
-                        <li>"While an operation runs, this is refused."</li>
+                        <li>"While an operation runs or waits, this is refused."</li>
                     </ul>
                 </Alert>
                 {dynamic(move || {

@@ -9,8 +9,11 @@ use web_sys::{
     File, FormData, HtmlButtonElement, HtmlElement, HtmlFormElement, Request, RequestInit, Response, UrlSearchParams,
 };
 
-use super::{FormAnswer, FormReturn, Submission};
-use crate::{Failure, json};
+use super::{
+    FormAnswer, FormReturn, Submission,
+    submission::{refusal, unanswered},
+};
+use crate::wait::after_render;
 
 /// Takes over from the browser: nothing is loaded anew, and what was typed stays where it is.
 pub(super) fn submit(
@@ -81,10 +84,8 @@ async fn collect(form: &HtmlFormElement, button: Option<&HtmlButtonElement>) -> 
 async fn call(name: &str, values: &[(String, String)]) -> Outcome {
     match fetch(name, values).await {
         Ok(outcome) => outcome,
-        Err(_) => Outcome::Refused(Problem::Unavailable {
-            message: "The server can't be reached, so nothing was sent. What you typed is still here; try again."
-                .into(),
-        }),
+        // A browser doesn't tell a server that can't be reached from a connection that was cut after the sending.
+        Err(_) => Outcome::Refused(unanswered()),
     }
 }
 
@@ -101,8 +102,7 @@ async fn fetch(name: &str, values: &[(String, String)]) -> Result<Outcome, JsVal
     let response: Response = JsFuture::from(window().fetch_with_request(&request)).await?.dyn_into()?;
     let text = JsFuture::from(response.text()?).await?.as_string().unwrap_or_default();
     if !response.ok() {
-        let failure = json::read::<Failure>(&text).map_or(Problem::Internal, |failure| failure.0);
-        return Ok(Outcome::Refused(failure));
+        return Ok(Outcome::Refused(refusal(&text)));
     }
     Ok(match response.headers().get("Location")? {
         Some(path) => Outcome::Redirect(path),
@@ -113,7 +113,7 @@ async fn fetch(name: &str, values: &[(String, String)]) -> Result<Outcome, JsVal
 /// The answer appears in the next frame; the person's place is there.
 fn focus_after_render(form: &HtmlFormElement, selector: &'static str) {
     let form = form.clone();
-    let _ = request_animation_frame(move || {
+    after_render(move || {
         if let Ok(Some(element)) = form.query_selector(selector)
             && let Ok(element) = element.dyn_into::<HtmlElement>()
         {

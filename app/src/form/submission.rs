@@ -38,6 +38,21 @@ impl FormAnswer {
     }
 }
 
+/// Nobody knows whether it was done: the answer got lost, or nothing got through at all.
+#[cfg(any(feature = "hydrate", test))]
+pub(super) fn unanswered() -> Problem {
+    Problem::Unavailable {
+        message: "The server's answer didn't arrive, so this may or may not have been done. What you typed is still here: look whether it was done before you repeat it.".into(),
+    }
+}
+
+/// What an answer says that is no success. One that can't be read is somebody else's: a proxy's page, say, while the server
+/// behind it starts again.
+#[cfg(any(feature = "hydrate", test))]
+pub(super) fn refusal(answer: &str) -> Problem {
+    json::read::<crate::Failure>(answer).map_or_else(|_| unanswered(), |failure| failure.0)
+}
+
 /// What may be shown again of what was typed.
 pub(crate) fn without_secrets(mut values: Vec<(String, String)>) -> Vec<(String, String)> {
     values.retain(|(name, _)| !SECRET.contains(&name.as_str()));
@@ -126,6 +141,12 @@ impl Submission {
         }
     }
 
+    /// Something was submitted after the page was opened, and is shown with what was said of it.
+    #[must_use]
+    pub fn came_back(self) -> bool {
+        self.refused.with(Option::is_some) || self.answered.with(Option::is_some)
+    }
+
     /// Nothing was submitted (any more).
     pub fn clear(self) {
         self.refused.set(None);
@@ -136,6 +157,14 @@ impl Submission {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_that_is_not_ours_says_nothing_of_what_was_done() {
+        let problem = refusal("<html><h1>502 Bad Gateway</h1></html>");
+        assert!(matches!(&problem, Problem::Unavailable { message } if message.contains("before you repeat it")));
+        let ours = Problem::field("name", "It is taken.");
+        assert_eq!(refusal(&serde_json::to_string(&ours).unwrap()), ours);
+    }
 
     #[test]
     fn one_submission_of_a_page_is_on_its_way_at_a_time() {

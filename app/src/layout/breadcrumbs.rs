@@ -3,7 +3,10 @@
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
-use crate::ui::{Icon, icon};
+use crate::{
+    ui::{Icon, icon},
+    words::capitalised,
+};
 
 /// The way from the top to this page; all but the last are links.
 #[component]
@@ -48,13 +51,7 @@ fn word(depth: usize, segment: &str) -> String {
     }
     match segment {
         "new" => "New".to_owned(),
-        other => {
-            let mut word = decode(other);
-            if let Some(first) = word.get_mut(..1) {
-                first.make_ascii_uppercase();
-            }
-            word
-        }
+        other => capitalised(decode(other)),
     }
 }
 

@@ -82,7 +82,7 @@ fn RunningNow(frame: Frame) -> impl IntoView {
                     .running
                     .into_iter()
                     .map(|row| {
-                        let words = format!("{} · {}", row.cluster, row.action);
+                        let words = format!("{} · {}", row.cluster, row.title());
                         view! {
                             <a href=routes::operation(&row.name) title=words>
                                 {icon(Icon::Running)} <span class="word">{words.clone()}</span>

@@ -15,14 +15,14 @@ use crate::{
 pub(super) fn Row(row: OperationRow, now: Time, with_cluster: bool) -> impl IntoView {
     // What went well needs no words.
     let status = view! { <Status tone=phase_tone(row.phase) icon=phase_icon(row.phase) word=phase_word(&row)/> };
-    let OperationRow { name, cluster, action, phase, message, by, submitted, started, ended, .. } = row;
+    let OperationRow { name, cluster, action, script, phase, message, by, submitted, started, ended, .. } = row;
     let message = if phase == Phase::Succeeded { String::new() } else { message };
     view! {
         <tr>
             <td>{status}</td>
             <th scope="row">
                 <a class="name" href=routes::operation(&name) title=name.to_string()>
-                    <span class="cut">{action}</span>
+                    <span class=if script { "cut script" } else { "cut" }>{action}</span>
                 </a>
             </th>
             {with_cluster

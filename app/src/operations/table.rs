@@ -8,6 +8,7 @@ use leptos::{prelude::*, tachys::view::keyed::keyed};
 use leptos_router::hooks::use_query_map;
 
 use super::{
+    first_run::FirstRun,
     functions::load_operations,
     query::{filter_of, narrows, views},
     row::Row,
@@ -134,8 +135,12 @@ fn Table(list: OperationList, filter: OperationFilter, path: String, with_cluste
 fn NothingRan(cluster: String) -> impl IntoView {
     view! {
         <section class="panel">
-            <Empty title="Nothing has run yet" text="ping.yml reaches every machine over SSH and changes nothing: a good first run.">
-                <a class="btn primary" href=routes::new_operation(&cluster, "ping.yml")>{icon(Icon::Play)} "Run ping.yml"</a>
+            <Empty title="Nothing has run yet" text="ping.yml reaches every machine and changes nothing: a good first run.">
+                {if cluster.is_empty() {
+                    view! { <a class="btn primary" href=routes::new_operation("", "ping.yml")>{icon(Icon::Play)} "Run ping.yml"</a> }.into_any()
+                } else {
+                    view! { <FirstRun cluster id="first-run"/> }.into_any()
+                }}
             </Empty>
         </section>
     }

@@ -44,7 +44,7 @@ pub(super) fn Cancel(run: Run) -> impl IntoView {
             </span>
         }
         .into_any(),
-        // Made anew when the run begins: what the server rendered of it is no longer so.
+        // Made anew when the run begins, with what it says.
         Offer::Withdraw | Offer::Stop => view! { <Question/> }.into_any(),
     })
 }
@@ -72,24 +72,21 @@ fn Question() -> impl IntoView {
 #[component]
 pub fn CancelForm() -> impl IntoView {
     let run = expect_context::<Run>();
-    let has_begun = Memo::new(move |_| run.phase.get() != Phase::Queued);
-    dynamic(move || {
-        let (question, yes) = if has_begun.get() {
-            (
-                "Stop this run? No new task starts and those that run are interrupted. What was changed so far stays changed.",
-                "Stop the run",
-            )
-        } else {
-            ("Take it from the queue? Nothing has run yet, so nothing changes.", "Take it from the queue")
-        };
-        view! {
-            <p>{question}</p>
-            <Form id="cancel" functions=vec![endpoint::<CancelOperation>()]>
-                <input type="hidden" name="name" value=run.name.get_value().to_string()/>
-                <FormEnd>
-                    <Submit label=yes class="btn danger-solid"/>
-                </FormEnd>
-            </Form>
-        }
-    })
+    let (question, yes) = if run.phase.get_untracked() == Phase::Queued {
+        ("Take it from the queue? Nothing has run yet, so nothing changes.", "Take it from the queue")
+    } else {
+        (
+            "Stop this run? No new task starts and those that run are interrupted. What was changed so far stays changed.",
+            "Stop the run",
+        )
+    };
+    view! {
+        <p>{question}</p>
+        <Form id="cancel" functions=vec![endpoint::<CancelOperation>()]>
+            <input type="hidden" name="name" value=run.name.get_value().to_string()/>
+            <FormEnd>
+                <Submit label=yes class="btn danger-solid"/>
+            </FormEnd>
+        </Form>
+    }
 }

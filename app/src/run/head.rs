@@ -11,7 +11,7 @@ use crate::{
 
 #[component]
 pub(super) fn Head(run: Run) -> impl IntoView {
-    let title = run.detail.with_untracked(|detail| format!("{} on {}", detail.row.action, detail.row.cluster));
+    let title = run.detail.with_untracked(|detail| format!("{} on {}", detail.row.title(), detail.row.cluster));
     let status = Memo::new(move |_| run.detail.with(|detail| (detail.row.phase, phase_word(&detail.row))));
     let chip = move || {
         let (phase, word) = status.get();

@@ -31,9 +31,10 @@ impl HostRow {
     }
 }
 
-/// Hosts with trouble first, then by name. Until a playbook ends there is no recap: then the results so far are counted.
+/// Hosts with trouble first, then by name. Until all playbooks have ended their recaps tell less than the results so far,
+/// which are counted then.
 fn rows(progress: &RunProgress) -> Vec<HostRow> {
-    let counted = if progress.recap.is_empty() { counted(progress) } else { progress.recap.clone() };
+    let counted = if progress.is_recapped() { progress.recap() } else { counted(progress) };
     let mut rows: Vec<HostRow> = counted
         .into_iter()
         .map(|(host, stats)| {
@@ -80,7 +81,7 @@ pub fn HostsTab() -> impl IntoView {
             before.cloned().unwrap_or_default()
         }
     });
-    let complete = Memo::new(move |_| run.progress.with(|progress| !progress.recap.is_empty()));
+    let complete = Memo::new(move |_| run.progress.with(RunProgress::is_recapped));
     dynamic(move || {
         if rows.with(Vec::is_empty) {
             return view! { <p class="muted tab-empty">"No host was reached yet."</p> }.into_any();

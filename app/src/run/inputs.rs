@@ -40,9 +40,10 @@ pub fn InputsTab() -> impl IntoView {
                 .into_any()
             }
         };
+        let (title, is_script) = (detail.row.title().to_owned(), detail.row.script);
         view! {
             <Facts>
-                <Fact label="Action">{detail.row.action}</Fact>
+                <Fact label="Action">{title}</Fact>
                 <Fact label="Source">{detail.source}</Fact>
                 <Fact label="Image">{image}</Fact>
                 {optional("Extra arguments", detail.extra_args)} {optional("Run before", detail.pre_hooks.join("\n"))}
@@ -53,7 +54,7 @@ pub fn InputsTab() -> impl IntoView {
                         view! { <Fact label="Deadline">{api::duration(ms)}</Fact> }
                     })} {optional("Job", detail.job.unwrap_or_default())}
             </Facts>
-            {texts}
+            {is_script.then(|| view! { <InputText title="Script" text=detail.action/> })} {texts}
         }
     })
 }

@@ -6,7 +6,6 @@ use super::{
     functions::LINES_IN_PAGE,
     scroller::{Reader, Scroller},
     selection::Selection,
-    sentences::{count, thousands},
     state::{Run, is_plain},
     tabs::Tab,
     task_words::task_words,
@@ -16,6 +15,7 @@ use crate::{
     piece::Piece,
     routes,
     ui::{Copy, Icon, icon, optional},
+    words::{count, thousands},
 };
 
 #[component]

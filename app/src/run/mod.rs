@@ -33,5 +33,4 @@ pub use inputs::InputsTab;
 pub use outcomes::OutcomesTab;
 pub use page::RunPage;
 pub use reason::ReasonAlert;
-pub(crate) use sentences::count;
 pub use task_tree::TaskList;

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use serde_json::{Map, Value};
 
 use super::{state::Run, window::whole};
-use crate::ui::dynamic;
+use crate::{ui::dynamic, words::capitalised};
 
 /// Hosts down, values across.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,11 +107,7 @@ fn table(key: &str, value: &Value) -> Option<Table> {
 
 /// `etcd_health` as `Etcd health`.
 fn words(key: &str) -> String {
-    let mut letters = key.replace(['_', '-'], " ");
-    if let Some(first) = letters.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    letters
+    capitalised(key.replace(['_', '-'], " "))
 }
 
 /// What the playbooks of the run published, as a part of its page.

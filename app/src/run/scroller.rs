@@ -12,7 +12,7 @@ use super::{
     state::Run,
     window::{self, Window},
 };
-use crate::ui::each;
+use crate::{ui::each, wait::after_render};
 
 /// Width of number and time, in characters.
 const GUTTER: usize = 22;
@@ -198,23 +198,6 @@ fn bring_into_view(node: &leptos::web_sys::HtmlDivElement) {
 #[cfg(not(feature = "hydrate"))]
 fn bring_into_view(_: &leptos::web_sys::HtmlDivElement) {}
 
-/// Heights that signals just changed are in the document in the next frame. Leptos' own helper would end with whatever
-/// happens to be at work, for instance the button that was clicked and is gone now.
-#[cfg(feature = "hydrate")]
-fn after_render(then: impl FnOnce() + 'static) {
-    leptos::task::spawn_local(async move {
-        let mut ask = |resolve: js_sys::Function, _| {
-            let _ = window().request_animation_frame(&resolve);
-        };
-        let _ = wasm_bindgen_futures::JsFuture::from(js_sys::Promise::new(&mut ask)).await;
-        then();
-    });
-}
-
-/// Nothing is on screen on the server.
-#[cfg(not(feature = "hydrate"))]
-fn after_render(_: impl FnOnce() + 'static) {}
-
 /// The rows.
 #[component]
 pub(super) fn Scroller(run: Run, reader: Reader) -> impl IntoView {
@@ -247,7 +230,7 @@ pub(super) fn Scroller(run: Run, reader: Reader) -> impl IntoView {
         set(&content, "min-width", format!("{}ch", width.get()));
         set(&block, "transform", format!("translateY({})", window::px(shown.offset)));
     });
-    let label = move || format!("Log, {}", super::sentences::count(run.total.get(), "line", "lines"));
+    let label = move || format!("Log, {}", crate::words::count(run.total.get(), "line", "lines"));
     view! {
         <div
             class="log"

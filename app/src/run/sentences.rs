@@ -7,6 +7,7 @@ use api::{
 };
 
 use super::selection::Selection;
+use crate::words::{count, thousands};
 
 /// What happens, or how it ended.
 #[must_use]
@@ -172,26 +173,6 @@ pub fn named(hosts: &[&str]) -> String {
         [a, b, c] => format!("{a}, {b} and {c}"),
         [a, b, rest @ ..] => format!("{a}, {b} and {} others", rest.len()),
     }
-}
-
-/// `1 host`, `12,408 lines`.
-#[must_use]
-pub fn count(n: u64, one: &str, many: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{} {many}", thousands(n)) }
-}
-
-/// `12,408`.
-#[must_use]
-pub fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

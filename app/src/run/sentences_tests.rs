@@ -12,6 +12,7 @@ fn detail(phase: Phase, message: &str) -> OperationDetail {
             name: "grow-1".parse().unwrap(),
             cluster: "prod".into(),
             action: "scale.yml".into(),
+            script: false,
             phase,
             cancelling: false,
             reason: String::new(),

@@ -1,7 +1,7 @@
 //! A run in the page: what was there when it was rendered, and what came since.
 
 use api::{
-    OperationName,
+    OperationName, Problem,
     live::Topic,
     log::LogEnd,
     operation::{OperationDetail, Phase},
@@ -16,9 +16,15 @@ use super::{
     tabs::Tab,
 };
 use crate::{
+    Failure,
     live::{self, RunNews},
     routes,
+    wait::pause,
 };
+
+/// Before an answer that failed is asked for again, in milliseconds; it doubles up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: i32 = 1_000;
+const LONGEST_PAUSE: i32 = 15_000;
 
 /// Changes the address without a navigation: the page stays as it is.
 pub(super) fn replace_url(url: &str) {
@@ -177,8 +183,20 @@ impl Run {
         let name = self.name.get_value().to_string();
         let Some(question) = self.asked.try_update_value(Asked::asks) else { return };
         spawn_local(async move {
-            // On failure the last known values stay; the connection's state says that they may be old.
-            let Ok(detail) = load_operation(name).await else { return };
+            // Until it is there the last known values stay; the connection's state says that they may be old.
+            let mut ms = FIRST_PAUSE;
+            let detail = loop {
+                match load_operation(name.clone()).await {
+                    Ok(detail) => break detail,
+                    // There may be no further news for hours, and none of the run's lines is asked for before it is known to run.
+                    Err(Failure(Problem::Unavailable { .. })) => pause(ms).await,
+                    Err(_) => return,
+                }
+                if self.asked.try_with_value(|asked| asked.last) != Some(question) {
+                    return;
+                }
+                ms = (2 * ms).min(LONGEST_PAUSE);
+            };
             if self.asked.try_update_value(|asked| asked.takes(question)) != Some(true) {
                 return;
             }

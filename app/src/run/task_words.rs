@@ -5,7 +5,7 @@ use api::{
     progress::{TaskProgress, TaskState},
 };
 
-use super::sentences::count;
+use crate::words::count;
 
 /// A run that is over has nothing running, whatever the last event said.
 pub(super) fn state(task: &TaskProgress, over: bool) -> TaskState {

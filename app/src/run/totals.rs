@@ -4,10 +4,13 @@ use api::progress::Counts;
 use leptos::prelude::*;
 
 use super::{
-    sentences::{count, log_state, sentence, thousands},
+    sentences::{log_state, sentence},
     state::Run,
 };
-use crate::ui::{Icon, Tone, all, dynamic, icon, optional};
+use crate::{
+    ui::{Icon, Tone, all, dynamic, icon, optional},
+    words::{count, thousands},
+};
 
 /// A kind of result: word, icon, colour, number.
 fn kinds(counts: &Counts) -> [(&'static str, Icon, Tone, u32); 6] {

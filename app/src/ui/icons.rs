@@ -9,7 +9,6 @@ pub enum Icon {
     Clusters,
     Operations,
     Settings,
-    Help,
     Plus,
     Search,
     Check,
@@ -18,25 +17,19 @@ pub enum Icon {
     Running,
     Clock,
     Minus,
-    Dot,
     ChevronRight,
-    ChevronDown,
     ArrowUp,
     ArrowDown,
-    ArrowLeft,
     Copy,
     Download,
     Retry,
     Stop,
-    Key,
     Sun,
     Moon,
     System,
     SignOut,
     Sidebar,
     Skip,
-    Edit,
-    Trash,
     Play,
     Close,
 }
@@ -50,9 +43,6 @@ impl Icon {
             Self::Settings => {
                 "M2.2 4.6h6.2M11.8 4.6h2M2.2 11.4h2M7.6 11.4h6.2M10.1 2.9a1.7 1.7 0 1 1 0 3.4 1.7 1.7 0 0 1 0-3.4zM5.9 9.7a1.7 1.7 0 1 1 0 3.4 1.7 1.7 0 0 1 0-3.4z"
             }
-            Self::Help => {
-                "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2zM6.2 6.4a1.9 1.9 0 1 1 2.6 1.7c-.6.3-.8.6-.8 1.2M8 11.4v.1"
-            }
             Self::Plus => "M8 3v10M3 8h10",
             Self::Search => "M7 2.8a4.2 4.2 0 1 1 0 8.4 4.2 4.2 0 0 1 0-8.4zM10.1 10.1 13.5 13.5",
             Self::Check => "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2zM5.3 8.2l1.9 1.9 3.5-3.9",
@@ -61,17 +51,13 @@ impl Icon {
             Self::Running => "M8 2a6 6 0 1 1-6 6",
             Self::Clock => "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2zM8 4.8V8l2.3 1.6",
             Self::Minus => "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2zM5.3 8h5.4",
-            Self::Dot => "M8 6.6a1.4 1.4 0 1 1 0 2.8 1.4 1.4 0 0 1 0-2.8z",
             Self::ChevronRight => "m6.4 4.8 3.2 3.2-3.2 3.2",
-            Self::ChevronDown => "m4.8 6.4 3.2 3.2 3.2-3.2",
             Self::ArrowUp => "M8 13V3.4M4.4 7 8 3.4 11.6 7",
             Self::ArrowDown => "M8 3v9.6M4.4 9 8 12.6 11.6 9",
-            Self::ArrowLeft => "M13 8H3.4M7 4.4 3.4 8 7 11.6",
             Self::Copy => "M5.6 5.6h7.8v7.8H5.6zM10.4 5.6V2.6H2.6v7.8h3",
             Self::Download => "M8 2.4v8M4.6 7.2 8 10.6l3.4-3.4M2.8 13.6h10.4",
             Self::Retry => "M13.4 8a5.4 5.4 0 1 1-1.7-3.9M13.4 2.2v3h-3",
             Self::Stop => "M4.4 4.4h7.2v7.2H4.4z",
-            Self::Key => "M10.4 2.6a3 3 0 1 1-1.6 5.6L3.6 13.4H2.4v-2l5.2-5.2a3 3 0 0 1 2.8-3.6zM11 5v.1",
             Self::Sun => {
                 "M8 5.2a2.8 2.8 0 1 1 0 5.6 2.8 2.8 0 0 1 0-5.6zM8 1.6v1.2M8 13.2v1.2M1.6 8h1.2M13.2 8h1.2M3.5 3.5l.8.8M11.7 11.7l.8.8M12.5 3.5l-.8.8M4.3 11.7l-.8.8"
             }
@@ -80,8 +66,6 @@ impl Icon {
             Self::SignOut => "M6.4 2.6H3v10.8h3.4M10 5l3 3-3 3M13 8H6.4",
             Self::Sidebar => "M2.4 3h11.2v10H2.4zM6.2 3v10",
             Self::Skip => "m3.6 4.6 3.4 3.4-3.4 3.4M8.8 4.6l3.4 3.4-3.4 3.4",
-            Self::Edit => "M10.9 2.7 13.3 5.1 5.6 12.8 2.6 13.4 3.2 10.4zM9.4 4.2l2.4 2.4",
-            Self::Trash => "M2.8 4.4h10.4M6.2 4.4V2.6h3.6v1.8M4.2 4.4l.6 9h6.4l.6-9",
             Self::Play => "M4.8 3.2 12.6 8l-7.8 4.8z",
             Self::Close => "m4 4 8 8M12 4l-8 8",
         }

@@ -9,9 +9,12 @@ use api::{
     backend::{About, Changes, Clusters, Configurations, Frames, Operations, Runs},
     cluster::{
         ClusterDetail, ClusterFilter, ClusterList, ClusterRow, ClusterTotals, ConditionRow, Fact, Health, NewCluster,
-        NodeList, NodeRow, Registered, RegistrationReview, ReviewedFile, Unregister,
+        NodeList, NodeResults, NodeRow, RegistrationReview, ReviewedFile, Unregister,
     },
-    configuration::{ChangeReview, Configuration, DiffKind, DiffLine, Document, DocumentText, SshAccess},
+    configuration::{
+        ChangeReview, Configuration, DiffKind, DiffLine, Document, DocumentText, HostKeyScan, HostKeys, MachineKey,
+        SshAccess, Standing,
+    },
     live::Topic,
     log::{LogFrame, LogPage, RunRecord},
     operation::{
@@ -52,7 +55,12 @@ impl Default for Fake {
         Self {
             clusters: Ok(list(vec![cluster("prod-fra", Health::Good)])),
             detail: Ok(detail("prod-fra")),
-            nodes: Ok(NodeList { nodes: vec![node("fra-cp1")], problem: None, now: NOW }),
+            nodes: Ok(NodeList {
+                nodes: vec![node("fra-cp1")],
+                results: NodeResults::NewestRun,
+                problem: None,
+                now: NOW,
+            }),
             configuration: Ok(configuration()),
             change: Ok(change()),
             registration: Ok(RegistrationReview {
@@ -209,6 +217,7 @@ pub fn operation(name: &str, cluster: &str, phase: Phase) -> OperationRow {
         name: name.parse().unwrap(),
         cluster: cluster.into(),
         action: "ping.yml".into(),
+        script: false,
         phase,
         cancelling: false,
         reason: String::new(),
@@ -261,7 +270,7 @@ pub fn configuration() -> Configuration {
             secret: Some("kubeonkube/prod-fra-ssh".into()),
             public_key: Some("ssh-ed25519 AAAApublic prod-fra".into()),
             fingerprint: Some("SHA256:abc".into()),
-            known_hosts: 0,
+            host_keys: Some(HostKeys { count: 0, document: text("", "") }),
             problem: None,
         },
         now: NOW,
@@ -295,10 +304,10 @@ impl Clusters for Fake {
         self.called(format!("review {new:?}"));
         self.registration.clone()
     }
-    async fn register(&self, _: &User, new: &NewCluster) -> Result<Registered, Problem> {
+    async fn register(&self, _: &User, new: &NewCluster) -> Result<ClusterName, Problem> {
         self.called(format!("register {new:?}"));
         self.registration.clone()?;
-        Ok(Registered { name: new.name.parse()?, public_key: None })
+        Ok(new.name.parse()?)
     }
     async fn unregister(&self, _: &User, cluster: &ClusterName, how: &Unregister) -> Result<(), Problem> {
         self.called(format!("unregister {cluster} {how:?}"));
@@ -327,11 +336,28 @@ impl Configurations for Fake {
         self.called(format!("save {c} {} {v} {t:?}", d.as_str()));
         self.change.clone().map(|_| "43".into())
     }
+    async fn scan_host_keys(&self, _: &User, c: &ClusterName, v: &str, t: &str) -> Result<HostKeyScan, Problem> {
+        self.called(format!("scan {c} {v} {t:?}"));
+        let machine = MachineKey {
+            name: "fra-cp1".into(),
+            address: "[10.0.0.1]:2222".into(),
+            standing: Standing::Changed,
+            algorithm: "ssh-ed25519".into(),
+            fingerprint: "SHA256:shown".into(),
+        };
+        let revoked = MachineKey { name: "fra-w1".into(), standing: Standing::Revoked, ..machine.clone() };
+        let review = self.change.clone()?;
+        Ok(HostKeyScan {
+            machines: vec![machine, revoked],
+            text: "[10.0.0.1]:2222 ssh-ed25519 AAAAshown\n".into(),
+            review,
+        })
+    }
 }
 
 pub fn operations(rows: Vec<OperationRow>) -> OperationList {
     let all = u32::try_from(rows.len()).unwrap();
-    OperationList { rows, all, matching: all, page: 1, pages: 1, running: 0, now: NOW }
+    OperationList { rows, matching: all, page: 1, pages: 1, now: NOW }
 }
 
 pub fn run(name: &str, phase: Phase) -> OperationDetail {

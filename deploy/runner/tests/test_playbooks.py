@@ -12,22 +12,10 @@ import time
 import unittest
 from pathlib import Path
 
-from staged_run import LOCAL, StagedRun, ansible_bin
+from staged_run import LOCAL, StagedRun, skip
+from unprivileged import unprivileged_run
 
 SSHD = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
-UNPRIVILEGED = 65534
-
-
-def unprivileged():
-    """A user to run as where the tests run as root; None where they don't."""
-    if os.getuid() != 0:
-        return None
-    interpreter = Path(ansible_bin(), "python3").resolve()
-    try:
-        subprocess.run([interpreter, "-c", ""], user=UNPRIVILEGED, group=UNPRIVILEGED, extra_groups=[], check=True, cwd="/")
-    except PermissionError:
-        raise unittest.SkipTest(f"user {UNPRIVILEGED} can't run {interpreter}") from None
-    return UNPRIVILEGED
 
 
 def listens(port):
@@ -37,12 +25,13 @@ def listens(port):
 
 class Locally(unittest.TestCase):
     def test_ping_needs_no_root_and_no_sudo_whatever_the_inventory_says(self):
-        run = StagedRun(self, {"m1": "{ansible_connection: local, ansible_become: true, ansible_become_method: sudo}"}, user=unprivileged())
-        run.builtin("ping.yml").run()
+        run = unprivileged_run(self, {"m1": "{ansible_connection: local, ansible_become: true, ansible_become_method: sudo}"})
+        run.builtin("ping.yml").script("id -u", "post").run()
         self.assertEqual((run.rc, run.termination["steps"][0]["recap"]["ok"]), (0, 1), run.text)
+        self.assertNotIn("0", run.text.splitlines(), "it ran as root")
 
     def test_facts_need_no_root_and_tell_people_and_programs_the_same(self):
-        run = StagedRun(self, {"m1": LOCAL}, user=unprivileged()).builtin("facts.yml").run()
+        run = unprivileged_run(self, {"m1": LOCAL}).builtin("facts.yml").run()
         self.assertEqual(run.rc, 0, run.text)
         [outcome] = run.of("outcome")
         self.assertEqual(outcome["key"], "facts")
@@ -61,10 +50,12 @@ class Locally(unittest.TestCase):
         self.assertEqual(list(run.of("outcome")[0]["value"]), ["m1"])
 
 
-@unittest.skipUnless(SSHD and shutil.which("ssh-keygen"), "needs sshd and ssh-keygen")
 class OverSsh(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        cls.lacks = [name for name, found in (("sshd", SSHD), ("ssh-keygen", shutil.which("ssh-keygen"))) if not found]
+        if cls.lacks:
+            return
         cls.folder = Path(tempfile.mkdtemp(prefix="kubeonkube-sshd-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         for name in ("host", "other", "user"):
@@ -84,6 +75,10 @@ class OverSsh(unittest.TestCase):
         deadline = time.monotonic() + 20
         while not listens(cls.port):
             assert cls.sshd.poll() is None and time.monotonic() < deadline, "sshd doesn't listen"
+
+    def setUp(self):
+        if self.lacks:
+            skip(self, f"{' and '.join(self.lacks)} is missing")
 
     def staged(self, known=None, below=""):
         # Named, because a login shell may put broken shims of a version manager first.

@@ -20,14 +20,7 @@ pub fn named_by(list: &OsStr) -> Vec<PathBuf> {
 
 /// The path list that names them, for `KUBECONFIG`.
 pub fn list(files: &[PathBuf]) -> OsString {
-    let mut list = OsString::new();
-    for file in files {
-        if !list.is_empty() {
-            list.push(":");
-        }
-        list.push(file);
-    }
-    list
+    files.iter().map(|file| file.as_os_str()).collect::<Vec<_>>().join(OsStr::new(":"))
 }
 
 /// What they say together: of two that say the same thing, the first counts. A file that isn't there is passed over, but

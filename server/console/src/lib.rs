@@ -8,6 +8,7 @@ mod changes;
 mod clusters;
 mod configuration;
 mod console;
+mod host_keys;
 mod kube_problem;
 mod made;
 mod moment;

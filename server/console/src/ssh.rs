@@ -1,6 +1,8 @@
 //! SSH keys and host keys: made, read and judged.
 
-use ssh_key::{Algorithm, HashAlg, KnownHosts, LineEnding, PrivateKey, PublicKey, rand_core::OsRng};
+use ssh_key::{
+    Algorithm, HashAlg, KnownHosts, LineEnding, PrivateKey, PublicKey, known_hosts::Entry, rand_core::OsRng,
+};
 
 /// Key of the public half in the Secret that holds a private key.
 pub(crate) const KEY_PUBLIC: &str = "ssh-publickey";
@@ -93,7 +95,7 @@ pub(crate) fn known_hosts(text: &str) -> Result<Option<String>, String> {
     let mended: String =
         text.lines().map(str::trim).filter(|line| !line.is_empty()).flat_map(|line| [line, "\n"]).collect();
     for (number, line) in (1..).zip(text.lines()) {
-        if KnownHosts::new(line.trim()).any(|entry| entry.is_err()) {
+        if host_key(line).is_some_and(|entry| entry.is_err()) {
             return Err(format!(
                 "Line {number} is no host key. It must look like “192.0.2.1 ssh-ed25519 AAAA…”, as ssh-keyscan prints it."
             ));
@@ -104,8 +106,15 @@ pub(crate) fn known_hosts(text: &str) -> Result<Option<String>, String> {
 
 /// How many host keys a known_hosts file holds.
 pub(crate) fn host_keys(text: &str) -> u32 {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    crate::page::count(lines.count())
+    crate::page::count(text.lines().filter(|line| host_key(line).is_some_and(|entry| entry.is_ok())).count())
+}
+
+/// A line of such a file; None where it says nothing.
+pub(crate) fn host_key(line: &str) -> Option<Result<Entry, ssh_key::Error>> {
+    // ssh takes any of these between fields, the parser one.
+    let fields = line.split([' ', '\t', '\r']).filter(|field| !field.is_empty());
+    let line = fields.collect::<Vec<_>>().join(" ");
+    KnownHosts::new(&line).next()
 }
 
 #[cfg(test)]
@@ -145,10 +154,11 @@ mod tests {
     #[test]
     fn host_keys_are_counted_and_broken_lines_named() {
         let public = generate("x").unwrap().public.unwrap();
-        let text = format!("# scanned\r\n\r\n192.0.2.1 {public}\r\n|1|c29tZXNhbHQ=|c29tZWhhc2g= {public}\r\n");
+        let text = format!("# scanned\r\n\r\n192.0.2.1 {public}\r\n|1|c29tZXNhbHQ=|c29tZWhhc2g= \t{public}\r\n");
         let kept = known_hosts(&text).unwrap().unwrap();
         assert_eq!((host_keys(&kept), kept.contains('\r')), (2, false));
         assert_eq!(known_hosts("  \n# nothing\n"), Ok(None));
+        assert!(known_hosts(&format!("192.0.2.1\u{a0}{public}\n")).unwrap_err().starts_with("Line 1"));
         assert!(known_hosts(&format!("192.0.2.1 {public}\nrubbish here\n")).unwrap_err().starts_with("Line 2"));
     }
 }

@@ -14,6 +14,8 @@ mod lists;
 mod operations;
 #[path = "claims/registration.rs"]
 mod registration;
+#[path = "claims/run_end.rs"]
+mod run_end;
 #[path = "claims/unregister.rs"]
 mod unregister;
 #[path = "claims/world.rs"]

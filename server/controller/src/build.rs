@@ -29,7 +29,7 @@ pub(crate) fn inputs(operation: &ClusterOperation, plan: &Plan, token: &str) -> 
         (crd::KEY_HOSTS.to_owned(), plan.hosts_yml.clone().into_bytes()),
         (crd::KEY_VARS.to_owned(), plan.vars_yml.clone().into_bytes()),
         ("steps.json".to_owned(), steps.to_string().into_bytes()),
-        ("token".to_owned(), token.as_bytes().to_vec()),
+        (crd::KEY_TOKEN.to_owned(), token.as_bytes().to_vec()),
         ("entrypoint.py".to_owned(), ENTRYPOINT.as_bytes().to_vec()),
         ("kubeonkube_events.py".to_owned(), CALLBACK.as_bytes().to_vec()),
     ]);

@@ -74,6 +74,8 @@ pub(crate) fn namespace(operation: &ClusterOperation, cluster: Option<&Cluster>)
 
 /// Puts `news` into the history and says in the conditions what follows from it. `keep` tells which other entries stay: those
 /// whose operation still exists. An entry without uid counts as another operation's: see [`adopted`].
+///
+/// Times are whole seconds. Of two entries of one second, the one that came into the history later counts as the newer.
 pub(crate) fn record(
     status: &ClusterStatus,
     news: &[OperationRecord],
@@ -82,11 +84,17 @@ pub(crate) fn record(
     generation: Option<i64>,
 ) -> ClusterStatus {
     let mut status = status.clone();
-    let same = |old: &OperationRecord| news.iter().any(|new| old.cluster_ops == new.cluster_ops && old.uid == new.uid);
+    let same = |a: &OperationRecord, b: &OperationRecord| a.cluster_ops == b.cluster_ops && a.uid == b.uid;
+    let is_news = |old: &OperationRecord| news.iter().any(|new| same(old, new));
     let told = |old: &OperationRecord| old.status.is_final() && keep(old);
-    status.conditions.retain(|old| !same(old) && (old.status == Phase::Running || told(old)));
-    status.conditions.extend_from_slice(news);
-    status.conditions.sort_by(|a, b| b.start_time.cmp(&a.start_time).then_with(|| b.cluster_ops.cmp(&a.cluster_ops)));
+    status.conditions.retain(|old| is_news(old) || old.status == Phase::Running || told(old));
+    for new in news {
+        match status.conditions.iter_mut().find(|old| same(old, new)) {
+            Some(old) => old.clone_from(new),
+            None => status.conditions.insert(0, new.clone()),
+        }
+    }
+    status.conditions.sort_by(|a, b| b.start_time.cmp(&a.start_time));
     let busy = match status.conditions.iter().find(|entry| entry.status == Phase::Running) {
         Some(entry) => {
             Fact::new(condition::BUSY, true, "OperationRunning", format!("Operation {} runs.", entry.cluster_ops))
@@ -94,9 +102,9 @@ pub(crate) fn record(
         None => Fact::new(condition::BUSY, false, "Idle", "No operation runs."),
     };
     upsert(&mut status.cluster_conditions, busy, now, generation);
-    let last =
-        status.conditions.iter().filter(|entry| entry.status.is_final()).max_by(|a, b| a.end_time.cmp(&b.end_time));
-    if let Some(last) = last {
+    let over = status.conditions.iter().filter(|entry| entry.status.is_final());
+    // The newest stands first, and of equals `max_by` takes the last.
+    if let Some(last) = over.rev().max_by(|a, b| a.end_time.cmp(&b.end_time)) {
         let fact = match last.status {
             Phase::Succeeded => Fact::new(
                 condition::LAST_OPERATION_SUCCEEDED,
@@ -165,6 +173,30 @@ mod tests {
         assert_eq!(names(&status), ["c", "b", "a"]);
         assert!(!crd::is_true(&status.cluster_conditions, condition::BUSY));
         assert!(crd::is_true(&status.cluster_conditions, condition::LAST_OPERATION_SUCCEEDED));
+    }
+
+    #[test]
+    fn of_operations_that_ended_within_one_second_the_one_that_ran_last_counts() {
+        for (first, second) in [("facts", "failed"), ("failed", "facts")] {
+            let steps = [
+                entry(first, "1", Phase::Running, 10),
+                entry(first, "1", Phase::Succeeded, 10),
+                entry(second, "2", Phase::Running, 10),
+                entry(second, "2", Phase::Failed, 10),
+            ];
+            let mut status = ClusterStatus::default();
+            for step in &steps {
+                status = record(&status, std::slice::from_ref(step), |_| true, &at(11), None);
+            }
+            assert_eq!(names(&status), [second, first]);
+            let said = |status: &ClusterStatus| {
+                let last = |fact: &&crd::Condition| fact.type_ == condition::LAST_OPERATION_SUCCEEDED;
+                status.cluster_conditions.iter().find(last).unwrap().message.clone()
+            };
+            assert_eq!(said(&status), format!("Operation {second} failed."));
+            let again = record(&status, &steps[1..2], |_| true, &at(12), None);
+            assert_eq!(again, status, "what is told twice is no news");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crd::{ActionSource, Cluster, ClusterOperation, DataRef};
+use crd::{ActionSource, ActionType, Cluster, ClusterOperation, DataRef};
 use futures::future::{try_join, try_join_all};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -10,16 +10,24 @@ use kube::api::ListParams;
 use kube::{Api, Client, ResourceExt};
 
 use crate::context::Context;
+use crate::plan::asked;
 use crate::refusal::Refusal;
 
+/// The fields that are looked for by name again.
+const HOSTS: &str = "hostsConfRef";
+const VARS: &str = "varsConfRef";
+const KNOWN_HOSTS: &str = "known hosts";
+
 /// The objects to read, each with the field that names it.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) config_maps: BTreeMap<DataRef, &'static str>,
-    pub(crate) known_hosts: Option<DataRef>,
+    pub(crate) known_hosts: DataRef,
     pub(crate) ssh: Option<DataRef>,
     /// The Cluster that they are for.
     pub(crate) cluster: String,
+    /// The operation may reach machines in another way than inventory and variables say.
+    may_differ: bool,
 }
 
 /// What was found. A ConfigMap that isn't here doesn't exist.
@@ -52,12 +60,12 @@ pub(crate) enum ReadError {
 /// What `operation` on `cluster` needs. Objects that several fields name are read once.
 pub(crate) fn wanted(operation: &ClusterOperation, cluster: &Cluster) -> Wanted {
     let mut wanted = references(cluster);
-    let spec = &operation.spec;
-    let hooks = spec.pre_hook.iter().chain(&spec.post_hook).map(|hook| (hook.action_source, &hook.action_source_ref));
-    for (source, at) in hooks.chain([(spec.action_source, &spec.action_source_ref)]) {
-        if let (ActionSource::Configmap, Some(at)) = (source, at) {
+    for asked in asked(operation, Some(cluster)) {
+        if let (ActionSource::Configmap, Some(at)) = (asked.source, asked.source_ref) {
             wanted.config_maps.entry(at.clone()).or_insert("actionSourceRef");
         }
+        wanted.may_differ |=
+            (asked.kind, asked.source) != (ActionType::Playbook, ActionSource::Builtin) || asked.extra_args.is_some();
     }
     wanted
 }
@@ -65,29 +73,59 @@ pub(crate) fn wanted(operation: &ClusterOperation, cluster: &Cluster) -> Wanted 
 /// What `cluster` itself refers to.
 pub(crate) fn references(cluster: &Cluster) -> Wanted {
     let spec = &cluster.spec;
-    let cluster = cluster.metadata.name.clone().unwrap_or_default();
-    let mut wanted = Wanted { ssh: spec.ssh_auth_ref.clone(), cluster, ..Wanted::default() };
+    let mut wanted = Wanted {
+        config_maps: BTreeMap::new(),
+        known_hosts: known_hosts(cluster),
+        ssh: spec.ssh_auth_ref.clone(),
+        cluster: cluster.metadata.name.clone().unwrap_or_default(),
+        may_differ: false,
+    };
     for (field, at) in [
-        ("hostsConfRef", Some(&spec.hosts_conf_ref)),
-        ("varsConfRef", Some(&spec.vars_conf_ref)),
+        (HOSTS, Some(&spec.hosts_conf_ref)),
+        (VARS, Some(&spec.vars_conf_ref)),
         ("preCheckRef", spec.pre_check_ref.as_ref()),
     ] {
         if let Some(at) = at {
             wanted.config_maps.entry(at.clone()).or_insert(field);
         }
     }
-    // Without a key there is no SSH, and nothing to know about hosts.
-    if let Some(ssh) = &wanted.ssh {
-        wanted.known_hosts = Some(DataRef::new(&ssh.namespace, crd::known_hosts_name(&wanted.cluster)));
-    }
     wanted
+}
+
+/// Where the host keys that a person confirmed would be.
+pub(crate) fn known_hosts(cluster: &Cluster) -> DataRef {
+    let spec = &cluster.spec;
+    let namespace = &spec.ssh_auth_ref.as_ref().unwrap_or(&spec.hosts_conf_ref).namespace;
+    DataRef::new(namespace, crd::known_hosts_name(cluster.metadata.name.as_deref().unwrap_or_default()))
 }
 
 /// Reads them all at once.
 pub(crate) async fn read(ctx: &Context, wanted: &Wanted) -> Result<Found, ReadError> {
-    let ((config_maps, requests), ssh) =
+    let ((mut config_maps, mut requests), ssh) =
         try_join(read_maps(ctx, wanted), read_ssh(&ctx.client, wanted.ssh.as_ref())).await?;
-    Ok(Found { config_maps, ssh, requests: requests + usize::from(wanted.ssh.is_some()) })
+    requests += usize::from(wanted.ssh.is_some());
+    // Machines may be reached without a key of the Cluster's, too: with a password, or a key that the inventory names.
+    if wanted.ssh.is_none() && speaks_ssh(wanted, &config_maps) {
+        requests += 1;
+        config_maps.extend(read_map(&ctx.client, &wanted.known_hosts, KNOWN_HOSTS).await?);
+    }
+    Ok(Found { config_maps, ssh, requests })
+}
+
+/// Whether any machine may be reached over the network; not where the inventory can't be read.
+fn speaks_ssh(wanted: &Wanted, found: &BTreeMap<DataRef, ConfigMap>) -> bool {
+    if wanted.may_differ {
+        return true;
+    }
+    let text = |wanted_field: &str, key: &str| {
+        let (at, _) = wanted.config_maps.iter().find(|(_, field)| **field == wanted_field)?;
+        found.get(at)?.data.as_ref()?.get(key)
+    };
+    let inventory = text(HOSTS, crd::KEY_HOSTS).and_then(|text| inventory::parse(text).ok());
+    // Where one ConfigMap holds both, the first field names it.
+    let vars = text(VARS, crd::KEY_VARS).or_else(|| text(HOSTS, crd::KEY_VARS));
+    let vars = vars.and_then(|text| inventory::parse_vars(text).ok()).unwrap_or_default();
+    inventory.is_some_and(|inventory| inventory.hosts.iter().any(|host| !host.reached(&vars).is_local()))
 }
 
 /// What carries the Cluster's mark comes with one request, and as it was at one moment; the rest one by one. Which that is, a
@@ -95,7 +133,9 @@ pub(crate) async fn read(ctx: &Context, wanted: &Wanted) -> Result<Found, ReadEr
 async fn read_maps(ctx: &Context, wanted: &Wanted) -> Result<(BTreeMap<DataRef, ConfigMap>, usize), ReadError> {
     let mut missing: BTreeMap<&DataRef, &'static str> =
         wanted.config_maps.iter().map(|(at, field)| (at, *field)).collect();
-    missing.extend(wanted.known_hosts.as_ref().map(|at| (at, "known hosts")));
+    if wanted.ssh.is_some() {
+        missing.insert(&wanted.known_hosts, KNOWN_HOSTS);
+    }
     let marked = |namespace: &str| {
         missing.keys().filter(|at| at.namespace == namespace && ctx.marks.is_of(at, &wanted.cluster)).count()
     };

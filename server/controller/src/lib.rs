@@ -39,6 +39,7 @@ mod termination;
 mod tombstone;
 mod trigger;
 mod turn;
+mod unread;
 mod validate;
 mod verdict;
 mod waiting;
@@ -46,3 +47,4 @@ mod watching;
 
 pub use change::{Change, ChangeKind};
 pub use run::{Config, Running, start};
+pub use unread::Unread;

@@ -154,8 +154,7 @@ pub(crate) fn users<'a>(namespace: &str, name: &str, clusters: impl Iterator<Ite
     let at = DataRef::new(namespace, name);
     clusters
         .filter(|cluster| {
-            let wanted = inputs::references(cluster);
-            wanted.config_maps.contains_key(&at) || wanted.known_hosts.as_ref() == Some(&at)
+            inputs::references(cluster).config_maps.contains_key(&at) || inputs::known_hosts(cluster) == at
         })
         .map(ResourceExt::name_any)
         .collect()

@@ -47,6 +47,10 @@ pub(crate) enum Refusal {
     Missing { field: &'static str, kind: &'static str, at: DataRef },
     #[error("{field} names {kind} {at}, which has no key `{key}`. Its keys: {found}.")]
     MissingKey { field: &'static str, kind: &'static str, at: DataRef, key: &'static str, found: String },
+    #[error(
+        "ConfigMap {at} keeps the machines' host keys, but has no text at key `known_hosts`. Its keys: {found}. No run trusts the first key instead: write them there, or delete the ConfigMap."
+    )]
+    HostKeys { at: DataRef, found: String },
     #[error("{kind} {at} ({field}) may not be read: {why}. Grant the controller `get` on it.")]
     Forbidden { field: &'static str, kind: &'static str, at: DataRef, why: String },
     #[error(
@@ -54,11 +58,11 @@ pub(crate) enum Refusal {
     )]
     NotAPrivateKey { at: DataRef },
     #[error(
-        "The inventory (key `hosts.yml` of ConfigMap {at}) can't be used: {why}. Correct it and submit the operation again."
+        "The inventory (key `hosts.yml` of ConfigMap {at}) can't be used. {why} Correct it and submit the operation again."
     )]
     Inventory { at: DataRef, why: String },
     #[error(
-        "The variables (key `group_vars.yml` of ConfigMap {at}) can't be used: {why}. Correct them and submit the operation again."
+        "The variables (key `group_vars.yml` of ConfigMap {at}) can't be used. {why} Correct them and submit the operation again."
     )]
     Variables { at: DataRef, why: String },
     #[error(
@@ -104,6 +108,7 @@ impl Refusal {
             Self::TwoNamespaces { .. } => "TwoNamespaces",
             Self::Missing { .. } => "ReferenceNotFound",
             Self::MissingKey { .. } => "KeyNotFound",
+            Self::HostKeys { .. } => "HostKeysUnreadable",
             Self::Forbidden { .. } => "ReferenceForbidden",
             Self::NotAPrivateKey { .. } => "PrivateKeyInvalid",
             Self::Inventory { .. } => "InventoryInvalid",

@@ -25,6 +25,7 @@ use crate::error::again;
 use crate::expectations::Expectations;
 use crate::marks::Marks;
 use crate::secrets::Secrets;
+use crate::unread::Unread;
 use crate::watching::{Kept, keep, tell_of_config_maps};
 use crate::{cluster, operation, trigger};
 
@@ -52,7 +53,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             max_running: 20,
-            default_deadline: Duration::from_secs(6 * 3600),
+            default_deadline: crd::DEFAULT_DEADLINE,
             controller_namespace: "kubeonkube-system".into(),
             patience: Duration::from_secs(5),
             quota_patience: Duration::from_secs(600),
@@ -67,6 +68,8 @@ pub struct Running {
     pub clusters: Store<Cluster>,
     /// All ClusterOperations.
     pub operations: Store<ClusterOperation>,
+    /// The ClusterOperations that are there and not in the store: this version can't read them.
+    pub unread_operations: Unread,
     /// The Jobs of operations, without their pod templates.
     pub jobs: Store<Job>,
     /// The pods of those Jobs; of their spec only `nodeName`.
@@ -102,13 +105,13 @@ pub fn start(client: Client, mut config: Config, shutdown: CancellationToken) ->
     };
     let one = watcher::Config::default().fields(&format!("metadata.name={}", crd::CONFIG_NAME));
 
-    let (clusters, keep_clusters) =
+    let (clusters, _, keep_clusters) =
         keep(Api::all(client.clone()), watcher::Config::default(), CLUSTERS, changes.clone(), shutdown.clone());
-    let (operations, keep_operations) =
+    let (operations, unread_operations, keep_operations) =
         keep(Api::all(client.clone()), watcher::Config::default(), OPERATIONS, changes.clone(), shutdown.clone());
-    let (jobs, keep_jobs) = keep(Api::all(client.clone()), ours(), JOBS, changes.clone(), shutdown.clone());
-    let (pods, keep_pods) = keep(Api::all(client.clone()), ours(), PODS, changes.clone(), shutdown.clone());
-    let (settings, keep_settings) = keep(
+    let (jobs, _, keep_jobs) = keep(Api::all(client.clone()), ours(), JOBS, changes.clone(), shutdown.clone());
+    let (pods, _, keep_pods) = keep(Api::all(client.clone()), ours(), PODS, changes.clone(), shutdown.clone());
+    let (settings, _, keep_settings) = keep(
         Api::namespaced(client.clone(), &config.controller_namespace),
         one,
         SETTINGS,
@@ -119,7 +122,7 @@ pub fn start(client: Client, mut config: Config, shutdown: CancellationToken) ->
     let maps = tell_of_config_maps(client.clone(), marks.clone(), changes.clone(), shutdown.clone());
 
     let (filled_sender, filled) = watch::channel(false);
-    let running = Running { clusters, operations, jobs, pods, changes: changes.clone(), filled };
+    let running = Running { clusters, operations, unread_operations, jobs, pods, changes: changes.clone(), filled };
     let stores = Stores {
         clusters: running.clusters.clone(),
         operations: running.operations.clone(),

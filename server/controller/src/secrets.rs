@@ -1,9 +1,10 @@
 //! What must not be said about a run: the same that its log doesn't say.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crd::{ClusterOperation, Masker};
+use k8s_openapi::ByteString;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
@@ -16,14 +17,11 @@ use crate::{snapshot, turn};
 /// read them again at its end would cost a request. At most 1 MiB each, and as many as run at once.
 #[derive(Debug, Default)]
 pub(crate) struct Secrets {
-    inputs: Mutex<HashMap<String, Inputs>>,
+    inputs: Mutex<HashMap<String, Snapshot>>,
 }
 
-#[derive(Debug, Clone)]
-struct Inputs {
-    text: String,
-    token: Option<String>,
-}
+/// Of a snapshot's data what tells which values are secret.
+type Snapshot = BTreeMap<String, ByteString>;
 
 impl Secrets {
     /// Remembers the snapshot with which `operation` runs.
@@ -34,7 +32,7 @@ impl Secrets {
             let running = turn::running_uids(&ctx.stores.clusters.state());
             inputs.retain(|uid, _| running.contains(uid));
         }
-        inputs.insert(operation.uid().unwrap_or_default(), Inputs::of(snapshot));
+        inputs.insert(operation.uid().unwrap_or_default(), of_secrets(snapshot));
     }
 
     /// Hides in a text what is secret in the run of `operation`. None where its inputs are gone: then nobody knows what is, and
@@ -50,10 +48,10 @@ impl Secrets {
             Some(inputs) => Some(inputs),
             None => {
                 let snapshot = snapshot::read(ctx, operation, &job.namespace().unwrap_or_default()).await?;
-                snapshot.as_ref().map(Inputs::of)
+                snapshot.as_ref().map(of_secrets)
             }
         };
-        Ok(inputs.map(|inputs| Masker::new(&inputs.text, inputs.token.as_deref())))
+        Ok(inputs.as_ref().and_then(Masker::of_snapshot))
     }
 
     /// It is over.
@@ -61,16 +59,13 @@ impl Secrets {
         self.locked().remove(&operation.uid().unwrap_or_default());
     }
 
-    fn locked(&self) -> MutexGuard<'_, HashMap<String, Inputs>> {
+    fn locked(&self) -> MutexGuard<'_, HashMap<String, Snapshot>> {
         self.inputs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inputs {
-    fn of(snapshot: &Secret) -> Self {
-        let (hosts, vars) = snapshot::texts(snapshot);
-        let token = snapshot.data.as_ref().and_then(|data| data.get("token"));
-        let token = token.map(|bytes| String::from_utf8_lossy(&bytes.0).trim().to_owned());
-        Self { text: format!("{hosts}\n{vars}"), token }
-    }
+fn of_secrets(snapshot: &Secret) -> Snapshot {
+    let data = snapshot.data.iter().flatten();
+    let told = data.filter(|(key, _)| [crd::KEY_HOSTS, crd::KEY_VARS, crd::KEY_TOKEN].contains(&key.as_str()));
+    told.map(|(key, value)| (key.clone(), value.clone())).collect()
 }

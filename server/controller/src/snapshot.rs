@@ -40,7 +40,7 @@ pub(crate) async fn read(
 /// The inputs of this very operation: not a namesake's, not a tombstone in their place.
 fn is_whole(secret: &Secret, operation: &ClusterOperation) -> bool {
     let has = |key| secret.data.as_ref().is_some_and(|data| data.contains_key(key));
-    is_owned_by(secret, operation) && [crd::KEY_HOSTS, crd::KEY_VARS, "token"].into_iter().all(has)
+    is_owned_by(secret, operation) && [crd::KEY_HOSTS, crd::KEY_VARS, crd::KEY_TOKEN].into_iter().all(has)
 }
 
 /// What changed since the inputs that were confirmed, if some operation ran with exactly those and its snapshot is still there.

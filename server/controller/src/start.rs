@@ -168,7 +168,7 @@ async fn evaluate(
         Err(ReadError::Refused(refusal)) => return Ok(Err(*refusal)),
         Err(ReadError::Api(source)) => return Err(Error::Api { what: "read the inputs", source }),
     };
-    match validate::plan(operation, cluster, &found, wanted.known_hosts.as_ref()) {
+    match validate::plan(operation, cluster, &found) {
         Err(Refusal::InputsChanged { what }) => {
             Ok(Err(snapshot::compare(ctx, operation, cluster, &found).await.unwrap_or(Refusal::InputsChanged { what })))
         }

@@ -124,36 +124,5 @@ pub(crate) fn engine(declared: Option<Engine>, image: &str) -> Engine {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn k11_every_field_of_the_spec_counts_in_the_digest_but_cancel() {
-        let with = |change: fn(&mut crd::ClusterOperationSpec)| {
-            let mut operation = ClusterOperation::default();
-            change(&mut operation.spec);
-            digest(&operation)
-        };
-        let all = [
-            with(|_| {}),
-            with(|spec| spec.extra_args = Some("a".into())),
-            with(|spec| spec.active_deadline_seconds = Some(1)),
-            with(|spec| spec.resources = Some(Default::default())),
-            with(|spec| spec.action_source_ref = Some(crd::DataRef::new("a", "b"))),
-            with(|spec| (spec.cluster, spec.action) = ("ab".into(), "c".into())),
-            with(|spec| (spec.cluster, spec.action) = ("a".into(), "bc".into())),
-        ];
-        assert_eq!(all.iter().collect::<std::collections::HashSet<_>>().len(), all.len());
-        assert_eq!(with(|spec| spec.cancel = Some(true)), all[0]);
-    }
-
-    #[test]
-    fn a_status_that_says_the_same_is_not_written_again() {
-        let mut operation = ClusterOperation::default();
-        let now = Time(jiff::Timestamp::UNIX_EPOCH);
-        operation.status = queued(&operation, "ClusterBusy", "It waits for a.", &now);
-        assert!(operation.status.is_some());
-        assert_eq!(queued(&operation, "ClusterBusy", "It waits for a.", &now), None);
-        assert!(queued(&operation, "ClusterBusy", "It waits for b.", &now).is_some());
-    }
-}
+#[path = "status_tests.rs"]
+mod tests;

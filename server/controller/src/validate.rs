@@ -8,7 +8,7 @@ use inventory::{Inventory, Vars};
 use k8s_openapi::api::core::v1::ConfigMap;
 
 use crate::changed;
-use crate::inputs::Found;
+use crate::inputs::{self, Found};
 use crate::plan::{Asked, Plan, Step, asked};
 use crate::refusal::Refusal;
 use crate::sentence::list;
@@ -43,12 +43,7 @@ pub(crate) fn submission(operation: &ClusterOperation) -> Result<(), Refusal> {
 }
 
 /// The plan, once everything is read.
-pub(crate) fn plan(
-    operation: &ClusterOperation,
-    cluster: &Cluster,
-    found: &Found,
-    known_hosts: Option<&DataRef>,
-) -> Result<Plan, Refusal> {
+pub(crate) fn plan(operation: &ClusterOperation, cluster: &Cluster, found: &Found) -> Result<Plan, Refusal> {
     let spec = &cluster.spec;
     if cluster.metadata.deletion_timestamp.is_some() {
         return Err(Refusal::ClusterLeaving { cluster: operation.spec.cluster.clone() });
@@ -63,14 +58,11 @@ pub(crate) fn plan(
     {
         return Err(Refusal::InputsChanged { what: changed::unknown(&inventory, &vars) });
     }
-    let known_hosts = known_hosts
-        .and_then(|at| found.config_maps.get(at))
-        .and_then(|map| map.data.as_ref()?.get(crd::KEY_KNOWN_HOSTS).cloned());
     let mut plan = Plan {
         namespace,
         hosts_yml,
         vars_yml,
-        known_hosts,
+        known_hosts: known_hosts(cluster, found)?,
         reads: found.requests,
         steps: Vec::new(),
         sources: Vec::new(),
@@ -98,6 +90,7 @@ pub(crate) fn inputs_exist(cluster: &Cluster, found: &Found) -> Result<(), Refus
     if let Some(at) = &spec.pre_check_ref {
         text(found, "preCheckRef", at, crd::KEY_PRECHECK)?;
     }
+    known_hosts(cluster, found)?;
     let Some(at) = &spec.ssh_auth_ref else { return Ok(()) };
     let missing = || Refusal::Missing { field: "sshAuthRef", kind: "Secret", at: at.clone() };
     let secret = found.ssh.as_ref().ok_or_else(missing)?;
@@ -112,6 +105,16 @@ pub(crate) fn inputs_exist(cluster: &Cluster, found: &Found) -> Result<(), Refus
         });
     }
     if secret.is_private_key { Ok(()) } else { Err(Refusal::NotAPrivateKey { at: at.clone() }) }
+}
+
+/// The host keys that a person confirmed; None where there are none. A record that can't be read is not taken for none.
+fn known_hosts(cluster: &Cluster, found: &Found) -> Result<Option<String>, Refusal> {
+    let at = inputs::known_hosts(cluster);
+    let Some(map) = found.config_maps.get(&at) else { return Ok(None) };
+    let text = map.data.as_ref().and_then(|data| data.get(crd::KEY_KNOWN_HOSTS));
+    let text = text.ok_or_else(|| Refusal::HostKeys { at, found: list(keys(map), 10) })?;
+    // A file without a key would refuse every machine: it says that none was confirmed.
+    Ok(crd::says_host_keys(text).then(|| text.clone()))
 }
 
 /// Inventory and variables can be read, and there is a host.

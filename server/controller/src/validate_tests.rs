@@ -67,8 +67,8 @@ fn a_snapshot_that_no_secret_can_hold_is_refused() {
     found.config_maps.insert(DataRef::new("a", "hosts"), map(crd::KEY_HOSTS, "all: {hosts: {m1: }}".into()));
     found.config_maps.insert(DataRef::new("a", "vars"), map(crd::KEY_VARS, String::new()));
     found.config_maps.insert(DataRef::new("a", "books"), books.clone());
-    assert_eq!(plan(&operation, &cluster, &found, None).unwrap().steps[0].path, "conf/sources/1/scale.yml");
+    assert_eq!(plan(&operation, &cluster, &found).unwrap().steps[0].path, "conf/sources/1/scale.yml");
     books.binary_data = Some([("big".to_owned(), ByteString(vec![0; SNAPSHOT_LIMIT]))].into());
     found.config_maps.insert(DataRef::new("a", "books"), books);
-    assert_eq!(plan(&operation, &cluster, &found, None).unwrap_err().reason(), "InputsTooLarge");
+    assert_eq!(plan(&operation, &cluster, &found).unwrap_err().reason(), "InputsTooLarge");
 }

@@ -51,14 +51,18 @@ pub(crate) fn waited(operation: &ClusterOperation) -> bool {
 
 /// The last thing it waited for was a slot.
 pub(crate) fn waited_for_slot(operation: &ClusterOperation) -> bool {
-    waited(operation) && operation.status.as_ref().and_then(|status| status.reason.as_deref()) == Some(SLOT)
+    waited(operation) && said(operation) == Some(SLOT)
+}
+
+/// The reason in its status.
+fn said(operation: &ClusterOperation) -> Option<&str> {
+    operation.status.as_ref()?.reason.as_deref()
 }
 
 /// Says that it waits for `--max-running`.
 pub(crate) async fn wait_for_slot(ctx: &Context, operation: &ClusterOperation) -> Result<Action, Error> {
     ctx.want_slot();
-    let missed_inputs = operation.status.as_ref().is_some_and(|status| status.reason.as_deref() == Some(INPUTS));
-    if missed_inputs && is_young(ctx, operation) {
+    if said(operation) == Some(INPUTS) && is_young(ctx, operation) {
         // One word for both, as long as its inputs may still come: it asks for a slot to look for them.
         return Ok(Action::requeue(INPUTS_AGAIN));
     }
@@ -76,8 +80,7 @@ pub(crate) async fn wait(
     if let Some(status) = status::queued(operation, reason, message, &now()) {
         let version = operation.metadata.resource_version.as_deref();
         let written = ctx.patch_status(&ctx.operations(), &operation.name_any(), version, json!(status)).await?;
-        let said = operation.status.as_ref().and_then(|status| status.reason.as_deref());
-        if written.is_some() && !(waited(operation) && said == Some(reason)) {
+        if written.is_some() && !(waited(operation) && said(operation) == Some(reason)) {
             // A second event of the same name would only count the first one up.
             let name = if waited(operation) { reason } else { "Queued" };
             ctx.tell(operation, EventType::Normal, name, message).await;

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::change::Change;
 use crate::marks::Marks;
+use crate::unread::Unread;
 
 /// How a kind is kept: what is dropped from its objects, and what a change of one is called.
 pub(crate) struct Kept<K> {
@@ -22,26 +23,28 @@ pub(crate) struct Kept<K> {
     pub(crate) tell: fn(&K) -> Change,
 }
 
-/// A store, and the future that keeps it until shutdown.
+/// A store, the names of what is not in it because it can't be read, and the future that keeps both until shutdown.
 pub(crate) fn keep<K>(
     api: Api<DeserializeGuard<K>>,
     config: watcher::Config,
     kept: Kept<K>,
     changes: broadcast::Sender<Change>,
     shutdown: CancellationToken,
-) -> (Store<K>, impl Future<Output = ()> + Send)
+) -> (Store<K>, Unread, impl Future<Output = ()> + Send)
 where
     K: Resource<DynamicType = ()> + Lookup<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static,
 {
     let (store, writer) = reflector::store();
     let events = watcher(api, config).default_backoff().take_until(shutdown.cancelled_owned());
-    (store, pump(events, writer, kept, changes))
+    let unread = Unread::default();
+    (store, unread.clone(), pump(events, writer, kept, unread, changes))
 }
 
 async fn pump<K>(
     events: impl Stream<Item = watcher::Result<Event<DeserializeGuard<K>>>> + Send,
     mut writer: Writer<K>,
     kept: Kept<K>,
+    unread: Unread,
     changes: broadcast::Sender<Change>,
 ) where
     K: Resource<DynamicType = ()> + Lookup<DynamicType = ()> + Clone + Send + 'static,
@@ -53,6 +56,7 @@ async fn pump<K>(
                 |error| tracing::warn!(kind = %<K as Resource>::kind(&()), %error, "a watch was cut and begins again"),
             )
             .ok()
+            .inspect(|event| unread.see(event))
             .and_then(readable)
         else {
             continue;

@@ -1,5 +1,7 @@
 //! Labels, annotations, keys and object names that are part of the API.
 
+use std::time::Duration;
+
 /// The API group of both kinds.
 pub const GROUP: &str = "kubeonkube.clay.io";
 /// Its only version.
@@ -34,6 +36,8 @@ pub const ANNOTATION_OUTCOME: &str = "kubeonkube.clay.io/outcome";
 pub const KEY_HOSTS: &str = "hosts.yml";
 /// Key of the variables in the ConfigMap that `varsConfRef` names.
 pub const KEY_VARS: &str = "group_vars.yml";
+/// Key, in the Secret that holds the snapshot of a run, of the token that marks the run's events in its log.
+pub const KEY_TOKEN: &str = "token";
 /// Key of the private key in the Secret that `sshAuthRef` names.
 pub const KEY_SSH: &str = "ssh-privatekey";
 /// Key of the playbook in the ConfigMap that `preCheckRef` names.
@@ -45,6 +49,24 @@ pub const KEY_KNOWN_HOSTS: &str = "known_hosts";
 pub const CONFIG_NAME: &str = "kubeonkube-config";
 /// Key there: how many finished operations are kept per cluster.
 pub const CONFIG_BACKEND_LIMIT: &str = "CLUSTER_OPERATIONS_BACKEND_LIMIT";
+
+/// After this a run is stopped, where its operation doesn't say it in `activeDeadlineSeconds`.
+pub const DEFAULT_DEADLINE: Duration = Duration::from_hours(6);
+
+/// Whether an object could be called so: an RFC 1123 label (63 characters at most), or with `dots` a subdomain (253).
+pub fn is_object_name(text: &str, dots: bool) -> bool {
+    let edge = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let bytes = text.as_bytes();
+    bytes.len() <= if dots { 253 } else { 63 }
+        && bytes.first().is_some_and(edge)
+        && bytes.last().is_some_and(edge)
+        && bytes.iter().all(|b| edge(b) || *b == b'-' || (dots && *b == b'.'))
+}
+
+/// Whether a known_hosts file says anything but comments.
+pub fn says_host_keys(text: &str) -> bool {
+    text.lines().map(str::trim).any(|line| !line.is_empty() && !line.starts_with('#'))
+}
 
 /// The Job of an operation.
 pub fn job_name(operation: &str) -> String {

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::is_object_name;
+
 /// A ConfigMap or Secret; which of the two, and which key of it, the field's name says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct DataRef {
@@ -21,13 +23,7 @@ impl DataRef {
     /// Whether an object could be called so (RFC 1123). What can't exist need not be asked for: it is missing, and a name
     /// with `/` or `?` in it must not reach the path of a request.
     pub fn can_exist(&self) -> bool {
-        let good = |text: &str, limit, dots| {
-            let edge = |c: Option<&u8>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
-            let inner = |c: &u8| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == b'-' || (dots && *c == b'.');
-            let bytes = text.as_bytes();
-            bytes.len() <= limit && edge(bytes.first()) && edge(bytes.last()) && bytes.iter().all(inner)
-        };
-        good(&self.namespace, 63, false) && good(&self.name, 253, true)
+        is_object_name(&self.namespace, false) && is_object_name(&self.name, true)
     }
 }
 
@@ -60,5 +56,9 @@ mod tests {
             assert!(!DataRef::new(name, "hosts").can_exist(), "{name:?}");
         }
         assert!(DataRef::new("lab", "prod.hosts-1").can_exist());
+        assert!(!DataRef::new("la.b", "hosts").can_exist(), "a namespace has no dots");
+        let long = |letters: usize| "a".repeat(letters);
+        assert!(DataRef::new(long(63), long(253)).can_exist());
+        assert!(!DataRef::new(long(64), "hosts").can_exist() && !DataRef::new("lab", long(254)).can_exist());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{inventory::Inventory, names};
+use crate::{inventory::Inventory, names, vars::Vars};
 
 /// What ansible and kubespray will stumble over in an inventory that can be read; sentences, worst first.
 #[must_use]
@@ -49,7 +49,8 @@ fn not_nodes(inventory: &Inventory) -> Option<String> {
 fn same_address(inventory: &Inventory) -> Vec<String> {
     let mut seen: HashMap<(&str, Option<u16>), &str> = HashMap::new();
     let mut twice = Vec::new();
-    for host in inventory.hosts.iter().filter(|h| !h.is_local()) {
+    let vars = Vars::new();
+    for host in inventory.hosts.iter().filter(|h| !h.reached(&vars).is_local()) {
         let Some(address) = host.address.as_deref().filter(|a| !a.contains("{{")) else { continue };
         match seen.get(&(address, host.port)) {
             Some(other) => twice.push(format!("{other} and {} have the same address, {address}.", host.name)),

@@ -69,15 +69,6 @@ pub(crate) fn read(text: &str) -> Result<Option<Value>, Invalid> {
     Ok(Some(value).filter(|value| !matches!(value, Value::Null)))
 }
 
-/// Bytes as text, or the sentence that says which byte is not.
-pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Invalid> {
-    std::str::from_utf8(bytes).map_err(|error| {
-        let byte = error.valid_up_to();
-        let line = bytes[..byte].iter().filter(|&&b| b == b'\n').count() + 1;
-        Invalid { line: Some(line), column: None, path: None, kind: Kind::NotUtf8 { byte } }
-    })
-}
-
 // Ansible's YAML reader refuses these too, with a Python trace; here a binary file is named for what it is.
 fn refuse_control_characters(text: &str) -> Result<(), Invalid> {
     let strange = |c: char| {

@@ -27,8 +27,6 @@ pub enum Kind {
     NoHosts,
     #[error("it has {bytes} bytes; at most {limit} are read", limit = limits::BYTES)]
     TooLarge { bytes: usize },
-    #[error("it is not text: byte {byte} is not UTF-8. Save the file as UTF-8")]
-    NotUtf8 { byte: usize },
     #[error(
         "it holds the control character U+{code:04X}, so it is not plain text. Remove it, or quote it with an escape"
     )]
@@ -53,6 +51,12 @@ pub enum Kind {
     EndlessAlias,
     #[error("it holds more values than can be read (at most {})", limits::VALUES)]
     TooManyValues,
+    #[error(
+        "variables given to many hosts at once come to more than {} bytes, counted for each host. Set in a group’s vars what \
+         the hosts share",
+        limits::COPIED_BYTES
+    )]
+    TooManyCopies,
     #[error("{what} must be a mapping (one “name:” a line), but it is {found}")]
     NotAMapping { what: String, found: &'static str },
     #[error(

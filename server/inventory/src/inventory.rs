@@ -141,26 +141,3 @@ impl Inventory {
         self.with_role(Role::Etcd)
     }
 }
-
-impl Host {
-    /// Runs on the machine of ansible itself, without SSH.
-    #[must_use]
-    pub fn is_local(&self) -> bool {
-        matches!(self.connection.as_deref(), Some("local" | "ansible.builtin.local"))
-    }
-
-    /// How ansible reaches it: `local`, `root@10.0.0.1:2222`, `10.0.0.1`.
-    #[must_use]
-    pub fn reached_by(&self) -> String {
-        if self.is_local() {
-            return "local".into();
-        }
-        let address = self.address.as_deref().unwrap_or(&self.name);
-        let user = self.user.as_deref().map_or_else(String::new, |user| format!("{user}@"));
-        match self.port {
-            None => format!("{user}{address}"),
-            Some(port) if address.contains(':') => format!("{user}[{address}]:{port}"),
-            Some(port) => format!("{user}{address}:{port}"),
-        }
-    }
-}

@@ -2,7 +2,7 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | read `hosts.yml` | [`parse`], [`parse_bytes`] → [`Inventory`] |
+//! | read `hosts.yml` | [`parse`] → [`Inventory`] |
 //! | read `group_vars.yml` | [`parse_vars`] → [`Vars`] |
 //! | point out what ansible or kubespray will stumble over | [`advice`] |
 //! | turn a form or pasted lines into machines | [`machines_from_rows`], [`machines_from_lines`] → [`Machine`] |
@@ -21,6 +21,7 @@ mod names;
 mod parse;
 mod pasted;
 mod range;
+mod reached;
 mod rows;
 mod vars;
 mod write;
@@ -30,8 +31,9 @@ pub use invalid::{Invalid, Kind};
 pub use inventory::{Group, Host, Inventory, Role};
 pub use machine::{Machine, give_roles, machines};
 pub use names::{is_host_name, is_node_name};
-pub use parse::{parse, parse_bytes};
+pub use parse::parse;
 pub use pasted::{LineProblem, machines_from_lines};
+pub use reached::Reached;
 pub use rows::{RowProblem, machines_from_rows};
-pub use vars::{Vars, parse_vars, parse_vars_bytes};
+pub use vars::{Vars, parse_vars};
 pub use write::write;

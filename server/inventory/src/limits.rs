@@ -11,6 +11,10 @@ pub const ALIASES: usize = 2_000;
 pub const VALUES: usize = 200_000;
 /// Bytes of all keys and values after aliases were followed.
 pub const VALUE_BYTES: usize = 4 * BYTES;
+/// Bytes of variables that stand once and are given to many hosts, by a range or by a group, one copy for each host.
+pub const COPIED_BYTES: usize = VALUE_BYTES;
+/// Characters of a host range as it is written.
+pub const RANGE: usize = 1_000;
 /// Hosts of one inventory; Kubernetes itself is tested to 5,000 nodes.
 pub const HOSTS: usize = 5_000;
 /// Groups of one inventory.

@@ -6,6 +6,7 @@
 //! could reach a shell, keys and hosts that stand twice in one place, and an inventory without hosts are refused.
 
 mod collect;
+mod copies;
 
 use crate::{
     document::{self, Value},
@@ -30,14 +31,6 @@ pub fn parse(text: &str) -> Result<Inventory, Invalid> {
         collected.group(name, below, &name.value)?;
     }
     collected.finish()
-}
-
-/// [`parse`] for bytes that may not be text.
-///
-/// # Errors
-/// As [`parse`], and where the bytes are not UTF-8.
-pub fn parse_bytes(bytes: &[u8]) -> Result<Inventory, Invalid> {
-    parse(document::utf8(bytes)?)
 }
 
 /// Its first line is a section header like `[kube_node]` or `[all:vars]`.

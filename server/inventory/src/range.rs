@@ -5,6 +5,10 @@ use crate::limits;
 /// All names that `pattern` stands for, in ansible's order: the left-most range turns slowest. A pattern without a range
 /// is itself. The error says why, without naming the pattern.
 pub(crate) fn expand(pattern: &str) -> Result<Vec<String>, String> {
+    // Before it is multiplied. Without a range it is one name, and whether it can be one is said elsewhere.
+    if pattern.contains('[') && pattern.len() > limits::RANGE {
+        return Err(format!("it is longer than {} characters", limits::RANGE));
+    }
     let mut done = vec![String::new()];
     let mut rest = pattern;
     while let Some((head, tail)) = rest.split_once('[') {
@@ -73,6 +77,13 @@ mod tests {
             ["n[", "n[1]", "n[3:1]", "n[1:2:0]", "n[a:9]", "n[01:100]", "n[1:2:3:4]", "n[:]", "n[z:a]", "n[1:-2]"]
         {
             assert!(expand(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_long_range_is_refused_before_it_is_multiplied() {
+        for long in ["n".repeat(1000) + "[1:5000]", format!("n[{}1:{}2]", "0".repeat(500), "0".repeat(500))] {
+            assert_eq!(expand(&long).unwrap_err(), "it is longer than 1000 characters");
         }
     }
 

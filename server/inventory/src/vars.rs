@@ -22,14 +22,6 @@ pub fn parse_vars(text: &str) -> Result<Vars, Invalid> {
     }
 }
 
-/// [`parse_vars`] for bytes that may not be text.
-///
-/// # Errors
-/// As [`parse_vars`], and where the bytes are not UTF-8.
-pub fn parse_vars_bytes(bytes: &[u8]) -> Result<Vars, Invalid> {
-    parse_vars(document::utf8(bytes)?)
-}
-
 /// A variable's value as a short text: texts as they are, everything else as JSON.
 pub(crate) fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)

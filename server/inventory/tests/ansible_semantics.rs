@@ -44,7 +44,8 @@ fn a_kubespray_inventory_is_read() {
     assert_eq!(inventory.control_plane()[0].name, "node1");
     assert_eq!(inventory.etcd().len(), 1);
     assert_eq!(inventory.workers().len(), 3);
-    let reached: Vec<_> = inventory.hosts.iter().map(kubeonkube_inventory::Host::reached_by).collect();
+    let none = kubeonkube_inventory::Vars::new();
+    let reached: Vec<_> = inventory.hosts.iter().map(|host| host.reached(&none).to_string()).collect();
     assert_eq!(reached, ["root@10.0.0.1", "ubuntu@10.0.0.2:2222", "root@[fd00::3]:22"]);
     let node1 = inventory.host("node1").expect("node1");
     assert_eq!(node1.groups, ["kube_control_plane", "etcd", "kube_node"]);

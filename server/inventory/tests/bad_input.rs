@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use kubeonkube_inventory::{Kind, limits, parse, parse_bytes, parse_vars};
+use kubeonkube_inventory::{Kind, limits, parse, parse_vars};
 
 /// Refuses, says all of `words`, and ends with a full stop.
 #[track_caller]
@@ -57,7 +57,7 @@ fn an_anchor_within_itself_is_refused() {
 fn ten_megabytes_are_refused_by_their_size() {
     let paste = "#".repeat(10 * 1024 * 1024);
     assert_eq!(refused(&paste, &["10485760 bytes", "1048576"]), Kind::TooLarge { bytes: paste.len() });
-    assert!(parse_vars(&paste).is_err() && parse_bytes(paste.as_bytes()).is_err());
+    assert!(parse_vars(&paste).is_err());
 }
 
 #[test]
@@ -94,10 +94,6 @@ fn binary_is_named_for_what_it_is() {
         refused("\u{7f}ELF\u{2}\u{1}\0\0", &["line 1, column 1", "U+007F"]),
         Kind::ControlCharacter { .. }
     ));
-    let invalid = parse_bytes(b"all:\n  hosts:\n    n\xff1:\n").expect_err("not UTF-8");
-    assert_eq!(invalid.kind, Kind::NotUtf8 { byte: 19 });
-    assert_eq!(invalid.to_string(), "At line 3: it is not text: byte 19 is not UTF-8. Save the file as UTF-8.");
-    assert!(parse_bytes(b"\xfe\xff\0a\0l\0l").is_err());
 }
 
 #[test]
@@ -185,6 +181,25 @@ fn numbers_of_hosts_and_groups_are_bounded() {
         text
     });
     assert_eq!(refused(&mentions, &["100000 times"]), Kind::TooManyMentions);
+}
+
+/// One place in the text, thousands of copies in memory.
+#[test]
+fn variables_that_many_hosts_get_are_bounded_together() {
+    let long = "x".repeat(1_000_000);
+    let range = format!("all: {{hosts: {{\"n[1:5000]\": {{note: {long}}}}}}}");
+    assert_eq!(refused(&range, &["line 1", "4194304 bytes"]), Kind::TooManyCopies);
+    let group = format!("all: {{hosts: {{\"n[1:5000]\": }}, vars: {{ansible_user: {long}}}}}");
+    assert_eq!(refused(&group, &["4194304 bytes"]), Kind::TooManyCopies);
+    let small: String = (0..1000).map(|n| format!("v{n}: 1, ")).collect();
+    let small = format!("all: {{hosts: {{\"n[1:5000]\": {{{small}}}}}}}");
+    assert_eq!(refused(&small, &["4194304 bytes"]), Kind::TooManyCopies);
+    refused(&format!("all:\n  hosts:\n    ? \"{long}[1:5000]\"\n    :\n"), &["longer than 1000 characters"]);
+
+    let usual = "{ansible_user: root, ansible_port: 2222, ansible_ssh_private_key_file: /auth/key, labels: {rack: r1}}";
+    assert!(parse(&format!("all: {{hosts: {{\"n[1:5000]\": {usual}}}}}")).is_ok());
+    let once = format!("all: {{hosts: {{n: {{note: {long}}}}}, vars: {{other: 1}}}}");
+    assert!(parse(&once).is_ok(), "what stands once is no copy");
 }
 
 #[test]

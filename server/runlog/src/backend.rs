@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     io,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
@@ -57,6 +57,8 @@ type Opened = Arc<OnceCell<Arc<Run>>>;
 #[derive(Clone)]
 pub struct RunLog {
     pub(crate) spool: PathBuf,
+    /// What tells the API of `operations` from others, once that is known.
+    pub(crate) api: Arc<OnceLock<String>>,
     pub(crate) operations: Store<ClusterOperation>,
     pub(crate) readers: Arc<dyn Readers>,
     /// By the Job's uid.
@@ -67,7 +69,7 @@ pub struct RunLog {
 
 impl RunLog {
     pub(crate) fn new(spool: PathBuf, operations: Store<ClusterOperation>, readers: Arc<dyn Readers>) -> Self {
-        Self { spool, operations, readers, runs: Arc::default(), pods: Arc::default() }
+        Self { spool, api: Arc::default(), operations, readers, runs: Arc::default(), pods: Arc::default() }
     }
 
     /// The run of a Job, to be written to.
@@ -98,8 +100,13 @@ impl RunLog {
             }
             Arc::clone(runs.entry(job.to_owned()).or_default())
         };
+        if let Some(run) = cell.get() {
+            return Ok(Arc::clone(run));
+        }
         let open = || async { tokio::task::spawn_blocking(open).await.map_err(io::Error::other)?.map(Arc::new) };
-        cell.get_or_try_init(open).await.cloned()
+        // It goes on when whoever asked goes away: a second opening beside it might cut off what the first has written since.
+        let opening = tokio::spawn(async move { cell.get_or_try_init(open).await.cloned() });
+        opening.await.map_err(io::Error::other)?
     }
 
     /// Deletes what is spooled of a Job (by its uid) and ends its readers.
@@ -272,5 +279,31 @@ impl Runs for RunLog {
             }
         });
         Ok(chunks.boxed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use kube::runtime::reflector;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_journal_is_opened_once_though_the_first_who_asked_has_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = RunLog::new(folder.path().to_owned(), reflector::store().0, Arc::new(Everybody));
+        let (path, about) = (
+            folder.path().join("job"),
+            About { operation: "a".into(), namespace: "n".into(), pod: "p".into(), api: None },
+        );
+        let (go, wait) = mpsc::channel::<()>();
+        let slow = move || wait.recv().map_err(io::Error::other).and_then(|()| Run::create(&path, &about));
+        assert!(runs.opened("job", slow).now_or_never().is_none());
+        let mut second = Box::pin(runs.opened("job", || panic!("opened twice")));
+        assert!(futures::poll!(&mut second).is_pending());
+        go.send(()).unwrap();
+        assert_eq!(second.await.unwrap().extent().lines, 0);
     }
 }

@@ -219,8 +219,7 @@ fn now() -> i64 {
 
 /// What is secret about a run, and the token that marks its events.
 struct Inputs {
-    /// Inventory and variables; None where they are gone or not ours to read.
-    text: Option<String>,
+    masker: Masker,
     token: Option<String>,
 }
 
@@ -241,20 +240,13 @@ impl Inputs {
             sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(10));
         };
-        let field = |key: &str| data.get(key).map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned());
-        let token = field("token").map(|t| t.trim().to_owned()).filter(|t| t.len() >= 8);
-        // One that stands in for a snapshot has no token.
-        let text = token
-            .as_ref()
-            .map(|_| [crd::KEY_HOSTS, crd::KEY_VARS].into_iter().filter_map(field).collect::<Vec<_>>().join("\n"));
-        Self { text, token }
+        let known = Masker::of_snapshot(&data);
+        let token = data.get(crd::KEY_TOKEN).filter(|_| known.is_some());
+        let token = token.map(|bytes| String::from_utf8_lossy(&bytes.0).trim().to_owned());
+        Self { masker: known.unwrap_or_else(Masker::of_unknown_inputs), token }
     }
 
     fn writer(&self, run: &Arc<Run>) -> Writer {
-        let masker = match &self.text {
-            Some(text) => Masker::new(text, self.token.as_deref()),
-            None => Masker::of_unknown_inputs(),
-        };
-        Writer::resume(Arc::clone(run), masker, self.token.clone())
+        Writer::resume(Arc::clone(run), self.masker.clone(), self.token.clone())
     }
 }

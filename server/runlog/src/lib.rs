@@ -20,7 +20,8 @@ mod start;
 mod tail;
 mod upstream;
 mod watched;
+mod whose;
 mod writer;
 
 pub use backend::{Everybody, Readers, RunLog};
-pub use start::{Options, start};
+pub use start::{IsUnread, Options, start};

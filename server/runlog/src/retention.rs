@@ -1,27 +1,36 @@
-//! Spools go with their operations.
+//! Spools go with their operations, and only with those of the same API.
 
 use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
 
-use kube::runtime::reflector::ObjectRef;
+use kube::{Client, runtime::reflector::ObjectRef};
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::{RunLog, run};
+use crate::{
+    IsUnread, RunLog,
+    run::{self, About},
+    whose,
+};
 
 /// How often spools are compared with the operations in memory.
 const EVERY: Duration = Duration::from_secs(30);
 
 /// Forgets spools without an operation, until dropped.
-pub(crate) async fn sweep(runs: Arc<RunLog>) {
+pub(crate) async fn sweep(client: Client, runs: Arc<RunLog>, is_unread: IsUnread) {
+    let Some(api) = whose::identity(client).await else { return };
     if runs.operations.wait_until_ready().await.is_err() {
         return;
     }
+    sweep_those_of(runs.api.get_or_init(|| api).clone(), Arc::clone(&runs), is_unread).await;
+}
+
+async fn sweep_those_of(api: String, runs: Arc<RunLog>, is_unread: IsUnread) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut suspects = HashSet::new();
     loop {
         ticks.tick().await;
-        let here = Arc::clone(&runs);
-        let Ok(orphans) = tokio::task::spawn_blocking(move || orphans(&here)).await else { return };
+        let (here, api, is_unread) = (Arc::clone(&runs), api.clone(), is_unread.clone());
+        let Ok(orphans) = tokio::task::spawn_blocking(move || orphans(&here, &api, &*is_unread)).await else { return };
         // Twice in a row: the pod's watch may be ahead of the operations'.
         for job in orphans.intersection(&suspects) {
             match runs.forget(job).await {
@@ -33,55 +42,136 @@ pub(crate) async fn sweep(runs: Arc<RunLog>) {
     }
 }
 
-/// The Jobs with a spool whose operation is gone, or has another Job by now.
-fn orphans(runs: &RunLog) -> HashSet<String> {
+/// The Jobs of this API with a spool whose operation is gone, or has another Job by now.
+fn orphans(runs: &RunLog, api: &str, is_unread: &dyn Fn(&str) -> bool) -> HashSet<String> {
     let entries = std::fs::read_dir(&runs.spool).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())))
-        .filter(|(job, path)| is_orphan(runs, job, path))
+        .filter(|(job, path)| is_orphan(runs, api, is_unread, job, path))
         .map(|(job, _)| job)
         .collect()
 }
 
-fn is_orphan(runs: &RunLog, job: &str, folder: &Path) -> bool {
+fn is_orphan(runs: &RunLog, api: &str, is_unread: &dyn Fn(&str) -> bool, job: &str, folder: &Path) -> bool {
     let Some(about) = run::about(folder) else { return false };
-    let Some(operation) = runs.operations.get(&ObjectRef::new(&about.operation)) else { return true };
-    let current = operation.status.as_ref().and_then(|s| s.job_ref.as_ref()?.uid.as_deref());
-    current.is_some_and(|current| current != job)
+    let operation = runs.operations.get(&ObjectRef::new(&about.operation));
+    let current = operation.as_ref().and_then(|o| o.status.as_ref()?.job_ref.as_ref()?.uid.as_deref());
+    if current == Some(job) {
+        claim(about, api, folder);
+        return false;
+    }
+    // One of another API has no operation here, and is there for whoever looks at that one again.
+    if about.api.as_deref() != Some(api) || is_unread(&about.operation) {
+        return false;
+    }
+    operation.is_none() || current.is_some()
+}
+
+/// A spool that says of no API that it is its own, or of another one, though its Job is of this one.
+fn claim(about: About, api: &str, folder: &Path) {
+    if about.api.as_deref() == Some(api) {
+        return;
+    }
+    let claimed = About { api: Some(api.to_owned()), ..about };
+    if let Err(error) = claimed.save(folder) {
+        tracing::warn!(folder = %folder.display(), %error, "a log can't be marked, so it would outlive its operation");
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crd::ClusterOperation;
-    use kube::runtime::{reflector, watcher};
+    use crd::{ClusterOperation, ClusterOperationStatus, JobRef};
+    use kube::runtime::{reflector, watcher::Event};
 
     use super::*;
-    use crate::{
-        Everybody,
-        run::{About, Run},
-    };
+    use crate::{Everybody, run::Run};
+
+    fn operation(name: &str, job: &str) -> ClusterOperation {
+        let mut operation = ClusterOperation::new(name, Default::default());
+        let job = JobRef { namespace: "n".into(), name: "j".into(), uid: Some(job.into()) };
+        operation.status = Some(ClusterOperationStatus { job_ref: Some(job), ..Default::default() });
+        operation
+    }
+
+    struct World {
+        dir: tempfile::TempDir,
+        operations: reflector::store::Writer<ClusterOperation>,
+        _sweeping: tokio::task::JoinSet<()>,
+    }
+
+    impl World {
+        /// Spools (Job, operation, API) beside these operations, in API `here`; operation `unread` is there and can't be read.
+        fn new(spools: &[(&str, &str, Option<&str>)], there: Vec<ClusterOperation>) -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            for (job, operation, api) in spools {
+                let api = api.map(Into::into);
+                let about = About { operation: (*operation).into(), namespace: "n".into(), pod: "p".into(), api };
+                Run::create(&dir.path().join(job), &about).unwrap();
+            }
+            let (store, mut operations) = reflector::store::<ClusterOperation>();
+            operations.apply_watcher_event(&Event::Init);
+            there.into_iter().for_each(|o| operations.apply_watcher_event(&Event::InitApply(o)));
+            operations.apply_watcher_event(&Event::InitDone);
+            let runs = Arc::new(RunLog::new(dir.path().to_owned(), store, Arc::new(Everybody)));
+            let mut sweeping = tokio::task::JoinSet::new();
+            sweeping.spawn(sweep_those_of("here".into(), runs, Arc::new(|name| name == "unread")));
+            Self { dir, operations, _sweeping: sweeping }
+        }
+
+        fn has(&self, job: &str) -> bool {
+            self.dir.path().join(job).exists()
+        }
+
+        /// Waits until it has gone; everything that goes at all goes in the same sweep.
+        async fn without(&self, job: &str) {
+            let gone = async {
+                while self.has(job) {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+            };
+            tokio::time::timeout(Duration::from_secs(300), gone).await.expect("it goes");
+            // … and another sweep.
+            tokio::time::sleep(2 * EVERY).await;
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_spool_goes_when_its_operation_has_gone() {
-        let dir = tempfile::tempdir().unwrap();
-        for (job, operation) in [("job-1", "kept"), ("job-2", "deleted")] {
-            let about = About { operation: operation.into(), namespace: "n".into(), pod: "p".into() };
-            Run::create(&dir.path().join(job), &about).unwrap();
-        }
-        std::fs::create_dir(dir.path().join("not-ours")).unwrap();
-        let (store, mut writer) = reflector::store::<ClusterOperation>();
-        writer.apply_watcher_event(&watcher::Event::Init);
-        writer.apply_watcher_event(&watcher::Event::InitApply(ClusterOperation::new("kept", Default::default())));
-        writer.apply_watcher_event(&watcher::Event::InitDone);
-        let runs = Arc::new(RunLog::new(dir.path().to_owned(), store, Arc::new(Everybody)));
-        let sweeping = tokio::spawn(sweep(runs));
-        let gone = async {
-            while dir.path().join("job-2").exists() {
+        let spools =
+            [("job-1", "kept", Some("here")), ("job-2", "deleted", Some("here")), ("job-3", "kept", Some("here"))];
+        let world = World::new(&spools, vec![operation("kept", "job-1")]);
+        std::fs::create_dir(world.dir.path().join("not-ours")).unwrap();
+        world.without("job-2").await;
+        assert!(world.has("job-1") && world.has("not-ours"));
+        assert!(!world.has("job-3"), "its operation was made again and has another Job");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn spools_of_another_api_stay() {
+        let spools = [("job-1", "gone", Some("here")), ("job-2", "other", Some("there")), ("job-3", "unmarked", None)];
+        let world = World::new(&spools, vec![operation("other", "job-9")]);
+        world.without("job-1").await;
+        assert!(world.has("job-2"), "of another API, where its operation still is");
+        assert!(world.has("job-3"), "nobody knows of which API");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_spool_of_an_operation_that_cannot_be_read_stays() {
+        let world = World::new(&[("job-1", "gone", Some("here")), ("job-2", "unread", Some("here"))], vec![]);
+        world.without("job-1").await;
+        assert!(world.has("job-2"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_spool_of_an_older_version_is_known_by_its_operation_and_goes_with_it() {
+        let mut world = World::new(&[("job-1", "old", None)], vec![operation("old", "job-1")]);
+        let marked = async {
+            while run::about(&world.dir.path().join("job-1")).unwrap().api.is_none() {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(300), gone).await.expect("it goes");
-        assert!(dir.path().join("job-1").exists() && dir.path().join("not-ours").exists());
-        sweeping.abort();
+        tokio::time::timeout(Duration::from_secs(300), marked).await.expect("it is marked");
+        world.operations.apply_watcher_event(&Event::Delete(operation("old", "job-1")));
+        world.without("job-1").await;
     }
 }

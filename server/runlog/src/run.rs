@@ -25,6 +25,18 @@ pub(crate) struct About {
     pub(crate) operation: String,
     pub(crate) namespace: String,
     pub(crate) pod: String,
+    /// What tells its API from others (`whose`); None where that was not known yet, or by versions before this was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) api: Option<String>,
+}
+
+impl About {
+    /// Writes it into its folder: the whole file or none of it.
+    pub(crate) fn save(&self, folder: &Path) -> io::Result<()> {
+        let temporary = folder.join("about.new");
+        fs::write(&temporary, serde_json::to_vec(self)?)?;
+        fs::rename(&temporary, folder.join(ABOUT))
+    }
 }
 
 /// A run whose journal is open.
@@ -56,10 +68,8 @@ impl Run {
     /// Makes the folder if need be and opens its journal. Blocking.
     pub(crate) fn create(folder: &Path, about: &About) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        let (temporary, target) = (folder.join("about.new"), folder.join(ABOUT));
-        if !target.exists() {
-            fs::write(&temporary, serde_json::to_vec(about)?)?;
-            fs::rename(&temporary, &target)?;
+        if !folder.join(ABOUT).exists() {
+            about.save(folder)?;
         }
         File::options().create(true).append(true).open(folder.join(JOURNAL))?;
         Self::open(folder)

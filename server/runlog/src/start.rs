@@ -34,7 +34,12 @@ pub struct Options {
     pub dir: PathBuf,
     /// Who may read.
     pub readers: Arc<dyn Readers>,
+    /// Whether an operation of this name is there though the store doesn't hold it, because it can't be read.
+    pub is_unread: IsUnread,
 }
+
+/// See [`Options::is_unread`].
+pub type IsUnread = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// Starts collecting from every pod that carries an operation's label. The second value is the work itself: spawn and
 /// join it; it ends soon after `shutdown`, and leaves every journal so that the next start goes on without a line lost.
@@ -48,6 +53,7 @@ pub fn start(
     let pods = Pods {
         client,
         runs: Arc::clone(&runs),
+        is_unread: options.is_unread,
         tasks: TaskTracker::new(),
         catching_up: Arc::new(Semaphore::new(CATCHING_UP)),
         shutdown,
@@ -58,6 +64,7 @@ pub fn start(
 struct Pods {
     client: Client,
     runs: Arc<RunLog>,
+    is_unread: IsUnread,
     tasks: TaskTracker,
     catching_up: Arc<Semaphore>,
     shutdown: CancellationToken,
@@ -65,7 +72,8 @@ struct Pods {
 
 impl Pods {
     async fn watch(self) {
-        self.tasks.spawn(self.shutdown.clone().run_until_cancelled_owned(retention::sweep(Arc::clone(&self.runs))));
+        let sweep = retention::sweep(self.client.clone(), Arc::clone(&self.runs), self.is_unread.clone());
+        self.tasks.spawn(self.shutdown.clone().run_until_cancelled_owned(sweep));
         let labels = format!("{}={},{}", crd::LABEL_MANAGED_BY, crd::PRODUCT, crd::LABEL_OPERATION);
         let pods: Api<Pod> = Api::all(self.client.clone());
         let mut events = watcher(pods, watcher::Config::default().labels(&labels)).default_backoff().boxed();
@@ -144,7 +152,8 @@ impl Pods {
             if tokio::task::spawn_blocking(move || run::is_complete(&folder)).await.unwrap_or(false) {
                 return;
             }
-            let about = About { operation: pod.operation.clone(), namespace: pod.namespace, pod: pod.name };
+            let api = runs.api.get().cloned();
+            let about = About { operation: pod.operation.clone(), namespace: pod.namespace, pod: pod.name, api };
             loop {
                 let collected = match runs.create(&pod.job, about.clone()).await {
                     Ok(run) => collect(client.clone(), run, facts.clone()).await,

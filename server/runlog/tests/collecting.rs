@@ -60,6 +60,25 @@ async fn twenty_cuts_over_100_000_lines_lose_and_double_nothing() {
 }
 
 #[tokio::test]
+async fn a_journal_says_of_which_api_it_is() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    script.write(numbered(0..10));
+    script.end();
+    let world = World::start(&script, dir.path());
+    world.lines(10).await;
+    world.kill().await;
+    let about = || -> serde_json::Value {
+        serde_json::from_slice(&std::fs::read(dir.path().join("job-1/about.json")).unwrap()).unwrap()
+    };
+    // One of a version that didn't write it down.
+    let mut old = about();
+    old.as_object_mut().unwrap().remove("api");
+    std::fs::write(dir.path().join("job-1/about.json"), old.to_string()).unwrap();
+    let _world = World::start(&script, dir.path());
+    until(async || about()["api"] == "this-api").await;
+}
+
+#[tokio::test]
 async fn an_ended_log_is_read_to_its_end_through_cuts() {
     let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
     script.write(numbered(0..20_000));

@@ -28,9 +28,9 @@ pub(super) fn read_or_make(path: &Path) -> Result<Key, SessionError> {
     }
 }
 
-/// Eight characters that tell this key from others, and nothing else about it.
-pub(super) fn name(key: &Key) -> String {
-    let digest = Sha256::digest([b"cookie name", key.master()].concat());
+/// Eight characters that tell this key with this API from others, and nothing else about them.
+pub(super) fn name(key: &Key, api: &str) -> String {
+    let digest = Sha256::digest([b"cookie name", key.master(), api.as_bytes()].concat());
     digest[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

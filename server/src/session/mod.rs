@@ -70,11 +70,14 @@ struct Sealed {
 }
 
 impl Sessions {
-    /// Opens the sessions kept under `data`. `secure`: the page is reached over https, so the cookie is `__Host-` and Secure.
-    pub fn open(data: &Path, secure: bool) -> Result<Self, SessionError> {
+    /// Opens the sessions kept under `data` by those who signed in to `api`, whatever tells that API from others. `secure`: the
+    /// page is reached over https, so the cookie is `__Host-` and Secure.
+    pub fn open(data: &Path, api: &str, secure: bool) -> Result<Self, SessionError> {
         let key = key::read_or_make(&data.join("session.key"))?;
-        // Cookies don't know ports: two consoles on one machine would sign each other out under one name. The name tells nothing.
-        let cookie = format!("{}kubeonkube-{}", if secure { "__Host-" } else { "" }, key::name(&key));
+        // Cookies don't know ports: two consoles on one machine would sign each other out under one name. Nor do they know
+        // what they open: one directory may serve one API today and another tomorrow, and who may enter there is another
+        // question. What is sealed is bound to the name. The name tells nothing.
+        let cookie = format!("{}kubeonkube-{}", if secure { "__Host-" } else { "" }, key::name(&key, api));
         let revoked = revoked::Revoked::open(data.join("sessions-revoked"), now())?;
         Ok(Self { key, cookie, secure, revoked, asked: taken_back::Asked::default() })
     }
@@ -158,6 +161,8 @@ mod tests {
         User { name: "ann".into(), token: None }
     }
 
+    const API: &str = "https://10.0.0.1:6443/";
+
     fn sent_back(set_cookie: &HeaderValue) -> HeaderMap {
         let pair = set_cookie.to_str().expect("ascii").split(';').next().expect("a pair").to_owned();
         HeaderMap::from_iter([(header::COOKIE, pair.parse().expect("ascii"))])
@@ -166,15 +171,16 @@ mod tests {
     #[test]
     fn a_session_survives_a_restart() {
         let data = tempfile::tempdir().expect("a directory");
-        let headers = sent_back(&Sessions::open(data.path(), false).expect("open").begin(ann(), None).expect("begin"));
-        let again = Sessions::open(data.path(), false).expect("open again");
+        let headers =
+            sent_back(&Sessions::open(data.path(), API, false).expect("open").begin(ann(), None).expect("begin"));
+        let again = Sessions::open(data.path(), API, false).expect("open again");
         assert_eq!(again.of(&headers).expect("still signed in").user, ann());
     }
 
     #[test]
     fn a_session_ends_after_twelve_hours_or_with_the_token() {
         let data = tempfile::tempdir().expect("a directory");
-        let sessions = Sessions::open(data.path(), false).expect("open");
+        let sessions = Sessions::open(data.path(), API, false).expect("open");
         let headers = sent_back(&sessions.begin(ann(), None).expect("begin"));
         assert!(sessions.at(&headers, now() + LASTS.as_secs() - 60).is_some());
         assert!(sessions.at(&headers, now() + LASTS.as_secs() + 1).is_none());
@@ -185,12 +191,12 @@ mod tests {
     #[test]
     fn sign_out_revokes_also_after_a_restart() {
         let data = tempfile::tempdir().expect("a directory");
-        let sessions = Sessions::open(data.path(), false).expect("open");
+        let sessions = Sessions::open(data.path(), API, false).expect("open");
         let headers = sent_back(&sessions.begin(ann(), None).expect("begin"));
         let other = sent_back(&sessions.begin(ann(), None).expect("begin"));
         sessions.revoke(&sessions.of(&headers).expect("signed in")).expect("revoked");
         assert!(sessions.of(&headers).is_none());
-        let again = Sessions::open(data.path(), false).expect("open again");
+        let again = Sessions::open(data.path(), API, false).expect("open again");
         assert!(again.of(&headers).is_none(), "the revocation was forgotten");
         assert!(again.of(&other).is_some(), "another session ended with it");
     }
@@ -198,8 +204,8 @@ mod tests {
     #[test]
     fn a_cookie_that_was_touched_or_made_elsewhere_is_no_session() {
         let (data, elsewhere) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
-        let sessions = Sessions::open(data.path(), false).expect("open");
-        let foreign = Sessions::open(elsewhere.path(), false).expect("open").begin(ann(), None).expect("begin");
+        let sessions = Sessions::open(data.path(), API, false).expect("open");
+        let foreign = Sessions::open(elsewhere.path(), API, false).expect("open").begin(ann(), None).expect("begin");
         let foreign = foreign.to_str().expect("ascii").split_once('=').expect("a pair").1.to_owned();
         for value in ["", "{}", r#"{"id":"x","user":"root","ends":99999999999}"#, &foreign] {
             let headers = sent_back(&format!("{}={value}", sessions.cookie).parse().expect("ascii"));
@@ -208,13 +214,27 @@ mod tests {
     }
 
     #[test]
+    fn a_session_of_one_api_is_none_of_another() {
+        let data = tempfile::tempdir().expect("a directory");
+        let first = Sessions::open(data.path(), API, false).expect("open");
+        let headers = sent_back(&first.begin(ann(), None).expect("begin"));
+        let second = Sessions::open(data.path(), "https://10.0.0.2:6443/", false).expect("open");
+        assert!(first.of(&headers).is_some() && second.of(&headers).is_none());
+        let renamed = headers[header::COOKIE].to_str().expect("ascii").replace(&first.cookie, &second.cookie);
+        assert!(
+            second.of(&sent_back(&renamed.parse().expect("ascii"))).is_none(),
+            "under the other's name it was taken"
+        );
+    }
+
+    #[test]
     fn the_cookie_is_http_only_and_lax_and_with_https_host_bound_and_secure() {
         let data = tempfile::tempdir().expect("a directory");
-        let plain = Sessions::open(data.path(), false).expect("open").begin(ann(), None).expect("begin");
+        let plain = Sessions::open(data.path(), API, false).expect("open").begin(ann(), None).expect("begin");
         let plain = plain.to_str().expect("ascii");
         assert!(plain.contains("HttpOnly") && plain.contains("SameSite=Lax") && plain.contains("Path=/"), "{plain}");
         assert!(!plain.contains("Secure") && !plain.contains("Domain"), "{plain}");
-        let secure = Sessions::open(data.path(), true).expect("open").begin(ann(), None).expect("begin");
+        let secure = Sessions::open(data.path(), API, true).expect("open").begin(ann(), None).expect("begin");
         let secure = secure.to_str().expect("ascii");
         assert!(secure.starts_with("__Host-") && secure.contains("Secure"), "{secure}");
     }
@@ -222,7 +242,7 @@ mod tests {
     #[test]
     fn a_token_that_no_cookie_can_hold_is_refused() {
         let data = tempfile::tempdir().expect("a directory");
-        let sessions = Sessions::open(data.path(), true).expect("open");
+        let sessions = Sessions::open(data.path(), API, true).expect("open");
         let user = User { name: "ann".into(), token: Some("t".repeat(5000)) };
         assert!(matches!(sessions.begin(user, None), Err(SessionError::TooLong(_))));
     }

@@ -70,9 +70,14 @@ impl Drop for Asking<'_> {
 
 impl Web {
     /// Whether the token behind `session` is still accepted; asks the cluster where its last word is older than [`BELIEVED`].
-    /// If not, the session is revoked: its sockets close too. Sessions without a token stand by themselves.
+    /// If not, the session is revoked: its sockets close too. Sessions of links stand by themselves. One of the other kind never
+    /// does: what `Sessions` opens is of this kind, and were it not, a token without rights would open a standalone console.
     pub(crate) async fn stands(&self, session: &Session) -> bool {
-        let (SignIn::Tokens(reviewer), Some(token)) = (&self.sign_in, &session.user.token) else { return true };
+        let (reviewer, token) = match (&self.sign_in, &session.user.token) {
+            (SignIn::Links(_), None) => return true,
+            (SignIn::Tokens(reviewer), Some(token)) => (reviewer, token),
+            (SignIn::Links(_), Some(_)) | (SignIn::Tokens(_), None) => return false,
+        };
         if !self.sessions.asked.is_due(&session.id) {
             return true;
         }

@@ -114,14 +114,6 @@ impl Api {
         &self.server.token
     }
 
-    /// A consistent copy of everything, tokens and keys included, in a new file (0600). Blocks until it is written.
-    pub fn backup(&self, to: &Path) -> Result<(), DiskError> {
-        self.server.objects.store.backup(to)?;
-        // The copy holds the same secrets as the original.
-        drop(std::fs::set_permissions(to, secret()));
-        Ok(())
-    }
-
     /// The SQLite file.
     pub fn state_file(&self) -> &Path {
         &self.file

@@ -2,6 +2,8 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "json! literals are handed over where they are written")]
 
+#[path = "../../tests/skipped/mod.rs"]
+mod skipped;
 #[path = "api/world.rs"]
 mod world;
 

@@ -1,5 +1,7 @@
 //! What the local runner promises about Jobs, on the real embedded API with real processes.
 
+#[path = "../../tests/skipped/mod.rs"]
+mod skipped;
 #[path = "runner/stage.rs"]
 mod stage;
 
@@ -398,6 +400,24 @@ async fn what_ended_or_was_deleted_while_no_server_ran_is_settled_by_the_next() 
     assert!(!is_running(&lost));
 }
 
+/// The last server may have been killed in between, or its disk refused.
+#[tokio::test]
+async fn keys_that_outlived_their_run_are_removed_by_the_next_server() {
+    let stage = Stage::new();
+    stage.job("done", "true", json!({})).await;
+    let pod = stage.pod_that_is("done", "Succeeded").await;
+    let dir = stage.shut_down().await;
+    let root = run_dir(dir.path(), &pod).join("root");
+    for part in ["auth", "conf"] {
+        std::fs::create_dir_all(root.join(part)).unwrap();
+        std::fs::write(root.join(part).join("key"), "secret").unwrap();
+    }
+    let stage = Stage::at(dir, &Settings::default());
+    let gone = async || (!root.join("auth").exists() && !root.join("conf").exists()).then_some(());
+    stage.wait("the keys to go", gone).await;
+    assert!(root.exists(), "the record of the run stays");
+}
+
 #[tokio::test]
 async fn a_start_that_was_interrupted_before_the_shim_is_repeated() {
     let broken = Settings { shim: Some("/nonexistent/shim".into()), ..Settings::default() };
@@ -487,8 +507,7 @@ fn logged(data: &Path) -> usize {
 #[tokio::test]
 async fn a_playbook_runs_with_the_real_ansible() {
     let Some(bin) = std::env::var_os("KUBEONKUBE_TEST_ANSIBLE") else {
-        eprintln!("skipped: set KUBEONKUBE_TEST_ANSIBLE to the bin folder of an ansible installation");
-        return;
+        return skipped::skip("a_playbook_runs_with_the_real_ansible", "KUBEONKUBE_TEST_ANSIBLE names no ansible");
     };
     let stage = Stage::with(&Settings { ansible: Some(bin.into()), ..Settings::default() });
     let steps = json!({"operation": "look", "cluster": "c", "steps": [{"role": "main", "kind": "playbook", "path": "kubespray/ping.yml", "title": "ping.yml", "args": []}]});

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Lines without tests.
 const API: usize = 7_200;
-const RUNNER: usize = 2_900;
+const RUNNER: usize = 2_950;
 
 #[test]
 fn the_api_and_the_runner_stay_below_their_ceilings() {

@@ -11,6 +11,8 @@ mod world;
 
 #[path = "../plain_http/mod.rs"]
 mod plain_http;
+#[path = "../skipped/mod.rs"]
+mod skipped;
 
 use std::time::{Duration, Instant};
 

@@ -16,9 +16,9 @@ use crate::server::{Server, kube};
 const SAID: &str = "hello from the run";
 
 /// A server with a cluster whose key it generated, and a run that has ended.
-async fn lived_in() -> Option<(Server, String)> {
+async fn lived_in(test: &str) -> Option<(Server, String)> {
     let server = Server::start(&[]).await;
-    if server.has_no_pages().await {
+    if server.has_no_pages(test).await {
         return None;
     }
     let cookie = server.sign_in_by_link().await;
@@ -96,7 +96,9 @@ async fn secrets(server: &Server, public: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_answer_of_the_console_holds_a_private_key_or_a_token() {
-    let Some((server, cookie)) = lived_in().await else { return };
+    let Some((server, cookie)) = lived_in("no_answer_of_the_console_holds_a_private_key_or_a_token").await else {
+        return;
+    };
     let configuration = server.get("/api/load_configuration?cluster=prod", &cookie).await.body;
     let public = configuration.split("ssh-ed25519 ").nth(1).and_then(|rest| rest.split([' ', '"', '\\']).next());
     let secrets = secrets(&server, public.expect("the public half is shown")).await;
@@ -115,7 +117,7 @@ async fn no_answer_of_the_console_holds_a_private_key_or_a_token() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_page_script_or_style_names_another_origin() {
-    let Some((server, cookie)) = lived_in().await else { return };
+    let Some((server, cookie)) = lived_in("no_page_script_or_style_names_another_origin").await else { return };
     let everything = read_everything(&server, &cookie).await;
     let kinds = ["text/html", "text/css", "javascript"];
     for kind in kinds {

@@ -7,3 +7,5 @@ mod server;
 
 #[path = "../plain_http/mod.rs"]
 mod plain_http;
+#[path = "../skipped/mod.rs"]
+mod skipped;

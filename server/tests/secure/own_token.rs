@@ -53,7 +53,7 @@ fn has(asked: &[String], method: &str, path: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_write_and_every_read_of_inputs_goes_out_with_the_persons_token() {
     let (cluster, server) = in_a_cluster().await;
-    if server.has_no_pages().await {
+    if server.has_no_pages("every_write_and_every_read_of_inputs_goes_out_with_the_persons_token").await {
         return;
     }
     let ann = server.sign_in("token-of-ann").await;
@@ -109,7 +109,7 @@ async fn every_write_and_every_read_of_inputs_goes_out_with_the_persons_token() 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_may_only_list_gets_nothing_done_and_nothing_read_by_way_of_the_console() {
     let (cluster, server) = in_a_cluster().await;
-    if server.has_no_pages().await {
+    if server.has_no_pages("who_may_only_list_gets_nothing_done_and_nothing_read_by_way_of_the_console").await {
         return;
     }
     let (ann, eve) = (server.sign_in("token-of-ann").await, server.sign_in("token-of-eve").await);

@@ -9,7 +9,7 @@ use api::{
     Backend, ClusterName, OperationName, Problem, User,
     backend::{Changes, Clusters, Configurations, Frames, Operations, Runs},
     cluster::*,
-    configuration::{ChangeReview, Configuration, Document},
+    configuration::{ChangeReview, Configuration, Document, HostKeyScan},
     live::Topic,
     log::{LogEnd, LogFrame, LogLine, LogPage, RunRecord},
     operation::*,
@@ -62,7 +62,7 @@ impl Clusters for Fake {
         let file = ReviewedFile { title: "hosts.yml".into(), text: format!("# the inventory of {}", new.name) };
         Ok(RegistrationReview { files: vec![file], nodes: Vec::new(), warnings: Vec::new() })
     }
-    async fn register(&self, _: &User, _: &NewCluster) -> Answer<Registered> {
+    async fn register(&self, _: &User, _: &NewCluster) -> Answer<ClusterName> {
         Err(Problem::field("name", "this name can't be used"))
     }
     async fn unregister(&self, _: &User, _: &ClusterName, _: &Unregister) -> Answer<()> {
@@ -79,6 +79,9 @@ impl Configurations for Fake {
         Err(Problem::Internal)
     }
     async fn save(&self, _: &User, _: &ClusterName, _: Document, _: &str, _: &str) -> Answer<String> {
+        Err(Problem::Internal)
+    }
+    async fn scan_host_keys(&self, _: &User, _: &ClusterName, _: &str, _: &str) -> Answer<HostKeyScan> {
         Err(Problem::Internal)
     }
 }

@@ -107,6 +107,22 @@ async fn is_cut(log: &mut BodyStream<Body>) -> bool {
 }
 
 #[tokio::test]
+async fn a_session_of_one_way_in_is_none_of_the_other() {
+    let (world, cluster, token) = in_a_cluster().await;
+    let world = world.restarted();
+    assert_eq!(
+        world.get("/clusters", &token).await.status,
+        StatusCode::SEE_OTHER,
+        "a token opened a standalone console"
+    );
+    let link = world.sign_in().await;
+    assert_eq!(world.get("/clusters", &link).await.status, StatusCode::OK);
+    let world = world.restarted_with(Some(cluster));
+    assert_eq!(world.get("/clusters", &link).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(world.get("/login", &link).await.status, StatusCode::OK, "the way in leads back out");
+}
+
+#[tokio::test]
 async fn a_log_download_is_cut_at_sign_out() {
     let world = World::new();
     let (ann, bob) = (world.sign_in().await, world.sign_in().await);

@@ -91,7 +91,7 @@ impl World {
         let gate = readiness.awaits("clusters and operations");
         let web = Arc::new(Web {
             backend: fake.backend(),
-            sessions: Sessions::open(data.path(), secure).expect("sessions"),
+            sessions: Sessions::open(data.path(), "the API", secure).expect("sessions"),
             sign_in: reviewer.map_or_else(|| SignIn::Links(Links::open(data.path()).expect("links")), SignIn::Tokens),
             origin,
             site: Site::new(|path| (path == "assets/app-1.js").then(|| b"script"[..].into())),
@@ -106,7 +106,12 @@ impl World {
 
     /// The same data directory under a new process.
     pub(crate) fn restarted(self) -> Self {
-        Self::opened(self.data, self.web.origin.clone(), None, |_| pages())
+        self.restarted_with(None)
+    }
+
+    /// … where people sign in another way.
+    pub(crate) fn restarted_with(self, reviewer: Option<Arc<dyn Reviewer>>) -> Self {
+        Self::opened(self.data, self.web.origin.clone(), reviewer, |_| pages())
     }
 
     pub(crate) async fn send(&self, request: http::request::Builder, body: impl Into<Body>) -> Got {

@@ -2,6 +2,8 @@
 
 mod size;
 
+pub(crate) use size::first_loads;
+
 use anyhow::{bail, ensure};
 
 use crate::{

@@ -26,7 +26,7 @@ pub(crate) struct Built {
     /// Path under `/` and its size in bytes after Brotli (as it is, in a dev build).
     pub(crate) sizes: BTreeMap<String, usize>,
     /// The file that a page has for itself.
-    pages: BTreeMap<String, String>,
+    pub(crate) pages: BTreeMap<String, String>,
 }
 
 impl Built {

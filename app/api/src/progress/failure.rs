@@ -28,19 +28,20 @@ impl Failure {
 }
 
 impl RunProgress {
-    /// The failures that stand: not those that were ignored, nor those that a `rescue` recovered from (the recap says so:
-    /// the host ended without a failure). Of a host that failed in the end, its last failed task counts.
+    /// The failures that stand: not those that were ignored, nor those that a `rescue` recovered from (the recap of its own
+    /// step says so: the host ended without a failure). Of a host that failed in the end, its last failed task counts.
     #[must_use]
     pub fn standing_failures(&self) -> Vec<&Failure> {
         let real: Vec<&Failure> = self.failures.iter().filter(|failure| !failure.ignored).collect();
-        let mut last: BTreeMap<&str, &Failure> = BTreeMap::new();
+        let mut last: BTreeMap<(u32, &str), &Failure> = BTreeMap::new();
         for failure in &real {
-            last.insert(&failure.host, failure);
+            last.insert((failure.step, &failure.host), failure);
         }
         let recovered = |failure: &Failure| {
-            let stats = self.recap.get(&failure.host);
-            stats.is_some_and(|s| s.failed == 0 && s.unreachable == 0)
-                || (stats.is_some() && !std::ptr::eq(last[failure.host.as_str()], failure))
+            self.recap_of(failure.step, &failure.host).is_some_and(|stats| {
+                stats.failed + stats.unreachable == 0
+                    || !std::ptr::eq(last[&(failure.step, failure.host.as_str())], failure)
+            })
         };
         real.into_iter().filter(|failure| !recovered(failure)).collect()
     }

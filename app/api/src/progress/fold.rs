@@ -1,7 +1,7 @@
 //! One event after the other.
 
 use super::{Cell, Failure, PlayProgress, RunProgress, StepProgress, TaskProgress};
-use crate::run::{EventBody, HostStats, RunEvent};
+use crate::run::{EventBody, RunEvent};
 
 impl RunProgress {
     /// The run is over, also where it could not say so itself (its process was killed): nothing runs any more.
@@ -95,10 +95,10 @@ impl RunProgress {
             }
             EventBody::Stats { hosts } => {
                 self.end_what_is_done();
-                for (host, stats) in hosts {
+                for host in hosts.keys() {
                     self.position(host);
-                    add(self.recap.entry(host.clone()).or_default(), stats);
                 }
+                self.recaps.push((self.step(), hosts.clone()));
             }
             EventBody::Outcome { key, value } => match self.outcomes.iter_mut().find(|(k, _)| k == key) {
                 Some((_, known)) => *known = value.clone(),
@@ -180,16 +180,6 @@ impl RunProgress {
             }
         }
     }
-}
-
-fn add(sum: &mut HostStats, more: &HostStats) {
-    sum.ok += more.ok;
-    sum.changed += more.changed;
-    sum.unreachable += more.unreachable;
-    sum.failed += more.failed;
-    sum.skipped += more.skipped;
-    sum.rescued += more.rescued;
-    sum.ignored += more.ignored;
 }
 
 #[cfg(test)]

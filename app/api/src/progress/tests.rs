@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     progress::TaskState,
-    run::{HostResult, StepRole},
+    run::{HostResult, HostStats, StepRole},
 };
 
 /// Events numbered by themselves; `after` is given.
@@ -141,6 +141,41 @@ fn what_a_rescue_recovered_from_does_not_stand() {
     assert_eq!(told.failure_of("b", "Last").unwrap().lines, (8, 8));
 }
 
+/// A pre-hook that ended well, then the action, in which a fails.
+fn failed_after_a_hook() -> Story {
+    let ok = HostStats { ok: 1, ..Default::default() };
+    Story::default()
+        .then(0, EventBody::StepStart { step: 1, role: StepRole::Pre, title: "ping.yml".into() })
+        .then(1, EventBody::PlayStart { play: 1, name: "All".into() })
+        .task(2, 1, "Ping")
+        .result(3, 1, "a", HostResult::Ok)
+        .stats(4, &[("a", ok)])
+        .then(4, EventBody::StepEnd { step: 1, rc: 0 })
+        .then(4, EventBody::StepStart { step: 2, role: StepRole::Main, title: "upgrade.yml".into() })
+        .then(5, EventBody::PlayStart { play: 2, name: "All".into() })
+        .task(6, 2, "Upgrade")
+        .result(7, 2, "a", HostResult::Failed)
+}
+
+#[test]
+fn the_recap_of_a_hook_takes_nothing_from_a_failure_of_the_action() {
+    let standing = |story: &Story| story.told().standing_failures().iter().map(|f| f.task).collect::<Vec<_>>();
+    let killed = failed_after_a_hook();
+    assert_eq!(standing(&killed), [2]);
+    let rescued = failed_after_a_hook().stats(8, &[("a", HostStats { rescued: 1, ..Default::default() })]);
+    assert!(standing(&rescued).is_empty());
+}
+
+#[test]
+fn the_recaps_tell_all_when_every_playbook_has_left_one() {
+    let ended = |story: Story| story.then(9, EventBody::StepEnd { step: 2, rc: 2 });
+    let recap = |story: Story| story.stats(8, &[("a", HostStats { failed: 1, ..Default::default() })]);
+    assert!(!failed_after_a_hook().told().is_recapped(), "the action runs");
+    assert!(!ended(failed_after_a_hook()).told().is_recapped(), "the action was killed");
+    assert!(!recap(failed_after_a_hook()).told().is_recapped(), "its step has not ended");
+    assert!(ended(recap(failed_after_a_hook())).told().is_recapped());
+}
+
 #[test]
 fn a_step_that_ends_stops_what_was_in_flight() {
     let told = begun().start(4, 1, "a").start(4, 1, "b").result(5, 1, "a", HostResult::Ok);
@@ -159,7 +194,8 @@ fn recaps_of_several_playbooks_add_up_and_outcomes_keep_the_newest() {
         .then(12, EventBody::Outcome { key: "facts".into(), value: 1.into() })
         .then(12, EventBody::Outcome { key: "facts".into(), value: 2.into() })
         .told();
-    assert_eq!((told.recap["a"].ok, told.recap["b"].ok), (5, 1));
+    let recap = told.recap();
+    assert_eq!((recap["a"].ok, recap["b"].ok), (5, 1));
     assert_eq!(told.outcomes, [("facts".to_owned(), serde_json::Value::from(2))]);
 }
 

@@ -2,15 +2,16 @@
 
 use api::{
     Problem,
-    configuration::{ChangeReview, Document, DocumentText},
+    configuration::{ChangeReview, Document, DocumentText, HostKeyScan},
 };
 use leptos::prelude::*;
 
 use super::{
     conflict::Conflict,
     excerpt::Excerpt,
-    functions::{KeepEditing, ReviewChange, SaveChange},
+    functions::{KeepEditing, ReviewChange, SaveChange, ScanHostKeys},
     review::Review,
+    scanned::Scanned,
 };
 use crate::{
     form::endpoint,
@@ -19,10 +20,14 @@ use crate::{
 
 #[component]
 pub(super) fn DocumentEditor(cluster: String, document: Document, current: DocumentText) -> impl IntoView {
-    let functions = vec![endpoint::<ReviewChange>(), endpoint::<SaveChange>(), endpoint::<KeepEditing>()];
+    let mut functions = vec![endpoint::<ReviewChange>(), endpoint::<SaveChange>(), endpoint::<KeepEditing>()];
     let (id, title) = match document {
         Document::Inventory => ("inventory", "Inventory"),
         Document::Variables => ("variables", "Variables"),
+        Document::HostKeys => {
+            functions.push(endpoint::<ScanHostKeys>());
+            ("host-keys", "Host keys")
+        }
     };
     let place = view! { <span class="muted mono">{current.place.clone()}</span> }.into_any();
     view! {
@@ -52,7 +57,26 @@ fn Editing(document: Document, current: DocumentText) -> impl IntoView {
     let field = NodeRef::<leptos::html::Textarea>::new();
     let text =
         RwSignal::new(scope.value("text").map_or_else(|| current.text.clone(), |typed| typed.replace("\r\n", "\n")));
-    let reviewed = Signal::derive(move || scope.answered().and_then(|answer| answer.answer::<ChangeReview>()));
+    let answer_of = move |function: &str| scope.answered().filter(|answer| answer.form == function);
+    let scanned = Memo::new(move |_| answer_of(endpoint::<ScanHostKeys>())?.answer::<HostKeyScan>());
+    if let Some(scan) = scanned.get_untracked() {
+        text.set(scan.text);
+    }
+    let show = move |new: String| {
+        if let Some(field) = field.get_untracked() {
+            field.set_value(&new);
+        }
+        text.set(new);
+    };
+    Effect::new(move |_| {
+        if let Some(scan) = scanned.get() {
+            show(scan.text);
+        }
+    });
+    let reviewed = Signal::derive(move || match scanned.get() {
+        Some(scan) => Some(scan.review),
+        None => answer_of(endpoint::<ReviewChange>())?.answer::<ChangeReview>(),
+    });
     let conflict = Signal::derive(move || match scope.refused()?.problem {
         Problem::Conflict { theirs, yours, version, .. } => Some((theirs, yours, version)),
         _ => None,
@@ -64,20 +88,22 @@ fn Editing(document: Document, current: DocumentText) -> impl IntoView {
         newest.or_else(|| scope.submitted("version")).unwrap_or_else(|| base.get())
     };
     let take = Callback::new(move |(theirs, version): (String, String)| {
-        if let Some(field) = field.get_untracked() {
-            field.set_value(&theirs);
-        }
-        text.set(theirs);
+        show(theirs);
         base.set(version);
     });
     view! {
         <input type="hidden" name="version" value=version/>
         {optional(move || conflict.get().map(|(theirs, yours, version)| view! { <Conflict theirs yours version take/> }))}
+        {optional(move || scanned.get().map(|scan| view! { <Scanned machines=scan.machines/> }))}
         {optional(move || reviewed.get().map(|review| view! { <Review review document/> }))}
         <TextWithNumbers document text field reviewed=Signal::derive(move || reviewed.get().is_some())/>
         {optional(move || scope.message("text").map(|message| view! { <Excerpt text=text.get_untracked() message/> }))}
         {current.problem.clone().map(|problem| {
-            view! { <Alert tone=Tone::Err title="As it stands this document can't be used: no operation can start."><p>{problem.clone()}</p><Excerpt text=current.text.clone() message=problem/></Alert> }
+            let title = match document {
+                Document::HostKeys => "Not all of this record can be used, and what can't confirms no key.",
+                _ => "As it stands this document can't be used: no operation can start.",
+            };
+            view! { <Alert tone=Tone::Err title><p>{problem.clone()}</p><Excerpt text=current.text.clone() message=problem/></Alert> }
         })}
         <FormEnd>
             {dynamic(move || {
@@ -85,6 +111,12 @@ fn Editing(document: Document, current: DocumentText) -> impl IntoView {
                     view! {
                         <Submit label="Save" function={endpoint::<SaveChange>()}/>
                         <Submit label="Keep editing" function={endpoint::<KeepEditing>()} class="btn"/>
+                    }
+                    .into_any()
+                } else if document == Document::HostKeys {
+                    view! {
+                        <Submit label="Scan the machines" function={endpoint::<ScanHostKeys>()}/>
+                        <Submit label="Review changes" function={endpoint::<ReviewChange>()} class="btn"/>
                     }
                     .into_any()
                 } else {
@@ -108,6 +140,7 @@ fn TextWithNumbers(
     let label = match document {
         Document::Inventory => "Inventory, YAML",
         Document::Variables => "Variables, YAML",
+        Document::HostKeys => "Host keys, as in known_hosts",
     };
     let lines = Memo::new(move |_| text.with(|text| line_count(text)));
     let numbers = move || (1..=lines.get()).map(|n| format!("{n}\n")).collect::<String>();

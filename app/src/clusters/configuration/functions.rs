@@ -1,6 +1,6 @@
 //! Reading, reviewing and saving a cluster's inputs.
 
-use api::configuration::{ChangeReview, Configuration};
+use api::configuration::{ChangeReview, Configuration, HostKeyScan};
 use leptos::{prelude::*, server};
 use server_fn::codec::GetUrl;
 
@@ -32,6 +32,18 @@ pub async fn review_change(
     Ok(backend.configurations.review(&user, &cluster, document, &version, &lines(text)).await?)
 }
 
+/// What the machines show as their host keys, and what `text` would become with them. Changes nothing.
+#[server(prefix = "/api", endpoint = "scan_host_keys", output = crate::json::Json)]
+pub async fn scan_host_keys(
+    cluster: String,
+    version: String,
+    #[server(default)] text: String,
+) -> Result<HostKeyScan, Failure> {
+    let (user, backend) = session::signed_in()?;
+    let cluster = known(&cluster)?;
+    Ok(backend.configurations.scan_host_keys(&user, &cluster, &version, &lines(text)).await?)
+}
+
 /// Saves `text`, if the document is still at `version`.
 #[server(prefix = "/api", endpoint = "save_change", output = crate::json::Json)]
 pub async fn save_change(
@@ -43,7 +55,11 @@ pub async fn save_change(
     let (user, backend) = session::signed_in()?;
     let (cluster, document) = (known(&cluster)?, parse(&document)?);
     let saved = backend.configurations.save(&user, &cluster, document, &version, &lines(text)).await?;
-    let show = if document == Document::Variables { "variables" } else { "" };
+    let show = match document {
+        Document::Inventory => "",
+        Document::Variables => "variables",
+        Document::HostKeys => "ssh",
+    };
     let page = routes::cluster_tab(&cluster, "configuration");
     redirect::to(&routes::with_query(&page, &[("show", show), ("saved", &saved)]));
     Ok(())
@@ -59,7 +75,7 @@ pub async fn keep_editing() -> Result<(), Failure> {
 #[cfg(feature = "ssr")]
 fn parse(document: &str) -> Result<Document, Problem> {
     Document::parse(document).ok_or_else(|| Problem::BadRequest {
-        message: "The form names neither the inventory nor the variables. Reload the page and try again.".into(),
+        message: "The form names none of a cluster's documents. Reload the page and try again.".into(),
     })
 }
 

@@ -6,6 +6,7 @@ mod editor;
 mod excerpt;
 pub(super) mod functions;
 mod review;
+mod scanned;
 mod ssh;
 
 use api::configuration::{Configuration, Document};
@@ -14,6 +15,7 @@ use leptos_router::hooks::{use_location, use_query_map};
 
 use super::detail::Here;
 use crate::{
+    form::Submission,
     json::data,
     routes,
     ui::{Alert, Loaded, Segment, Segments, Tone, optional},
@@ -27,6 +29,7 @@ pub fn ClusterConfigurationPage() -> impl IntoView {
     let here = expect_context::<Here>();
     let query = use_query_map();
     let location = use_location();
+    let submission = expect_context::<Submission>();
     let show = Memo::new(move |_| query.read().get("show").unwrap_or_default());
     // Saving leads to another URL of this page, so the new version is read. Not live on purpose: what somebody is
     // editing must not change under their hands; a conflict is found when they review or save.
@@ -44,14 +47,14 @@ pub fn ClusterConfigurationPage() -> impl IntoView {
     });
     view! {
         <Segments label="Which document" segments/>
-        {optional(move || query.read().get("saved").map(|_| view! { <Saved here/> }))}
+        {optional(move || (query.read().get("saved").is_some() && !submission.came_back()).then(|| view! { <Saved here/> }))}
         <Loaded resource=configuration let:configuration>
             {
                 let Configuration { inventory, variables, ssh, .. } = configuration;
                 let cluster = here.name.get_untracked();
                 match show.get_untracked().as_str() {
                     "variables" => view! { <DocumentEditor cluster document=Document::Variables current=variables/> }.into_any(),
-                    "ssh" => view! { <Ssh ssh/> }.into_any(),
+                    "ssh" => view! { <Ssh cluster ssh/> }.into_any(),
                     _ => view! { <DocumentEditor cluster document=Document::Inventory current=inventory/> }.into_any(),
                 }
             }

@@ -15,7 +15,7 @@ pub(super) fn Review(review: ChangeReview, document: Document) -> impl IntoView 
                     let lines = review.summary.into_iter().map(|line| view! { <li>{line}</li> }).collect_view();
                     view! { <ul class="plain">{lines}</ul> }
                 })}
-            <Diff lines=review.lines label=format!("Changes of the {}", document.as_str())/>
+            <Diff lines=review.lines label=format!("Changes of the {}", document.words())/>
         }
         .into_any()
     } else {

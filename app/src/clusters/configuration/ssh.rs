@@ -1,16 +1,27 @@
 //! How the machines are reached. Keys are write-only: only what is public is shown.
 
-use api::configuration::SshAccess;
+use api::configuration::{Document, SshAccess};
 use leptos::prelude::*;
 
-use crate::ui::{Alert, Copy, Fact, Facts, Panel, Tone};
+use super::editor::DocumentEditor;
+use crate::{
+    ui::{Alert, Copy, Fact, Facts, Panel, Tone},
+    words::count,
+};
 
 #[component]
-pub(super) fn Ssh(ssh: SshAccess) -> impl IntoView {
-    let hosts = match ssh.known_hosts {
-        0 => "None confirmed yet: a host is trusted the first time it is reached.".to_owned(),
-        1 => "1 confirmed".to_owned(),
-        n => format!("{n} confirmed"),
+pub(super) fn Ssh(cluster: String, ssh: SshAccess) -> impl IntoView {
+    let hosts = match ssh.host_keys.as_ref().map(|record| (record.count, &record.document.problem)) {
+        None => "You may not read them. Runs use what is on record all the same.".to_owned(),
+        Some((0, Some(_))) => "On record, but not readable: no run reaches a machine over SSH.".to_owned(),
+        Some((0, None)) => {
+            "None confirmed: each run trusts the first key that it sees, so nobody notices a machine in between."
+                .to_owned()
+        }
+        Some((n, _)) => format!(
+            "{} on record. A machine without one, or with another, is not reached.",
+            count(n.into(), "host key", "host keys")
+        ),
     };
     view! {
         {ssh.problem.map(|problem| view! { <div role="alert"><Alert tone=Tone::Err title=problem/></div> })}
@@ -35,5 +46,6 @@ pub(super) fn Ssh(ssh: SshAccess) -> impl IntoView {
                 }
             })}
         </Panel>
+        {ssh.host_keys.map(|record| view! { <DocumentEditor cluster document=Document::HostKeys current=record.document/> })}
     }
 }

@@ -1,6 +1,6 @@
 //! The Nodes tab: the machines of the inventory.
 
-use api::cluster::{NodeList, NodeRow};
+use api::cluster::{NodeList, NodeResults, NodeRow};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
@@ -56,7 +56,7 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String) -> impl
         }
         .into_any();
     }
-    let all = list.nodes.len();
+    let (all, results) = (list.nodes.len(), list.results);
     let shown: Vec<_> = list.nodes.into_iter().filter(|node| matches(node, &q, &role)).collect();
     if all == 0 {
         return view! {
@@ -85,7 +85,7 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String) -> impl
                         <th scope="col">"Reached by"</th> <th scope="col">"Newest run"</th>
                     </tr>
                 </thead>
-                <tbody>{shown.into_iter().map(|node| view! { <Node node/> }).collect_view()}</tbody>
+                <tbody>{shown.into_iter().map(|node| view! { <Node node results/> }).collect_view()}</tbody>
             </table>
         </section>
     }
@@ -93,9 +93,14 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String) -> impl
 }
 
 #[component]
-fn Node(node: NodeRow) -> impl IntoView {
+fn Node(node: NodeRow, results: NodeResults) -> impl IntoView {
+    let without = match results {
+        NodeResults::NoRun => "Not in a run yet",
+        NodeResults::NewestRun => "Not in the newest run",
+        NodeResults::Unknown => "Not known now",
+    };
     let result = match node.last_result.as_deref() {
-        None => view! { <span class="faint">"Not in a run yet"</span> }.into_any(),
+        None => view! { <span class="faint">{without}</span> }.into_any(),
         Some("ok") => view! { <Status tone=Tone::Ok word="Reached"/> }.into_any(),
         Some("unreachable") => view! { <Status tone=Tone::Err word="Unreachable"/> }.into_any(),
         Some("failed") => view! { <Status tone=Tone::Err word="Failed"/> }.into_any(),

@@ -11,6 +11,7 @@ use leptos_router::hooks::use_query_map;
 use super::{super::configuration::functions::load_configuration, Here};
 use crate::{
     json::data,
+    operations::FirstRun,
     routes,
     ui::{
         Ago, Alert, Copy, Empty, Fact, Facts, Icon, Loaded, Panel, Since, Status, Tone, icon, optional, phase_icon,
@@ -73,8 +74,8 @@ fn Overview(detail: ClusterDetail) -> impl IntoView {
 fn Recent(rows: Vec<OperationRow>, name: String, now: Time) -> impl IntoView {
     if rows.is_empty() {
         return view! {
-            <Empty title="Nothing has run yet" text="ping.yml reaches every machine over SSH and changes nothing: a good first run.">
-                <a class="btn" href=routes::new_operation(&name, "ping.yml")>{icon(Icon::Play)} "Run ping.yml"</a>
+            <Empty title="Nothing has run yet" text="ping.yml reaches every machine and changes nothing: a good first run.">
+                <FirstRun cluster=name id="first-run" class="btn"/>
             </Empty>
         }
         .into_any();
@@ -100,7 +101,7 @@ fn Recent(rows: Vec<OperationRow>, name: String, now: Time) -> impl IntoView {
                                         <Status tone=phase_tone(row.phase) icon=phase_icon(row.phase) word=phase_word(&row)/>
                                     </td>
                                     <th scope="row">
-                                        <a class="name" href=routes::operation(&row.name)>{row.action.clone()}</a>
+                                        <a class="name" href=routes::operation(&row.name) title=row.action.clone()>{row.title().to_owned()}</a>
                                     </th>
                                     <td class="muted">{by} <Ago time=when now/></td>
                                     <td class="num muted">
@@ -167,11 +168,21 @@ fn FirstSteps(here: Here) -> impl IntoView {
                                         <div class="bar"><Copy text=key label="Copy the public key"/></div>
                                     }
                                 })}
-                            <p>"Then let ansible reach every machine once. This changes nothing on them."</p>
+                            {configuration
+                                .ssh
+                                .host_keys
+                                .filter(|record| record.count == 0)
+                                .map(|_| {
+                                    let ssh = routes::with_query(&routes::cluster_tab(&name, "configuration"), &[("show", "ssh")]);
+                                    view! {
+                                        <p>
+                                            <a class="link" href=ssh>"Scan and confirm the machines' host keys"</a>
+                                            ", so that every run checks whom it talks to."
+                                        </p>
+                                    }
+                                })} <p>"Then let ansible reach every machine once. This changes nothing on them."</p>
                             <div class="bar">
-                                <a class="btn primary" href=routes::new_operation(&name, "ping.yml")>
-                                    {icon(Icon::Play)} "Run ping.yml"
-                                </a>
+                                <FirstRun cluster=name.clone() id="first-steps"/>
                             </div>
                         </div>
                     </section>

@@ -82,8 +82,8 @@ fn LastOperation(last: Option<OperationRow>) -> impl IntoView {
         Some(last) => {
             let said = phase_word(&last);
             view! {
-                <a href=routes::operation(&last.name) title=format!("{said}: {}", last.name)>
-                    <Status tone=phase_tone(last.phase) icon=phase_icon(last.phase) word=last.action.clone()/>
+                <a href=routes::operation(&last.name) title=format!("{said}: {}, {}", last.name, last.action)>
+                    <Status tone=phase_tone(last.phase) icon=phase_icon(last.phase) word=last.title()/>
                     <span class="sr">{format!(", {said}")}</span>
                 </a>
             }

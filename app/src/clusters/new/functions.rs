@@ -8,6 +8,7 @@ use crate::Failure;
 use {
     super::super::configuration::functions::lines,
     crate::{redirect, routes, session},
+    api::Problem,
 };
 
 /// Everything that registering would check and write. Changes nothing.
@@ -17,8 +18,8 @@ pub async fn review_cluster(
     #[server(default)] ssh_key_file: String,
 ) -> Result<RegistrationReview, Failure> {
     let (user, backend) = session::signed_in()?;
-    let new = as_typed(new, ssh_key_file);
-    Ok(backend.clusters.review(&user, &new).await?)
+    let (new, uploaded) = as_typed(new, ssh_key_file);
+    Ok(backend.clusters.review(&user, &new).await.map_err(|problem| at_its_field(problem, uploaded))?)
 }
 
 /// Registers, then shows the cluster with what to do next.
@@ -28,17 +29,18 @@ pub async fn register_cluster(
     #[server(default)] ssh_key_file: String,
 ) -> Result<(), Failure> {
     let (user, backend) = session::signed_in()?;
-    let new = as_typed(new, ssh_key_file);
-    let registered = backend.clusters.register(&user, &new).await?;
-    redirect::to(&routes::with_query(&routes::cluster(&registered.name), &[("registered", "1")]));
+    let (new, uploaded) = as_typed(new, ssh_key_file);
+    let name = backend.clusters.register(&user, &new).await.map_err(|problem| at_its_field(problem, uploaded))?;
+    redirect::to(&routes::with_query(&routes::cluster(&name), &[("registered", "1")]));
     Ok(())
 }
 
-/// A chosen file wins over pasted text; lines end as in files; a name has no blanks around it.
+/// A chosen file wins over pasted text, which is told, too; lines end as in files; a name has no blanks around it.
 #[cfg(feature = "ssr")]
-fn as_typed(new: NewCluster, ssh_key_file: String) -> NewCluster {
-    let key = if ssh_key_file.trim().is_empty() { new.ssh_key } else { ssh_key_file };
-    NewCluster {
+fn as_typed(new: NewCluster, ssh_key_file: String) -> (NewCluster, bool) {
+    let uploaded = !ssh_key_file.trim().is_empty();
+    let key = if uploaded { ssh_key_file } else { new.ssh_key };
+    let new = NewCluster {
         name: new.name.trim().to_owned(),
         namespace: new.namespace.trim().to_owned(),
         ssh_key: lines(key),
@@ -46,5 +48,17 @@ fn as_typed(new: NewCluster, ssh_key_file: String) -> NewCluster {
         known_hosts: lines(new.known_hosts),
         variables: lines(new.variables),
         ..new
+    };
+    (new, uploaded)
+}
+
+/// What is wrong with an uploaded key stands at the file, not where nothing was pasted.
+#[cfg(feature = "ssr")]
+fn at_its_field(mut problem: Problem, uploaded: bool) -> Problem {
+    if let (true, Problem::Invalid { fields, .. }) = (uploaded, &mut problem) {
+        for wrong in fields.iter_mut().filter(|wrong| wrong.field == "ssh_key") {
+            wrong.field = "ssh_key_file".into();
+        }
     }
+    problem
 }

@@ -25,7 +25,7 @@ pub(super) fn SshChoice() -> impl IntoView {
                 <TextArea
                     name="known_hosts" label="Host keys, as in known_hosts" rows=4 nowrap=true
                     placeholder="10.0.0.11 ssh-ed25519 AAAA…"
-                    hint="Lines of ssh-keyscan that you have checked. With them, hosts are verified strictly; without, a host is trusted the first time it is reached."
+                    hint="Lines of ssh-keyscan that you have checked; you can also scan and confirm them later. With them machines are verified strictly; without, each run trusts the first key that it sees."
                 />
             </details>
         </div>

@@ -3,7 +3,10 @@
 use api::operation::ActionOffer;
 use leptos::prelude::*;
 
-use super::draft::{OTHER, OperationDraft};
+use super::{
+    draft::{OTHER, OperationDraft},
+    parameters::Parameters,
+};
 use crate::{
     form::FormScope,
     ui::{Field, Icon, TextArea, icon},
@@ -30,17 +33,18 @@ pub(super) fn Actions(offers: Vec<ActionOffer>, draft: OperationDraft) -> impl I
                 {radio("builtin", "A builtin playbook")} {radio("configmap", "From a ConfigMap")} {radio("script", "A shell script")}
             </div>
             <div class="of-builtin">
-                <Catalogue offers chosen=draft.action/>
+                <Catalogue offers chosen=draft.action.clone()/>
                 <div class="of-other">
                     <Field
                         name="other"
                         label="Playbook in the image"
-                        value=draft.other
+                        value=draft.other.clone()
                         mono=true
                         placeholder="upgrade-cluster.yml"
                         hint="Its path below /kubespray in the image."
                     />
                 </div>
+                <Parameters draft=draft.clone()/>
             </div>
             <div class="of-configmap fields">
                 <Field name="source" label="ConfigMap" value=draft.source mono=true placeholder="namespace/name"/>

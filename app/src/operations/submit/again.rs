@@ -21,7 +21,6 @@ impl OperationDraft {
         let (limit, others): (Vec<_>, Vec<_>) =
             arguments.into_iter().partition(|argument| argument.starts_with("--limit="));
         draft.limit = limit.first().map(|limit| limit["--limit=".len()..].to_owned()).unwrap_or_default();
-        draft.extra_args = others.into_iter().chain(limit.into_iter().skip(1)).collect::<Vec<_>>().join("\n");
         match detail.source.split_once(" from ConfigMap ") {
             Some((_, source)) => {
                 (draft.kind, draft.source, draft.key) = ("configmap".into(), source.into(), action.clone());
@@ -32,6 +31,15 @@ impl OperationDraft {
             None if catalogue.iter().any(|offer| offer.action == *action) => draft.action.clone_from(action),
             None => (draft.action, draft.other) = (OTHER.into(), action.clone()),
         }
+        let mut free = Vec::new();
+        for argument in others.into_iter().chain(limit.into_iter().skip(1)) {
+            if free.last().is_some_and(|last| last == "-e") && draft.take_back(&argument) {
+                free.pop();
+            } else {
+                free.push(argument);
+            }
+        }
+        draft.extra_args = free.join("\n");
         draft
     }
 }

@@ -22,6 +22,12 @@ pub struct OperationDraft {
     /// A key of it.
     pub key: String,
     pub script: String,
+    /// Which nodes `remove-node.yml` removes.
+    pub nodes: String,
+    /// Of Kubernetes, where the playbook installs it.
+    pub version: String,
+    /// Not empty: `reset.yml` is meant.
+    pub confirmed: String,
     pub limit: String,
     pub extra_args: String,
     pub name: String,
@@ -61,7 +67,7 @@ impl OperationDraft {
             source: if field == "key" { self.source.clone() } else { String::new() },
             // Where a script is chosen the limit is not on screen: a script runs beside the inventory, not on machines.
             limit: if is_shell { String::new() } else { self.limit.clone() },
-            extra_args: self.extra_args.clone(),
+            extra_args: self.arguments(),
             pre_hooks: self.pre_hooks.clone(),
             post_hooks: self.post_hooks.clone(),
             image: self.image.clone(),
@@ -80,6 +86,9 @@ impl OperationDraft {
             "source" => &mut self.source,
             "key" => &mut self.key,
             "script" => &mut self.script,
+            "nodes" => &mut self.nodes,
+            "version" => &mut self.version,
+            "confirmed" => &mut self.confirmed,
             "limit" => &mut self.limit,
             "extra_args" => &mut self.extra_args,
             "name" => &mut self.name,
@@ -103,6 +112,18 @@ impl OperationDraft {
         }
     }
 
+    /// The playbook of the catalogue that is chosen; empty where something else runs.
+    pub(super) fn builtin(&self) -> &str {
+        if self.action_field() == "action" { &self.action } else { "" }
+    }
+
+    /// One a line.
+    fn arguments(&self) -> String {
+        let mut lines = self.parameters();
+        lines.extend(Some(&self.extra_args).filter(|typed| !typed.is_empty()).cloned());
+        lines.join("\n")
+    }
+
     /// A problem with the operation, said at the field of this form that it comes from.
     #[must_use]
     pub fn located(&self, problem: Problem) -> Problem {
@@ -123,7 +144,7 @@ impl OperationDraft {
         if self.action_field() == "key" && self.source.trim().is_empty() {
             return Err(Problem::field("source", "Name the ConfigMap, as namespace/name."));
         }
-        Ok(())
+        self.checked_parameters()
     }
 
     /// Tells one form from another: FNV-1a over everything that the review is about.

@@ -5,6 +5,9 @@ mod again;
 mod draft;
 mod functions;
 mod page;
+mod parameters;
 mod review;
 
+#[cfg(feature = "ssr")]
+pub(super) use draft::OperationDraft;
 pub use page::NewOperationPage;

@@ -4,8 +4,8 @@ use api::operation::OperationReview;
 use leptos::prelude::*;
 
 use crate::{
-    run::count,
     ui::{Alert, Copy, Icon, Submit, Tone, icon},
+    words::count,
 };
 
 /// What the server answered to the form; `fingerprint` is the form's own.

@@ -69,15 +69,35 @@ fn conditions(cluster: &Cluster) -> Vec<ConditionRow> {
 }
 
 fn condition_row(condition: &Condition) -> ConditionRow {
-    let name = match condition.type_.as_str() {
-        condition::INPUTS_READY => "Inputs ready",
-        condition::LAST_OPERATION_SUCCEEDED => "Last operation succeeded",
-        other => other,
+    let ok = condition.status == "True";
+    let name = match (condition.type_.as_str(), ok) {
+        (condition::INPUTS_READY, true) => "Inputs ready",
+        (condition::INPUTS_READY, false) => "Inputs not ready",
+        (condition::LAST_OPERATION_SUCCEEDED, true) => "Last operation succeeded",
+        (condition::LAST_OPERATION_SUCCEEDED, false) => "Last operation failed",
+        (other, _) => other,
     };
     ConditionRow {
         name: name.into(),
-        ok: condition.status == "True",
+        ok,
         message: condition.message.clone(),
         since: Some(moment::of(&condition.last_transition_time)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_named_as_it_stands() {
+        let mut cluster = Cluster::new("prod", crd::ClusterSpec::default());
+        let conditions = &mut cluster.status.get_or_insert_default().cluster_conditions;
+        for (kind, holds) in [(condition::INPUTS_READY, true), (condition::LAST_OPERATION_SUCCEEDED, false)] {
+            let now = crd::Time(jiff::Timestamp::UNIX_EPOCH);
+            crd::upsert(conditions, crd::Fact::new(kind, holds, "Because", "It is so."), &now, None);
+        }
+        let named: Vec<_> = super::conditions(&cluster).into_iter().map(|row| (row.name, row.ok)).collect();
+        assert_eq!(named, [("Last operation failed".into(), false), ("Inputs ready".into(), true)]);
     }
 }

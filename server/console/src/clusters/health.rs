@@ -5,7 +5,7 @@ use crd::{Cluster, ClusterOperation, condition};
 use kube::ResourceExt;
 
 use super::register::UNFINISHED;
-use crate::operations::{action, phase, why};
+use crate::operations::{action, is_script, phase, why};
 
 /// The operations of one cluster that say how it is.
 #[derive(Debug, Default, Clone, Copy)]
@@ -44,18 +44,27 @@ pub(crate) fn judge(cluster: &Cluster, work: &Work<'_>) -> Judgement {
         return say(Health::Broken, broken(&inputs.reason).into(), &inputs.message);
     }
     if let Some(running) = work.running {
-        return say(Health::Working, format!("Running {}", action(running)), "");
+        return say(Health::Working, running_words(running), "");
     }
     if let Some(next) = work.next {
-        return say(Health::Working, format!("{} waits", action(next)), "");
+        return say(Health::Working, format!("{} waits", subject(next)), "");
     }
     let Some(ended) = work.ended else { return from_history(cluster) };
     let note = &why(ended).message;
     match phase(ended) {
         api::operation::Phase::Succeeded => say(Health::Good, "Ready".into(), ""),
-        api::operation::Phase::Cancelled => say(Health::Attention, format!("{} was cancelled", action(ended)), note),
-        _ => say(Health::Attention, format!("{} failed", action(ended)), note),
+        api::operation::Phase::Cancelled => say(Health::Attention, format!("{} was cancelled", subject(ended)), note),
+        _ => say(Health::Attention, format!("{} failed", subject(ended)), note),
     }
+}
+
+fn running_words(operation: &ClusterOperation) -> String {
+    if is_script(operation) { "Running a script".into() } else { format!("Running {}", action(operation)) }
+}
+
+/// The operation as a sentence begins with it.
+fn subject(operation: &ClusterOperation) -> String {
+    if is_script(operation) { "Script".into() } else { action(operation) }
 }
 
 /// Its operations are gone, but the Cluster remembers how the last one ended.
@@ -75,6 +84,7 @@ fn broken(reason: &str) -> &'static str {
     match reason {
         "ReferenceNotFound" => "Input missing",
         "KeyNotFound" => "Key missing in an input",
+        "HostKeysUnreadable" => "Host keys unreadable",
         "ReferenceForbidden" => "Input may not be read",
         "InventoryInvalid" => "Inventory unreadable",
         "VariablesInvalid" => "Variables unreadable",
@@ -100,6 +110,15 @@ mod tests {
     fn inputs(cluster: &mut Cluster, holds: bool) {
         let fact = crd::Fact::new(condition::INPUTS_READY, holds, "KeyNotFound", "It has no key hosts.yml.");
         crd::upsert(&mut cluster.status.as_mut().unwrap().cluster_conditions, fact, &time(1), None);
+    }
+
+    #[test]
+    fn a_script_is_not_named_by_its_first_line() {
+        let mut script = operation("a", "prod", 0, crd::Phase::Failed);
+        (script.spec.action_type, script.spec.action) =
+            (crd::ActionType::Shell, "for i in $(seq 3); do free; done".into());
+        assert_eq!(judge(&cluster(), &Work { ended: Some(&script), ..Work::default() }).word, "Script failed");
+        assert_eq!(judge(&cluster(), &Work { running: Some(&script), ..Work::default() }).word, "Running a script");
     }
 
     #[test]

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use api::{
     ClusterName, Problem, User,
     backend::Clusters,
-    cluster::{
-        ClusterDetail, ClusterFilter, ClusterList, NewCluster, NodeList, Registered, RegistrationReview, Unregister,
-    },
+    cluster::{ClusterDetail, ClusterFilter, ClusterList, NewCluster, NodeList, RegistrationReview, Unregister},
 };
 use async_trait::async_trait;
 use crd::Cluster;
@@ -70,7 +68,7 @@ impl Clusters for Console {
         self.review_registration(user, new).await
     }
 
-    async fn register(&self, user: &User, new: &NewCluster) -> Result<Registered, Problem> {
+    async fn register(&self, user: &User, new: &NewCluster) -> Result<ClusterName, Problem> {
         self.register_cluster(user, new).await
     }
 

@@ -48,6 +48,16 @@ fn note<'a>(work: &mut Work<'a>, operation: &'a ClusterOperation) {
     }
 }
 
+/// The operation of one cluster that ended last among those with a recap.
+pub(crate) fn newest_recapped<'a>(
+    operations: &'a [Arc<ClusterOperation>],
+    cluster: &str,
+) -> Option<&'a ClusterOperation> {
+    let recapped = |o: &&Arc<ClusterOperation>| o.status.as_ref().is_some_and(|status| status.recap.is_some());
+    let of_cluster = operations.iter().filter(|o| o.spec.cluster == cluster);
+    of_cluster.filter(recapped).map(Arc::as_ref).max_by_key(|o| end(o))
+}
+
 /// Times have whole seconds; of two that ended in the same one, that written last ended last.
 fn end(operation: &ClusterOperation) -> (Option<Time>, Option<u64>) {
     let time = operation

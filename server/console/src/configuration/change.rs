@@ -81,17 +81,20 @@ impl Change<'_> {
         }
     }
 
-    /// The document as it stands, if this change may replace it.
+    /// The document as it stands, if this change may replace it. What is there already was saved, by this very change where
+    /// the answer to it got lost: it may be repeated.
     async fn checked(self, client: Client) -> Result<Input, Problem> {
         check(self.document, self.text).map_err(|why| Problem::field("text", why))?;
         let there = Input::read(client, self.cluster, self.document).await?;
-        if there.is_at(self.version) { Ok(there) } else { Err(self.conflict(&there)) }
+        let is_there = there.usable() == Ok(self.text);
+        if is_there || there.is_at(self.version) { Ok(there) } else { Err(self.conflict(&there)) }
     }
 
     fn conflict(self, theirs: &Input) -> Problem {
         let what = match self.document {
             Document::Inventory => "The inventory",
             Document::Variables => "The variables file",
+            Document::HostKeys => "The record of host keys",
         };
         Problem::Conflict {
             what: format!("{what} of {}", self.cluster.name_any()),
@@ -113,5 +116,6 @@ fn summary(document: Document, old: &str, new: &str) -> Vec<String> {
             (Ok(old), Ok(new)) => inventory::diff::summary_of_vars(&old, &new),
             _ => Vec::new(),
         },
+        Document::HostKeys => Vec::new(),
     }
 }

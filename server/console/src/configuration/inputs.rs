@@ -35,6 +35,7 @@ pub(crate) fn key(document: Document) -> &'static str {
     match document {
         Document::Inventory => crd::KEY_HOSTS,
         Document::Variables => crd::KEY_VARS,
+        Document::HostKeys => crd::KEY_KNOWN_HOSTS,
     }
 }
 
@@ -43,6 +44,9 @@ impl Input {
         let at = match document {
             Document::Inventory => cluster.spec.hosts_conf_ref.clone(),
             Document::Variables => cluster.spec.vars_conf_ref.clone(),
+            Document::HostKeys => {
+                DataRef::new(&cluster.spec.hosts_conf_ref.namespace, crd::known_hosts_name(&cluster.name_any()))
+            }
         };
         let maps: Api<ConfigMap> = Api::namespaced(client, &at.namespace);
         let map = answer(&Doing::new("read", "ConfigMap", &at), maps.get_opt(&at.name)).await?;

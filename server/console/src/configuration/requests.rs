@@ -3,13 +3,16 @@
 use api::{
     ClusterName, Problem, User,
     backend::Configurations,
-    configuration::{ChangeReview, Configuration, Document},
+    configuration::{ChangeReview, Configuration, Document, HostKeyScan},
 };
 use async_trait::async_trait;
-use kube::ResourceExt;
 
-use super::{change::Change, shown};
-use crate::Console;
+use super::{
+    change::Change,
+    inputs::Inputs,
+    shown::{self, check},
+};
+use crate::{Console, host_keys};
 
 #[async_trait]
 impl Configurations for Console {
@@ -44,8 +47,23 @@ impl Configurations for Console {
         if document == Document::Inventory {
             self.shared.counts.note(&cluster.spec.hosts_conf_ref, text);
         }
-        // ConfigMaps aren't watched, and pages show what is in them.
-        self.changed(crate::Change::Cluster(cluster.name_any()));
         Ok(saved)
+    }
+
+    async fn scan_host_keys(
+        &self,
+        user: &User,
+        cluster: &ClusterName,
+        version: &str,
+        text: &str,
+    ) -> Result<HostKeyScan, Problem> {
+        let cluster = self.cluster(user, cluster).await?;
+        let client = self.shared.access.client(user)?;
+        check(Document::HostKeys, text).map_err(|why| Problem::field("text", why))?;
+        let inputs = Inputs::read(client.clone(), &cluster).await?;
+        let (machines, text) = host_keys::scan(&inputs, text).await?;
+        let review =
+            Change { cluster: &cluster, document: Document::HostKeys, version, text: &text }.review(client).await?;
+        Ok(HostKeyScan { machines, text, review })
     }
 }

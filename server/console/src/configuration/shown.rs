@@ -11,7 +11,7 @@ use super::{
     inputs::{Input, Inputs, key},
     ssh_access,
 };
-use crate::moment;
+use crate::{moment, ssh};
 
 /// Both documents and the SSH access as they stand, each with what is wrong with it.
 pub(super) async fn configuration(client: Client, cluster: &Cluster) -> Result<Configuration, Problem> {
@@ -20,17 +20,19 @@ pub(super) async fn configuration(client: Client, cluster: &Cluster) -> Result<C
     Ok(Configuration {
         inventory: shown(&inputs.hosts, cluster),
         variables: shown(&inputs.vars, cluster),
-        ssh,
+        ssh: ssh?,
         now: moment::now(),
     })
 }
 
-fn shown(input: &Input, cluster: &Cluster) -> DocumentText {
+pub(super) fn shown(input: &Input, cluster: &Cluster) -> DocumentText {
+    // Host keys need not be there.
+    let is_missed = input.exists() || input.document != Document::HostKeys;
     DocumentText {
         place: format!("{}, {}", input.at, key(input.document)),
         text: input.text().to_owned(),
         version: input.version(),
-        problem: input.usable().and_then(|text| check(input.document, text)).err(),
+        problem: input.usable().and_then(|text| check(input.document, text)).err().filter(|_| is_missed),
         foreign: input.foreign(cluster),
     }
 }
@@ -38,8 +40,8 @@ fn shown(input: &Input, cluster: &Cluster) -> DocumentText {
 /// What is wrong with a text as this document.
 pub(super) fn check(document: Document, text: &str) -> Result<(), String> {
     match document {
-        Document::Inventory => inventory::parse(text).map(drop),
-        Document::Variables => inventory::parse_vars(text).map(drop),
+        Document::Inventory => inventory::parse(text).map(drop).map_err(|invalid| invalid.to_string()),
+        Document::Variables => inventory::parse_vars(text).map(drop).map_err(|invalid| invalid.to_string()),
+        Document::HostKeys => ssh::known_hosts(text).map(drop),
     }
-    .map_err(|invalid| invalid.to_string())
 }

@@ -1,17 +1,21 @@
 //! How a cluster's machines are reached: never the private key itself.
 
-use api::configuration::SshAccess;
+use api::{
+    Problem,
+    configuration::{Document, HostKeys, SshAccess},
+};
 use crd::{Cluster, DataRef};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::{Api, Client, ResourceExt};
+use k8s_openapi::api::core::v1::Secret;
+use kube::{Api, Client};
 
+use super::{inputs::Input, shown::shown};
 use crate::{
     kube_problem::{Doing, answer},
     ssh,
 };
 
-pub(super) async fn read(client: Client, cluster: &Cluster) -> SshAccess {
-    let (known_hosts, key) = futures::join!(known_hosts(client.clone(), cluster), async {
+pub(super) async fn read(client: Client, cluster: &Cluster) -> Result<SshAccess, Problem> {
+    let (host_keys, key) = futures::join!(Input::read(client.clone(), cluster, Document::HostKeys), async {
         match &cluster.spec.ssh_auth_ref {
             Some(place) => Some(public_key(client, place).await),
             None => None,
@@ -22,13 +26,22 @@ pub(super) async fn read(client: Client, cluster: &Cluster) -> SshAccess {
         Some(Err(problem)) => (None, Some(problem)),
         None => (None, None),
     };
-    SshAccess {
+    let (host_keys, unread) = match host_keys {
+        Ok(input) => {
+            let document = shown(&input, cluster);
+            (Some(HostKeys { count: ssh::host_keys(&document.text), document }), None)
+        }
+        // Who may not read it still sees the rest.
+        Err(problem @ Problem::Forbidden { .. }) => (None, Some(problem.to_string())),
+        Err(problem) => return Err(problem),
+    };
+    Ok(SshAccess {
         secret: cluster.spec.ssh_auth_ref.as_ref().map(ToString::to_string),
         fingerprint: public_key.as_deref().and_then(ssh::fingerprint),
         public_key,
-        known_hosts,
-        problem,
-    }
+        host_keys,
+        problem: problem.or(unread),
+    })
 }
 
 /// The public half, where it can be told; or why there is no key to use.
@@ -41,12 +54,4 @@ async fn public_key(client: Client, place: &DataRef) -> Result<Option<String>, S
     let private = text(crd::KEY_SSH).ok_or_else(|| format!("Secret {place} has no key {}.", crd::KEY_SSH))?;
     let told = ssh::pasted(&private).map_err(|why| format!("The key in Secret {place} can't be used. {why}"))?;
     Ok(told.public.or_else(|| text(ssh::KEY_PUBLIC).map(|line| line.trim().to_owned())))
-}
-
-/// Confirmed host keys on record.
-async fn known_hosts(client: Client, cluster: &Cluster) -> u32 {
-    let name = crd::known_hosts_name(&cluster.name_any());
-    let maps: Api<ConfigMap> = Api::namespaced(client, &cluster.spec.hosts_conf_ref.namespace);
-    let map = answer(&Doing::new("read", "ConfigMap", &name), maps.get_opt(&name)).await.ok().flatten();
-    map.and_then(|map| Some(ssh::host_keys(map.data?.get(crd::KEY_KNOWN_HOSTS)?))).unwrap_or_default()
 }

@@ -52,7 +52,7 @@ const CATALOGUE: [Known; 8] = [
     Known {
         action: "remove-node.yml",
         title: "Remove nodes",
-        summary: "Drains nodes and takes them out of the cluster. Needs the arguments -e node=NAME and -e skip_confirmation=true.",
+        summary: "Drains nodes and takes them out of the cluster.",
         changes: true,
         local: false,
     },
@@ -66,7 +66,7 @@ const CATALOGUE: [Known; 8] = [
     Known {
         action: "reset.yml",
         title: "Reset the cluster",
-        summary: "Removes Kubernetes and all its data from the machines. Needs the argument -e reset_confirmation=yes.",
+        summary: "Removes Kubernetes and all its data from the machines.",
         changes: true,
         local: false,
     },

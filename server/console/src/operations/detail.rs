@@ -1,12 +1,17 @@
 //! The head and the inputs of a run's page.
 
+use std::collections::BTreeMap;
+
 use api::{
     Problem, User,
-    operation::{OperationDetail, Phase, RunInputs},
+    operation::{OperationDetail, Phase, RunEnd, RunInputs},
     run::Termination,
 };
-use crd::{ActionSource, ActionType, ClusterOperation, HookAction};
-use k8s_openapi::api::core::v1::{Pod, Secret};
+use crd::{ActionSource, ActionType, ClusterOperation, HookAction, Masker};
+use k8s_openapi::{
+    ByteString,
+    api::core::v1::{Pod, Secret},
+};
 use kube::{Api, Client, ResourceExt, api::ListParams};
 
 use super::{
@@ -18,9 +23,6 @@ use crate::{
     kube_problem::{Doing, answer},
     moment,
 };
-
-/// Seconds, where an operation doesn't say (the controller's default).
-const DEADLINE: u64 = 6 * 60 * 60;
 
 /// Longest action that a page is given, in bytes: as long as one that the form takes.
 const ACTION: usize = 65_536;
@@ -34,7 +36,7 @@ impl Console {
         let row =
             row(operation).ok_or_else(|| Problem::NotFound { what: "operation".into(), name: operation.name_any() })?;
         let client = self.shared.access.client(user)?;
-        let (end, inputs) = futures::join!(ended(client.clone(), operation), inputs(client, operation));
+        let (end, snapshot) = futures::join!(ended(client.clone(), operation), snapshot(client, operation));
         let (spec, status) = (&operation.spec, operation.status.as_ref());
         let hooks = |hooks: &[HookAction]| hooks.iter().map(|h| h.action.clone()).collect();
         Ok(OperationDetail {
@@ -46,10 +48,13 @@ impl Console {
             extra_args: spec.extra_args.clone().unwrap_or_default(),
             pre_hooks: hooks(&spec.pre_hook),
             post_hooks: hooks(&spec.post_hook),
-            deadline: spec.active_deadline_seconds.and_then(|s| s.try_into().ok()).unwrap_or(DEADLINE),
+            deadline: spec
+                .active_deadline_seconds
+                .and_then(|s| s.try_into().ok())
+                .unwrap_or(crd::DEFAULT_DEADLINE.as_secs()),
             job: status.and_then(|s| s.job_ref.as_ref()).map(|job| format!("{}/{}", job.namespace, job.name)),
-            end: end.map(Into::into),
-            inputs,
+            end: end.map(|end| without_secrets(end, snapshot.as_ref())),
+            inputs: snapshot.map(|data| inputs(operation, &data)),
             cancel: cancellable(operation),
             now: moment::now(),
         })
@@ -75,7 +80,7 @@ pub(crate) fn cancellable(operation: &ClusterOperation) -> Result<(), String> {
         Phase::Cancelled => Err("It was cancelled already.".into()),
         Phase::Failed | Phase::Succeeded => Err("It has ended; there is nothing to cancel.".into()),
         Phase::Running | Phase::Queued if operation.spec.cancel == Some(true) => {
-            Err("It is being cancelled: the running task is brought to its end.".into())
+            Err("It is being cancelled: no new task starts, what runs is interrupted.".into())
         }
         Phase::Running | Phase::Queued => Ok(()),
     }
@@ -98,19 +103,37 @@ pub(crate) async fn ended(client: Client, operation: &ClusterOperation) -> Optio
     found.ok()?.items.iter().filter(of_job).find_map(run_end)
 }
 
-/// The snapshot; None before there is one, or where the person may not read it.
-async fn inputs(client: Client, operation: &ClusterOperation) -> Option<RunInputs> {
+/// What a run said at its end, as its log says it. Where its inputs are not known nobody knows what in it is secret: then it is
+/// not repeated.
+fn without_secrets(end: Termination, snapshot: Option<&BTreeMap<String, ByteString>>) -> RunEnd {
+    let Some(masker) = snapshot.and_then(Masker::of_snapshot) else { return RunEnd::default() };
+    let mut end = RunEnd::from(end);
+    // Not the hosts: an inventory's names are no secrets, and a failure is found in the log by them.
+    let failure = end.failure.iter_mut().flat_map(|failure| [&mut failure.task, &mut failure.message]);
+    let running = end.running.iter_mut().map(|flight| &mut flight.task);
+    for text in failure.chain(running).chain([&mut end.message]) {
+        *text = masker.value(std::mem::take(text));
+    }
+    end
+}
+
+/// The data of the snapshot; None before there is one, or where the person may not read it.
+async fn snapshot(client: Client, operation: &ClusterOperation) -> Option<BTreeMap<String, ByteString>> {
     let resolved = operation.status.as_ref()?.inputs.as_ref()?;
     let secrets: Api<Secret> = Api::namespaced(client, &resolved.secret.namespace);
     let doing = Doing::new("read", "Secret", &resolved.secret);
-    let data = answer(&doing, secrets.get_opt(&resolved.secret.name)).await.ok()??.data?;
+    answer(&doing, secrets.get_opt(&resolved.secret.name)).await.ok()??.data
+}
+
+fn inputs(operation: &ClusterOperation, data: &BTreeMap<String, ByteString>) -> RunInputs {
     let text =
         |key: &str| data.get(key).map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned()).unwrap_or_default();
-    Some(RunInputs {
+    let resolved = operation.status.as_ref().and_then(|status| status.inputs.as_ref());
+    RunInputs {
         inventory: masked(&text(crd::KEY_HOSTS)),
         variables: masked(&text(crd::KEY_VARS)),
-        sha256: resolved.sha256.clone(),
-    })
+        sha256: resolved.map(|resolved| resolved.sha256.clone()).unwrap_or_default(),
+    }
 }
 
 #[cfg(test)]

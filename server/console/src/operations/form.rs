@@ -37,7 +37,7 @@ impl Form {
             return None;
         }
         match text.split_once('/') {
-            Some((namespace, name)) if is_object_name(namespace, 63) && is_object_name(name, 253) => {
+            Some((namespace, name)) if crd::is_object_name(namespace, false) && crd::is_object_name(name, true) => {
                 Some(DataRef::new(namespace, name))
             }
             _ => self
@@ -99,18 +99,11 @@ impl Form {
             Ok(minutes) if (1..=LONGEST).contains(&minutes) => Some(minutes * 60),
             _ => self.refuse(
                 "deadline",
-                format!("Write minutes, from 1 to {LONGEST} (a week), or leave this empty for 360."),
+                format!(
+                    "Write minutes, from 1 to {LONGEST} (a week), or leave this empty for {}.",
+                    crd::DEFAULT_DEADLINE.as_secs() / 60
+                ),
             ),
         }
     }
-}
-
-/// RFC 1123: letters, digits, `-` and (in a longer one) `.`.
-pub(crate) fn is_object_name(text: &str, limit: usize) -> bool {
-    let edge = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-    let bytes = text.as_bytes();
-    bytes.len() <= limit
-        && bytes.first().is_some_and(edge)
-        && bytes.last().is_some_and(edge)
-        && bytes.iter().all(|b| edge(b) || *b == b'-' || (*b == b'.' && limit > 63))
 }

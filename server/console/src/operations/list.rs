@@ -4,12 +4,12 @@ use std::{cmp::Ordering, sync::Arc};
 
 use api::{
     Time,
-    operation::{OperationFilter, OperationList, Phase},
+    operation::{OperationFilter, OperationList},
 };
 use crd::ClusterOperation;
 use kube::ResourceExt;
 
-use super::row::{action, phase, row, submitted};
+use super::row::{action, by_age, phase, row, submitted};
 use crate::{
     moment,
     page::{self, count, direction},
@@ -20,17 +20,15 @@ pub(crate) fn list(operations: &[Arc<ClusterOperation>], filter: &OperationFilte
     let mut matching: Vec<&Arc<ClusterOperation>> = operations.iter().filter(|o| matches(o, filter)).collect();
     let (column, turned) = direction(&filter.sort);
     matching.sort_by(|a, b| {
-        let order = order(a, b, column, now).then_with(|| a.metadata.name.cmp(&b.metadata.name));
+        let order = order(a, b, column, now).then_with(|| by_age(b, a));
         if turned { order.reverse() } else { order }
     });
     let (window, page, pages) = page::window(matching.len(), filter.page);
     OperationList {
         rows: matching[window].iter().filter_map(|o| row(o)).collect(),
-        all: count(operations.len()),
         matching: count(matching.len()),
         page,
         pages,
-        running: count(operations.iter().filter(|o| phase(o) == Phase::Running).count()),
         now,
     }
 }
@@ -85,6 +83,13 @@ mod tests {
         assert_eq!(sorted("-submitted"), ["ping-a", "grow-c", "ping-b"]);
         assert_eq!(sorted("cluster"), ["ping-b", "grow-c", "ping-a"]);
         assert_eq!(sorted("no-such-column"), sorted(""));
+    }
+
+    #[test]
+    fn of_one_second_the_one_that_the_queue_takes_later_is_the_newer() {
+        let operations = ["a", "b"].map(|name| Arc::new(operation(name, "prod", 10, crd::Phase::Succeeded)));
+        let rows = list(&operations, &OperationFilter::default(), Time(100_000)).rows;
+        assert_eq!(rows.iter().map(|row| row.name.to_string()).collect::<Vec<_>>(), ["b", "a"]);
     }
 
     #[test]

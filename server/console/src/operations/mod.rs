@@ -15,10 +15,9 @@ mod row;
 mod submit;
 mod warnings;
 
-pub(crate) use form::is_object_name;
 pub(crate) use outcome::{progress, why};
 pub(crate) use queue::ahead;
-pub(crate) use row::{action, by_age, phase, row};
+pub(crate) use row::{action, by_age, is_script, phase, row};
 pub(crate) use submit::several;
 
 #[cfg(test)]

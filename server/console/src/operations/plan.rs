@@ -1,5 +1,7 @@
 //! From the submit form to an operation: checked field by field, nothing read, nothing written.
 
+use std::path::Path;
+
 use api::{ClusterName, FieldProblem, OperationName, operation::NewOperation};
 use crd::{ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, DataRef};
 use rand::Rng;
@@ -28,6 +30,16 @@ pub(crate) struct Draft {
     /// Whether it changes machines, where that is known.
     pub(crate) changes: Option<bool>,
     pub(crate) warnings: Vec<String>,
+}
+
+impl Draft {
+    /// The file name of the playbook; None for a script.
+    pub(crate) fn playbook(&self) -> Option<&str> {
+        if self.spec.action_type != ActionType::Playbook {
+            return None;
+        }
+        Path::new(&self.spec.action).file_name()?.to_str()
+    }
 }
 
 /// Everything that is wrong with the form by itself, or the draft.
@@ -100,9 +112,7 @@ pub(crate) fn draft(new: &NewOperation, playbooks: Playbooks, default_image: &st
 pub(crate) fn made_name(spec: &ClusterOperationSpec) -> OperationName {
     let stem = match spec.action_type {
         ActionType::Shell => "script",
-        ActionType::Playbook => {
-            std::path::Path::new(&spec.action).file_stem().and_then(|s| s.to_str()).unwrap_or("run")
-        }
+        ActionType::Playbook => Path::new(&spec.action).file_stem().and_then(|s| s.to_str()).unwrap_or("run"),
     };
     let plain: String =
         stem.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();

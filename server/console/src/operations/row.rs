@@ -29,10 +29,15 @@ pub(crate) fn submitted(operation: &ClusterOperation) -> Time {
     recorded.or(operation.metadata.creation_timestamp.as_ref()).map(moment::of).unwrap_or_default()
 }
 
+/// Whether the action is the text of a script.
+pub(crate) fn is_script(operation: &ClusterOperation) -> bool {
+    operation.spec.action_type == ActionType::Shell && operation.spec.action_source == ActionSource::Builtin
+}
+
 /// `ping.yml`, or the first line of a script that isn't a comment.
 pub(crate) fn action(operation: &ClusterOperation) -> String {
     let spec = &operation.spec;
-    if spec.action_type == ActionType::Shell && spec.action_source == ActionSource::Builtin {
+    if is_script(operation) {
         let line =
             spec.action.lines().map(str::trim).find(|l| !l.is_empty() && !l.starts_with('#')).unwrap_or("script");
         return shortened(line, 80);
@@ -57,6 +62,7 @@ pub(crate) fn row(operation: &ClusterOperation) -> Option<OperationRow> {
         name,
         cluster: operation.spec.cluster.clone(),
         action: action(operation),
+        script: is_script(operation),
         phase,
         cancelling: operation.spec.cancel == Some(true) && !phase.is_final(),
         reason: why.reason,

@@ -32,6 +32,23 @@ pub(crate) struct Plan {
     warnings: Vec<String>,
 }
 
+/// `remove-node.yml` takes any host pattern and asks no question where it is answered beforehand: `node=all` would end the
+/// cluster.
+fn removed_are_hosts(draft: &Draft, inventory: &inventory::Inventory) -> Result<(), Problem> {
+    if draft.playbook() != Some("remove-node.yml") {
+        return Ok(());
+    }
+    let values = draft.arguments.iter().filter_map(|argument| argument.strip_prefix("node="));
+    match values.flat_map(|names| names.split(',')).find(|name| inventory.host(name).is_none()) {
+        Some(name) => {
+            let name: String = name.chars().take(60).collect();
+            let message = format!("“{name}” is no host of the inventory. Name hosts, not groups or patterns.");
+            Err(Problem::field("nodes", message))
+        }
+        None => Ok(()),
+    }
+}
+
 impl Console {
     /// Checks everything that submitting checks. Reads with the person's own client; writes nothing.
     async fn plan_operation(&self, user: &User, new: &NewOperation) -> Result<Plan, Problem> {
@@ -60,10 +77,11 @@ impl Console {
             ActionType::Playbook => selection(&draft.limit, &inventory).map_err(|why| Problem::field("limit", why))?,
             ActionType::Shell => Selection::Hosts(Vec::new()),
         };
+        removed_are_hosts(&draft, &inventory)?;
         Ok(Plan {
             inputs: crd::inputs_sha256(hosts, vars),
             commands: commands(&draft.spec, &cluster.spec, !variables.is_empty(), &draft.arguments),
-            warnings: warnings(&draft, &cluster.spec, &inventory, &selected, self.shared.playbooks),
+            warnings: warnings(&draft, &cluster.spec, &inventory, &variables, &selected, self.shared.playbooks),
             hosts: match selected {
                 Selection::Hosts(hosts) => hosts,
                 Selection::Pattern => Vec::new(),

@@ -1,9 +1,7 @@
 //! What is allowed but worth a second look. Pure.
 
-use std::path::Path;
-
-use crd::{ActionType, ClusterSpec};
-use inventory::Inventory;
+use crd::ClusterSpec;
+use inventory::{Inventory, Vars};
 
 use super::{arguments::Selection, plan::Draft};
 use crate::Playbooks;
@@ -22,15 +20,15 @@ pub(crate) fn warnings(
     draft: &Draft,
     cluster: &ClusterSpec,
     inventory: &Inventory,
+    vars: &Vars,
     selected: &Selection,
     playbooks: Playbooks,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     let arguments = &draft.arguments;
-    let playbook = draft.spec.action_type == ActionType::Playbook;
-    let file = Path::new(&draft.spec.action).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let file = draft.playbook().unwrap_or_default();
     let unanswered = |(asks, answer): &&(&str, &str)| {
-        playbook && file == *asks && !arguments.iter().any(|a| a.contains(answer.trim_end_matches("NAME")))
+        file == *asks && !arguments.iter().any(|a| a.contains(answer.trim_end_matches("NAME")))
     };
     for (_, answer) in QUESTIONS.iter().filter(unanswered) {
         warnings.push(format!("{file} asks for {answer}, and nobody can answer during a run. Add it as two arguments, one a line: -e and {answer}"));
@@ -55,7 +53,7 @@ pub(crate) fn warnings(
     if playbooks == Playbooks::Image && draft.changes == Some(true) && !draft.spec.image.contains("kubespray") {
         warnings.push(format!("{file} comes with kubespray, and the image {} doesn't look like it.", draft.spec.image));
     }
-    if cluster.ssh_auth_ref.is_none() && inventory.hosts.iter().any(|host| !host.is_local()) {
+    if cluster.ssh_auth_ref.is_none() && inventory.hosts.iter().any(|host| !host.reached(vars).is_local()) {
         warnings.push(
             "The cluster has no SSH key: machines are only reached with passwords from its variables, or locally."
                 .into(),
@@ -83,7 +81,7 @@ mod tests {
         let inventory =
             inventory::parse("all: {hosts: {a: {}, b: {}}, children: {kube_control_plane: {hosts: {a: {}}}}}").unwrap();
         let cluster = ClusterSpec { ssh_auth_ref: Some(crd::DataRef::new("ns", "key")), ..ClusterSpec::default() };
-        warnings(&draft, &cluster, &inventory, &Selection::Hosts(Vec::new()), Playbooks::Image).join("\n")
+        warnings(&draft, &cluster, &inventory, &Vars::new(), &Selection::Hosts(Vec::new()), Playbooks::Image).join("\n")
     }
 
     #[test]

@@ -30,23 +30,32 @@ impl Guard {
     fn clients(self: &Arc<Self>) -> UserClients {
         let guard = self.clone();
         Arc::new(move |token: &str| {
-            let (guard, allowed) = (guard.clone(), token == "reader");
+            let (guard, token) = (guard.clone(), token.to_owned());
             let service = tower::service_fn(move |request: Request<Body>| {
-                let answer = guard.answer(&request, allowed);
+                let answer = guard.answer(&request, &token);
                 async move { Ok::<_, Infallible>(answer) }
             });
             Ok(kube::Client::new(service, "default"))
         })
     }
 
-    fn answer(&self, request: &Request<Body>, allowed: bool) -> Response<Body> {
+    fn answer(&self, request: &Request<Body>, token: &str) -> Response<Body> {
         let path = request.uri().path().to_owned();
         let (code, body) = if request.method() == Method::POST && path.ends_with("/selfsubjectaccessreviews") {
             self.reviews.fetch_add(1, Ordering::Relaxed);
+            let allowed = token != "nobody";
             (
                 StatusCode::CREATED,
                 json!({"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "spec": {}, "status": {"allowed": allowed}}),
             )
+        } else if token == "unlucky" && path.ends_with("-known-hosts") {
+            let status =
+                json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 503, "message": "busy"});
+            (StatusCode::SERVICE_UNAVAILABLE, status)
+        } else if token != "reader" && (path.ends_with("/h") || path.ends_with("/v")) {
+            let data = json!({crd::KEY_HOSTS: "all: {hosts: {a: }}", crd::KEY_VARS: ""});
+            let map = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "h", "resourceVersion": "1"}, "data": data});
+            (StatusCode::OK, map)
         } else {
             self.asked.lock().unwrap().push(format!("{} {path}", request.method()));
             let message = "this person may not do that";
@@ -62,6 +71,15 @@ impl Guard {
 async fn guarded() -> (World, Arc<Guard>) {
     let guard = Arc::new(Guard::default());
     (World::with(Playbooks::Image, |_| Some(guard.clients())).await, guard)
+}
+
+/// A cluster `prod` whose inventory and variables the guard keeps.
+async fn with_cluster() -> (World, Arc<Guard>) {
+    let (world, guard) = guarded().await;
+    let cluster = json!({"apiVersion": "kubeonkube.clay.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "prod"},
+        "spec": {"hostsConfRef": {"namespace": "machines", "name": "h"}, "varsConfRef": {"namespace": "machines", "name": "v"}}});
+    world.clusters().create(&Default::default(), &serde_json::from_value(cluster).unwrap()).await.unwrap();
+    (world, guard)
 }
 
 fn user(token: Option<&str>) -> User {
@@ -88,13 +106,23 @@ async fn lists_need_the_persons_right_which_is_asked_for_once_in_30_seconds() {
     assert!(refused.iter().all(|p| matches!(p, Problem::Forbidden { .. })), "{refused:?}");
 }
 
+/// "You may not" is only said of what may not be read, not of what could not be read just now.
+#[tokio::test]
+async fn who_may_not_read_the_host_keys_sees_the_rest_of_the_configuration() {
+    let (world, _) = with_cluster().await;
+    let prod = "prod".parse().unwrap();
+    let shown = Configurations::read(&world.console, &user(Some("viewer")), &prod).await.unwrap();
+    assert_eq!(shown.inventory.text, "all: {hosts: {a: }}");
+    assert_eq!(shown.ssh.host_keys, None);
+    assert!(shown.ssh.problem.unwrap().contains("may not"));
+    let unlucky = Configurations::read(&world.console, &user(Some("unlucky")), &prod).await;
+    assert!(matches!(unlucky, Err(Problem::Unavailable { .. })), "{unlucky:?}");
+}
+
 /// The server's own client could do all of this; it must not be borrowed.
 #[tokio::test]
 async fn writes_and_reads_of_inputs_carry_the_persons_token() {
-    let (world, guard) = guarded().await;
-    let cluster = json!({"apiVersion": "kubeonkube.clay.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "prod"},
-        "spec": {"hostsConfRef": {"namespace": "machines", "name": "h"}, "varsConfRef": {"namespace": "machines", "name": "v"}}});
-    world.clusters().create(&Default::default(), &serde_json::from_value(cluster).unwrap()).await.unwrap();
+    let (world, guard) = with_cluster().await;
     let before = world.everything().await;
     let reader = user(Some("reader"));
     let prod = "prod".parse().unwrap();

@@ -127,6 +127,7 @@ async fn a_bad_document_is_refused_with_line_and_column_and_not_saved() {
         "all:\n  hosts:\n    a: {b: \u{1}}\n".to_owned(),
         format!("all: {{hosts: {{a: {{b: {}}}}}}}", "x".repeat(10 * 1024 * 1024)),
         format!("{}all: {{hosts: {{a: *a9}}}}\n", bomb()),
+        format!("all: {{hosts: {{\"n[1:5000]\": {{note: {}}}}}}}", "x".repeat(1_000_000)),
     ];
     for text in inventories {
         let saved = world.console.save(&world.user, &prod, Document::Inventory, &there.inventory.version, &text).await;

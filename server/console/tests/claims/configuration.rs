@@ -42,6 +42,20 @@ async fn a_stale_version_is_a_conflict_that_holds_both_texts() {
     assert_eq!(world.text("prod-vars-conf", crd::KEY_VARS).await, "theirs: 1\n");
 }
 
+/// Where the answer to a save gets lost, the person saves again, on the version they still have.
+#[tokio::test]
+async fn a_save_that_is_repeated_finds_itself_saved() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let prod = "prod".parse().unwrap();
+    let old = world.console.read(&world.user, &prod).await.unwrap().variables.version;
+    let first = world.console.save(&world.user, &prod, Document::Variables, &old, "mine: 1\n").await.unwrap();
+    let again = world.console.save(&world.user, &prod, Document::Variables, &old, "mine: 1\n").await.unwrap();
+    assert_eq!(again, first);
+    let review = world.console.review(&world.user, &prod, Document::Variables, &old, "mine: 1\n").await.unwrap();
+    assert!(review.summary.is_empty(), "{:?}", review.summary);
+}
+
 /// Whoever saves at the same moment: one is saved, all others are told.
 #[tokio::test]
 async fn of_many_savers_at_once_one_wins() {
@@ -125,4 +139,36 @@ async fn a_missing_input_is_shown_as_missing_not_as_an_error_page() {
         .await
         .unwrap();
     assert!(!world.console.read(&world.user, &prod).await.unwrap().inventory.foreign);
+}
+
+#[tokio::test]
+async fn host_keys_are_a_document_of_the_cluster_like_the_others() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let prod = "prod".parse().unwrap();
+    let ssh = world.console.read(&world.user, &prod).await.unwrap().ssh;
+    let none = ssh.host_keys.unwrap();
+    assert_eq!((none.count, none.document.version.as_str(), none.document.problem), (0, "", None));
+    let refused = world.console.save(&world.user, &prod, Document::HostKeys, "", "192.0.2.1 no-key\n").await;
+    assert!(refused.unwrap_err().to_string().contains("Line 1 is no host key"));
+    let key = ssh.public_key.unwrap();
+    let text = format!("# compared by Ada\n192.0.2.1 {key}\n");
+    let version = world.console.save(&world.user, &prod, Document::HostKeys, "", &text).await.unwrap();
+    assert_eq!(world.text("prod-known-hosts", crd::KEY_KNOWN_HOSTS).await, text);
+    let kept = world.console.read(&world.user, &prod).await.unwrap().ssh.host_keys.unwrap();
+    assert_eq!((kept.count, kept.document.version, kept.document.foreign), (1, version, false));
+    let stale = world.console.save(&world.user, &prod, Document::HostKeys, "", "").await;
+    assert!(matches!(stale, Err(Problem::Conflict { .. })), "{stale:?}");
+}
+
+#[tokio::test]
+async fn machines_without_ssh_have_no_host_key_to_scan() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let prod = "prod".parse().unwrap();
+    let there = world.console.read(&world.user, &prod).await.unwrap();
+    let local = "ansible_connection: local\n";
+    world.console.save(&world.user, &prod, Document::Variables, &there.variables.version, local).await.unwrap();
+    let refused = world.console.scan_host_keys(&world.user, &prod, "", "").await.unwrap_err();
+    assert!(refused.to_string().contains("No machine of this cluster is reached over SSH"), "{refused}");
 }

@@ -317,3 +317,19 @@ async fn news_arrive_by_themselves() {
     };
     tokio::time::timeout(std::time::Duration::from_secs(10), all).await.expect("every topic comes");
 }
+
+/// ansible takes any pattern there, and the question is answered beforehand.
+#[tokio::test]
+async fn only_hosts_of_the_inventory_can_be_removed() {
+    let world = World::with(Playbooks::Image, |_| None).await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    for (names, refused) in [("all", true), ("kube_node", true), ("m1,gone", true), ("m1", false)] {
+        let new = NewOperation {
+            action: "remove-node.yml".into(),
+            extra_args: format!("-e\nnode={names}\n-e\nskip_confirmation=true"),
+            ..new_operation("prod")
+        };
+        let answer = Operations::review(&world.console, &world.user, &new).await;
+        assert_eq!(answer.err().is_some_and(|problem| problem.at("nodes").is_some()), refused, "{names}");
+    }
+}

@@ -86,7 +86,7 @@ impl World {
         Self { client, console, user, _tasks: tasks, _api: api, _folder: folder }
     }
 
-    pub(crate) async fn register(&self, new: &NewCluster) -> Result<api::cluster::Registered, Problem> {
+    pub(crate) async fn register(&self, new: &NewCluster) -> Result<api::ClusterName, Problem> {
         Clusters::register(&self.console, &self.user, new).await
     }
 

@@ -1,6 +1,6 @@
 //! What an operation costs the API.
 
-use crate::world::{World, reason};
+use crate::world::{World, ready, reason};
 
 const BUDGET: usize = 12;
 
@@ -43,9 +43,7 @@ async fn an_operation_that_has_to_wait_takes_at_most_12_requests_too() {
 
 #[tokio::test]
 async fn who_waits_for_a_slot_reads_no_inputs_until_there_is_one() {
-    let mut world = World::without_controller().await;
-    world.config.max_running = 1;
-    world.start_controller().await;
+    let world = World::with_slots(1).await;
     for name in ["x", "y"] {
         world.cluster(name).await;
         world.cluster_that(name, "know its inputs", ready).await;
@@ -63,9 +61,7 @@ async fn who_waits_for_a_slot_reads_no_inputs_until_there_is_one() {
 
 #[tokio::test]
 async fn an_operation_that_waits_for_a_slot_takes_at_most_12_requests_too() {
-    let mut world = World::without_controller().await;
-    world.config.max_running = 1;
-    world.start_controller().await;
+    let world = World::with_slots(1).await;
     for name in ["x", "y"] {
         world.config_map(&format!("{name}-known-hosts"), &[("known_hosts", "m1 ssh-ed25519 AAAA\n")]).await;
         world.cluster(name).await;
@@ -115,8 +111,4 @@ async fn spent_on(world: &World, name: &str, image: &str) -> Vec<String> {
     world.finished(name).await;
     world.story(name).await;
     world.controller().relay.requests.lock().unwrap()[before..].to_vec()
-}
-
-fn ready(cluster: &crd::Cluster) -> bool {
-    cluster.status.as_ref().is_some_and(|status| crd::is_true(&status.cluster_conditions, "InputsReady"))
 }

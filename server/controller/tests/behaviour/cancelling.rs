@@ -16,6 +16,7 @@ async fn a_running_operation_is_cancelled_and_names_what_was_in_flight() {
     world.cancel("a").await;
     let a = world.finished("a").await;
     assert_eq!((phase(&a), reason(&a)), (Phase::Failed, "Cancelled"), "{}", message(&a));
+    assert_eq!(message(&a), "It was cancelled while task “Upgrade” was in flight on w1.");
     assert_eq!(world.jobs().get("kubeonkube-a-job").await.unwrap().spec.unwrap().suspend, Some(true));
     assert_eq!(phase(&world.finished("b").await), Phase::Succeeded, "the next one runs");
     assert!(world.kubelet.runs.lock().unwrap().iter().all(|run| run.beside.is_empty()));

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crd::Phase;
+use k8s_openapi::api::core::v1::Secret;
+use kube::Api;
 
 use crate::relay::Relay;
-use crate::world::{HOSTS, World, message, phase};
+use crate::world::{HOSTS, NAMESPACE, World, message, phase};
 
 #[tokio::test]
 async fn an_inventory_saved_right_before_the_submission_is_the_one_that_runs() {
@@ -63,4 +65,31 @@ async fn what_a_folder_brings_in_the_wrong_order_is_waited_for() {
     assert!(message(&early).contains("There is no Cluster `prod`"));
     world.cluster("prod").await;
     assert_eq!(phase(&world.finished("early").await), Phase::Succeeded);
+}
+
+/// Without a key of the Cluster's, too: the inventory may name one, or a password.
+#[tokio::test]
+async fn confirmed_host_keys_are_in_the_snapshot_wherever_machines_are_reached_over_ssh() {
+    let world = World::new().await;
+    let known = "m1 ssh-ed25519 AAAA\n";
+    for (name, hosts) in [("keyless", HOSTS), ("local", "all: {hosts: {m1: {ansible_connection: local}}}\n")] {
+        world.config_map(&format!("{name}-hosts"), &[("hosts.yml", hosts)]).await;
+        world.config_map(&format!("{name}-vars"), &[("group_vars.yml", "")]).await;
+        world.config_map(&format!("{name}-known-hosts"), &[("known_hosts", known)]).await;
+        world.create_cluster(name, |spec| spec.ssh_auth_ref = None).await;
+    }
+    world.cluster("commented").await;
+    world.config_map("commented-known-hosts", &[("known_hosts", "# none yet\n\n")]).await;
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
+    // An argument, like a playbook of one's own, may reach machines in another way than the inventory says.
+    world.submit_with("dials", "local", |spec| spec.extra_args = Some("-e ansible_connection=ssh".into())).await;
+    world.finished("dials").await;
+    let data = secrets.get("dials-inputs").await.unwrap().data.unwrap();
+    assert_eq!(data[crd::KEY_KNOWN_HOSTS].0, known.as_bytes());
+    for (name, there) in [("keyless", Some(known)), ("local", None), ("commented", None)] {
+        world.submit(name, name, "ok").await;
+        assert_eq!(phase(&world.finished(name).await), Phase::Succeeded);
+        let data = secrets.get(&format!("{name}-inputs")).await.unwrap().data.unwrap();
+        assert_eq!(data.get(crd::KEY_KNOWN_HOSTS).map(|text| text.0.as_slice()), there.map(str::as_bytes), "{name}");
+    }
 }

@@ -2,6 +2,7 @@
 
 mod budget;
 mod cancelling;
+mod children;
 mod claims;
 mod contention;
 mod crashes;

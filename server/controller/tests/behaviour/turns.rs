@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crd::Phase;
 use kube::ResourceExt;
 
-use crate::world::{World, eventually, message, phase, reason};
+use crate::world::{World, eventually, message, phase, ready, reason};
 
 #[tokio::test]
 async fn operations_run_in_the_order_of_their_submission() {
@@ -33,9 +33,7 @@ async fn operations_run_in_the_order_of_their_submission() {
 
 #[tokio::test]
 async fn max_running_bounds_all_clusters_together_and_nobody_starves() {
-    let mut world = World::without_controller().await;
-    world.config.max_running = 2;
-    world.start_controller().await;
+    let world = World::with_slots(2).await;
     for n in 0..6 {
         world.cluster(&format!("c{n}")).await;
         world.submit(&format!("op-{n}"), &format!("c{n}"), "hold").await;
@@ -62,9 +60,7 @@ async fn max_running_bounds_all_clusters_together_and_nobody_starves() {
 
 #[tokio::test]
 async fn who_waits_for_a_slot_says_so() {
-    let mut world = World::without_controller().await;
-    world.config.max_running = 1;
-    world.start_controller().await;
+    let world = World::with_slots(1).await;
     for name in ["x", "y"] {
         world.cluster(name).await;
         world.submit(&format!("on-{name}"), name, "hold").await;
@@ -104,12 +100,10 @@ async fn a_slot_that_nothing_came_of_goes_to_the_next() {
 
 #[tokio::test]
 async fn who_waits_for_a_slot_and_can_not_be_started_does_not_ask_on_and_on() {
-    let mut world = World::without_controller().await;
-    world.config.max_running = 1;
-    world.start_controller().await;
+    let world = World::with_slots(1).await;
     for name in ["x", "y"] {
         world.cluster(name).await;
-        world.cluster_that(name, "know its inputs", |cluster| crd::is_true(&conditions(cluster), "InputsReady")).await;
+        world.cluster_that(name, "know its inputs", ready).await;
     }
     world.submit("on-x", "x", "hold").await;
     world.operation_that("on-x", "run", |operation| reason(operation) == "Running").await;
@@ -129,10 +123,6 @@ async fn who_waits_for_a_slot_and_can_not_be_started_does_not_ask_on_and_on() {
     assert_eq!(phase(&world.finished("on-z").await), Phase::Succeeded, "others pass it");
     relay.allow();
     assert_eq!(phase(&world.finished("on-y").await), Phase::Succeeded);
-}
-
-fn conditions(cluster: &crd::Cluster) -> Vec<crd::Condition> {
-    cluster.status.clone().map(|status| status.cluster_conditions).unwrap_or_default()
 }
 
 #[tokio::test]

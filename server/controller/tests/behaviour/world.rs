@@ -48,6 +48,14 @@ impl World {
         world
     }
 
+    /// Its controller runs at most so many operations at the same time.
+    pub(crate) async fn with_slots(max_running: usize) -> Self {
+        let mut world = Self::without_controller().await;
+        world.config.max_running = max_running;
+        world.start_controller().await;
+        world
+    }
+
     pub(crate) async fn without_controller() -> Self {
         let _ = tracing_subscriber::fmt()
             .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
@@ -317,6 +325,11 @@ pub(crate) async fn eventually<T>(mut look: impl AsyncFnMut() -> Option<T>) -> O
 
 pub(crate) fn phase(operation: &ClusterOperation) -> Phase {
     operation.status.as_ref().map(|status| status.status).unwrap_or_default()
+}
+
+/// The Cluster has looked at its inputs, and found them good.
+pub(crate) fn ready(cluster: &Cluster) -> bool {
+    cluster.status.as_ref().is_some_and(|status| crd::is_true(&status.cluster_conditions, "InputsReady"))
 }
 
 pub(crate) fn reason(operation: &ClusterOperation) -> &str {

@@ -4,12 +4,14 @@ use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 use serde_json::Value as Json;
 
+use super::copies::Copies;
 use crate::{
     document::{Key, Value, at, to_object},
     group_order::GroupOrder,
     invalid::{Invalid, Kind, quoted},
     inventory::{Group, Host, Inventory, Role},
     limits, names, range,
+    reached::{self, said},
     vars::{Vars, text},
 };
 
@@ -26,6 +28,7 @@ pub(super) struct Collected {
     /// (group, child) already noted, with its line and column.
     child_of: HashMap<(usize, usize), (usize, usize)>,
     mentions: usize,
+    copies: Copies,
 }
 
 impl Default for Collected {
@@ -40,6 +43,7 @@ impl Default for Collected {
             host_of: HashSet::new(),
             child_of: HashMap::new(),
             mentions: 0,
+            copies: Copies::default(),
         }
     }
 }
@@ -117,6 +121,7 @@ impl Collected {
             }
             let hosts = range::expand(hosts)
                 .map_err(|why| at(&pattern, Kind::Range { pattern: pattern.value.clone(), why }).within(path))?;
+            self.copies.of_vars(&vars, hosts.len()).map_err(|kind| at(&pattern, kind).within(path))?;
             for name in hosts {
                 if !names::is_host_name(&name) {
                     return Err(at(&pattern, Kind::HostName { name }).within(path));
@@ -180,14 +185,14 @@ impl Collected {
             let above = order.above(direct, |g| groups[g].name.as_str());
             host.roles =
                 Role::ALL.into_iter().filter(|role| above.iter().any(|&g| groups[g].name == role.group())).collect();
-            let applied = |names: &[&str]| {
-                let of = |vars: &Vars| names.iter().find_map(|&n| vars.get(n)).map(text).filter(|t| !t.is_empty());
-                of(&host.vars).or_else(|| above.iter().rev().find_map(|&g| of(&groups[g].vars)))
+            let applied = |names| {
+                said(&host.vars, names).or_else(|| above.iter().rev().find_map(|&g| said(&groups[g].vars, names)))
             };
-            let address = applied(&["ansible_host", "ansible_ssh_host"]);
-            let port = applied(&["ansible_port", "ansible_ssh_port"]).and_then(|port| port.parse().ok());
-            let user = applied(&["ansible_user", "ansible_ssh_user"]);
-            let connection = applied(&["ansible_connection"]);
+            let address = applied(reached::ADDRESS);
+            let port = applied(reached::PORT).and_then(|port| port.parse().ok());
+            let user = applied(reached::USER);
+            let connection = applied(reached::CONNECTION);
+            self.copies.of_texts([&address, &user, &connection]).map_err(Invalid::whole)?;
             (host.address, host.port, host.user, host.connection) = (address, port, user, connection);
             if self.groups.contains_key(&host.name) {
                 warnings.push(format!("{} is the name of a host and of a group. Ansible may mix them up.", host.name));

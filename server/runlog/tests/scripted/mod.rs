@@ -131,6 +131,10 @@ impl Script {
                     &json!({"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": self.version.borrow().to_string()}, "items": items}),
                 )
             }
+            "/api/v1/namespaces/kube-system" => json_body(
+                200,
+                &json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "kube-system", "uid": "this-api"}}),
+            ),
             "/api/v1/namespaces/lab/secrets/grow-inputs" if !self.state.lock().unwrap().inputs_gone => {
                 let data = |text: &str| k8s_openapi::ByteString(text.as_bytes().to_vec());
                 let hosts = "all: {hosts: {m1: {ansible_password: hunter2222}}}";
@@ -286,7 +290,7 @@ impl World {
         operations.apply_watcher_event(&watcher::Event::InitApply(operation()));
         operations.apply_watcher_event(&watcher::Event::InitDone);
         let stop = CancellationToken::new();
-        let options = Options { dir: dir.to_owned(), readers };
+        let options = Options { dir: dir.to_owned(), readers, is_unread: Arc::new(|_| false) };
         let (runs, work) = kubeonkube_runlog::start(script.client(), options, store, stop.clone());
         Self { runs, _operations: operations, stop, work: tokio::spawn(work) }
     }

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::pod_status::{is_terminal, phase, seconds};
 use super::reports::Report;
+use crate::admission::names::GENERATED;
 
 /// Holds a pod until its end was counted.
 pub(crate) const TRACKING: &str = "batch.kubernetes.io/job-tracking";
@@ -290,11 +291,10 @@ fn pod_of(job: &Job, attempt: usize) -> Pod {
     Pod { metadata, spec: template.spec, status: None }
 }
 
-/// Five characters as the API itself chooses them: none that reads like another, no vowels that make words.
+/// Five characters as the API itself chooses them.
 fn suffix(uid: &str, attempt: usize) -> String {
-    const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
     let digest = Sha256::digest(format!("{uid}/{attempt}"));
-    digest.iter().take(5).map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()])).collect()
+    digest.iter().take(5).map(|byte| char::from(GENERATED[usize::from(*byte) % GENERATED.len()])).collect()
 }
 
 #[cfg(test)]

@@ -21,8 +21,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::job_plan::is_tracked;
 use super::life::{Node, Seen};
+use super::marked::kill_marked;
 use super::pod_status::is_terminal;
-use super::process::{is_plain, kill_marked};
+use super::process::is_plain;
 use super::reports::Reports;
 use super::run_dir::{self, RunDir};
 use super::{NODE, RunnerOptions, jobs};
@@ -106,6 +107,11 @@ impl Kubelet {
             life.send_replace(Seen::Gone);
         }
         let data_dir = &self.node.options.data_dir;
+        // The last server may have ended before the keys of a run were removed, or could not do it.
+        let ended = found.iter().filter(|pod| is_terminal(pod)).filter_map(|pod| pod.uid());
+        let ended = ended.filter(|uid| is_plain(uid.as_ref()) && !self.lives.contains_key(uid));
+        let ended = ended.map(|uid| RunDir::of(data_dir, &uid)).collect();
+        self.tasks.spawn(unless(self.shutdown.clone(), forget_keys(ended)));
         let folders =
             std::fs::read_dir(run_dir::all(data_dir)).into_iter().flatten().flatten().map(|entry| entry.file_name());
         let left_over = folders.filter(|name| is_plain(name)).filter_map(|name| name.into_string().ok());
@@ -222,6 +228,19 @@ async fn release_if_orphaned(client: &Client, pod: &Pod) {
     }
 }
 
+/// Removes what runs that have ended were given. What stays is tried again when the next server starts.
+pub(crate) async fn forget_keys(ended: Vec<RunDir>) {
+    let work = move || {
+        for dir in ended {
+            if let Err(error) = dir.forget_keys() {
+                tracing::error!(folder = %dir.root().display(), %error, "the keys and passwords of a run that ended can't be removed: remove them by hand, or start the server again");
+            }
+        }
+    };
+    // Joined by awaiting; if the server ends first, the next one begins again.
+    drop(tokio::task::spawn_blocking(work).await);
+}
+
 /// Ends whatever still runs of a pod, and removes its folder.
 pub(crate) async fn clear(data_dir: &Path, uid: &str) {
     let (dir, uid) = (RunDir::of(data_dir, uid), uid.to_owned());
@@ -234,17 +253,25 @@ fn remove(dir: &RunDir, uid: &str) {
         return;
     }
     let begun = Instant::now();
-    loop {
-        // The shim first: it would write into the folder while it is removed.
+    // The shim first: it would write into the folder while it is removed. While this is held, none begins. It is free only when
+    // what a shim has just forked has become the command, which has the mark.
+    let lock = loop {
         if let Ok(Some(running)) = dir.running() {
             running.shim.signal(Signal::KILL);
         }
-        kill_marked(uid, PATIENCE);
         match dir.lock() {
-            Ok(None) if begun.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(10)),
-            _ => break,
+            Ok(None) if begun.elapsed() < PATIENCE => {
+                // Whatever it waits for, the command doesn't go on.
+                kill_marked(uid, Duration::ZERO);
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            lock => break lock,
         }
-    }
+    };
+    kill_marked(uid, PATIENCE);
+    // Without this none begins when the lock goes. That has to go: some file systems keep a folder in which a file is open.
+    dir.forget_start();
+    drop(lock);
     if let Err(error) = std::fs::remove_dir_all(dir.path())
         && error.kind() != std::io::ErrorKind::NotFound
     {

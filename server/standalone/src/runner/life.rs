@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::sleep;
 
-use super::kubelet::clear;
+use super::kubelet::{clear, forget_keys};
 use super::pod_status::{Ended, Stage, is_terminal, patch};
 use super::reports::Reports;
 use super::run_dir::{Cause, Exit, RunDir};
@@ -129,9 +129,7 @@ impl Node {
         let ended = Ended::new(&exit, life.last_words(), life.is_stopping());
         // The record stays for weeks; the keys and passwords of a run must not. First, because nobody looks after a pod that has
         // ended.
-        for part in ["auth", "conf"] {
-            drop(tokio::fs::remove_dir_all(life.dir.root().join(part)).await);
-        }
+        forget_keys(vec![life.dir.clone()]).await;
         if !is_terminal(&life.pod) {
             self.report(life, Stage::Ended(ended)).await?;
         }

@@ -11,6 +11,7 @@ mod jobs;
 mod kubelet;
 mod life;
 mod logs;
+mod marked;
 mod pod_status;
 mod process;
 mod records;

@@ -1,16 +1,13 @@
 //! Which process is it? A number alone may belong to somebody else tomorrow.
 
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
-
-/// By this variable in their environment all processes of a run are known, also those that left its process group.
-pub(crate) const MARK: &str = "KUBEONKUBE_RUN";
 
 /// A process, whatever happens to its number: numbers are reused, and start again after a boot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,8 +28,7 @@ impl Identity {
 
     /// A descriptor of the process, or None when it is gone. Signals through it can't reach another one.
     pub(crate) fn open(&self) -> Option<OwnedFd> {
-        let pid = Pid::from_raw(i32::try_from(self.pid).ok()?)?;
-        let descriptor = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+        let descriptor = open(self.pid)?;
         // Judged after opening: whoever has the number now is the one the descriptor holds.
         let now = stat(self.pid).ok()?;
         (now.start == self.start && !now.ended && boot().ok()? == self.boot).then_some(descriptor)
@@ -48,54 +44,44 @@ impl Identity {
     }
 }
 
-struct Stat {
+/// Whoever has this number now, and stays the one; None where nobody has it.
+pub(crate) fn open(pid: u32) -> Option<OwnedFd> {
+    let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
+    pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
+/// What the kernel counts of a process, or of one of its threads.
+pub(crate) struct Stat {
     start: u64,
     /// A zombie has ended; only its parent hasn't asked yet.
     ended: bool,
+    /// It has no environment, and won't get one.
+    pub(crate) bare: bool,
 }
 
-fn stat(pid: u32) -> io::Result<Stat> {
-    parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat"))?)
+/// Of `<pid>` or `<pid>/task/<tid>`.
+pub(crate) fn stat(process: impl Display) -> io::Result<Stat> {
+    // A name is cut at 15 bytes, also within a character.
+    parse_stat(&String::from_utf8_lossy(&fs::read(format!("/proc/{process}/stat"))?))
         .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
 }
 
+/// Flags of those that never have an environment, or not any more: `PF_KTHREAD` and `PF_EXITING`.
+const NEVER: u64 = 0x20_0000 | 0x4;
+
+/// Fields by their numbers in proc_pid_stat(5).
 fn parse_stat(text: &str) -> Option<Stat> {
     // The second field is the program's name in parentheses, and may itself hold spaces and parentheses.
-    let mut fields = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace();
-    let ended = matches!(fields.next()?, "Z" | "X" | "x");
-    Some(Stat { start: fields.nth(18)?.parse().ok()?, ended })
+    let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
+    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    // execve sets the code's address (26) after the environment's (50, 51), see fs/binfmt_elf.c: before, it is on its way.
+    let started_without = number(26)? != 0 && number(50)? == number(51)?;
+    let ended = matches!(*fields.first()?, "Z" | "X" | "x");
+    Some(Stat { start: number(22)?, ended, bare: started_without || number(9)? & NEVER != 0 })
 }
 
 fn boot() -> io::Result<String> {
     Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
-}
-
-/// Kills what is left of a run, including what is started meanwhile. Gives up after `patience`: a process in an
-/// uninterruptible sleep, or of another user, can't be helped. Blocks.
-pub(crate) fn kill_marked(run: &str, patience: Duration) {
-    let begun = Instant::now();
-    loop {
-        let left = marked(run);
-        if left.is_empty() || begun.elapsed() > patience {
-            return;
-        }
-        for process in left {
-            process.signal(Signal::KILL);
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// The living processes with this run's mark that we may look at.
-fn marked(run: &str) -> Vec<Identity> {
-    let wanted = format!("{MARK}={run}");
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let is_marked = |pid: &u32| {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
-    };
-    numbers.filter(is_marked).filter_map(|pid| Identity::of(pid).ok()).filter(Identity::is_alive).collect()
 }
 
 /// Whether a name may be used as a mark and as the name of a folder: Kubernetes' uids are such.
@@ -106,12 +92,38 @@ pub(crate) fn is_plain(uid: &OsStr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
+
+    /// A line of /proc/<pid>/stat.
+    fn line(name: &str, flags: u64, start_code: u64, environment: (u64, u64)) -> String {
+        let mut fields = ["0"; 52].map(str::to_owned);
+        fields[1] = format!("({name})");
+        fields[2] = "S".into();
+        fields[8] = flags.to_string();
+        fields[21] = "98765".into();
+        fields[25] = start_code.to_string();
+        fields[49] = environment.0.to_string();
+        fields[50] = environment.1.to_string();
+        fields.join(" ")
+    }
 
     #[test]
     fn a_program_whose_name_holds_a_parenthesis_is_read_right() {
-        let text = "7 (a) b) S 1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 10 20";
-        assert_eq!(parse_stat(text).map(|stat| (stat.start, stat.ended)), Some((98765, false)));
+        let stat = parse_stat(&line("a) b", 0, 1, (2, 3))).unwrap();
+        assert_eq!((stat.start, stat.ended), (98765, false));
+    }
+
+    #[test]
+    fn a_program_that_is_being_loaded_will_have_an_environment() {
+        let bare = |flags, code, environment| parse_stat(&line("sh", flags, code, environment)).unwrap().bare;
+        assert!(!bare(0x40_0000, 0, (0, 0)));
+        assert!(!bare(0x40_0000, 0, (8192, 8192)), "it is being copied");
+        assert!(!bare(0x40_0000, 4096, (8192, 9000)), "loaded since its environment was read");
+        assert!(bare(0x40_0000, 4096, (8192, 8192)), "started with none");
+        assert!(bare(0x20_0040, 0, (0, 0)), "a thread of the kernel");
+        assert!(bare(0x40_0004, 0, (0, 0)), "on its way out");
     }
 
     #[test]
@@ -132,13 +144,5 @@ mod tests {
             std::thread::yield_now();
         }
         child.wait().unwrap();
-    }
-
-    #[test]
-    fn processes_are_found_by_their_mark_and_killed() {
-        let run = uuid::Uuid::new_v4().to_string();
-        let mut child = std::process::Command::new("sleep").arg("600").env(MARK, &run).spawn().unwrap();
-        kill_marked(&run, Duration::from_secs(10));
-        assert!(!child.wait().unwrap().success());
     }
 }

@@ -69,6 +69,9 @@ pub(crate) enum Cause {
     Gone,
 }
 
+/// Below the root: where a run finds its key, and its inventory and variables.
+const GIVEN: [&str; 2] = ["auth", "conf"];
+
 /// Paths and files of one run.
 #[derive(Debug, Clone)]
 pub(crate) struct RunDir(PathBuf);
@@ -122,6 +125,11 @@ impl RunDir {
         self.save("run.json", start)
     }
 
+    /// Whatever shim comes finds nothing to start.
+    pub(crate) fn forget_start(&self) {
+        drop(fs::remove_file(self.0.join("run.json")));
+    }
+
     pub(crate) fn running(&self) -> io::Result<Option<Running>> {
         self.read("process.json")
     }
@@ -140,6 +148,15 @@ impl RunDir {
 
     pub(crate) fn has_exit(&self) -> bool {
         self.0.join("exit.json").exists()
+    }
+
+    /// Removes the keys and passwords that the run was given. The error is that of the first part that can't be removed.
+    pub(crate) fn forget_keys(&self) -> io::Result<()> {
+        let removed = GIVEN.map(|part| match fs::remove_dir_all(self.root().join(part)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        });
+        removed.into_iter().collect()
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
@@ -200,4 +217,22 @@ fn write(path: &Path, bytes: &[u8], mode: u32, settle: impl Fn(&File) -> io::Res
     file.write_all(bytes)?;
     settle(&file)?;
     fs::rename(&new, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_removed_is_told_and_keeps_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = RunDir::at(folder.path());
+        assert!(dir.forget_keys().is_ok(), "there was nothing to remove");
+        fs::create_dir_all(dir.root().join("conf")).unwrap();
+        fs::write(dir.root().join("conf/group_vars.yml"), "password: hunter22").unwrap();
+        // No folder: as good a reason as any other why it can't be removed like one.
+        fs::write(dir.root().join("auth"), "").unwrap();
+        assert!(dir.forget_keys().is_err());
+        assert!(!dir.root().join("conf").exists());
+    }
 }

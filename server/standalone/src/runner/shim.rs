@@ -15,7 +15,8 @@ use jiff::Timestamp;
 use rustix::fs::Mode;
 use rustix::process::{setsid, umask};
 
-use super::process::{Identity, MARK, kill_marked};
+use super::marked::{MARK, kill_marked};
+use super::process::Identity;
 use super::records::Encoder;
 use super::run_dir::{Cause, Exit, RunDir, Running, Start};
 

@@ -10,8 +10,8 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::life::{Life, Node, Setback};
+use super::marked::kill_marked;
 use super::pod_status::{Stage, deadline, phase};
-use super::process::kill_marked;
 use super::reports::Report;
 use super::run_dir::{Cause, Exit, Running};
 

@@ -34,8 +34,6 @@ pub enum DiskError {
     Sql(#[from] rusqlite::Error),
     #[error("the object {0} in the state file is not JSON: {1}. Restore a backup.")]
     Corrupt(String, serde_json::Error),
-    #[error("the backup {0} exists already. Choose another name.")]
-    Exists(PathBuf),
     #[error("the thread that writes the state file can't start: {0}")]
     Thread(std::io::Error),
     #[error("the state file is closed")]
@@ -55,6 +53,11 @@ pub(super) struct Disk {
 
 impl Disk {
     pub(super) fn open(file: &Path) -> Result<Self, DiskError> {
+        Self::open_with(file, MIGRATIONS)
+    }
+
+    /// Brings the file to the newest format of `migrations`.
+    fn open_with(file: &Path, migrations: &[&str]) -> Result<Self, DiskError> {
         let opened = |error| DiskError::Open(file.to_path_buf(), error);
         let connection = Connection::open(file).map_err(opened)?;
         // FULL: an acknowledged write is a promise (a claimed turn, a created Job), so it must survive a power cut, not
@@ -64,17 +67,17 @@ impl Disk {
             .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;")
             .map_err(opened)?;
         let mut disk = Self { connection };
-        disk.migrate(file)?;
+        disk.migrate(file, migrations)?;
         Ok(disk)
     }
 
-    fn migrate(&mut self, file: &Path) -> Result<(), DiskError> {
+    fn migrate(&mut self, file: &Path, migrations: &[&str]) -> Result<(), DiskError> {
         let version: u32 = self.connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         let version = version as usize;
-        if version > MIGRATIONS.len() {
-            return Err(DiskError::Newer(file.to_path_buf(), version, MIGRATIONS.len()));
+        if version > migrations.len() {
+            return Err(DiskError::Newer(file.to_path_buf(), version, migrations.len()));
         }
-        if version == MIGRATIONS.len() {
+        if version == migrations.len() {
             return Ok(());
         }
         if version > 0 {
@@ -83,10 +86,10 @@ impl Disk {
             self.vacuum_into(&copy).map_err(|error| DiskError::Copy(file.to_path_buf(), copy, error))?;
         }
         let transaction = self.connection.transaction()?;
-        for step in &MIGRATIONS[version..] {
+        for step in &migrations[version..] {
             transaction.execute_batch(step)?;
         }
-        transaction.execute_batch(&format!("PRAGMA user_version = {}", MIGRATIONS.len()))?;
+        transaction.execute_batch(&format!("PRAGMA user_version = {}", migrations.len()))?;
         transaction.commit()?;
         Ok(())
     }
@@ -146,13 +149,6 @@ impl Disk {
         Ok(stored.unwrap_or_else(|| otherwise.to_owned()))
     }
 
-    pub(super) fn copy_to(&self, to: &Path) -> Result<(), DiskError> {
-        if to.exists() {
-            return Err(DiskError::Exists(to.to_path_buf()));
-        }
-        Ok(self.vacuum_into(to)?)
-    }
-
     fn vacuum_into(&self, to: &Path) -> rusqlite::Result<()> {
         self.connection.execute("VACUUM INTO ?1", [to.to_string_lossy()]).map(drop)
     }
@@ -163,3 +159,7 @@ impl Disk {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "disk_tests.rs"]
+mod tests;

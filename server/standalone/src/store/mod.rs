@@ -99,18 +99,6 @@ impl Store {
         answer.await.map_err(|_| WriteError::Closed)?
     }
 
-    /// Writes a consistent copy of the state file to `to`, which must not exist.
-    pub(crate) fn backup(&self, to: &Path) -> Result<(), DiskError> {
-        let (reply, answer) = std::sync::mpsc::sync_channel(1);
-        let mut command = Command::Backup(to.to_path_buf(), reply);
-        // Called from blocking code: a full queue is a matter of milliseconds.
-        while let Err(mpsc::error::TrySendError::Full(back)) = self.commands.try_send(command) {
-            command = back;
-            std::thread::yield_now();
-        }
-        answer.recv().unwrap_or(Err(DiskError::Closed))
-    }
-
     /// A named value beside the objects: certificate authority, token.
     pub(crate) fn setting(&self, name: &'static str, make: impl FnOnce() -> String) -> Result<String, DiskError> {
         let (reply, answer) = std::sync::mpsc::sync_channel(1);

@@ -1,7 +1,6 @@
 //! The thread that owns the disk: takes what waits, commits once, shows it to everybody.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, RwLock};
 
@@ -17,7 +16,6 @@ const BATCH: usize = 256;
 
 pub(super) enum Command {
     Write(Write),
-    Backup(PathBuf, SyncSender<Result<(), DiskError>>),
     /// Name, the value to store if there is none yet, and where the stored one goes.
     Setting(&'static str, String, SyncSender<Result<String, DiskError>>),
     Close,
@@ -53,7 +51,6 @@ pub(super) fn run(
         for command in commands.drain(..) {
             match command {
                 Command::Write(write) => writes.push(write),
-                Command::Backup(to, reply) => drop(reply.send(disk.copy_to(&to))),
                 Command::Setting(name, value, reply) => drop(reply.send(disk.setting(name, &value))),
                 Command::Close => closing = true,
             }

@@ -13,8 +13,6 @@ use crate::kind::{BuiltIn, Kind};
 use crate::store::WriteError;
 use crate::{events, object};
 
-/// What a server adds to a `generateName`: letters and digits that form no words and are not mistaken for each other.
-const SUFFIX: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 /// Tries to find a free generated name before giving up, as the apiserver does.
 const TRIES: usize = 8;
 
@@ -164,7 +162,8 @@ fn prepared(
 
 fn generated_name(prefix: &str) -> String {
     let mut rng = rand::rng();
-    let suffix: String = (0..5).map(|_| char::from(SUFFIX[rng.random_range(0..SUFFIX.len())])).collect();
+    let suffix: String =
+        (0..5).map(|_| char::from(names::GENERATED[rng.random_range(0..names::GENERATED.len())])).collect();
     let room = names::LONGEST_GENERATED - suffix.len();
     let cut = prefix.char_indices().nth(room).map_or(prefix.len(), |(at, _)| at);
     format!("{}{suffix}", &prefix[..cut])

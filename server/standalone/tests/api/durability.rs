@@ -94,19 +94,6 @@ async fn a_reopened_state_is_the_same_and_goes_on_counting() {
 }
 
 #[tokio::test]
-async fn a_backup_opens_as_the_state_it_was_taken_from() {
-    let world = World::new();
-    world.post(CONFIG_MAPS, config_map("a", json!({"x": "1"}))).await.ok();
-    let copy = Arc::new(tempfile::tempdir().unwrap());
-    let file = copy.path().join("state.db");
-    world.api.backup(&file).unwrap();
-    assert!(world.api.backup(&file).unwrap_err().to_string().contains("exists already"));
-    world.post(CONFIG_MAPS, config_map("later", json!({}))).await.ok();
-    let restored = World::at(copy);
-    assert_eq!(restored.get(CONFIG_MAPS).await.ok()["items"].as_array().unwrap().len(), 1);
-}
-
-#[tokio::test]
 async fn a_state_file_from_the_future_is_left_alone() {
     let world = World::new();
     world.api.close().await;

@@ -6,10 +6,7 @@ use api::{
 };
 use inventory::{Inventory, Machine, Vars};
 
-use crate::{
-    operations::is_object_name,
-    ssh::{self, KeyPair},
-};
+use crate::ssh::{self, KeyPair};
 
 /// A registration with nothing left to doubt in it.
 pub(crate) struct Registration {
@@ -43,7 +40,7 @@ pub(crate) fn check(new: &NewCluster, default_namespace: &str) -> Result<Registr
         "" => default_namespace.to_owned(),
         typed => typed.to_owned(),
     };
-    if !is_object_name(&namespace, 63) {
+    if !crd::is_object_name(&namespace, false) {
         refuse(
             "namespace",
             "A namespace has lower-case letters, digits and “-”, and begins and ends with a letter or digit.".into(),

@@ -73,7 +73,7 @@ fn warnings(registration: &Registration) -> Vec<String> {
         Key::Given(_) => {}
     }
     if registration.known_hosts.is_none() {
-        warnings.push("No host keys are confirmed: each run trusts the first host key it sees. Paste the output of ssh-keyscan to check them.".into());
+        warnings.push("No host keys are confirmed: each run trusts the first host key it sees. Scan and confirm them under Configuration, SSH access, or paste the output of ssh-keyscan here.".into());
     }
     if registration.inventory.hosts.iter().any(|host| host.user.is_none())
         && !registration.parsed_vars.contains_key("ansible_user")

@@ -1,9 +1,6 @@
 //! Writing a registration. Every step can be repeated.
 
-use api::{
-    Problem, User,
-    cluster::{NewCluster, Registered},
-};
+use api::{ClusterName, Problem, User, cluster::NewCluster};
 use crd::Cluster;
 use k8s_openapi::{
     NamespaceResourceScope,
@@ -29,7 +26,7 @@ use crate::{
 };
 
 impl Console {
-    pub(crate) async fn register_cluster(&self, user: &User, new: &NewCluster) -> Result<Registered, Problem> {
+    pub(crate) async fn register_cluster(&self, user: &User, new: &NewCluster) -> Result<ClusterName, Problem> {
         let registration = self.checked(new)?;
         let name = registration.name.clone();
         // Two at once in this process would mix their inputs; in two processes one of them finds the name taken.
@@ -50,8 +47,7 @@ impl Console {
         self.shared.counts.note(&cluster.spec.hosts_conf_ref, &registration.hosts);
         self.until_cluster(name.as_str(), |found| found.is_some_and(|c| !c.annotations().contains_key(UNFINISHED)))
             .await;
-        let public_key = key.and_then(|pair| pair.public).filter(|_| matches!(registration.key, Key::Generate));
-        Ok(Registered { name, public_key })
+        Ok(name)
     }
 }
 

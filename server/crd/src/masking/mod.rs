@@ -1,52 +1,38 @@
 //! Secrets that must not reach the spool, a status or an Event: they have more readers than the inputs of a run.
 //!
-//! Known values come from the run's own inputs: whatever stands under a name like `…password`, `…secret`, `…token` or
-//! `…key`. Beyond them, shapes that are secrets wherever they appear: private keys, kubeadm tokens, certificate keys,
-//! passwords in URLs.
+//! Known values come from the run's own inputs (`inputs`). Beyond them, shapes that are secrets wherever they appear: private
+//! keys, kubeadm tokens, certificate keys, passwords in URLs.
 
-use std::{borrow::Cow, sync::LazyLock};
+mod inputs;
+mod private_key;
+mod scalar;
 
+use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
+
+use k8s_openapi::ByteString;
 use regex::{Captures, Regex};
+
+use crate::names::{KEY_HOSTS, KEY_TOKEN, KEY_VARS};
 
 /// What stands in a secret's place.
 pub const MASK: &str = "••••••";
 
-/// Shorter values would blank out half of every log.
-const SHORTEST: usize = 4;
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is a constant and tested")
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the pattern is a constant and tested")
 }
 
-/// `name:` or `name=` before a value, in YAML, JSON and INI alike.
-static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r#"(?i)["']?\b[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|key|_pass)[\w.-]*["']?[ \t]*(?:: |:$|=)[ \t]*"#)
-});
-
-/// Names that only point at a secret.
-static POINTER: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"(?i)(_file|_path|_dir|_name|_type|_size|_enabled|_url|_hash_algorithm|_mode|_checking)$"));
-
 static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
-    regex(
+    pattern(
         r"(?P<before>\b[a-z][a-z0-9+.-]*://[^\s/:@]*:)(?P<password>[^\s/@]+)(?P<after>@)|\b(?P<token>[a-z0-9]{6}\.[a-z0-9]{16})\b|(?P<flag>--certificate-key[ =])[0-9a-f]{64}",
     )
 });
-
-static KEY_BEGIN: LazyLock<Regex> = LazyLock::new(|| regex(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----"));
-static KEY_INLINE: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)"));
-static KEY_END: LazyLock<Regex> = LazyLock::new(|| regex(r"^.*-----END [A-Z0-9 ]*PRIVATE KEY-----"));
-/// One token of base64, quoted, indented or marked by a diff; or a header of the old PEM format.
-static KEY_BODY: LazyLock<Regex> =
-    LazyLock::new(|| regex(r#"^[\s"'|+-]*[A-Za-z0-9+/]*={0,2}[\s"',]*$|^\s*(?:Proc-Type|DEK-Info):"#));
 
 /// What stands in place of a line of a run whose inputs are not known: anything in it could be a secret.
 pub const HIDDEN: &str =
     "[not shown: the inputs of this run are gone or may not be read, so its secrets are not known]";
 
 /// Masks the lines of one run, in order: a private key spans several. The default knows the shapes only.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Masker {
     known: Option<Regex>,
     in_key: bool,
@@ -56,9 +42,12 @@ pub struct Masker {
 impl Masker {
     /// A masker for a run with these inputs (inventory and variables) and this token.
     pub fn new(inputs: &str, token: Option<&str>) -> Self {
-        let mut values = secrets(inputs);
+        let mut values = inputs::secrets(inputs);
+        // Ansible prints results as JSON.
+        let in_json: Vec<_> = values.iter().filter_map(|value| in_json(value)).collect();
+        values.extend(in_json);
         values.extend(token.map(str::to_owned));
-        values.sort_by_key(|v| std::cmp::Reverse(v.len()));
+        values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         values.dedup();
         let alternatives: Vec<_> = values.iter().map(|v| regex::escape(v)).collect();
         // Many or huge secrets may exceed what a pattern can hold; the longest ones go first then.
@@ -68,6 +57,16 @@ impl Masker {
             })
         });
         Self { known: known.flatten(), ..Self::default() }
+    }
+
+    /// A masker for the run whose inputs are the data of this Secret. None where it is no snapshot: one that only stands in for
+    /// it has no token, and what is secret is not known.
+    #[must_use]
+    pub fn of_snapshot(data: &BTreeMap<String, ByteString>) -> Option<Self> {
+        let field = |key: &str| data.get(key).map(|bytes| String::from_utf8_lossy(&bytes.0));
+        let token = field(KEY_TOKEN).filter(|token| token.trim().len() >= 8)?;
+        let inputs: Vec<_> = [KEY_HOSTS, KEY_VARS].into_iter().filter_map(field).collect();
+        Some(Self::new(&inputs.join("\n"), Some(token.trim())))
     }
 
     /// For a run whose inputs are not known: every line becomes [`HIDDEN`].
@@ -88,21 +87,18 @@ impl Masker {
             return HIDDEN.to_owned();
         }
         if self.in_key {
-            if let Some(end) = KEY_END.find(&text) {
+            if let Some(end) = private_key::end(&text) {
                 self.in_key = false;
-                return format!("{MASK}{}", self.value(text[end.end()..].to_owned()));
+                return format!("{MASK}{}", self.value(text[end..].to_owned()));
             }
-            if KEY_BODY.is_match(&text) {
+            if private_key::is_body(&text) {
                 return MASK.to_owned();
             }
             self.in_key = false;
         }
-        if let Some(begin) = KEY_BEGIN.find_iter(&text).last()
-            && !KEY_END.is_match(&text[begin.start()..])
-        {
-            // `\n` as two characters: the whole key stands in this line, and ends with it.
-            self.in_key = !text[begin.end()..].contains("\\n");
-            let before = self.value(text[..begin.start()].to_owned());
+        if let Some((begin, goes_on)) = private_key::begin(&text) {
+            self.in_key = goes_on;
+            let before = self.value(text[..begin].to_owned());
             return if before.is_empty() { MASK.to_owned() } else { format!("{before}{MASK}") };
         }
         self.value(text)
@@ -113,9 +109,7 @@ impl Masker {
         if self.hides_all {
             return MASK.to_owned();
         }
-        if text.contains("PRIVATE KEY-----") {
-            text = replaced(&KEY_INLINE, text.replace('\n', "\\n"), |_| MASK.to_owned());
-        }
+        text = private_key::without(text);
         if let Some(known) = &self.known {
             text = replaced(known, text, |_| MASK.to_owned());
         }
@@ -131,85 +125,17 @@ impl Masker {
     }
 }
 
+/// The value as it stands within a string of JSON, where that is written otherwise.
+fn in_json(value: &str) -> Option<String> {
+    let quoted = serde_json::to_string(value).ok()?;
+    let inside = quoted[1..quoted.len() - 1].to_owned();
+    (inside != value).then_some(inside)
+}
+
 fn replaced(pattern: &Regex, text: String, with: impl Fn(&Captures<'_>) -> String) -> String {
     match pattern.replace_all(&text, |found: &Captures<'_>| with(found)) {
         Cow::Owned(changed) => changed,
         Cow::Borrowed(_) => text,
-    }
-}
-
-/// The secret values in an inventory or a variables file. Read as text, not as YAML: it need not be valid, and nothing can blow up.
-fn secrets(inputs: &str) -> Vec<String> {
-    let mut values = Vec::new();
-    let mut lines = inputs.lines().peekable();
-    while let Some(line) = lines.next() {
-        let indent = line.len() - line.trim_start_matches([' ', '-']).len();
-        let mut at = 0;
-        while let Some(found) = ASSIGNED.find_at(line, at) {
-            let rest = &line[found.end()..];
-            let name = found.as_str().trim_matches(|c: char| !(c.is_alphanumeric() || c == '_'));
-            let (value, length) =
-                scalar(rest, found.as_str().ends_with('='), line[..found.start()].contains(['{', '[']));
-            at = found.end() + length;
-            if POINTER.is_match(name) {
-                continue;
-            }
-            if matches!(value.as_str(), "|" | "|-" | "|+" | ">" | ">-" | ">+") {
-                while let Some(next) = lines.next_if(|l| l.trim().is_empty() || l.len() - l.trim_start().len() > indent)
-                {
-                    values.extend(Some(next.trim().to_owned()).filter(|v| v.len() >= 8));
-                }
-            } else {
-                values.push(value);
-            }
-        }
-    }
-    let harmless = |v: &String| {
-        v.len() < SHORTEST
-            || v.contains("{{")
-            || v.starts_with('/')
-            || ["true", "false", "null", "none", "!vault"].iter().any(|word| v.eq_ignore_ascii_case(word))
-    };
-    values.retain(|v| !harmless(v));
-    values
-}
-
-/// The scalar that `rest` begins with, and how many bytes of it were read.
-fn scalar(rest: &str, ini: bool, flow: bool) -> (String, usize) {
-    match rest.chars().next() {
-        Some('"') => {
-            let mut escaped = false;
-            let end = rest[1..].find(|c| {
-                let closes = c == '"' && !escaped;
-                escaped = c == '\\' && !escaped;
-                closes
-            });
-            let end = end.map_or(rest.len(), |end| end + 2);
-            let text = serde_json::from_str(&rest[..end]).unwrap_or_else(|_| rest[..end].trim_matches('"').to_owned());
-            (text, end)
-        }
-        Some('\'') => {
-            let mut end = 1;
-            while let Some(quote) = rest[end..].find('\'') {
-                end += quote + 1;
-                if !rest[end..].starts_with('\'') {
-                    break;
-                }
-                end += 1;
-            }
-            (rest[1..end].trim_end_matches('\'').replace("''", "'"), end)
-        }
-        _ => {
-            let end = if ini {
-                rest.find(char::is_whitespace)
-            } else if flow {
-                rest.find([',', '}', ']'])
-            } else {
-                rest.find(" #")
-            };
-            let end = end.unwrap_or(rest.len());
-            (rest[..end].trim_end().to_owned(), end)
-        }
     }
 }
 
@@ -218,50 +144,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_under_telling_names_are_secrets() {
-        let inputs = r#"
-all:
-  hosts:
-    m1: {ansible_host: 10.0.0.1, ansible_password: "s3cr\"et", "ansible_become_password": 'it''s'}
-    m2: {api_token: flow-token}
-vars:
-  grafana_admin_password: plain-pass # comment
-  kube_encrypt_token: |
-    first line of it
-    second line of it
-  not_masked: visible
-  ansible_ssh_private_key_file: /auth/ssh-privatekey
-  use_token: true
-  registry_password: "{{ lookup('env', 'X') }}"
-  - secret: listed
-[ini]
-m3 ansible_ssh_pass=inipass
-"#;
-        let found = secrets(inputs);
-        for wanted in [
-            "s3cr\"et",
-            "it's",
-            "flow-token",
-            "plain-pass",
-            "first line of it",
-            "second line of it",
-            "listed",
-            "inipass",
-        ] {
-            assert!(found.iter().any(|v| v == wanted), "{wanted} in {found:?}");
-        }
-        for harmless in ["visible", "/auth/ssh-privatekey", "true", "10.0.0.1"] {
-            assert!(!found.iter().any(|v| v == harmless), "{harmless} in {found:?}");
-        }
-    }
-
-    #[test]
     fn known_values_and_the_token_are_masked() {
         let mut masker = Masker::new("password: hunter22\nother_password: hunter22-long", Some("0123abcd"));
         assert_eq!(
             masker.line("login hunter22-long, hunter22, 0123abcd.".into()),
             format!("login {MASK}, {MASK}, {MASK}.")
         );
+    }
+
+    #[test]
+    fn a_value_is_masked_as_json_writes_it_too() {
+        let mut masker = Masker::new(r#"password: 's3cr"et\x'"#, None);
+        assert_eq!(masker.line(r#"raw s3cr"et\x"#.into()), format!("raw {MASK}"));
+        assert_eq!(masker.line(r#"{"cmd": "login s3cr\"et\\x"}"#.into()), format!(r#"{{"cmd": "login {MASK}"}}"#));
+    }
+
+    #[test]
+    fn a_secret_that_only_stands_in_for_a_snapshot_says_nothing_about_secrets() {
+        let data = |token: &str| {
+            let field = |key: &str, text: &str| (key.to_owned(), ByteString(text.as_bytes().to_vec()));
+            BTreeMap::from([field(KEY_VARS, "password: hunter22"), field(KEY_TOKEN, token)])
+        };
+        assert!(Masker::of_snapshot(&data("")).is_none() && Masker::of_snapshot(&BTreeMap::new()).is_none());
+        let masker = Masker::of_snapshot(&data("0123abcd\n")).unwrap();
+        assert_eq!(masker.value("hunter22 0123abcd".into()), format!("{MASK} {MASK}"));
     }
 
     #[test]

@@ -1,0 +1,41 @@
+//! What ansible itself says at the end of each playbook.
+
+use std::collections::BTreeMap;
+
+use super::RunProgress;
+use crate::run::HostStats;
+
+impl RunProgress {
+    /// Whether the recaps tell of everything: no step runs any more, and no playbook ended without one (it was killed).
+    #[must_use]
+    pub fn is_recapped(&self) -> bool {
+        let runs = self.steps.last().is_some_and(|step| step.rc.is_none());
+        let told = |step| self.recaps.iter().any(|(of, _)| *of == step);
+        !runs && !self.recaps.is_empty() && self.plays.iter().all(|play| told(play.step))
+    }
+
+    /// The recaps of all playbooks so far, summed by host.
+    #[must_use]
+    pub fn recap(&self) -> BTreeMap<String, HostStats> {
+        let mut sums: BTreeMap<String, HostStats> = BTreeMap::new();
+        for (host, stats) in self.recaps.iter().flat_map(|(_, hosts)| hosts) {
+            add(sums.entry(host.clone()).or_default(), stats);
+        }
+        sums
+    }
+
+    /// What the recap of `step` says of `host`; None before there is one.
+    pub(super) fn recap_of(&self, step: u32, host: &str) -> Option<&HostStats> {
+        self.recaps.iter().rev().filter(|(of, _)| *of == step).find_map(|(_, hosts)| hosts.get(host))
+    }
+}
+
+fn add(sum: &mut HostStats, more: &HostStats) {
+    sum.ok += more.ok;
+    sum.changed += more.changed;
+    sum.unreachable += more.unreachable;
+    sum.failed += more.failed;
+    sum.skipped += more.skipped;
+    sum.rescued += more.rescued;
+    sum.ignored += more.ignored;
+}

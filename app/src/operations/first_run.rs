@@ -1,0 +1,37 @@
+//! The first run of a cluster, in one click.
+
+use leptos::{prelude::*, server};
+
+use crate::{
+    Failure,
+    form::endpoint,
+    ui::{Form, FormEnd, Icon, Submit},
+};
+
+/// Runs `ping.yml` and leads to its page. It changes nothing on any machine, so it needs no review.
+#[server(prefix = "/api", endpoint = "run_ping", output = crate::json::Json)]
+pub async fn run_ping(cluster: String) -> Result<(), Failure> {
+    let (user, backend) = crate::session::signed_in()?;
+    let draft = super::submit::OperationDraft { cluster, action: "ping.yml".into(), ..Default::default() };
+    let name = backend.operations.submit(&user, &draft.operation()).await?;
+    crate::redirect::to(&crate::routes::operation(&name));
+    Ok(())
+}
+
+/// The button that does it.
+#[component]
+pub fn FirstRun(
+    #[prop(into)] cluster: String,
+    /// Unique on the page.
+    id: &'static str,
+    #[prop(default = "btn primary")] class: &'static str,
+) -> impl IntoView {
+    view! {
+        <Form id functions=vec![endpoint::<RunPing>()] only=("place", id)>
+            <input type="hidden" name="cluster" value=cluster/>
+            <FormEnd>
+                <Submit label="Run ping.yml" icon=Icon::Play class/>
+            </FormEnd>
+        </Form>
+    }
+}

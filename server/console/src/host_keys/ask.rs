@@ -1,0 +1,89 @@
+//! The program that asks machines for their host keys.
+
+use std::{collections::BTreeSet, io::ErrorKind, process::Stdio, time::Duration};
+
+use futures::{StreamExt, stream};
+use tokio::{
+    process::Command,
+    time::{Instant, timeout, timeout_at},
+};
+
+use super::machine::Machine;
+
+/// Part of OpenSSH's client, which ansible needs, too.
+pub(super) const PROGRAM: &str = "ssh-keyscan";
+/// How long a machine may be silent, in seconds.
+const SILENT: &str = "5";
+/// How long one machine may take: a name that resolves slowly, or a server that keeps talking, costs the others nothing.
+const EACH: Duration = Duration::from_secs(10);
+/// How long all of them may take. Who was not asked by then did not answer.
+const ALL: Duration = Duration::from_mins(1);
+/// Machines asked at once, each by a process.
+const AT_ONCE: usize = 64;
+/// EAGAIN, ENOMEM, ENFILE, EMFILE (errno.h): too many processes or files, too little memory.
+const TOO_MUCH: [i32; 4] = [11, 12, 23, 24];
+
+/// Lines as known_hosts has them, of those that answered.
+pub(super) async fn ask(program: &str, machines: &[Machine]) -> Result<String, String> {
+    ask_for(EACH, program, machines).await
+}
+
+async fn ask_for(each: Duration, program: &str, machines: &[Machine]) -> Result<String, String> {
+    let machines = machines.iter().filter(|machine| machine.can_be_asked());
+    let places: BTreeSet<(u16, String)> = machines.map(|machine| (machine.port, machine.address.clone())).collect();
+    let mut asked = stream::iter(places)
+        .map(|(port, address)| timeout(each, one(program, port, address)))
+        .buffer_unordered(AT_ONCE);
+    let until = Instant::now() + ALL;
+    let mut lines = String::new();
+    while let Ok(Some(answer)) = timeout_at(until, asked.next()).await {
+        match answer {
+            Ok(answer) => lines += &answer?,
+            Err(_) => tracing::debug!("a machine did not tell its host key in time"),
+        }
+    }
+    Ok(lines)
+}
+
+async fn one(program: &str, port: u16, address: String) -> Result<String, String> {
+    let mut command = Command::new(program);
+    command.args(["-T", SILENT, "-t", "ed25519,ecdsa,rsa", "-p", &port.to_string(), &address]);
+    command.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    match command.output().await {
+        Ok(output) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(format!(
+            "{program} is not installed where kubeonkube runs, so machines can't be asked. Install OpenSSH's client there, or write the host keys below."
+        )),
+        // For a moment; the others' answers count.
+        Err(error) if error.raw_os_error().is_some_and(|number| TOO_MUCH.contains(&number)) => {
+            tracing::warn!(%error, address, "a machine could not be asked for its host key");
+            Ok(String::new())
+        }
+        Err(error) => Err(format!("{program} can't be used: {error}.")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(address: &str) -> Machine {
+        Machine { name: address.into(), address: address.into(), port: 22 }
+    }
+
+    #[tokio::test]
+    async fn without_the_program_it_says_what_to_install() {
+        let why = ask("no-such-ssh-keyscan", &[at("127.0.0.1")]).await.unwrap_err();
+        assert!(why.contains("Install OpenSSH's client"), "{why}");
+    }
+
+    #[tokio::test]
+    async fn a_machine_that_never_ends_its_answer_costs_the_others_nothing() {
+        // It answers for every machine but the one called slow.
+        let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/ssh-keyscan");
+        let lines = ask_for(Duration::from_secs(5), program, &[at("slow"), at("a"), at("b")]).await.unwrap();
+        let mut lines: Vec<_> = lines.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["a shown", "b shown"]);
+    }
+}

@@ -1,0 +1,100 @@
+//! The machines' SSH host keys: asked from them, held against those that a person confirmed.
+
+mod ask;
+mod machine;
+mod record;
+
+use api::{
+    Problem,
+    configuration::{MachineKey, Standing},
+};
+use machine::Machine;
+use record::Record;
+use tokio::sync::Semaphore;
+
+use crate::configuration::Inputs;
+
+/// What every machine shows, and `text` (a known_hosts file) as it would be with that.
+pub(crate) async fn scan(inputs: &Inputs, text: &str) -> Result<(Vec<MachineKey>, String), Problem> {
+    let refuse = |message: String| Problem::Invalid { message, fields: Vec::new() };
+    let hosts = inputs.hosts.usable().map_err(refuse)?;
+    let inventory = inventory::parse(hosts).map_err(|why| refuse(format!("The inventory can't be used. {why}")))?;
+    let vars = inputs.vars.usable().ok().and_then(|text| inventory::parse_vars(text).ok()).unwrap_or_default();
+    let machines = machine::machines(&inventory, &vars);
+    if machines.is_empty() {
+        return Err(refuse(
+            "No machine of this cluster is reached over SSH, so there is no host key to confirm.".into(),
+        ));
+    }
+    let _place = SCANS.acquire().await;
+    let shown = ask::ask(ask::PROGRAM, &machines).await.map_err(|message| Problem::Unavailable { message })?;
+    let text = text.to_owned();
+    // Thousands of machines are seconds of work.
+    let judged = tokio::task::spawn_blocking(move || judged(&machines, &shown, &text)).await;
+    judged.map_err(|error| {
+        tracing::error!(%error, "a scan of host keys broke off");
+        Problem::Internal
+    })
+}
+
+/// Scans at once, for everybody: each asks all machines of a cluster.
+static SCANS: Semaphore = Semaphore::const_new(2);
+
+/// `shown`: lines as known_hosts has them.
+fn judged(machines: &[Machine], shown: &str, text: &str) -> (Vec<MachineKey>, String) {
+    let (shown, record) = (Record::of(shown), Record::of(text));
+    // Another one: nobody has confirmed what it adds.
+    let mut then = Record::of(text);
+    let keys = machines.iter().map(|machine| {
+        let address = machine.known_as();
+        let (standing, key) = record.stands(&address, &shown);
+        if let (Standing::New | Standing::Changed, Some(key)) = (standing, key) {
+            then.put(&address, key);
+        }
+        let algorithm = key.map(|key| key.algorithm().to_string()).unwrap_or_default();
+        let fingerprint = key.map(|key| key.fingerprint(ssh_key::HashAlg::Sha256).to_string()).unwrap_or_default();
+        MachineKey { name: machine.name.clone(), address, standing, algorithm, fingerprint }
+    });
+    (keys.collect(), then.text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ssh;
+
+    #[test]
+    fn what_a_machine_shows_is_new_confirmed_changed_or_nothing() {
+        let public = || ssh::generate("").unwrap().public.unwrap().trim().to_owned();
+        let (one, two, other) = (public(), public(), public());
+        let inventory = "all: {hosts: {a: {ansible_host: 192.0.2.1}, b: {ansible_host: 192.0.2.2}, c: {ansible_host: 192.0.2.3, ansible_port: 2222}, d: {ansible_host: 192.0.2.4}}}";
+        let machines = machine::machines(&inventory::parse(inventory).unwrap(), &inventory::Vars::new());
+        let record = format!("# ours\n192.0.2.1 {one}\n192.0.2.2,b.example {other}\n");
+        let shown = format!("192.0.2.1 {one}\n192.0.2.2 {two}\n[192.0.2.3]:2222 {one}\n");
+        let (keys, text) = judged(&machines, &shown, &record);
+        let standings: Vec<_> = keys.iter().map(|key| key.standing).collect();
+        assert_eq!(standings, [Standing::Confirmed, Standing::Changed, Standing::New, Standing::Unseen]);
+        assert_eq!(keys[1].fingerprint, ssh::fingerprint(&two).unwrap());
+        assert_eq!(
+            text,
+            format!("# ours\n192.0.2.1 {one}\nb.example {other}\n192.0.2.2 {two}\n[192.0.2.3]:2222 {one}\n")
+        );
+        let again = judged(&machines[..3], &shown, &text);
+        assert!(again.0.iter().all(|key| key.standing == Standing::Confirmed) && again.1 == text);
+    }
+
+    #[test]
+    fn a_machine_under_two_names_is_new_under_both_and_what_is_revoked_is_not_put_on_record() {
+        let public = ssh::generate("").unwrap().public.unwrap().trim().to_owned();
+        let inventory = "all: {hosts: {a: {ansible_host: 192.0.2.1}, b: {ansible_host: 192.0.2.1}}}";
+        let machines = machine::machines(&inventory::parse(inventory).unwrap(), &inventory::Vars::new());
+        let shown = format!("192.0.2.1 {public}\n");
+        let standings = |record: &str| {
+            let (keys, text) = judged(&machines, &shown, record);
+            (keys.iter().map(|key| key.standing).collect::<Vec<_>>(), text)
+        };
+        assert_eq!(standings(""), (vec![Standing::New; 2], shown.clone()));
+        let revoked = format!("@revoked * {public}\n");
+        assert_eq!(standings(&revoked), (vec![Standing::Revoked; 2], revoked));
+    }
+}

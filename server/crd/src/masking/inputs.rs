@@ -1,0 +1,271 @@
+//! The secret values in an inventory or a variables file: whatever stands under a name like `…password`, `…secret`, `…token`
+//! or `…key`. Read as text, not as YAML: it need not be valid, and nothing can blow up.
+
+use std::{collections::HashMap, iter::Peekable, str::Lines, sync::LazyLock};
+
+use regex::Regex;
+
+use super::{
+    pattern,
+    scalar::{Place, items, scalar},
+};
+
+/// Shorter values would blank out half of every log.
+const SHORTEST: usize = 4;
+/// … and so would the short lines of a text.
+const SHORTEST_LINE: usize = 8;
+
+/// `name:` or `name=` before a value, in YAML, JSON and INI alike. After a quoted name no space is needed.
+static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?i)["']?\b[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|key|_pass)[\w.-]*(?:["'][ \t]*:|["']?[ \t]*(?::[ \t]|:$|=))[ \t]*"#,
+    )
+});
+
+/// Names that only point at a secret.
+static POINTER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)(_file|_path|_dir|_names?|_hosts?|_users?|_groups?|_ports?|_version|_type|_size|_enabled|_url|_hash_algorithm|_mode|_checking)$",
+    )
+});
+
+/// A file below a directory that Linux machines or a run's pod have at the top. One of 64 base64 values begins with `/`, too.
+static FILE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^/(?:auth|boot|data|dev|etc|home|lib|media|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)(?:/[\w.@-]+)*/?$")
+});
+
+/// Tags (`!unsafe`) and anchors (`&name`) before a value.
+static MARKS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:[!&][^\s,\[\]{}]*(?:[ \t]+|$))*"));
+static ANCHOR: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:^|[\s\[{,])&([^\s,\[\]{}]+)[ \t]+"));
+
+/// `|`, `>-` and the like: the lines below are the value.
+static BLOCK: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[|>][-+0-9]{0,2}(?:[ \t]+#.*)?$"));
+
+/// The secret values.
+pub(super) fn secrets(inputs: &str) -> Vec<String> {
+    let anchored = anchored(inputs);
+    let mut values = Vec::new();
+    let mut lines = inputs.lines().peekable();
+    while let Some(line) = lines.next() {
+        let indent = line.len() - line.trim_start_matches([' ', '-']).len();
+        let mut at = 0;
+        while let Some(found) = ASSIGNED.find_at(line, at) {
+            let assigned = found.as_str().trim_end();
+            let name = assigned.trim_matches(|c: char| !(c.is_alphanumeric() || c == '_'));
+            let place = Place::after(&line[..found.start()], assigned);
+            let behind = &line[found.end()..];
+            // An INI file has neither: there `!` and `&` may begin a password.
+            let (marks, rest) = if place == Place::Ini { ("", behind) } else { marked(behind) };
+            at = line.len() - rest.len();
+            let mut these = Vec::new();
+            if BLOCK.is_match(rest) {
+                these.extend(block(&mut lines, indent));
+            } else if rest.starts_with('[') {
+                let read;
+                (these, read) = items(rest);
+                at += read;
+                if at == line.len() {
+                    these.extend(below(&mut lines, indent));
+                }
+            } else if rest.starts_with('{') {
+                // The names in it are looked at by themselves.
+                continue;
+            } else if place != Place::Ini && (rest.is_empty() || rest.starts_with('#')) {
+                at = line.len();
+                these = below(&mut lines, indent);
+            } else {
+                let (value, read) = scalar(rest, place);
+                at += read;
+                these.push(value);
+            }
+            // What a vault holds is known to the run alone; its cipher text is no secret.
+            if !POINTER.is_match(name) && !marks.contains("!vault") {
+                values.extend(these);
+            }
+        }
+    }
+    let values = values.into_iter().map(|value| match value.strip_prefix('*').and_then(|name| anchored.get(name)) {
+        Some(anchored) => anchored.clone(),
+        None => value,
+    });
+    values.filter(|value| !is_harmless(value)).collect()
+}
+
+fn is_harmless(value: &str) -> bool {
+    value.len() < SHORTEST
+        || value.contains("{{")
+        || FILE.is_match(value)
+        || ["true", "false", "null", "none"].iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+/// Tags and anchors, and what stands behind them.
+fn marked(rest: &str) -> (&str, &str) {
+    rest.split_at(MARKS.find(rest).map_or(0, |marks| marks.end()))
+}
+
+/// Scalars with an anchor, by its name: `*name` stands for them elsewhere.
+fn anchored(inputs: &str) -> HashMap<&str, String> {
+    let mut found = HashMap::new();
+    for line in inputs.lines().filter(|line| line.contains('&')) {
+        for anchor in ANCHOR.captures_iter(line) {
+            let (whole, name) = (anchor.get(0).expect("the match"), anchor.get(1).expect("not optional"));
+            let (_, rest) = marked(&line[whole.end()..]);
+            found.insert(name.as_str(), scalar(rest, Place::after(&line[..whole.start()], "")).0);
+        }
+    }
+    found
+}
+
+/// The lines of a block scalar.
+fn block(lines: &mut Peekable<Lines<'_>>, indent: usize) -> Vec<String> {
+    let mut values = Vec::new();
+    while let Some(line) = lines.next_if(|line| line.trim().is_empty() || column(line) > indent) {
+        values.extend(Some(line.trim().to_owned()).filter(|value| value.len() >= SHORTEST_LINE));
+    }
+    values
+}
+
+/// What stands below a name with nothing beside it: a scalar, or the items of a list. The names of a mapping are looked at by
+/// themselves.
+fn below(lines: &mut Peekable<Lines<'_>>, indent: usize) -> Vec<String> {
+    let mut values = Vec::new();
+    let belongs = |line: &str| column(line) > indent || (column(line) == indent && line.trim_start().starts_with("- "));
+    while let Some(line) = lines.next_if(|line| belongs(line) && entry(line).is_some()) {
+        values.extend(entry(line));
+    }
+    values
+}
+
+/// The scalar that a line consists of; None where it is something else.
+fn entry(line: &str) -> Option<String> {
+    let (_, text) = marked(line.trim().trim_start_matches("- ").trim_start());
+    if text.is_empty() || text.starts_with(['[', ']', '{', '}', '#']) {
+        return None;
+    }
+    let (value, read) = scalar(text, Place::Line);
+    let is_name = match text.starts_with(['"', '\'']) {
+        true => text[read..].trim_start().starts_with(':'),
+        false => value.contains(": ") || value.ends_with(':'),
+    };
+    (!is_name).then(|| value.trim_end_matches(',').to_owned())
+}
+
+/// Where a line's text begins.
+fn column(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn are_found(inputs: &str, wanted: &[&str]) {
+        let found = secrets(inputs);
+        for wanted in wanted {
+            assert!(found.iter().any(|value| value == wanted), "{wanted} is not in {found:?}");
+        }
+    }
+
+    #[test]
+    fn values_under_telling_names_are_secrets() {
+        let inputs = r#"
+all:
+  hosts:
+    m1: {ansible_host: 10.0.0.1, ansible_password: "s3cr\"et", "ansible_become_password": 'it''s'}
+    m2: {api_token: flow-token}
+vars:
+  grafana_admin_password: plain-pass # comment
+  kube_encrypt_token: |
+    first line of it
+    second line of it
+  not_masked: visible
+  ansible_ssh_private_key_file: /auth/ssh-privatekey
+  use_token: true
+  registry_password: "{{ lookup('env', 'X') }}"
+  - secret: listed
+[ini]
+m3 ansible_ssh_pass=inipass
+"#;
+        are_found(
+            inputs,
+            &[
+                "s3cr\"et",
+                "it's",
+                "flow-token",
+                "plain-pass",
+                "first line of it",
+                "second line of it",
+                "listed",
+                "inipass",
+            ],
+        );
+        let found = secrets(inputs);
+        for harmless in ["visible", "/auth/ssh-privatekey", "true", "10.0.0.1"] {
+            assert!(!found.iter().any(|v| v == harmless), "{harmless} in {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_begins_with_a_slash_is_a_secret_unless_it_is_a_file() {
+        are_found(
+            "password: /9j4AAQ+SkZJ=\ntoken: /hunter/22\nkey: /varX9\n",
+            &["/9j4AAQ+SkZJ=", "/hunter/22", "/varX9"],
+        );
+        assert_eq!(secrets("tls_key: /etc/ssl/private/web.key\nssh_key: /root/.ssh/id_ed25519"), [""; 0]);
+    }
+
+    #[test]
+    fn tags_and_anchors_are_no_part_of_a_value() {
+        are_found("password: !unsafe \"hunter{22\"\ntoken: &t !!str tok-plain # one\n", &["hunter{22", "tok-plain"]);
+        are_found("x: {a_secret: &a 'an-anchor', b: 1}", &["an-anchor"]);
+        assert_eq!(secrets("password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  62313365396662343061\nb: 1\n"), [""; 0]);
+    }
+
+    #[test]
+    fn in_an_ini_line_any_character_may_begin_a_password() {
+        are_found("m1 ansible_ssh_pass=!bang22 b_token=&and22 c_secret=#hash22", &["!bang22", "&and22", "#hash22"]);
+    }
+
+    #[test]
+    fn an_alias_stands_for_what_its_anchor_marks() {
+        are_found("shared: &pw hunter22\nansible_password: *pw\n", &["hunter22"]);
+    }
+
+    #[test]
+    fn a_value_below_its_name_is_a_secret() {
+        are_found("vars:\n  password:\n    hunter22\n  b: plain\n", &["hunter22"]);
+        are_found("password: &p\n  \"hunter 22\"\ntoken: # below\n  tok-one\n", &["hunter 22", "tok-one"]);
+        are_found("api_tokens:\n- tok-one\n- 'tok-two'\nb: 1\n", &["tok-one", "tok-two"]);
+        are_found("api_tokens: [tok-one, \"tok,two\"]\n", &["tok-one", "tok,two"]);
+        are_found("{\n  \"tokens\": [\n    \"tok-one\",\n    \"tok-two\"\n  ]\n}\n", &["tok-one", "tok-two"]);
+        assert_eq!(secrets("registry_secret:\n  user: somebody\n  enabled: true\n"), [""; 0]);
+    }
+
+    #[test]
+    fn a_mapping_under_a_telling_name_is_looked_into() {
+        are_found("registry_secret: {user: somebody, password: hunter22}\n", &["hunter22"]);
+        are_found(r#"{"all":{"vars":{"ansible_password":"hunter22","b":"c"}}}"#, &["hunter22"]);
+    }
+
+    #[test]
+    fn any_text_is_read_to_its_end() {
+        for odd in [
+            "key: [",
+            "key: {",
+            "key: \"",
+            "key: '",
+            "key: [,",
+            "key: [[a], b]",
+            "key: &",
+            "key: !",
+            "key: *",
+            "key:",
+            "=key=",
+            "ключ_token: ё\n  ё:",
+            "key: [\"é",
+        ] {
+            secrets(odd);
+        }
+    }
+}

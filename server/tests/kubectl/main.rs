@@ -1,0 +1,187 @@
+//! The real program, and stock kubectl by the kubeconfig that it writes: what README.md says, what lies in `deploy/samples/`,
+//! and what users of the reference controller have.
+
+mod session;
+#[path = "../skipped/mod.rs"]
+mod skipped;
+
+use std::{fs, path::Path};
+
+use crate::session::{Session, ends_well, in_repository, next_line};
+
+const KEY: &str = "-----BEGIN OPENSSH PRIVATE KEY-----\nbm9uZQ==\n-----END OPENSSH PRIVATE KEY-----\n";
+
+/// The samples, with what their README asks for: machines (this one, twice) and a key.
+fn put_samples(session: &Session) {
+    let machine = "ansible_connection: local\n          ansible_become: false\n          ansible_python_interpreter: \"{{ ansible_playbook_python }}\"";
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/samples");
+    for entry in fs::read_dir(folder).expect("samples") {
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        let mut text = in_repository(&format!("deploy/samples/{name}"));
+        if name == "cluster.yaml" {
+            for address in ["ansible_host: 192.0.2.11", "ansible_host: 192.0.2.21"] {
+                assert!(text.contains(address), "the sample's machines: {text}");
+                text = text.replace(address, machine);
+            }
+            let placeholder = "replace this with the private key that opens your machines";
+            assert!(text.contains(placeholder), "the sample's key: {text}");
+            text = text.replace(placeholder, &KEY.trim_end().replace('\n', "\n    "));
+        }
+        session.write(&format!("deploy/samples/{name}"), &text);
+    }
+}
+
+/// The words of a line of a table.
+fn row<'a>(table: &'a str, beginning: &str) -> Vec<&'a str> {
+    let line = table.lines().find(|line| line.split_whitespace().next() == Some(beginning));
+    line.unwrap_or_else(|| panic!("no {beginning} in\n{table}")).split_whitespace().collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_steps_of_the_readme_and_all_samples_work_with_kubectl() {
+    let test = "the_first_steps_of_the_readme_and_all_samples_work_with_kubectl";
+    let Some(session) = Session::start(test).await else { return };
+    let version = session.run("version --client").await;
+    assert!(version.contains("Client Version: v1.34."), "the API is measured against 1.34, this is {version}");
+    put_samples(&session);
+    let readme = in_repository("README.md");
+    let said = |line: &str| assert!(readme.contains(&format!("kubectl {line}")), "README.md no longer says: {line}");
+
+    let apply = "apply -f deploy/samples/cluster.yaml -f deploy/samples/operation-ping.yaml";
+    said(apply);
+    let applied = session.run(apply).await;
+    assert!(applied.contains("cluster.kubeonkube.clay.io/prod created"), "{applied}");
+    let get = "get clusteroperations";
+    said(get);
+    let (watching, mut lines) = session.background(&format!("{get} -w"));
+    loop {
+        let line = next_line(&mut lines).await.expect("the watch goes on");
+        if line.split_whitespace().collect::<Vec<_>>().starts_with(&["prod-ping", "prod", "ping.yml", "Succeeded"]) {
+            break;
+        }
+    }
+    drop(watching);
+    let wait = "wait --for=condition=Complete --timeout=10m clusteroperation/prod-ping";
+    said(wait);
+    assert!(session.run(wait).await.contains("condition met"));
+
+    let applied = session.run("apply -f deploy/samples/").await;
+    assert!(applied.contains("clusteroperation.kubeonkube.clay.io/prod-ping unchanged"), "{applied}");
+    for operation in ["prod-uptime", "prod-inventory-graph"] {
+        session.wait("Complete", operation).await;
+    }
+    // kubespray's playbooks are in its image, not on this machine.
+    session.wait("Failed", "prod-add-w1").await;
+    // kubectl sends these again each time: one has stringData, the other a list whose items got defaults. Nothing may come of it.
+    let sent_again = ["secret/prod-ssh configured", "clusteroperation.kubeonkube.clay.io/prod-add-w1 configured"];
+    let versions = "get secret/prod-ssh clusteroperation/prod-add-w1 -n kubeonkube-system -o jsonpath={.items[*].metadata.resourceVersion}";
+    let before = session.run(versions).await;
+    let again = session.run("apply -f deploy/samples/").await;
+    assert!(again.lines().all(|line| line.ends_with(" unchanged") || sent_again.contains(&line)), "{again}");
+    assert_eq!(session.run(versions).await, before, "what was applied again was written again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn objects_of_the_reference_apply_as_they_are_and_kubectl_shows_what_became_of_them() {
+    let test = "objects_of_the_reference_apply_as_they_are_and_kubectl_shows_what_became_of_them";
+    let Some(session) = Session::start(test).await else { return };
+    session.run("create namespace kubeonkube").await;
+    session.write("id_rsa", KEY);
+    let secret = session
+        .run("-n kubeonkube create secret generic sample-ssh-auth --type=kubernetes.io/ssh-auth --from-file=ssh-privatekey=id_rsa --dry-run=client -o yaml")
+        .await;
+    assert!(session.with_input("apply -f -", &secret).await.contains("secret/sample-ssh-auth created"));
+    let objects = include_str!("reference.yaml");
+    let applied = session.with_input("apply -f -", objects).await;
+    assert!(applied.lines().all(|line| line.ends_with(" created")), "{applied}");
+    session.wait("Complete", "sample-check").await;
+    session.wait("Failed", "sample-node-add").await;
+
+    let clusters = session.run("get clusters").await;
+    assert_eq!(row(&clusters, "NAME"), ["NAME", "INPUTS", "LAST", "STATUS", "AGE"]);
+    let sample = row(&clusters, "sample");
+    assert!(sample.contains(&"sample-node-add") && sample.contains(&"Failed"), "{clusters}");
+    for name in ["cluster", "kcl"] {
+        assert_eq!(row(&session.run(&format!("get {name}")).await, "sample")[..4], sample[..4]);
+    }
+    let operations = session.run("get clusteroperations").await;
+    assert_eq!(row(&operations, "NAME"), ["NAME", "CLUSTER", "ACTION", "STATUS", "REASON", "AGE"]);
+    let check = row(&operations, "sample-check");
+    assert_eq!(check[..5], ["sample-check", "sample", "ping.yml", "Succeeded", "Succeeded"]);
+    let add = row(&operations, "sample-node-add");
+    assert_eq!(add[..4], ["sample-node-add", "sample", "scale.yml", "Failed"]);
+    assert_eq!(row(&session.run("get kop").await, "sample-check")[..5], check[..5]);
+    let wide = session.run("get kop sample-check -o wide").await;
+    assert!(wide.contains("MESSAGE") && wide.contains("ping.yml: 2 hosts, 3 tasks ok"), "{wide}");
+    let both = session.run("get kubeonkube -o name").await;
+    assert!(both.contains("cluster.kubeonkube.clay.io/sample\n") && both.contains("/sample-check\n"), "{both}");
+
+    let yaml = session.run("get clusteroperation sample-check -o yaml").await;
+    for line in ["  cluster: sample\n", "    hasCompleted: done\n", "  status: Succeeded\n", "    hostCount: 2\n"] {
+        assert!(yaml.contains(line), "{line:?} is not in\n{yaml}");
+    }
+    assert_eq!(session.run("get clusteroperation sample-check -o jsonpath={.metadata.namespace}").await, "");
+    let described = session.run("describe clusteroperation sample-check").await;
+    for word in ["Extra Args:", "--limit=worker01", "Events:", "Started", "Succeeded"] {
+        assert!(described.contains(word), "{word} is not in\n{described}");
+    }
+    let told = session.run("events --for clusteroperation/sample-check").await;
+    assert!(told.contains("was created for 2 hosts"), "{told}");
+    assert!(session.run("get events").await.contains("clusteroperation/sample-node-add"));
+    let log = session.run("logs -n kubeonkube job/kubeonkube-sample-check-job").await;
+    assert!(log.contains("PLAY RECAP") && log.contains("checked sample"), "{log}");
+    let reached = |host: &str| log.matches(&format!("ok: [{host}]")).count();
+    assert_eq!(
+        (reached("master01"), reached("worker01")),
+        (1, 2),
+        "the hook runs on both, the action with its --limit: {log}"
+    );
+
+    assert!(session.run("delete clusteroperation sample-check").await.contains("deleted"));
+    session.run("wait --for=delete -n kubeonkube job/kubeonkube-sample-check-job --timeout=60s").await;
+    assert!(session.fails("get kop sample-check").await.contains("NotFound"));
+    session.run("delete cluster sample").await;
+    let left = session.run("get configmap,secret -n kubeonkube -o name").await;
+    for own in ["configmap/sample-hosts-conf", "configmap/sample-vars-conf", "secret/sample-ssh-auth"] {
+        assert!(left.contains(own), "a person's own {own} went with the cluster: {left}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kubectl_follows_the_log_of_a_run_that_goes_on_and_deletes_it_with_all_that_was_its() {
+    let test = "kubectl_follows_the_log_of_a_run_that_goes_on_and_deletes_it_with_all_that_was_its";
+    let Some(session) = Session::start(test).await else { return };
+    put_samples(&session);
+    session.run("apply -f deploy/samples/cluster.yaml").await;
+    let go = session.path("go").display().to_string();
+    // It ends with this test's folder, too, if the test ends first.
+    let script = format!("echo before; while [ -d $(dirname {go}) ] && [ ! -e {go} ]; do sleep 0.05; done; echo after");
+    let operation = format!(
+        "apiVersion: kubeonkube.clay.io/v1alpha1\nkind: ClusterOperation\nmetadata: {{name: slow}}\nspec:\n  cluster: prod\n  image: any\n  actionType: shell\n  action: {script:?}\n"
+    );
+    session.with_input("apply -f -", &operation).await;
+    session.wait("Running", "slow").await;
+    let (following, mut lines) = session.background("logs -f -n kubeonkube-system job/kubeonkube-slow-job");
+    let mut log = Vec::new();
+    while log.last().is_none_or(|line| line != "before") {
+        log.push(next_line(&mut lines).await.expect("the log goes on"));
+    }
+    assert_eq!(session.run("get kop slow -o jsonpath={.status.status}").await, "Running");
+    assert_eq!(row(&session.run("get jobs -n kubeonkube-system").await, "kubeonkube-slow-job")[1], "Running");
+    session.write("go", "");
+    while let Some(line) = next_line(&mut lines).await {
+        log.push(line);
+    }
+    assert!(ends_well(following).await);
+    assert_eq!(log.iter().filter(|line| *line == "after").count(), 1, "{log:#?}");
+    session.wait("Complete", "slow").await;
+    let whole = session.run("logs -n kubeonkube-system job/kubeonkube-slow-job").await;
+    assert_eq!(whole.lines().collect::<Vec<_>>(), log, "what was followed is what is kept");
+
+    session.run("delete clusteroperation slow").await;
+    for what in ["job/kubeonkube-slow-job", "secret/slow-inputs"] {
+        session.run(&format!("wait --for=delete -n kubeonkube-system {what} --timeout=60s")).await;
+    }
+    let pods = session.run("get pods -n kubeonkube-system").await;
+    assert!(!pods.contains("slow"), "{pods}");
+}

@@ -1,0 +1,156 @@
+//! The program on a fresh data directory, and kubectl by the kubeconfig that it writes there.
+
+use std::{
+    env,
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
+    process::{Child, ChildStdout, Command},
+    time::timeout,
+};
+
+use crate::skipped::skip;
+
+/// How long one command may take on a loaded machine.
+const SOON: Duration = Duration::from_secs(150);
+
+/// Server and commands are killed when dropped.
+pub(crate) struct Session {
+    server: Child,
+    kubectl: PathBuf,
+    dir: TempDir,
+}
+
+impl Session {
+    /// None where kubectl or ansible is missing: then the test is skipped by name, but on CI it fails.
+    pub(crate) async fn start(test: &str) -> Option<Self> {
+        let (Some(kubectl), Some(ansible)) = (kubectl(), ansible()) else {
+            skip(test, "KUBEONKUBE_TEST_ANSIBLE, or a kubectl on PATH or in KUBEONKUBE_TEST_KUBECTL");
+            return None;
+        };
+        let dir = tempfile::tempdir().expect("a directory");
+        let log = File::create(dir.path().join("server.log")).expect("a log");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube"));
+        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("USER", "ann");
+        command.env("KUBEONKUBE_ANSIBLE", ansible).args(["--listen", "127.0.0.1:0", "--data-dir"]);
+        command.arg(dir.path().join("data")).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+        let server = command.kill_on_drop(true).spawn().expect("started");
+        let mut session = Self { server, kubectl, dir };
+        let mut banner = BufReader::new(session.server.stdout.take().expect("piped")).lines();
+        // As the banner says it: with it a person can paste the line.
+        let file = session.path("data/kubeconfig");
+        let says = format!("KUBECONFIG={} kubectl get clusters", file.display());
+        while !next_line(&mut banner).await.expect("the banner names the kubeconfig").contains(&says) {}
+        tokio::spawn(async move { while let Ok(Some(_)) = banner.next_line().await {} });
+        Some(session)
+    }
+
+    /// A path in the directory in which kubectl works.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("written");
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let dir = self.dir.path();
+        let mut command = Command::new(&self.kubectl);
+        // Its own home, so that neither a cache nor a configuration of the person who tests is touched.
+        command.args(line.split_whitespace()).current_dir(dir).env("HOME", dir);
+        command.env("KUBECONFIG", dir.join("data/kubeconfig")).kill_on_drop(true);
+        for proxy in ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+            command.env_remove(proxy);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Whether kubectl succeeds, and all that it prints.
+    async fn output(&self, line: &str, input: &str) -> (bool, String) {
+        let mut child = self.command(line).stdin(Stdio::piped()).spawn().expect("kubectl starts");
+        let mut stdin = child.stdin.take().expect("piped");
+        // A command that reads no input may be gone already.
+        let _ = stdin.write_all(input.as_bytes()).await;
+        drop(stdin);
+        let output = timeout(SOON, child.wait_with_output()).await;
+        let output = output.unwrap_or_else(|_| panic!("kubectl {line} takes too long\n{}", self.log())).expect("ends");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.success(), text)
+    }
+
+    /// What kubectl prints when it succeeds.
+    pub(crate) async fn run(&self, line: &str) -> String {
+        self.with_input(line, "").await
+    }
+
+    pub(crate) async fn with_input(&self, line: &str, input: &str) -> String {
+        let (well, text) = self.output(line, input).await;
+        assert!(well, "kubectl {line}: {text}\n{}", self.log());
+        text
+    }
+
+    /// What kubectl says when it fails.
+    pub(crate) async fn fails(&self, line: &str) -> String {
+        let (well, text) = self.output(line, "").await;
+        assert!(!well, "kubectl {line} should fail: {text}");
+        text
+    }
+
+    /// Waits until the operation carries the condition.
+    pub(crate) async fn wait(&self, condition: &str, operation: &str) {
+        let line = format!("wait --for=condition={condition} clusteroperation/{operation} --timeout=120s");
+        let (well, text) = self.output(&line, "").await;
+        let (_, object) = self.output(&format!("get clusteroperation {operation} -o yaml"), "").await;
+        assert!(well, "kubectl {line}: {text}\n{object}\n{}", self.log());
+    }
+
+    /// A command that goes on, and the lines that it prints.
+    pub(crate) fn background(&self, line: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
+        let mut child = self.command(line).stderr(Stdio::null()).spawn().expect("kubectl starts");
+        let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+        (child, lines)
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.path("server.log")).unwrap_or_default()
+    }
+}
+
+/// The next line; None at the end.
+pub(crate) async fn next_line(lines: &mut Lines<BufReader<ChildStdout>>) -> Option<String> {
+    timeout(SOON, lines.next_line()).await.expect("a line in time").expect("text")
+}
+
+/// Whether a command ends well.
+pub(crate) async fn ends_well(mut child: Child) -> bool {
+    timeout(SOON, child.wait()).await.expect("it ends in time").expect("our child").success()
+}
+
+/// `$KUBEONKUBE_TEST_KUBECTL`, or the one on PATH.
+fn kubectl() -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let on_path = || env::split_paths(&path).map(|dir| dir.join("kubectl")).find(|file| file.is_file());
+    env::var_os("KUBEONKUBE_TEST_KUBECTL").map(PathBuf::from).or_else(on_path)
+}
+
+/// The bin folder of an ansible installation.
+fn ansible() -> Option<PathBuf> {
+    let given = ["KUBEONKUBE_TEST_ANSIBLE", "KUBEONKUBE_ANSIBLE"].iter().find_map(env::var_os);
+    given.filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// A file of this repository.
+pub(crate) fn in_repository(name: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
+    fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
+}

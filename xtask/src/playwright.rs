@@ -1,0 +1,76 @@
+//! The browser tests (`end2end/tests`), with the machine's own browser.
+
+use std::{fs, path::Path};
+
+use anyhow::anyhow;
+
+use crate::{
+    ansible::ansible,
+    clean_command::{check, command, output, root},
+    doctor,
+    skipped::Skipped,
+};
+
+/// Runs those in files whose names hold one of these words, or all, against `program`; `in_parts`: not empty where a site in parts is expected.
+pub(crate) fn run(skipped: &Skipped, program: &Path, files: &[&str], in_parts: &str) -> anyhow::Result<()> {
+    let folder = root().join("end2end");
+    let (chromium, node) = (doctor::chromium(), doctor::on_path("node") && doctor::on_path("npm"));
+    let (Some(chromium), true) = (chromium, node) else {
+        let missing = if node { "Chromium or Chrome" } else { "Node.js with npm" };
+        return skip_all(skipped, &folder.join("tests"), files, missing);
+    };
+    check(command("npm").current_dir(&folder).args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]))?;
+    let path = output(command("sh").args(["-c", &format!("command -v {chromium}")])).unwrap_or_default();
+    let failed = root().join("target/failed-in-browser");
+    fs::write(&failed, "")?;
+    let mut tests = command("npx");
+    tests
+        .current_dir(&folder)
+        .args(["playwright", "test"])
+        .args(files)
+        .env("KUBEONKUBE_IN_PARTS", in_parts)
+        .env("KUBEONKUBE_CHROMIUM", path.trim())
+        .env("KUBEONKUBE_ANSIBLE", ansible()?)
+        .env("KUBEONKUBE_TEST_FAILED", &failed)
+        .env("KUBEONKUBE_BINARY", program);
+    // Their names belong to the error: it is repeated below all stages.
+    check(skipped.heard(&mut tests)).map_err(|error| {
+        let names = fs::read_to_string(&failed).unwrap_or_default();
+        anyhow!("{}", format!("{error:#}\n{names}").trim_end())
+    })
+}
+
+/// Names each file that playwright would choose: without a browser nothing in it runs.
+fn skip_all(skipped: &Skipped, folder: &Path, files: &[&str], missing: &str) -> anyhow::Result<()> {
+    for entry in folder.read_dir()? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if files.is_empty() || files.iter().any(|word| name.contains(word)) {
+            skipped.note(&name, &format!("{missing} is missing"))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_browser_every_file_that_would_run_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let skipped = Skipped::none(folder.path(), "browser").unwrap();
+        let tests = folder.path().join("tests");
+        std::fs::create_dir(&tests).unwrap();
+        for name in ["cancel.spec.ts", "log.spec.ts", "submit.spec.ts"] {
+            std::fs::write(tests.join(name), "").unwrap();
+        }
+        skip_all(&skipped, &tests, &["cancel", "submit"], "Chromium or Chrome").unwrap();
+        let mut named: Vec<_> =
+            std::fs::read_to_string(folder.path().join("browser")).unwrap().lines().map(str::to_owned).collect();
+        named.sort();
+        assert_eq!(
+            named,
+            ["cancel.spec.ts: Chromium or Chrome is missing", "submit.spec.ts: Chromium or Chrome is missing"]
+        );
+    }
+}
