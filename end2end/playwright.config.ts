@@ -6,8 +6,8 @@ export default defineConfig({
   // A stage clears the folder that it writes to, and must leave the other's traces.
   outputDir: `test-results/${process.env.KUBEONKUBE_IN_PARTS ? 'released' : 'browser'}`,
   // Deadlines, not pauses: generous, so that a machine that is busy or slow says the same as a quick one.
-  timeout: 120_000,
-  expect: { timeout: 30_000 },
+  timeout: 240_000,
+  expect: { timeout: 60_000 },
   workers: 2,
   fullyParallel: false,
   retries: 0, // a flaky test is a bug to find

@@ -49,7 +49,7 @@ bothWays((script) => {
     await run(kube, cluster, `${cluster}-1`, { playbook: 'facts.yml' });
     if (!script) await kube.ended(`${cluster}-1`);
     await visit(`/operations/${cluster}-1`);
-    await page.getByRole('navigation', { name: 'Parts of the run' }).getByRole('link', { name: 'Results' }).click({ timeout: 45_000 });
+    await page.getByRole('navigation', { name: 'Parts of the run' }).getByRole('link', { name: 'Results' }).click();
     const facts = page.getByRole('region', { name: 'Facts' });
     await expect(facts.getByRole('columnheader', { name: 'System' })).toBeVisible();
     await expect(facts.getByRole('row', { name: 'm1' })).toContainText('GiB');

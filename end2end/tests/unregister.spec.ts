@@ -42,7 +42,7 @@ bothWays((script) => {
     await page.getByLabel(/^Type .* to confirm$/).fill(cluster);
     await page.getByRole('button', { name: 'Unregister' }).click();
     await expect(page).toHaveURL('/clusters');
-    await kube.until(`the records of ${cluster} go`, 15_000, async () => {
+    await kube.until(`the records of ${cluster} go`, 60_000, async () => {
       const left = (await kube.list('ClusterOperation')).filter((o) => o.spec.cluster === cluster);
       return left.length === 0 || undefined;
     });

@@ -33,10 +33,10 @@ pub(crate) fn run(skipped: &Skipped, program: &Path, files: &[&str], in_parts: &
         .env("KUBEONKUBE_ANSIBLE", ansible()?)
         .env("KUBEONKUBE_TEST_FAILED", &failed)
         .env("KUBEONKUBE_BINARY", program);
-    // Their names belong to the error: it is repeated below all stages.
+    // Which failed, and why, belongs to the error: it is repeated below all stages.
     check(skipped.heard(&mut tests)).map_err(|error| {
-        let names = fs::read_to_string(&failed).unwrap_or_default();
-        anyhow!("{}", format!("{error:#}\n{names}").trim_end())
+        let failed = fs::read_to_string(&failed).unwrap_or_default();
+        anyhow!("{}", format!("{error:#}\n{failed}").trim_end())
     })
 }
 
