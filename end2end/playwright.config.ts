@@ -13,6 +13,7 @@ export default defineConfig({
   retries: 0, // a flaky test is a bug to find
   reporter: [['list'], ['./fixtures/failed.ts']],
   use: {
+    actionTimeout: 60_000,
     viewport: { width: 1440, height: 900 },
     trace: 'retain-on-failure',
     launchOptions: {

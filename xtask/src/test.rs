@@ -44,7 +44,8 @@ pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
         if (only.is_empty() || only.iter().any(|chosen| chosen == name))
             && let Err(error) = stages.stage(name, || telling(name, *run))
         {
-            eprintln!("{error:#}");
+            // Its whole text comes once, below the times.
+            eprintln!("{}", format!("{error:#}").lines().next().unwrap_or_default());
             failed.push(format!("failed: {name}: {error:#}"));
         }
     }
@@ -56,7 +57,7 @@ pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
 fn telling(stage: &str, run: Run) -> anyhow::Result<()> {
     let skipped = Skipped::none(&root().join("target/skipped"), stage)?;
     let done = run(&skipped);
-    let told = skipped.tell(std::env::var_os("CI").is_some());
+    let told = skipped.tell(doctor::is_ci());
     done.and(told)
 }
 
@@ -86,7 +87,7 @@ fn rust(skipped: &Skipped) -> anyhow::Result<()> {
         tests.env("KUBEONKUBE_TEST_KUBECTL", kubectl);
     }
     // Needs a package index, which not everybody who tests can reach at all times.
-    if std::env::var_os("CI").is_some() {
+    if doctor::is_ci() {
         tests.env("KUBEONKUBE_TEST_INSTALL", "1");
     }
     check(skipped.heard(&mut tests))?;

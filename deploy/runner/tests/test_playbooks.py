@@ -23,6 +23,12 @@ def listens(port):
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+def is_connected(port):
+    """Whether anybody has a connection to or from this port: state 01 in proc_net_tcp(5)."""
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any(fields[3] == "01" and f":{port:04X}" in (fields[1][-5:], fields[2][-5:]) for fields in lines)
+
+
 class Locally(unittest.TestCase):
     def test_ping_needs_no_root_and_no_sudo_whatever_the_inventory_says(self):
         run = unprivileged_run(self, {"m1": "{ansible_connection: local, ansible_become: true, ansible_become_method: sudo}"})
@@ -100,6 +106,22 @@ class OverSsh(unittest.TestCase):
         # Sockets have room for 108 bytes of path.
         run = self.staged("host", below="my runs/" + "d" * 100).builtin("ping.yml").run()
         self.assertEqual(run.rc, 0, run.text)
+
+    def test_who_has_run_is_logged_in_no_longer(self):
+        for below in ("", "my runs/" + "d" * 100):
+            for ends in ("by itself", "because it is stopped"):
+                with self.subTest(below=below, ends=ends):
+                    run = self.staged("host", below=below).builtin("ping.yml", "pre")
+                    if ends == "by itself":
+                        run.run()
+                    else:
+                        run.script("echo waiting; exec sleep 600").start().wait_for(lambda run: "waiting" in run.text.splitlines())
+                        self.assertTrue(is_connected(self.port), "ssh keeps no connection for the next step")
+                        run.stop()
+                    # Long before ssh would end it: ControlPersist is 60 s.
+                    deadline = time.monotonic() + 20
+                    while is_connected(self.port):
+                        self.assertLess(time.monotonic(), deadline, "the connection stays")
 
     def test_a_host_key_that_was_not_confirmed_is_refused(self):
         run = self.staged("other").builtin("ping.yml").run()

@@ -13,15 +13,16 @@ use crate::context::Context;
 use crate::plan::asked;
 use crate::refusal::Refusal;
 
-/// The fields that are looked for by name again.
-const HOSTS: &str = "hostsConfRef";
-const VARS: &str = "varsConfRef";
+/// No field names it: a Cluster has it by a rule.
 const KNOWN_HOSTS: &str = "known hosts";
 
 /// The objects to read, each with the field that names it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) config_maps: BTreeMap<DataRef, &'static str>,
+    /// Which of them hold inventory and variables; one may hold both.
+    hosts: DataRef,
+    vars: DataRef,
     pub(crate) known_hosts: DataRef,
     pub(crate) ssh: Option<DataRef>,
     /// The Cluster that they are for.
@@ -75,14 +76,16 @@ pub(crate) fn references(cluster: &Cluster) -> Wanted {
     let spec = &cluster.spec;
     let mut wanted = Wanted {
         config_maps: BTreeMap::new(),
+        hosts: spec.hosts_conf_ref.clone(),
+        vars: spec.vars_conf_ref.clone(),
         known_hosts: known_hosts(cluster),
         ssh: spec.ssh_auth_ref.clone(),
         cluster: cluster.metadata.name.clone().unwrap_or_default(),
         may_differ: false,
     };
     for (field, at) in [
-        (HOSTS, Some(&spec.hosts_conf_ref)),
-        (VARS, Some(&spec.vars_conf_ref)),
+        ("hostsConfRef", Some(&spec.hosts_conf_ref)),
+        ("varsConfRef", Some(&spec.vars_conf_ref)),
         ("preCheckRef", spec.pre_check_ref.as_ref()),
     ] {
         if let Some(at) = at {
@@ -99,7 +102,7 @@ pub(crate) fn known_hosts(cluster: &Cluster) -> DataRef {
     DataRef::new(namespace, crd::known_hosts_name(cluster.metadata.name.as_deref().unwrap_or_default()))
 }
 
-/// Reads them all at once.
+/// Reads them all at once, but for host keys that only the inventory asks for.
 pub(crate) async fn read(ctx: &Context, wanted: &Wanted) -> Result<Found, ReadError> {
     let ((mut config_maps, mut requests), ssh) =
         try_join(read_maps(ctx, wanted), read_ssh(&ctx.client, wanted.ssh.as_ref())).await?;
@@ -117,14 +120,9 @@ fn speaks_ssh(wanted: &Wanted, found: &BTreeMap<DataRef, ConfigMap>) -> bool {
     if wanted.may_differ {
         return true;
     }
-    let text = |wanted_field: &str, key: &str| {
-        let (at, _) = wanted.config_maps.iter().find(|(_, field)| **field == wanted_field)?;
-        found.get(at)?.data.as_ref()?.get(key)
-    };
-    let inventory = text(HOSTS, crd::KEY_HOSTS).and_then(|text| inventory::parse(text).ok());
-    // Where one ConfigMap holds both, the first field names it.
-    let vars = text(VARS, crd::KEY_VARS).or_else(|| text(HOSTS, crd::KEY_VARS));
-    let vars = vars.and_then(|text| inventory::parse_vars(text).ok()).unwrap_or_default();
+    let text = |at, key| found.get(at)?.data.as_ref()?.get(key);
+    let inventory = text(&wanted.hosts, crd::KEY_HOSTS).and_then(|text| inventory::parse(text).ok());
+    let vars = text(&wanted.vars, crd::KEY_VARS).and_then(|text| inventory::parse_vars(text).ok()).unwrap_or_default();
     inventory.is_some_and(|inventory| inventory.hosts.iter().any(|host| !host.reached(&vars).is_local()))
 }
 

@@ -9,12 +9,13 @@ use rustix::process::{Signal, pidfd_send_signal};
 
 use super::process::{open, stat};
 
-/// By this variable in their environment all processes of a run are known, also those that left its process group.
+/// By this variable in their environment all processes of a run are known, also those that left its process group. Not one that
+/// wrote its title over its environment, as ssh does for connections it keeps; the run itself ends those (deploy/runner).
 pub(crate) const MARK: &str = "KUBEONKUBE_RUN";
 
-/// How long those are waited for that can't be told: to load a program takes milliseconds, but may take for ever where its disk
-/// hangs, and some kernels never tell.
-const LOADING: Duration = Duration::from_secs(1);
+/// How long to go on only because of processes that can't be told: to load a program takes milliseconds, but may take for ever
+/// where its disk hangs, and some kernels never tell.
+const LOADING: Duration = Duration::from_secs(2);
 
 /// Kills what is left of a run, including what is started meanwhile. Gives up after `patience`: a process in an
 /// uninterruptible sleep can't be helped. Those that we may not look at are left alone. Blocks.
