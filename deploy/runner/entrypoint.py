@@ -293,6 +293,7 @@ class Run:
         self.message = ""
         self.code = 0
         self.complete = False
+        self.control_path = self.temporary = None
         self.stop = Stop(self.leave_provisional_message)
 
     def stopped(self):
@@ -324,21 +325,22 @@ class Run:
         if plan is None:
             raise Refused("The run has no steps.json, so there is nothing to do.")
         token = read_text(CONF + "/token").strip()
-        control_path, temporary = control_path_folder()
-        environment = ansible_environment(control_path)
-        try:
-            for number, step in enumerate(plan["steps"], 1):
-                if self.stop.requested:
-                    break
-                self.code = self.step(token, number, len(plan["steps"]), step, environment)
-                if self.code != 0:
-                    break
-            else:
-                self.complete = True
-        finally:
-            close_connections(control_path)
-            if temporary:
-                shutil.rmtree(temporary, ignore_errors=True)
+        self.control_path, self.temporary = control_path_folder()
+        environment = ansible_environment(self.control_path)
+        for number, step in enumerate(plan["steps"], 1):
+            if self.stop.requested:
+                break
+            self.code = self.step(token, number, len(plan["steps"]), step, environment)
+            if self.code != 0:
+                break
+        else:
+            self.complete = True
+
+    def tidy_up(self):
+        if self.control_path:
+            close_connections(self.control_path)
+        if self.temporary:
+            shutil.rmtree(self.temporary, ignore_errors=True)
 
     def step(self, token, number, of, step, environment):
         words = {"pre": "hook before", "main": "action", "post": "hook after"}
@@ -426,15 +428,19 @@ def fit(document):
 def main():
     run = Run()
     try:
-        run.execute()
-    except Refused as refusal:
-        run.code, run.message = 1, str(refusal)
-        say("== " + run.message)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        run.code, run.message = 1, f"The run could not be prepared: {type(error).__name__}: {error}."
-        say("== " + run.message)
-    run.sum_up()
-    run.leave_message()
+        try:
+            run.execute()
+        except Refused as refusal:
+            run.code, run.message = 1, str(refusal)
+            say("== " + run.message)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            run.code, run.message = 1, f"The run could not be prepared: {type(error).__name__}: {error}."
+            say("== " + run.message)
+        run.sum_up()
+        run.leave_message()
+    finally:
+        # Last: where there are many machines it takes seconds, which the message may not have.
+        run.tidy_up()
     return run.code
 
 

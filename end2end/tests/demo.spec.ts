@@ -4,7 +4,7 @@ import { chmodSync, chownSync, copyFileSync, mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { NOBODY, expect, test } from '../fixtures/console.ts';
+import { NOBODY, expect, signIn, test } from '../fixtures/console.ts';
 import { Folder } from '../fixtures/folder.ts';
 import { phase } from '../fixtures/run-page.ts';
 import { Server, binary } from '../fixtures/server.ts';
@@ -26,7 +26,7 @@ test('a demo cluster runs facts.yml on this machine as an unprivileged user', as
   const under = root ? ['setpriv', `--reuid=${UNPRIVILEGED}`, `--regid=${UNPRIVILEGED}`, '--clear-groups'] : [];
   if (root) chownSync(dataDir, UNPRIVILEGED, UNPRIVILEGED);
   await using server = await Server.start({ dataDir, program, under, more: ['--demo'], env: { HOME: dataDir, ...ansibleFor(under) } });
-  await signIn(page, server.anotherLink());
+  await signIn(page, server, server.anotherLink());
   await openDemo(page);
   await page.getByRole('button', { name: 'Run ping.yml' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('ping.yml on demo');
@@ -35,15 +35,10 @@ test('a demo cluster runs facts.yml on this machine as an unprivileged user', as
   await runsFacts(page);
   const plain = await browser.newContext({ javaScriptEnabled: false });
   const noScript = await plain.newPage();
-  await signIn(noScript, server.anotherLink());
+  await signIn(noScript, server, server.anotherLink());
   await runsFacts(noScript, true);
   await plain.close();
 });
-
-async function signIn(page: Page, link: string): Promise<void> {
-  await page.goto(link);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-}
 
 const openDemo = (page: Page) => page.getByRole('rowheader', { name: 'demo', exact: true }).getByRole('link').click();
 

@@ -5,7 +5,6 @@ use std::{
     sync::Arc,
 };
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
@@ -116,8 +115,7 @@ impl Connected {
     pub(crate) fn told_apart(&self) -> String {
         let Some(config) = &self.config else { return "standalone".into() };
         let Config { cluster_url, proxy_url, tls_server_name, root_cert, .. } = config;
-        let authorities: Vec<_> = root_cert.iter().flatten().map(|cert| BASE64_STANDARD.encode(cert)).collect();
-        format!("{cluster_url} {proxy_url:?} {tls_server_name:?} {authorities:?}")
+        format!("{cluster_url} {proxy_url:?} {tls_server_name:?} {root_cert:?}")
     }
 
     /// After everybody who asks has ended.

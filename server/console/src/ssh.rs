@@ -101,7 +101,7 @@ pub(crate) fn known_hosts(text: &str) -> Result<Option<String>, String> {
             ));
         }
     }
-    Ok(Some(mended).filter(|text| host_keys(text) > 0))
+    Ok(Some(mended).filter(|text| crd::says_host_keys(text)))
 }
 
 /// How many host keys a known_hosts file holds.

@@ -154,7 +154,8 @@ pub(crate) fn users<'a>(namespace: &str, name: &str, clusters: impl Iterator<Ite
     let at = DataRef::new(namespace, name);
     clusters
         .filter(|cluster| {
-            inputs::references(cluster).config_maps.contains_key(&at) || inputs::known_hosts(cluster) == at
+            let wanted = inputs::references(cluster);
+            wanted.config_maps.contains_key(&at) || wanted.known_hosts == at
         })
         .map(ResourceExt::name_any)
         .collect()

@@ -38,8 +38,6 @@ const CLUSTERS_AT_ONCE: u16 = 16;
 pub struct Config {
     /// How many operations may run at once, all clusters together; 0 counts as 1. Each controller counts for itself.
     pub max_running: usize,
-    /// After this a run is stopped, where the operation doesn't say it itself.
-    pub default_deadline: Duration,
     /// Where the ConfigMap `kubeonkube-config` lies.
     pub controller_namespace: String,
     /// How long after its submission an operation waits for a Cluster or ConfigMap that doesn't exist yet: applying a whole
@@ -53,7 +51,6 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             max_running: 20,
-            default_deadline: crd::DEFAULT_DEADLINE,
             controller_namespace: "kubeonkube-system".into(),
             patience: Duration::from_secs(5),
             quota_patience: Duration::from_secs(600),

@@ -257,7 +257,7 @@ async fn create_children(
     }
     // The one that is there, not the one just built: after a crash it is the older one that the Job gets to see.
     let inputs = snapshot::resolved(&secret);
-    let deadline = i64::try_from(ctx.config.default_deadline.as_secs()).unwrap_or(i64::MAX);
+    let deadline = i64::try_from(crd::DEFAULT_DEADLINE.as_secs()).unwrap_or(i64::MAX);
     let forks = build::forks(usize::try_from(inputs.host_count).unwrap_or(usize::MAX));
     let job = build::job(operation, cluster, &secret, build::Settings { deadline, forks });
     let job = children::create(&ctx.client, operation, "Job", &job).await?;

@@ -14,7 +14,7 @@ pub use cluster::{Cluster, ClusterSpec, ClusterStatus, Engine, OperationRecord};
 pub use conditions::{Fact, condition, is_true, upsert};
 pub use definition::{all, render};
 pub use fingerprint::inputs_sha256;
-pub use masking::{HIDDEN, MASK, Masker};
+pub use masking::{HIDDEN, MASK, Masker, snapshot_token};
 pub use names::*;
 pub use operation::{
     ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, ClusterOperationStatus, HookAction, Phase, Recap,

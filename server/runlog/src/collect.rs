@@ -240,10 +240,8 @@ impl Inputs {
             sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(10));
         };
-        let known = Masker::of_snapshot(&data);
-        let token = data.get(crd::KEY_TOKEN).filter(|_| known.is_some());
-        let token = token.map(|bytes| String::from_utf8_lossy(&bytes.0).trim().to_owned());
-        Self { masker: known.unwrap_or_else(Masker::of_unknown_inputs), token }
+        let masker = Masker::of_snapshot(&data).unwrap_or_else(Masker::of_unknown_inputs);
+        Self { masker, token: crd::snapshot_token(&data) }
     }
 
     fn writer(&self, run: &Arc<Run>) -> Writer {

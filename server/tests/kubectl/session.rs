@@ -110,8 +110,10 @@ impl Session {
     pub(crate) async fn wait(&self, condition: &str, operation: &str) {
         let line = format!("wait --for=condition={condition} clusteroperation/{operation} --timeout=120s");
         let (well, text) = self.output(&line, "").await;
-        let (_, object) = self.output(&format!("get clusteroperation {operation} -o yaml"), "").await;
-        assert!(well, "kubectl {line}: {text}\n{object}\n{}", self.log());
+        if !well {
+            let (_, object) = self.output(&format!("get clusteroperation {operation} -o yaml"), "").await;
+            panic!("kubectl {line}: {text}\n{object}\n{}", self.log());
+        }
     }
 
     /// A command that goes on, and the lines that it prints.

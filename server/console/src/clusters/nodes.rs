@@ -26,10 +26,8 @@ impl Console {
         let parsed = inputs.hosts.usable().and_then(|text| inventory::parse(text).map_err(|why| why.to_string()));
         let (nodes, results, problem) = match parsed {
             Ok(parsed) => {
-                let vars =
-                    inputs.vars.usable().ok().and_then(|text| inventory::parse_vars(text).ok()).unwrap_or_default();
                 let (last, results) = self.last_results(user, &cluster.name_any()).await;
-                (rows(&parsed, &vars, &last), results, None)
+                (rows(&parsed, &inputs.vars_or_none(), &last), results, None)
             }
             Err(why) => (Vec::new(), NodeResults::Unknown, Some(why)),
         };

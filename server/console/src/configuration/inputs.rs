@@ -28,6 +28,11 @@ impl Inputs {
         let (hosts, vars) = futures::try_join!(inventory, Input::read(client, cluster, Document::Variables))?;
         Ok(Self { hosts, vars })
     }
+
+    /// The variables; none where they can't be used.
+    pub(crate) fn vars_or_none(&self) -> inventory::Vars {
+        self.vars.usable().ok().and_then(|text| inventory::parse_vars(text).ok()).unwrap_or_default()
+    }
 }
 
 /// The key that a document has in its ConfigMap.

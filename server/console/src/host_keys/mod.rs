@@ -19,7 +19,7 @@ pub(crate) async fn scan(inputs: &Inputs, text: &str) -> Result<(Vec<MachineKey>
     let refuse = |message: String| Problem::Invalid { message, fields: Vec::new() };
     let hosts = inputs.hosts.usable().map_err(refuse)?;
     let inventory = inventory::parse(hosts).map_err(|why| refuse(format!("The inventory can't be used. {why}")))?;
-    let vars = inputs.vars.usable().ok().and_then(|text| inventory::parse_vars(text).ok()).unwrap_or_default();
+    let vars = inputs.vars_or_none();
     let machines = machine::machines(&inventory, &vars);
     if machines.is_empty() {
         return Err(refuse(

@@ -36,13 +36,10 @@ impl Form {
         if text.is_empty() {
             return None;
         }
-        match text.split_once('/') {
-            Some((namespace, name)) if crd::is_object_name(namespace, false) && crd::is_object_name(name, true) => {
-                Some(DataRef::new(namespace, name))
-            }
-            _ => self
-                .refuse("source", "Write the ConfigMap as namespace/name, or leave this empty for a builtin playbook."),
-        }
+        let at = text.split_once('/').map(|(namespace, name)| DataRef::new(namespace, name)).filter(DataRef::can_exist);
+        at.or_else(|| {
+            self.refuse("source", "Write the ConfigMap as namespace/name, or leave this empty for a builtin playbook.")
+        })
     }
 
     pub(super) fn arguments(&mut self, text: &str, limit: &str) -> (Vec<String>, Vec<String>) {

@@ -130,8 +130,9 @@ fn block(lines: &mut Peekable<Lines<'_>>, indent: usize) -> Vec<String> {
 fn below(lines: &mut Peekable<Lines<'_>>, indent: usize) -> Vec<String> {
     let mut values = Vec::new();
     let belongs = |line: &str| column(line) > indent || (column(line) == indent && line.trim_start().starts_with("- "));
-    while let Some(line) = lines.next_if(|line| belongs(line) && entry(line).is_some()) {
-        values.extend(entry(line));
+    while let Some(value) = lines.peek().filter(|line| belongs(line)).and_then(|line| entry(line)) {
+        lines.next();
+        values.push(value);
     }
     values
 }

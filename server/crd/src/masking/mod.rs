@@ -31,6 +31,17 @@ static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
 pub const HIDDEN: &str =
     "[not shown: the inputs of this run are gone or may not be read, so its secrets are not known]";
 
+/// The token of the run whose inputs are the data of this Secret, by which it signs its events. None where it is no snapshot.
+#[must_use]
+pub fn snapshot_token(data: &BTreeMap<String, ByteString>) -> Option<String> {
+    let token = text(data, KEY_TOKEN)?.trim().to_owned();
+    Some(token).filter(|token| token.len() >= 8)
+}
+
+fn text<'a>(data: &'a BTreeMap<String, ByteString>, key: &str) -> Option<Cow<'a, str>> {
+    data.get(key).map(|bytes| String::from_utf8_lossy(&bytes.0))
+}
+
 /// Masks the lines of one run, in order: a private key spans several. The default knows the shapes only.
 #[derive(Debug, Clone, Default)]
 pub struct Masker {
@@ -63,10 +74,9 @@ impl Masker {
     /// it has no token, and what is secret is not known.
     #[must_use]
     pub fn of_snapshot(data: &BTreeMap<String, ByteString>) -> Option<Self> {
-        let field = |key: &str| data.get(key).map(|bytes| String::from_utf8_lossy(&bytes.0));
-        let token = field(KEY_TOKEN).filter(|token| token.trim().len() >= 8)?;
-        let inputs: Vec<_> = [KEY_HOSTS, KEY_VARS].into_iter().filter_map(field).collect();
-        Some(Self::new(&inputs.join("\n"), Some(token.trim())))
+        let token = snapshot_token(data)?;
+        let inputs: Vec<_> = [KEY_HOSTS, KEY_VARS].into_iter().filter_map(|key| text(data, key)).collect();
+        Some(Self::new(&inputs.join("\n"), Some(&token)))
     }
 
     /// For a run whose inputs are not known: every line becomes [`HIDDEN`].
