@@ -18,7 +18,10 @@ use async_trait::async_trait;
 use crd::{ClusterOperation, JobRef};
 use futures::{FutureExt, StreamExt, future, stream};
 use kube::runtime::reflector::{ObjectRef, Store};
-use tokio::sync::{OnceCell, watch};
+use tokio::{
+    sync::{OnceCell, watch},
+    time::timeout,
+};
 
 use crate::{
     follow, note,
@@ -33,6 +36,8 @@ use crate::{
 const OPEN_RUNS: usize = 256;
 /// How often a viewer of an operation without a run looks again. In memory: no request is made.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
+/// How long who asks for a run waits for a server that has just started to know its operations.
+const FILLING: Duration = Duration::from_secs(20);
 
 /// Who may read what runs say.
 #[async_trait]
@@ -60,6 +65,8 @@ pub struct RunLog {
     /// What tells the API of `operations` from others, once that is known.
     pub(crate) api: Arc<OnceLock<String>>,
     pub(crate) operations: Store<ClusterOperation>,
+    /// Whether `operations` holds what the API holds. Before, what isn't in it may well be there.
+    pub(crate) filled: Arc<watch::Sender<bool>>,
     pub(crate) readers: Arc<dyn Readers>,
     /// By the Job's uid.
     runs: Arc<Mutex<HashMap<String, Opened>>>,
@@ -69,7 +76,15 @@ pub struct RunLog {
 
 impl RunLog {
     pub(crate) fn new(spool: PathBuf, operations: Store<ClusterOperation>, readers: Arc<dyn Readers>) -> Self {
-        Self { spool, api: Arc::default(), operations, readers, runs: Arc::default(), pods: Arc::default() }
+        Self {
+            spool,
+            api: Arc::default(),
+            operations,
+            filled: Arc::default(),
+            readers,
+            runs: Arc::default(),
+            pods: Arc::default(),
+        }
     }
 
     /// The run of a Job, to be written to.
@@ -126,14 +141,18 @@ impl RunLog {
         self.pods.lock().unwrap_or_else(PoisonError::into_inner).get(job).map(|facts| facts.borrow().clone())
     }
 
-    fn operation(&self, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
-        let found = self.operations.get(&ObjectRef::new(name.as_str()));
-        found.ok_or_else(|| Problem::NotFound { what: "operation".into(), name: name.to_string() })
+    async fn operation(&self, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
+        let find = || self.operations.get(&ObjectRef::new(name.as_str()));
+        if let Some(found) = find() {
+            return Ok(found);
+        }
+        drop(timeout(FILLING, self.filled.subscribe().wait_for(|filled| *filled)).await);
+        find().ok_or_else(|| Problem::NotFound { what: "operation".into(), name: name.to_string() })
     }
 
     /// The operation, if the user may read its run.
     async fn permitted(&self, user: &User, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
-        let operation = self.operation(name)?;
+        let operation = self.operation(name).await?;
         self.readers.may_read(user, name, job(&operation).map(|(job, _)| job.namespace.as_str())).await?;
         Ok(operation)
     }
@@ -286,9 +305,23 @@ impl Runs for RunLog {
 mod tests {
     use std::sync::mpsc;
 
-    use kube::runtime::reflector;
+    use kube::runtime::{reflector, watcher::Event};
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_server_that_has_just_started_denies_no_run_that_it_has_not_read_yet() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, mut writer) = reflector::store();
+        let runs = RunLog::new(folder.path().to_owned(), store, Arc::new(Everybody));
+        let (grow, gone) = ("grow".parse().unwrap(), "gone".parse().unwrap());
+        let mut early = Box::pin(runs.operation(&grow));
+        assert!(futures::poll!(&mut early).is_pending());
+        writer.apply_watcher_event(&Event::Apply(ClusterOperation::new("grow", crd::ClusterOperationSpec::default())));
+        runs.filled.send_replace(true);
+        assert!(early.await.is_ok());
+        assert!(matches!(runs.operation(&gone).await, Err(Problem::NotFound { .. })));
+    }
 
     #[tokio::test]
     async fn a_journal_is_opened_once_though_the_first_who_asked_has_gone() {

@@ -42,7 +42,7 @@ pub struct Options {
 pub type IsUnread = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// Starts collecting from every pod that carries an operation's label. The second value is the work itself: spawn and
-/// join it; it ends soon after `shutdown`, and leaves every journal so that the next start goes on without a line lost.
+/// join it once `operations` holds what the API holds; it ends soon after `shutdown`, and leaves every journal so that the next start goes on without a line lost.
 pub fn start(
     client: Client,
     options: Options,
@@ -72,6 +72,7 @@ struct Pods {
 
 impl Pods {
     async fn watch(self) {
+        self.runs.filled.send_replace(true);
         let sweep = retention::sweep(self.client.clone(), Arc::clone(&self.runs), self.is_unread.clone());
         self.tasks.spawn(self.shutdown.clone().run_until_cancelled_owned(sweep));
         let labels = format!("{}={},{}", crd::LABEL_MANAGED_BY, crd::PRODUCT, crd::LABEL_OPERATION);
