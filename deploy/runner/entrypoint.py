@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the steps of one operation: hooks before, the action, hooks after. Static text: everything it does stands in steps.json.
+"""Runs the steps of one operation: hooks before, the action, hooks after. The same file serves every run; the steps are in steps.json.
 
-Needs Python 3.9 and its standard library. All paths hang under $KUBEONKUBE_ROOT, which is empty in a pod. What it leaves
-behind is the termination message, from which the verdict is made; see README.md beside this file.
+Needs Python 3.9 and its standard library. All paths are below $KUBEONKUBE_ROOT, which is empty in a pod. The result is the
+termination message, from which the controller decides whether the operation succeeded; see README.md beside this file.
 """
 
 import json
@@ -21,18 +21,18 @@ CONF, AUTH, WORK, PLAYBOOKS = ROOT + "/conf", ROOT + "/auth", ROOT + "/work-kube
 RECORD = WORK + "/run"
 TERMINATION_LOG = ROOT + "/dev/termination-log"
 
-# The kubelet keeps no more of a termination message.
+# The kubelet cuts longer termination messages.
 TERMINATION_BYTES = 4096
 TEXT_LIMIT = 300
-# Seconds from SIGTERM until what still runs is killed; below the pod's grace period of 30 s, so that the summary gets written.
+# Seconds from SIGTERM until the child is killed. Less than the pod's grace period of 30 s, to leave time for the summary.
 STOP_SECONDS = 20
 STOPPED = 143
-# sun_path holds 108 bytes; ssh appends '/', 10 characters of hash and a 17 character suffix to the folder's name.
+# The path of a Unix socket has at most 108 bytes. ssh appends '/', a hash of 10 characters and a suffix of 17 to the folder.
 CONTROL_PATH_LIMIT = 75
 
 
 class Refused(Exception):
-    """The run can't go on; the text says why, for a person."""
+    """The run can't continue. The text gives people the reason."""
 
 
 def cut(text, limit=TEXT_LIMIT):
@@ -51,8 +51,8 @@ def read_json(path, missing):
         return missing
 
 
-def say(text):
-    """A line for humans. Straight to the descriptor, so that it keeps its place between ansible's lines and events."""
+def write_line(text):
+    """Writes a line for people. Unbuffered, so that it keeps its place between ansible's lines and events."""
     write_out(text.encode("utf-8", "replace") + b"\n")
 
 
@@ -65,7 +65,7 @@ def write_out(data):
 
 
 def emit(token, kind, **fields):
-    """An event of the run itself, numbered on from where the callback plugin stopped (it keeps the same file of counters)."""
+    """Writes an event of the run itself. Its number continues those of the callback plugin, which uses the same file of counters."""
     fd = os.open(RECORD + "/counters", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         numbers = os.pread(fd, 100, 0).split()
@@ -79,7 +79,7 @@ def emit(token, kind, **fields):
 
 
 def in_flight():
-    """The task and hosts that the plugin saw begin and not end: {"task", "hosts"}, or None."""
+    """The task and hosts that have started and not ended, as recorded by the plugin: {"task", "hosts"}, or None."""
     names, running = {}, {}
     try:
         lines = read_text(RECORD + "/flight").splitlines()
@@ -89,7 +89,7 @@ def in_flight():
         try:
             kind, task, value = json.loads(line)
         except ValueError:
-            continue  # its writer was killed in the middle
+            continue  # the plugin was killed while it wrote this line
         if kind == "task":
             names[task] = value
         elif kind == "start":
@@ -107,15 +107,15 @@ def in_flight():
 
 
 class Stop:
-    """SIGTERM or SIGINT: no further step starts; the child is asked once to end, and killed when it doesn't in time."""
+    """Handles SIGTERM and SIGINT: no further step starts; the child gets one signal to end, and is killed if it doesn't end in time."""
 
     def __init__(self, on_stop):
         self.requested = False
         self.flight = None
         self.on_stop = on_stop
         self.child = None
-        self.asked = False
-        # A handler, not SIG_IGN: an ignored SIGINT would be inherited, and ansible could no longer be interrupted.
+        self.signalled = False
+        # A handler, not SIG_IGN: children would inherit an ignored SIGINT, and then ansible couldn't be interrupted.
         signal.signal(signal.SIGTERM, self.request)
         signal.signal(signal.SIGINT, self.request)
         signal.signal(signal.SIGALRM, self.kill)
@@ -124,14 +124,14 @@ class Stop:
         if self.requested:
             return
         self.requested = True
-        self.flight = in_flight()  # before the interrupt makes hosts "fail"
+        self.flight = in_flight()  # before the signal makes the hosts fail
         self.on_stop()
         signal.alarm(STOP_SECONDS)
-        self.ask()
+        self.signal_child()
 
-    def ask(self):
-        if self.child and not self.asked:
-            self.asked = True
+    def signal_child(self):
+        if self.child and not self.signalled:
+            self.signalled = True
             process, polite = self.child
             self.send(process, polite)
 
@@ -147,15 +147,15 @@ class Stop:
             pass
 
     def run(self, command, environment, directory, polite):
-        """Runs a command in its own process group and waits for it. Its exit code, as a shell would give it."""
-        # Own session: nothing in it can ask a terminal, and the signal goes to all of it at once.
+        """Runs a command in its own process group and waits for it. Returns the exit code as a shell reports it."""
+        # A new session: no process in it can prompt on a terminal, and a signal reaches all of them at once.
         process = subprocess.Popen(command, env=environment, cwd=directory, stdin=subprocess.DEVNULL, start_new_session=True)
         self.child = (process, polite)
         if self.requested:
-            self.ask()
+            self.signal_child()
         code = process.wait()
         self.child = None
-        self.asked = False
+        self.signalled = False
         return code if code >= 0 else 128 - code
 
 
@@ -168,7 +168,7 @@ def usable_home():
 
 
 def host_key_options():
-    """Strict where host keys were confirmed; else the first key seen in this run counts. An inventory may still overrule it."""
+    """Checks host keys strictly if there are confirmed ones; otherwise trusts the first key seen in this run. An inventory may override this."""
     confirmed = CONF + "/known_hosts"
     strict = os.path.exists(confirmed)
     file = confirmed if strict else WORK + "/known_hosts"
@@ -187,13 +187,13 @@ def control_path_folder():
 
 
 def close_connections(control_path):
-    """Ends what ssh keeps open for a next task. The processes would stay for a minute, and outside of a container nobody could
-    tell whose they are: ssh writes its title over its environment."""
+    """Closes the connections that ssh keeps open for the next task. Otherwise the ssh processes stay for a minute, and outside of a
+    container they can't be matched to a run: ssh overwrites its environment with its process title."""
     for name in os.listdir(control_path) if os.path.isdir(control_path) else []:
         socket = f"{control_path}/{name}".replace("%", "%%")
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         try:
-            # ssh wants the name of a machine, but looks at the socket alone.
+            # ssh requires a host name, but uses only the socket.
             subprocess.run(["ssh", "-F", "none", "-S", socket, "-O", "exit", "machine"], timeout=5, **quiet)
         except (OSError, subprocess.TimeoutExpired):
             pass
@@ -209,9 +209,9 @@ def ansible_environment(control_path):
         "ANSIBLE_CACHE_PLUGIN_CONNECTION": WORK + "/facts",
         "ANSIBLE_RETRY_FILES_ENABLED": "false",
         "ANSIBLE_NOCOWS": "1",
-        # ansible doesn't flush what it prints: without this, a line arrives only when the next task starts.
+        # ansible doesn't flush its output: without this, a line appears only when the next task starts.
         "PYTHONUNBUFFERED": "1",
-        # Said here and not in a configuration file: an image's own ansible.cfg often turns the check off.
+        # Set here and not in a configuration file, because an image's own ansible.cfg often disables the check.
         "ANSIBLE_HOST_KEY_CHECKING": "true",
         "ANSIBLE_SSH_ARGS": shlex.join(host_key_options() + connection),
         "ANSIBLE_SSH_CONTROL_PATH_DIR": control_path,
@@ -223,7 +223,7 @@ def ansible_environment(control_path):
 
 
 def holds_variables(path):
-    """ansible refuses a file of extra variables that holds nothing but comments."""
+    """Whether the file contains variables. ansible refuses a file of extra variables that contains only comments."""
     try:
         lines = read_text(path).splitlines()
     except OSError:
@@ -235,7 +235,7 @@ def command_for(step):
     path = ROOT + "/" + step["path"]
     if step["kind"] == "shell":
         if not os.path.isfile(path):
-            raise Refused(f"The script {step['title']} is missing in the run.")
+            raise Refused(f"The script {step['title']} is missing in the inputs of the run.")
         return ["bash", path, *step.get("args", [])]
     if not os.path.isfile(path):
         raise Refused(missing_playbook(step, path))
@@ -253,15 +253,15 @@ def missing_playbook(step, path):
         there = sorted(name for name in os.listdir(os.path.dirname(path)) if name.endswith((".yml", ".yaml")))
     except OSError:
         there = []
-    exist = "Those that exist: " + ", ".join(there) + "." if there else "There is no playbook at all."
+    exist = "Available: " + ", ".join(there) + "." if there else "It contains no playbooks."
     return cut(f"There is no playbook {step['title']} in {where}. {exist}", 1000)
 
 
-# -- what a step amounts to ----------------------------------------------------------------------------------------------------
+# -- the result of a step ----------------------------------------------------------------------------------------------------
 
 
 def totals(recap):
-    """A recap summed over its hosts; None where nothing was reached for."""
+    """The recap summed over its hosts. None if no host was matched."""
     if not recap:
         return None
     summed = {"hosts": len(recap)}
@@ -272,24 +272,24 @@ def totals(recap):
 
 
 def why_failed(step, code, recap):
-    """For the log. An exit code of 0 is no proof: an inventory without hosts gives it too."""
+    """The reason for the log, or "". Exit code 0 doesn't prove success: an inventory without hosts gives it, too."""
     title = step["title"]
     if step["kind"] == "playbook" and recap is None:
         return f"{title} matched no host and did nothing." if code == 0 else f"{title} ended with exit code {code} before any task ran."
     if recap and (recap.get("failed") or recap.get("unreachable")):
-        return f"{title}: {bad_hosts(recap)}" + (", although ansible ended with 0." if code == 0 else ".")
+        return f"{title}: {bad_hosts(recap)}" + (", although ansible exited with 0." if code == 0 else ".")
     return f"{title} ended with exit code {code}." if code != 0 else ""
 
 
 def bad_hosts(recap):
-    words = [f"{recap[key]} {word}" for key, word in (("failed", "failed tasks"), ("unreachable", "unreachable hosts")) if recap.get(key)]
-    return " and ".join(words)
+    kinds = (("failed", "failed task"), ("unreachable", "unreachable host"))
+    return " and ".join(f"{recap[key]} {word}{'' if recap[key] == 1 else 's'}" for key, word in kinds if recap.get(key))
 
 
 class Run:
     def __init__(self):
         self.steps, self.failures = [], []
-        # Only where there is nothing better to say: recap, failures and what was in flight speak for themselves.
+        # Set only if recap, failures and running task don't explain the result.
         self.message = ""
         self.code = 0
         self.complete = False
@@ -297,11 +297,11 @@ class Run:
         self.stop = Stop(self.leave_provisional_message)
 
     def stopped(self):
-        """A request that comes after the last step succeeded stops nothing any more."""
+        """Whether the run was stopped. A request after the last step has succeeded is too late."""
         return self.stop.requested and not self.complete
 
     def leave_provisional_message(self):
-        """Should the kill come before the orderly end, this much is known."""
+        """Written as soon as the stop is requested, in case the process is killed before its orderly end."""
         if self.stopped():
             self.code = STOPPED
             self.leave_message()
@@ -312,7 +312,7 @@ class Run:
         document["running"] = self.stop.flight
         document["message"] = cut(self.message, 1000)
         data = fit(document)
-        # One write: in a pod the file is a bind mount, so it can't be replaced by renaming.
+        # Written in place, with one write: in a pod the file is a bind mount, which can't be replaced by renaming.
         fd = os.open(TERMINATION_LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             os.write(fd, data)
@@ -323,7 +323,7 @@ class Run:
         begin_once()
         plan = read_json(CONF + "/steps.json", None)
         if plan is None:
-            raise Refused("The run has no steps.json, so there is nothing to do.")
+            raise Refused("The file steps.json is missing, so the run has no steps. Submit the operation again.")
         token = read_text(CONF + "/token").strip()
         self.control_path, self.temporary = control_path_folder()
         environment = ansible_environment(self.control_path)
@@ -344,7 +344,7 @@ class Run:
 
     def step(self, token, number, of, step, environment):
         words = {"pre": "hook before", "main": "action", "post": "hook after"}
-        say(f"\n== step {number} of {of}, {words[step['role']]}: {step['title']}")
+        write_line(f"\n== step {number} of {of}, {words[step['role']]}: {step['title']}")
         emit(token, "step_start", step=number, role=step["role"], title=step["title"])
         for name in ("result.json", "flight"):
             if os.path.exists(RECORD + "/" + name):
@@ -357,7 +357,7 @@ class Run:
             code, why = 1, str(refusal)
             self.steps[-1]["rc"], self.message = code, why
         if why and not self.stop.requested:
-            say("\n== " + why)
+            write_line("\n== " + why)
             code = code or 1
         emit(token, "step_end", step=number, rc=code)
         return code
@@ -376,7 +376,7 @@ class Run:
         self.failures += result["failures"]
         why = why_failed(step, code, recap)
         if step["kind"] == "playbook" and recap is None and code != 0 and not self.stop.requested:
-            self.message = why + " The end of the log says why."
+            self.message = why + " See the end of the log for the reason."
         return code, why
 
     def sum_up(self):
@@ -384,22 +384,22 @@ class Run:
             self.code = STOPPED
             flight = self.stop.flight
             where = f" while the task \"{flight['task']}\" ran on {', '.join(flight['hosts'])}" if flight else ""
-            say(f"\n== stopped on request{where}")
+            write_line(f"\n== stopped on request{where}")
         elif self.complete:
-            say(f"\n== done, {len(self.steps)} of {len(self.steps)} steps")
+            write_line(f"\n== {len(self.steps)} of {len(self.steps)} steps done")
 
 
 def begin_once():
-    """The scratch folder outlives a container: one that is created again must not run the same playbooks a second time."""
+    """Ensures that the run starts once. The scratch folder survives the container: a recreated one must not run the playbooks again."""
     os.makedirs(RECORD, exist_ok=True)
     try:
         os.close(os.open(WORK + "/started", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
-        raise Refused("This run was started before and its container was created again; a run is never repeated. Submit the operation again.") from None
+        raise Refused("The container of this run was recreated after the run had started. A run is never repeated. Submit the operation again.") from None
 
 
 def fit(document):
-    """The document as JSON of at most TERMINATION_BYTES, losing the least important first."""
+    """The document as JSON of at most TERMINATION_BYTES. Shortens or drops the least important parts first."""
 
     def size():
         return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
@@ -418,7 +418,7 @@ def fit(document):
             if step["recap"]:
                 step["recap"] = {key: count for key, count in step["recap"].items() if count or key == "hosts"}
     while len(size()) > TERMINATION_BYTES and document["steps"]:
-        # More hooks than fit. The action itself stays, and the last steps say how it ended; a failed one is always the last.
+        # There are too many hooks. Keep the action and the last steps, which show how the run ended: a failed step is always last.
         spare = [number for number, step in enumerate(document["steps"]) if step["role"] != "main" and step["rc"] == 0]
         document["steps"].pop(spare[0] if spare else 0)
         document["dropped"] = document.get("dropped", 0) + 1
@@ -432,14 +432,14 @@ def main():
             run.execute()
         except Refused as refusal:
             run.code, run.message = 1, str(refusal)
-            say("== " + run.message)
+            write_line("== " + run.message)
         except (OSError, ValueError, KeyError, TypeError) as error:
             run.code, run.message = 1, f"The run could not be prepared: {type(error).__name__}: {error}."
-            say("== " + run.message)
+            write_line("== " + run.message)
         run.sum_up()
         run.leave_message()
     finally:
-        # Last: where there are many machines it takes seconds, which the message may not have.
+        # Last, because it takes seconds for many machines, and the message must be written in time.
         run.tidy_up()
     return run.code
 

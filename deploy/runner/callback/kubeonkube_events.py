@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbered one-line events beside ansible's human output.
+"""Writes numbered one-line events between ansible's own output.
 
 Every event is one write to stdout: the RFC 7464 record separator, the run's token, a space, compact JSON, a newline. The
 plugin needs the standard library only and works with every ansible-core from 2.14 on, so it can be mounted into any image.
@@ -26,17 +26,17 @@ DOCUMENTATION = """
       - set as one of ANSIBLE_CALLBACKS_ENABLED
 """
 
-# What a human may want to read in a list; the full text stands in the log.
+# Enough for a list; the log contains the full text.
 MESSAGE_LIMIT = 1000
 ITEM_LIMIT = 200
-# More failures than this don't change what a person does next.
+# More failures than this don't help a person.
 REMEMBERED_FAILURES = 50
-# In these strategies each host walks through the tasks by itself: a task is announced once per host.
+# With these strategies each host runs through the tasks at its own speed, and ansible announces a task once per host.
 UNORDERED_STRATEGIES = ("free", "host_pinned", "ansible.builtin.free", "ansible.builtin.host_pinned")
 
 
 def write_fully(fd, data):
-    """Writes everything, also to a pipe that somebody set non-blocking."""
+    """Writes everything, even to a pipe in non-blocking mode."""
     while data:
         try:
             data = data[os.write(fd, data):]
@@ -45,13 +45,13 @@ def write_fully(fd, data):
 
 
 def encode(value):
-    """Compact JSON in UTF-8. Lone surrogates (bytes that were no UTF-8) become '?': strict JSON readers refuse them."""
+    """Compact JSON in UTF-8. Lone surrogates (from bytes that weren't UTF-8) become '?', because strict JSON parsers reject them."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return text.encode("utf-8", "replace")
 
 
 def plain(value):
-    """A copy out of builtin types: ansible 2.19 hands over tagged and lazily templated subclasses."""
+    """A copy made of builtin types. ansible 2.19 passes tagged and lazily templated subclasses."""
     if isinstance(value, dict):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple, set)):
@@ -61,7 +61,7 @@ def plain(value):
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
-        # NaN and infinity are no JSON.
+        # JSON has no NaN and infinity.
         return float(value) if value - value == 0 else None
     return str(value)
 
@@ -77,16 +77,16 @@ def last_line(text):
 
 
 def host_key_refusal(message):
-    """ssh says it in a banner of ten lines."""
+    """A short text for ssh's message of ten lines, or None."""
     if "REMOTE HOST IDENTIFICATION HAS CHANGED" in message:
-        return "The host key that this machine shows is not the confirmed one: it was reinstalled, or another machine answers."
+        return "The host key of this machine is not the confirmed one. It was reinstalled, or the connection may be intercepted."
     if "Host key verification failed" in message or "host key is known" in message:
         return "The host key of this machine has not been confirmed."
     return None
 
 
 def failure_message(result):
-    """The sentence that says most about why a task failed."""
+    """The most helpful sentence about why a task failed."""
     message = str(result.get("msg") or result.get("reason") or result.get("censored") or "").strip()
     if not message or message == "non-zero return code" or message.startswith("MODULE FAILURE"):
         detail = last_line(result.get("stderr")) or last_line(result.get("module_stderr")) or last_line(result.get("stdout"))
@@ -96,7 +96,7 @@ def failure_message(result):
 
 
 class Record:
-    """What outlives ansible in the run's scratch folder, so that the entrypoint can number on and sum up, even after a kill."""
+    """Files in the run's scratch folder. With them the entrypoint continues the numbers and makes the summary, even after ansible was killed."""
 
     def __init__(self, folder):
         os.makedirs(folder, exist_ok=True)
@@ -107,7 +107,7 @@ class Record:
         self.event, self.play, self.task = (int(number) for number in numbers) if len(numbers) == 3 else (0, 0, 0)
 
     def count(self):
-        # Fixed width and one write: a reader never sees half a number.
+        # Fixed width and one write, so that a reader never sees half a number.
         os.pwrite(self.counters, b"%20d %20d %20d\n" % (self.event, self.play, self.task), 0)
 
     def forget_flight(self):
@@ -143,7 +143,7 @@ class CallbackModule(CallbackBase):
             return
         self.unordered = False
         self.tasks = {}  # task uuid -> (number, name) in this play
-        self.running = {}  # (task number, host) -> when it, or its last item, began
+        self.running = {}  # (task number, host) -> start of the task or of its current item
         self.failures = []
 
     # -- writing -----------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class CallbackModule(CallbackBase):
         self.record.event += 1
         event = {"n": self.record.event, "at": int(time.time() * 1000), "type": kind, **fields}
         self.record.count()
-        sys.stdout.flush()  # the human line that says the same comes first
+        sys.stdout.flush()  # ansible's own line comes before its event
         write_fully(1, b"\x1e" + self.token.encode("ascii") + b" " + encode(event) + b"\n")
 
     # -- plays and tasks -----------------------------------------------------------------------------------------------
@@ -165,15 +165,15 @@ class CallbackModule(CallbackBase):
         self.emit("play_start", play=self.record.play, name=cut(play.get_name(), ITEM_LIMIT))
 
     def v2_playbook_on_task_start(self, task, is_conditional):
-        self.begin_task(task, handler=False)
+        self.start_task(task, handler=False)
 
     def v2_playbook_on_cleanup_task_start(self, task):
-        self.begin_task(task, handler=False)
+        self.start_task(task, handler=False)
 
     def v2_playbook_on_handler_task_start(self, task):
-        self.begin_task(task, handler=True)
+        self.start_task(task, handler=True)
 
-    def begin_task(self, task, handler):
+    def start_task(self, task, handler):
         if self.unordered and task._uuid in self.tasks:
             return self.tasks[task._uuid]
         if self.record.play == 0:
@@ -189,8 +189,8 @@ class CallbackModule(CallbackBase):
         return self.tasks[task._uuid]
 
     def known(self, task):
-        """Number and name of a task; one that ansible never announced (there are such) is announced now."""
-        return self.tasks.get(task._uuid) or self.begin_task(task, handler=False)
+        """Number and name of a task. A task that ansible didn't announce, which happens, is announced now."""
+        return self.tasks.get(task._uuid) or self.start_task(task, handler=False)
 
     # -- hosts -----------------------------------------------------------------------------------------------------------
 
@@ -210,7 +210,7 @@ class CallbackModule(CallbackBase):
         if message:
             fields["message"] = message
         if item:
-            # The next item is measured from here.
+            # The next item starts now.
             self.running[(number, host)] = now
             fields["item"] = cut(self._get_item_label(result._result), ITEM_LIMIT)
         else:
@@ -257,7 +257,7 @@ class CallbackModule(CallbackBase):
 
     @staticmethod
     def loop_failure(result):
-        """"One or more items failed" helps nobody: the first failed item's own words do."""
+        """The message of the first failed item. ansible's own "One or more items failed" doesn't help."""
         items = result._result.get("results")
         for entry in items if isinstance(items, (list, tuple)) else ():
             if isinstance(entry, dict) and entry.get("failed"):
@@ -283,7 +283,7 @@ class CallbackModule(CallbackBase):
         self.record.save("result.json", {"recap": hosts or None, "failures": self.final_failures(hosts)})
 
     def final_failures(self, hosts):
-        """What a `rescue` recovered from is no failure; of a host that failed in the end, its last failed task counts."""
+        """A failure that a `rescue` recovered from doesn't count. Of a host that failed in the end, the last failed task counts."""
         last = {}
         for failure in self.failures:
             last[failure["host"]] = failure

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run as the product stages it: a folder with conf, auth, work and dev, and the real ansible started in it."""
+"""Stages a run as the product does: a folder with conf, auth, work and dev, in which the real ansible runs."""
 
 import json
 import os
@@ -16,22 +16,22 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent.parent
 TOKEN = "5f0c8e1d2b3a49687766554433221100"
 LOCAL = "{ansible_connection: local}"
-# Nothing listens on port 1, so this host is unreachable at once.
-NOBODY_THERE = "{ansible_host: 127.0.0.1, ansible_port: 1}"
+# Nothing listens on port 1, so connecting to this host fails at once.
+UNREACHABLE = "{ansible_host: 127.0.0.1, ansible_port: 1}"
 
 
 def skip(test, missing):
-    """Skips `test` by name, in the list that `cargo xtask test` prints too; with CI set it fails."""
+    """Skips `test` and records it for the list that `cargo xtask test` prints. Where CI is set, the test fails."""
     if "CI" in os.environ:
         test.fail(f"can't be run: {missing}")
-    if told := os.environ.get("KUBEONKUBE_TEST_SKIPPED"):
-        with open(told, "a") as file:
+    if path := os.environ.get("KUBEONKUBE_TEST_SKIPPED"):
+        with open(path, "a") as file:
             file.write(f"{test.id()}: {missing}\n")
     raise unittest.SkipTest(missing)
 
 
 def ansible_bin(test):
-    """The folder of the ansible-playbook under test."""
+    """The folder that contains the ansible-playbook to test."""
     folder = os.environ.get("KUBEONKUBE_TEST_ANSIBLE")
     if not folder:
         found = shutil.which("ansible-playbook")
@@ -42,7 +42,7 @@ def ansible_bin(test):
 
 
 class StagedRun:
-    """`hosts` maps names to inline YAML of their variables; `user` runs it where that isn't who runs the tests, with the ansible in `bin`."""
+    """`hosts` maps names to inline YAML of their variables. The run uses the ansible in `bin`, as `user` if given, else as the current user."""
 
     def __init__(self, test, hosts, user=None, bin=None, below=""):
         outer = Path(tempfile.mkdtemp(prefix="kubeonkube-run-"))
@@ -109,7 +109,7 @@ class StagedRun:
         return self
 
     def wait_for(self, seen, seconds=60):
-        """Reads on until `seen(self)` is true."""
+        """Reads output until `seen(self)` is true."""
         deadline = time.monotonic() + seconds
         while not seen(self):
             if time.monotonic() > deadline:
@@ -134,7 +134,7 @@ class StagedRun:
         self.process.send_signal(signal.SIGTERM)
         return self.finish()
 
-    # -- what it said ----------------------------------------------------------------------------------------------------
+    # -- its output ----------------------------------------------------------------------------------------------------
 
     @property
     def rc(self):

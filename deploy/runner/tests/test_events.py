@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the callback plugin says about a playbook."""
+"""The events that the callback plugin writes for a playbook."""
 
 import unittest
 
-from staged_run import LOCAL, NOBODY_THERE, TOKEN, StagedRun
+from staged_run import LOCAL, UNREACHABLE, TOKEN, StagedRun
 
 PLAY = """
 - name: A play
@@ -37,13 +37,13 @@ class Events(unittest.TestCase):
                          {"ok": 2, "changed": 1, "unreachable": 0, "failed": 0, "skipped": 0, "rescued": 0, "ignored": 0})
         self.assertGreater(run.of("host_result", task=1)[0]["ms"], 0)
 
-    def test_every_human_line_is_there_before_the_event_that_says_the_same(self):
+    def test_ansibles_own_line_precedes_its_event(self):
         run = self.play("    - name: Speak\n      ansible.builtin.command: 'true'\n").run()
         line = run.output.index(b"changed: [m1]")
         self.assertLess(line, run.output.index(b'"result":"changed"'))
         self.assertLess(run.output.index(b"TASK [Speak]"), run.output.index(b'"type":"task_start"'))
 
-    def test_items_report_one_by_one_and_then_the_task(self):
+    def test_items_are_reported_one_by_one_and_then_the_task(self):
         run = self.play("""
     - name: Loop
       ansible.builtin.command: "test {{ item }} != b"
@@ -86,22 +86,22 @@ class Events(unittest.TestCase):
         - name: Break
           ansible.builtin.command: "false"
       rescue:
-        - name: Mend
+        - name: Recover
           ansible.builtin.command: "true"
 """).run()
         self.assertEqual([e["result"] for e in run.of("host_result")], ["failed", "changed"])
         self.assertEqual((run.rc, run.termination["failures"]), (0, []))
         self.assertEqual(run.termination["steps"][0]["recap"]["rescued"], 1)
 
-    def test_an_unreachable_host_fails_the_run_and_spares_the_others(self):
-        run = StagedRun(self, {"m1": LOCAL, "gone": NOBODY_THERE}).builtin("ping.yml").run()
+    def test_an_unreachable_host_fails_the_run_after_the_others(self):
+        run = StagedRun(self, {"m1": LOCAL, "gone": UNREACHABLE}).builtin("ping.yml").run()
         self.assertEqual({e["host"]: e["result"] for e in run.of("host_result")}, {"m1": "ok", "gone": "unreachable"})
         self.assertNotEqual(run.rc, 0)
         recap = run.termination["steps"][0]["recap"]
         self.assertEqual((recap["hosts"], recap["ok"], recap["unreachable"]), (2, 1, 1))
         self.assertEqual(run.termination["failures"][0]["host"], "gone")
         self.assertIn("Connection refused", run.termination["failures"][0]["message"])
-        self.assertIn("ping.yml: 1 unreachable hosts.", run.text)
+        self.assertIn("ping.yml: 1 unreachable host.", run.text)
 
     def test_handlers_and_plays_are_numbered_over_the_run(self):
         text = PLAY + """
@@ -128,7 +128,7 @@ class Events(unittest.TestCase):
         self.assertEqual([e["name"] for e in run.of("task_start")], ["First", "Second"])
         self.assertEqual(len(run.of("host_result")), 4)
 
-    def test_what_no_log_hides_stays_hidden(self):
+    def test_no_log_output_stays_hidden(self):
         run = self.play("""
     - name: Quiet
       ansible.builtin.command: "sh -c 'echo swordfish >&2; exit 1'"
@@ -149,7 +149,7 @@ class Events(unittest.TestCase):
         self.assertEqual(run.rc, 0)
         self.assertNotIn(TOKEN, run.text)
 
-    def test_output_that_is_no_utf8_breaks_neither_events_nor_message(self):
+    def test_invalid_utf8_breaks_neither_events_nor_message(self):
         run = self.play("""
     - name: Bytes
       ansible.builtin.shell: printf 'bad \\377\\376 bytes' >&2; exit 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The builtin playbooks on this machine: directly, without any privilege, and over a real sshd."""
+"""The builtin playbooks on this machine: locally without privileges, and over a real sshd."""
 
 import getpass
 import os
@@ -24,19 +24,19 @@ def listens(port):
 
 
 def is_connected(port):
-    """Whether anybody has a connection to or from this port: state 01 in proc_net_tcp(5)."""
+    """Whether a connection to or from this port is established: state 01 in proc_net_tcp(5)."""
     lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return any(fields[3] == "01" and f":{port:04X}" in (fields[1][-5:], fields[2][-5:]) for fields in lines)
 
 
 class Locally(unittest.TestCase):
-    def test_ping_needs_no_root_and_no_sudo_whatever_the_inventory_says(self):
+    def test_ping_needs_no_privileges_for_any_inventory(self):
         run = unprivileged_run(self, {"m1": "{ansible_connection: local, ansible_become: true, ansible_become_method: sudo}"})
         run.builtin("ping.yml").script("id -u", "post").run()
         self.assertEqual((run.rc, run.termination["steps"][0]["recap"]["ok"]), (0, 1), run.text)
         self.assertNotIn("0", run.text.splitlines(), "it ran as root")
 
-    def test_facts_need_no_root_and_tell_people_and_programs_the_same(self):
+    def test_facts_need_no_privileges_and_match_the_log(self):
         run = unprivileged_run(self, {"m1": LOCAL}).builtin("facts.yml").run()
         self.assertEqual(run.rc, 0, run.text)
         [outcome] = run.of("outcome")
@@ -50,7 +50,7 @@ class Locally(unittest.TestCase):
         self.assertIn(machine["os"], run.text)
         self.assertTrue(all(event["result"] == "ok" for event in run.of("host_result")))
 
-    def test_facts_of_the_others_are_published_when_a_machine_is_gone(self):
+    def test_facts_are_published_although_one_machine_is_unreachable(self):
         run = StagedRun(self, {"m1": LOCAL, "gone": "{ansible_host: 127.0.0.1, ansible_port: 1}"}).builtin("facts.yml").run()
         self.assertNotEqual(run.rc, 0)
         self.assertEqual(list(run.of("outcome")[0]["value"]), ["m1"])
@@ -59,8 +59,8 @@ class Locally(unittest.TestCase):
 class OverSsh(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.lacks = [name for name, found in (("sshd", SSHD), ("ssh-keygen", shutil.which("ssh-keygen"))) if not found]
-        if cls.lacks:
+        cls.missing = [name for name, found in (("sshd", SSHD), ("ssh-keygen", shutil.which("ssh-keygen"))) if not found]
+        if cls.missing:
             return
         cls.folder = Path(tempfile.mkdtemp(prefix="kubeonkube-sshd-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
@@ -83,11 +83,11 @@ class OverSsh(unittest.TestCase):
             assert cls.sshd.poll() is None and time.monotonic() < deadline, "sshd doesn't listen"
 
     def setUp(self):
-        if self.lacks:
-            skip(self, f"{' and '.join(self.lacks)} is missing")
+        if self.missing:
+            skip(self, f"{' and '.join(self.missing)} is missing")
 
     def staged(self, known=None, below=""):
-        # Named, because a login shell may put broken shims of a version manager first.
+        # Named, because in a login shell a version manager's broken shims may come first in PATH.
         python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
         variables = f"ansible_port: {self.port}, ansible_user: {getpass.getuser()}, ansible_python_interpreter: {python}"
         run = StagedRun(self, {"m1": f"{{ansible_host: 127.0.0.1, {variables}}}"}, below=below)
@@ -102,40 +102,40 @@ class OverSsh(unittest.TestCase):
         self.assertEqual(run.rc, 0, run.text)
         self.assertEqual(run.of("outcome")[0]["value"]["m1"]["kernel"], os.uname().release)
 
-    def test_a_data_directory_with_blanks_and_a_long_name_does_no_harm(self):
-        # Sockets have room for 108 bytes of path.
+    def test_a_long_data_directory_with_blanks_works(self):
+        # The path of a Unix socket has at most 108 bytes.
         run = self.staged("host", below="my runs/" + "d" * 100).builtin("ping.yml").run()
         self.assertEqual(run.rc, 0, run.text)
 
-    def test_who_has_run_is_logged_in_no_longer(self):
+    def test_ssh_connections_are_closed_after_a_run(self):
         for below in ("", "my runs/" + "d" * 100):
-            for ends in ("by itself", "because it is stopped"):
+            for ends in ("by itself", "by a stop"):
                 with self.subTest(below=below, ends=ends):
                     run = self.staged("host", below=below).builtin("ping.yml", "pre")
                     if ends == "by itself":
                         run.run()
                     else:
                         run.script("echo waiting; exec sleep 600").start().wait_for(lambda run: "waiting" in run.text.splitlines())
-                        self.assertTrue(is_connected(self.port), "ssh keeps no connection for the next step")
+                        self.assertTrue(is_connected(self.port), "ssh should keep its connection for the next step")
                         run.stop()
-                    # Long before ssh would end it: ControlPersist is 60 s.
+                    # Well before ssh closes it by itself: ControlPersist is 60 s.
                     deadline = time.monotonic() + 20
                     while is_connected(self.port):
-                        self.assertLess(time.monotonic(), deadline, "the connection stays")
+                        self.assertLess(time.monotonic(), deadline, "the connection is still open")
 
-    def test_a_host_key_that_was_not_confirmed_is_refused(self):
+    def test_an_unconfirmed_host_key_is_refused(self):
         run = self.staged("other").builtin("ping.yml").run()
         self.assertNotEqual(run.rc, 0)
         self.assertIn("is not the confirmed one", run.termination["failures"][0]["message"])
 
-    def test_a_machine_without_a_confirmed_host_key_is_refused_where_others_have_one(self):
+    def test_with_known_hosts_an_unlisted_machine_is_refused(self):
         run = self.staged()
         run.write("conf/known_hosts", "")
         run.builtin("ping.yml").run()
         self.assertNotEqual(run.rc, 0)
         self.assertIn("has not been confirmed", run.termination["failures"][0]["message"])
 
-    def test_without_confirmed_keys_the_first_one_seen_counts(self):
+    def test_without_known_hosts_the_first_key_seen_is_trusted(self):
         run = self.staged().builtin("ping.yml").run()
         self.assertEqual(run.rc, 0, run.text)
         self.assertIn("ssh-ed25519", (run.root / "work-kubeonkube/known_hosts").read_text())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How steps follow each other, what ends a run, and what it leaves behind."""
+"""The order of steps, the ways a run ends, and its termination message."""
 
 import json
 import os
@@ -17,13 +17,13 @@ SLEEPER = """
   tasks:
     - name: Take long
       ansible.builtin.command: sleep 347.{}
-    - name: Never begun
+    - name: Never started
       ansible.builtin.command: "true"
 """
 
 
 def sleepers(mark):
-    """Commands that still run, by their argument."""
+    """The processes that still run a `sleep` with this mark."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -53,42 +53,42 @@ class Steps(unittest.TestCase):
         self.assertEqual([(step["role"], step["rc"]) for step in run.termination["steps"]], [("pre", 7)])
         self.assertIn("script 0 ended with exit code 7.", run.text)
 
-    def test_a_playbook_that_matched_no_host_is_no_success(self):
+    def test_a_playbook_that_matched_no_host_fails(self):
         run = StagedRun(self, {"m1": LOCAL}).playbook("- hosts: nobody\n  gather_facts: false\n  tasks: []\n").run()
         self.assertEqual(run.rc, 1)
-        # ansible's own exit code stands in the summary: it alone would have said success.
+        # The summary contains ansible's own exit code, which alone would mean success.
         self.assertEqual((run.termination["steps"][0]["rc"], run.termination["steps"][0]["recap"]), (0, None))
         self.assertEqual([e["rc"] for e in run.of("step_end")], [1])
         self.assertIn("matched no host", run.text)
 
-    def test_a_broken_inventory_is_no_success(self):
+    def test_a_broken_inventory_fails(self):
         run = StagedRun(self, {"m1": LOCAL})
         run.write("conf/hosts.yml", "all: [oops")
         run.builtin("ping.yml").run()
         self.assertNotEqual(run.rc, 0)
         self.assertIn("before any task ran", run.termination["message"])
 
-    def test_a_missing_playbook_is_answered_with_those_that_exist(self):
+    def test_a_missing_playbook_is_reported_with_those_that_exist(self):
         run = StagedRun(self, {"m1": LOCAL}).builtin("pong.yml").run()
         self.assertEqual(run.rc, 1)
-        self.assertEqual(run.termination["message"], "There is no playbook pong.yml in the image. Those that exist: facts.yml, ping.yml.")
+        self.assertEqual(run.termination["message"], "There is no playbook pong.yml in the image. Available: facts.yml, ping.yml.")
         self.assertIn(run.termination["message"], run.text)
 
-    def test_an_image_without_ansible_is_a_sentence(self):
+    def test_an_image_without_ansible_is_reported(self):
         run = StagedRun(self, {"m1": LOCAL}).builtin("ping.yml")
         run.bin = "/nonexistent"
         run.run()
         self.assertEqual(run.rc, 1)
         self.assertIn("ansible-playbook is not installed", run.termination["message"])
 
-    def test_broken_steps_are_a_sentence(self):
+    def test_broken_steps_are_reported(self):
         run = StagedRun(self, {"m1": LOCAL})
         run.write("conf/steps.json", "{")
         run.start(keep_steps=True).finish()
         self.assertEqual(run.rc, 1)
         self.assertIn("could not be prepared", run.termination["message"])
 
-    def test_a_container_that_is_created_again_runs_nothing(self):
+    def test_a_recreated_container_runs_nothing(self):
         run = StagedRun(self, {"m1": LOCAL}).script("echo ran\n").run()
         self.assertEqual(run.rc, 0)
         run.run()
@@ -109,7 +109,7 @@ class Steps(unittest.TestCase):
         self.assertEqual(run.rc, 0)
         self.assertIn('"msg": "green ; $(id) `id`"', run.text)
 
-    def test_the_termination_message_never_exceeds_what_is_kept(self):
+    def test_the_termination_message_never_exceeds_its_limit(self):
         hosts = {f"machine-{n}-{'x' * 50}": LOCAL for n in range(4)}
         run = StagedRun(self, hosts)
         for _ in range(30):
@@ -127,7 +127,7 @@ class Steps(unittest.TestCase):
         self.assertEqual(len(run.termination["failures"]), 3)
         self.assertEqual(run.termination["steps"][-1]["recap"]["failed"], 4)
 
-    def test_a_run_of_many_hooks_counts_those_that_do_not_fit_and_keeps_the_action(self):
+    def test_a_message_with_too_many_hooks_keeps_the_action(self):
         run = StagedRun(self, {"m1": LOCAL})
         for _ in range(50):
             run.script("true\n", "pre")
@@ -142,13 +142,13 @@ class Steps(unittest.TestCase):
 
 
 class Stopping(unittest.TestCase):
-    def test_a_stop_in_flight_names_the_task_and_its_hosts_and_starts_nothing_more(self):
+    def test_a_stop_names_the_running_task_and_starts_nothing_more(self):
         mark = str(os.getpid())
         run = StagedRun(self, {"m1": LOCAL, "m2": LOCAL}).playbook(SLEEPER.format(mark)).script("echo after\n", "post").start()
         run.wait_for(lambda run: len(run.of("host_start")) == 2 and len(sleepers(mark)) == 2)
-        asked = time.monotonic()
+        stopping = time.monotonic()
         run.stop()
-        self.assertLess(time.monotonic() - asked, 15)
+        self.assertLess(time.monotonic() - stopping, 15)
         self.assertEqual(run.rc, 143)
         end = run.termination
         self.assertEqual((end["rc"], end["cancelled"]), (143, True))
@@ -159,30 +159,30 @@ class Stopping(unittest.TestCase):
         self.assertNotIn("after\n", run.text)
         deadline = time.monotonic() + 10
         while sleepers(mark):
-            self.assertLess(time.monotonic(), deadline, "the task's processes outlived the run")
+            self.assertLess(time.monotonic(), deadline, "processes of the task are still running after the run")
             os.sched_yield()
 
-    def test_a_script_that_is_stopped_ends_with_its_children(self):
+    def test_a_stopped_script_ends_with_its_children(self):
         mark = f"1{os.getpid()}"
-        run = StagedRun(self, {"m1": LOCAL}).script(f"echo begun\nsleep 347.{mark}\necho after\n").start()
-        run.wait_for(lambda run: b"begun" in run.output and sleepers(mark))
+        run = StagedRun(self, {"m1": LOCAL}).script(f"echo started\nsleep 347.{mark}\necho after\n").start()
+        run.wait_for(lambda run: b"started" in run.output and sleepers(mark))
         run.stop()
         self.assertEqual(run.rc, 143)
         self.assertTrue(run.termination["cancelled"])
         self.assertNotIn("after\n", run.text)
         self.assertEqual(sleepers(mark), [])
 
-    def test_what_ignores_the_stop_is_killed_within_the_grace_period(self):
-        run = StagedRun(self, {"m1": LOCAL}).script("trap '' TERM INT\necho begun\nwhile :; do read -t 1 < <(:) || :; done\n").start()
-        run.wait_for(lambda run: b"begun" in run.output)
-        asked = time.monotonic()
+    def test_a_script_that_ignores_the_stop_is_killed_in_time(self):
+        run = StagedRun(self, {"m1": LOCAL}).script("trap '' TERM INT\necho started\nwhile :; do read -t 1 < <(:) || :; done\n").start()
+        run.wait_for(lambda run: b"started" in run.output)
+        stopping = time.monotonic()
         run.stop()
-        self.assertLess(time.monotonic() - asked, 28)
+        self.assertLess(time.monotonic() - stopping, 28)
         self.assertEqual(run.termination["rc"], 143)
 
-    def test_a_provisional_message_is_there_as_soon_as_the_stop_is_asked_for(self):
-        run = StagedRun(self, {"m1": LOCAL}).script("trap '' TERM INT\necho begun\nwhile :; do read -t 1 < <(:) || :; done\n").start()
-        run.wait_for(lambda run: b"begun" in run.output)
+    def test_a_stop_request_writes_a_provisional_message(self):
+        run = StagedRun(self, {"m1": LOCAL}).script("trap '' TERM INT\necho started\nwhile :; do read -t 1 < <(:) || :; done\n").start()
+        run.wait_for(lambda run: b"started" in run.output)
         run.process.terminate()
         deadline = time.monotonic() + 10
         message = run.root / "dev/termination-log"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs without any privilege, also where the tests are run by root: as a user who owns nothing, with an ansible that this user may run."""
+"""Runs without privileges, even if root runs the tests: as a user without files of its own, with an ansible that this user may run."""
 
 import os
 import shutil
@@ -15,19 +15,19 @@ NOBODY = 65534
 
 
 def unprivileged_run(test, hosts):
-    """A staged run of whoever runs the tests, or of NOBODY where that is root."""
+    """A staged run as the current user, or as NOBODY if that is root."""
     bin = ansible_bin(test)
     if os.getuid() != 0:
         return StagedRun(test, hosts)
-    # The environment links to the interpreter that it was made with.
+    # The virtual environment links to the interpreter that created it.
     interpreter = Path(bin, "python3").resolve()
     if not runs(interpreter, ""):
         skip(test, f"user {NOBODY} can't run {interpreter}")
-    return StagedRun(test, hosts, user=NOBODY, bin=within_reach(bin))
+    return StagedRun(test, hosts, user=NOBODY, bin=reachable_for_nobody(bin))
 
 
 def runs(python, program):
-    """Whether NOBODY can run this with that Python."""
+    """Whether NOBODY can run `program` with `python`."""
     try:
         done = subprocess.run([python, "-c", program], user=NOBODY, group=NOBODY, extra_groups=[], cwd="/", capture_output=True)
     except PermissionError:
@@ -36,8 +36,8 @@ def runs(python, program):
 
 
 @cache
-def within_reach(bin):
-    """The same ansible; a copy where the original lies below a folder that only root may enter, as a checkout in /root does."""
+def reachable_for_nobody(bin):
+    """The same ansible, or a copy of it if the original is below a folder that only root may enter, such as /root."""
     if runs(Path(bin, "python3"), "import ansible") or not Path(bin, "../pyvenv.cfg").exists():
         return bin
     folder = Path(tempfile.mkdtemp(prefix="kubeonkube-ansible-"))
