@@ -1,4 +1,4 @@
-//! The ansible that tests run: that of the runner image, in a virtual environment of this workspace.
+//! The ansible that tests run: the version of the runner image, in a virtual environment below `target/`.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
@@ -6,7 +6,7 @@ use anyhow::Context;
 
 use crate::clean_command::{check, command, output, root};
 
-/// The folder of its programs. The environment is made when it is missing, or was made with another Python than is wanted.
+/// The folder with ansible's programs. Creates the environment if it is missing or was made with another Python.
 pub(crate) fn ansible() -> anyhow::Result<String> {
     let folder = root().join("target/tools/ansible");
     let python = python()?;
@@ -23,8 +23,8 @@ pub(crate) fn ansible() -> anyhow::Result<String> {
     Ok(folder.join("bin").to_string_lossy().into_owned())
 }
 
-/// The file of the Python to make it with. Some tests run ansible as a user who owns nothing, so one that others may run is
-/// preferred: a version manager keeps its own below root's home.
+/// Path of the Python for the environment. Some tests run ansible as an unprivileged user, so a Python that all users may
+/// execute is preferred. A version manager's Python often lies below root's home, where others can't reach it.
 fn python() -> anyhow::Result<String> {
     const FILE: &str = "import venv, ensurepip, os, sys; print(os.path.realpath(sys.executable))";
     let files: Vec<String> = ["python3", "/usr/bin/python3"]
@@ -36,7 +36,7 @@ fn python() -> anyhow::Result<String> {
     for_all.or(files.first()).cloned().context("Python 3 with venv is missing")
 }
 
-/// Whether everybody may execute the file and enter all folders above it.
+/// Whether all users may execute the file and enter the folders above it.
 fn others_may_run(file: &Path) -> bool {
     file.ancestors().all(|path| fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o001 != 0))
 }
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_below_a_closed_folder_is_not_for_others() {
+    fn a_file_in_a_closed_folder_is_not_for_others() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("python3");
         fs::write(&file, "").unwrap();

@@ -1,4 +1,4 @@
-//! Child processes that see the workspace's own settings, whatever started xtask.
+//! Child processes with the settings of the workspace, whatever environment xtask was started in.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,9 +12,11 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
 }
 
-/// `program`, run in the root, without the flags that cargo and an outer build leave in the environment: they would
-/// replace `.cargo/config.toml`'s and rebuild everything. `cargo run` also tells xtask about its own package; ring's build
-/// script looks at that, and would compile itself and all that hangs on it at each turn from `cargo test` to xtask and back.
+/// `program`, run in the root, without the variables that cargo or an outer build sets.
+///
+/// Flags in the environment would replace those of `.cargo/config.toml` and rebuild everything. `cargo run` also sets
+/// `CARGO_MANIFEST_*` and `CARGO_PKG_*` for xtask. ring's build script reads them: it would rebuild ring and all crates that
+/// depend on it each time `cargo test` and xtask take turns.
 pub(crate) fn command(program: &str) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root());
@@ -29,7 +31,10 @@ pub(crate) fn command(program: &str) -> Command {
     command
 }
 
-/// Runs it to its end; a failure names the command line.
+/// Runs the command to its end.
+///
+/// # Errors
+/// If it can't be started or fails; the error names the command line.
 pub(crate) fn check(command: &mut Command) -> anyhow::Result<()> {
     let line = line(command);
     let status = command.status().with_context(|| format!("can't start {line}"))?;
@@ -39,7 +44,7 @@ pub(crate) fn check(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Its standard output, if it succeeds.
+/// The standard output of the command, or `None` if it fails.
 pub(crate) fn output(command: &mut Command) -> Option<String> {
     let output = command.stderr(std::process::Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())

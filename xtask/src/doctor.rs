@@ -1,4 +1,4 @@
-//! What a machine needs to build and test kubeonkube, and one line that installs what it lacks.
+//! The tools that building and testing kubeonkube needs, and a command that installs the missing ones.
 
 use std::path::Path;
 
@@ -15,16 +15,16 @@ pub(crate) enum For {
 
 /// Something a machine may lack.
 pub(crate) struct Need {
-    /// What it is, in words.
+    /// Its name, as `doctor` prints it.
     pub(crate) what: &'static str,
-    /// Needed to build and run, not only to test.
+    /// Whether it is needed to build and run, not only to test.
     to_run: bool,
-    /// Debian package that brings it; empty where rustup does.
+    /// The Debian packages that contain it; empty if rustup installs it.
     package: &'static str,
     found: fn() -> bool,
 }
 
-/// Everything needed, in the order it is asked for.
+/// Everything needed, in the order in which `doctor` checks it.
 const NEEDS: &[Need] = &[
     Need { what: "the wasm32-unknown-unknown target of Rust", to_run: true, package: "", found: wasm_target },
     Need {
@@ -60,7 +60,7 @@ const NEEDS: &[Need] = &[
         found: || on_path("kubectl") || builds_go(),
     },
     Need {
-        what: "Go 1.21 or newer (the lab's programs; where a distribution has only an older one: https://go.dev/doc/install)",
+        what: "Go 1.21 or newer (for the lab's programs; if your distribution is older, see https://go.dev/doc/install)",
         to_run: false,
         package: GO,
         found: || !boots_labs() || builds_go(),
@@ -86,11 +86,11 @@ const NEEDS: &[Need] = &[
 ];
 
 const GO: &str = "golang-go";
-/// The release of Debian whose Go is 1.19, which can't fetch the toolchain that a build asks for; its backports have 1.23.
+/// Debian 12 has Go 1.19, which can't fetch the toolchain that a build asks for. Its backports have 1.23.
 const OLD_GO: &str = "bookworm";
 
-/// Chromium without the code for its windows. With it the tests of registering and configuring took 48 seconds of processors
-/// instead of 72 (Chromium 156, two processors). Any other Chromium or Chrome will do.
+/// Chromium without user interface. With it, the tests of registering and configuring took 48 seconds of processor time instead
+/// of 72 (Chromium 156, two processors). Any other Chromium or Chrome works too.
 const QUICKER_BROWSER: Need = Need {
     what: "Chromium's headless shell: the browser tests take a third less of the processors with it",
     to_run: false,
@@ -117,10 +117,13 @@ pub(crate) fn report(install: bool) -> anyhow::Result<()> {
     if install { install_missing(&missing) } else { Ok(()) }
 }
 
-/// Installs what can be installed without asking (the Rust target always, Debian packages as root), then refuses where
-/// something is still missing that `purpose` can't do without.
+/// Installs what can be installed without asking: the Rust target always, Debian packages as root.
+///
+/// # Errors
+/// If something is still missing that `purpose` needs.
 pub(crate) fn require(purpose: For) -> anyhow::Result<()> {
-    // By itself: an archive without it must not keep out what is needed. Nobody's browser is touched unasked.
+    // In a separate step: an archive without this package must not stop the others. On a contributor's machine it is only
+    // installed if there is no browser at all.
     if purpose == For::Test
         && installs_packages()
         && (is_ci() && !(QUICKER_BROWSER.found)() || chromium().is_none())
@@ -138,7 +141,7 @@ pub(crate) fn require(purpose: For) -> anyhow::Result<()> {
     }
     let (hard, soft): (Vec<&Need>, Vec<&Need>) = missing(purpose).into_iter().partition(|need| need.to_run || is_ci());
     for need in &soft {
-        eprintln!("missing: {}; the tests that need it are skipped by name", need.what);
+        eprintln!("missing: {}; the tests that need it are skipped and listed", need.what);
     }
     if hard.is_empty() {
         return Ok(());
@@ -175,8 +178,8 @@ fn commands_for(missing: &[&Need], old_go: bool) -> Vec<String> {
         commands.push(format!("apt-get update && {INSTALL} {}", packages.join(" ")));
     }
     if wants_newer_go {
-        // From the archive that this machine takes the release itself from. One that has no backports must not stay behind: it
-        // would fail every later update.
+        // Use the archive that this machine takes the release itself from. If it has no backports, remove the new source again:
+        // it would make every later update fail.
         let list = format!("/etc/apt/sources.list.d/{OLD_GO}-backports.list");
         let source = format!("deb $(REPO_URI) {OLD_GO}-backports main");
         commands.push(format!(
@@ -188,10 +191,10 @@ fn commands_for(missing: &[&Need], old_go: bool) -> Vec<String> {
     commands
 }
 
-/// Installs what can be; what can't be doesn't keep the others from it.
+/// Installs as much as possible: a failure doesn't stop the other installations.
 fn install_missing(missing: &[&Need]) -> anyhow::Result<()> {
     if missing.iter().any(|need| !need.package.is_empty()) && !installs_packages() {
-        bail!("packages are installed by themselves only as root on Debian; run:\n  {}", install_line(missing));
+        bail!("packages are installed automatically only as root on Debian; run:\n  {}", install_line(missing));
     }
     let mut done = Ok(());
     for line in install_commands(missing) {
@@ -207,10 +210,10 @@ fn installs_packages() -> bool {
     Path::new(DEBIAN).exists() && is_root()
 }
 
-/// Where there is this file, packages come by apt-get.
+/// This file exists where apt-get installs packages.
 const DEBIAN: &str = "/etc/debian_version";
 
-/// A machine that is there for the tests.
+/// Whether this is a CI run.
 pub(crate) fn is_ci() -> bool {
     std::env::var_os("CI").is_some()
 }
@@ -219,20 +222,20 @@ pub(crate) fn is_root() -> bool {
     output(command("id").arg("-u")).is_some_and(|id| id.trim() == "0")
 }
 
-/// Whether whoever runs this could boot a lab, with all that it takes.
+/// Whether this user could boot a lab, once the tools are installed.
 fn boots_labs() -> bool {
     cfg!(target_os = "linux") && is_root()
 }
 
-/// Whether there is a Go that can build what is built here: since 1.21 it fetches the toolchain that a build asks for.
+/// Whether the installed Go can build our programs: since 1.21, it fetches the toolchain that a build asks for.
 pub(crate) fn builds_go() -> bool {
     // `go version go1.26.8 linux/amd64`
-    let said = output(command("go").arg("version").env("GOTOOLCHAIN", "local")).unwrap_or_default();
-    version_of_go(&said).is_some_and(|version| version >= (1, 21))
+    let printed = output(command("go").arg("version").env("GOTOOLCHAIN", "local")).unwrap_or_default();
+    version_of_go(&printed).is_some_and(|version| version >= (1, 21))
 }
 
-fn version_of_go(said: &str) -> Option<(u32, u32)> {
-    let mut numbers = said.split_whitespace().nth(2)?.strip_prefix("go")?.split('.');
+fn version_of_go(output: &str) -> Option<(u32, u32)> {
+    let mut numbers = output.split_whitespace().nth(2)?.strip_prefix("go")?.split('.');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
@@ -245,7 +248,7 @@ fn python_venv() -> bool {
     output(command("python3").args(["-c", "import venv, ensurepip"])).is_some()
 }
 
-/// The browser that the tests drive: the one that `KUBEONKUBE_CHROMIUM` names, else the quickest that is here.
+/// The browser that the tests use: the one that `KUBEONKUBE_CHROMIUM` names, otherwise the quickest one installed.
 pub(crate) fn chromium() -> Option<String> {
     let found = [HEADLESS_SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
         .into_iter()
@@ -267,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn every_package_is_installed_once_and_a_newer_go_by_itself() {
+    fn packages_are_installed_once_and_a_newer_go_apart() {
         let needs = needs(&["mmdebstrap", GO, GO, "iproute2"]);
         let needs: Vec<_> = needs.iter().collect();
         let install = "apt-get update && apt-get install -y --no-install-recommends";
@@ -283,7 +286,7 @@ mod tests {
         let command = commands_for(&needs.iter().collect::<Vec<_>>(), true).remove(0);
         let folder = tempfile::tempdir().unwrap();
         let fake = folder.path().join("apt-get");
-        // Knows its archive, and can't update from the new source.
+        // A fake that knows its archive and fails to update from the new source.
         let script = format!(
             "#!/bin/sh\necho \"$1\" >> {0}/asked\n[ \"$1\" = indextargets ] && echo 'deb http://archive bookworm-backports main' && exit\n\
              [ ! -s {0}/list ]\n",
@@ -302,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn backports_are_for_go_alone() {
+    fn backports_are_used_for_go_only() {
         let needs = needs(&["mmdebstrap"]);
         assert!(
             commands_for(&needs.iter().collect::<Vec<_>>(), true).iter().all(|command| !command.contains("backports"))
@@ -310,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_of_go_is_read_from_what_it_says() {
+    fn the_version_of_go_is_read_from_its_output() {
         assert_eq!(version_of_go("go version go1.19.8 linux/amd64"), Some((1, 19)));
         assert_eq!(version_of_go(""), None);
     }

@@ -1,25 +1,24 @@
-//! `cargo xtask lab`: the lab's own program (end2end/lab), built and started. It is a crate of its own, so that nothing
-//! else of xtask waits for a Kubernetes client to compile.
+//! `cargo xtask lab` builds and starts the lab's program (end2end/lab). The lab is a separate crate, so that no other xtask
+//! command has to compile a Kubernetes client.
 
 use std::process::Command;
 
 use anyhow::bail;
 
-use crate::{
-    clean_command::{check, command, root},
-    doctor,
-    skipped::Skipped,
-    stage::Stages,
-};
+use crate::builds::Builds;
+use crate::clean_command::{check, command, root};
+use crate::doctor;
+use crate::skipped::Skipped;
+use crate::stage::Stages;
 
 pub(crate) fn lab(words: &[String]) -> anyhow::Result<()> {
-    // The program takes this process's place: shells inside the lab get the terminal and its signals.
-    let error = std::os::unix::process::CommandExt::exec(&mut typed(&program()?, words)?);
+    // The program replaces this process, so that shells inside the lab get the terminal and its signals.
+    let error = std::os::unix::process::CommandExt::exec(&mut in_callers_folder(&program()?, words)?);
     Err(error.into())
 }
 
-/// What was typed, in the folder where it was: words may name files.
-fn typed(program: &str, words: &[String]) -> anyhow::Result<Command> {
+/// The lab's program with the user's arguments, in the user's current folder: arguments may be relative file names.
+fn in_callers_folder(program: &str, words: &[String]) -> anyhow::Result<Command> {
     let mut command = command(program);
     command.current_dir(std::env::current_dir()?).args(words);
     Ok(command)
@@ -31,14 +30,36 @@ fn program() -> anyhow::Result<String> {
     Ok(root().join("target/debug/kubeonkube-lab").to_string_lossy().into_owned())
 }
 
-/// The `lab` stage: boots a lab, runs its self-tests in it, ends it; then boots and ends labs and looks what they leave.
-pub(crate) fn test(skipped: &Skipped) -> anyhow::Result<()> {
-    // Whoever can't boot one at all needs no program that says so.
-    if !cfg!(target_os = "linux") {
-        return skipped.note(LAB_TESTS, "it needs Linux");
+/// Name of the background build.
+const BUILD: &str = "lab-parts";
+
+/// Starts building the parts of the lab (Kubernetes, etcd, machine images). Without Go's caches this takes eight minutes.
+pub(crate) fn start_build(builds: &mut Builds) -> anyhow::Result<()> {
+    if unsupported().is_some() {
+        return Ok(());
     }
-    if !doctor::is_root() {
-        return skipped.note(LAB_TESTS, "it needs root");
+    let program = program()?;
+    // The stage reports what this computer lacks.
+    if lack(&program)?.is_some() {
+        return Ok(());
+    }
+    let mut build = lab_command(&program);
+    build.args(PARTS);
+    builds.start(BUILD, &build)
+}
+
+/// Why this computer can never boot a lab.
+fn unsupported() -> Option<&'static str> {
+    if !cfg!(target_os = "linux") {
+        return Some("it needs Linux");
+    }
+    (!doctor::is_root()).then_some("it needs root")
+}
+
+/// The `lab` stage: boots a lab, runs its self-tests, ends it. Then boots and ends labs and checks that they leave nothing behind.
+pub(crate) fn test(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result<()> {
+    if let Some(reason) = unsupported() {
+        return skipped.note(LAB_TESTS, reason);
     }
     let program = program()?;
     let lab = |words: &[&str]| check(lab_command(&program).args(words));
@@ -46,15 +67,15 @@ pub(crate) fn test(skipped: &Skipped) -> anyhow::Result<()> {
     if let Some(lack) = lack(&program)? {
         return skipped.note(LAB_TESTS, &lack);
     }
-    stages.stage("lab build", || lab(PARTS))?;
-    // What only built parts can try.
+    stages.stage("lab build", || builds.wait(BUILD).and_then(|()| lab(PARTS)))?;
+    // Some requirements can only be checked with the built parts.
     if let Some(lack) = lack(&program)? {
         return skipped.note(LAB_TESTS, &lack);
     }
     stages.stage("lab up", || boot(&program))?;
     let tested = stages.stage("lab tests", || check(lab_command("cargo").args(CLAIMS)));
     if tested.is_err() {
-        tell(&program);
+        print_state(&program);
     }
     let ended = stages.stage("lab down", || lab(&["down", "--force"]));
     tested.and(ended)?;
@@ -63,52 +84,55 @@ pub(crate) fn test(skipped: &Skipped) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What this computer lacks for the lab, in the lab's words. A lab that is there already is an error: the stage ends what it
-/// boots, and nobody else's.
+/// What this computer lacks for the lab, in the lab's words.
+///
+/// # Errors
+/// If a lab is already running. The stage ends only a lab that it booted itself.
 fn lack(program: &str) -> anyhow::Result<Option<String>> {
-    let asked = lab_command(program).args(LAB).arg("--check").output()?;
-    let said = String::from_utf8_lossy(&asked.stderr).trim().to_owned();
-    match asked.status.code() {
+    let checked = lab_command(program).args(LAB).arg("--check").output()?;
+    let message = String::from_utf8_lossy(&checked.stderr).trim().to_owned();
+    match checked.status.code() {
         Some(0) => Ok(None),
-        Some(LACKS) => Ok(Some(said)),
-        Some(IN_THE_WAY) => bail!("the stage boots a lab of its own, but {said}"),
-        _ => bail!("{program} up --check: {} {said}", asked.status),
+        Some(LACKS) => Ok(Some(message)),
+        Some(IN_THE_WAY) => bail!("the stage has to boot a new lab, but {message}"),
+        _ => bail!("{program} up --check: {} {message}", checked.status),
     }
 }
 
-/// A failed boot is told and cleared away; one that was refused has left nothing, and what is there is somebody else's.
+/// Boots the lab. After a failed boot, prints its state and ends it. A refused boot has left nothing; a lab that runs then
+/// belongs to another user.
 fn boot(program: &str) -> anyhow::Result<()> {
     let status = lab_command(program).args(LAB).status()?;
     if status.success() {
         return Ok(());
     }
-    // Of one that was killed nobody knows how far it came; the next `up` tells what it left.
+    // No exit code: the boot was killed. The next `up` reports what it left.
     if ![None, Some(LACKS), Some(IN_THE_WAY)].contains(&status.code()) {
-        tell(program);
+        print_state(program);
         check(lab_command(program).args(["down", "--force"]))?;
     }
     bail!("{program} {}: {status}", LAB.join(" "))
 }
 
-/// What the log of a CI run has to tell of a lab that is gone afterwards.
-fn tell(program: &str) {
-    for of in [&["status"] as &[_], &["logs", "kube-apiserver"], &["logs", "kubelet"]] {
-        let _told = lab_command(program).args(of).status();
+/// Prints what a CI log needs to explain a failure: the lab is gone afterwards.
+fn print_state(program: &str) {
+    for words in [&["status"] as &[_], &["logs", "kube-apiserver"], &["logs", "kubelet"]] {
+        let _printed = lab_command(program).args(words).status();
     }
 }
 
-/// What is skipped where the lab can't boot.
+/// The tests that are skipped where the lab can't boot.
 const LAB_TESTS: &str = "all of end2end/lab/tests";
 /// Exit codes of the lab's program (`lab::Error::exit_code`).
 const LACKS: i32 = 69;
 const IN_THE_WAY: i32 = 75;
 
-/// What the lab of [`LAB`] is made of; not the older Kubernetes, which no test needs yet and which doubles a cold build.
+/// The parts that [`LAB`] needs. The older Kubernetes isn't among them: no test needs it yet, and it doubles a cold build.
 const PARTS: &[&str] = &["build", "machine-root", "images", "kubernetes-1.34", "etcd-3.6", "runc", "release-1.34"];
 /// The lab that its tests share (`end2end/lab/tests/shared`).
 const LAB: &[&str] = &["up", "--machines", "3", "--meta-nodes", "2", "--releases=1.34"];
 const CLAIMS: &[&str] = &["test", "--package", "kubeonkube-lab"];
-/// One after the other: each needs the computer for itself.
+/// One at a time: each test needs the whole computer.
 const LIFE: &[&str] = &[
     "test",
     "--package",
@@ -125,7 +149,7 @@ const LIFE: &[&str] = &[
     "--nocapture",
 ];
 
-/// The stage tests the lab's own cluster, whatever cluster its caller works with.
+/// `program` without the caller's kubeconfig: the stage must test the lab's cluster.
 fn lab_command(program: &str) -> Command {
     let mut command = command(program);
     command.env_remove("KUBECONFIG").env_remove("KUBEBUILDER_ASSETS");
@@ -138,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    /// A lab whose `up` ends with this code; gives what becomes of a boot, and what was asked of the lab.
+    /// Boots with a fake lab whose `up` ends with `code`. Returns the result and the verbs that the fake was called with.
     fn booted(code: i32) -> (anyhow::Result<()>, Vec<String>) {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("lab");
@@ -151,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lab_of_somebody_else_is_not_ended_and_an_own_boot_that_fails_is_told_and_cleared_away() {
+    fn only_a_lab_of_our_own_is_ended() {
         for code in [LACKS, IN_THE_WAY] {
             let (done, asked) = booted(code);
             assert!(done.is_err());
@@ -166,8 +190,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_works_in_the_folder_where_it_was_typed() {
-        let typed = typed("lab", &["kubectl".to_owned()]).unwrap();
+    fn the_lab_runs_in_the_callers_folder() {
+        let typed = in_callers_folder("lab", &["kubectl".to_owned()]).unwrap();
         assert_eq!(typed.get_current_dir(), Some(std::env::current_dir().unwrap().as_path()));
         assert_ne!(typed.get_current_dir(), Some(root().as_path()));
     }

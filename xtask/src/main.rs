@@ -1,9 +1,10 @@
 //! The one tool of the workspace: `cargo xtask run`, `test`, `release`, `doctor`, `site`.
 //!
-//! Everything it needs that isn't a crate it names, finds or installs in [`doctor`].
+//! [`doctor`] finds, reports and installs the tools that aren't crates.
 
 mod ansible;
 mod bench;
+mod builds;
 mod clean_command;
 mod doctor;
 mod lab;
@@ -43,7 +44,7 @@ enum Task {
     },
     /// Make one self-contained binary, target/release/kubeonkube.
     Release,
-    /// Say what this machine lacks and how to install it.
+    /// List what this machine lacks, with a command that installs it.
     Doctor {
         /// Install what is missing (Debian, as root).
         #[arg(long)]
@@ -51,15 +52,15 @@ enum Task {
     },
     /// Measure: size, pages, status, turns, memory, fanout (all, if none is named).
     Bench { names: Vec<String> },
-    /// A real Kubernetes and real machines on this computer (docs/lab.md); `cargo xtask lab help` tells its verbs.
+    /// A real Kubernetes and real machines on this computer (docs/lab.md); `cargo xtask lab help` lists its commands.
     #[command(disable_help_flag = true)]
     Lab {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<String>,
     },
-    /// Build the browser's part (wasm, CSS) into target/site.
+    /// Build the site (wasm, script, CSS) into target/site.
     Site {
-        /// Small and compressed, as a release carries it.
+        /// Small and compressed, as a release embeds it.
         #[arg(long)]
         release: bool,
     },

@@ -11,7 +11,8 @@ use crate::{
     skipped::Skipped,
 };
 
-/// Runs those in files whose names hold one of these words, or all, against `program`; `in_parts`: not empty where a site in parts is expected.
+/// Runs the tests against `program`: those in files whose names contain one of the words in `files`, or all if it is empty.
+/// `in_parts` is not empty if the program serves a site that is cut into parts.
 pub(crate) fn run(skipped: &Skipped, program: &Path, files: &[&str], in_parts: &str) -> anyhow::Result<()> {
     let folder = root().join("end2end");
     let (chromium, node) = (doctor::chromium(), doctor::on_path("node") && doctor::on_path("npm"));
@@ -33,14 +34,14 @@ pub(crate) fn run(skipped: &Skipped, program: &Path, files: &[&str], in_parts: &
         .env("KUBEONKUBE_ANSIBLE", ansible()?)
         .env("KUBEONKUBE_TEST_FAILED", &failed)
         .env("KUBEONKUBE_BINARY", program);
-    // Which failed, and why, belongs to the error: it is repeated below all stages.
-    check(skipped.heard(&mut tests)).map_err(|error| {
+    // The error carries the failed tests and their reasons: it is printed again below the times of all stages.
+    check(skipped.reported_by(&mut tests)).map_err(|error| {
         let failed = fs::read_to_string(&failed).unwrap_or_default();
         anyhow!("{}", format!("{error:#}\n{failed}").trim_end())
     })
 }
 
-/// Names each file that playwright would choose: without a browser nothing in it runs.
+/// Reports each file that playwright would run as skipped.
 fn skip_all(skipped: &Skipped, folder: &Path, files: &[&str], missing: &str) -> anyhow::Result<()> {
     for entry in folder.read_dir()? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_browser_every_file_that_would_run_is_named() {
+    fn without_a_browser_every_skipped_file_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let skipped = Skipped::none(folder.path(), "browser").unwrap();
         let tests = folder.path().join("tests");

@@ -1,48 +1,59 @@
-//! The `released` stage: what only a release has. A dev build reads one file of wasm from disk; a release carries its site, cut
-//! into parts which only a browser can put together.
+//! The `released` stage: what only a release has. A dev build reads one file of wasm from disk. A release embeds its site, and
+//! the wasm is cut into parts that only a browser can put together.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use crate::{bench, clean_command::root, playwright, site, skipped::Skipped, test};
+use crate::builds::Builds;
+use crate::clean_command::root;
+use crate::skipped::Skipped;
+use crate::{bench, playwright, site, test};
 
-/// The site is a release's; the program is one of the dev profile that carries it, because linking a release takes minutes.
-pub(crate) fn released(skipped: &Skipped) -> anyhow::Result<()> {
+/// Name of the background build.
+const WASM: &str = "release-wasm";
+
+/// Starts compiling the wasm of a release.
+pub(crate) fn start_build(builds: &mut Builds) -> anyhow::Result<()> {
+    builds.start(WASM, &site::compile_release())
+}
+
+/// Tests the site of a release. The program that embeds it has the dev profile, because linking a release takes minutes.
+pub(crate) fn released(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result<()> {
+    builds.wait(WASM)?;
     let built = site::build(site::Kind::Release)?;
     bench::first_loads(&built)?;
     let built = test::build_program("kubeonkube/embed-assets")?;
-    // Under a name of its own: the other stages' program reads its site from disk.
+    // A copy: the other stages build a program with the same name that reads its site from disk.
     let program = root().join("target/released/kubeonkube");
     fs::create_dir_all(root().join("target/released"))?;
     fs::copy(built, &program)?;
+    // Without the folder, the program can only serve the embedded site.
     let _away = Away::from(&site::folder())?;
     let files = ["released", "pages-in-parts", "register", "configuration", "submit", "cancel", "failing-runs"];
     playwright::run(skipped, &program, &files, "1")
 }
 
-/// A folder that isn't where it was, until this is dropped.
+/// Moves a folder aside until this is dropped.
 struct Away {
-    was: PathBuf,
-    is: PathBuf,
+    original: PathBuf,
+    moved: PathBuf,
 }
 
 impl Away {
-    fn from(was: &Path) -> anyhow::Result<Self> {
-        let is = was.with_added_extension("away");
-        if is.exists() {
-            fs::remove_dir_all(&is)?;
+    fn from(original: &Path) -> anyhow::Result<Self> {
+        let moved = original.with_added_extension("away");
+        if moved.exists() {
+            fs::remove_dir_all(&moved)?;
         }
-        fs::rename(was, &is)?;
-        Ok(Self { was: was.to_owned(), is })
+        fs::rename(original, &moved)?;
+        Ok(Self { original: original.to_owned(), moved })
     }
 }
 
 impl Drop for Away {
     fn drop(&mut self) {
-        if let Err(error) = fs::rename(&self.is, &self.was) {
-            eprintln!("{} stays at {}: {error}", self.was.display(), self.is.display());
+        if let Err(error) = fs::rename(&self.moved, &self.original) {
+            eprintln!("can't move {} back to {}: {error}", self.moved.display(), self.original.display());
         }
     }
 }
@@ -52,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_site_is_away_only_while_a_release_is_tested() {
+    fn the_site_folder_returns_after_the_stage() {
         let folder = tempfile::tempdir().unwrap();
         let site = folder.path().join("site");
         fs::create_dir(&site).unwrap();

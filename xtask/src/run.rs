@@ -11,7 +11,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     check(command("cargo").args(["build", "--package", "kubeonkube"]))?;
     let mut serve = command(&root().join("target/debug/kubeonkube").to_string_lossy());
     serve.arg("serve").args(arguments);
-    // The server takes this process's place, so that Ctrl-C and signals reach it directly.
+    // The server replaces this process, so that Ctrl-C and signals reach it directly.
     let error = std::os::unix::process::CommandExt::exec(&mut serve);
     Err(error.into())
 }

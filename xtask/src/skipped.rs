@@ -1,5 +1,7 @@
-//! What a stage didn't run for want of a tool. Test harnesses keep what a passing test says to themselves, so whoever skips
-//! appends a line, "test: what is missing", to the file that the environment names; it is told when the stage ends.
+//! Tests that a stage skipped because a tool is missing.
+//!
+//! Test harnesses hide the output of a passing test. So a test that skips itself appends the line "test: what is missing" to
+//! the file that an environment variable names. xtask prints these lines when the stage ends.
 
 use std::{
     fs,
@@ -10,7 +12,7 @@ use std::{
 
 use anyhow::bail;
 
-/// Names the file to those who skip: `server/tests/skipped`, `deploy/runner/tests/staged_run.py`, `end2end/fixtures/skipped.ts`.
+/// The variable that names the file. Written to by `server/tests/skipped`, `deploy/runner/tests/staged_run.py`, `end2end/fixtures/skipped.ts`.
 const FILE: &str = "KUBEONKUBE_TEST_SKIPPED";
 
 /// The tests that a stage skipped.
@@ -19,7 +21,7 @@ pub(crate) struct Skipped {
 }
 
 impl Skipped {
-    /// None yet.
+    /// Starts an empty record for a stage.
     pub(crate) fn none(folder: &Path, stage: &str) -> anyhow::Result<Self> {
         fs::create_dir_all(folder)?;
         let file = folder.join(stage);
@@ -27,18 +29,18 @@ impl Skipped {
         Ok(Self { file })
     }
 
-    /// Lets the tests that `command` runs be heard.
-    pub(crate) fn heard<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+    /// Tells the tests that `command` runs where to report skipped ones.
+    pub(crate) fn reported_by<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command.env(FILE, &self.file)
     }
 
-    /// Notes one that xtask itself can't run.
+    /// Records a test that xtask itself skips.
     pub(crate) fn note(&self, test: &str, missing: &str) -> anyhow::Result<()> {
         Ok(writeln!(fs::File::options().append(true).open(&self.file)?, "{test}: {missing}")?)
     }
 
-    /// Names them. On CI everything is there, or the run proves less than it says: there they are a failure.
-    pub(crate) fn tell(&self, on_ci: bool) -> anyhow::Result<()> {
+    /// Prints the skipped tests. On CI they are a failure: a CI run has to prove everything.
+    pub(crate) fn print(&self, on_ci: bool) -> anyhow::Result<()> {
         let noted = fs::read_to_string(&self.file)?;
         let mut lines: Vec<_> = noted.lines().collect();
         lines.sort_unstable();
@@ -58,16 +60,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_skipped_test_fails_its_stage_on_ci_alone() {
+    fn a_skipped_test_fails_its_stage_only_on_ci() {
         let folder = tempfile::tempdir().unwrap();
         let skipped = Skipped::none(folder.path(), "rust").unwrap();
-        skipped.tell(true).unwrap();
+        skipped.print(true).unwrap();
         let mut test = Command::new("sh");
         test.args(["-c", "echo 'kubectl_reads: no kubectl' >> $KUBEONKUBE_TEST_SKIPPED"]);
-        assert!(skipped.heard(&mut test).status().unwrap().success());
+        assert!(skipped.reported_by(&mut test).status().unwrap().success());
         skipped.note("lab", "it needs root").unwrap();
-        skipped.tell(false).unwrap();
-        assert_eq!(skipped.tell(true).unwrap_err().to_string(), "2 skipped, where CI is set");
-        Skipped::none(folder.path(), "rust").unwrap().tell(true).unwrap();
+        skipped.print(false).unwrap();
+        assert_eq!(skipped.print(true).unwrap_err().to_string(), "2 skipped, where CI is set");
+        Skipped::none(folder.path(), "rust").unwrap().print(true).unwrap();
     }
 }

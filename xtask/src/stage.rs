@@ -13,12 +13,12 @@ impl Stages {
         Self { started: Instant::now(), done: Vec::new() }
     }
 
-    /// Runs one stage under its name and keeps its time, also when it fails.
+    /// Runs one stage, prints its name and keeps its time, also when it fails.
     pub(crate) fn stage<T>(&mut self, name: &str, run: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
         eprintln!("\n== {name}");
-        let begun = Instant::now();
+        let started = Instant::now();
         let result = run();
-        let seconds = begun.elapsed().as_secs_f64();
+        let seconds = started.elapsed().as_secs_f64();
         eprintln!("== {name}: {} in {seconds:.1} s", if result.is_ok() { "done" } else { "FAILED" });
         self.done.push((name.to_owned(), seconds));
         result

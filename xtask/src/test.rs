@@ -1,30 +1,30 @@
 //! `cargo xtask test`: the quick stages first, then what needs a browser.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::bail;
 
-use crate::{
-    ansible::ansible,
-    clean_command::{check, command, output, root},
-    doctor, lab, playwright, released, site,
-    skipped::Skipped,
-    stage::Stages,
-};
+use crate::ansible::ansible;
+use crate::builds::Builds;
+use crate::clean_command::{check, command, output, root};
+use crate::skipped::Skipped;
+use crate::stage::Stages;
+use crate::{doctor, lab, playwright, released, site};
 
-type Run = fn(&Skipped) -> anyhow::Result<()>;
+type Run = fn(&Skipped, &mut Builds) -> anyhow::Result<()>;
 type Stage = (&'static str, &'static str, Run);
 
-/// The stages in their order, each with what it shows.
+/// The stages in their order: name, what it proves, function.
 const STAGES: &[Stage] = &[
-    ("format", "rustfmt agrees", |_| format()),
-    ("lint", "clippy has nothing to say, for the server and for wasm", |_| lint()),
-    ("site", "the browser's part builds", |_| build_site()),
+    ("format", "rustfmt finds nothing to change", |_, _| format()),
+    ("lint", "clippy has no warnings, for the server and for wasm", |_, _| lint()),
+    ("site", "the browser's part builds", |_, _| build_site()),
     ("rust", "unit, behaviour and page tests", rust),
-    ("runner", "the entrypoint and the callback plugin, with real ansible", runner),
-    ("browser", "every flow in a real browser on the real server", browser),
-    ("released", "the pages of a release, from a program that carries them, in a real browser", released::released),
-    ("lab", "a real Kubernetes and real machines: Jobs, Services, ansible, faults, and nothing left behind", lab::test),
+    ("runner", "the entrypoint and the callback plugin, with real ansible", |skipped, _| runner(skipped)),
+    ("browser", "every flow in a real browser on the real server", |skipped, _| browser(skipped)),
+    ("released", "the pages of a release, embedded in the program, in a real browser", released::released),
+    ("lab", "a real Kubernetes and real machines: Jobs, Services, ansible, faults, and a clean end", lab::test),
 ];
 
 pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
@@ -37,14 +37,15 @@ pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
     if let Some(unknown) = only.iter().find(|name| !STAGES.iter().any(|(known, ..)| known == name)) {
         bail!("there is no stage `{unknown}`; `cargo xtask test --list` names them");
     }
+    let chosen = |name: &str| only.is_empty() || only.iter().any(|chosen| chosen == name);
     let mut stages = Stages::begin();
     stages.stage("doctor", || doctor::require(doctor::For::Test))?;
+    let mut builds = Builds::default();
+    stages.stage("builds", || start_builds(&chosen, &mut builds))?;
     let mut failed = Vec::new();
-    for (name, _, run) in STAGES {
-        if (only.is_empty() || only.iter().any(|chosen| chosen == name))
-            && let Err(error) = stages.stage(name, || telling(name, *run))
-        {
-            // Its whole text comes once, below the times.
+    for (name, _, run) in STAGES.iter().filter(|(name, ..)| chosen(name)) {
+        if let Err(error) = stages.stage(name, || run_stage(name, *run, &mut builds)) {
+            // The whole text is printed once, below the times.
             eprintln!("{}", format!("{error:#}").lines().next().unwrap_or_default());
             failed.push(format!("failed: {name}: {error:#}"));
         }
@@ -53,12 +54,29 @@ pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
     if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("\n")) }
 }
 
-/// Runs a stage, and names at its end what it skipped.
-fn telling(stage: &str, run: Run) -> anyhow::Result<()> {
+/// Starts in the background what the chosen stages need and what takes minutes to build.
+fn start_builds(chosen: &dyn Fn(&str) -> bool, builds: &mut Builds) -> anyhow::Result<()> {
+    if chosen("rust")
+        && doctor::builds_go()
+        && let Some(build) = build_kubectl()
+    {
+        builds.start(KUBECTL, &build)?;
+    }
+    if chosen("lab") {
+        lab::start_build(builds)?;
+    }
+    if chosen("released") {
+        released::start_build(builds)?;
+    }
+    Ok(())
+}
+
+/// Runs a stage, and then prints the tests that it skipped.
+fn run_stage(stage: &str, run: Run, builds: &mut Builds) -> anyhow::Result<()> {
     let skipped = Skipped::none(&root().join("target/skipped"), stage)?;
-    let done = run(&skipped);
-    let told = skipped.tell(doctor::is_ci());
-    done.and(told)
+    let done = run(&skipped, builds);
+    let reported = skipped.print(doctor::is_ci());
+    done.and(reported)
 }
 
 fn format() -> anyhow::Result<()> {
@@ -66,7 +84,7 @@ fn format() -> anyhow::Result<()> {
 }
 
 fn lint() -> anyhow::Result<()> {
-    // All that is for this machine at once: apart, what they share is checked again for each one's features.
+    // All host packages in one call: in separate calls, feature resolution differs and shared dependencies are checked twice.
     clippy(&["--workspace", "--exclude", "kubeonkube-frontend", "--all-targets"])?;
     let wasm = ["--target", "wasm32-unknown-unknown", "--profile", "wasm-dev"];
     clippy(&[&["--package", "kubeonkube-frontend"], &wasm[..]].concat())
@@ -80,49 +98,59 @@ fn build_site() -> anyhow::Result<()> {
     site::build(site::Kind::Dev).map(drop)
 }
 
-fn rust(skipped: &Skipped) -> anyhow::Result<()> {
+fn rust(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result<()> {
+    // Compile while kubectl may still be building.
+    check(command("cargo").args(["test", "--no-run"]))?;
+    builds.wait(KUBECTL)?;
     let mut tests = command("cargo");
     tests.args(["test", "--no-fail-fast"]).env("KUBEONKUBE_TEST_ANSIBLE", ansible()?);
-    if let Some(kubectl) = kubectl()? {
+    if let Some(kubectl) = kubectl() {
         tests.env("KUBEONKUBE_TEST_KUBECTL", kubectl);
     }
-    // Needs a package index, which not everybody who tests can reach at all times.
+    // These tests need a package index, which a contributor may not be able to reach.
     if doctor::is_ci() {
         tests.env("KUBEONKUBE_TEST_INSTALL", "1");
     }
-    check(skipped.heard(&mut tests))?;
+    check(skipped.reported_by(&mut tests))?;
     check(command("cargo").args(["test", "--package", "xtask"]))
 }
 
-/// Builds the program as `cargo test` does, which is done already after the stage `rust`. Asking for examples, of which there are
-/// none, lets the features count that only tests need (tokio's `test-util`): else tokio and forty crates on it compile twice.
+/// Builds the program as `cargo test` does, so that after the stage `rust` nothing is compiled again. `--examples` (there are
+/// none) makes cargo count the features that only tests need, such as tokio's `test-util`. Without it, tokio and forty crates
+/// that depend on it would compile twice.
 pub(crate) fn build_program(features: &str) -> anyhow::Result<PathBuf> {
     check(command("cargo").args(["build", "--bins", "--examples", "--features", features]))?;
     Ok(root().join("target/debug/kubeonkube"))
 }
 
-/// kubectl reads its version from what the linker sets, and refuses to compare versions without it.
+/// kubectl takes its version from linker flags. Without them it refuses to compare its version with the server's.
 const KUBECTL_LINK: &str = "-s -w -X k8s.io/component-base/version.gitVersion=v1.34.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=34";
 
-/// Stock kubectl of the version the API is measured against, built from its Go module and kept in `target/tools`; else
-/// whatever kubectl is on the PATH.
-fn kubectl() -> anyhow::Result<Option<String>> {
-    let built = root().join("target/tools/kubectl-1.34.4");
-    if !built.exists() && doctor::builds_go() {
-        let module = root().join("end2end/kubectl");
-        check(
-            command("go")
-                .current_dir(module)
-                .env("CGO_ENABLED", "0")
-                .args(["build", "-trimpath", "-ldflags", KUBECTL_LINK, "-o"])
-                .arg(&built)
-                .arg("."),
-        )?;
-    }
+/// Name of the background build.
+const KUBECTL: &str = "kubectl";
+/// Stock kubectl, of the version that the embedded API is compared with.
+const BUILT_KUBECTL: &str = "target/tools/kubectl-1.34.4";
+
+/// Builds kubectl from its Go module; nothing if it is already built.
+fn build_kubectl() -> Option<Command> {
+    let built = root().join(BUILT_KUBECTL);
+    let mut build = command("go");
+    build
+        .current_dir(root().join("end2end/kubectl"))
+        .env("CGO_ENABLED", "0")
+        .args(["build", "-trimpath", "-ldflags", KUBECTL_LINK, "-o"])
+        .arg(&built)
+        .arg(".");
+    (!built.exists()).then_some(build)
+}
+
+/// The kubectl that the tests use: the one built here, otherwise any kubectl on the PATH.
+fn kubectl() -> Option<String> {
+    let built = root().join(BUILT_KUBECTL);
     if built.exists() {
-        return Ok(Some(built.to_string_lossy().into_owned()));
+        return Some(built.to_string_lossy().into_owned());
     }
-    Ok(output(command("sh").args(["-c", "command -v kubectl"])).map(|path| path.trim().to_owned()))
+    output(command("sh").args(["-c", "command -v kubectl"])).map(|path| path.trim().to_owned())
 }
 
 fn runner(skipped: &Skipped) -> anyhow::Result<()> {
@@ -130,7 +158,7 @@ fn runner(skipped: &Skipped) -> anyhow::Result<()> {
     tests
         .args(["-m", "unittest", "discover", "-s", "deploy/runner/tests", "-t", "deploy/runner/tests"])
         .env("KUBEONKUBE_TEST_ANSIBLE", ansible()?);
-    check(skipped.heard(&mut tests))
+    check(skipped.reported_by(&mut tests))
 }
 
 fn browser(skipped: &Skipped) -> anyhow::Result<()> {

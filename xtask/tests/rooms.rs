@@ -1,8 +1,8 @@
-//! The arrows between the rooms go one way (ARCHITECTURE.md). Read from cargo's own metadata, so no import can hide.
+//! The dependencies between our crates point one way (ARCHITECTURE.md). The test reads them from cargo's metadata.
 
 use std::{collections::BTreeMap, process::Command};
 
-/// Who may know whom, among our own crates; development dependencies (tests) are left out.
+/// For each of our crates, the ones that it may depend on. Development dependencies (tests) don't count.
 const ARROWS: &[(&str, &[&str])] = &[
     ("kubeonkube-api", &[]),
     ("kubeonkube-app", &["kubeonkube-api"]),
@@ -29,7 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// Crates that must not reach the browser, by the room that would carry them there.
+/// Crates that must not become part of the wasm.
 const NOT_IN_WASM: &[&str] = &["kube", "k8s-openapi", "schemars", "serde-saphyr", "regex", "chrono", "jiff", "tokio"];
 
 fn metadata() -> serde_json::Value {
@@ -62,21 +62,21 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
 }
 
 #[test]
-fn rooms_know_only_whom_they_may() {
+fn crates_depend_only_on_those_they_may() {
     let dependencies = dependencies();
     for (room, known) in &dependencies {
         let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| name == room) else {
-            panic!("{room} is a new room: give it its arrows here and in ARCHITECTURE.md");
+            panic!("{room} is a new crate: add what it may depend on here and in ARCHITECTURE.md");
         };
         for other in known.iter().filter(|name| dependencies.contains_key(*name)) {
-            assert!(allowed.contains(&other.as_str()), "{room} must not know {other}");
+            assert!(allowed.contains(&other.as_str()), "{room} must not depend on {other}");
         }
     }
-    assert_eq!(dependencies.len(), ARROWS.len(), "a room is gone: take its arrows away");
+    assert_eq!(dependencies.len(), ARROWS.len(), "a crate was removed: remove it from ARROWS");
 }
 
 #[test]
-fn the_browser_carries_no_server_code() {
+fn the_wasm_contains_no_server_crates() {
     let dependencies = dependencies();
     for room in ["kubeonkube-api", "kubeonkube-app", "kubeonkube-frontend"] {
         for heavy in NOT_IN_WASM {

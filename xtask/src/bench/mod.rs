@@ -1,4 +1,4 @@
-//! Benchmarks: each prints its figures with what they were measured on. Results are kept in `docs/benchmarks.md`.
+//! Benchmarks. Each prints its figures and the machine they were measured on. `docs/benchmarks.md` keeps the results.
 
 mod size;
 
@@ -13,7 +13,7 @@ use crate::{
 
 /// The benchmarks, each with what it measures.
 const BENCHES: &[(&str, &str)] = &[
-    ("size", "the first load of a page, and its ten largest contributors"),
+    ("size", "the first load of each page, and the ten largest crates in it"),
     ("pages", "time to first byte of /clusters with 1,000 clusters"),
     ("status", "from a change in the API to a tab that shows it, with 1,000 clusters"),
     ("turns", "from an operation's turn to its Job: 1,000 operations on 1,000 clusters"),
@@ -30,7 +30,7 @@ pub(crate) fn bench(only: &[String]) -> anyhow::Result<()> {
     }
     let chosen: Vec<_> =
         BENCHES.iter().filter(|(name, _)| only.is_empty() || only.iter().any(|chosen| chosen == name)).collect();
-    // The programs that are measured carry the site of a release.
+    // The measured programs embed the site of a release.
     if chosen.iter().any(|(name, _)| *name != "size") {
         site::build(site::Kind::Release)?;
     }
@@ -50,7 +50,7 @@ pub(crate) fn bench(only: &[String]) -> anyhow::Result<()> {
                 name,
             ])),
         };
-        // The others are measured all the same.
+        // Go on with the other benchmarks.
         if let Err(error) = done {
             println!("{error:#}");
             failed.push(*name);

@@ -1,4 +1,4 @@
-//! What the first load weighs, and what the wasm is made of.
+//! The size of each page's first load, and the crates that contribute most to the wasm.
 
 use std::{collections::BTreeMap, fs};
 
@@ -6,13 +6,13 @@ use wasmparser::{Name, NameSectionReader, Parser, Payload};
 
 use crate::{clean_command::root, site};
 
-/// The first load of a page may weigh this much: its HTML, CSS, script and wasm, all Brotli.
+/// Limit of a page's first load: HTML, CSS, script and wasm, all after Brotli.
 const GATE_KB: f64 = 350.0;
 
-/// What the HTML of a large page weighs (a run with 200 lines of log).
+/// Size of a large page's HTML (a run with 200 lines of log).
 const HTML_KB: f64 = 8.0;
 
-/// Builds the release site and prints what each page loads first and the ten crates that contribute most to the wasm.
+/// Builds the release site. Prints the first load of each page and the ten crates that contribute most to the wasm.
 pub(super) fn run() -> anyhow::Result<()> {
     let built = site::build(site::Kind::Release)?;
     println!("files, Brotli 11:");
@@ -30,7 +30,10 @@ pub(super) fn run() -> anyhow::Result<()> {
     gate
 }
 
-/// Prints what each page of a release loads first, and refuses what is over the gate.
+/// Prints the first load of each page of a release.
+///
+/// # Errors
+/// If a page is larger than the limit.
 pub(crate) fn first_loads(built: &site::Built) -> anyhow::Result<()> {
     println!("\nfirst load of each page, with {HTML_KB} KB of HTML (gate {GATE_KB} KB):");
     let mut largest = 0.0_f64;
@@ -40,7 +43,7 @@ pub(crate) fn first_loads(built: &site::Built) -> anyhow::Result<()> {
         largest = largest.max(kb);
         println!("  {page:<48} {kb:>7.1} KB");
     }
-    println!("\nwith the piece that is open there, or that has to live; it comes when the page is alive:");
+    println!("\nwith a piece that is loaded after hydration:");
     for piece in pieces {
         let page = piece.split('_').next().unwrap_or(piece);
         let kb = built.first_load_kb(page) + built.file_kb(piece) + HTML_KB;
@@ -90,7 +93,7 @@ fn contributors(wasm: &[u8]) -> anyhow::Result<Vec<(String, usize)>> {
     Ok(sizes)
 }
 
-/// The crate that a mangled function belongs to: of `<A as B>::f` the crate of `A`.
+/// The crate that a mangled function belongs to: for `<A as B>::f` the crate of `A`.
 fn krate(mangled: &str) -> String {
     let name = format!("{:#}", rustc_demangle::demangle(mangled));
     let path = name.trim_start_matches(['<', '&', '*', '(', '[']).trim_start_matches("dyn ").trim_start_matches("mut ");

@@ -1,7 +1,7 @@
 //! One style sheet: Tailwind's preflight, our own layers of `style/*.css` in name order, then the utilities that the views use.
 //!
-//! encre-css gives nothing, without an error, for a class it doesn't know. So every class that stands in a view must come
-//! from somewhere: a utility that yields CSS, or a selector of `style/`; else the build stops and names it.
+//! encre-css generates nothing for a class it doesn't know, and reports no error. So the build checks each class that a view
+//! uses: it must be a utility that yields CSS or have a selector in `style/`. Otherwise the build stops and names the class.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -10,7 +10,7 @@ use encre_css::{Config, Scanner};
 
 use crate::clean_command::root;
 
-/// Colours of `style/` that utilities may name: `text-muted`, `bg-surface-2`, `border-line`.
+/// Colours of `style/` that utilities may use: `text-muted`, `bg-surface-2`, `border-line`.
 const COLOURS: &[&str] = &[
     "bg",
     "surface",
@@ -60,7 +60,7 @@ fn config() -> Config {
     config
 }
 
-/// All files of one kind below a folder, in the order of their names.
+/// The contents of all files with this extension below a folder, ordered by path.
 fn sources(folder: &Path, extension: &str) -> anyhow::Result<Vec<String>> {
     let mut paths = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -78,7 +78,7 @@ fn sources(folder: &Path, extension: &str) -> anyhow::Result<Vec<String>> {
     paths.iter().map(|path| Ok(fs::read_to_string(path)?)).collect()
 }
 
-/// The classes that a Rust source gives to elements: the words of string literals after `class=` (up to the end of the
+/// The classes that a Rust source gives to elements: the words of string literals after `class=` (to the end of the
 /// attribute's expression, so `match` arms count) and the names in `class:name=`.
 fn classes(source: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -130,13 +130,13 @@ fn attribute_literals(text: &str) -> Vec<&str> {
     literals
 }
 
-/// Whether our own CSS has a selector for the class.
+/// Whether our CSS has a selector for the class.
 fn selects(css: &str, class: &str) -> bool {
     css.match_indices(&format!(".{class}"))
         .any(|(at, found)| !css[at + found.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_'))
 }
 
-/// Comments and needless white space out; strings stay as they are.
+/// Removes comments and unneeded white space; strings stay unchanged.
 fn minify(css: &str) -> String {
     let mut out = String::with_capacity(css.len());
     let mut chars = css.chars().peekable();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_is_no_prefix_of_another() {
+    fn a_longer_class_name_does_not_count_as_its_prefix() {
         assert!(selects(".btn-primary{} .btn:hover{}", "btn"));
         assert!(!selects(".btn-primary{}", "btn"));
     }

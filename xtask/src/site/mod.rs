@@ -5,56 +5,64 @@ mod css;
 mod split;
 mod wasm;
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::Context;
 use sha2::{Digest, Sha256};
 
 use crate::clean_command::root;
 
-/// How the site is built.
+/// The variant of the site.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Quick to build.
     Dev,
-    /// Small, with Brotli and gzip beside each file.
+    /// Optimized for size and cut into pages, with a Brotli and a gzip copy of each file.
     Release,
 }
 
-/// What was written.
+/// A finished site.
 pub(crate) struct Built {
-    /// Path under `/` and its size in bytes after Brotli (as it is, in a dev build).
+    /// Size of each file in bytes, by its path under `/`: after Brotli in a release, uncompressed in a dev build.
     pub(crate) sizes: BTreeMap<String, usize>,
-    /// The file that a page has for itself.
+    /// Path of the file with the code of a page or piece, by its name.
     pub(crate) pages: BTreeMap<String, String>,
 }
 
 impl Built {
-    /// What the page loads first, in KB (1,000 bytes), without its HTML. Its pieces come after that.
+    /// What the browser loads before the page is hydrated, in KB (1,000 bytes), without the HTML and without lazy-loaded pieces.
     pub(crate) fn first_load_kb(&self, page: &str) -> f64 {
         let loads = |path: &str| path.starts_with("/assets/") && self.pages.values().all(|file| file != path);
         let all = self.sizes.iter().filter(|(path, _)| loads(path)).map(|(_, size)| *size).sum::<usize>();
         all as f64 / 1000.0 + self.file_kb(page)
     }
 
-    /// The file that a page or piece has for itself, in KB.
+    /// Size of the file with the code of a page or piece, in KB.
     pub(crate) fn file_kb(&self, page: &str) -> f64 {
         self.sizes[&self.pages[page]] as f64 / 1000.0
     }
 
-    /// The pages, and the pieces that come when they are needed, on a page that is alive without them.
+    /// The names of the pages, and of the pieces that a hydrated page loads when it needs them.
     pub(crate) fn pages_and_pieces(&self) -> (Vec<&str>, Vec<&str>) {
         self.pages.keys().map(String::as_str).partition(|name| !name.ends_with(split::PIECE))
     }
 }
 
-/// Where the site is written; the server embeds this folder.
+/// Where the site is written. A release of the server embeds this folder.
 pub(crate) fn folder() -> PathBuf {
     root().join("target/site")
 }
 
-/// Builds the site. The manifest is written last and stale files are deleted after it: a server that reads the folder
-/// meanwhile sees either the old site or the new one.
+/// Compiles the wasm of a release and nothing else. Linking it takes minutes on one processor.
+pub(crate) fn compile_release() -> Command {
+    wasm::compile(Kind::Release)
+}
+
+/// Builds the site. The manifest is written last, and stale files are deleted after that: a server that reads the folder
+/// during a build sees either the old site or the new one.
 pub(crate) fn build(kind: Kind) -> anyhow::Result<Built> {
     let bundle = wasm::build(kind)?;
     let css = css::build()?;
@@ -120,7 +128,7 @@ fn remove_others(folder: &std::path::Path, keep: &[PathBuf]) -> anyhow::Result<(
     Ok(())
 }
 
-/// The first 64 bits of the SHA-256, enough to tell builds apart.
+/// The first 64 bits of the SHA-256 in hex. They make file names unique, nothing more.
 fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,8 +1,9 @@
-//! Cuts the wasm of a release at its pages (docs/adr/0009): what one page alone needs becomes a part, what several need a
-//! part that they share, and the rest stays in the main file. A page's file holds all parts that it needs beside the main
-//! file: one request instead of dozens, and compressed together.
+//! Splits the wasm of a release by page (docs/adr/0009). Code that only one page needs becomes a part. Code that several pages
+//! need becomes a part they share. The rest stays in the main file. One file per page holds all parts that the page needs in
+//! addition to the main file: the browser makes one request instead of dozens, and the parts compress better together.
 //!
-//! The splitter brings a script that loads each part by itself. Ours (`loader.js`) takes its place, inside of wasm-bindgen's.
+//! The splitter generates a script that loads each part by itself. We replace it by our own (`loader.js`), inside the script
+//! of wasm-bindgen.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,20 +19,20 @@ use wasmparser::{CustomSectionReader, Parser};
 
 use super::hash;
 
-/// How the splitter's script is called between the two tools.
+/// The name of the splitter's script, in the imports that it generates.
 const SCRIPT: &str = "./chunks.js";
 
-/// What stays of it ends where this begins.
+/// We keep the splitter's script up to this function.
 const RUNTIME: &str = "function wrapAsyncCb";
 
 const LOADER: &str = include_str!("loader.js");
 
 pub(super) struct Split {
-    /// The main file, still to be bound.
+    /// The main file, before wasm-bindgen.
     pub(super) main: PathBuf,
-    /// The file of each page, by the name that the page has in `app/src/chunks.rs`.
+    /// The file of each page, by the page's split point name in the app.
     pub(super) pages: BTreeMap<String, PageFile>,
-    /// The part of the splitter's script that hands out what the main file shares.
+    /// The part of the splitter's script that exports what the main file shares with the parts.
     shared: String,
 }
 
@@ -44,7 +45,7 @@ pub(super) struct PageFile {
     needed: BTreeSet<u32>,
 }
 
-/// Cuts `input`, which was linked with its relocations, into files below `out`.
+/// Splits `input`, which must be linked with its relocations, into files below `out`.
 pub(super) fn split(input: &Path, out: &Path) -> anyhow::Result<Split> {
     let (main, bytes) = (out.join("main.wasm"), fs::read(input)?);
     let mut options = Options::new(&bytes);
@@ -60,7 +61,7 @@ pub(super) fn split(input: &Path, out: &Path) -> anyhow::Result<Split> {
     let mut needs = BTreeMap::new();
     for (page, stems) in cut.prefetch_map {
         let needed: Option<BTreeSet<u32>> = stems.iter().map(|stem| numbers.get(stem).copied()).collect();
-        needs.insert(page, needed.context("a page needs a part that there is not")?);
+        needs.insert(page, needed.context("a page needs a part that does not exist")?);
     }
     let pages = needs.iter().map(|(page, needed)| {
         let brought = if page.ends_with(PIECE) { without_parents(page, &needs) } else { with_parents(page, &needs) };
@@ -70,21 +71,21 @@ pub(super) fn split(input: &Path, out: &Path) -> anyhow::Result<Split> {
     });
     let pages = pages.collect::<anyhow::Result<_>>()?;
     let script = fs::read_to_string(out.join(SCRIPT))?;
-    let shared = script.split_once(RUNTIME).context("the splitter's script is not as it is known here")?.0;
+    let shared = script.split_once(RUNTIME).context("unexpected script of the splitter")?.0;
     let shared = shared.lines().filter(|line| !line.starts_with("import ")).collect::<Vec<_>>().join("\n");
-    ensure!(shared.contains("function getSharedImports()"), "the splitter's script does not hand out what is shared");
+    ensure!(shared.contains("function getSharedImports()"), "the splitter's script exports no shared imports");
     Ok(Split { main, pages, shared })
 }
 
-/// How the name of a chunk ends that comes on a page that is alive without it (app/src/piece.rs).
+/// Suffix of the names of pieces: chunks that a hydrated page loads later.
 pub(super) const PIECE: &str = "_piece";
 
-/// What is on screen together with a page: `cluster_nodes` lies within `cluster`.
+/// The parts of a page and of the pages around it: `cluster_nodes` lies within `cluster`.
 fn with_parents(page: &str, needs: &BTreeMap<String, BTreeSet<u32>>) -> BTreeSet<u32> {
     &parents(page, needs) | &needs[page]
 }
 
-/// What a piece needs beside the page that it is on: `run_hosts_piece` is on `run`.
+/// The parts of a piece without those of its page: `run_hosts_piece` is on `run`.
 fn without_parents(piece: &str, needs: &BTreeMap<String, BTreeSet<u32>>) -> BTreeSet<u32> {
     &needs[piece] - &parents(piece, needs)
 }
@@ -93,7 +94,8 @@ fn parents(page: &str, needs: &BTreeMap<String, BTreeSet<u32>>) -> BTreeSet<u32>
     page.match_indices('_').filter_map(|(at, _)| needs.get(&page[..at])).flatten().copied().collect()
 }
 
-/// The number of parts, number and length of each in 32 bits, then the parts.
+/// The format of a page's file: the number of parts, then number and length of each part (all 32 bits, little endian), then the
+/// parts.
 fn page_file(parts: &[Vec<u8>], numbers: &BTreeSet<u32>) -> anyhow::Result<Vec<u8>> {
     let mut file = u32::try_from(numbers.len())?.to_le_bytes().to_vec();
     for number in numbers {
@@ -105,7 +107,7 @@ fn page_file(parts: &[Vec<u8>], numbers: &BTreeSet<u32>) -> anyhow::Result<Vec<u
 }
 
 impl Split {
-    /// The script of wasm-bindgen with the loader in it.
+    /// Inserts the loader into the script of wasm-bindgen.
     pub(super) fn weave(&self, script: &str) -> anyhow::Result<String> {
         let from = format!("from \"{SCRIPT}\"");
         let mut loader = format!("{}\n{LOADER}const pages = {{\n", self.shared);
@@ -114,7 +116,7 @@ impl Split {
             writeln!(loader, "__wasm_split_load_{page}: page(\"/{path}\", {needed:?}),")?;
         }
         loader.push_str("};\n");
-        // One import for each function of the loader, all of the same module.
+        // wasm-bindgen writes one import for each function of the loader, all from the same module.
         let mut woven = String::with_capacity(script.len() + loader.len());
         let mut imports = 0;
         for line in script.lines() {
@@ -123,7 +125,7 @@ impl Split {
                 continue;
             }
             let name = line.strip_prefix("import * as ").and_then(|rest| rest.split(' ').next());
-            let name = name.context("wasm-bindgen imports the loader of the parts in a way that is not known here")?;
+            let name = name.context("unexpected import of the loader in wasm-bindgen's script")?;
             if imports == 0 {
                 woven.push_str(&loader);
             }
@@ -135,8 +137,8 @@ impl Split {
     }
 }
 
-/// Every number as short as it can be (where there are relocations the linker leaves five bytes for each), without the
-/// sections that only tools read.
+/// Writes a module again in its shortest form: numbers in as few bytes as possible (with relocations, the linker pads each to
+/// five bytes), and no custom sections, which only tools read.
 struct Compact;
 
 impl Reencode for Compact {
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loader_becomes_a_part_of_the_script() {
+    fn the_loader_is_inserted_into_the_script() {
         let import = |n| format!("import * as import{n} from \"./chunks.js\"\n");
         let woven = one_page().weave(&format!("{}{}const imports = {{}};\n", import(1), import(2))).unwrap();
         assert!(!woven.contains("import *"), "{woven}");
@@ -182,12 +184,12 @@ mod tests {
     }
 
     #[test]
-    fn a_script_that_does_not_ask_for_the_loader_stops_the_build() {
+    fn a_script_without_loader_imports_stops_the_build() {
         assert!(one_page().weave("const imports = {};").is_err());
     }
 
     #[test]
-    fn a_page_brings_what_is_around_it() {
+    fn a_page_includes_the_parts_of_the_pages_around_it() {
         let needs = BTreeMap::from([
             ("cluster".to_owned(), [1, 2].into()),
             ("cluster_nodes".to_owned(), [2, 3].into()),

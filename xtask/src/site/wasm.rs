@@ -1,40 +1,50 @@
 //! The wasm half of the app: cargo, the splitter for a release, and wasm-bindgen, both as libraries.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use anyhow::Context;
 use wasm_bindgen_cli_support::Bindgen;
 
-use super::{
-    Kind,
-    split::{PageFile, split},
-};
+use super::Kind;
+use super::split::{PageFile, split};
 use crate::clean_command::{check, command, root};
 
 pub(super) struct Bundle {
     pub(super) js: Vec<u8>,
     pub(super) wasm: Vec<u8>,
-    /// The file of each page beside the main file; none in a dev build.
+    /// One file per page in addition to the main file; empty in a dev build.
     pub(super) pages: BTreeMap<String, PageFile>,
-    /// JavaScript that crates bring along, by its path beside the main script.
+    /// JavaScript from our dependencies, by its path relative to the main script.
     pub(super) snippets: Vec<(String, Vec<u8>)>,
 }
 
-pub(super) fn build(kind: Kind) -> anyhow::Result<Bundle> {
-    let profile = match kind {
+fn profile(kind: Kind) -> &'static str {
+    match kind {
         Kind::Dev => "wasm-dev",
         Kind::Release => "wasm-release",
-    };
+    }
+}
+
+/// The compilation alone, without splitting and binding.
+pub(super) fn compile(kind: Kind) -> Command {
     let mut cargo = command("cargo");
     cargo.args(["rustc", "--package", "kubeonkube-frontend", "--lib"]);
-    cargo.args(["--target", "wasm32-unknown-unknown", "--profile", profile]);
+    cargo.args(["--target", "wasm32-unknown-unknown", "--profile", profile(kind)]);
     if kind == Kind::Release {
-        // The relocations say where a part can be cut out.
+        // The splitter needs the relocations to find what it can move to a part.
         cargo.args(["--features", "split", "--", "-Clink-arg=--emit-relocs"]);
     }
-    check(&mut cargo)?;
+    cargo
+}
+
+pub(super) fn build(kind: Kind) -> anyhow::Result<Bundle> {
+    let profile = profile(kind);
+    check(&mut compile(kind))?;
     let input = root().join("target/wasm32-unknown-unknown").join(profile).join("kubeonkube_frontend.wasm");
-    // A folder of its own: two builds at the same time must not clear away each other's files.
+    // One folder per process: two builds at the same time must not delete each other's files.
     let out = root().join("target/bindgen").join(format!("{profile}-{}", std::process::id()));
     fs::create_dir_all(&out)?;
     let split = match kind {
