@@ -9,10 +9,8 @@ use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
 };
-use standalone::{
-    Api, Options,
-    runner::{self, Ansible, LocalLogs, RunnerOptions},
-};
+use runner::{Ansible, LocalLogs, RunnerOptions};
+use standalone::{Api, Options};
 use tokio_util::sync::CancellationToken;
 
 use crate::{

@@ -12,7 +12,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("kubeonkube-controller", &["kubeonkube-api", "kubeonkube-crd", "kubeonkube-inventory"]),
     ("kubeonkube-console", &["kubeonkube-api", "kubeonkube-crd", "kubeonkube-inventory"]),
     ("kubeonkube-runlog", &["kubeonkube-api", "kubeonkube-crd"]),
-    ("kubeonkube-standalone", &["kubeonkube-crd"]),
+    ("kubeonkube-standalone", &[]),
+    // It serves the logs of the embedded API's pods, and names pods as that API does.
+    ("kubeonkube-runner", &["kubeonkube-standalone"]),
     (
         "kubeonkube",
         &[
@@ -22,6 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "kubeonkube-controller",
             "kubeonkube-crd",
             "kubeonkube-runlog",
+            "kubeonkube-runner",
             "kubeonkube-standalone",
         ],
     ),

@@ -1,4 +1,4 @@
-//! A Kubernetes-shaped API inside the process, and the local runner of its Jobs.
+//! A Kubernetes-shaped API inside the process. Its Jobs are run by the crate `kubeonkube-runner`.
 //!
 //! [`Api`] keeps objects in one SQLite file and answers like an apiserver does, to a [`kube::Client`] in the same
 //! process and to kubectl over HTTPS. It serves what this product and kubectl need; the rest gets 404, 405 or 415 and a
@@ -19,12 +19,12 @@ mod object;
 mod patch;
 mod pod_log;
 mod port;
-pub mod runner;
 mod schema;
 mod selector;
 mod store;
 mod verbs;
 
+pub use admission::names::SUFFIX_LETTERS;
 pub use api::{Api, ApiService, OpenError, Options};
 pub use identity::{IdentityError, TlsIdentity};
 pub use kind::CustomError;

@@ -20,8 +20,8 @@ use kube::{
     Api,
     api::{Patch, PatchParams},
 };
+use runner::{Ansible, LocalLogs, RunnerOptions};
 use serde_json::{Value, json};
-use standalone::runner::{self, Ansible, LocalLogs, RunnerOptions};
 use tempfile::TempDir;
 use tokio::{
     net::TcpListener,

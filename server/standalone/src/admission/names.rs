@@ -3,8 +3,8 @@
 /// A generated name is a prefix of this many bytes at most, suffix included.
 pub(crate) const LONGEST_GENERATED: usize = 63;
 
-/// What a server ends generated names with: letters and digits that form no words and are not mistaken for each other.
-pub(crate) const GENERATED: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+/// The characters of the random suffix of a generated name: they form no words and are not mistaken for each other.
+pub const SUFFIX_LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const SUBDOMAIN: &str = r"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";

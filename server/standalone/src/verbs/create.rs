@@ -163,7 +163,7 @@ fn prepared(
 fn generated_name(prefix: &str) -> String {
     let mut rng = rand::rng();
     let suffix: String =
-        (0..5).map(|_| char::from(names::GENERATED[rng.random_range(0..names::GENERATED.len())])).collect();
+        (0..5).map(|_| char::from(names::SUFFIX_LETTERS[rng.random_range(0..names::SUFFIX_LETTERS.len())])).collect();
     let room = names::LONGEST_GENERATED - suffix.len();
     let cut = prefix.char_indices().nth(room).map_or(prefix.len(), |(at, _)| at);
     format!("{}{suffix}", &prefix[..cut])

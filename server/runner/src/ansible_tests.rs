@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::runner::run_dir::{Cause, Exit, RunDir, Start};
+use crate::run_dir::{Cause, Exit, RunDir, Start};
 
 /// Python 3.11 whose virtual environments hold a copy of itself. `breaks` is what it can't do.
 fn python(folder: &Path, breaks: &str) -> PathBuf {

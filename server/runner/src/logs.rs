@@ -12,7 +12,7 @@ use futures::stream;
 use super::process::is_plain;
 use super::records::{Filter, SHORTEST, after_last_newlines};
 use super::run_dir::RunDir;
-use crate::pod_log::{LogQuery, LogRefusal, LogSource, LogStream, PodLogs};
+use standalone::{LogQuery, LogRefusal, LogSource, LogStream, PodLogs};
 
 /// How soon a follower sees what was written. Looking costs one system call, and only while somebody follows a run that goes on.
 const LOOK: Duration = Duration::from_millis(25);

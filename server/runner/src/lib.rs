@@ -55,7 +55,7 @@ pub enum RunnerError {
 }
 
 /// Runs Jobs until `shutdown`; then it returns at once and leaves the runs going: the next start finds them. Only one may work on a
-/// data directory at a time (take [`crate::lock`] first).
+/// data directory at a time (take [`standalone::lock`] first).
 pub async fn run(client: kube::Client, options: RunnerOptions, shutdown: CancellationToken) -> Result<(), RunnerError> {
     let options = RunnerOptions { data_dir: absolute(options.data_dir)?, shim: absolute(options.shim)?, ..options };
     let runs = run_dir::RunDir::at(run_dir::all(&options.data_dir));

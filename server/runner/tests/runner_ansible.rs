@@ -6,7 +6,7 @@ mod skipped;
 
 use std::process::Command;
 
-use kubeonkube_standalone::runner::Ansible;
+use kubeonkube_runner::Ansible;
 
 #[tokio::test]
 async fn ansible_is_installed_once_for_all_who_wait_and_found_again_later() {

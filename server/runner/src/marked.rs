@@ -128,7 +128,8 @@ mod tests {
     fn processes_of_many_threads_are_found_by_their_mark_and_killed() {
         each_is_killed(|| {
             let mut this = Command::new(std::env::current_exe().unwrap());
-            this.args(["--exact", "runner::marked::tests::child_loads_itself_again"]);
+            let (_crate, module) = module_path!().split_once("::").unwrap();
+            this.args(["--exact", &format!("{module}::child_loads_itself_again")]);
             this
         });
     }

@@ -11,10 +11,10 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use standalone::SUFFIX_LETTERS;
 
 use super::pod_status::{is_terminal, phase, seconds};
 use super::reports::Report;
-use crate::admission::names::GENERATED;
 
 /// Holds a pod until its end was counted.
 pub(crate) const TRACKING: &str = "batch.kubernetes.io/job-tracking";
@@ -294,7 +294,7 @@ fn pod_of(job: &Job, attempt: usize) -> Pod {
 /// Five characters as the API itself chooses them.
 fn suffix(uid: &str, attempt: usize) -> String {
     let digest = Sha256::digest(format!("{uid}/{attempt}"));
-    digest.iter().take(5).map(|byte| char::from(GENERATED[usize::from(*byte) % GENERATED.len()])).collect()
+    digest.iter().take(5).map(|byte| char::from(SUFFIX_LETTERS[usize::from(*byte) % SUFFIX_LETTERS.len()])).collect()
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Event, Pod, Secret};
 use kube::api::{Api, DeleteParams, ListParams, LogParams, Patch, PatchParams, PostParams};
 use kube::{Client, ResourceExt};
-use kubeonkube_standalone::runner::{self, Ansible, LocalLogs, RunnerOptions, shim};
-use kubeonkube_standalone::{self as standalone, Options};
+use kubeonkube_runner::{self as runner, Ansible, LocalLogs, RunnerOptions, shim};
 use serde_json::{Value, json};
+use standalone::Options;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
