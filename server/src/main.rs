@@ -38,7 +38,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             println!("Copied to {}. It holds keys and tokens: keep it safe.", file.display());
             Ok(ExitCode::SUCCESS)
         }
-        Some(Command::RunJob { dir }) => Ok(runner::shim::run_job(&dir)),
+        Some(Command::RunJob { dir }) => Ok(runner::run_job(&dir)),
     }
 }
 

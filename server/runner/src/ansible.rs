@@ -1,7 +1,7 @@
-//! The ansible-core that local runs use: a virtual environment in the data directory, made when the first run needs it.
+//! The ansible-core that runs use: a Python virtual environment in the data directory, installed when the first run needs it.
 //!
-//! Every installation has a folder of its own, and a run keeps the one it began with: a newer program brings another version,
-//! or the system another Python, while runs that the last server began are still going.
+//! Each installation has its own folder, and a run keeps the installation that it started with. A restarted server may need another
+//! version (an update of kubeonkube, or of the system's Python) while runs of the previous server still use the old one.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,56 +12,57 @@ use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 use tokio::sync::{Mutex, watch};
 
-use super::run_dir::{self, write_durably};
+use crate::run_dir::{self, write_durably};
 
-/// The newest ansible-core that each Python can run; the first one that fits is taken. The runner image has the same.
+/// The oldest Python that each ansible-core runs on. The first one that fits is installed. The runner image has the first one too.
 const VERSIONS: [((u32, u32), &str); 3] = [((3, 11), "2.18.19"), ((3, 10), "2.17.14"), ((3, 9), "2.15.13")];
-/// Of the names of installations below `<data>/ansible`.
+/// Start of the names of installations below `<data>/ansible`.
 const PREFIX: &str = "venv-";
-/// Names an existing installation: the folder that holds `ansible-playbook`.
+/// The environment variable with the folder of an existing `ansible-playbook`.
 const VARIABLE: &str = "KUBEONKUBE_ANSIBLE";
 
-/// Why there is no ansible. The text is what a user reads at the waiting operation.
+/// Why ansible can't be used. Users read the text at the waiting operation.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnsibleError {
     #[error(
-        "{0} holds no ansible-playbook. Correct KUBEONKUBE_ANSIBLE, or leave it out: then ansible-core is installed in the data directory."
+        "{0} contains no ansible-playbook. Correct KUBEONKUBE_ANSIBLE, or unset it: then ansible-core is installed in the data directory."
     )]
     NotThere(PathBuf),
-    #[error("Python 3 was not found, and runs on this machine need it. On Debian: apt install python3-venv. ({0})")]
+    #[error("Python 3 was not found ({0}). Runs on this machine need it. On Debian: apt install python3-venv.")]
     NoPython(String),
     #[error(
         "this machine has Python {0}, but ansible-core needs 3.9 or newer. Set KUBEONKUBE_ANSIBLE to the bin folder of an ansible installation."
     )]
     OldPython(String),
-    #[error("a virtual environment can't be made: {0}. On Debian: apt install python3-venv.")]
+    #[error("a Python virtual environment can't be created: {0}. On Debian: apt install python3-venv.")]
     NoVenv(String),
     #[error(
-        "ansible-core can't be installed: {0}. It comes from a Python package index; where there is none, set KUBEONKUBE_ANSIBLE to the bin folder of an ansible installation."
+        "ansible-core can't be installed: {0}. Give this machine access to a Python package index, or set KUBEONKUBE_ANSIBLE to the bin folder of an ansible installation."
     )]
     NotInstalled(String),
     #[error("{0} can't be used: {1}")]
     Folder(PathBuf, String),
 }
 
-/// An ansible that can be used.
+/// A usable installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
-    /// The folder of `ansible-playbook` and its `python3`.
+    /// The folder that contains `ansible-playbook` and its `python3`.
     pub bin: PathBuf,
-    /// Of ansible-core, such as `2.18.19`; empty where it was brought along.
+    /// The version of ansible-core, such as `2.18.19`. Empty for an existing installation.
     pub version: String,
 }
 
-/// What `<data>/ansible/current.json` says.
+/// The content of `<data>/ansible/current.json`: the installation for new runs.
 #[derive(Serialize, Deserialize)]
 struct Current {
     folder: String,
     version: String,
 }
 
-/// Finds or makes the installation; all who need it at once share one attempt. A failed one is repeated when the next run needs it.
+/// Finds or installs ansible. Pods that need it at the same time share one attempt. A failed attempt is repeated when the next pod needs
+/// it.
 #[derive(Debug)]
 pub struct Ansible {
     data_dir: PathBuf,
@@ -69,62 +70,52 @@ pub struct Ansible {
     folder: PathBuf,
     existing: Option<PathBuf>,
     python: OsString,
-    attempt: Mutex<Attempt>,
+    /// The result of the last attempt. Locked during an attempt.
+    attempt: Mutex<Option<Result<Installed, AnsibleError>>>,
     failures: AtomicU64,
     progress: watch::Sender<String>,
 }
 
-#[derive(Debug)]
-enum Attempt {
-    None,
-    Done(Installed),
-    Failed(AnsibleError),
-}
-
 impl Ansible {
-    /// Below this data directory; or `existing`, the bin folder of an installation, which is used as it is.
+    /// Installs below `data_dir`. With `existing`, the bin folder of an installation, it uses that and installs nothing.
     pub fn new(data_dir: &Path, existing: Option<PathBuf>) -> Self {
-        let (attempt, failures, progress) =
-            (Mutex::new(Attempt::None), AtomicU64::new(0), watch::Sender::new(String::new()));
+        let (attempt, failures, progress) = (Mutex::new(None), AtomicU64::new(0), watch::Sender::new(String::new()));
         let (data_dir, folder) = (data_dir.to_owned(), data_dir.join("ansible"));
         Self { data_dir, folder, existing, python: "python3".into(), attempt, failures, progress }
     }
 
-    /// As [`Ansible::new`], with what the environment variable `KUBEONKUBE_ANSIBLE` names.
+    /// As [`Ansible::new`]. `existing` is the value of the environment variable `KUBEONKUBE_ANSIBLE`.
     pub fn from_env(data_dir: &Path) -> Self {
         Self::new(data_dir, std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from))
     }
 
-    /// Another Python than the first `python3` of the path.
+    /// Uses this Python instead of the first `python3` of `PATH`.
     #[must_use]
     pub fn with_python(mut self, python: impl Into<OsString>) -> Self {
         self.python = python.into();
         self
     }
 
-    /// What is being done, as sentences; empty while nothing is.
+    /// The progress of an installation in sentences. Empty while nothing is being installed.
     pub fn progress(&self) -> watch::Receiver<String> {
         self.progress.subscribe()
     }
 
-    /// The installation, made now if there is none yet, which takes a minute.
+    /// The installation. Installs it first if there is none, which takes about a minute.
     pub async fn installed(&self) -> Result<Installed, AnsibleError> {
         let failures = self.failures.load(Ordering::Acquire);
         let mut attempt = self.attempt.lock().await;
         match &*attempt {
-            Attempt::Done(installed) => return Ok(installed.clone()),
-            // It failed while we waited for it: trying again at once would let all who wait fail one after the other.
-            Attempt::Failed(error) if self.failures.load(Ordering::Acquire) > failures => return Err(error.clone()),
-            Attempt::None | Attempt::Failed(_) => {}
+            Some(Ok(installed)) => return Ok(installed.clone()),
+            // The attempt failed while we waited for it. Repeating it here would make all waiting pods fail one after the other.
+            Some(Err(error)) if self.failures.load(Ordering::Acquire) > failures => return Err(error.clone()),
+            _ => {}
         }
         let outcome = self.find_or_install().await;
-        *attempt = match &outcome {
-            Ok(installed) => Attempt::Done(installed.clone()),
-            Err(error) => {
-                self.failures.fetch_add(1, Ordering::Release);
-                Attempt::Failed(error.clone())
-            }
-        };
+        if outcome.is_err() {
+            self.failures.fetch_add(1, Ordering::Release);
+        }
+        *attempt = Some(outcome.clone());
         self.progress.send_replace(String::new());
         outcome
     }
@@ -138,23 +129,23 @@ impl Ansible {
             };
         }
         let installed = match (self.found().await, self.wanted().await) {
-            // Where the system's Python is not to be had any more, what works is good enough.
+            // Without a usable system Python, an old installation that works is good enough.
             (Some(found), wanted) if wanted.as_ref().map_or(true, |wanted| *wanted == found.version) => found,
             (found, wanted) => match (self.install(wanted?).await, found) {
                 (Ok(installed), _) => installed,
-                // Perhaps there is no way to a package index today.
+                // For example: the package index can't be reached.
                 (Err(error), Some(found)) => {
-                    tracing::warn!(%error, "ansible-core {} stays, because a newer one can't be installed", found.version);
+                    tracing::warn!(%error, "ansible-core {} is still used, because a newer one can't be installed", found.version);
                     found
                 }
                 (Err(error), None) => return Err(error),
             },
         };
-        self.remove_unused(&installed).await;
+        self.remove_others(&installed).await;
         Ok(installed)
     }
 
-    /// An earlier installation, if it still works: a virtual environment breaks when the system's Python is replaced.
+    /// The current installation, if it still works: a virtual environment breaks when the system's Python is replaced.
     async fn found(&self) -> Option<Installed> {
         let current: Current = serde_json::from_slice(&std::fs::read(self.folder.join("current.json")).ok()?).ok()?;
         let bin = std::path::absolute(self.folder.join(current.folder).join("bin")).ok()?;
@@ -163,7 +154,7 @@ impl Ansible {
         Some(Installed { bin, version: current.version })
     }
 
-    /// The version that this machine's Python can run.
+    /// The version to install for this machine's Python.
     async fn wanted(&self) -> Result<&'static str, AnsibleError> {
         let python = self.run(&self.python, &["-I", "-c", "import sys; print('%d %d' % sys.version_info[:2])"]).await;
         let python = python.map_err(AnsibleError::NoPython)?;
@@ -174,59 +165,51 @@ impl Ansible {
     }
 
     async fn install(&self, version: &'static str) -> Result<Installed, AnsibleError> {
-        // A folder of its own for every attempt: what an interrupted one left running can't spoil this one.
+        // Each attempt has its own folder, as an interrupted attempt may still be writing to another one.
         let name = format!("{PREFIX}{version}-{}", uuid::Uuid::new_v4());
-        let folder = std::path::absolute(self.folder.join(&name)).map_err(|error| self.unusable(&error))?;
-        std::fs::create_dir_all(&folder).map_err(|error| self.unusable(&error))?;
-        self.say(&format!("Installing ansible-core {version} for first use: making a Python environment."));
+        let folder = std::path::absolute(self.folder.join(&name)).map_err(|error| self.folder_error(&error))?;
+        std::fs::create_dir_all(&folder).map_err(|error| self.folder_error(&error))?;
+        self.report(&format!("Installing ansible-core {version} for first use: creating a Python environment."));
         let path = folder.to_string_lossy();
         if let Err(why) = self.run(&self.python, &["-I", "-m", "venv", &path]).await {
             drop(std::fs::remove_dir_all(&folder));
             return Err(AnsibleError::NoVenv(why));
         }
-        self.say(&format!("Installing ansible-core {version} for first use. This takes about a minute."));
+        self.report(&format!("Installing ansible-core {version} for first use. This takes about a minute."));
         let bin = folder.join("bin");
-        let pip = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--no-input",
-            "--disable-pip-version-check",
-            &format!("ansible-core=={version}"),
-        ];
-        let outcome = self.run(bin.join("python3").as_os_str(), &pip).await;
-        if let Err(why) = outcome {
+        let package = format!("ansible-core=={version}");
+        let pip = ["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", &package];
+        if let Err(why) = self.run(bin.join("python3").as_os_str(), &pip).await {
             drop(std::fs::remove_dir_all(&folder));
             return Err(AnsibleError::NotInstalled(why));
         }
         let current = serde_json::to_vec(&Current { folder: name, version: version.to_owned() }).unwrap_or_default();
-        write_durably(&self.folder.join("current.json"), &current, 0o600).map_err(|error| self.unusable(&error))?;
+        write_durably(&self.folder.join("current.json"), &current).map_err(|error| self.folder_error(&error))?;
         Ok(Installed { bin, version: version.to_owned() })
     }
 
-    /// Removes installations that no run uses any more. To be called when a run has ended; where there is only one, it costs
-    /// a look into a folder.
-    pub(super) async fn forget_unused(&self) {
-        // Whoever holds the lock is about to look too.
+    /// Removes installations that no run uses any more. Called when a run has ended. With one installation it only lists a folder.
+    pub(crate) async fn remove_unused(&self) {
+        // If the lock is taken, an attempt is going on, and removes unused installations itself.
         let current = self.attempt.try_lock().ok().and_then(|attempt| match &*attempt {
-            Attempt::Done(installed) if self.existing.is_none() => Some(installed.clone()),
+            Some(Ok(installed)) if self.existing.is_none() => Some(installed.clone()),
             _ => None,
         });
         if let Some(current) = current {
-            self.remove_unused(&current).await;
+            self.remove_others(&current).await;
         }
     }
 
-    async fn remove_unused(&self, current: &Installed) {
+    /// Removes all installations except `current` and those that a run uses.
+    async fn remove_others(&self, current: &Installed) {
         let (data_dir, folder) = (self.data_dir.clone(), self.folder.clone());
         let current = current.bin.parent().and_then(Path::file_name).unwrap_or_default().to_owned();
         let remove = move || {
             let names = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
             for old in names.filter(|name| *name != current) {
                 let name = old.to_string_lossy();
-                if name.starts_with(PREFIX) && !run_dir::is_given(&data_dir, &format!("/{name}/")) {
-                    tracing::info!(%name, "removing an ansible that no run uses any more");
+                if name.starts_with(PREFIX) && !run_dir::is_in_use(&data_dir, &format!("/{name}/")) {
+                    tracing::info!(%name, "removing an ansible installation that no run uses any more");
                     drop(std::fs::remove_dir_all(folder.join(&old)));
                 }
             }
@@ -234,16 +217,16 @@ impl Ansible {
         drop(tokio::task::spawn_blocking(remove).await);
     }
 
-    fn say(&self, sentence: &str) {
+    fn report(&self, sentence: &str) {
         tracing::info!("{sentence}");
         self.progress.send_replace(sentence.to_owned());
     }
 
-    fn unusable(&self, error: &std::io::Error) -> AnsibleError {
+    fn folder_error(&self, error: &std::io::Error) -> AnsibleError {
         AnsibleError::Folder(self.folder.clone(), error.to_string())
     }
 
-    /// Its output, or its last words.
+    /// Runs a program. Returns its output, or the last line of its errors.
     async fn run(&self, program: &std::ffi::OsStr, arguments: &[&str]) -> Result<String, String> {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
@@ -251,8 +234,8 @@ impl Ansible {
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
         }
-        let said = [output.stderr, output.stdout].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let last = said.iter().find_map(|text| text.lines().map(str::trim).rfind(|line| !line.is_empty()));
+        let texts = [output.stderr, output.stdout].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let last = texts.iter().find_map(|text| text.lines().map(str::trim).rfind(|line| !line.is_empty()));
         Err(last.map_or_else(
             || output.status.to_string(),
             |line| line.trim_start_matches("ERROR: ").trim_end_matches('.').to_owned(),

@@ -1,11 +1,11 @@
-//! With a Python that only pretends: what is asked of it, and what becomes of the folders.
+//! Tests with a fake Python: how it is called, and which folders remain.
 
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 use crate::run_dir::{Cause, Exit, RunDir, Start};
 
-/// Python 3.11 whose virtual environments hold a copy of itself. `breaks` is what it can't do.
+/// A fake Python 3.11 that copies itself into its virtual environments. It fails when called as in the shell pattern `breaks`.
 fn python(folder: &Path, breaks: &str) -> PathBuf {
     let path = folder.join("python");
     let script = format!(
@@ -22,14 +22,14 @@ fn python(folder: &Path, breaks: &str) -> PathBuf {
     path
 }
 
-/// Installs with that Python, as a program that is started anew.
+/// Installs with that Python, as a restarted server.
 async fn installed(data: &Path, breaks: &str) -> (Ansible, Installed) {
     let ansible = Ansible::new(data, None).with_python(python(data, breaks));
     let installed = ansible.installed().await.unwrap();
     (ansible, installed)
 }
 
-/// As an older program left it: another version, which works.
+/// Makes the installation look like that of an older kubeonkube: another version, which works.
 fn age(data: &Path) {
     let path = data.join("ansible/current.json");
     let mut current: Current = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -47,7 +47,7 @@ fn run_with(data: &Path, installed: &Installed) -> RunDir {
 }
 
 #[tokio::test]
-async fn a_newer_version_leaves_the_older_one_to_the_runs_that_use_it() {
+async fn an_older_installation_stays_while_a_run_uses_it() {
     let data = tempfile::tempdir().unwrap();
     let (_, old) = installed(data.path(), "never").await;
     age(data.path());
@@ -56,41 +56,41 @@ async fn a_newer_version_leaves_the_older_one_to_the_runs_that_use_it() {
     let (ansible, new) = installed(data.path(), "never").await;
     assert_ne!(new.bin, old.bin);
     assert!(new.bin.to_string_lossy().contains(&new.version), "{}", new.bin.display());
-    assert!(old.bin.join("python3").exists(), "it was taken from a run");
-    ansible.forget_unused().await;
-    assert!(old.bin.join("python3").exists(), "it was taken from a run");
+    assert!(old.bin.join("python3").exists(), "a run still uses it");
+    ansible.remove_unused().await;
+    assert!(old.bin.join("python3").exists(), "a run still uses it");
 
     let now = jiff::Timestamp::now();
     run.save_exit(&Exit { code: 0, cause: Cause::Exited, started_at: None, finished_at: now }).unwrap();
-    ansible.forget_unused().await;
-    assert!(!old.bin.exists(), "nobody uses it any more");
+    ansible.remove_unused().await;
+    assert!(!old.bin.exists(), "no run uses it any more");
     assert!(new.bin.join("python3").exists());
 }
 
 #[tokio::test]
-async fn what_works_stays_where_a_newer_version_cannot_be_had() {
+async fn a_working_installation_stays_if_a_newer_one_fails() {
     let data = tempfile::tempdir().unwrap();
     let (_, old) = installed(data.path(), "never").await;
     age(data.path());
     let (_, still) = installed(data.path(), "'-I -m venv '*").await;
     assert_eq!((still.bin, still.version.as_str()), (old.bin.clone(), "2.16.0"));
     let (_, still) = installed(data.path(), "*version_info*").await;
-    assert_eq!(still.bin, old.bin, "and where the system's Python is gone");
+    assert_eq!(still.bin, old.bin, "without a system Python");
     let left = std::fs::read_dir(data.path().join("ansible")).unwrap().count();
-    assert_eq!(left, 2, "an attempt that failed left something behind");
+    assert_eq!(left, 2, "a failed attempt left something behind");
 }
 
 #[tokio::test]
-async fn what_is_being_installed_is_said_with_its_version() {
+async fn progress_names_the_version() {
     let data = tempfile::tempdir().unwrap();
     let ansible = Ansible::new(data.path(), None).with_python(python(data.path(), "never"));
     let mut progress = ansible.progress();
-    let said = async {
+    let sentence = async {
         progress.changed().await.unwrap();
         progress.borrow_and_update().clone()
     };
-    let (said, _) = tokio::join!(said, ansible.installed());
-    assert!(said.starts_with("Installing ansible-core 2.18.19 for first use"), "{said}");
+    let (sentence, _) = tokio::join!(sentence, ansible.installed());
+    assert!(sentence.starts_with("Installing ansible-core 2.18.19 for first use"), "{sentence}");
 }
 
 #[tokio::test]
@@ -105,11 +105,11 @@ async fn an_existing_installation_is_used_as_it_is() {
 async fn a_wrong_folder_is_named_in_the_error() {
     let folder = tempfile::tempdir().unwrap();
     let ansible = Ansible::new(folder.path(), Some(folder.path().join("nothing")));
-    assert!(ansible.installed().await.unwrap_err().to_string().contains("nothing holds no ansible-playbook"));
+    assert!(ansible.installed().await.unwrap_err().to_string().contains("nothing contains no ansible-playbook"));
 }
 
 #[tokio::test]
-async fn a_failed_attempt_says_why_and_is_repeated_on_the_next_use() {
+async fn a_failed_attempt_gives_the_reason_and_is_repeated() {
     let folder = tempfile::tempdir().unwrap();
     let ansible = Ansible::new(folder.path(), None).with_python(folder.path().join("python"));
     let error = ansible.installed().await.unwrap_err().to_string();

@@ -1,15 +1,16 @@
-//! The folder of one run: what the server, the shim and the command know of each other lies here, so that each may die alone.
+//! The folder of one run. Server, shim and command communicate only through it, so each of them may crash without the others.
 //!
 //! ```text
-//! run.json      what to start                       written by the server before the shim is started
-//! lock          held by whoever prepares or runs it
-//! process.json  who runs it                         written by the shim before the command is started
-//! log           its output, as CRI records          written by the shim
-//! exit.json     how it ended                        written by the shim, or by the server where the shim is gone
-//! shim.err      what the shim itself had to say
+//! run.json      what to start               written by the server before it starts the shim
+//! lock          held while the run is prepared or running
+//! process.json  shim and command            written by the shim before it starts the command, and again afterwards
+//! log           the output, as CRI records  written by the shim
+//! exit.json     how the run ended           written by the shim, or by the server if the shim is gone
+//! shim.err      stderr of the shim itself
 //! root/         the file system of the "container"
 //! ```
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -18,34 +19,35 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
 
-use super::process::Identity;
+use crate::processes::Identity;
 
 /// What the shim starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Start {
-    /// The pod's uid; also the mark of its processes.
+    /// The pod's uid. It also marks the run's processes.
     pub(crate) uid: String,
     pub(crate) command: Vec<String>,
     /// The whole environment.
     pub(crate) env: Vec<(String, String)>,
     pub(crate) directory: PathBuf,
-    /// Bytes after which the log is cut.
+    /// Bytes of the log. Further output is dropped.
     pub(crate) log_limit: u64,
 }
 
-/// Who runs it.
+/// The processes of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Running {
     pub(crate) shim: Identity,
-    /// None from just before to just after the command is started.
+    /// `None` while the command is being started.
     pub(crate) command: Option<Identity>,
     pub(crate) started_at: Timestamp,
 }
 
-/// How it ended.
+/// How the run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Exit {
@@ -55,22 +57,29 @@ pub(crate) struct Exit {
     pub(crate) finished_at: Timestamp,
 }
 
-/// What made it end.
+impl Exit {
+    /// A run that has ended now.
+    pub(crate) fn now(code: i32, cause: Cause, started_at: Option<Timestamp>) -> Self {
+        Self { code, cause, started_at, finished_at: Timestamp::now() }
+    }
+}
+
+/// Why the run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Cause {
-    /// It ended by itself.
+    /// The command exited.
     Exited,
-    /// This signal killed it.
+    /// This signal ended the command.
     Signal(i32),
-    /// It could not be started; why.
+    /// The command was not started, for this reason.
     NotStarted(String),
-    /// Nobody was there any more to see it end.
+    /// The shim was killed before it could record the exit code.
     Gone,
 }
 
-/// Below the root: where a run finds its key, and its inventory and variables.
-const GIVEN: [&str; 2] = ["auth", "conf"];
+/// The folders below the root that hold the private key, and the inventory and variables with their passwords.
+const SECRET_FOLDERS: [&str; 2] = ["auth", "conf"];
 
 /// Paths and files of one run.
 #[derive(Debug, Clone)]
@@ -102,12 +111,12 @@ impl RunDir {
         self.0.join("shim.err")
     }
 
-    /// Makes the folder and its parents, for the owner only.
+    /// Creates the folder and its parents, accessible only to the owner.
     pub(crate) fn make(&self) -> io::Result<()> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0)
     }
 
-    /// The right to prepare or to run it, held as long as the file is open; None while somebody else has it.
+    /// Locks the run for preparing or running it, until the file is closed. `None` while another process holds the lock.
     pub(crate) fn lock(&self) -> io::Result<Option<File>> {
         let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(self.0.join("lock"))?;
         match file.try_lock() {
@@ -125,8 +134,8 @@ impl RunDir {
         self.save("run.json", start)
     }
 
-    /// Whatever shim comes finds nothing to start.
-    pub(crate) fn forget_start(&self) {
+    /// From now on no shim can start the command.
+    pub(crate) fn remove_start(&self) {
         drop(fs::remove_file(self.0.join("run.json")));
     }
 
@@ -150,9 +159,9 @@ impl RunDir {
         self.0.join("exit.json").exists()
     }
 
-    /// Removes the keys and passwords that the run was given. The error is that of the first part that can't be removed.
-    pub(crate) fn forget_keys(&self) -> io::Result<()> {
-        let removed = GIVEN.map(|part| match fs::remove_dir_all(self.root().join(part)) {
+    /// Removes the run's keys and passwords. Returns the first error, after trying all folders.
+    pub(crate) fn remove_keys(&self) -> io::Result<()> {
+        let removed = SECRET_FOLDERS.map(|folder| match fs::remove_dir_all(self.root().join(folder)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         });
@@ -168,55 +177,42 @@ impl RunDir {
     }
 
     fn save<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
-        write_durably(&self.0.join(name), &serde_json::to_vec(value)?, 0o600)
+        write_durably(&self.0.join(name), &serde_json::to_vec(value)?)
     }
 }
 
-/// Where all runs lie.
+/// The folder of all runs.
 pub(crate) fn all(data_dir: &Path) -> PathBuf {
     data_dir.join("runs")
 }
 
-/// Whether a run that has not ended was given `path` in its environment. What can't be read may have been.
-pub(crate) fn is_given(data_dir: &Path, path: &str) -> bool {
+/// Whether `name` is safe as the name of a run's folder and as the mark of its processes. Kubernetes' uids are.
+pub(crate) fn is_run_name(name: &OsStr) -> bool {
+    name.to_str()
+        .is_some_and(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'))
+}
+
+/// Whether a run that has not ended has `path` in its environment. True if that can't be read.
+pub(crate) fn is_in_use(data_dir: &Path, path: &str) -> bool {
     let runs = match fs::read_dir(all(data_dir)) {
         Ok(runs) => runs,
         Err(error) => return error.kind() != io::ErrorKind::NotFound,
     };
-    let is_given = |run: &RunDir| match run.start() {
-        Ok(start) => start.is_some_and(|start| start.env.iter().any(|(_, value)| value.contains(path))),
-        Err(_) => true,
-    };
+    let names_path = |start: &Start| start.env.iter().any(|(_, value)| value.contains(path));
+    let uses_path = |run: &RunDir| run.start().map_or(true, |start| start.as_ref().is_some_and(names_path));
     runs.map(|entry| entry.map(|entry| RunDir::at(entry.path())))
-        .any(|run| run.map_or(true, |run| !run.has_exit() && is_given(&run)))
+        .any(|run| run.map_or(true, |run| !run.has_exit() && uses_path(&run)))
 }
 
-/// The whole file or none of it, also after a power cut.
-pub(crate) fn write_durably(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    write(path, bytes, mode, File::sync_all)?;
-    // The name is the folder's: without this the rename may be lost, and a run that was started would start again.
-    File::open(path.parent().unwrap_or(path))?.sync_all()
-}
-
-/// The whole file or none of it, as long as the machine stays up.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    write(path, bytes, mode, |_| Ok(()))
-}
-
-fn write(path: &Path, bytes: &[u8], mode: u32, settle: impl Fn(&File) -> io::Result<()>) -> io::Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    let new = PathBuf::from(name);
-    // Left over from an interrupted attempt, and maybe read-only.
-    if let Err(error) = fs::remove_file(&new)
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        return Err(error);
-    }
-    let mut file = OpenOptions::new().create_new(true).write(true).mode(mode).open(&new)?;
+/// Writes a file for the owner only. Afterwards the whole file is on disk; a crash or a power cut before that leaves the old one.
+pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    let mut file = NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
-    settle(&file)?;
-    fs::rename(&new, path)
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    // The rename is in the folder: without this a power cut may undo it, and a run that has started would start again.
+    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]
@@ -224,15 +220,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_removed_is_told_and_keeps_nothing_else() {
+    fn keys_are_removed_even_if_one_folder_cannot_be() {
         let folder = tempfile::tempdir().unwrap();
         let dir = RunDir::at(folder.path());
-        assert!(dir.forget_keys().is_ok(), "there was nothing to remove");
+        assert!(dir.remove_keys().is_ok(), "without keys it does nothing");
         fs::create_dir_all(dir.root().join("conf")).unwrap();
         fs::write(dir.root().join("conf/group_vars.yml"), "password: hunter22").unwrap();
-        // No folder: as good a reason as any other why it can't be removed like one.
+        // A file instead of a folder: removing it as a folder fails.
         fs::write(dir.root().join("auth"), "").unwrap();
-        assert!(dir.forget_keys().is_err());
+        assert!(dir.remove_keys().is_err());
         assert!(!dir.root().join("conf").exists());
     }
 }

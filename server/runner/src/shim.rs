@@ -1,5 +1,5 @@
-//! The small process beside every run. It owns the output, waits for the end and writes it down, so that the server may die and
-//! come back as it likes. It knows nothing of Kubernetes.
+//! The small process beside every run. It starts the command, writes its output to the log, waits for its end, and records the exit code,
+//! so that the run doesn't need the server. It knows nothing about Kubernetes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -15,18 +15,17 @@ use jiff::Timestamp;
 use rustix::fs::Mode;
 use rustix::process::{setsid, umask};
 
-use super::marked::{MARK, kill_marked};
-use super::process::Identity;
-use super::records::Encoder;
-use super::run_dir::{Cause, Exit, RunDir, Running, Start};
+use crate::logs::Encoder;
+use crate::processes::{Identity, MARK, kill_marked};
+use crate::run_dir::{Cause, Exit, RunDir, Running, Start};
 
-/// After the command has ended: how long its killed relatives may hold the output open.
-const LAST_WORDS: Duration = Duration::from_secs(5);
-/// Exit code of a container that could not be started, as container runtimes have it.
+/// After the command has ended: how long killed processes of the run may keep the output open.
+const DRAIN: Duration = Duration::from_secs(5);
+/// The exit code that container runtimes report for a container that could not be started.
 const NOT_STARTED: i32 = 128;
 
-/// Runs what `<dir>/run.json` says, once in the life of the folder. Blocks until it has ended. Fails only where not even that could be
-/// written down; the reason goes to stderr.
+/// Runs the command of `<dir>/run.json`, at most once for each folder. Blocks until the command has ended. Fails only if its end can't
+/// be recorded, and then writes the reason to stderr.
 pub fn run_job(dir: &Path) -> ExitCode {
     match run(&RunDir::at(dir)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -38,25 +37,25 @@ pub fn run_job(dir: &Path) -> ExitCode {
 }
 
 fn run(dir: &RunDir) -> io::Result<()> {
-    // Out of the server's session, so that what ends the server doesn't end the run. Fails where it leads a group already.
+    // Leave the server's session, so that a signal to the server's group doesn't end the run. Fails if we lead a group already.
     let _ = setsid();
     umask(Mode::from_raw_mode(0o077));
     let Some(_lock) = dir.lock()? else { return Ok(()) };
-    // Whoever wrote this began the run; a run is never begun twice, even if it was lost.
+    // A shim that recorded itself has started the command. A run never starts twice, even if that shim was killed.
     if dir.running()?.is_some() || dir.exit()?.is_some() {
         return Ok(());
     }
-    let start = dir.start()?.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "there is no run.json"))?;
+    let start = dir.start()?.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "run.json not found"))?;
     let running = Running { shim: Identity::of(std::process::id())?, command: None, started_at: Timestamp::now() };
     dir.save_running(&running)?;
-    let (code, cause) = match supervise(dir, &start, running.clone()) {
-        Ok(status) => ended(status),
+    let (code, cause) = match run_command(dir, &start, running.clone()) {
+        Ok(status) => code_and_cause(status),
         Err(error) => {
             (NOT_STARTED, Cause::NotStarted(format!("{}: {error}", start.command.first().map_or("", String::as_str))))
         }
     };
-    let exit = Exit { code, cause, started_at: Some(running.started_at), finished_at: Timestamp::now() };
-    // A full disk may become free again, and without this file the run would count as lost.
+    let exit = Exit::now(code, cause, Some(running.started_at));
+    // Retry: a full disk may get free space again, and without this file the run would be reported as lost.
     for _ in 0..600 {
         match dir.save_exit(&exit) {
             Ok(()) => return Ok(()),
@@ -68,7 +67,7 @@ fn run(dir: &RunDir) -> io::Result<()> {
 }
 
 /// Starts the command and waits until it and its output have ended.
-fn supervise(dir: &RunDir, start: &Start, mut running: Running) -> io::Result<ExitStatus> {
+fn run_command(dir: &RunDir, start: &Start, mut running: Running) -> io::Result<ExitStatus> {
     let log = OpenOptions::new().create(true).append(true).mode(0o600).open(dir.log())?;
     let (output, into_log) = io::pipe()?;
     let (program, arguments) = start.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
@@ -79,7 +78,7 @@ fn supervise(dir: &RunDir, start: &Start, mut running: Running) -> io::Result<Ex
         .env(MARK, &start.uid)
         .current_dir(&start.directory)
         .stdin(Stdio::null())
-        // One pipe for both: between errors and output, order is worth more than the difference.
+        // One pipe for both: the order of lines matters more than which stream they came from.
         .stdout(into_log.try_clone()?)
         .stderr(into_log)
         .process_group(0)
@@ -88,28 +87,25 @@ fn supervise(dir: &RunDir, start: &Start, mut running: Running) -> io::Result<Ex
     if let Err(error) = dir.save_running(&running) {
         eprintln!("process.json can't be written: {error}");
     }
-    let (done, drained) = channel();
+    let (done, drained) = channel::<()>();
     let limit = start.log_limit;
     let reader = thread::spawn(move || {
         copy(output, log, limit);
         drop(done);
     });
     let status = child.wait()?;
-    // A container takes everything with it when its first process ends, so does this.
+    // When the first process of a container ends, the container runtime kills all others. So do we.
     kill_marked(&start.uid, Duration::from_secs(2));
-    if has_ended(&drained) {
+    if drained.recv_timeout(DRAIN) == Err(RecvTimeoutError::Disconnected) {
         drop(reader.join());
     } else {
-        eprintln!("somebody still holds the output open; not waiting for more of it");
+        eprintln!("a process still holds the output open; the rest of it is not logged");
     }
     Ok(status)
 }
 
-fn has_ended(drained: &Receiver<()>) -> bool {
-    matches!(drained.recv_timeout(LAST_WORDS), Err(RecvTimeoutError::Disconnected))
-}
-
-/// Copies output into the log until it ends. A log that can't be written must not stop the run, so the rest is read and dropped.
+/// Copies output into the log until it ends. If the log can't be written, the rest is read and dropped, so that the command never blocks
+/// on a full pipe.
 fn copy(mut output: impl Read, mut log: File, limit: u64) {
     let written = log.metadata().map_or(0, |metadata| metadata.len());
     let mut encoder = Encoder::new(written, limit);
@@ -132,14 +128,14 @@ fn copy(mut output: impl Read, mut log: File, limit: u64) {
 }
 
 fn write(log: &mut File, records: &[u8]) -> bool {
-    log.write_all(records).inspect_err(|error| eprintln!("the log can't be written any more: {error}")).is_ok()
+    log.write_all(records).inspect_err(|error| eprintln!("the log can't be written: {error}")).is_ok()
 }
 
 fn now() -> String {
     format!("{:.9}", Timestamp::now())
 }
 
-fn ended(status: ExitStatus) -> (i32, Cause) {
+fn code_and_cause(status: ExitStatus) -> (i32, Cause) {
     match (status.code(), status.signal()) {
         (Some(code), _) => (code, Cause::Exited),
         (None, Some(signal)) => (128 + signal, Cause::Signal(signal)),

@@ -1,17 +1,19 @@
-//! The status of a pod as the kubelet would write it. Pure.
+//! The status of a pod, in the form that the kubelet gives it. Pure.
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Pod, PodCondition};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde_json::{Value, json};
 
-use super::run_dir::{Cause, Exit};
+use crate::pod::{container, container_name};
+use crate::run_dir::{Cause, Exit};
 
-/// Where a pod stands.
+/// How far a pod is.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Stage {
-    /// There is no room for it; why.
+pub(super) enum Stage {
+    /// No slot is free. The text says why.
     Unscheduled(String),
-    /// It has its place, and the container isn't there yet.
+    /// It has a slot, but its container can't start yet.
     Waiting {
         reason: &'static str,
         message: String,
@@ -22,27 +24,29 @@ pub(crate) enum Stage {
     Ended(Ended),
 }
 
-/// How its container ended.
+/// How the container ended.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Ended {
-    pub(crate) code: i32,
-    pub(crate) reason: &'static str,
-    pub(crate) message: String,
-    pub(crate) started_at: Option<Timestamp>,
-    pub(crate) finished_at: Timestamp,
+pub(super) struct Ended {
+    pub(super) code: i32,
+    pub(super) reason: &'static str,
+    pub(super) message: String,
+    pub(super) started_at: Option<Timestamp>,
+    pub(super) finished_at: Timestamp,
 }
 
 impl Ended {
-    /// `said` is the termination message; `stopped` says that somebody asked for the end.
-    pub(crate) fn new(exit: &Exit, said: String, stopped: bool) -> Self {
+    /// `written` is the termination message of the run. `stopped`: the pod was being deleted, so the end was asked for.
+    pub(super) fn new(exit: &Exit, written: String, stopped: bool) -> Self {
         let message = match &exit.cause {
-            Cause::Exited => said,
+            Cause::Exited => written,
             Cause::NotStarted(why) => format!("the container could not be started: {why}"),
-            Cause::Gone => "the process is gone: it was killed from outside, or the machine was restarted, and nobody saw how it ended".into(),
-            Cause::Signal(_) if !said.is_empty() => said,
+            Cause::Gone => {
+                "the process is gone: it was killed, or the machine was restarted. Its exit code is unknown".into()
+            }
+            Cause::Signal(_) if !written.is_empty() => written,
             Cause::Signal(9) if stopped => "it did not end within its grace period and was killed".into(),
             Cause::Signal(signal) if stopped => format!("signal {signal} stopped it"),
-            Cause::Signal(signal) => format!("the process is gone: signal {signal} from outside ended it"),
+            Cause::Signal(signal) => format!("the process is gone: it was killed by signal {signal} from outside"),
         };
         let reason = match exit.cause {
             Cause::NotStarted(_) => "StartError",
@@ -53,22 +57,8 @@ impl Ended {
     }
 }
 
-/// The pod has ended, one way or the other.
-pub(crate) fn is_terminal(pod: &Pod) -> bool {
-    matches!(phase(pod), "Succeeded" | "Failed")
-}
-
-pub(crate) fn phase(pod: &Pod) -> &str {
-    pod.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or_default()
-}
-
-/// Seconds since the epoch at which a pod that is being deleted has to be gone.
-pub(crate) fn deadline(pod: &Pod) -> Option<Timestamp> {
-    pod.metadata.deletion_timestamp.as_ref().map(|time| time.0)
-}
-
-/// A merge patch for `/status`. `image` is what ran instead of the container's image.
-pub(crate) fn patch(pod: &Pod, stage: &Stage, image: &str, now: Timestamp) -> Value {
+/// A merge patch for `/status`. `image` names what runs instead of the container's image.
+pub(super) fn patch(pod: &Pod, stage: &Stage, image: &str, now: Timestamp) -> Value {
     let (phase, ready, reason) = match stage {
         Stage::Unscheduled(_) | Stage::Waiting { .. } => ("Pending", "False", Some("ContainersNotReady")),
         Stage::Running { .. } => ("Running", "True", None),
@@ -76,33 +66,33 @@ pub(crate) fn patch(pod: &Pod, stage: &Stage, image: &str, now: Timestamp) -> Va
         Stage::Ended(_) => ("Failed", "False", Some("PodFailed")),
     };
     let mut conditions = Vec::new();
-    let mut say = |kind: &str, status: &str, reason: Option<&str>, message: Option<&str>| {
+    let mut add = |kind: &str, status: &str, reason: Option<&str>, message: Option<&str>| {
         let since = old_condition(pod, kind)
             .filter(|old| old.status == status)
             .and_then(|old| old.last_transition_time.clone());
         let since = since.map_or(now, |time| time.0);
         conditions.push(json!({"type": kind, "status": status, "reason": reason, "message": message,
-            "lastProbeTime": null, "lastTransitionTime": seconds(since)}));
+            "lastProbeTime": null, "lastTransitionTime": Time(since)}));
     };
     if let Stage::Unscheduled(why) = stage {
-        say("PodScheduled", "False", Some("Unschedulable"), Some(why));
+        add("PodScheduled", "False", Some("Unschedulable"), Some(why));
         return json!({"metadata": {"uid": pod.metadata.uid}, "status": {"phase": phase, "conditions": conditions}});
     }
     let initialized = matches!(stage, Stage::Ended(Ended { code: 0, .. })).then_some("PodCompleted");
     let started = matches!(stage, Stage::Running { .. });
-    let name = container(pod);
+    let name = container_name(pod);
     let unready = format!("containers with unready status: [{name}]");
     let unready = (ready == "False" && reason == Some("ContainersNotReady")).then_some(unready.as_str());
-    say("PodReadyToStartContainers", if started { "True" } else { "False" }, None, None);
-    say("Initialized", "True", initialized, None);
-    say("Ready", ready, reason, unready);
-    say("ContainersReady", ready, reason, unready);
-    say("PodScheduled", "True", None, None);
+    add("PodReadyToStartContainers", if started { "True" } else { "False" }, None, None);
+    add("Initialized", "True", initialized, None);
+    add("Ready", ready, reason, unready);
+    add("ContainersReady", ready, reason, unready);
+    add("PodScheduled", "True", None, None);
     let start_time = pod.status.as_ref().and_then(|status| status.start_time.as_ref()).map_or(now, |time| time.0);
     json!({"metadata": {"uid": pod.metadata.uid}, "status": {
         "phase": phase,
         "conditions": conditions,
-        "startTime": seconds(start_time),
+        "startTime": Time(start_time),
         "hostIP": "127.0.0.1",
         "containerStatuses": [container_status(pod, stage, image)],
     }})
@@ -114,36 +104,27 @@ fn container_status(pod: &Pod, stage: &Stage, image: &str) -> Value {
     let state = match stage {
         Stage::Unscheduled(_) => json!({}),
         Stage::Waiting { reason, message } => json!({"waiting": {"reason": reason, "message": message}}),
-        Stage::Running { since } => json!({"running": {"startedAt": seconds(*since)}}),
+        Stage::Running { since } => json!({"running": {"startedAt": Time(*since)}}),
         Stage::Ended(ended) => {
             json!({"terminated": {"exitCode": ended.code, "reason": ended.reason, "message": ended.message, "containerID": id,
-            "startedAt": ended.started_at.map(seconds), "finishedAt": seconds(ended.finished_at)}})
+            "startedAt": ended.started_at.map(Time), "finishedAt": Time(ended.finished_at)}})
         }
     };
-    let asked =
-        pod.spec.as_ref().and_then(|spec| spec.containers.first()).and_then(|container| container.image.as_deref());
+    let wanted_image = container(pod).and_then(|container| container.image.as_deref());
     let waiting = matches!(stage, Stage::Waiting { .. });
     let id = (!waiting).then_some(id);
-    json!({"name": container(pod), "ready": running, "started": running, "restartCount": 0, "state": state, "lastState": {},
-        "image": asked, "imageID": image, "containerID": id})
-}
-
-fn container(pod: &Pod) -> &str {
-    pod.spec.as_ref().and_then(|spec| spec.containers.first()).map_or("", |container| &container.name)
+    json!({"name": container_name(pod), "ready": running, "started": running, "restartCount": 0, "state": state, "lastState": {},
+        "image": wanted_image, "imageID": image, "containerID": id})
 }
 
 fn old_condition<'a>(pod: &'a Pod, kind: &str) -> Option<&'a PodCondition> {
     pod.status.as_ref()?.conditions.as_ref()?.iter().find(|condition| condition.type_ == kind)
 }
 
-/// A moment as the API writes it.
-pub(crate) fn seconds(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pod::phase;
 
     fn pod() -> Pod {
         let pod = json!({"metadata": {"name": "p", "uid": "u"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
@@ -165,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_that_stays_keeps_its_time() {
+    fn an_unchanged_condition_keeps_its_transition_time() {
         let waiting = status(&pod(), &Stage::Waiting { reason: "ContainerCreating", message: String::new() }, at(0));
         let running = status(&waiting, &Stage::Running { since: at(3) }, at(3));
         let since = |pod: &Pod, kind: &str| old_condition(pod, kind).unwrap().last_transition_time.clone().unwrap().0;
@@ -178,9 +159,9 @@ mod tests {
     }
 
     #[test]
-    fn the_end_says_code_reason_message_and_times() {
-        let ended = |code, cause, said: &str, stopped| {
-            let pod = status(&pod(), &Stage::Ended(Ended::new(&exit(code, cause), said.into(), stopped)), at(9));
+    fn a_terminated_container_has_code_reason_and_message() {
+        let ended = |code, cause, written: &str, stopped| {
+            let pod = status(&pod(), &Stage::Ended(Ended::new(&exit(code, cause), written.into(), stopped)), at(9));
             let state = pod.status.as_ref().unwrap().container_statuses.as_ref().unwrap()[0]
                 .state
                 .clone()

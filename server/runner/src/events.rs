@@ -4,7 +4,9 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Resource;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 
-/// One thing that happened.
+use crate::pod::NODE;
+
+/// The content of one Event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Report {
     pub(crate) warning: bool,
@@ -22,17 +24,18 @@ impl Report {
     }
 }
 
-/// Tells them to the API, under the name of the component that would tell them in a cluster.
+/// Publishes Events in the name of a component of a cluster.
 #[derive(Clone)]
 pub(crate) struct Reports(Recorder);
 
 impl Reports {
+    /// `component` is the one that would publish them in a cluster, such as `kubelet`.
     pub(crate) fn by(client: kube::Client, component: &str) -> Self {
-        Self(Recorder::new(client, Reporter { controller: component.into(), instance: Some(super::NODE.into()) }))
+        Self(Recorder::new(client, Reporter { controller: component.into(), instance: Some(NODE.into()) }))
     }
 
-    /// An event that can't be stored is worth a line in the log, and nothing more.
-    pub(crate) async fn tell<K: Resource<DynamicType = ()>>(&self, about: &K, report: &Report) {
+    /// Events are best effort: if one can't be stored, that is only logged.
+    pub(crate) async fn publish<K: Resource<DynamicType = ()>>(&self, about: &K, report: &Report) {
         let event = Event {
             type_: if report.warning { EventType::Warning } else { EventType::Normal },
             reason: report.reason.into(),

@@ -1,37 +1,36 @@
-//! The volumes of a pod as files below its root.
+//! Writes the volumes of a pod as files below its root folder.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use k8s_openapi::api::core::v1::{Container, Pod, SecretVolumeSource};
 use rust_embed::RustEmbed;
 
 use super::container::{Secrets, Unfit};
-use super::run_dir::write_whole;
 
-/// What the image of a run has below `/kubespray`.
+/// The playbooks that our runner image has below `/kubespray`.
 #[derive(RustEmbed)]
 #[folder = "../../deploy/runner/playbooks"]
 struct Playbooks;
 
-/// Files and folders to make, relative to the root.
+/// The files (path, mode, content) and folders to create, relative to the root.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Layout {
-    pub(crate) folders: Vec<PathBuf>,
-    pub(crate) files: Vec<(PathBuf, u32, Vec<u8>)>,
+pub(super) struct Layout {
+    pub(super) folders: Vec<PathBuf>,
+    pub(super) files: Vec<(PathBuf, u32, Vec<u8>)>,
 }
 
 /// The names of the Secrets that a pod refers to.
-pub(crate) fn secrets(pod: &Pod) -> BTreeSet<&str> {
+pub(super) fn secrets(pod: &Pod) -> BTreeSet<&str> {
     let volumes = pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
     volumes.filter_map(|volume| volume.secret.as_ref()?.secret_name.as_deref()).collect()
 }
 
-/// What the mounts of the container look like.
-pub(crate) fn layout(pod: &Pod, container: &Container, secrets: &Secrets) -> Result<Layout, Unfit> {
+/// The files and folders of all mounts of the container.
+pub(super) fn layout(pod: &Pod, container: &Container, secrets: &Secrets) -> Result<Layout, Unfit> {
     let mut layout = Layout::default();
     let volumes = || pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
     for mount in container.volume_mounts.iter().flatten() {
@@ -53,9 +52,9 @@ pub(crate) fn layout(pod: &Pod, container: &Container, secrets: &Secrets) -> Res
     Ok(layout)
 }
 
-/// Makes the root: the mounts, `dev` for the termination message, and the local playbooks where the image would have them.
-/// May be repeated after an interruption. Blocks.
-pub(crate) fn materialise(root: &Path, layout: &Layout) -> io::Result<()> {
+/// Fills the root folder: the mounts, `dev` for the termination message, and our playbooks in `kubespray`, as in the image. Can be
+/// repeated after an interruption. Blocks.
+pub(super) fn materialise(root: &Path, layout: &Layout) -> io::Result<()> {
     let private = |folder: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     private(&root.join("dev"))?;
     for folder in &layout.folders {
@@ -64,16 +63,27 @@ pub(crate) fn materialise(root: &Path, layout: &Layout) -> io::Result<()> {
     for (path, mode, bytes) in &layout.files {
         let path = root.join(path);
         path.parent().map_or(Ok(()), private)?;
-        write_whole(&path, bytes, *mode)?;
+        write(&path, bytes, *mode)?;
     }
     for name in Playbooks::iter() {
         let path = root.join("kubespray").join(&*name);
         path.parent().map_or(Ok(()), private)?;
         if let Some(file) = Playbooks::get(&name) {
-            write_whole(&path, &file.data, 0o600)?;
+            write(&path, &file.data, 0o600)?;
         }
     }
     fs::set_permissions(root, fs::Permissions::from_mode(0o700))
+}
+
+/// Replaces the file, as one from an interrupted attempt may be read-only. Needn't be atomic: no command reads it before all files
+/// are written, and a restarted server writes all of them again.
+fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    if let Err(error) = fs::remove_file(path)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error);
+    }
+    fs::OpenOptions::new().create_new(true).write(true).mode(mode).open(path)?.write_all(bytes)
 }
 
 fn files(pod: &Pod, secret: &SecretVolumeSource, all: &Secrets) -> Result<Vec<(PathBuf, u32, Vec<u8>)>, Unfit> {
@@ -99,18 +109,19 @@ fn files(pod: &Pod, secret: &SecretVolumeSource, all: &Secrets) -> Result<Vec<(P
     Ok(files)
 }
 
-/// The owner's part of a mode only: on a machine with other users, what a container hides must stay hidden. Readable in any case.
+/// Only the owner's part of a mode: a container hides its files from other users, so this machine must do it too. The owner can
+/// always read.
 fn private_mode(mode: Option<i32>) -> u32 {
     let mode = mode.and_then(|mode| u32::try_from(mode).ok()).unwrap_or(0o644);
     mode & 0o700 | 0o400
 }
 
-/// An absolute path in the container, relative to the root.
+/// Turns an absolute path in the container into one relative to the root.
 fn below_root(path: &str) -> Result<PathBuf, Unfit> {
     inside(path.trim_start_matches('/'))
 }
 
-/// A relative path without a way out.
+/// A relative path without `..`.
 fn inside(path: &str) -> Result<PathBuf, Unfit> {
     let parsed = Path::new(path);
     let is_inside = !path.is_empty() && parsed.components().all(|part| matches!(part, Component::Normal(_)));
@@ -119,8 +130,9 @@ fn inside(path: &str) -> Result<PathBuf, Unfit> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::{Value, json};
+
+    use super::*;
 
     fn paint() -> Secrets {
         let data = [("a".to_owned(), b"one".to_vec()), ("b.c".to_owned(), b"two".to_vec())];
@@ -160,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_leads_out_is_refused() {
+    fn missing_secrets_and_paths_that_lead_out_are_refused() {
         let mount = json!([{"name": "v", "mountPath": "/conf"}]);
         let refusal = |volume: Value| laid_out(&mount, &json!([volume])).unwrap_err().to_string();
         assert_eq!(refusal(json!({"name": "v", "secret": {"secretName": "ink"}})), "secret \"ink\" not found");
@@ -168,11 +180,12 @@ mod tests {
         assert_eq!(refusal(item("z", "z")), "couldn't find key z in secret n/paint");
         assert!(refusal(item("a", "../x")).contains("leads out"));
         assert!(
-            refusal(json!({"name": "v", "hostPath": {"path": "/"}})).contains("of a kind that local runs don't have")
+            refusal(json!({"name": "v", "hostPath": {"path": "/"}}))
+                .contains("of a kind that local runs don't support")
         );
         assert!(
             refusal(json!({"name": "v", "configMap": {"name": "paint"}}))
-                .contains("of a kind that local runs don't have")
+                .contains("of a kind that local runs don't support")
         );
         let part = laid_out(
             &json!([{"name": "v", "mountPath": "/conf/a", "subPath": "a"}]),
@@ -187,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_can_be_made_again_over_an_interrupted_attempt() {
+    fn an_interrupted_root_can_be_filled_again() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("root");
         let layout = Layout { folders: vec!["work".into()], files: vec![file("auth/key", 0o400, "secret")] };

@@ -1,4 +1,4 @@
-//! The processes of a run, wherever they went: each carries the run's mark in its environment.
+//! Finds and kills all processes of a run: each one inherits the run's mark in its environment.
 
 use std::fmt::Display;
 use std::fs;
@@ -7,50 +7,51 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, pidfd_send_signal};
 
-use super::process::{open, stat};
+use super::identity::{open, stat};
 
-/// By this variable in their environment all processes of a run are known, also those that left its process group. Not one that
-/// wrote its title over its environment, as ssh does for connections it keeps; the run itself ends those (deploy/runner).
+/// The environment variable that marks all processes of a run, including those that left its process group. A process that overwrites
+/// its environment with its title can't be found: ssh does that for connections it keeps open. The run itself ends those (deploy/runner).
 pub(crate) const MARK: &str = "KUBEONKUBE_RUN";
 
-/// How long to go on only because of processes that can't be told: to load a program takes milliseconds, but may take for ever
-/// where its disk hangs, and some kernels never tell.
+/// How long to wait for processes whose environment can't be read yet. Loading a program takes milliseconds, but takes forever if its
+/// disk hangs, and on some kernels the environment stays unreadable.
 const LOADING: Duration = Duration::from_secs(2);
 
-/// Kills what is left of a run, including what is started meanwhile. Gives up after `patience`: a process in an
-/// uninterruptible sleep can't be helped. Those that we may not look at are left alone. Blocks.
+/// Kills all processes of a run, including those that are started meanwhile. Gives up after `patience`, because a process in an
+/// uninterruptible sleep can't be killed. Skips processes whose environment we have no permission to read. Blocks.
 pub(crate) fn kill_marked(run: &str, patience: Duration) {
     let mark = format!("{MARK}={run}");
-    let begun = Instant::now();
-    let mut last_seen = begun;
+    let started = Instant::now();
+    let mut last_seen = started;
     loop {
         let Ok(entries) = fs::read_dir("/proc") else { return };
         let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        let told: Vec<_> = pids.map(|pid| kill_if_marked(pid, &mark)).collect();
-        if told.contains(&Some(true)) {
+        let outcomes: Vec<_> = pids.map(|pid| kill_if_marked(pid, &mark)).collect();
+        if outcomes.contains(&Some(true)) {
             last_seen = Instant::now();
-        } else if !told.contains(&None) || last_seen.elapsed() > LOADING {
+        } else if !outcomes.contains(&None) || last_seen.elapsed() > LOADING {
             return;
         }
-        if begun.elapsed() >= patience {
+        if started.elapsed() >= patience {
             return;
         }
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// Whether there was one of the run under this number; None where that can't be told.
+/// Kills the process with this number if it belongs to the run, and returns whether it did. `None` if that is unknown.
 fn kill_if_marked(pid: u32, mark: &str) -> Option<bool> {
-    // Opened before it is judged: the signal can't reach another one.
+    // Opened before the check, so that the signal can't reach another process.
     let Some(process) = open(pid) else { return Some(false) };
     Some(has_mark(pid, mark)? && pidfd_send_signal(process, Signal::KILL).is_ok())
 }
 
-/// Whether a process carries the mark; None while that can't be told: in the middle of execve the environment reads as empty.
+/// Whether a process carries the mark. `None` if that is unknown: during execve the environment reads as empty.
 fn has_mark(pid: u32, mark: &str) -> Option<bool> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Some(false) };
-    let mut told = Some(false);
-    // All of them: the first may have ended before the others, and ends before another one that calls execve takes its number.
+    let mut marked = Some(false);
+    // All threads: the first one may have ended before the others. When another thread calls execve, the first one ends before that
+    // thread takes over its number.
     for thread in threads.flatten() {
         let thread = format!("{pid}/task/{}", thread.file_name().display());
         match environment(&thread) {
@@ -59,13 +60,13 @@ fn has_mark(pid: u32, mark: &str) -> Option<bool> {
             }
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Some(false),
             _ if stat(&thread).is_ok_and(|stat| stat.bare) => {}
-            _ => told = None,
+            _ => marked = None,
         }
     }
-    told.or_else(|| stat(pid).is_err().then_some(false))
+    marked.or_else(|| stat(pid).is_err().then_some(false))
 }
 
-/// Read at once: of what execve replaces between two readings, the second has nothing.
+/// Reads everything in one call: if execve replaces the environment between two calls, the second one returns nothing.
 fn environment(process: impl Display) -> io::Result<Vec<u8>> {
     let mut environment = vec![0; 64 * 1024];
     loop {
@@ -87,11 +88,11 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(10);
 
-    /// Leaves no child behind that is not `done`. On a machine that is very busy, execve itself was seen to take 7 seconds.
+    /// Waits until `done`, otherwise kills the child. On a very busy machine, execve alone has taken 7 seconds.
     fn wait(child: &mut Child, what: &str, done: impl Fn(&mut Child) -> bool) {
-        let begun = Instant::now();
+        let started = Instant::now();
         while !done(child) {
-            if begun.elapsed() > 6 * PATIENCE {
+            if started.elapsed() > 6 * PATIENCE {
                 child.kill().unwrap();
                 panic!("{what}");
             }
@@ -99,22 +100,22 @@ mod tests {
         }
     }
 
-    /// Starts what loads itself again all the time, and so has now and then no environment to know it by; often enough to meet
-    /// each moment of it.
+    /// Starts programs that call execve on themselves all the time, so that their environment is often unreadable. Repeated, to hit
+    /// each moment of execve.
     fn each_is_killed(again: impl Fn() -> Command) {
         for _ in 0..100 {
             let run = uuid::Uuid::new_v4().to_string();
             let mark = format!("{MARK}={run}");
             let mut child = again().env(MARK, &run).stdout(Stdio::null()).spawn().unwrap();
             let pid = child.id();
-            wait(&mut child, "it is still a copy of this program", |_| has_mark(pid, &mark) == Some(true));
+            wait(&mut child, "it has not called exec yet", |_| has_mark(pid, &mark) == Some(true));
             kill_marked(&run, PATIENCE);
-            wait(&mut child, "it was not found", |child| child.try_wait().unwrap().is_some());
+            wait(&mut child, "it was not killed", |child| child.try_wait().unwrap().is_some());
         }
     }
 
     #[test]
-    fn processes_are_found_by_their_mark_and_killed() {
+    fn marked_processes_are_killed() {
         let again = r#"exec "$0" -c "$1" "$0" "$1""#;
         each_is_killed(|| {
             let mut shell = Command::new("sh");
@@ -123,9 +124,9 @@ mod tests {
         });
     }
 
-    /// The one that calls execve isn't the first thread: for a moment there is none under the process's number.
+    /// Here the thread that calls execve isn't the first one: for a moment no thread has the process's number.
     #[test]
-    fn processes_of_many_threads_are_found_by_their_mark_and_killed() {
+    fn marked_processes_with_many_threads_are_killed() {
         each_is_killed(|| {
             let mut this = Command::new(std::env::current_exe().unwrap());
             let (_crate, module) = module_path!().split_once("::").unwrap();
@@ -134,6 +135,7 @@ mod tests {
         });
     }
 
+    /// Not a test: the program that the test above starts.
     #[test]
     fn child_loads_itself_again() {
         if std::env::var_os(MARK).is_some() {

@@ -1,6 +1,5 @@
-//! Which process is it? A number alone may belong to somebody else tomorrow.
+//! Identifies a process beyond its number, because the kernel reuses numbers.
 
-use std::ffi::OsStr;
 use std::fmt::Display;
 use std::fs;
 use std::io;
@@ -9,12 +8,12 @@ use std::os::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 
-/// A process, whatever happens to its number: numbers are reused, and start again after a boot.
+/// A process, identified by number, start time and boot. Numbers are reused, and start again after a boot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Identity {
     pid: u32,
-    /// Field 22 of `/proc/<pid>/stat`: clock ticks from boot to its start.
+    /// Field 22 of `/proc/<pid>/stat`: clock ticks from the boot to the start of the process.
     start: u64,
     /// `/proc/sys/kernel/random/boot_id`.
     boot: String,
@@ -26,10 +25,10 @@ impl Identity {
         Ok(Self { pid, start: stat(pid)?.start, boot: boot()? })
     }
 
-    /// A descriptor of the process, or None when it is gone. Signals through it can't reach another one.
+    /// A descriptor of the process, or `None` if it has ended. Signals sent through it can't reach another process.
     pub(crate) fn open(&self) -> Option<OwnedFd> {
         let descriptor = open(self.pid)?;
-        // Judged after opening: whoever has the number now is the one the descriptor holds.
+        // Checked after opening: the process that has the number now is the one that the descriptor refers to.
         let now = stat(self.pid).ok()?;
         (now.start == self.start && !now.ended && boot().ok()? == self.boot).then_some(descriptor)
     }
@@ -38,56 +37,51 @@ impl Identity {
         self.open().is_some()
     }
 
-    /// Whether there was somebody to signal.
+    /// Returns whether the process was there to receive it.
     pub(crate) fn signal(&self, signal: Signal) -> bool {
         self.open().is_some_and(|descriptor| pidfd_send_signal(descriptor, signal).is_ok())
     }
 }
 
-/// Whoever has this number now, and stays the one; None where nobody has it.
+/// A descriptor of the process that has this number now. It keeps referring to that process.
 pub(crate) fn open(pid: u32) -> Option<OwnedFd> {
     let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
     pidfd_open(pid, PidfdFlags::empty()).ok()
 }
 
-/// What the kernel counts of a process, or of one of its threads.
+/// What we read of `/proc/<pid>/stat`, for a process or one of its threads.
 pub(crate) struct Stat {
     start: u64,
-    /// A zombie has ended; only its parent hasn't asked yet.
+    /// True for a zombie too: it has ended, and only waits for its parent to read the exit code.
     ended: bool,
-    /// It has no environment, and won't get one.
+    /// The process has no environment and won't get one.
     pub(crate) bare: bool,
 }
 
-/// Of `<pid>` or `<pid>/task/<tid>`.
+/// `process` is `<pid>` or `<pid>/task/<tid>`.
 pub(crate) fn stat(process: impl Display) -> io::Result<Stat> {
-    // A name is cut at 15 bytes, also within a character.
+    // Lossy: the kernel cuts a name at 15 bytes, possibly within a character.
     parse_stat(&String::from_utf8_lossy(&fs::read(format!("/proc/{process}/stat"))?))
         .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
 }
 
-/// Flags of those that never have an environment, or not any more: `PF_KTHREAD` and `PF_EXITING`.
-const NEVER: u64 = 0x20_0000 | 0x4;
+/// `PF_KTHREAD` and `PF_EXITING`: processes with one of these flags have no environment.
+const WITHOUT_ENVIRONMENT: u64 = 0x20_0000 | 0x4;
 
-/// Fields by their numbers in proc_pid_stat(5).
+/// The numbers of fields are those of proc_pid_stat(5).
 fn parse_stat(text: &str) -> Option<Stat> {
-    // The second field is the program's name in parentheses, and may itself hold spaces and parentheses.
+    // The second field is the program's name in parentheses. The name may contain spaces and parentheses.
     let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
     let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-    // execve sets the code's address (26) after the environment's (50, 51), see fs/binfmt_elf.c: before, it is on its way.
+    // execve sets the address of the code (26) after those of the environment (50, 51), see the kernel's fs/binfmt_elf.c. So while
+    // 26 is 0, the process may still get an environment.
     let started_without = number(26)? != 0 && number(50)? == number(51)?;
     let ended = matches!(*fields.first()?, "Z" | "X" | "x");
-    Some(Stat { start: number(22)?, ended, bare: started_without || number(9)? & NEVER != 0 })
+    Some(Stat { start: number(22)?, ended, bare: started_without || number(9)? & WITHOUT_ENVIRONMENT != 0 })
 }
 
 fn boot() -> io::Result<String> {
     Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
-}
-
-/// Whether a name may be used as a mark and as the name of a folder: Kubernetes' uids are such.
-pub(crate) fn is_plain(uid: &OsStr) -> bool {
-    uid.to_str()
-        .is_some_and(|uid| !uid.is_empty() && uid.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'))
 }
 
 #[cfg(test)]
@@ -110,20 +104,20 @@ mod tests {
     }
 
     #[test]
-    fn a_program_whose_name_holds_a_parenthesis_is_read_right() {
+    fn a_program_name_with_a_parenthesis_is_parsed() {
         let stat = parse_stat(&line("a) b", 0, 1, (2, 3))).unwrap();
         assert_eq!((stat.start, stat.ended), (98765, false));
     }
 
     #[test]
-    fn a_program_that_is_being_loaded_will_have_an_environment() {
+    fn a_program_that_is_being_loaded_is_not_bare() {
         let bare = |flags, code, environment| parse_stat(&line("sh", flags, code, environment)).unwrap().bare;
         assert!(!bare(0x40_0000, 0, (0, 0)));
-        assert!(!bare(0x40_0000, 0, (8192, 8192)), "it is being copied");
+        assert!(!bare(0x40_0000, 0, (8192, 8192)), "its arguments are being copied");
         assert!(!bare(0x40_0000, 4096, (8192, 9000)), "loaded since its environment was read");
-        assert!(bare(0x40_0000, 4096, (8192, 8192)), "started with none");
-        assert!(bare(0x20_0040, 0, (0, 0)), "a thread of the kernel");
-        assert!(bare(0x40_0004, 0, (0, 0)), "on its way out");
+        assert!(bare(0x40_0000, 4096, (8192, 8192)), "started with an empty environment");
+        assert!(bare(0x20_0040, 0, (0, 0)), "a kernel thread");
+        assert!(bare(0x40_0004, 0, (0, 0)), "exiting");
     }
 
     #[test]
@@ -135,12 +129,12 @@ mod tests {
     }
 
     #[test]
-    fn a_zombie_is_gone() {
+    fn a_zombie_is_not_alive() {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let identity = Identity::of(child.id()).unwrap();
-        let begun = Instant::now();
+        let started = Instant::now();
         while identity.is_alive() {
-            assert!(begun.elapsed() < Duration::from_secs(10));
+            assert!(started.elapsed() < Duration::from_secs(10));
             std::thread::yield_now();
         }
         child.wait().unwrap();

@@ -1,14 +1,15 @@
-//! The log format of the container runtime interface: `<time> stdout F <text>`, long lines in parts marked P.
+//! The log format of the container runtime interface: `<time> stdout F <text>`. A long line is stored in parts, with P instead of F in
+//! all but the last.
 //!
 //! <https://github.com/kubernetes/design-proposals-archive/blob/main/node/kubelet-cri-logging.md>
 
-/// Longer lines are stored in parts of this size, as containerd does.
-pub(crate) const PART: usize = 16 * 1024;
+/// Bytes of a part. Longer lines are stored in several parts, as containerd does.
+const PART: usize = 16 * 1024;
 
-/// Bytes of the shortest record there is, that of an empty line: its time, `stdout F` and the spaces between, its newline.
+/// Bytes of the shortest record, that of an empty line: time, ` stdout F ` and newline.
 pub(crate) const SHORTEST: u64 = 41;
 
-/// Turns raw output into records. Bounded: a line is held back until it ends or fills a part.
+/// Turns raw output into records. Buffers a line until it ends or fills a part.
 pub(crate) struct Encoder {
     line: Vec<u8>,
     written: u64,
@@ -17,12 +18,12 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// `written` bytes of at most `limit` are in the log already.
+    /// For a log that already has `written` bytes and may have `limit`.
     pub(crate) fn new(written: u64, limit: u64) -> Self {
         Self { line: Vec::new(), written, limit, cut: false }
     }
 
-    /// The records that `output` completes. `time` is RFC 3339 with nine decimals.
+    /// Returns the records that `output` completes. `time` is RFC 3339 with nine decimals.
     pub(crate) fn encode(&mut self, time: &str, output: &[u8]) -> Vec<u8> {
         let mut records = Vec::with_capacity(output.len() + output.len() / 2);
         let mut rest = output;
@@ -43,7 +44,7 @@ impl Encoder {
         records
     }
 
-    /// What is left when the output has ended without a newline.
+    /// Returns the last record, if the output has ended without a newline.
     pub(crate) fn finish(&mut self, time: &str) -> Vec<u8> {
         let mut records = Vec::new();
         if !self.line.is_empty() && !self.cut {
@@ -53,17 +54,16 @@ impl Encoder {
     }
 
     fn record(&mut self, records: &mut Vec<u8>, time: &str, tag: char) {
-        let begun = records.len();
+        let start = records.len();
         records.extend_from_slice(format!("{time} stdout {tag} ").as_bytes());
         records.append(&mut self.line);
         records.push(b'\n');
-        self.written += (records.len() - begun) as u64;
+        self.written += (records.len() - start) as u64;
         if self.written > self.limit {
-            records.truncate(begun);
+            records.truncate(start);
             let megabytes = self.limit / (1024 * 1024);
-            let sentence =
-                format!("{time} stdout F The output reached {megabytes} MiB; what came after was not kept.\n");
-            records.extend_from_slice(sentence.as_bytes());
+            let notice = format!("{time} stdout F The output reached {megabytes} MiB; the rest was not kept.\n");
+            records.extend_from_slice(notice.as_bytes());
             self.cut = true;
         }
     }
@@ -71,31 +71,31 @@ impl Encoder {
 
 /// One stored record.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Record<'a> {
-    /// RFC 3339 with nine decimals, so that it sorts as text.
-    pub(crate) time: &'a str,
-    /// It ends its line.
-    pub(crate) full: bool,
-    pub(crate) text: &'a [u8],
+struct Record<'a> {
+    /// RFC 3339 with nine decimals, so it can be compared as text.
+    time: &'a str,
+    /// The record ends its line.
+    full: bool,
+    text: &'a [u8],
 }
 
-/// Understands one record, given without its newline.
-pub(crate) fn parse(record: &[u8]) -> Option<Record<'_>> {
+/// Parses one record, without its newline.
+fn parse(record: &[u8]) -> Option<Record<'_>> {
     let mut parts = record.splitn(4, |byte| *byte == b' ');
     let time = std::str::from_utf8(parts.next()?).ok()?;
     let (_stream, tag, text) = (parts.next()?, parts.next()?, parts.next()?);
     Some(Record { time, full: tag == b"F", text })
 }
 
-/// What a reader asked for, applied record by record.
+/// The options of a log request, applied record by record.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
-    /// Earlier records are left out; same form as in the records.
-    pub(crate) since: Option<String>,
+    /// Earlier records are skipped. In the same format as in the records.
+    since: Option<String>,
     /// Put the time in front of every line.
-    pub(crate) timestamps: bool,
-    /// Bytes that may still be given out.
-    pub(crate) limit: Option<u64>,
+    timestamps: bool,
+    /// Bytes that may still be returned.
+    limit: Option<u64>,
     in_line: bool,
 }
 
@@ -104,12 +104,12 @@ impl Filter {
         Self { since, timestamps, limit, in_line: false }
     }
 
-    /// Gives the text of all whole records at the beginning of `stored`, and how many bytes those are.
+    /// Appends the text of the complete records at the start of `stored` to `out`. Returns how many bytes of `stored` that took.
     pub(crate) fn take(&mut self, stored: &[u8], out: &mut Vec<u8>) -> usize {
         let mut done = 0;
         while let Some(end) = stored[done..].iter().position(|byte| *byte == b'\n') {
             if let Some(record) = parse(&stored[done..done + end]) {
-                self.give(&record, out);
+                self.append(&record, out);
             }
             done += end + 1;
             if self.is_exhausted() {
@@ -123,11 +123,11 @@ impl Filter {
         self.limit == Some(0)
     }
 
-    fn give(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
+    fn append(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
         if self.since.as_deref().is_some_and(|since| record.time < since) {
             return;
         }
-        let begun = out.len();
+        let start = out.len();
         if self.timestamps && !self.in_line {
             out.extend_from_slice(record.time.as_bytes());
             out.push(b' ');
@@ -138,14 +138,14 @@ impl Filter {
         }
         self.in_line = !record.full;
         if let Some(limit) = &mut self.limit {
-            let given = (out.len() - begun).min(usize::try_from(*limit).unwrap_or(usize::MAX));
-            out.truncate(begun + given);
-            *limit -= given as u64;
+            let kept = (out.len() - start).min(usize::try_from(*limit).unwrap_or(usize::MAX));
+            out.truncate(start + kept);
+            *limit -= kept as u64;
         }
     }
 }
 
-/// Counts newlines down from the end of a block: where it goes on after the last one to count, or None if there are too few.
+/// Counts `left` newlines down from the end of `block`. Returns the position after the last one counted, or `None` if there are too few.
 pub(crate) fn after_last_newlines(block: &[u8], left: &mut u64) -> Option<usize> {
     for at in (0..block.len()).rev().filter(|at| block[*at] == b'\n') {
         *left = left.saturating_sub(1);
@@ -196,17 +196,17 @@ mod tests {
     }
 
     #[test]
-    fn what_exceeds_the_limit_is_cut_with_a_sentence_once() {
+    fn output_beyond_the_limit_is_dropped_with_one_notice() {
         let mut encoder = Encoder::new(0, 100);
         let stored = encoder.encode(TIME, b"one\ntwo\nthree\nfour\nfive\n");
         let text = lines(&stored, Filter::default());
-        assert_eq!(text, "one\ntwo\nThe output reached 0 MiB; what came after was not kept.\n");
+        assert_eq!(text, "one\ntwo\nThe output reached 0 MiB; the rest was not kept.\n");
         assert_eq!(encoder.encode(TIME, b"six\n"), b"");
         assert_eq!(encoder.finish(TIME), b"");
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_kept() {
+    fn bytes_that_are_not_text_are_kept() {
         let stored = encoder().encode(TIME, b"a\xff\0b\r\n");
         let mut out = Vec::new();
         Filter::default().take(&stored, &mut out);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_get_what_they_ask_for() {
+    fn since_timestamps_limit_and_tail_are_applied() {
         let later = "2026-11-21T07:00:01.000000000Z";
         let mut stored = encoder().encode(TIME, b"one\ntwo\n");
         stored.extend(encoder().encode(later, b"three\n"));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_record_waits_for_its_other_half() {
+    fn an_incomplete_record_is_left_for_the_next_read() {
         let stored = encoder().encode(TIME, b"one\ntwo\n");
         let mut out = Vec::new();
         let taken = Filter::default().take(&stored[..stored.len() - 2], &mut out);

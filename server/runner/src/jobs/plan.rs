@@ -1,50 +1,50 @@
-//! What becomes of a Job. Pure: decided from the Job, its pods and the time, as the Job controller decides it.
+//! Decides what to do next for one Job. Pure: depends only on the Job, its pods and the time.
 //!
-//! One pod at a time: completions and parallelism above 1 are treated as 1. Failures are not counted in a counter but in pods: a failed
-//! pod is held by its finalizer until the Job has ended, so that nothing is counted twice or lost whenever this process dies.
+//! A Job has one pod at a time: completions and parallelism above 1 are treated as 1. There is no counter of failures. Instead, a
+//! finalizer keeps each failed pod until the Job has ended, and the pods are counted. So a crash at any moment neither loses a failure
+//! nor counts it twice.
 
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::batch::v1::{Job, JobCondition};
 use k8s_openapi::api::core::v1::Pod;
-use kube::ResourceExt;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
+use kube::{Resource, ResourceExt};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use standalone::SUFFIX_LETTERS;
 
-use super::pod_status::{is_terminal, phase, seconds};
-use super::reports::Report;
+use crate::events::Report;
+use crate::pod::{TRACKING, is_deleting, is_terminal, is_tracked, phase};
 
-/// Holds a pod until its end was counted.
-pub(crate) const TRACKING: &str = "batch.kubernetes.io/job-tracking";
-/// Wait before the first repetition; it doubles from one to the next.
+/// Wait after the first failure. It doubles with each further one.
 const BACK_OFF: SignedDuration = SignedDuration::from_secs(10);
 const LONGEST_BACK_OFF: SignedDuration = SignedDuration::from_secs(360);
 
-/// What to do, in this order.
+/// What to do next, in the order of the fields.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
-    pub(crate) create: Option<Box<Pod>>,
-    pub(crate) delete: Vec<Arc<Pod>>,
+pub(super) struct Plan {
+    pub(super) create: Option<Box<Pod>>,
+    pub(super) delete: Vec<Arc<Pod>>,
     /// Merge patch for the Job's `/status`.
-    pub(crate) status: Option<Value>,
-    /// Pods whose end is counted: their finalizer goes.
-    pub(crate) release: Vec<Arc<Pod>>,
-    /// The Job itself has outlived its `ttlSecondsAfterFinished`.
-    pub(crate) expire: bool,
-    /// Time alone changes something then.
-    pub(crate) again_in: Option<SignedDuration>,
-    pub(crate) reports: Vec<Report>,
+    pub(super) status: Option<Value>,
+    /// Pods whose end is in the Job's status. Their finalizer is removed.
+    pub(super) release: Vec<Arc<Pod>>,
+    /// Delete the Job: its `ttlSecondsAfterFinished` is over.
+    pub(super) expire: bool,
+    /// When to plan again, even if nothing changes.
+    pub(super) again_in: Option<SignedDuration>,
+    pub(super) reports: Vec<Report>,
 }
 
-/// Decides about a Job. `pods` are all it owns.
-pub(crate) fn plan(job: &Job, pods: &[Arc<Pod>], now: Timestamp) -> Plan {
-    let held = |pod: &&Arc<Pod>| is_terminal(pod) && pod.finalizers().iter().any(|finalizer| finalizer == TRACKING);
+/// Plans the next actions for `job`. `pods` are all pods that it owns.
+pub(super) fn plan(job: &Job, pods: &[Arc<Pod>], now: Timestamp) -> Plan {
+    let held = |pod: &&Arc<Pod>| is_terminal(pod) && is_tracked(pod);
     if job.metadata.deletion_timestamp.is_some() {
         return Plan { release: pods.iter().filter(held).cloned().collect(), ..Plan::default() };
     }
-    if let Some(ended) = finished(job) {
+    if let Some(ended) = ended_at(job) {
         let ttl = job.spec.as_ref().and_then(|spec| spec.ttl_seconds_after_finished);
         let left = ttl.map(|ttl| ended + SignedDuration::from_secs(ttl.into())).map(|end| now.duration_until(end));
         return Plan {
@@ -58,7 +58,7 @@ pub(crate) fn plan(job: &Job, pods: &[Arc<Pod>], now: Timestamp) -> Plan {
     Decision::new(job, pods, now).decide()
 }
 
-/// The work on a Job that has not ended.
+/// The state while planning for a Job that has not ended.
 struct Decision<'a> {
     job: &'a Job,
     pods: &'a [Arc<Pod>],
@@ -79,19 +79,19 @@ impl<'a> Decision<'a> {
     fn decide(mut self) -> Plan {
         let spec = self.job.spec.clone().unwrap_or_default();
         let suspended = spec.suspend == Some(true);
-        // Those that a suspension ended are neither failed nor done.
+        // A pod that was stopped by a suspension counts neither as failed nor as succeeded.
         let counts = |pod: &&Arc<Pod>| !(suspended && is_deleting(pod));
         let succeeded = self.pods.iter().filter(counts).any(|pod| phase(pod) == "Succeeded");
         let failed = self.pods.iter().filter(counts).filter(|pod| phase(pod) == "Failed").count();
-        if self.says("FailureTarget").is_some() {
+        if self.holds("FailureTarget").is_some() {
             self.end_failed();
         } else if succeeded {
             self.end_complete();
         } else if failed > usize::try_from(spec.backoff_limit.unwrap_or(6)).unwrap_or(0) {
-            self.target("BackoffLimitExceeded", "Job has reached the specified backoff limit");
+            self.set("FailureTarget", "True", "BackoffLimitExceeded", "Job has reached the specified backoff limit");
             self.end_failed();
         } else if self.deadline().is_some_and(|left| !left.is_positive()) && !suspended {
-            self.target("DeadlineExceeded", "Job was active longer than specified deadline");
+            self.set("FailureTarget", "True", "DeadlineExceeded", "Job was active longer than specified deadline");
             self.end_failed();
         } else if suspended {
             self.suspend();
@@ -113,7 +113,7 @@ impl<'a> Decision<'a> {
 
     fn go_on(&mut self, failed: usize, wanted: bool) {
         self.started = self.started.or(Some(self.now));
-        if self.says("Suspended").is_some() {
+        if self.holds("Suspended").is_some() {
             self.set("Suspended", "False", "JobResumed", "Job resumed");
             self.plan.reports.push(Report::normal("Resumed", "Job resumed"));
         }
@@ -138,59 +138,53 @@ impl<'a> Decision<'a> {
         self.plan.reports.push(Report::normal("Completed", "Job completed"));
     }
 
-    fn target(&mut self, reason: &str, message: &str) {
-        self.set("FailureTarget", "True", reason, message);
-    }
-
-    /// Failed only once nothing of it runs any more; until then it is only meant to fail.
+    /// The Job fails once none of its pods runs any more. Until then it has only the condition FailureTarget.
     fn end_failed(&mut self) {
         self.stop_pods();
         if living(self.pods).next().is_some() {
             return;
         }
-        let Some(target) = self.says("FailureTarget") else { return };
+        let Some(target) = self.holds("FailureTarget") else { return };
         let (reason, message) = (target.reason.clone().unwrap_or_default(), target.message.clone().unwrap_or_default());
         self.set("Failed", "True", &reason, &message);
-        let known = if reason == "DeadlineExceeded" { "DeadlineExceeded" } else { "BackoffLimitExceeded" };
-        self.plan.reports.push(Report::warning(known, message));
+        let event = if reason == "DeadlineExceeded" { "DeadlineExceeded" } else { "BackoffLimitExceeded" };
+        self.plan.reports.push(Report::warning(event, message));
     }
 
     fn stop_pods(&mut self) {
         self.plan.delete = living(self.pods).filter(|pod| !is_deleting(pod)).cloned().collect();
-        let notes = self
-            .plan
-            .delete
-            .iter()
-            .map(|pod| Report::normal("SuccessfulDelete", format!("Deleted pod: {}", pod.name_any())));
-        self.plan.reports.extend(notes);
+        for pod in &self.plan.delete {
+            self.plan.reports.push(Report::normal("SuccessfulDelete", format!("Deleted pod: {}", pod.name_any())));
+        }
     }
 
     /// What is left of `activeDeadlineSeconds`.
     fn deadline(&self) -> Option<SignedDuration> {
         let seconds = self.job.spec.as_ref()?.active_deadline_seconds?;
-        // Beyond the calendar's end there is no deadline.
+        // A deadline after the last representable time never comes.
         let end = self.started?.checked_add(SignedDuration::from_secs(seconds)).ok()?;
         Some(self.now.duration_until(end))
     }
 
     /// What is left of the wait after the last failure.
     fn pause(&self, failed: usize) -> SignedDuration {
-        let ended = self.pods.iter().filter(|pod| phase(pod) == "Failed").filter_map(|pod| ended_at(pod)).max();
+        let ended =
+            self.pods.iter().filter(|pod| phase(pod) == "Failed").filter_map(|pod| container_ended_at(pod)).max();
         let (Some(ended), Some(doublings)) = (ended, failed.checked_sub(1)) else { return SignedDuration::ZERO };
         let wait = BACK_OFF.checked_mul(1 << doublings.min(10)).unwrap_or(LONGEST_BACK_OFF).min(LONGEST_BACK_OFF);
         self.now.duration_until(ended + wait)
     }
 
-    fn says(&self, kind: &str) -> Option<&JobCondition> {
+    fn holds(&self, kind: &str) -> Option<&JobCondition> {
         self.conditions.iter().find(|condition| condition.type_ == kind && condition.status == "True")
     }
 
-    /// Whether it is news.
+    /// Sets a condition. Returns whether its status has changed.
     fn set(&mut self, kind: &str, status: &str, reason: &str, message: &str) -> bool {
         if self.conditions.iter().any(|old| old.type_ == kind && old.status == status) {
             return false;
         }
-        let now = Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(self.now));
+        let now = Some(Time(self.now));
         self.conditions.retain(|old| old.type_ != kind);
         self.conditions.push(JobCondition {
             type_: kind.into(),
@@ -204,11 +198,11 @@ impl<'a> Decision<'a> {
     }
 
     fn finish(mut self, succeeded: bool) -> Plan {
-        let complete = self.says("Complete").is_some();
-        let ended = complete || self.says("Failed").is_some();
+        let complete = self.holds("Complete").is_some();
+        let ended = complete || self.holds("Failed").is_some();
         let stopped: Vec<_> = self.plan.delete.iter().map(|pod| pod.uid()).collect();
         let stopping = |pod: &Arc<Pod>| is_deleting(pod) || stopped.contains(&pod.uid());
-        let suspended = self.says("Suspended").is_some();
+        let suspended = self.holds("Suspended").is_some();
         let active = living(self.pods).filter(|pod| !stopping(pod)).count() + usize::from(self.plan.create.is_some());
         let ready = living(self.pods).filter(|pod| !stopping(pod) && phase(pod) == "Running").count();
         let failed = self.pods.iter().filter(|pod| phase(pod) == "Failed" && !(suspended && is_deleting(pod))).count();
@@ -218,8 +212,8 @@ impl<'a> Decision<'a> {
             "terminating": living(self.pods).filter(|pod| stopping(pod)).count(),
             "succeeded": if succeeded { json!(1) } else { Value::Null },
             "failed": if failed > 0 { json!(failed) } else { Value::Null },
-            "startTime": self.started.map(seconds),
-            "completionTime": complete.then(|| seconds(self.now)),
+            "startTime": self.started.map(Time),
+            "completionTime": complete.then_some(Time(self.now)),
             "conditions": if self.conditions.is_empty() { Value::Null } else { json!(self.conditions) },
             "uncountedTerminatedPods": {},
         });
@@ -230,20 +224,20 @@ impl<'a> Decision<'a> {
     }
 }
 
-/// Whether writing `status` over the Job's would change anything.
+/// Whether writing `status` would change the Job.
 fn differs(job: &Job, status: &Value) -> bool {
     let old = serde_json::to_value(&job.status).unwrap_or_default();
     let Value::Object(fields) = status else { return true };
     fields.iter().any(|(name, new)| {
         let old = old.get(name).unwrap_or(&Value::Null);
-        // Compared as written, it would differ from the API's own form of an empty list.
+        // The API stores an empty list in another form, so only its absence counts as a difference.
         let matters = name != "uncountedTerminatedPods" || old.is_null();
         matters && old != new
     })
 }
 
-/// When it ended, if it did.
-fn finished(job: &Job) -> Option<Timestamp> {
+/// When the Job ended. `None` if it has not.
+fn ended_at(job: &Job) -> Option<Timestamp> {
     let conditions = job.status.as_ref()?.conditions.as_ref()?;
     let end = conditions.iter().find(|c| matches!(c.type_.as_str(), "Complete" | "Failed") && c.status == "True")?;
     Some(end.last_transition_time.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0))
@@ -253,23 +247,14 @@ fn living(pods: &[Arc<Pod>]) -> impl Iterator<Item = &Arc<Pod>> {
     pods.iter().filter(|pod| !is_terminal(pod))
 }
 
-fn is_deleting(pod: &Pod) -> bool {
-    pod.metadata.deletion_timestamp.is_some()
-}
-
-/// Its end is not counted yet.
-pub(crate) fn is_tracked(pod: &Pod) -> bool {
-    pod.finalizers().iter().any(|finalizer| finalizer == TRACKING)
-}
-
-fn ended_at(pod: &Pod) -> Option<Timestamp> {
+fn container_ended_at(pod: &Pod) -> Option<Timestamp> {
     let containers = pod.status.as_ref()?.container_statuses.as_ref()?;
     let ends =
         containers.iter().filter_map(|container| container.state.as_ref()?.terminated.as_ref()?.finished_at.as_ref());
     ends.map(|time| time.0).max()
 }
 
-/// The pod of the n-th attempt. Its name follows from the Job, so that an attempt seen too late isn't made twice.
+/// The pod of the n-th attempt. Its name depends only on the Job and the attempt, so creating it twice is refused by the API.
 fn pod_of(job: &Job, attempt: usize) -> Pod {
     let template = job.spec.as_ref().map(|spec| spec.template.clone()).unwrap_or_default();
     let mut metadata = template.metadata.unwrap_or_default();
@@ -279,24 +264,17 @@ fn pod_of(job: &Job, attempt: usize) -> Pod {
     metadata.generate_name = Some(format!("{name}-"));
     metadata.namespace = job.namespace();
     metadata.finalizers = Some(vec![TRACKING.into()]);
-    let owner = k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference {
-        api_version: "batch/v1".into(),
-        kind: "Job".into(),
-        name,
-        uid: job.uid().unwrap_or_default(),
-        controller: Some(true),
-        block_owner_deletion: Some(true),
-    };
-    metadata.owner_references = Some(vec![owner]);
+    let owner = job.controller_owner_ref(&()).map(|owner| OwnerReference { block_owner_deletion: Some(true), ..owner });
+    metadata.owner_references = owner.map(|owner| vec![owner]);
     Pod { metadata, spec: template.spec, status: None }
 }
 
-/// Five characters as the API itself chooses them.
+/// Five characters, like those of a name that the API generates.
 fn suffix(uid: &str, attempt: usize) -> String {
     let digest = Sha256::digest(format!("{uid}/{attempt}"));
     digest.iter().take(5).map(|byte| char::from(SUFFIX_LETTERS[usize::from(*byte) % SUFFIX_LETTERS.len()])).collect()
 }
 
 #[cfg(test)]
-#[path = "job_plan_tests.rs"]
+#[path = "plan_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! The output of local runs, as the log route of the API wants it.
+//! Serves the output of runs to the API's log route.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -8,25 +8,24 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream;
-
-use super::process::is_plain;
-use super::records::{Filter, SHORTEST, after_last_newlines};
-use super::run_dir::RunDir;
 use standalone::{LogQuery, LogRefusal, LogSource, LogStream, PodLogs};
 
-/// How soon a follower sees what was written. Looking costs one system call, and only while somebody follows a run that goes on.
-const LOOK: Duration = Duration::from_millis(25);
-/// Bytes read at once.
+use super::records::{Filter, SHORTEST, after_last_newlines};
+use crate::run_dir::{RunDir, is_run_name};
+
+/// How often a follower of an active run checks for new output. A check costs one system call.
+const POLL: Duration = Duration::from_millis(25);
+/// Bytes per read.
 const BLOCK: usize = 64 * 1024;
 
-/// Reads `<data>/runs/<uid>/log`.
+/// Serves the logs `<data>/runs/<uid>/log`.
 #[derive(Debug, Clone)]
 pub struct LocalLogs {
     data_dir: PathBuf,
 }
 
 impl LocalLogs {
-    /// Logs of the runs below this data directory; it need not exist yet.
+    /// The logs of the runs below `data_dir`, which need not exist yet.
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self { data_dir: data_dir.into() }
     }
@@ -39,37 +38,28 @@ impl PodLogs for LocalLogs {
             return Err(LogRefusal::NoPrevious);
         }
         let waiting = || LogRefusal::NotStarted("ContainerCreating".into());
-        if !is_plain(source.uid.as_ref()) {
+        if !is_run_name(source.uid.as_ref()) {
             return Err(waiting());
         }
         let dir = RunDir::of(&self.data_dir, &source.uid);
         let (at, tail) = (dir.log(), query.tail_lines);
-        // The end of a log of a gigabyte may be far from its last lines.
+        // Finding the last lines may mean reading a gigabyte, so it is done on a thread that may block.
         let opened = tokio::task::spawn_blocking(move || open(&at, tail)).await;
         let file = match opened.map_err(io::Error::other).flatten() {
             Ok(file) => file,
-            // It ended before it wrote anything, or could not be started.
+            // The run ended without output, or could not be started.
             Err(error) if error.kind() == io::ErrorKind::NotFound && dir.has_exit() => {
                 return Ok(stream::empty().boxed());
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(waiting()),
-            Err(error) => return Err(unreadable(&error)),
+            Err(error) => return Err(LogRefusal::Unreadable(error.to_string())),
         };
-        let reader = Reader::new(dir, file, query);
-        Ok(stream::unfold(Some(reader), |reader| async move {
-            let mut reader = reader?;
-            match reader.next().await {
-                Ok(Some(bytes)) => Some((Ok(bytes), Some(reader))),
-                Ok(None) => None,
-                Err(error) => Some((Err(error), None)),
-            }
-        })
-        .boxed())
+        let since = query.since.map(|since| format!("{since:.9}"));
+        let filter = Filter::new(since, query.timestamps, query.limit_bytes);
+        let reader = Reader { dir, file, filter, follow: query.follow, pending: Vec::new() };
+        let next = |mut reader: Reader| async move { Ok(reader.next().await?.map(|bytes| (bytes, reader))) };
+        Ok(stream::try_unfold(reader, next).boxed())
     }
-}
-
-fn unreadable(error: &io::Error) -> LogRefusal {
-    LogRefusal::Unreadable(error.to_string())
 }
 
 /// One reader of one log.
@@ -78,24 +68,18 @@ struct Reader {
     file: File,
     filter: Filter,
     follow: bool,
-    /// Read, and not yet understood: less than a record and a block.
+    /// Bytes that were read but not parsed yet: at most an incomplete record and a block.
     pending: Vec<u8>,
 }
 
 impl Reader {
-    fn new(dir: RunDir, file: File, query: &LogQuery) -> Self {
-        let since = query.since.map(|since| format!("{since:.9}"));
-        let filter = Filter::new(since, query.timestamps, query.limit_bytes);
-        Self { dir, file, filter, follow: query.follow, pending: Vec::new() }
-    }
-
-    /// The next text, at most about a block; None at the end. Reads the page cache, so it is done where it stands.
+    /// The next text, about a block at most. `None` at the end. Reads on this thread, as the data is mostly in the page cache.
     async fn next(&mut self) -> io::Result<Option<Bytes>> {
         loop {
             if self.filter.is_exhausted() {
                 return Ok(None);
             }
-            // Asked before reading: what is written before the end is then seen by this read or a later one.
+            // Checked before reading: then this read, or a later one, gets everything that was written before the end.
             let ended = !self.follow || self.dir.has_exit() || !self.dir.path().exists();
             let read = self.read()?;
             let mut out = Vec::new();
@@ -108,9 +92,9 @@ impl Reader {
                 if ended {
                     return Ok(None);
                 }
-                tokio::time::sleep(LOOK).await;
+                tokio::time::sleep(POLL).await;
             } else {
-                // Left out by `since`: a long log is skipped without holding the thread.
+                // `since` skipped everything. Let other tasks run while a long log is skipped.
                 tokio::task::yield_now().await;
             }
         }
@@ -125,7 +109,7 @@ impl Reader {
     }
 }
 
-/// A log, at its beginning or at its last `tail` records. Blocks.
+/// Opens a log at its start, or at the first of its last `tail` records. Blocks.
 fn open(path: &Path, tail: Option<u64>) -> io::Result<File> {
     let mut file = File::open(path)?;
     if let Some(wanted) = tail {
@@ -135,11 +119,11 @@ fn open(path: &Path, tail: Option<u64>) -> io::Result<File> {
     Ok(file)
 }
 
-/// Where the last `wanted` records begin: after the newline that ends the one before them.
+/// The position of the first of the last `wanted` records.
 fn tail_start(file: &mut File, wanted: u64) -> io::Result<u64> {
     let mut newlines = wanted.saturating_add(1);
     let mut end = file.seek(SeekFrom::End(0))?;
-    // So many there can't be.
+    // The log is too short to have more records.
     if wanted.saturating_mul(SHORTEST) >= end {
         return Ok(0);
     }
@@ -165,7 +149,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let dir = RunDir::of(data.path(), "a-run");
         dir.make().unwrap();
-        // A hole: it is read like any other gigabyte, and needs no disk.
+        // A sparse file is read like any other, but needs no disk.
         let mut file = File::create(dir.log()).unwrap();
         file.set_len(bytes).unwrap();
         file.seek(SeekFrom::End(0)).unwrap();
@@ -175,17 +159,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_last_lines_of_a_huge_log_are_looked_for_beside_the_requests() {
+    async fn finding_the_last_lines_of_a_huge_log_does_not_block() {
         let (data, source) = log(64 << 20, "\n2026-11-21T07:00:00.100000000Z stdout F last\n");
         let logs = LocalLogs::new(data.path());
         let query = LogQuery { tail_lines: Some(2), ..LogQuery::default() };
         let mut opening = logs.open(&source, &query);
-        assert!(futures::poll!(&mut opening).is_pending(), "the whole log was read before anybody else had a turn");
+        assert!(futures::poll!(&mut opening).is_pending(), "the whole log was read without letting other tasks run");
         assert!(opening.await.is_ok());
     }
 
     #[tokio::test]
-    async fn more_lines_than_a_log_can_have_are_all_of_it() {
+    async fn asking_for_more_lines_than_there_are_returns_all() {
         let line = "2026-11-21T07:00:00.100000000Z stdout F \n";
         let (data, source) = log(0, &line.repeat(3));
         let logs = LocalLogs::new(data.path());

@@ -17,10 +17,10 @@ fn pod(name: &str, phase: &str, deleting: bool) -> Arc<Pod> {
     let mut pod =
         json!({"metadata": {"name": name, "uid": name, "finalizers": [TRACKING]}, "status": {"phase": phase}});
     if deleting {
-        pod["metadata"]["deletionTimestamp"] = seconds(at(30)).into();
+        pod["metadata"]["deletionTimestamp"] = json!(Time(at(30)));
     }
     if phase == "Failed" {
-        let ended = json!({"exitCode": 1, "finishedAt": seconds(at(10))});
+        let ended = json!({"exitCode": 1, "finishedAt": Time(at(10))});
         pod["status"]["containerStatuses"] = json!([{"name": "c", "image": "", "imageID": "", "ready": false, "restartCount": 0, "state": {"terminated": ended}}]);
     }
     Arc::new(serde_json::from_value(pod).unwrap())
@@ -54,12 +54,12 @@ fn a_new_job_gets_one_pod_and_a_start_time() {
     assert_eq!((made.labels()["a"].as_str(), made.owner_references()[0].uid.as_str()), ("b", "u"));
     let job = after(job, &first);
     assert_eq!(counts(&job), [Some(1), Some(0), Some(0), None, None]);
-    // Decided again before the pod is seen, the same pod is asked for: creating it twice is refused by its name.
+    // Planned again before the watch delivers the pod, it has the same name, so the API refuses to create it twice.
     assert_eq!(plan(&job, &[], at(1)).create.unwrap().name_any(), made.name_any());
 }
 
 #[test]
-fn a_running_pod_is_active_and_ready_and_nothing_changes_any_more() {
+fn a_running_pod_is_active_and_ready_and_planned_once() {
     let job = job(&json!({}));
     let running = [pod("p", "Running", false)];
     let first = plan(&job, &running, at(0));
@@ -78,12 +78,12 @@ fn a_succeeded_pod_completes_the_job_and_is_released() {
     assert_eq!(condition(&job, "Complete"), Some(("True", "CompletionsReached")));
     assert_eq!(counts(&job), [None, Some(0), Some(0), Some(1), None]);
     assert_eq!(job.status.as_ref().unwrap().completion_time.as_ref().unwrap().0, at(9));
-    assert!(done.release.is_empty(), "its end is written first");
+    assert!(done.release.is_empty(), "the Job's status is written first");
     assert_eq!(plan(&job, &pods, at(10)).release.len(), 1);
 }
 
 #[test]
-fn the_first_failure_is_the_last_without_a_backoff_limit() {
+fn with_backoff_limit_zero_the_first_failure_is_final() {
     let pods = [pod("p", "Failed", false)];
     let done = plan(&job(&json!({})), &pods, at(11));
     let job = after(job(&json!({})), &done);
@@ -94,7 +94,7 @@ fn the_first_failure_is_the_last_without_a_backoff_limit() {
 }
 
 #[test]
-fn with_a_backoff_limit_the_next_attempt_waits_and_has_another_name() {
+fn with_a_backoff_limit_the_next_attempt_waits() {
     let job = job(&json!({"backoffLimit": 2}));
     let failed = [pod("p", "Failed", false)];
     let waiting = plan(&job, &failed, at(12));
@@ -104,7 +104,7 @@ fn with_a_backoff_limit_the_next_attempt_waits_and_has_another_name() {
 }
 
 #[test]
-fn a_suspended_job_stops_its_pod_and_counts_it_neither_way() {
+fn the_pod_of_a_suspended_job_is_stopped_and_not_counted() {
     let running = [pod("p", "Running", false)];
     let suspending = plan(&job(&json!({"suspend": true})), &running, at(1));
     assert_eq!(suspending.delete.len(), 1);
@@ -154,10 +154,10 @@ fn a_job_over_its_deadline_fails_once_its_pod_has_ended() {
 }
 
 #[test]
-fn a_pod_that_somebody_deleted_is_a_failure() {
+fn a_pod_deleted_by_a_user_counts_as_failed() {
     let mut job = job(&json!({}));
     let deleting = plan(&job, &[pod("p", "Running", true)], at(0));
-    assert!(deleting.create.is_none(), "it still runs");
+    assert!(deleting.create.is_none(), "the first pod still runs");
     job = after(job, &deleting);
     assert_eq!(counts(&job), [Some(0), Some(0), Some(1), None, None]);
     job = after(job.clone(), &plan(&job, &[pod("p", "Failed", true)], at(5)));
@@ -165,7 +165,7 @@ fn a_pod_that_somebody_deleted_is_a_failure() {
 }
 
 #[test]
-fn a_finished_job_goes_after_its_time_to_live() {
+fn a_finished_job_is_deleted_after_its_time_to_live() {
     let job = job(&json!({"ttlSecondsAfterFinished": 100}));
     let job = after(job.clone(), &plan(&job, &[pod("p", "Succeeded", false)], at(0)));
     let waiting = plan(&job, &[], at(40));

@@ -1,4 +1,4 @@
-//! An embedded API with a runner on it, and Jobs as a user would write them.
+//! An embedded API with a runner, and Jobs to run on it.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Event, Pod, Secret};
 use kube::api::{Api, DeleteParams, ListParams, LogParams, Patch, PatchParams, PostParams};
 use kube::{Client, ResourceExt};
-use kubeonkube_runner::{self as runner, Ansible, LocalLogs, RunnerOptions, shim};
+use kubeonkube_runner::{self as runner, Ansible, LocalLogs, RunnerOptions};
 use serde_json::{Value, json};
 use standalone::Options;
 use tokio::task::JoinHandle;
@@ -28,13 +28,13 @@ pub(crate) struct Stage {
     runner: JoinHandle<()>,
 }
 
-/// What differs from one stage to the next.
+/// What tests vary.
 #[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) max_parallel: usize,
     pub(crate) shim: Option<PathBuf>,
     pub(crate) ansible: Option<PathBuf>,
-    /// Installs ansible with this Python, instead of using one that is there.
+    /// Install ansible with this Python, instead of using an existing one.
     pub(crate) python: Option<PathBuf>,
 }
 
@@ -74,7 +74,7 @@ impl Stage {
         Self { dir, client: api.client("tester"), api, shutdown, runner }
     }
 
-    /// Ends the server in an orderly way; the directory stays.
+    /// Shuts the server down. The data directory stays.
     pub(crate) async fn shut_down(self) -> Arc<tempfile::TempDir> {
         self.shutdown.cancel();
         self.runner.await.unwrap();
@@ -125,7 +125,7 @@ impl Stage {
         events.into_iter().map(|event| (event.reason.unwrap_or_default(), event.message.unwrap_or_default())).collect()
     }
 
-    /// The Job, once this condition of it is true.
+    /// Waits until this condition of the Job is true.
     pub(crate) async fn job_that_is(&self, name: &str, condition: &str) -> Job {
         self.wait(&format!("Job {name} to be {condition}"), async || {
             let job = self.jobs().get(name).await.unwrap();
@@ -134,7 +134,7 @@ impl Stage {
         .await
     }
 
-    /// The Job's only pod, once it is in this phase.
+    /// Waits until the Job's only pod is in this phase.
     pub(crate) async fn pod_that_is(&self, job: &str, phase: &str) -> Pod {
         self.wait(&format!("the pod of {job} to be {phase}"), async || {
             let pod = self.pods_of(job).await.pop()?;
@@ -143,22 +143,24 @@ impl Stage {
         .await
     }
 
-    pub(crate) async fn wait<T>(&self, what: &str, look: impl AsyncFn() -> Option<T>) -> T {
-        let looking = async {
+    /// Polls until `check` returns a value. `what` is named if that takes too long.
+    pub(crate) async fn wait<T>(&self, what: &str, check: impl AsyncFn() -> Option<T>) -> T {
+        let polling = async {
             loop {
-                if let Some(found) = look().await {
+                if let Some(found) = check().await {
                     return found;
                 }
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        match tokio::time::timeout(PATIENCE, looking).await {
+        match tokio::time::timeout(PATIENCE, polling).await {
             Ok(found) => found,
-            Err(_) => panic!("waited in vain for {what}; {}", self.picture().await),
+            Err(_) => panic!("timed out waiting for {what}: {}", self.statuses().await),
         }
     }
 
-    async fn picture(&self) -> String {
+    /// The statuses of all Jobs and pods, for a failed test.
+    async fn statuses(&self) -> String {
         let jobs =
             self.jobs().list(&ListParams::default()).await.unwrap().items.into_iter().map(|job| json!(job.status));
         let pods =
@@ -196,6 +198,7 @@ fn merge(into: &mut Value, more: Value) {
     }
 }
 
+/// The reason of a condition that is true.
 pub(crate) fn holds<'a>(job: &'a Job, condition: &str) -> Option<&'a str> {
     let conditions = job.status.as_ref()?.conditions.as_ref()?;
     let found = conditions.iter().find(|found| found.type_ == condition && found.status == "True")?;
@@ -209,17 +212,17 @@ pub(crate) fn ended(pod: &Pod) -> (i32, String, String) {
     (state.exit_code, state.reason.unwrap_or_default(), state.message.unwrap_or_default())
 }
 
-/// A number from the records of the run: `shim` or `command`.
-pub(crate) fn pid(run: &Path, who: &str) -> Option<i32> {
+/// The number of the run's `shim` or `command`, from its records.
+pub(crate) fn pid(run: &Path, process: &str) -> Option<i32> {
     let running: Value = serde_json::from_slice(&std::fs::read(run.join("process.json")).ok()?).unwrap();
-    Some(i32::try_from(running[who]["pid"].as_i64()?).unwrap())
+    Some(i32::try_from(running[process]["pid"].as_i64()?).unwrap())
 }
 
 pub(crate) fn kill(pid: i32) {
     rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL).unwrap();
 }
 
-/// Whether any process still carries the mark of this run.
+/// Whether any process carries the mark of this run.
 pub(crate) fn is_running(pod: &Pod) -> bool {
     let mark = format!("KUBEONKUBE_RUN={}", pod.uid().unwrap());
     std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
@@ -228,15 +231,14 @@ pub(crate) fn is_running(pod: &Pod) -> bool {
     })
 }
 
-/// A folder that passes for an installation where no ansible is called.
+/// An empty `ansible-playbook`, for runs that don't call it.
 fn no_ansible(dir: &Path) -> PathBuf {
     std::fs::write(dir.join("ansible-playbook"), "").unwrap();
     dir.to_owned()
 }
 
-/// A Python whose virtual environments hold a copy of itself; it installs whatever it is asked to, and does nothing. It takes as
-/// long as there is a file `slow`.
-pub(crate) fn python_that_pretends(dir: &Path) -> PathBuf {
+/// A fake Python that copies itself into its virtual environments, and whose pip does nothing until the file `slow` is removed.
+pub(crate) fn fake_python(dir: &Path) -> PathBuf {
     let path = dir.join("python");
     let text = format!(
         "#!/bin/sh
@@ -253,12 +255,12 @@ pub(crate) fn python_that_pretends(dir: &Path) -> PathBuf {
     path
 }
 
-/// This test program itself is the shim: see [`shim_process`].
+/// A script that starts this test program as a shim: see `shim_process`.
 pub(crate) fn shim_program(dir: &Path) -> PathBuf {
     script(dir, "shim", "shim_process", SHIM, "\"$3\"")
 }
 
-/// A program that serves the directory until it is killed: see [`server_process`].
+/// A script that starts this test program as a server of `dir`: see `server_process`.
 pub(crate) fn server_program(dir: &Path) -> PathBuf {
     script(dir, "server", "server_process", SERVER, &format!("'{}'", dir.display()))
 }
@@ -270,7 +272,7 @@ fn script(dir: &Path, name: &str, test: &str, variable: &str, value: &str) -> Pa
         "#!/bin/sh\n{variable}={value}\nexport {variable}\nexec '{}' --exact {test} --nocapture\n",
         program.display()
     );
-    // Written aside: a file that is open for writing can't be started.
+    // Renamed into place: a file that is open for writing can't be executed.
     let new = dir.join(format!("{name}.new"));
     std::fs::write(&new, text).unwrap();
     std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o700)).unwrap();
@@ -278,15 +280,15 @@ fn script(dir: &Path, name: &str, test: &str, variable: &str, value: &str) -> Pa
     path
 }
 
-/// What `kubeonkube run-job --dir DIR` does, where this program was started as the shim.
+/// Does what `kubeonkube run-job --dir DIR` does, if this program was started as the shim.
 pub(crate) fn be_the_shim() {
     if let Some(dir) = std::env::var_os(SHIM) {
-        let done = shim::run_job(Path::new(&dir)) == std::process::ExitCode::SUCCESS;
+        let done = runner::run_job(Path::new(&dir)) == std::process::ExitCode::SUCCESS;
         std::process::exit(i32::from(!done));
     }
 }
 
-/// A server that is there to be killed.
+/// Serves until it is killed, if this program was started as the server.
 pub(crate) fn be_the_server() {
     let Some(dir) = std::env::var_os(SERVER).map(PathBuf::from) else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();

@@ -1,0 +1,134 @@
+//! How runs get their ansible.
+
+use std::process::Command;
+use std::sync::Arc;
+
+use kubeonkube_runner::Ansible;
+use serde_json::{Value, json};
+
+use crate::skipped;
+use crate::stage::{Settings, Stage, ended, fake_python};
+
+#[tokio::test]
+async fn a_pod_reports_which_ansible_it_waits_for() {
+    let dir = Arc::new(tempfile::tempdir().unwrap());
+    std::fs::write(dir.path().join("slow"), "").unwrap();
+    let settings = Settings { python: Some(fake_python(dir.path())), ..Settings::default() };
+    let stage = Stage::at(dir, &settings);
+    stage.job("grow", "true", json!({})).await;
+    let message = "Installing ansible-core 2.18.19 for first use. This takes about a minute.";
+    stage
+        .wait("the pod to report it", async || {
+            let pod = stage.pods_of("grow").await.pop()?;
+            let waiting = pod.status?.container_statuses?.pop()?.state?.waiting?;
+            assert_eq!(waiting.reason.as_deref(), Some("InstallingAnsible"));
+            (waiting.message.as_deref() == Some(message)).then_some(())
+        })
+        .await;
+    std::fs::remove_file(stage.dir.path().join("slow")).unwrap();
+    stage.job_that_is("grow", "Complete").await;
+}
+
+#[tokio::test]
+async fn an_ansible_in_use_stays_when_a_newer_one_is_installed() {
+    let dir = Arc::new(tempfile::tempdir().unwrap());
+    let settings = Settings { python: Some(fake_python(dir.path())), ..Settings::default() };
+    let stage = Stage::at(dir, &settings);
+    stage
+        .job("grow", "until [ -e $KUBEONKUBE_ROOT/scratch/go ]; do sleep 0.02; done; command -v python3", json!({}))
+        .await;
+    let pod = stage.pod_that_is("grow", "Running").await;
+    let dir = stage.shut_down().await;
+    let ansibles = dir.path().join("ansible");
+    let current: Value = serde_json::from_slice(&std::fs::read(ansibles.join("current.json")).unwrap()).unwrap();
+    let old = ansibles.join(current["folder"].as_str().unwrap());
+    let older = json!({"folder": current["folder"], "version": "2.16.0"});
+    std::fs::write(ansibles.join("current.json"), older.to_string()).unwrap();
+
+    let stage = Stage::at(dir, &settings);
+    stage.job("next", "command -v python3", json!({})).await;
+    stage.job_that_is("next", "Complete").await;
+    let next = stage.pods_of("next").await.remove(0);
+    assert!(!stage.log(&next).await.starts_with(old.to_str().unwrap()), "the newer one was not installed");
+    assert!(old.exists(), "a run still uses it");
+    std::fs::write(stage.run_dir(&pod).join("root/scratch/go"), "").unwrap();
+    stage.job_that_is("grow", "Complete").await;
+    assert_eq!(stage.log(&pod).await, format!("{}/bin/python3\n", old.display()));
+    stage.wait("the old one to go", async || (!old.exists()).then_some(())).await;
+}
+
+/// Runs a Job like the controller's on this machine, with the real ansible.
+#[tokio::test]
+async fn a_playbook_runs_with_the_real_ansible() {
+    let Some(bin) = std::env::var_os("KUBEONKUBE_TEST_ANSIBLE") else {
+        return skipped::skip("a_playbook_runs_with_the_real_ansible", "KUBEONKUBE_TEST_ANSIBLE is not set");
+    };
+    let stage = Stage::with(&Settings { ansible: Some(bin.into()), ..Settings::default() });
+    let steps = json!({"operation": "look", "cluster": "c", "steps": [{"role": "main", "kind": "playbook", "path": "kubespray/ping.yml", "title": "ping.yml", "args": []}]});
+    stage.secret("look-inputs", json!({
+        "hosts.yml": "all:\n  hosts:\n    m1: {ansible_connection: local}\n", "group_vars.yml": "", "token": "5f0c8e1d2b3a49687766554433221100",
+        "steps.json": steps.to_string(),
+        "entrypoint.py": include_str!("../../../../deploy/runner/entrypoint.py"),
+        "kubeonkube_events.py": include_str!("../../../../deploy/runner/callback/kubeonkube_events.py"),
+    }))
+    .await;
+    let paths = ["hosts.yml", "group_vars.yml", "token", "steps.json", "entrypoint.py"]
+        .map(|key| json!({"key": key, "path": key}));
+    let items: Vec<_> = paths
+        .into_iter()
+        .chain([json!({"key": "kubeonkube_events.py", "path": "callback/kubeonkube_events.py"})])
+        .collect();
+    let volumes = json!([{"name": "inputs", "secret": {"secretName": "look-inputs", "items": items}}, {"name": "work", "emptyDir": {}}]);
+    let mounts = json!([{"name": "inputs", "mountPath": "/conf"}, {"name": "work", "mountPath": "/work-kubeonkube"}]);
+    let container = json!([{"name": "kubeonkube", "image": "local", "command": ["python3", "$(KUBEONKUBE_ROOT)/conf/entrypoint.py"],
+        "env": [{"name": "KUBEONKUBE_ROOT", "value": ""}], "volumeMounts": mounts}]);
+    stage.job("look", "", json!({"template": {"spec": {"containers": container, "volumes": volumes}}})).await;
+    stage.job_that_is("look", "Complete").await;
+    let pod = stage.pods_of("look").await.pop().unwrap();
+    let summary: Value = serde_json::from_str(&ended(&pod).2).unwrap();
+    assert_eq!((&summary["rc"], &summary["steps"][0]["recap"]["ok"]), (&json!(0), &json!(1)));
+    let log = stage.log(&pod).await;
+    assert!(log.contains("PLAY RECAP") && log.contains("\u{1e}5f0c8e1d2b3a49687766554433221100 {\"n\":1,"), "{log}");
+}
+
+/// Needs a Python package index, so it runs only if `KUBEONKUBE_TEST_INSTALL` is set, as on CI.
+#[tokio::test]
+async fn ansible_is_installed_once_and_found_again_later() {
+    if std::env::var_os("KUBEONKUBE_TEST_INSTALL").is_none() {
+        return skipped::skip(
+            "ansible_is_installed_once_and_found_again_later",
+            "KUBEONKUBE_TEST_INSTALL is not set, so the package index may not be used",
+        );
+    }
+    let data = tempfile::tempdir().unwrap();
+    let ansible = Ansible::new(data.path(), None);
+    let mut progress = ansible.progress();
+    let sentences = async {
+        let mut sentences = Vec::new();
+        while progress.changed().await.is_ok() {
+            let sentence = progress.borrow_and_update().clone();
+            if sentence.is_empty() {
+                break;
+            }
+            sentences.push(sentence);
+        }
+        sentences
+    };
+    let (first, second, sentences) = tokio::join!(ansible.installed(), ansible.installed(), sentences);
+    let first = first.unwrap();
+    assert_eq!(first, second.unwrap());
+    assert!(sentences.iter().any(|sentence| sentence.contains("Installing ansible-core")), "{sentences:?}");
+    let version = Command::new(first.bin.join("ansible-playbook")).arg("--version").output().unwrap();
+    assert!(String::from_utf8_lossy(&version.stdout).contains(&first.version));
+    let folders = || std::fs::read_dir(data.path().join("ansible")).unwrap().count();
+    assert_eq!(folders(), 2, "one environment and current.json");
+
+    let later = Ansible::new(data.path(), None);
+    assert_eq!(later.installed().await.unwrap(), first);
+
+    // A broken environment is replaced.
+    std::fs::remove_file(first.bin.join("python3")).unwrap();
+    let repaired = Ansible::new(data.path(), None).installed().await.unwrap();
+    assert_ne!(repaired.bin, first.bin);
+    assert_eq!(folders(), 2);
+}
