@@ -1,4 +1,4 @@
-//! What a person likes, kept in cookies so that the server's first byte is already right: theme and width of the sidebar.
+//! The preferences of a browser: theme and width of the sidebar. They are cookies, so that the server renders them right.
 
 use leptos::{ev::SubmitEvent, prelude::*, server};
 use leptos_router::hooks::use_location;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Failure, json, routes};
 
-/// Light, dark, or what the system says.
+/// Light, dark, or the system's choice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Theme {
@@ -19,7 +19,7 @@ pub enum Theme {
 impl Theme {
     pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
 
-    /// As in the cookie `theme` and in `data-theme`.
+    /// Its name in the cookie `theme` and in `data-theme`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -29,7 +29,7 @@ impl Theme {
         }
     }
 
-    /// The reverse of [`Theme::as_str`]; anything else is `System`.
+    /// The reverse of [`Theme::as_str`]. Any other text is `System`.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         Self::ALL.into_iter().find(|theme| theme.as_str() == text).unwrap_or_default()
@@ -48,12 +48,13 @@ impl Theme {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Preferences {
     pub(crate) theme: Theme,
-    /// The sidebar shows icons only.
+    /// Whether the sidebar shows icons only.
     pub(crate) narrow: bool,
 }
 
 impl Preferences {
-    /// On the server: the cookies of the request. In the browser: what the server found, by way of a shared value.
+    /// On the server, from the cookies of the request. In the browser, the defaults: it takes the server's values from
+    /// [`json::shared`].
     pub(crate) fn of_request() -> Self {
         #[cfg(feature = "ssr")]
         {
@@ -71,19 +72,18 @@ impl Preferences {
     }
 }
 
-/// The theme as it is now, for everything that shows or switches it.
+/// The current theme, for all components that show or change it.
 #[derive(Clone, Copy)]
 pub(crate) struct Theming(pub(crate) RwSignal<Theme>);
 
-/// Called once, by the app.
+/// Puts the preferences into context. Called once, by the app.
 pub(crate) fn provide() {
     let preferences = json::shared(Preferences::of_request);
     provide_context(preferences);
     provide_context(Theming(RwSignal::new(preferences.theme)));
 }
 
-/// A form that sets a preference and comes back to this page. With JavaScript the cookie is set on the spot (`apply`)
-/// and nothing is sent.
+/// A form that sets a preference and leads back to this page. With JavaScript `apply` sets the cookie and nothing is sent.
 #[component]
 pub(crate) fn PreferenceForm(
     function: &'static str,
@@ -102,7 +102,7 @@ pub(crate) fn PreferenceForm(
     }
 }
 
-/// Switches the theme in the browser: the document at once, the cookie for the next page.
+/// Switches the theme in the browser: in the document at once, and in the cookie for the next page.
 pub(crate) fn keep_theme(theme: RwSignal<Theme>, chosen: Theme) {
     keep_in_browser("theme", chosen.as_str());
     #[cfg(feature = "hydrate")]
@@ -130,7 +130,7 @@ fn cookie(name: &str, value: &str) -> String {
     format!("{name}={value}; Path=/; Max-Age=31536000; SameSite=Lax")
 }
 
-/// Keeps the theme for a year in this browser.
+/// Keeps the theme in a cookie for a year.
 #[server(prefix = "/api", endpoint = "set_theme", output = crate::json::Json)]
 pub async fn set_theme(theme: String, #[server(default)] next: String) -> Result<(), Failure> {
     crate::session::signed_in()?;
@@ -139,7 +139,7 @@ pub async fn set_theme(theme: String, #[server(default)] next: String) -> Result
     Ok(())
 }
 
-/// Keeps the width of the sidebar for a year in this browser.
+/// Keeps the width of the sidebar in a cookie for a year.
 #[server(prefix = "/api", endpoint = "set_sidebar", output = crate::json::Json)]
 pub async fn set_sidebar(sidebar: String, #[server(default)] next: String) -> Result<(), Failure> {
     crate::session::signed_in()?;

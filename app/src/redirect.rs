@@ -1,7 +1,7 @@
-//! Where a server function sends the person after it has changed something.
+//! Where a server function sends the browser after a change.
 
-/// Sends the page to `path` of this console. Without JavaScript the binary makes a 303 of it; with JavaScript the form
-/// navigates. Anything but a path of this origin is ignored: `//host` and `/\host` lead elsewhere.
+/// Sends the browser to `path`. Without JavaScript the binary answers with a 303; with JavaScript the form navigates.
+/// Does nothing unless [`is_local`].
 #[cfg(feature = "ssr")]
 pub fn to(path: &str) {
     if is_local(path) {
@@ -9,7 +9,8 @@ pub fn to(path: &str) {
     }
 }
 
-/// Whether a browser can only understand `path` as a place in this console.
+/// Whether every browser reads `path` as a path of this console. `//host` and `/\host` would lead to another one, and
+/// browsers remove tabs and line breaks before they look.
 #[must_use]
 pub fn is_local(path: &str) -> bool {
     path.starts_with('/') && !path.starts_with("//") && !path.contains(['\\', '\r', '\n', '\t'])

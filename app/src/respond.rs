@@ -1,6 +1,6 @@
 //! The response of a page.
 
-/// A page that can't show what was asked for says so to machines too. In the browser there is no response to set.
+/// Sets the HTTP status of the page. In the browser there is no response, so this does nothing.
 #[cfg(feature = "ssr")]
 pub(crate) fn status(status: u16) {
     use leptos::prelude::use_context;

@@ -1,10 +1,10 @@
-//! Waits in the browser. Leptos' own timers and frames end with whatever component happens to be at work, for instance the
-//! button that was clicked and is gone now; these don't.
+//! Timers in the browser that belong to no component. Leptos cancels its own timers with the component whose code started
+//! them, for instance a button that was clicked and then removed.
 
 #[cfg(feature = "hydrate")]
 use leptos::prelude::window;
 
-/// So many milliseconds. On the server for ever: nobody looks at its page so long.
+/// Waits for `ms` milliseconds. On the server it never ends: only the browser waits for anything on a page.
 pub(crate) async fn pause(ms: i32) {
     #[cfg(feature = "hydrate")]
     until_called(|resolve| drop(window().set_timeout_with_callback_and_timeout_and_arguments_0(resolve, ms))).await;
@@ -15,8 +15,8 @@ pub(crate) async fn pause(ms: i32) {
     }
 }
 
-/// Does it in the next frame: heights that signals just changed are in the document then. Never on the server, where nothing
-/// is on screen.
+/// Runs `then` in the next animation frame, when the document shows what signals have just changed. Never runs on the
+/// server.
 pub(crate) fn after_render(then: impl FnOnce() + 'static) {
     #[cfg(feature = "hydrate")]
     leptos::task::spawn_local(async move {
@@ -27,7 +27,7 @@ pub(crate) fn after_render(then: impl FnOnce() + 'static) {
     drop(then);
 }
 
-/// Until the browser calls what `ask` hands it.
+/// Waits until the browser calls the function that `ask` passes to it.
 #[cfg(feature = "hydrate")]
 async fn until_called(ask: impl Fn(&js_sys::Function)) {
     let promise = js_sys::Promise::new(&mut |resolve, _| ask(&resolve));

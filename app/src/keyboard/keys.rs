@@ -1,8 +1,8 @@
-//! What each key does.
+//! The shortcuts and what they do.
 
 use leptos::prelude::*;
 
-/// What to do.
+/// What a key does.
 #[cfg_attr(not(any(feature = "hydrate", test)), expect(dead_code, reason = "keys are pressed in a browser"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Command {
@@ -13,7 +13,7 @@ pub(super) enum Command {
     Help,
 }
 
-/// The command of a key, pressed after `g` or not.
+/// The command of a key. `after_g`: the key before it was `g`.
 #[cfg(any(feature = "hydrate", test))]
 pub(super) fn command(key: &str, after_g: bool) -> Option<Command> {
     use crate::routes;
@@ -29,7 +29,7 @@ pub(super) fn command(key: &str, after_g: bool) -> Option<Command> {
     })
 }
 
-/// The row to go to: from nowhere the first (down) or the last (up); not beyond the ends.
+/// The row to focus. Without a focused row: the first one (down) or the last one (up). Stops at both ends.
 #[cfg(any(feature = "hydrate", test))]
 pub(super) fn next_row(at: Option<usize>, by: i32, count: usize) -> Option<usize> {
     let last = count.checked_sub(1)?;
@@ -49,10 +49,10 @@ const KEYS: [(&[&str], &str); 8] = [
     (&["g", "c"], "Go to clusters"),
     (&["g", "o"], "Go to operations"),
     (&["g", "s"], "Go to settings"),
-    (&["?"], "This list"),
+    (&["?"], "Show this list"),
 ];
 
-/// All keys with what they do.
+/// All shortcuts with what they do.
 #[component]
 pub(crate) fn KeyList() -> impl IntoView {
     view! {
@@ -78,7 +78,7 @@ mod tests {
     fn g_then_a_letter_goes_and_the_letter_alone_does_not() {
         assert_eq!(command("c", true), Some(Command::Go("/clusters")));
         assert_eq!(command("c", false), None);
-        assert_eq!(command("j", true), None, "after g only places");
+        assert_eq!(command("j", true), None, "after g, only the letters of pages do anything");
     }
 
     #[test]

@@ -1,13 +1,13 @@
-//! Keys for those who don't want to leave the keyboard, and the page that teaches them.
+//! Keyboard shortcuts, and the dialog that lists them.
 
 mod keys;
 
 use leptos::prelude::*;
 
+pub(crate) use self::keys::KeyList;
 use crate::ui::{Icon, icon};
-pub(crate) use keys::KeyList;
 
-/// Listens to the keys and holds the help that `?` opens.
+/// Listens for keys, and contains the dialog that `?` opens.
 #[component]
 pub(crate) fn Keyboard() -> impl IntoView {
     listen();
@@ -56,7 +56,7 @@ fn listen() {
 #[cfg(not(feature = "hydrate"))]
 fn listen() {}
 
-/// Where letters are text, keys are no commands.
+/// Whether the key was pressed in a field or an open dialog, where it is no shortcut.
 #[cfg(feature = "hydrate")]
 fn in_field(event: &web_sys::KeyboardEvent) -> bool {
     use wasm_bindgen::JsCast;
@@ -75,7 +75,7 @@ fn focus(selector: &str) {
     }
 }
 
-/// Moves the focus to the first link of the next or previous row; Enter then opens it, as on every link.
+/// Moves the focus to the first link of the next or previous row. Enter then opens it, as it does on every link.
 #[cfg(feature = "hydrate")]
 fn step(by: i32) {
     use wasm_bindgen::JsCast;

@@ -1,4 +1,4 @@
-//! Times relative to now, the absolute one in the title.
+//! Times relative to now. The title shows the absolute time.
 
 use api::Time;
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use super::{clock, dynamic};
 #[component]
 pub fn Ago(
     time: Time,
-    /// The server's clock when the data came.
+    /// The server's clock when the data was loaded.
     now: Time,
 ) -> impl IntoView {
     let now = clock::now(now);
@@ -17,7 +17,7 @@ pub fn Ago(
     view! { <time datetime=datetime(time) title=time.utc()>{dynamic(move || words.get())}</time> }
 }
 
-/// `3 min 51 s`: from `start` to `end`, or to now where there is no end yet.
+/// `3 min 51 s`: from `start` to `end`, or to now while there is no end.
 #[component]
 pub fn Since(start: Time, #[prop(default = None)] end: Option<Time>, now: Time) -> impl IntoView {
     let now = clock::now(now);

@@ -1,10 +1,10 @@
-//! What a person should read now, and what to do where there is nothing yet.
+//! Alerts, and the text in place of an empty list.
 
 use leptos::prelude::*;
 
 use super::{Tone, icon};
 
-/// A message with a border in its colour.
+/// A message with a border in the colour of its tone.
 #[component]
 pub fn Alert(tone: Tone, #[prop(into)] title: String, #[prop(optional)] children: Option<Children>) -> impl IntoView {
     view! {
@@ -15,7 +15,7 @@ pub fn Alert(tone: Tone, #[prop(into)] title: String, #[prop(optional)] children
     }
 }
 
-/// Nothing here yet: one sentence, one action.
+/// In place of an empty list: one sentence, and one action as children.
 #[component]
 pub fn Empty(
     #[prop(into)] title: String,

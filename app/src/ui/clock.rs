@@ -1,13 +1,13 @@
-//! One second hand for all relative times of the page.
+//! One timer for all relative times of the page.
 
 use leptos::prelude::*;
 
-/// Milliseconds since the page came to life, moved once a second in the browser; 0 on the server and in the first render,
-/// so that both sides write the same words.
+/// Milliseconds since hydration, updated once a second in the browser. 0 on the server and in the first render, so that both
+/// render the same words.
 #[derive(Clone, Copy)]
 pub struct Clock(pub ReadSignal<i64>);
 
-/// Called once, by the app.
+/// Puts the clock into context. Called once, by the app.
 pub(crate) fn provide() {
     let (elapsed, set_elapsed) = signal(0);
     provide_context(Clock(elapsed));
@@ -26,7 +26,7 @@ pub(crate) fn provide() {
     let _ = set_elapsed;
 }
 
-/// The server's clock now, reckoned from what it was when the view's data came.
+/// The server's clock now, computed from its time when the view's data was loaded.
 #[must_use]
 pub fn now(at_load: api::Time) -> Signal<api::Time> {
     let Some(Clock(elapsed)) = use_context::<Clock>() else { return Signal::stored(at_load) };

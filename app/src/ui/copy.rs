@@ -1,10 +1,10 @@
-//! A button that copies a text. Only shown where it works: without JavaScript a person selects and copies by hand.
+//! A button that copies a text. It needs JavaScript and is hidden until the page is hydrated.
 
 use leptos::prelude::*;
 
 use super::{Icon, dynamic, icon};
 
-/// Copies `text`; says so for two seconds.
+/// Copies `text` and shows `Copied` for two seconds.
 #[component]
 pub fn Copy(#[prop(into)] text: String, #[prop(default = "Copy".to_owned(), into)] label: String) -> impl IntoView {
     let copied = RwSignal::new(false);

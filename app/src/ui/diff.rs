@@ -3,7 +3,7 @@
 use api::configuration::{DiffKind, DiffLine};
 use leptos::prelude::*;
 
-/// Lines with a sign of their own, so that colour is not needed to read them.
+/// Each line starts with a sign, so that colour is not needed to read the diff.
 #[component]
 pub fn Diff(lines: Vec<DiffLine>, #[prop(into)] label: String) -> impl IntoView {
     view! {

@@ -1,4 +1,4 @@
-//! Our own icons: 16 × 16, strokes of the text's colour. They never stand alone: a word or a label is beside them.
+//! Icons: 16 × 16, drawn in the colour of the text. A word or a label is always beside them.
 
 use leptos::prelude::*;
 
@@ -72,7 +72,7 @@ impl Icon {
     }
 }
 
-/// The drawing as SVG, hidden from screen readers: the word beside it speaks.
+/// The drawing as SVG. It is hidden from screen readers, which read the word beside it.
 pub fn icon(kind: Icon) -> impl IntoView + use<> {
     view! {
         <svg class="icon" class:spin=kind == Icon::Running viewBox="0 0 16 16" aria-hidden="true">

@@ -1,24 +1,26 @@
-//! A resource on a page, in all its states: loading, error, stale, content. (Empty is the page's own.)
+//! A resource on a page, in its states: loading, error, stale, content. Each page shows its own empty state.
 
 use api::Problem;
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::{Alert, Icon, PageTitle, Tone, all, icon};
-use crate::{Failure, json::Data, respond, routes};
+use crate::json::Data;
+use crate::{Failure, respond, routes};
 
-/// Shows `resource` by `children`, as in `<Loaded resource let:list>…</Loaded>`.
+/// Shows `resource` with `children`, as in `<Loaded resource let:list>…</Loaded>`.
 ///
-/// While it loads for the first time: a skeleton, after 300 ms. When it can't be loaded: what failed, and a way to try
-/// again. When only a later load fails: the last values, dimmed, and the same message above them.
+/// Until the first load ends: a skeleton, after 300 ms. If the first load fails: the error, and a link to try again. If a
+/// later load fails with a server error: the same error, above the last values, which are dimmed.
 #[component]
 pub fn Loaded<T, F, V>(
     resource: Data<T>,
-    /// Rows of the skeleton.
+    /// The number of rows of the skeleton.
     #[prop(default = 6)]
     rows: usize,
-    /// The page's title where nothing can be shown, for pages whose title is part of the content.
+    /// The page's title if the first load fails, for pages whose title is part of the content.
     #[prop(optional, into)]
     title: Option<Signal<String>>,
     children: F,
@@ -53,11 +55,11 @@ where
     view! { <Transition fallback=move || view! { <Skeleton rows/> }>{shown}</Transition> }
 }
 
-/// What `view` makes of `resource` once that is known, for the inside of a `<Transition>`.
+/// The `view` of `resource` once it is loaded, for the inside of a `<Transition>`.
 ///
-/// The server waits for the value itself. `resource.get()` waits for a mark that Leptos 0.9.0-rc1 takes away a moment
-/// *before* it sets the value (`reactive_graph`, `ArcAsyncDerived`): a thread that comes in between reads nothing, and
-/// the page arrives without its content.
+/// The server awaits the value itself. `resource.get()` would be a race in Leptos 0.9.0-rc1: `ArcAsyncDerived` of
+/// `reactive_graph` clears its loading flag *before* it sets the value. A thread that reads in between gets `None`, and the
+/// page is sent without its content.
 #[cfg(feature = "ssr")]
 pub fn when_known<T, F, V>(resource: Data<T>, view: F) -> impl Fn() -> Suspend<V> + Clone + Send + Sync + 'static
 where
@@ -71,7 +73,7 @@ where
     }
 }
 
-/// What `view` makes of `resource` once that is known, for the inside of a `<Transition>`.
+/// The `view` of `resource` once it is loaded, for the inside of a `<Transition>`.
 #[cfg(not(feature = "ssr"))]
 pub fn when_known<T, F, V>(resource: Data<T>, view: F) -> impl Fn() -> Option<V> + Clone + Send + Sync + 'static
 where
@@ -82,7 +84,7 @@ where
     move || resource.get().map(&view)
 }
 
-/// Why something can't be shown, and how to go on.
+/// Why the resource can't be shown, and what to do next.
 #[component]
 fn LoadProblem<T>(problem: Problem, resource: Data<T>, #[prop(optional)] stale: bool) -> impl IntoView
 where
@@ -107,20 +109,20 @@ where
             view! { <a class="btn" href=here on:click=again>{icon(Icon::Retry)} "Try again"</a> }.into_any()
         }
     };
-    // Then there is nothing to show below either (see the style sheet).
+    // The style sheet hides what follows such an alert.
     let gone = matches!(problem, Problem::NotFound { .. } | Problem::SignedOut);
     let tone = if stale { Tone::Warn } else { Tone::Err };
     view! {
         <div role="alert" class:gone=gone>
             <Alert tone title=problem.to_string()>
-                {stale.then_some("What you see below is the last that was known.")}
+                {stale.then_some("The values below are from the last successful load.")}
                 <div class="bar">{action}</div>
             </Alert>
         </div>
     }
 }
 
-/// Grey rows that appear after 300 ms: most pages are there before.
+/// Grey rows. The style sheet shows them after 300 ms, because most pages load faster.
 #[component]
 pub fn Skeleton(#[prop(default = 6)] rows: usize) -> impl IntoView {
     view! {

@@ -4,11 +4,11 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::use_location;
 
-/// The heading of a page, also the document's title. Children stand at its end: the actions.
+/// The heading of a page, which is also the document's title. Its children, the actions, are placed at the end of its line.
 #[component]
 pub fn PageTitle(
     #[prop(into)] text: String,
-    /// Shown small beside it: a chip, a count.
+    /// Shown beside it in small type: a chip or a count.
     #[prop(optional)]
     aside: Option<AnyView>,
     #[prop(optional)] children: Option<Children>,
@@ -27,7 +27,7 @@ pub fn PageTitle(
 #[component]
 pub fn Panel(
     #[prop(optional, into)] title: String,
-    /// At the end of the heading.
+    /// Placed at the end of the heading's line.
     #[prop(default = None)]
     end: Option<AnyView>,
     #[prop(optional)] class: &'static str,
@@ -44,14 +44,14 @@ pub fn Panel(
     view! { <section class=format!("panel {class}")>{head} {children()}</section> }
 }
 
-/// A tab: where it leads and its word.
+/// A tab: its URL and its label.
 #[derive(Debug, Clone)]
 pub struct Tab {
     pub href: String,
     pub word: &'static str,
 }
 
-/// Links to a thing's pages; the one that is open is marked.
+/// Links to the pages of one object. The current page is marked.
 #[component]
 pub fn Tabs(#[prop(into)] label: String, tabs: Vec<Tab>) -> impl IntoView {
     let path = use_location().pathname;

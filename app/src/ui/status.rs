@@ -1,11 +1,11 @@
-//! Status: icon, word and colour together, never colour alone.
+//! A status: an icon, a word and a colour. Colour alone never carries the meaning.
 
 use api::operation::{OperationRow, Phase};
 use leptos::prelude::*;
 
 use super::Icon;
 
-/// What a status means, in five colours.
+/// The five kinds of status, each with its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     Ok,
@@ -26,7 +26,7 @@ impl Tone {
         }
     }
 
-    /// The icon that goes with it where nothing says better.
+    /// Its icon, unless the component chooses a more specific one.
     #[must_use]
     pub fn icon(self) -> Icon {
         match self {
@@ -39,7 +39,7 @@ impl Tone {
     }
 }
 
-/// In running text and tables.
+/// A status in running text and tables.
 #[component]
 pub fn Status(tone: Tone, #[prop(into)] word: String, #[prop(optional)] icon: Option<Icon>) -> impl IntoView {
     view! {
@@ -49,7 +49,7 @@ pub fn Status(tone: Tone, #[prop(into)] word: String, #[prop(optional)] icon: Op
     }
 }
 
-/// Beside a page's title.
+/// A status beside a page's title.
 #[component]
 pub fn Chip(tone: Tone, #[prop(into)] word: String, #[prop(optional)] icon: Option<Icon>) -> impl IntoView {
     view! {
@@ -70,7 +70,7 @@ pub fn phase_tone(phase: Phase) -> Tone {
     }
 }
 
-/// Its icon.
+/// The icon of an operation's phase.
 #[must_use]
 pub fn phase_icon(phase: Phase) -> Icon {
     match phase {
@@ -80,7 +80,7 @@ pub fn phase_icon(phase: Phase) -> Icon {
     }
 }
 
-/// Its word: a run that is being cancelled says so.
+/// The word for an operation's phase; `Cancelling` while a cancel is in progress.
 #[must_use]
 pub fn phase_word(row: &OperationRow) -> &'static str {
     if row.cancelling && !row.phase.is_final() { "Cancelling" } else { row.phase.word() }

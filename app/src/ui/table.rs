@@ -1,8 +1,10 @@
-//! What stands around a table: filter box, segments, sortable headers, pages. All of it is links and a GET form, so the
-//! URL is the only state and nothing needs JavaScript.
+//! The controls around a table: filter box, segments, sortable headers, pages. They are links and a GET form, so the URL
+//! holds all state and nothing needs JavaScript.
 
-use leptos::{ev::SubmitEvent, prelude::*};
-use leptos_router::{NavigateOptions, hooks::use_navigate};
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
 
 use super::{Icon, dynamic, icon};
 use crate::routes;
@@ -13,17 +15,18 @@ pub fn Filter(
     /// The list's path.
     #[prop(into)]
     action: String,
-    /// The text as the URL has it.
+    /// The text in the URL.
     #[prop(into)]
     q: Signal<String>,
-    /// The other parameters, kept.
+    /// The other parameters of the URL, which the filter keeps.
     #[prop(into)]
     keep: Signal<Vec<(&'static str, String)>>,
     #[prop(into)] label: String,
 ) -> impl IntoView {
     let navigate = use_navigate();
     let path = action.clone();
-    // What the box itself asked for last: when the URL follows, the box may hold more already and must not be set back.
+    // The last text that this box put into the URL. When the URL changes to it, the person may have typed more already, so
+    // the box keeps its text.
     let asked = StoredValue::new(q.get_untracked());
     let go = Callback::new(move |q: String| {
         asked.set_value(q.clone());
@@ -96,7 +99,7 @@ pub struct Segment {
     pub current: bool,
 }
 
-/// Several views of a list, one of them shown.
+/// Links to several views of a list. The current one is marked.
 #[component]
 pub fn Segments(#[prop(into)] label: String, #[prop(into)] segments: Signal<Vec<Segment>>) -> impl IntoView {
     view! {
@@ -112,20 +115,20 @@ pub fn Segments(#[prop(into)] label: String, #[prop(into)] segments: Signal<Vec<
     }
 }
 
-/// A column's heading that sorts: once one way, again the other way.
+/// The heading of a column that can be sorted. A second click reverses the order.
 #[component]
 pub fn SortHeader<L>(
     word: &'static str,
-    /// As in the parameter `sort`.
+    /// The name of the column in the parameter `sort`.
     column: &'static str,
-    /// The parameter as it is now; empty: `default`.
+    /// The current value of the parameter. Empty means `default`.
     #[prop(into)]
     sort: String,
-    /// The column that an empty parameter means.
+    /// The value that an empty parameter stands for.
     default: &'static str,
     /// The list's URL with another `sort`.
     link: L,
-    /// Its own way is down: the most or the newest first.
+    /// Whether its natural order is descending: the largest or the newest first.
     #[prop(optional)]
     falls: bool,
     #[prop(optional)] class: &'static str,
@@ -147,7 +150,7 @@ where
     }
 }
 
-/// The `sort` that a click on `column` asks for, and the column's `aria-sort` now.
+/// The value of `sort` after a click on `column`, and the current `aria-sort` of the column.
 fn next_sort(current: &str, column: &str, falls: bool) -> (String, &'static str) {
     let (own, turned) = if falls { ("descending", "ascending") } else { ("ascending", "descending") };
     match current.strip_prefix('-') {
@@ -157,12 +160,12 @@ fn next_sort(current: &str, column: &str, falls: bool) -> (String, &'static str)
     }
 }
 
-/// Links to the pages of a list; nothing where there is only one.
+/// Links to the pages of a list. Renders nothing if there is only one page.
 #[component]
 pub fn Pages<L>(
     page: u32,
     pages: u32,
-    /// What the list counts: `12 clusters`.
+    /// The number of items: `12 clusters`.
     #[prop(into)]
     of: String,
     /// The list's URL at another page.
@@ -194,14 +197,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_click_on_a_header_turns_the_order_round() {
+    fn a_second_click_on_a_header_reverses_the_order() {
         assert_eq!(next_sort("health", "name", false), ("name".into(), "none"));
         assert_eq!(next_sort("name", "name", false), ("-name".into(), "ascending"));
         assert_eq!(next_sort("-name", "name", false), ("name".into(), "descending"));
     }
 
     #[test]
-    fn a_column_that_falls_says_so() {
+    fn a_descending_column_reports_it() {
         assert_eq!(next_sort("nodes", "nodes", true), ("-nodes".into(), "descending"));
         assert_eq!(next_sort("-nodes", "nodes", true), ("nodes".into(), "ascending"));
     }
