@@ -1,21 +1,21 @@
-//! The routes, and what every page shares.
+//! The routes, and the contexts that all pages share.
 
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
-use leptos_router::{
-    SsrMode,
-    components::{ParentRoute, Redirect, Route, Router, Routes},
-    path,
-};
+use leptos_router::components::{ParentRoute, Redirect, Route, Router, Routes};
+use leptos_router::{SsrMode, path};
 
-use crate::{
-    chunks::Page, form::Submission, layout::Console, live, not_found::NotFoundPage, preferences, routes, ui::clock,
-};
+use crate::form::Submission;
+use crate::layout::Console;
+use crate::not_found::NotFoundPage;
+use crate::pages::Page;
+use crate::ui::clock;
+use crate::{live, preferences, routes};
 
 /// The console.
 ///
-/// Every route is rendered whole (`SsrMode::Async`): pages are complete without JavaScript, and a status found while
-/// loading data still reaches the response.
+/// Every route is `SsrMode::Async`: the server sends a page when all its data is loaded. So pages are complete without
+/// JavaScript, and a status that is found while data loads still reaches the response.
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();
@@ -49,8 +49,8 @@ pub fn App() -> impl IntoView {
     }
 }
 
-/// Leptos 0.9.0-rc1 writes the title into the server's HTML as it is: a cluster called `</title><script>` would run.
-/// In the browser the title is set as text and needs nothing.
+/// Escapes the document's title on the server: Leptos 0.9.0-rc1 does not, so a cluster called `</title><script>` would run
+/// as a script. In the browser the title is set as text and needs no escaping.
 fn escaped(title: String) -> String {
     let title = format!("{title} · kubeonkube");
     if cfg!(feature = "ssr") { title.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;") } else { title }

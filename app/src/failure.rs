@@ -1,12 +1,12 @@
-//! The one error type of all server functions: a [`Problem`], carried as JSON with its own HTTP status.
+//! The error type of all server functions: a [`Problem`], sent as JSON with its HTTP status.
 
 use api::Problem;
 use leptos::prelude::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Serialize};
 
-use crate::json::JsonText;
+use crate::json::encoding::JsonText;
 
-/// A [`Problem`] on its way to a page.
+/// A [`Problem`] as the error of a server function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Failure(pub Problem);
@@ -18,15 +18,15 @@ impl FromServerFnError for Failure {
         use ServerFnErrorErr as E;
         Self(match error {
             E::Args(detail) if detail.contains("length limit") => Problem::TooLarge { limit: "2 MiB".into() },
-            // In the browser it is the answer that can't be read: a proxy's page while the server starts again.
+            // In the browser this error is about the answer, for instance the page of a proxy while the server restarts.
             E::Deserialization(_) | E::Response(_) if cfg!(not(feature = "ssr")) => Problem::Unavailable {
-                message: "The server's answer can't be read; it may be starting again. Try again.".into(),
+                message: "The server's answer can't be read. It may be restarting. Try again.".into(),
             },
             E::Args(detail) | E::MissingArg(detail) | E::Deserialization(detail) => {
                 Problem::BadRequest { message: format!("The request can't be read: {detail}. Nothing was changed.") }
             }
             E::Request(_) => Problem::Unavailable {
-                message: "The server can't be reached. Check that it runs, then try again.".into(),
+                message: "The server can't be reached. Check that it is running, then try again.".into(),
             },
             _ => Problem::Internal,
         })

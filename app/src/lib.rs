@@ -1,7 +1,8 @@
-//! The pages of the console: rendered on the server, made live in the browser by the same code.
+//! The pages of the console. The server renders them, and the same code hydrates them in the browser.
 //!
-//! Pages know [`api`] and nothing behind it. The binary puts [`api::Backend`], [`session::Session`], [`Assets`], [`Theme`]
-//! and the page's nonce into Leptos context, and [`FormReturn`] or [`FormAnswer`] where a form was submitted without JavaScript.
+//! Pages use the traits and view models of [`api`], never their implementations. The binary puts [`api::Backend`],
+//! [`session::Session`], [`Assets`], [`Theme`] and the page's nonce into Leptos context. Where a form was submitted without
+//! JavaScript, it also puts [`FormReturn`] or [`FormAnswer`] there.
 #![recursion_limit = "512"]
 #![allow(
     clippy::needless_pass_by_value,
@@ -11,35 +12,39 @@
 #![expect(unreachable_pub, reason = "`#[component]` repeats a component's `pub` on a function inside it")]
 
 mod app;
-pub mod chunks;
-pub mod clusters;
+mod clusters;
 mod failure;
-pub mod form;
+mod form;
+#[cfg(feature = "hydrate")]
+mod hydrate;
 mod json;
 mod keyboard;
 mod layout;
-pub mod live;
+mod live;
 pub mod login;
 mod not_found;
-pub mod operations;
-mod piece;
+mod operations;
+pub mod pages;
 mod preferences;
 pub mod redirect;
 mod respond;
-pub mod routes;
-pub mod run;
+mod routes;
+mod run;
 pub mod session;
 mod settings;
 mod shell;
-pub mod ui;
+mod ui;
 mod wait;
+mod wasm_size;
 mod words;
 
 pub use app::App;
 pub use failure::Failure;
 pub use form::{FormAnswer, FormReturn};
+#[cfg(feature = "hydrate")]
+pub use hydrate::hydrate;
 pub use preferences::Theme;
 pub use shell::{Assets, shell};
 
-/// Below this path hang all server functions.
+/// The path below which all server functions are served.
 pub const PREFIX: &str = "/api";

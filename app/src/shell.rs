@@ -1,29 +1,34 @@
-//! The document around the app: head, theme, and the one boot script.
+//! The HTML document around the app: head, theme, and the boot script.
 
 use std::collections::BTreeMap;
 
 use http::request::Parts;
-use leptos::{nonce::use_nonce, prelude::*};
+use leptos::nonce::use_nonce;
+use leptos::prelude::*;
 use leptos_meta::MetaTags;
 
-use crate::{App, Theme, chunks::Page, login::HeldForm, preferences::Preferences};
+use crate::login::HeldForm;
+use crate::pages::Page;
+use crate::preferences::Preferences;
+use crate::wasm_size::split_point::SplitPoint;
+use crate::{App, Theme};
 
-/// Paths of the hashed files that the browser loads.
+/// Paths of the files that the browser loads. Their names contain a hash of their content.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Assets {
     pub css: String,
     pub js: String,
     pub wasm: String,
-    /// The file of each page that has one ([`crate::chunks`]); none where the wasm is one file.
+    /// The file of each page, by the name of its chunk ([`crate::pages`]). Empty where all code is in one wasm file.
     pub pages: BTreeMap<String, String>,
 }
 
-/// The whole document. Nothing inline but the boot script, which carries the nonce of the page.
+/// The whole document. The boot script is its only inline script and carries the nonce of the page.
 pub fn shell(assets: &Assets) -> impl IntoView + use<> {
     let Assets { css, js, wasm, .. } = assets.clone();
     let uri = use_context::<Parts>().map(|parts| parts.uri).unwrap_or_default();
-    // The wasm and the page's part of it are asked for before the script that instantiates them has arrived. No preload link:
-    // that would make browsers without JavaScript fetch them, too. The script looks into `early` first.
+    // Request the wasm and the page's chunk before the script arrives that instantiates them; the script looks into `early`
+    // first. A preload link would make browsers without JavaScript fetch them, too.
     let file = Page::early(uri.path()).and_then(|page| assets.pages.get(page.chunk()));
     let early = file.map(|file| format!("early[{file:?}]=fetch({file:?});")).unwrap_or_default();
     let boot = format!(
@@ -34,7 +39,7 @@ pub fn shell(assets: &Assets) -> impl IntoView + use<> {
         Theme::System => None,
         chosen => Some(chosen.as_str()),
     };
-    // A held form stands under the address of another page, which the app would put in its place.
+    // The page with a held form has the URL of another page. The app would replace it with that page, so it isn't started.
     let live = use_context::<HeldForm>().is_none();
     view! {
         <!DOCTYPE html>

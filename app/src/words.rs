@@ -28,6 +28,12 @@ pub(crate) fn thousands(n: u64) -> String {
     out
 }
 
+/// A number without its fraction; 0 if it is negative.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "never negative, far below 2^53")]
+pub(crate) fn whole(number: f64) -> u64 {
+    number.max(0.0).floor() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::capitalised;

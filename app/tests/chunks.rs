@@ -1,9 +1,9 @@
-//! Pages and the chunks of the wasm that hold them.
+//! Pages and their chunks of the wasm.
 
 mod fake;
 
 use fake::{Fake, ROUTES, page};
-use kubeonkube_app::chunks::Page;
+use kubeonkube_app::pages::Page;
 
 #[tokio::test]
 async fn every_page_is_loaded_before_hydration() {
@@ -14,11 +14,11 @@ async fn every_page_is_loaded_before_hydration() {
 }
 
 #[tokio::test]
-async fn a_document_asks_at_once_for_the_file_of_its_page_and_for_no_other() {
+async fn a_document_requests_the_file_of_its_page_early() {
     let fake = Fake::default();
     let early = r#"early["/assets/run.bin"]=fetch("/assets/run.bin");"#;
     page(&fake, "/operations/ping-1").await.shows(early);
     page(&fake, "/operations").await.hides("run.bin");
-    // A piece comes when the page is alive.
+    // The chunk of a piece is loaded after hydration.
     page(&fake, "/operations/ping-1?tab=hosts").await.shows(early).hides("run_hosts_piece");
 }

@@ -1,4 +1,4 @@
-//! The run page over a fake backend: what a person reads without JavaScript.
+//! The run page over a fake backend, as a person reads it without JavaScript.
 
 mod fake;
 
@@ -116,7 +116,7 @@ async fn tasks_have_their_results_and_lead_to_their_line() {
 }
 
 #[tokio::test]
-async fn the_hosts_of_a_running_action_are_not_told_by_the_recap_of_its_hook() {
+async fn the_recap_of_a_hook_is_not_the_result_of_the_action() {
     let mut fake = Fake { run: Ok(run("grow-1", Phase::Running)), ..Fake::default() };
     let ok = HostStats { ok: 1, ..Default::default() };
     fake.record.events = events(vec![
@@ -136,7 +136,7 @@ async fn the_hosts_of_a_running_action_are_not_told_by_the_recap_of_its_hook() {
 }
 
 #[tokio::test]
-async fn hosts_have_a_recap_and_those_with_trouble_come_first() {
+async fn hosts_with_failures_come_first_in_the_recap() {
     let page = page(&a_failed_run(), "/operations/grow-1?tab=hosts").await;
     page.shows("Recap of every host");
     let recap = &page.html[page.html.find("Recap of every host").unwrap()..];
@@ -144,7 +144,7 @@ async fn hosts_have_a_recap_and_those_with_trouble_come_first() {
 }
 
 #[tokio::test]
-async fn older_lines_are_pages_of_their_own() {
+async fn older_lines_are_on_pages_of_their_own() {
     let mut fake = a_failed_run();
     fake.record.log = log(1001, (0..200).map(|n| line(&format!("text {n}"))).collect(), None);
     fake.record.log.total = 5000;
@@ -157,10 +157,10 @@ async fn older_lines_are_pages_of_their_own() {
 async fn every_phase_has_its_sentence() {
     for (phase, message, sentence) in [
         (Phase::Queued, "Waits for grow-0, which runs on prod-fra.", "Waits for grow-0, which runs on prod-fra."),
-        (Phase::Running, "", "Starting: nothing was written yet."),
+        (Phase::Running, "", "Starting; no output yet."),
         (Phase::Failed, "The process is gone.", "The process is gone."),
         (Phase::Cancelled, "Cancelled by ada.", "Cancelled by ada."),
-        (Phase::Succeeded, "", "It succeeded."),
+        (Phase::Succeeded, "", "Finished, exit code 0."),
     ] {
         let mut detail = run("ping-1", phase);
         detail.row.message = message.into();
@@ -173,15 +173,15 @@ async fn every_phase_has_its_sentence() {
 }
 
 #[tokio::test]
-async fn a_queued_run_says_what_it_waits_for_and_can_be_taken_back() {
+async fn a_queued_run_says_what_it_waits_for_and_can_be_removed() {
     let mut detail = run("ping-1", Phase::Queued);
     (detail.row.message, detail.row.started) = ("Waits for grow-0, which runs on prod-fra.".into(), None);
     let page = page(&Fake { run: Ok(detail), ..Fake::default() }, "/operations/ping-1").await;
-    page.shows("Waits for grow-0").shows("Take it from the queue").shows("submitted ");
+    page.shows("Waits for grow-0").shows("Remove from queue").shows("submitted ");
 }
 
 #[tokio::test]
-async fn a_running_one_names_task_and_hosts_and_asks_before_it_cancels() {
+async fn a_running_run_names_its_task_and_asks_before_a_cancel() {
     let mut fake = Fake { run: Ok(run("ping-1", Phase::Running)), ..Fake::default() };
     fake.record.events = events(vec![
         (1, EventBody::PlayStart { play: 1, name: "All".into() }),
@@ -214,7 +214,7 @@ async fn a_disabled_cancel_says_why() {
 }
 
 #[tokio::test]
-async fn a_refused_cancel_comes_back_open_with_its_reason() {
+async fn a_refused_cancel_is_shown_open_with_its_reason() {
     let fake = Fake { run: Ok(run("ping-1", Phase::Running)), ..Fake::default() };
     let came_back = || FormReturn {
         form: "cancel_operation".into(),
@@ -235,7 +235,7 @@ async fn pieces_create_no_resources() {
         ids.sort();
         ids
     };
-    // Without any piece but the tasks.
+    // The only piece of this page is the task list.
     let plain = pending(Phase::Succeeded, "").await;
     for (phase, tab) in [
         (Phase::Failed, ""),
@@ -301,28 +301,28 @@ async fn facts_are_a_table_with_a_row_for_every_host() {
 #[tokio::test]
 async fn the_inputs_say_that_the_local_ansible_ran_it() {
     let page = page(&a_failed_run(), "/operations/grow-1?tab=inputs").await;
-    page.shows("not used: the local ansible of this machine ran it")
+    page.shows("not used: the run used the ansible on this machine")
         .shows("  hosts: {w1: {}}")
         .shows("5e1f")
         .shows("6 h 0 min");
 }
 
 #[tokio::test]
-async fn missing_lines_are_said() {
+async fn missing_lines_are_reported() {
     let mut fake = a_failed_run();
     fake.record.log.end = Some(LogEnd { lines: 18, missing: 14 });
     page(&fake, "/operations/grow-1").await.shows("14 lines missing of 18");
 }
 
 #[tokio::test]
-async fn a_note_stands_where_there_is_no_log() {
+async fn a_note_is_shown_in_place_of_the_log() {
     let mut fake = Fake { run: Ok(run("ping-1", Phase::Running)), ..Fake::default() };
-    fake.record.note = Some("The run hasn't begun: pulling the image.".into());
+    fake.record.note = Some("The run hasn't started: pulling the image.".into());
     page(&fake, "/operations/ping-1").await.shows("The run hasn").shows("The log appears here as it is written.");
 }
 
 #[tokio::test]
-async fn a_run_that_is_not_there_is_404() {
+async fn a_missing_run_is_404() {
     let gone = Problem::NotFound { what: "operation".into(), name: "nope".into() };
     let page = page(&Fake { run: Err(gone), ..Fake::default() }, "/operations/nope").await;
     assert_eq!(page.status, StatusCode::NOT_FOUND);

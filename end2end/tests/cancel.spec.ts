@@ -26,7 +26,7 @@ bothWays((script) => {
     await expect(phase(page, 'Queued')).toBeVisible();
     await expect(page.getByRole('region', { name: 'Progress' })).toContainText(`${cluster}-1`);
     await page.getByText('Cancel…').click();
-    await press('Take it from the queue');
+    await press('Remove from queue');
     const withdrawn = await kube.ended(`${cluster}-2`);
     expect(withdrawn.status).toMatchObject({ status: 'Failed', reason: 'Cancelled' });
     expect(withdrawn.status.jobRef).toBeUndefined();

@@ -21,7 +21,7 @@ bothWays((script) => {
     await visit(`/operations/${cluster}-1`);
     await expect(phase(page, 'Failed')).toBeVisible();
     const reason = page.getByRole('alert');
-    await expect(reason.getByRole('heading')).toHaveText('m1 could not be reached, at “Log in and run Python”');
+    await expect(reason.getByRole('heading')).toHaveText('m1 was unreachable during “Log in and run Python”');
     await expect(reason).toContainText('Permission denied');
     await reason.getByRole('link', { name: /Go to line \d+/ }).click();
     await expect(page).toHaveURL(/#L\d+/);

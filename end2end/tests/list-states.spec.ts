@@ -36,7 +36,7 @@ const LISTS: List[] = [
     rows: [/states-clusters /, /states-clusters-2 /],
     change: (kube, cluster) => makeCluster(kube, `${cluster}-2`),
     fail: (route) => route.abort('connectionrefused'),
-    sentence: 'The server can\'t be reached. Check that it runs, then try again.',
+    sentence: 'The server can\'t be reached. Check that it is running, then try again.',
   },
   {
     what: 'operations',
@@ -55,7 +55,7 @@ const LISTS: List[] = [
     },
     // A proxy's page, while the server behind it starts again.
     fail: (route) => route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }),
-    sentence: 'The server\'s answer can\'t be read; it may be starting again. Try again.',
+    sentence: 'The server\'s answer can\'t be read. It may be restarting. Try again.',
   },
   {
     what: 'nodes',
@@ -121,7 +121,7 @@ for (const list of LISTS) {
 
     answer();
     await expect(alert).toContainText(list.sentence);
-    await expect(alert).not.toContainText('the last that was known');
+    await expect(alert).not.toContainText('the last successful load');
     await expect(skeleton).toHaveCount(0);
     await expect(table).toHaveCount(0);
 
@@ -134,7 +134,7 @@ for (const list of LISTS) {
     await page.route(list.data, list.fail);
     await list.change(kube, cluster);
     await expect(alert).toContainText(list.sentence);
-    await expect(alert).toContainText('What you see below is the last that was known.');
+    await expect(alert).toContainText('The values below are from the last successful load.');
     await expect(first).toBeVisible();
     await expect(second).toHaveCount(0);
     expect(await opacity(first), 'old rows are dimmed').toBeLessThan(1);

@@ -75,7 +75,7 @@ test('a run that waits, and one that was cancelled, are right', async ({ page, v
   await expect(phase(page, 'Queued')).toBeVisible();
   await isRight(page);
   await question(page).click();
-  await page.getByRole('button', { name: 'Take it from the queue' }).click();
+  await page.getByRole('button', { name: 'Remove from queue' }).click();
   await expect(phase(page, 'Cancelled')).toBeVisible();
   await isRight(page);
   talker.end();

@@ -111,7 +111,7 @@ test.describe('of a run that is over', () => {
     await expect(page).toHaveURL(/#L120003$/);
     await log(page).getByRole('link', { name: '120005', exact: true }).click({ modifiers: ['Shift'] });
     await expect(page).toHaveURL(/#L120003-L120005$/);
-    await expect(page.getByRole('region', { name: 'Selected lines' })).toContainText('Lines 120,003 to 120,005');
+    await expect(page.getByRole('region', { name: 'Selected lines' })).toContainText('Lines 120,003–120,005');
     await page.getByRole('link', { name: 'Clear' }).click();
     await expect(page).toHaveURL(/\/operations\/long-1$/);
   });
@@ -167,14 +167,14 @@ bothWays((script) => {
       return;
     }
     const seen = new Set<string>();
-    const older = page.getByRole('link', { name: /^\d+ to \d+ lines$/ });
+    const older = page.getByRole('link', { name: /^Lines \d+–\d+$/ });
     for (;;) {
       for (const id of await log(page).locator('[id^="L"]').evaluateAll((rows) => rows.map((row) => row.id))) seen.add(id);
       if ((await older.count()) === 0) break;
       await older.click();
     }
     expect(seen.size).toBeGreaterThanOrEqual(450);
-    await page.getByRole('link', { name: 'The newest lines' }).click();
+    await page.getByRole('link', { name: 'Newest lines' }).click();
     await expect(log(page)).toContainText('line 450');
   });
 });

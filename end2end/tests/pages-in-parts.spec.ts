@@ -98,7 +98,7 @@ test.describe('a run', () => {
     const parts = page.getByRole('navigation', { name: 'Parts of the run' });
     await parts.getByRole('link', { name: 'Hosts' }).click();
     await expect(page.getByRole('alert')).toContainText('can\'t be loaded');
-    await expect(page.getByRole('link', { name: 'Load the whole page anew' })).toHaveAttribute('href', '/operations/gone-1?tab=hosts');
+    await expect(page.getByRole('link', { name: 'Reload the page' })).toHaveAttribute('href', '/operations/gone-1?tab=hosts');
     await parts.getByRole('link', { name: 'Log' }).click();
     await expect(page.getByRole('log')).toContainText('PLAY RECAP');
     await parts.getByRole('link', { name: 'Hosts' }).click();

@@ -1,4 +1,4 @@
-//! The wasm entry of the console: makes the page that the server rendered live, and nothing else.
+//! The wasm entry of the console. It starts the app in the browser.
 #![recursion_limit = "512"]
 
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -7,5 +7,5 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen]
 pub fn hydrate() {
     console_error_panic_hook::set_once();
-    wasm_bindgen_futures::spawn_local(app::chunks::hydrate());
+    wasm_bindgen_futures::spawn_local(app::hydrate());
 }

@@ -14,6 +14,6 @@ mod submission;
 
 pub use field::{Check, Field, FileField, Select, TextArea};
 pub use form_component::{Form, FormEnd, Submit, endpoint};
-pub use scope::{FormScope, same_field};
+pub use scope::FormScope;
 pub(crate) use submission::without_secrets;
 pub use submission::{FormAnswer, FormReturn, Submission};

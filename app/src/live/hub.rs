@@ -1,31 +1,31 @@
-//! The browser's side of the socket: carries out what the machine decides.
+//! The browser's end of the socket. It carries out what the [machine](super::machine) decides.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::HashMap,
-    rc::{Rc, Weak},
-    time::Duration,
-};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
 
-use api::{OperationName, Problem, live::Topic};
-use leptos::{ev, prelude::*, task::spawn_local};
-use wasm_bindgen::{JsCast, prelude::Closure};
+use api::live::Topic;
+use api::{OperationName, Problem};
+use leptos::ev;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::Closure;
 use web_sys::{CloseEvent, Event, MessageEvent, WebSocket};
 
-use super::{
-    Connection, RunNews,
-    machine::{Command, Input, Machine},
-    session_check::still_signed_in,
-};
+use super::machine::{Command, Input, Machine};
+use super::news::{Connection, RunNews};
+use super::session_check::still_signed_in;
 use crate::{Failure, json, routes};
 
-/// How often the machine looks for silence.
-const LOOK: Duration = Duration::from_secs(10);
+/// How often the machine checks how long the server has been silent.
+const SILENCE_CHECK: Duration = Duration::from_secs(10);
 
-/// What a follower of a run does with its news.
+/// The callback of a component that follows a run.
 type Sink = Rc<dyn Fn(RunNews)>;
 
-/// The machine with everything it moves.
+/// The machine, and everything that its commands act on.
 pub(super) struct Hub {
     machine: RefCell<Machine>,
     connection: RwSignal<Connection>,
@@ -37,7 +37,7 @@ pub(super) struct Hub {
 }
 
 impl Hub {
-    /// Belongs to the calling component, the app: with it the socket closes.
+    /// Must be called by the app component: the socket closes when the calling component is removed.
     pub(super) fn start(connection: RwSignal<Connection>) -> Rc<Self> {
         let hub = Rc::new(Self {
             machine: RefCell::new(Machine::new()),
@@ -49,8 +49,8 @@ impl Hub {
             last_id: Cell::new(0),
         });
         let weak = Rc::downgrade(&hub);
-        if let Ok(look) = set_interval(move || feed(&weak, Input::Look), LOOK) {
-            on_cleanup(move || look.clear());
+        if let Ok(timer) = set_interval(move || feed(&weak, Input::CheckSilence), SILENCE_CHECK) {
+            on_cleanup(move || timer.clear());
         }
         let weak = send_wrapper::SendWrapper::new(Rc::downgrade(&hub));
         let online = window_event_listener(ev::online, move |_| feed(&weak, Input::Retry));
@@ -66,7 +66,7 @@ impl Hub {
     }
 
     fn feed(self: &Rc<Self>, input: Input) {
-        // The borrow ends before anything is carried out: a sink may ask for more.
+        // End the borrow before commands are carried out: a sink may call `feed` again.
         let commands = self.machine.borrow_mut().on(input, js_sys::Date::now(), js_sys::Math::random());
         for command in commands {
             self.carry_out(command);
@@ -86,12 +86,12 @@ impl Hub {
             Command::Close => drop(self.socket.take()),
             Command::Send(request) => {
                 if let (Some(socket), Ok(text)) = (&*self.socket.borrow(), serde_json::to_string(&request)) {
-                    // A socket that can't send is about to say that it closed.
+                    // If the socket can't send, its close event follows.
                     let _ = socket.socket.send_with_str(&text);
                 }
             }
             Command::RetryIn(pause) => {
-                *self.pause.borrow_mut() = Pause::begin(&Rc::downgrade(self), pause);
+                *self.pause.borrow_mut() = Pause::start(&Rc::downgrade(self), pause);
             }
             Command::Bump(topic) => {
                 let ticks: Vec<_> =
@@ -100,7 +100,7 @@ impl Hub {
                     tick.try_update(|n| *n += 1);
                 }
             }
-            Command::Tell { id, news } => {
+            Command::Deliver { id, news } => {
                 let sink = self.sinks.borrow().get(&id).cloned();
                 if let Some(sink) = sink {
                     sink(news);
@@ -140,13 +140,13 @@ fn feed(hub: &Weak<Hub>, input: Input) {
     }
 }
 
-/// Bumps `tick` on changes of `topic` until the calling component is gone.
+/// Increments `tick` on changes of `topic` until the calling component is removed.
 pub(super) fn want(hub: &Rc<Hub>, topic: Topic, tick: RwSignal<u64>) {
     let id = hub.next_id();
     hub.ticks.borrow_mut().insert(id, (topic.clone(), tick));
     let weak = send_wrapper::SendWrapper::new(Rc::downgrade(hub));
     let wanted = topic.clone();
-    // After hydration: until then what is on the page must stay as the server made it.
+    // In an effect, which runs after hydration: until then the page must stay as the server rendered it.
     Effect::new(move |_| {
         feed(&weak, Input::Want(wanted.clone()));
         let (weak, wanted) = (weak.clone(), wanted.clone());
@@ -159,7 +159,7 @@ pub(super) fn want(hub: &Rc<Hub>, topic: Topic, tick: RwSignal<u64>) {
     });
 }
 
-/// Tells `sink` what the run says until the calling component is gone.
+/// Calls `sink` with the updates of the run until the calling component is removed.
 pub(super) fn follow(hub: &Rc<Hub>, run: OperationName, from: u64, events_from: u64, sink: impl Fn(RunNews) + 'static) {
     let id = hub.next_id();
     hub.sinks.borrow_mut().insert(id, Rc::new(sink));
@@ -173,14 +173,14 @@ pub(super) fn follow(hub: &Rc<Hub>, run: OperationName, from: u64, events_from: 
     });
 }
 
-/// A timer of the hub's own. Leptos would bind it to whichever component happens to be at work, and end it with that.
+/// A timer that belongs to the hub. Leptos would cancel its own timer with the component whose code started it.
 struct Pause {
     id: i32,
     _over: Closure<dyn FnMut()>,
 }
 
 impl Pause {
-    fn begin(hub: &Weak<Hub>, ms: f64) -> Option<Self> {
+    fn start(hub: &Weak<Hub>, ms: f64) -> Option<Self> {
         let hub = hub.clone();
         let over = Closure::new(move || feed(&hub, Input::Retry));
         #[expect(clippy::cast_possible_truncation, reason = "pauses are seconds")]
@@ -197,7 +197,7 @@ impl Drop for Pause {
     }
 }
 
-/// A WebSocket that takes its closures with it when it goes.
+/// A WebSocket that owns its closures: both are dropped together.
 struct Socket {
     socket: WebSocket,
     _opened: Closure<dyn FnMut(Event)>,
@@ -217,7 +217,7 @@ impl Socket {
             let hub = hub.clone();
             move |event: MessageEvent| {
                 let text = event.data().as_string().unwrap_or_default();
-                // A frame of a newer server that this page doesn't know yet says nothing to it.
+                // Ignore frames that this page doesn't know: the server may be newer.
                 if let Ok(frame) = json::read(&text) {
                     feed(&hub, Input::Frame(frame));
                 }

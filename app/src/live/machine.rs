@@ -1,19 +1,18 @@
-//! What to do when something happens to the socket. No I/O, no clock, no chance: those come in as values.
+//! Decides what to do when something happens to the socket. It has no I/O; time and random numbers are passed in.
 
 use std::collections::BTreeMap;
 
-use api::{
-    OperationName,
-    live::{LiveFrame, LiveRequest, Topic},
-};
+use api::OperationName;
+use api::live::{LiveFrame, LiveRequest, Topic};
 
-use super::{Connection, RunNews};
+use super::news::{Connection, RunNews};
 
-/// First pause before another try, in milliseconds; it doubles up to [`LONGEST_PAUSE`].
+/// The first back-off, in milliseconds. It doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: f64 = 500.0;
 const LONGEST_PAUSE: f64 = 15_000.0;
 
-/// The server beats at least every 20 s: after this long without a frame, in milliseconds, nobody is there.
+/// After so many milliseconds without a frame the connection counts as broken. The server sends a heartbeat at least every
+/// 20 s.
 const SILENCE: f64 = 45_000.0;
 
 /// Something that happened.
@@ -24,7 +23,8 @@ pub(super) enum Input {
     Frame(LiveFrame),
     Want(Topic),
     Unwant(Topic),
-    /// `id` tells this follow from others of the same run: the page that comes may ask before the page that goes has ended.
+    /// `id` distinguishes follows of the same run: after a navigation the new page may start its follow before the old page
+    /// has ended its own.
     Follow {
         id: u64,
         run: OperationName,
@@ -34,15 +34,15 @@ pub(super) enum Input {
     Unfollow {
         id: u64,
     },
-    /// The pause is over, or the browser says that the network is back.
+    /// The back-off is over, or the browser reports that the network is back.
     Retry,
-    /// Comes every few seconds.
-    Look,
+    /// A timer fires this every few seconds.
+    CheckSilence,
     /// The session has ended.
     SignedOut,
 }
 
-/// Something to do.
+/// What the hub must do.
 #[derive(Debug, PartialEq)]
 pub(super) enum Command {
     Open,
@@ -50,27 +50,27 @@ pub(super) enum Command {
     Send(LiveRequest),
     RetryIn(f64),
     Bump(Topic),
-    Tell {
+    Deliver {
         id: u64,
         news: RunNews,
     },
     Show(Connection),
-    /// Ask whether the session still stands.
+    /// Ask the server whether the session is still valid.
     CheckSession,
-    /// Lead to the sign-in page.
+    /// Go to the sign-in page.
     SignIn,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
-    /// Nothing was asked for yet.
+    /// No component has asked for anything yet.
     Idle,
     Opening,
     Open,
-    /// Waits for the next try.
+    /// Waiting for the next try.
     Pausing,
-    /// Signed out: no more tries.
-    Over,
+    /// The session has ended; no more tries.
+    SignedOut,
 }
 
 #[derive(Debug)]
@@ -78,7 +78,7 @@ struct Follow {
     id: u64,
     next_line: u64,
     next_event: u64,
-    /// The line from which it was asked for last: asking again from the same one helps nobody.
+    /// The first line of the last request. The same request is not sent twice.
     asked: u64,
     ended: bool,
 }
@@ -89,9 +89,9 @@ pub(super) struct Machine {
     link: Link,
     topics: BTreeMap<Topic, u32>,
     follows: BTreeMap<OperationName, Follow>,
-    /// Tries without a frame since.
+    /// Failed connections since the last frame.
     failures: u32,
-    /// When the link changed or a frame came, in milliseconds.
+    /// When the link last changed or a frame last came, in milliseconds.
     heard: f64,
 }
 
@@ -100,7 +100,7 @@ impl Machine {
         Self { link: Link::Idle, topics: BTreeMap::new(), follows: BTreeMap::new(), failures: 0, heard: 0.0 }
     }
 
-    /// What `input` asks for, at `now` (milliseconds) and with a random number of `0.0..1.0`.
+    /// The commands that follow from `input`, at `now` (milliseconds) and with a random number in `0.0..1.0`.
     pub(super) fn on(&mut self, input: Input, now: f64, random: f64) -> Vec<Command> {
         match input {
             Input::Opened => self.opened(now),
@@ -109,7 +109,7 @@ impl Machine {
             Input::Want(topic) => {
                 let count = self.topics.entry(topic).or_default();
                 *count += 1;
-                if *count == 1 { self.wish(now, |machine| Some(machine.all_topics())) } else { Vec::new() }
+                if *count == 1 { self.send_or_open(now, |machine| Some(machine.all_topics())) } else { Vec::new() }
             }
             Input::Unwant(topic) => {
                 let gone = self.topics.get_mut(&topic).is_some_and(|count| {
@@ -125,7 +125,7 @@ impl Machine {
             Input::Follow { id, run, from, events_from } => {
                 let follow = Follow { id, next_line: from, next_event: events_from, asked: from, ended: false };
                 self.follows.insert(run.clone(), follow);
-                self.wish(now, |machine| machine.ask(&run))
+                self.send_or_open(now, |machine| machine.request(&run))
             }
             Input::Unfollow { id } => {
                 let Some(run) = self.follows.iter().find(|(_, f)| f.id == id).map(|(run, _)| run.clone()) else {
@@ -136,7 +136,7 @@ impl Machine {
             }
             Input::Retry if self.link == Link::Pausing => self.open(now),
             Input::Retry => Vec::new(),
-            Input::Look => {
+            Input::CheckSilence => {
                 let silent = now - self.heard > SILENCE && matches!(self.link, Link::Open | Link::Opening);
                 if !silent {
                     return Vec::new();
@@ -155,12 +155,12 @@ impl Machine {
         vec![Command::Open]
     }
 
-    /// Something new is wanted: it is asked for now, or when the socket is open.
-    fn wish(&mut self, now: f64, request: impl FnOnce(&mut Self) -> Option<LiveRequest>) -> Vec<Command> {
+    /// Sends a new request if the socket is open. Otherwise `opened` will send it.
+    fn send_or_open(&mut self, now: f64, request: impl FnOnce(&mut Self) -> Option<LiveRequest>) -> Vec<Command> {
         match self.link {
             Link::Idle => self.open(now),
             Link::Open => request(self).map(Command::Send).into_iter().collect(),
-            Link::Opening | Link::Pausing | Link::Over => Vec::new(),
+            Link::Opening | Link::Pausing | Link::SignedOut => Vec::new(),
         }
     }
 
@@ -172,8 +172,8 @@ impl Machine {
         LiveRequest::Topics { topics: self.topics.keys().cloned().collect() }
     }
 
-    /// Asks for what is still to come of a run.
-    fn ask(&mut self, run: &OperationName) -> Option<LiveRequest> {
+    /// The request for the rest of a run.
+    fn request(&mut self, run: &OperationName) -> Option<LiveRequest> {
         let follow = self.follows.get_mut(run).filter(|follow| !follow.ended)?;
         follow.asked = follow.next_line;
         Some(LiveRequest::Follow { run: run.clone(), from: follow.next_line, events_from: follow.next_event })
@@ -183,12 +183,12 @@ impl Machine {
         self.link = Link::Open;
         self.heard = now;
         let mut commands = vec![Command::Show(Connection::Live)];
-        // The server answers with a change of each: something may have changed between the page's answer and now.
+        // The server answers with a change of each topic, because something may have changed since the page was loaded.
         if !self.topics.is_empty() {
             commands.push(Command::Send(self.all_topics()));
         }
         let runs: Vec<OperationName> = self.follows.keys().cloned().collect();
-        commands.extend(runs.iter().filter_map(|run| self.ask(run)).map(Command::Send));
+        commands.extend(runs.iter().filter_map(|run| self.request(run)).map(Command::Send));
         commands
     }
 
@@ -200,7 +200,7 @@ impl Machine {
         self.heard = now;
         self.failures += 1;
         let mut commands = vec![Command::Show(Connection::Lost), Command::RetryIn(pause(self.failures, random))];
-        // A refused upgrade looks like any other cut.
+        // The browser reports a refused upgrade (session ended) like any broken connection, so ask now and then.
         if self.failures % 3 == 2 {
             commands.push(Command::CheckSession);
         }
@@ -208,10 +208,10 @@ impl Machine {
     }
 
     fn signed_out(&mut self) -> Vec<Command> {
-        if self.link == Link::Over {
+        if self.link == Link::SignedOut {
             return Vec::new();
         }
-        self.link = Link::Over;
+        self.link = Link::SignedOut;
         vec![Command::Close, Command::SignIn]
     }
 
@@ -227,7 +227,7 @@ impl Machine {
             LiveFrame::End { run, end } => self.end(&run, end),
             LiveFrame::Refused { message } => {
                 let waiting = self.follows.values().filter(|follow| !follow.ended);
-                waiting.map(|f| Command::Tell { id: f.id, news: RunNews::Refused(message.clone()) }).collect()
+                waiting.map(|f| Command::Deliver { id: f.id, news: RunNews::Refused(message.clone()) }).collect()
             }
             LiveFrame::SignedOut => self.signed_out(),
         }
@@ -236,19 +236,19 @@ impl Machine {
     fn lines(&mut self, run: &OperationName, first: u64, mut lines: Vec<api::log::LogLine>) -> Vec<Command> {
         let Some(follow) = self.follows.get_mut(run) else { return Vec::new() };
         if first > follow.next_line {
-            // Something between was lost on the way. These lines come again after it.
+            // Lines before these were lost. The server sends these again after them.
             return self.ask_again(run);
         }
         let known = usize::try_from(follow.next_line - first).unwrap_or(usize::MAX);
-        // No lines where the next ones would be: the server follows again, after it said why it couldn't.
-        let goes_on = lines.is_empty() && known == 0;
-        if known >= lines.len() && !goes_on {
+        // An empty batch at the next line means that the server follows again, after a refusal.
+        let resumes = lines.is_empty() && known == 0;
+        if known >= lines.len() && !resumes {
             return Vec::new();
         }
         lines.drain(..known);
         let first = follow.next_line;
         follow.next_line += lines.len() as u64;
-        vec![Command::Tell { id: follow.id, news: RunNews::Lines { first, lines } }]
+        vec![Command::Deliver { id: follow.id, news: RunNews::Lines { first, lines } }]
     }
 
     fn events(&mut self, run: &OperationName, mut events: Vec<api::run::RunEvent>) -> Vec<Command> {
@@ -256,10 +256,10 @@ impl Machine {
         events.retain(|event| event.n >= follow.next_event);
         let Some(last) = events.last() else { return Vec::new() };
         follow.next_event = last.n + 1;
-        vec![Command::Tell { id: follow.id, news: RunNews::Events(events) }]
+        vec![Command::Deliver { id: follow.id, news: RunNews::Events(events) }]
     }
 
-    /// The server left lines out. Those before `next_line` are here already; the rest it sends when it is asked.
+    /// The server skipped lines. Those before `next_line` are here already; the server sends the others on request.
     fn gap(&mut self, run: &OperationName, from: u64, to: u64) -> Vec<Command> {
         match self.follows.get_mut(run) {
             Some(follow) if to > follow.next_line => {
@@ -280,19 +280,19 @@ impl Machine {
             return self.ask_again(run);
         }
         follow.ended = true;
-        vec![Command::Tell { id: follow.id, news: RunNews::End(end) }]
+        vec![Command::Deliver { id: follow.id, news: RunNews::End(end) }]
     }
 
-    /// Asks from the first line that is missing, once.
+    /// Requests the run from the first missing line, unless that was the last request.
     fn ask_again(&mut self, run: &OperationName) -> Vec<Command> {
         if self.follows.get(run).is_none_or(|follow| follow.asked == follow.next_line) {
             return Vec::new();
         }
-        self.ask(run).map(Command::Send).into_iter().collect()
+        self.request(run).map(Command::Send).into_iter().collect()
     }
 }
 
-/// The pause after so many failures: it doubles, and half of it is chance, so that a thousand tabs don't come back at once.
+/// The back-off after so many failures. Half of it is random, so that a thousand tabs don't reconnect at the same moment.
 fn pause(failures: u32, random: f64) -> f64 {
     let full = (FIRST_PAUSE * 2_f64.powi(i32::try_from(failures.min(10)).unwrap_or(10) - 1)).min(LONGEST_PAUSE);
     full / 2.0 + full / 2.0 * random

@@ -26,8 +26,8 @@ fn ask(from: u64) -> Command {
     Command::Send(LiveRequest::Follow { run: run(), from, events_from: 1 })
 }
 
-fn told(first: u64, end: u64) -> Command {
-    Command::Tell { id: 7, news: RunNews::Lines { first, lines: (first..end).map(line).collect() } }
+fn delivered(first: u64, end: u64) -> Command {
+    Command::Deliver { id: 7, news: RunNews::Lines { first, lines: (first..end).map(line).collect() } }
 }
 
 /// Live, following from line 1 as follow 7.
@@ -47,17 +47,17 @@ fn nothing_is_opened_before_something_is_wanted() {
     let mut machine = Machine::new();
     assert_eq!(on(&mut machine, Input::Retry), []);
     assert_eq!(on(&mut machine, Input::Want(Topic::Clusters)), [Command::Open]);
-    assert_eq!(on(&mut machine, Input::Want(Topic::Operations)), [], "it is being opened already");
+    assert_eq!(on(&mut machine, Input::Want(Topic::Operations)), [], "it is already opening");
     let topics = LiveRequest::Topics { topics: vec![Topic::Clusters, Topic::Operations] };
     assert_eq!(
         on(&mut machine, Input::Opened),
         [Command::Show(Connection::Live), Command::Send(topics),],
-        "the server tells of each topic that is new to it; bumping here would load every page twice"
+        "the server reports each topic that is new to it; a bump here would load every page twice"
     );
 }
 
 #[test]
-fn a_topic_is_wanted_as_long_as_one_component_wants_it() {
+fn a_topic_is_wanted_while_one_component_wants_it() {
     let mut machine = following();
     let all = |topics: &[Topic]| Command::Send(LiveRequest::Topics { topics: topics.to_vec() });
     assert_eq!(on(&mut machine, Input::Want(Topic::Clusters)), [all(&[Topic::Clusters])]);
@@ -72,10 +72,10 @@ fn a_topic_is_wanted_as_long_as_one_component_wants_it() {
 }
 
 #[test]
-fn after_a_cut_topics_are_resent_and_the_run_goes_on_at_the_next_line() {
+fn after_a_cut_topics_are_resent_and_the_run_continues() {
     let mut machine = following();
     on(&mut machine, Input::Want(Topic::Operations));
-    assert_eq!(on(&mut machine, lines(1, 101)), [told(1, 101)]);
+    assert_eq!(on(&mut machine, lines(1, 101)), [delivered(1, 101)]);
     assert_eq!(on(&mut machine, Input::Closed), [Command::Show(Connection::Lost), Command::RetryIn(375.0)]);
     assert_eq!(on(&mut machine, Input::Retry), [Command::Open]);
     assert_eq!(
@@ -89,38 +89,38 @@ fn after_a_cut_topics_are_resent_and_the_run_goes_on_at_the_next_line() {
 }
 
 #[test]
-fn a_follow_that_goes_on_is_told_without_a_line() {
+fn a_follow_that_resumes_is_reported_without_a_line() {
     let mut machine = following();
     on(&mut machine, lines(1, 11));
-    assert_eq!(on(&mut machine, lines(11, 11)), [told(11, 11)]);
+    assert_eq!(on(&mut machine, lines(11, 11)), [delivered(11, 11)]);
     assert_eq!(on(&mut machine, lines(5, 5)), []);
 }
 
 #[test]
-fn lines_that_come_twice_are_told_once() {
+fn lines_that_come_twice_are_delivered_once() {
     let mut machine = following();
-    assert_eq!(on(&mut machine, lines(1, 11)), [told(1, 11)]);
+    assert_eq!(on(&mut machine, lines(1, 11)), [delivered(1, 11)]);
     assert_eq!(on(&mut machine, lines(1, 11)), []);
-    assert_eq!(on(&mut machine, lines(6, 16)), [told(11, 16)]);
+    assert_eq!(on(&mut machine, lines(6, 16)), [delivered(11, 16)]);
 }
 
 #[test]
-fn lines_lost_on_the_way_are_asked_for_once_and_told_in_order() {
+fn lost_lines_are_requested_once_and_delivered_in_order() {
     let mut machine = following();
-    assert_eq!(on(&mut machine, lines(1, 11)), [told(1, 11)]);
+    assert_eq!(on(&mut machine, lines(1, 11)), [delivered(1, 11)]);
     assert_eq!(on(&mut machine, lines(21, 31)), [ask(11)]);
-    assert_eq!(on(&mut machine, lines(31, 41)), [], "asked already");
-    assert_eq!(on(&mut machine, lines(11, 41)), [told(11, 41)]);
+    assert_eq!(on(&mut machine, lines(31, 41)), [], "already requested");
+    assert_eq!(on(&mut machine, lines(11, 41)), [delivered(11, 41)]);
 }
 
 #[test]
-fn a_gap_is_asked_for_from_where_it_begins_each_time_it_is_announced() {
+fn each_announced_gap_is_requested_from_its_start() {
     let gap = |from, to| Input::Frame(LiveFrame::Gap { run: run(), from, to });
     let mut machine = following();
     on(&mut machine, lines(1, 11));
     assert_eq!(on(&mut machine, gap(11, 500)), [ask(11)]);
     assert_eq!(on(&mut machine, gap(11, 900)), [ask(11)]);
-    assert_eq!(on(&mut machine, lines(11, 900)), [told(11, 900)]);
+    assert_eq!(on(&mut machine, lines(11, 900)), [delivered(11, 900)]);
     assert_eq!(on(&mut machine, gap(11, 500)), [], "closed meanwhile");
 }
 
@@ -130,10 +130,10 @@ fn twenty_cuts_lose_and_double_nothing() {
     let mut seen = Vec::new();
     let mut next = 1;
     for cut in 0..20_u64 {
-        // The server repeats a little, and what was on the way when the socket broke is lost.
+        // The server repeats a few lines; lines in flight when the socket broke are lost.
         let commands = on(&mut machine, lines(next, next + 5_000));
         seen.extend(commands.into_iter().flat_map(|command| match command {
-            Command::Tell { news: RunNews::Lines { first, lines }, .. } => first..first + lines.len() as u64,
+            Command::Deliver { news: RunNews::Lines { first, lines }, .. } => first..first + lines.len() as u64,
             _ => 0..0,
         }));
         on(&mut machine, Input::Closed);
@@ -149,7 +149,7 @@ fn twenty_cuts_lose_and_double_nothing() {
 }
 
 #[test]
-fn events_are_told_once_in_order() {
+fn events_are_delivered_once_and_in_order() {
     let events = |numbers: &[u64]| -> Vec<RunEvent> {
         let body = EventBody::StepEnd { step: 1, rc: 0 };
         numbers.iter().map(|n| RunEvent { n: *n, at: 0, after: 0, body: body.clone() }).collect()
@@ -159,17 +159,17 @@ fn events_are_told_once_in_order() {
     assert_eq!(on(&mut machine, frame(&[1, 2])).len(), 1);
     assert_eq!(on(&mut machine, frame(&[1, 2])), []);
     let news = RunNews::Events(events(&[3, 5]));
-    assert_eq!(on(&mut machine, frame(&[2, 3, 5])), [Command::Tell { id: 7, news }]);
+    assert_eq!(on(&mut machine, frame(&[2, 3, 5])), [Command::Deliver { id: 7, news }]);
 }
 
 #[test]
-fn the_end_waits_for_the_last_line_and_ends_the_follow() {
+fn the_end_waits_for_the_last_line() {
     let mut machine = following();
     on(&mut machine, lines(1, 11));
     assert_eq!(on(&mut machine, ended(20)), [ask(11)], "ten lines are still missing");
-    assert_eq!(on(&mut machine, lines(11, 21)), [told(11, 21)]);
+    assert_eq!(on(&mut machine, lines(11, 21)), [delivered(11, 21)]);
     let end = RunNews::End(LogEnd { lines: 20, missing: 0 });
-    assert_eq!(on(&mut machine, ended(20)), [Command::Tell { id: 7, news: end }]);
+    assert_eq!(on(&mut machine, ended(20)), [Command::Deliver { id: 7, news: end }]);
     on(&mut machine, Input::Closed);
     on(&mut machine, Input::Retry);
     assert_eq!(
@@ -180,7 +180,7 @@ fn the_end_waits_for_the_last_line_and_ends_the_follow() {
 }
 
 #[test]
-fn the_page_that_goes_does_not_end_the_follow_of_the_page_that_comes() {
+fn the_old_page_does_not_end_the_follow_of_the_new_page() {
     let mut machine = following();
     assert_eq!(on(&mut machine, Input::Follow { id: 8, run: run(), from: 5, events_from: 1 }), [ask(5)]);
     assert_eq!(on(&mut machine, Input::Unfollow { id: 7 }), []);
@@ -188,19 +188,19 @@ fn the_page_that_goes_does_not_end_the_follow_of_the_page_that_comes() {
 }
 
 #[test]
-fn silence_is_a_cut() {
+fn a_silent_server_counts_as_a_broken_connection() {
     let mut machine = following();
-    assert_eq!(machine.on(Input::Look, 40_000.0, 0.0), []);
+    assert_eq!(machine.on(Input::CheckSilence, 40_000.0, 0.0), []);
     machine.on(Input::Frame(LiveFrame::Beat), 40_000.0, 0.0);
-    assert_eq!(machine.on(Input::Look, 80_000.0, 0.0), []);
+    assert_eq!(machine.on(Input::CheckSilence, 80_000.0, 0.0), []);
     assert_eq!(
-        machine.on(Input::Look, 90_000.0, 0.0),
+        machine.on(Input::CheckSilence, 90_000.0, 0.0),
         [Command::Close, Command::Show(Connection::Lost), Command::RetryIn(250.0)]
     );
 }
 
 #[test]
-fn pauses_grow_to_a_bound_and_a_refused_socket_makes_it_ask_for_the_session() {
+fn the_back_off_is_bounded_and_the_session_is_checked() {
     let mut machine = following();
     let mut pauses = Vec::new();
     let mut checks = 0;
@@ -219,7 +219,7 @@ fn pauses_grow_to_a_bound_and_a_refused_socket_makes_it_ask_for_the_session() {
 }
 
 #[test]
-fn being_signed_out_leads_to_the_sign_in_page_once_and_ends_the_tries() {
+fn signed_out_leads_to_the_sign_in_page_once() {
     let mut machine = following();
     assert_eq!(on(&mut machine, Input::Frame(LiveFrame::SignedOut)), [Command::Close, Command::SignIn]);
     assert_eq!(on(&mut machine, Input::SignedOut), []);

@@ -8,13 +8,13 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// In either order.
+    /// The lines from `a` to `b`, or from `b` to `a`.
     #[must_use]
     pub fn new(a: u64, b: u64) -> Self {
         Self { first: a.min(b).max(1), last: a.max(b).max(1) }
     }
 
-    /// From a URL's fragment, with or without `#`.
+    /// Reads a URL's fragment, with or without `#`.
     #[must_use]
     pub fn parse(fragment: &str) -> Option<Self> {
         let line = |text: &str| -> Option<u64> { text.strip_prefix('L')?.parse().ok().filter(|n| *n > 0) };
@@ -46,7 +46,7 @@ impl Selection {
         (self.first..=self.last).contains(&line)
     }
 
-    /// What a click on a line's number selects: with Shift up to it from where the selection began.
+    /// The selection after a click on a line's number. With Shift it extends from the first line of the one before.
     #[must_use]
     pub fn clicked(before: Option<Self>, line: u64, shift: bool) -> Self {
         match before.filter(|_| shift) {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fragment_names_lines_and_nothing_else_does() {
+    fn only_fragments_that_name_lines_are_read() {
         assert_eq!(Selection::parse("#L120").unwrap().fragment(), "#L120");
         assert_eq!(Selection::parse("#L140-L120").unwrap().fragment(), "#L120-L140");
         for other in ["", "#", "#main", "#L0", "#L", "#L1-", "#L1-2", "#L-1", "#L99999999999999999999999"] {
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn shift_extends_from_where_it_began() {
+    fn shift_extends_the_selection() {
         let one = Selection::clicked(None, 7, true);
         assert_eq!(Selection::clicked(Some(one), 3, true).fragment(), "#L3-L7");
         assert_eq!(Selection::clicked(Some(one), 9, false).fragment(), "#L9");

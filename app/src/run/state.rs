@@ -1,89 +1,74 @@
-//! A run in the page: what was there when it was rendered, and what came since.
+//! The state of the page: what it was rendered with, and the updates since.
 
-use api::{
-    OperationName, Problem,
-    live::Topic,
-    log::LogEnd,
-    operation::{OperationDetail, Phase},
-    progress::RunProgress,
-};
-use leptos::{prelude::*, task::spawn_local};
+use api::live::Topic;
+use api::log::LogEnd;
+use api::operation::{OperationDetail, Phase};
+use api::progress::RunProgress;
+use api::{OperationName, Problem};
+use leptos::ev::MouseEvent;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
 
-use super::{
-    functions::{RunOpening, load_operation},
-    log_store::LogStore,
-    selection::Selection,
-    tabs::Tab,
-};
-use crate::{
-    Failure,
-    live::{self, RunNews},
-    routes,
-    wait::pause,
-};
+use super::address::{is_plain, replace_url};
+use super::functions::{RunOpening, load_operation};
+use super::log::store::LogStore;
+use super::selection::Selection;
+use super::tab::Tab;
+use crate::live::{self, RunNews};
+use crate::wait::pause;
+use crate::{Failure, routes};
 
-/// Before an answer that failed is asked for again, in milliseconds; it doubles up to [`LONGEST_PAUSE`].
+/// The back-off after a failed request, in milliseconds. It doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: i32 = 1_000;
 const LONGEST_PAUSE: i32 = 15_000;
 
-/// Changes the address without a navigation: the page stays as it is.
-pub(super) fn replace_url(url: &str) {
-    if let Ok(history) = window().history() {
-        let _ = history.replace_state_with_url(&leptos::wasm_bindgen::JsValue::NULL, "", Some(url));
-    }
-}
-
-/// Whether a click on a link means this page, and not a new tab or window.
-pub(super) fn is_plain(event: &leptos::ev::MouseEvent) -> bool {
-    event.button() == 0 && !event.ctrl_key() && !event.meta_key() && !event.shift_key() && !event.alt_key()
-}
-
-/// Everything the parts of the page look at.
+/// The state that the parts of the page share.
 #[derive(Clone, Copy)]
 pub(super) struct Run {
     pub(super) name: StoredValue<OperationName>,
     pub(super) detail: RwSignal<OperationDetail>,
     pub(super) progress: RwSignal<RunProgress>,
     pub(super) log: StoredValue<LogStore>,
-    /// Rises when lines came: the store itself is too large to be a signal.
-    pub(super) lines_came: RwSignal<u64>,
+    /// Rises when lines are added to `log`, which is too large to be a signal itself.
+    pub(super) lines_added: RwSignal<u64>,
     pub(super) total: Memo<u64>,
     pub(super) end: Memo<Option<LogEnd>>,
     pub(super) phase: Memo<Phase>,
-    /// Why there is nothing to read (yet).
+    /// Why there is no log (yet).
     pub(super) note: RwSignal<Option<String>>,
-    /// Why the server tells nothing new.
+    /// Why the server refuses to send updates.
     pub(super) refused: RwSignal<Option<String>>,
-    /// The part of the page that is open.
+    /// The open tab.
     pub(super) tab: RwSignal<Tab>,
-    /// The lines that the URL names. Only the browser knows them: a fragment is never sent.
+    /// The lines that the URL's fragment names. Only the browser knows them, because it doesn't send the fragment.
     pub(super) selection: RwSignal<Option<Selection>>,
-    /// Rises when the log is to show the selection.
+    /// Rises when the log must scroll to the selection.
     pub(super) jumps: RwSignal<u64>,
-    /// First line and one past the last line of the page as it was rendered.
+    /// The first line and one past the last line that the server rendered.
     pub(super) rendered: (u64, u64),
-    /// The line that the socket is to send next.
+    /// The line that the socket must send next.
     next_line: StoredValue<u64>,
-    asked: StoredValue<Asked>,
+    requests: StoredValue<Requests>,
 }
 
-/// Which answers about the run are news: they may overtake each other on their way.
+/// Numbers the requests for the run's detail, because a later answer may arrive before an earlier one.
 #[derive(Debug, Default)]
-struct Asked {
+struct Requests {
     last: u64,
-    taken: u64,
+    /// The newest request whose answer is shown.
+    shown: u64,
 }
 
-impl Asked {
-    fn asks(&mut self) -> u64 {
+impl Requests {
+    fn next(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
 
-    /// Whether the answer to this question is newer than what was taken last.
-    fn takes(&mut self, question: u64) -> bool {
-        let newer = question > self.taken;
-        self.taken = self.taken.max(question);
+    /// Whether the answer to this request is newer than the one that is shown. If so, it counts as shown.
+    fn accepts(&mut self, request: u64) -> bool {
+        let newer = request > self.shown;
+        self.shown = self.shown.max(request);
         newer
     }
 }
@@ -100,9 +85,9 @@ impl Run {
         let name = StoredValue::new(detail.row.name.clone());
         let log = StoredValue::new(LogStore::of(log));
         let detail = RwSignal::new(detail);
-        let lines_came = RwSignal::new(0);
+        let lines_added = RwSignal::new(0);
         let of_log = move || {
-            lines_came.track();
+            lines_added.track();
             log.with_value(|log| (log.total(), log.end()))
         };
         Self {
@@ -110,7 +95,7 @@ impl Run {
             detail,
             progress: RwSignal::new(progress),
             log,
-            lines_came,
+            lines_added,
             total: Memo::new(move |_| of_log().0),
             end: Memo::new(move |_| of_log().1),
             phase: Memo::new(move |_| detail.with(|detail| detail.row.phase)),
@@ -121,21 +106,21 @@ impl Run {
             jumps: RwSignal::new(0),
             rendered,
             next_line,
-            asked: StoredValue::default(),
+            requests: StoredValue::default(),
         }
     }
 
-    /// Something may still come of it: lines, results, its end.
+    /// Whether lines, results or the end may still come.
     pub(super) fn may_change(self) -> bool {
         !self.phase.get().is_final() || self.end.get().is_none()
     }
 
-    /// The URL of a part of this page.
+    /// The URL of a tab.
     pub(super) fn url(self, tab: Tab) -> String {
         routes::with_query(&self.name.with_value(|name| routes::operation(name)), &[("tab", tab.key())])
     }
 
-    /// The URL of lines in the log, which a browser without JavaScript finds there, too.
+    /// The URL of lines of the log. Without JavaScript it leads to a page that contains them.
     pub(super) fn url_of(self, lines: Selection) -> String {
         let (first, end) = self.rendered;
         let from = if (first..end).contains(&lines.first()) { 0 } else { lines.first().saturating_sub(20).max(1) };
@@ -144,8 +129,16 @@ impl Run {
         format!("{}{}", routes::with_query(&path, &[("from", &from)]), lines.fragment())
     }
 
+    /// Follows a link to lines of the log, unless the click opens a new tab or window.
+    pub(super) fn follow_link(self, event: &MouseEvent, lines: Selection) {
+        if is_plain(event) {
+            event.prevent_default();
+            self.jump(lines);
+        }
+    }
+
     /// Shows lines in the log and names them in the URL.
-    pub(super) fn jump(self, lines: Selection) {
+    fn jump(self, lines: Selection) {
         self.select(lines);
         self.tab.set(Tab::Log);
         self.jumps.update(|n| *n += 1);
@@ -157,7 +150,7 @@ impl Run {
         replace_url(&format!("{}{}", self.url(Tab::Log), lines.fragment()));
     }
 
-    /// From now on the page learns what happens, until it is left.
+    /// Keeps the page up to date until the person leaves it.
     pub(super) fn go_live(self) {
         let name = self.name.get_value();
         let news = live::use_topic(Topic::Operation(name.to_string()));
@@ -168,12 +161,12 @@ impl Run {
             }
             now
         });
-        let speaks = Memo::new(move |_| self.phase.get() != Phase::Queued && self.end.get().is_none());
+        let has_news = Memo::new(move |_| self.phase.get() != Phase::Queued && self.end.get().is_none());
         Effect::new(move |_| {
-            if speaks.get() {
+            if has_news.get() {
                 let events_from = self.progress.with_untracked(RunProgress::next_event);
                 live::follow(self.name.get_value(), self.next_line.get_value(), events_from, move |news| {
-                    self.hear(news);
+                    self.apply(news);
                 });
             }
         });
@@ -181,35 +174,36 @@ impl Run {
 
     fn refetch(self) {
         let name = self.name.get_value().to_string();
-        let Some(question) = self.asked.try_update_value(Asked::asks) else { return };
+        let Some(request) = self.requests.try_update_value(Requests::next) else { return };
         spawn_local(async move {
-            // Until it is there the last known values stay; the connection's state says that they may be old.
+            // Meanwhile the page shows the last values, and the state of the connection says that they may be old.
             let mut ms = FIRST_PAUSE;
             let detail = loop {
                 match load_operation(name.clone()).await {
                     Ok(detail) => break detail,
-                    // There may be no further news for hours, and none of the run's lines is asked for before it is known to run.
+                    // Try again here: the next change may be hours away, and a queued run's lines are not requested before
+                    // the page knows that it runs.
                     Err(Failure(Problem::Unavailable { .. })) => pause(ms).await,
                     Err(_) => return,
                 }
-                if self.asked.try_with_value(|asked| asked.last) != Some(question) {
+                if self.requests.try_with_value(|requests| requests.last) != Some(request) {
                     return;
                 }
                 ms = (2 * ms).min(LONGEST_PAUSE);
             };
-            if self.asked.try_update_value(|asked| asked.takes(question)) != Some(true) {
+            if self.requests.try_update_value(|requests| requests.accepts(request)) != Some(true) {
                 return;
             }
             if self.phase.try_get_untracked().is_some_and(|phase| phase != detail.row.phase) {
-                // It was about the phase before.
+                // The note was about the phase before.
                 self.note.try_set(None);
             }
             self.detail.try_set(detail);
         });
     }
 
-    /// The socket may speak after the page was left: every signal may be gone.
-    fn hear(self, news: RunNews) {
+    /// Takes an update in. It may arrive after the person has left the page, when the signals are disposed of, hence `try_`.
+    fn apply(self, news: RunNews) {
         match news {
             RunNews::Lines { first, lines } => {
                 self.next_line.try_set_value(first + lines.len() as u64);
@@ -218,20 +212,20 @@ impl Run {
                         log.insert(first, lines);
                         log.trim();
                     });
-                    self.lines_came.try_update(|n| *n += 1);
-                    outdate(self.note);
+                    self.lines_added.try_update(|n| *n += 1);
+                    clear(self.note);
                 }
-                outdate(self.refused);
+                clear(self.refused);
             }
             RunNews::Events(events) => {
-                outdate(self.refused);
+                clear(self.refused);
                 self.progress.try_update(|progress| events.iter().for_each(|event| progress.apply(event)));
             }
             RunNews::End(end) => {
-                outdate(self.refused);
+                clear(self.refused);
                 self.log.try_update_value(|log| log.finish(end));
                 self.progress.try_update(RunProgress::end);
-                self.lines_came.try_update(|n| *n += 1);
+                self.lines_added.try_update(|n| *n += 1);
             }
             RunNews::Refused(message) => {
                 self.refused.try_set(Some(message));
@@ -240,8 +234,8 @@ impl Run {
     }
 }
 
-/// A sentence that is no longer so. Signals that hold nothing are left alone: setting one would render what shows it.
-fn outdate(sentence: RwSignal<Option<String>>) {
+/// Clears a sentence that is no longer true. An empty signal is not set again: that would render its readers for nothing.
+fn clear(sentence: RwSignal<Option<String>>) {
     if sentence.try_with_untracked(Option::is_some) == Some(true) {
         sentence.try_set(None);
     }
@@ -252,11 +246,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_that_was_overtaken_is_not_taken() {
-        let mut asked = Asked::default();
-        let (first, second, third) = (asked.asks(), asked.asks(), asked.asks());
-        assert!(asked.takes(second));
-        assert!(!asked.takes(first), "older than what is shown");
-        assert!(asked.takes(third));
+    fn an_answer_older_than_the_shown_one_is_ignored() {
+        let mut requests = Requests::default();
+        let (first, second, third) = (requests.next(), requests.next(), requests.next());
+        assert!(requests.accepts(second));
+        assert!(!requests.accepts(first), "older than what is shown");
+        assert!(requests.accepts(third));
     }
 }

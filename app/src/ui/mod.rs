@@ -1,11 +1,10 @@
-//! The kit that all pages are made of. Views only: no page knows a colour, no component knows a page.
+//! The components that all pages use. Pages name no colours, and components know no page.
 
 mod ago;
 mod alert;
 pub mod clock;
 mod copy;
 mod diff;
-mod dynamic;
 mod icons;
 mod loaded;
 mod page;
@@ -16,7 +15,6 @@ pub use ago::{Ago, Since};
 pub use alert::{Alert, Empty};
 pub use copy::Copy;
 pub use diff::Diff;
-pub use dynamic::{Key, all, dynamic, each, optional};
 pub use icons::{Icon, icon};
 pub use loaded::{Loaded, Skeleton, when_known};
 pub use page::{Fact, Facts, PageTitle, Panel, Tab, Tabs};
@@ -24,3 +22,4 @@ pub use status::{Chip, Status, Tone, phase_icon, phase_tone, phase_word};
 pub use table::{Filter, Pages, Segment, Segments, SortHeader};
 
 pub use crate::form::{Check, Field, FileField, Form, FormEnd, Select, Submit, TextArea};
+pub use crate::wasm_size::erased::{Key, all, dynamic, each, optional};

@@ -1,0 +1,58 @@
+//! How components reach the socket: by Leptos context.
+
+use api::OperationName;
+use api::live::Topic;
+use leptos::prelude::*;
+
+#[cfg(feature = "hydrate")]
+use super::hub;
+use super::news::{Connection, RunNews};
+
+/// The tab's socket.
+#[derive(Clone)]
+struct Live {
+    connection: RwSignal<Connection>,
+    #[cfg(feature = "hydrate")]
+    hub: send_wrapper::SendWrapper<std::rc::Rc<hub::Hub>>,
+}
+
+/// Puts the socket into context. Called once, by the app. The socket opens when the first component needs it.
+pub(crate) fn provide_live() {
+    let connection = RwSignal::new(Connection::Connecting);
+    provide_context(Live {
+        connection,
+        #[cfg(feature = "hydrate")]
+        hub: send_wrapper::SendWrapper::new(hub::Hub::start(connection)),
+    });
+}
+
+/// The current state of the socket.
+#[must_use]
+pub(crate) fn connection() -> Signal<Connection> {
+    use_context::<Live>().map_or_else(|| Signal::stored(Connection::Connecting), |live| live.connection.into())
+}
+
+/// A number that rises whenever something of `topic` has changed. It also rises when the socket opens or reopens, because
+/// changes may have been missed before.
+#[must_use]
+pub(crate) fn use_topic(topic: Topic) -> Signal<u64> {
+    let tick = RwSignal::new(0);
+    #[cfg(feature = "hydrate")]
+    if let Some(live) = use_context::<Live>() {
+        hub::want(&live.hub, topic, tick);
+    }
+    #[cfg(not(feature = "hydrate"))]
+    drop(topic);
+    tick.into()
+}
+
+/// Follows a run from line `from` and event `events_from` until the calling component is removed. After a broken connection
+/// the run continues at the next line. A tab has one follow per run: a later call replaces an earlier one.
+pub(crate) fn follow(run: OperationName, from: u64, events_from: u64, sink: impl Fn(RunNews) + 'static) {
+    #[cfg(feature = "hydrate")]
+    if let Some(live) = use_context::<Live>() {
+        hub::follow(&live.hub, run, from, events_from, sink);
+    }
+    #[cfg(not(feature = "hydrate"))]
+    drop((run, from, events_from, sink));
+}

@@ -1,0 +1,30 @@
+//! What components learn from the socket.
+
+use api::log::{LogEnd, LogLine};
+use api::run::RunEvent;
+
+/// The state of the socket.
+#[cfg_attr(not(any(feature = "hydrate", test)), expect(dead_code, reason = "only the browser has a socket"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Connection {
+    /// Not open yet. The server renders this state.
+    Connecting,
+    Live,
+    /// The connection broke, and the next try is pending.
+    Lost,
+}
+
+/// An update of a followed run. Updates come in order, each line and each event once.
+#[cfg_attr(not(any(feature = "hydrate", test)), expect(dead_code, reason = "only the browser has a socket"))]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunNews {
+    /// Consecutive lines. `first` is the number of the first one and follows the last line that came before.
+    Lines {
+        first: u64,
+        lines: Vec<LogLine>,
+    },
+    Events(Vec<RunEvent>),
+    End(LogEnd),
+    /// The server refuses to send the run, with the reason.
+    Refused(String),
+}

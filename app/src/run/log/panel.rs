@@ -1,0 +1,111 @@
+//! The tab, put together.
+
+use leptos::prelude::*;
+
+use super::super::pieces::RunPiece;
+use super::super::selection::Selection;
+use super::super::state::Run;
+use super::super::tab::Tab;
+use super::pages::{NewerLines, OlderLines};
+use super::reader::Reader;
+use super::scroller::Scroller;
+use super::selection_bar::SelectionBar;
+use super::task_words::task_words;
+use crate::ui::{Icon, icon, optional};
+use crate::wasm_size::piece::Piece;
+use crate::words::count;
+
+/// Tasks on the left, lines on the right.
+#[component]
+pub(crate) fn LogPanel(run: Run) -> impl IntoView {
+    let reader = Reader::new(run);
+    reader.start(run);
+    // The components of pieces take no props.
+    provide_context(reader);
+    // A person who has scrolled away from the end sees the task of the lines on screen marked, which changes as they scroll.
+    let active = Signal::derive(move || run.may_change() || !reader.follows.get());
+    let shown = Signal::derive(move || run.tab.get() == Tab::Log);
+    let hydrated = Memo::new(move |_| reader.window.with(|window| window.height > 0.0));
+    view! {
+        <div class="runpane">
+            <nav class="tree" aria-label="Tasks">
+                <Piece piece=RunPiece::Tasks rendered=true shown active/>
+            </nav>
+            <div class="log-side">
+                <LogHead run task=reader.task/>
+                <OlderLines run hydrated/>
+                <Scroller run reader/>
+                <EmptyLog run/>
+                <ToEnd run reader/>
+                <NewerLines run hydrated/>
+                <SelectionBar run/>
+            </div>
+        </div>
+    }
+}
+
+/// The task that the lines on screen belong to.
+#[component]
+fn LogHead(run: Run, task: Memo<Option<u32>>) -> impl IntoView {
+    let words = Memo::new(move |_| {
+        let number = task.get()?;
+        run.progress.with(|progress| {
+            let task = progress.task(number)?;
+            let play = progress.plays.iter().find(|play| play.number == task.play).map(|play| play.name.clone());
+            Some((task.name.clone(), play.unwrap_or_default(), task_words(task, run.phase.get().is_final()), task.line))
+        })
+    });
+    optional(move || {
+        words.get().map(|(name, play, words, line)| {
+            let lines = Selection::new(line, line);
+            view! {
+                <div class="log-head">
+                    <a href=run.url_of(lines) on:click=move |event| run.follow_link(&event, lines)>{name}</a>
+                    <span class="muted">{play}</span>
+                    <small class="muted">{words}</small>
+                </div>
+            }
+        })
+    })
+}
+
+/// The text in place of a log without lines.
+#[component]
+fn EmptyLog(run: Run) -> impl IntoView {
+    let words = move || {
+        (run.total.get() == 0).then(|| match (run.end.get().is_some(), run.phase.get().is_final()) {
+            (true, _) => "Nothing was written.",
+            (false, true) => "There is no log of this run.",
+            (false, false) => "The log appears here as it is written.",
+        })
+    };
+    optional(move || words().map(|words| view! { <p class="log-empty muted">{words}</p> }))
+}
+
+/// `37 new lines`: a button that scrolls to the end. Without a click, the log of a person who reads elsewhere doesn't move.
+#[component]
+fn ToEnd(run: Run, reader: Reader) -> impl IntoView {
+    let words = move || {
+        let away = !reader.follows.get();
+        match reader.unseen.get() {
+            0 if away => Some("To the end".to_owned()),
+            0 => None,
+            n => Some(count(n, "new line", "new lines")),
+        }
+    };
+    view! {
+        <div class="pill-place">
+            {optional(move || {
+                words()
+                    .map(|words| {
+                        view! {
+                            <button type="button" class="pill" on:click=move |_| reader.to_end(run)>
+                                {icon(Icon::ArrowDown)}
+                                {words}
+                            </button>
+                        }
+                    })
+            })}
+        </div>
+    }
+}

@@ -1,0 +1,70 @@
+//! The rows of the log: in the server's HTML and in the first render those of the page, then a window over the whole log.
+//!
+//! All rows have the same height, so the position of a line is computed, not measured. Lines that are not in the browser yet
+//! are loaded in blocks when they come near the screen ([`super::missing_lines`]).
+
+use leptos::html;
+use leptos::prelude::*;
+
+use super::super::state::Run;
+use super::reader::Reader;
+use super::row::log_row;
+use super::store::LogStore;
+use super::window;
+use crate::ui::each;
+use crate::words::count;
+
+/// Width of number and time, in characters.
+const GUTTER: usize = 22;
+
+/// The container that scrolls, with the rows on screen.
+#[component]
+pub(super) fn Scroller(run: Run, reader: Reader) -> impl IntoView {
+    let start = run.detail.with_untracked(|detail| detail.row.started.unwrap_or(detail.row.submitted));
+    // The key of a row says whether its line is here, so a row is rendered again only when its line arrives.
+    let rows = move || {
+        run.lines_added.track();
+        let shown = reader.window.get();
+        run.log.with_value(|log| {
+            (shown.first..shown.end).map(|line| ((line, log.get(line).is_some().into()), line)).collect()
+        })
+    };
+    let row = move |line| run.log.with_value(|log| log_row(run, line, log.get(line), start)).into_any();
+    let (content, block) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
+    let width = Memo::new(move |_| {
+        run.lines_added.track();
+        run.log.with_value(LogStore::widest) + GUTTER
+    });
+    // Set styles from here, and only after hydration: the content security policy allows no style attributes in HTML.
+    Effect::new(move |_| {
+        let (Some(content), Some(block)) = (content.get(), block.get()) else { return };
+        let shown = reader.window.get();
+        if reader.view.with(Option::is_none) {
+            return;
+        }
+        let set = |node: &leptos::web_sys::HtmlElement, name, value: String| {
+            let _ = leptos::web_sys::HtmlElement::style(node).set_property(name, &value);
+        };
+        set(&content, "height", window::px(shown.height));
+        set(&content, "min-width", format!("{}ch", width.get()));
+        set(&block, "transform", format!("translateY({})", window::px(shown.offset)));
+    });
+    let label = move || format!("Log, {}", count(run.total.get(), "line", "lines"));
+    view! {
+        <div
+            class="log"
+            node_ref=reader.node
+            role="log"
+            aria-live="off"
+            aria-label=label
+            tabindex="0"
+            on:scroll=move |_| reader.measure(run)
+        >
+            <div class="log-content" node_ref=content>
+                <div class="log-window" node_ref=block>
+                    {each(rows, row)}
+                </div>
+            </div>
+        </div>
+    }
+}

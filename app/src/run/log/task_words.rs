@@ -1,0 +1,51 @@
+//! The progress of a task in words.
+
+use api::duration;
+use api::progress::{TaskProgress, TaskState};
+
+use crate::words::count;
+
+/// The state of a task. Once the run has `ended`, no task is running, even if its last event says so.
+pub(super) fn state(task: &TaskProgress, ended: bool) -> TaskState {
+    match task.state() {
+        TaskState::Running if ended => TaskState::Stopped,
+        state => state,
+    }
+}
+
+/// `3 ok, 1 changed, 2 s`.
+#[must_use]
+pub(super) fn task_words(task: &TaskProgress, ended: bool) -> String {
+    let c = &task.counts;
+    let mut words: Vec<String> = [
+        (c.failed, "failed"),
+        (c.unreachable, "unreachable"),
+        (c.changed, "changed"),
+        (c.ok, "ok"),
+        (c.ignored, "ignored"),
+        (c.skipped, "skipped"),
+    ]
+    .into_iter()
+    .filter(|(n, _)| *n > 0)
+    .map(|(n, word)| format!("{n} {word}"))
+    .collect();
+    if task.retries > 0 {
+        words.push(count(task.retries.into(), "retry", "retries"));
+    }
+    match state(task, ended) {
+        TaskState::Running if task.running > 0 => {
+            words.insert(0, format!("running on {}", count(task.running.into(), "host", "hosts")));
+        }
+        TaskState::Running => words.push("starting".into()),
+        TaskState::Stopped => words.insert(0, "stopped".into()),
+        TaskState::Empty => words.push("no host".into()),
+        _ => {}
+    }
+    if task.items > 0 {
+        words.push(count(task.items.into(), "item", "items"));
+    }
+    if state(task, ended) != TaskState::Running {
+        words.push(duration(task.ms()));
+    }
+    words.join(", ")
+}
