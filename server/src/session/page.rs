@@ -74,9 +74,9 @@ pub fn address_after_end(next: &str) -> String {
     format!("/login?ended&next={}", utf8_percent_encode(local(next), NON_ALPHANUMERIC))
 }
 
-/// A place on this site, or the start page: never another site's address, in any of the ways browsers read one.
+/// `next` if it is a path of this site to which a sign-in may lead back, otherwise the start page.
 fn local(next: &str) -> &str {
-    let inside = next.starts_with('/') && !next.starts_with("//") && !next.contains('\\');
+    let inside = app::redirect::is_local(next);
     let plain = next.bytes().all(|byte| byte.is_ascii_graphic());
     if inside && plain && !next.starts_with("/login") && !next.starts_with("/logout") { next } else { "/" }
 }
