@@ -1,6 +1,8 @@
 //! The preferences of a browser: theme and width of the sidebar. They are cookies, so that the server renders them right.
 
-use leptos::{ev::SubmitEvent, prelude::*, server};
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use leptos::server;
 use leptos_router::hooks::use_location;
 use serde::{Deserialize, Serialize};
 

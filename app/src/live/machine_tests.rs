@@ -1,8 +1,6 @@
-use api::{
-    Time,
-    log::{LogEnd, LogLine},
-    run::{EventBody, RunEvent},
-};
+use api::Time;
+use api::log::{LogEnd, LogLine};
+use api::run::{EventBody, RunEvent};
 
 use super::*;
 

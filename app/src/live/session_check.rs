@@ -1,6 +1,7 @@
 //! Finds out why a socket was refused. The browser doesn't report the reason.
 
-use leptos::{prelude::*, server};
+use leptos::prelude::*;
+use leptos::server;
 
 use crate::Failure;
 

@@ -1,7 +1,10 @@
 //! The server functions of the run page.
 
-use api::{log::LogPage, operation::OperationDetail, progress::RunProgress};
-use leptos::{prelude::*, server};
+use api::log::LogPage;
+use api::operation::OperationDetail;
+use api::progress::RunProgress;
+use leptos::prelude::*;
+use leptos::server;
 use serde::{Deserialize, Serialize};
 
 use crate::Failure;

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use api::{
-    live::{LiveFrame, Topic},
-    log::{LogEnd, LogLine},
-    run::{EventBody, HostResult, HostStats, RunEvent},
-};
-use serde::{Serialize, de::DeserializeOwned};
+use api::live::{LiveFrame, Topic};
+use api::log::{LogEnd, LogLine};
+use api::run::{EventBody, HostResult, HostStats, RunEvent};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::*;
 

@@ -1,6 +1,8 @@
 //! Parts of a page whose code is loaded when they are activated. The [module above](super) explains them and their rules.
 
-use leptos::{html, prelude::*, task::spawn_local};
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 use super::erased::optional;
 use super::split_point::SplitPoint;

@@ -13,9 +13,9 @@ use crate::wasm_size::piece::Piece;
 /// Which cancel is possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Offer {
-    /// None: the run has ended.
+    /// No cancel: the run has ended.
     None,
-    /// None, for this reason.
+    /// No cancel, for this reason.
     Refused(String),
     /// The run is queued and can be removed from the queue.
     Withdraw,
