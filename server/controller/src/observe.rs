@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use crd::{ClusterOperation, JobRef, Masker, Phase, ResolvedInputs, Time};
+use crd::{ClusterOperation, JobRef, Phase, ResolvedInputs, Time};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{ListParams, Patch};
 use kube::runtime::controller::Action;
 use kube::{Api, ResourceExt};
+use masking::Masker;
 use serde_json::json;
 
 use crate::context::{Context, field_manager, now};

@@ -27,7 +27,7 @@ impl Outcome {
             status: Phase::Failed,
             reason: refusal.reason().into(),
             // What a refusal quotes, a user wrote.
-            message: crd::Masker::default().value(refusal.to_string()),
+            message: masking::Masker::default().value(refusal.to_string()),
             start_time: None,
             end_time: Some(now.clone()),
             recap: None,

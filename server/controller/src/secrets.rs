@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crd::{ClusterOperation, Masker};
+use crd::ClusterOperation;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
+use masking::Masker;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -51,7 +52,8 @@ impl Secrets {
                 snapshot.as_ref().map(of_secrets)
             }
         };
-        Ok(inputs.as_ref().and_then(Masker::of_snapshot))
+        let snapshot = inputs.as_ref().and_then(crd::Snapshot::read);
+        Ok(snapshot.map(|read| Masker::of_run(&read.inventory, &read.variables, &read.token)))
     }
 
     /// It is over.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use api::run::StepRole;
-use crd::{ActionSource, ActionType, Cluster, ClusterOperation, DataRef, Masker};
+use crd::{ActionSource, ActionType, Cluster, ClusterOperation, DataRef};
 use inventory::{Inventory, Vars};
 use k8s_openapi::api::core::v1::ConfigMap;
+use masking::Masker;
 
 use crate::changed;
 use crate::inputs::{self, Found};

@@ -98,7 +98,7 @@ pub(crate) async fn hold(
     why: &str,
     advice: &str,
 ) -> Result<Action, Error> {
-    let why = crate::sentence::cut(&crd::Masker::default().value(why.to_owned()), 600);
+    let why = crate::sentence::cut(&masking::Masker::default().value(why.to_owned()), 600);
     let message =
         format!("{why} {advice} It keeps the cluster's turn and is tried again every {} s.", REFUSED.as_secs());
     let Some(began) = operation.status.as_ref().filter(|status| status.status == Phase::Running) else {

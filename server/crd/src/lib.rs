@@ -5,21 +5,21 @@ mod cluster;
 mod conditions;
 mod definition;
 mod fingerprint;
-mod masking;
 mod names;
 mod operation;
 mod reference;
+mod snapshot;
 
 pub use cluster::{Cluster, ClusterSpec, ClusterStatus, Engine, OperationRecord};
 pub use conditions::{Fact, condition, is_true, upsert};
 pub use definition::{all, render};
 pub use fingerprint::inputs_sha256;
-pub use masking::{HIDDEN, MASK, Masker, snapshot_token};
 pub use names::*;
 pub use operation::{
     ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, ClusterOperationStatus, HookAction, Phase, Recap,
     ResolvedInputs,
 };
 pub use reference::{DataRef, JobRef};
+pub use snapshot::Snapshot;
 
 pub use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};

@@ -2,10 +2,11 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use crd::Masker;
+use crd::Snapshot;
 use futures::{AsyncBufRead, FutureExt};
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::{Api, Client, api::LogParams};
+use masking::Masker;
 use tokio::{
     sync::watch,
     time::{Instant, sleep, sleep_until, timeout},
@@ -240,8 +241,12 @@ impl Inputs {
             sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(10));
         };
-        let masker = Masker::of_snapshot(&data).unwrap_or_else(Masker::of_unknown_inputs);
-        Self { masker, token: crd::snapshot_token(&data) }
+        match Snapshot::read(&data) {
+            Some(Snapshot { inventory, variables, token }) => {
+                Self { masker: Masker::of_run(&inventory, &variables, &token), token: Some(token) }
+            }
+            None => Self { masker: Masker::of_unknown_inputs(), token: None },
+        }
     }
 
     fn writer(&self, run: &Arc<Run>) -> Writer {

@@ -1,7 +1,7 @@
 //! What an upstream line is: text, or an event of the run.
 
 use api::run::{EventBody, RunEvent};
-use crd::Masker;
+use masking::Masker;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -104,7 +104,7 @@ mod tests {
     fn an_event_with_the_token_is_an_event_and_masked() {
         let Message::Event(event) = read(EVENT, 2) else { panic!("an event") };
         assert_eq!((event.n, event.after), (3, 0));
-        assert_eq!(event.body, EventBody::PlayStart { play: 1, name: format!("all with {}", crd::MASK) });
+        assert_eq!(event.body, EventBody::PlayStart { play: 1, name: format!("all with {}", masking::MASK) });
     }
 
     #[test]
@@ -139,6 +139,6 @@ mod tests {
         let Message::Event(RunEvent { body: EventBody::Outcome { value, .. }, .. }) = read(raw, 0) else {
             panic!("event")
         };
-        assert_eq!(value["a"][0]["b"], crd::MASK);
+        assert_eq!(value["a"][0]["b"], masking::MASK);
     }
 }

@@ -7,7 +7,7 @@ use api::{
     log::{LogEnd, LogLine},
     run::RunEvent,
 };
-use crd::Masker;
+use masking::Masker;
 
 use crate::{
     cursor::Cursor,

@@ -239,7 +239,7 @@ async fn without_its_inputs_nothing_that_a_run_says_is_stored() {
     let world = World::start(&script, dir.path());
     let (lines, events, end) = drain(world.follow(1).await).await;
     let text: Vec<_> = lines.iter().map(|l| l.s.as_str()).collect();
-    assert_eq!(text, [crd::HIDDEN; 2]);
+    assert_eq!(text, [masking::UNKNOWN_INPUTS; 2]);
     assert_eq!((events.len(), end.map(|e| e.lines)), (0, Some(2)));
     let stored = std::fs::read(dir.path().join("job-1/journal")).unwrap();
     assert!(!String::from_utf8_lossy(&stored).contains("hunter2222"));

@@ -7,17 +7,15 @@ use api::{
     operation::{OperationDetail, Phase, RunEnd, RunInputs},
     run::Termination,
 };
-use crd::{ActionSource, ActionType, ClusterOperation, HookAction, Masker};
+use crd::{ActionSource, ActionType, ClusterOperation, HookAction};
 use k8s_openapi::{
     ByteString,
     api::core::v1::{Pod, Secret},
 };
 use kube::{Api, Client, ResourceExt, api::ListParams};
+use masking::{Masker, hide_in_document};
 
-use super::{
-    masked::masked,
-    row::{phase, row, run_end},
-};
+use super::row::{phase, row, run_end};
 use crate::{
     Console, Playbooks,
     kube_problem::{Doing, answer},
@@ -106,7 +104,8 @@ pub(crate) async fn ended(client: Client, operation: &ClusterOperation) -> Optio
 /// What a run said at its end, as its log says it. Where its inputs are not known nobody knows what in it is secret: then it is
 /// not repeated.
 fn without_secrets(end: Termination, snapshot: Option<&BTreeMap<String, ByteString>>) -> RunEnd {
-    let Some(masker) = snapshot.and_then(Masker::of_snapshot) else { return RunEnd::default() };
+    let Some(snapshot) = snapshot.and_then(crd::Snapshot::read) else { return RunEnd::default() };
+    let masker = Masker::of_run(&snapshot.inventory, &snapshot.variables, &snapshot.token);
     let mut end = RunEnd::from(end);
     // Not the hosts: an inventory's names are no secrets, and a failure is found in the log by them.
     let failure = end.failure.iter_mut().flat_map(|failure| [&mut failure.task, &mut failure.message]);
@@ -130,8 +129,8 @@ fn inputs(operation: &ClusterOperation, data: &BTreeMap<String, ByteString>) -> 
         |key: &str| data.get(key).map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned()).unwrap_or_default();
     let resolved = operation.status.as_ref().and_then(|status| status.inputs.as_ref());
     RunInputs {
-        inventory: masked(&text(crd::KEY_HOSTS)),
-        variables: masked(&text(crd::KEY_VARS)),
+        inventory: hide_in_document(&text(crd::KEY_HOSTS)),
+        variables: hide_in_document(&text(crd::KEY_VARS)),
         sha256: resolved.map(|resolved| resolved.sha256.clone()).unwrap_or_default(),
     }
 }

@@ -6,7 +6,6 @@ mod commands;
 mod detail;
 mod form;
 mod list;
-mod masked;
 mod outcome;
 mod plan;
 mod queue;

@@ -57,7 +57,7 @@ async fn what_is_wrong_with_an_inventory_is_said_without_its_secrets() {
     world.config_map("prod-hosts", &[("hosts.yml", hosts)]).await;
     world.submit("a", "prod", "ok").await;
     let said = world.refused("a", "InventoryInvalid").await;
-    assert!(said.contains("ansible_port of host m1") && said.contains(crd::MASK), "{said}");
+    assert!(said.contains("ansible_port of host m1") && said.contains(masking::MASK), "{said}");
     let prod = world.cluster_that("prod", "say so, too", |cluster| {
         let text = serde_json::to_string(&cluster.status).unwrap();
         text.contains("InventoryInvalid")
@@ -70,7 +70,7 @@ async fn what_is_wrong_with_an_inventory_is_said_without_its_secrets() {
 
 async fn tells_nothing(world: &World, name: &str) {
     let operation = world.finished(name).await;
-    assert!(message(&operation).contains(&format!("login root/{} failed", crd::MASK)), "{}", message(&operation));
+    assert!(message(&operation).contains(&format!("login root/{} failed", masking::MASK)), "{}", message(&operation));
     let events: Api<Event> = Api::namespaced(world.client.clone(), "default");
     let told = eventually(async || {
         let all = events.list(&ListParams::default()).await.unwrap().items;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use masking::is_secret;
 use serde_json::Value;
 
 use crate::{
@@ -97,21 +98,6 @@ fn reordered(old: &[String], new: &[String]) -> bool {
     let (before, after): (HashSet<_>, HashSet<_>) = (old.iter().collect(), new.iter().collect());
     let kept = old.iter().filter(|host| after.contains(host));
     !kept.eq(new.iter().filter(|host| before.contains(host)))
-}
-
-/// By its name, by vault, by a URL that carries a login, or because mappings inside may hold one.
-fn is_secret(name: &str, value: &Value) -> bool {
-    const WORDS: [&str; 7] = ["pass", "secret", "token", "key", "credential", "auth", "cert"];
-    let name = name.to_ascii_lowercase();
-    let hidden =
-        |text: &str| text.trim_start().starts_with("$ANSIBLE_VAULT") || (text.contains("://") && text.contains('@'));
-    let inside = match value {
-        Value::String(text) => hidden(text),
-        Value::Object(_) => true,
-        Value::Array(items) => items.iter().any(|item| is_secret("", item)),
-        _ => false,
-    };
-    inside || WORDS.iter().any(|word| name.contains(word))
 }
 
 fn short(value: &Value) -> String {

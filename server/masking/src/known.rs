@@ -1,61 +1,42 @@
-//! The secret values in an inventory or a variables file: whatever stands under a name like `…password`, `…secret`, `…token`
-//! or `…key`. Read as text, not as YAML: it need not be valid, and nothing can blow up.
+//! The secret values in an inventory or a variables file, for finding them in a log. The input is read as text, not as YAML: it
+//! need not be valid, and reading it can't fail or take long.
 
 use std::{collections::HashMap, iter::Peekable, str::Lines, sync::LazyLock};
 
 use regex::Regex;
 
-use super::{
+use crate::{
+    assignment::{self, ANCHOR, split_marks},
+    name::is_secret_name,
     pattern,
     scalar::{Place, items, scalar},
+    value::is_harmless,
 };
 
-/// Shorter values would blank out half of every log.
+/// Masking shorter values would mask half of every log.
 const SHORTEST: usize = 4;
-/// … and so would the short lines of a text.
+/// The same for the lines of a block.
 const SHORTEST_LINE: usize = 8;
-
-/// `name:` or `name=` before a value, in YAML, JSON and INI alike. After a quoted name no space is needed.
-static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"(?i)["']?\b[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|key|_pass)[\w.-]*(?:["'][ \t]*:|["']?[ \t]*(?::[ \t]|:$|=))[ \t]*"#,
-    )
-});
-
-/// Names that only point at a secret.
-static POINTER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)(_file|_path|_dir|_names?|_hosts?|_users?|_groups?|_ports?|_version|_type|_size|_enabled|_url|_hash_algorithm|_mode|_checking)$",
-    )
-});
-
-/// A file below a directory that Linux machines or a run's pod have at the top. One of 64 base64 values begins with `/`, too.
-static FILE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^/(?:auth|boot|data|dev|etc|home|lib|media|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)(?:/[\w.@-]+)*/?$")
-});
-
-/// Tags (`!unsafe`) and anchors (`&name`) before a value.
-static MARKS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:[!&][^\s,\[\]{}]*(?:[ \t]+|$))*"));
-static ANCHOR: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:^|[\s\[{,])&([^\s,\[\]{}]+)[ \t]+"));
 
 /// `|`, `>-` and the like: the lines below are the value.
 static BLOCK: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[|>][-+0-9]{0,2}(?:[ \t]+#.*)?$"));
 
-/// The secret values.
-pub(super) fn secrets(inputs: &str) -> Vec<String> {
+/// The values in `inputs` that must not be in a log.
+pub(crate) fn secrets(inputs: &str) -> Vec<String> {
     let anchored = anchored(inputs);
     let mut values = Vec::new();
     let mut lines = inputs.lines().peekable();
     while let Some(line) = lines.next() {
         let indent = line.len() - line.trim_start_matches([' ', '-']).len();
         let mut at = 0;
-        while let Some(found) = ASSIGNED.find_at(line, at) {
-            let assigned = found.as_str().trim_end();
-            let name = assigned.trim_matches(|c: char| !(c.is_alphanumeric() || c == '_'));
-            let place = Place::after(&line[..found.start()], assigned);
-            let behind = &line[found.end()..];
-            // An INI file has neither: there `!` and `&` may begin a password.
-            let (marks, rest) = if place == Place::Ini { ("", behind) } else { marked(behind) };
+        while let Some(found) = assignment::next(line, at) {
+            at = found.value_at;
+            if !is_secret_name(found.name) {
+                continue;
+            }
+            let behind = &line[found.value_at..];
+            // In INI, `!` and `&` may be the first character of a password.
+            let (marks, rest) = if found.place == Place::Ini { ("", behind) } else { split_marks(behind) };
             at = line.len() - rest.len();
             let mut these = Vec::new();
             if BLOCK.is_match(rest) {
@@ -68,18 +49,18 @@ pub(super) fn secrets(inputs: &str) -> Vec<String> {
                     these.extend(below(&mut lines, indent));
                 }
             } else if rest.starts_with('{') {
-                // The names in it are looked at by themselves.
+                // The names in it are found as assignments of their own.
                 continue;
-            } else if place != Place::Ini && (rest.is_empty() || rest.starts_with('#')) {
+            } else if found.place != Place::Ini && (rest.is_empty() || rest.starts_with('#')) {
                 at = line.len();
                 these = below(&mut lines, indent);
             } else {
-                let (value, read) = scalar(rest, place);
+                let (value, read) = scalar(rest, found.place);
                 at += read;
                 these.push(value);
             }
-            // What a vault holds is known to the run alone; its cipher text is no secret.
-            if !POINTER.is_match(name) && !marks.contains("!vault") {
+            // The log shows what vault decrypted, which isn't known here. The cipher text is no secret.
+            if !marks.contains("!vault") {
                 values.extend(these);
             }
         }
@@ -88,28 +69,20 @@ pub(super) fn secrets(inputs: &str) -> Vec<String> {
         Some(anchored) => anchored.clone(),
         None => value,
     });
-    values.filter(|value| !is_harmless(value)).collect()
+    values.filter(|value| can_be_searched(value)).collect()
 }
 
-fn is_harmless(value: &str) -> bool {
-    value.len() < SHORTEST
-        || value.contains("{{")
-        || FILE.is_match(value)
-        || ["true", "false", "null", "none"].iter().any(|word| value.eq_ignore_ascii_case(word))
+fn can_be_searched(value: &str) -> bool {
+    value.len() >= SHORTEST && !value.contains("{{") && !is_harmless(value)
 }
 
-/// Tags and anchors, and what stands behind them.
-fn marked(rest: &str) -> (&str, &str) {
-    rest.split_at(MARKS.find(rest).map_or(0, |marks| marks.end()))
-}
-
-/// Scalars with an anchor, by its name: `*name` stands for them elsewhere.
+/// The scalars with an anchor, by the anchor's name. An alias (`*name`) repeats them elsewhere.
 fn anchored(inputs: &str) -> HashMap<&str, String> {
     let mut found = HashMap::new();
     for line in inputs.lines().filter(|line| line.contains('&')) {
         for anchor in ANCHOR.captures_iter(line) {
-            let (whole, name) = (anchor.get(0).expect("the match"), anchor.get(1).expect("not optional"));
-            let (_, rest) = marked(&line[whole.end()..]);
+            let (whole, name) = (anchor.get(0).expect("the match"), anchor.get(2).expect("the group isn't optional"));
+            let (_, rest) = split_marks(&line[whole.end()..]);
             found.insert(name.as_str(), scalar(rest, Place::after(&line[..whole.start()], "")).0);
         }
     }
@@ -125,8 +98,8 @@ fn block(lines: &mut Peekable<Lines<'_>>, indent: usize) -> Vec<String> {
     values
 }
 
-/// What stands below a name with nothing beside it: a scalar, or the items of a list. The names of a mapping are looked at by
-/// themselves.
+/// The value below a name that has none beside it: a scalar, or the items of a list. Stops at a map, whose names are found as
+/// assignments of their own.
 fn below(lines: &mut Peekable<Lines<'_>>, indent: usize) -> Vec<String> {
     let mut values = Vec::new();
     let belongs = |line: &str| column(line) > indent || (column(line) == indent && line.trim_start().starts_with("- "));
@@ -137,9 +110,9 @@ fn below(lines: &mut Peekable<Lines<'_>>, indent: usize) -> Vec<String> {
     values
 }
 
-/// The scalar that a line consists of; None where it is something else.
+/// The scalar that a line consists of. `None` if the line is anything else.
 fn entry(line: &str) -> Option<String> {
-    let (_, text) = marked(line.trim().trim_start_matches("- ").trim_start());
+    let (_, text) = split_marks(line.trim().trim_start_matches("- ").trim_start());
     if text.is_empty() || text.starts_with(['[', ']', '{', '}', '#']) {
         return None;
     }
@@ -151,7 +124,7 @@ fn entry(line: &str) -> Option<String> {
     (!is_name).then(|| value.trim_end_matches(',').to_owned())
 }
 
-/// Where a line's text begins.
+/// The column at which a line's text begins.
 fn column(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
@@ -164,12 +137,12 @@ mod tests {
     fn are_found(inputs: &str, wanted: &[&str]) {
         let found = secrets(inputs);
         for wanted in wanted {
-            assert!(found.iter().any(|value| value == wanted), "{wanted} is not in {found:?}");
+            assert!(found.iter().any(|value| value == wanted), "{wanted} is missing in {found:?}");
         }
     }
 
     #[test]
-    fn values_under_telling_names_are_secrets() {
+    fn values_under_secret_names_are_found() {
         let inputs = r#"
 all:
   hosts:
@@ -208,7 +181,7 @@ m3 ansible_ssh_pass=inipass
     }
 
     #[test]
-    fn a_value_that_begins_with_a_slash_is_a_secret_unless_it_is_a_file() {
+    fn a_value_with_a_leading_slash_is_secret_unless_it_is_a_file() {
         are_found(
             "password: /9j4AAQ+SkZJ=\ntoken: /hunter/22\nkey: /varX9\n",
             &["/9j4AAQ+SkZJ=", "/hunter/22", "/varX9"],
@@ -217,24 +190,24 @@ m3 ansible_ssh_pass=inipass
     }
 
     #[test]
-    fn tags_and_anchors_are_no_part_of_a_value() {
+    fn tags_and_anchors_are_not_part_of_a_value() {
         are_found("password: !unsafe \"hunter{22\"\ntoken: &t !!str tok-plain # one\n", &["hunter{22", "tok-plain"]);
         are_found("x: {a_secret: &a 'an-anchor', b: 1}", &["an-anchor"]);
         assert_eq!(secrets("password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  62313365396662343061\nb: 1\n"), [""; 0]);
     }
 
     #[test]
-    fn in_an_ini_line_any_character_may_begin_a_password() {
+    fn an_ini_password_may_start_with_any_character() {
         are_found("m1 ansible_ssh_pass=!bang22 b_token=&and22 c_secret=#hash22", &["!bang22", "&and22", "#hash22"]);
     }
 
     #[test]
-    fn an_alias_stands_for_what_its_anchor_marks() {
+    fn an_alias_has_the_value_of_its_anchor() {
         are_found("shared: &pw hunter22\nansible_password: *pw\n", &["hunter22"]);
     }
 
     #[test]
-    fn a_value_below_its_name_is_a_secret() {
+    fn a_value_below_its_name_is_found() {
         are_found("vars:\n  password:\n    hunter22\n  b: plain\n", &["hunter22"]);
         are_found("password: &p\n  \"hunter 22\"\ntoken: # below\n  tok-one\n", &["hunter 22", "tok-one"]);
         are_found("api_tokens:\n- tok-one\n- 'tok-two'\nb: 1\n", &["tok-one", "tok-two"]);
@@ -244,7 +217,7 @@ m3 ansible_ssh_pass=inipass
     }
 
     #[test]
-    fn a_mapping_under_a_telling_name_is_looked_into() {
+    fn names_inside_a_map_with_a_secret_name_are_found() {
         are_found("registry_secret: {user: somebody, password: hunter22}\n", &["hunter22"]);
         are_found(r#"{"all":{"vars":{"ansible_password":"hunter22","b":"c"}}}"#, &["hunter22"]);
     }

@@ -1,19 +1,19 @@
 //! One value in a line of YAML, JSON or INI.
 
-/// Where a value stands, which says where it ends.
+/// The surroundings of a value, which decide where it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Alone behind its name: to the end of the line, or a comment.
+pub(crate) enum Place {
+    /// Alone after its name: it ends with the line or at a comment.
     Line,
-    /// Among others in `{…}` or `[…]`.
+    /// In `{…}` or `[…]`: it ends at a comma or bracket.
     Flow,
-    /// Behind `name=`: to the next space.
+    /// After `name=`: it ends at the next space.
     Ini,
 }
 
 impl Place {
-    /// The place behind `assigned` (`name:` or `name=`), which stands behind `before`.
-    pub(super) fn after(before: &str, assigned: &str) -> Self {
+    /// The place of a value after `before` (the line up to the name) and `assigned` (`name:` or `name=`).
+    pub(crate) fn after(before: &str, assigned: &str) -> Self {
         if assigned.ends_with('=') {
             Self::Ini
         } else if before.contains(['{', '[']) {
@@ -24,8 +24,8 @@ impl Place {
     }
 }
 
-/// The scalar that `rest` begins with, and how many bytes of it were read.
-pub(super) fn scalar(rest: &str, place: Place) -> (String, usize) {
+/// The scalar at the start of `rest`, and how many bytes it takes there.
+pub(crate) fn scalar(rest: &str, place: Place) -> (String, usize) {
     match rest.chars().next() {
         Some('"') => {
             let mut escaped = false;
@@ -61,8 +61,9 @@ pub(super) fn scalar(rest: &str, place: Place) -> (String, usize) {
     }
 }
 
-/// The scalars of the list that `rest` begins with, up to its end or to something else, and how many bytes were read.
-pub(super) fn items(rest: &str) -> (Vec<String>, usize) {
+/// The scalars of the inline list at the start of `rest`, and how many bytes were read. Reading stops at the list's end, or at
+/// an item that is no scalar.
+pub(crate) fn items(rest: &str) -> (Vec<String>, usize) {
     let (mut found, mut at) = (Vec::new(), 1);
     loop {
         at = rest.len() - rest[at..].trim_start_matches([' ', '\t', ',']).len();

@@ -1,0 +1,164 @@
+//! An inventory or a variables file, as a page may show it. Read as text: it need not be valid YAML.
+
+use std::collections::HashSet;
+
+use crate::{
+    assignment::{self, ANCHOR, Assignment, split_marks},
+    name::is_secret_name,
+    private_key::{self, KeyLines},
+    scalar::scalar,
+    shapes,
+    value::{VAULT, is_harmless},
+};
+
+/// Replaces a secret value.
+pub const HIDDEN: &str = "(hidden)";
+
+/// `text` with its secrets hidden: the rest of the line after a secret name, and everything indented below.
+#[must_use]
+pub fn hide_in_document(text: &str) -> String {
+    let (shown, aliases) = hide(text, &HashSet::new());
+    // An anchor usually comes before the alias that proves its value secret.
+    if aliases.is_empty() { shown } else { hide(text, &aliases).0 }
+}
+
+/// `text` with its secrets hidden, and the names of the aliases in the hidden parts. The values of the anchors named `secret`
+/// are hidden too.
+fn hide<'t>(text: &'t str, secret: &HashSet<&str>) -> (String, HashSet<&'t str>) {
+    let mut shown = String::with_capacity(text.len());
+    let mut aliases = HashSet::new();
+    let mut key = KeyLines::default();
+    let mut below: Option<Below> = None;
+    for whole in text.split_inclusive('\n') {
+        let line = whole.trim_end_matches(['\n', '\r']);
+        let indent = line.len() - line.trim_start().len();
+        if below.is_some_and(|below| below.contains(line, indent)) {
+            aliases.extend(aliases_in(line));
+            continue;
+        }
+        below = None;
+        let hidden_from = hidden_from(line, secret);
+        let (before, hidden) = line.split_at(hidden_from.unwrap_or(line.len()));
+        shown.push_str(&key.line(before.to_owned(), HIDDEN, masked));
+        if hidden_from.is_some() {
+            shown.push_str(HIDDEN);
+            aliases.extend(aliases_in(hidden));
+            below = Below::of(before, indent);
+        }
+        shown.push_str(&whole[line.len()..]);
+    }
+    (shown, aliases)
+}
+
+/// `text` without the secrets that are recognised by their form.
+fn masked(text: String) -> String {
+    shapes::masked(private_key::masked(text, HIDDEN), HIDDEN)
+}
+
+/// The lines below a hidden value that belong to it.
+#[derive(Clone, Copy)]
+struct Below {
+    /// All lines with a deeper indentation.
+    deeper_than: usize,
+    /// Also the items of a list with this indentation: they may be in the same column as the list's name.
+    items: bool,
+}
+
+impl Below {
+    /// Below a line that is shown up to the end of `before` and hidden from there. `None` below a comment.
+    fn of(before: &str, indent: usize) -> Option<Self> {
+        let text = &before[indent..];
+        let name = text.trim_start_matches(['-', ' ']);
+        match text.rfind('-') {
+            _ if text.starts_with('#') => None,
+            // The value is an item without a name: it is indented deeper than the dash.
+            Some(dash) if name.is_empty() => Some(Self { deeper_than: indent + dash, items: false }),
+            // In an item, the value is indented deeper than the name.
+            _ => Some(Self { deeper_than: before.len() - name.len(), items: true }),
+        }
+    }
+
+    fn contains(self, line: &str, indent: usize) -> bool {
+        let is_item = line[indent..].starts_with("- ") || &line[indent..] == "-";
+        line.trim().is_empty() || indent > self.deeper_than || (self.items && is_item && indent == self.deeper_than)
+    }
+}
+
+/// The byte at which the hidden part of a line begins.
+fn hidden_from(line: &str, secret: &HashSet<&str>) -> Option<usize> {
+    let named = assignment::all(line).find(|found| hides(found, &line[found.value_at..])).map(|found| found.value_at);
+    if let Some(comment) = line.find('#').filter(|at| line[..*at].trim().is_empty()) {
+        // A password in a comment is still a password.
+        return (named.is_some() || line.to_lowercase().contains("pass")).then_some(comment + 1);
+    }
+    let anchors = ANCHOR.captures_iter(line);
+    let anchored =
+        anchors.filter(|anchor| secret.contains(&anchor[2])).filter_map(|anchor| Some(anchor.get(1)?.start()));
+    let vault = ["!vault", VAULT].into_iter().filter_map(|mark| line.find(mark));
+    named.into_iter().chain(anchored).chain(vault).min()
+}
+
+/// Whether `value`, the rest of the line after a name, is hidden.
+fn hides(found: &Assignment<'_>, value: &str) -> bool {
+    let is_empty = |value: &str| value.starts_with("{}") || value.starts_with("[]");
+    let is_harmless = || !value.is_empty() && (is_empty(value) || is_harmless(&scalar(value, found.place).0));
+    let is_vault = split_marks(value).0.contains("!vault") || value.contains(VAULT);
+    (is_secret_name(found.name) && !is_harmless()) || is_vault || shapes::has_login(value)
+}
+
+/// The names of the aliases (`*name`) in a hidden text. A password with an asterisk in it yields a name that no anchor has.
+fn aliases_in(hidden: &str) -> impl Iterator<Item = &str> {
+    let words = hidden.split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}'));
+    words.filter_map(|word| word.strip_prefix('*')).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secret_values_are_hidden_in_every_notation() {
+        let cases = [
+            ("ansible_password: hunter2\nb: 1\n", "ansible_password: (hidden)\nb: 1\n"),
+            ("a:\n  db_password: |\n    hunter2\n\n    more\n  b: 1\n", "a:\n  db_password: (hidden)\n  b: 1\n"),
+            (
+                "x: {ansible_host: h, \"ansible_become_password\": hunter2, c: d}\n",
+                "x: {ansible_host: h, \"ansible_become_password\": (hidden)\n",
+            ),
+            ("- api_token: x\n  b: 1\n", "- api_token: (hidden)\n  b: 1\n"),
+            ("v: !vault |\n  $ANSIBLE_VAULT;1.1\n  3031\nb: 1\n", "v: (hidden)\nb: 1\n"),
+            ("proxy: http://me:hunter2@proxy:3128/\n", "proxy: (hidden)\n"),
+            (
+                "{\"all\":{\"vars\":{\"ansible_password\":\"hunter2\"}}}",
+                "{\"all\":{\"vars\":{\"ansible_password\":(hidden)",
+            ),
+            ("registry_auth:\n  user: me\n  key: x\nb: 1", "registry_auth:(hidden)\nb: 1"),
+            ("tokens:\n- one\n-\n  two\n- k: three\n  l: four\nb: 1\n", "tokens:(hidden)\nb: 1\n"),
+            ("- api_tokens:\n  - one\n  b: 1\n- c: 2\n", "- api_tokens:(hidden)\n  b: 1\n- c: 2\n"),
+            ("all:\n  passwords:\n  - one\n  b: 1\n", "all:\n  passwords:(hidden)\n  b: 1\n"),
+            ("a_token: x\n---\n- b\n", "a_token: (hidden)\n---\n- b\n"),
+            ("# ansible_password: hunter2\r\nb: 1\r\n", "#(hidden)\r\nb: 1\r\n"),
+            ("# the pass is hunter2\n  b: 1\n", "#(hidden)\n  b: 1\n"),
+            ("b: 1 # api_token: x\n", "b: 1 # api_token: (hidden)\n"),
+            ("m1 ansible_ssh_pass=hunter2\n", "m1 ansible_ssh_pass=(hidden)\n"),
+            ("password: no way\n", "password: (hidden)\n"),
+            ("mirrors:\n- http://me:hunter2@mirror/\n- b\n", "mirrors:\n- http://me:(hidden)@mirror/\n- b\n"),
+            ("- !vault |\n  $ANSIBLE_VAULT;1.1\n  3031\n- b\n", "- (hidden)\n- b\n"),
+            ("shared: &pw hunter2\nansible_password: *pw\n", "shared: (hidden)\nansible_password: (hidden)\n"),
+            ("shared: &auth\n  a: b\nregistry_auth: *auth\n", "shared: (hidden)\nregistry_auth: (hidden)\n"),
+            (
+                "files:\n  - |\n    -----BEGIN RSA PRIVATE KEY-----\n    MIIE\n    -----END RSA PRIVATE KEY-----\nb: 1\n",
+                "files:\n  - |\n    (hidden)\n(hidden)\n(hidden)\nb: 1\n",
+            ),
+        ];
+        for (yaml, shown) in cases {
+            assert_eq!(hide_in_document(yaml), shown, "{yaml}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_unchanged() {
+        let yaml = "# how it is built\nauthor: me\nauthorization_modes: [Node, RBAC]\ncert_manager_namespace: cert-manager\ntls_key: /etc/ssl/web.key\nuse: {a_token: true, b_token: {}}\nall:\n  hosts:\n    m1: {ansible_host: 192.0.2.1}\nkube_encrypt_secret_data: true\nmirror: https://example.com:5000/a\nt: 12:30:45\n";
+        assert_eq!(hide_in_document(yaml), yaml);
+    }
+}

@@ -1,0 +1,68 @@
+//! Which names and values are secret, and how they are hidden. Run logs, statuses, Events, the console's pages and the
+//! summaries of changes all use this one rule. A caller only says what kind of text it has:
+//!
+//! | the caller has | it uses | a secret becomes |
+//! |---|---|---|
+//! | lines or messages of a run | [`Masker`], made from the run's inputs and token | [`MASK`], or [`UNKNOWN_INPUTS`] for a whole line |
+//! | an inventory or a variables file that a page shows | [`hide_in_document`] | [`HIDDEN`] |
+//! | one variable that a summary mentions | [`is_secret`] | whatever the caller writes instead |
+//!
+//! # Which names are secret
+//!
+//! A name is split into words at `_`, `-` and `.`; case doesn't matter. It is secret if
+//! - a word contains `pass`, `pwd`, `secret`, `token`, `credential`, `creds`, `key` or `auth`, so `dbpassword`, `apiKey` and
+//!   `oauth2` are found; ordinary words such as `bypass`, `keyboard`, `author` or `authorization` don't count; or
+//! - its last word starts with `cert`, `authorization` or `authentication`. Only the last word counts here: `tls_cert` is a
+//!   certificate and `Authorization` a header with a login, but `cert_manager_namespace` and `authorization_modes` are
+//!   settings, and masking `cert-manager` or `Node` would make every log unreadable.
+//!
+//! A name is never secret if its last word says that the value only points at a secret or describes it: `…_file`, `…_path`,
+//! `…_name`, `…_namespace`, `…_user`, `…_port`, `…_url`, `…_enabled` and so on. `…_users` isn't one of them: basic
+//! authentication lists logins under such names.
+//!
+//! # Which values are harmless under a secret name
+//!
+//! Switches and empty values (`true`, `no`, `null`, `{}`, `""`, …), and the path of a file on a Linux machine.
+//!
+//! # Which values are secret under any name
+//!
+//! - Vault: what follows `!vault` or starts with `$ANSIBLE_VAULT`.
+//! - A login in a URL: the password in `scheme://user:password@host`, and a lone token in `https://token@host`. The user in
+//!   `ssh://user@host` is no secret.
+//! - A private key (PEM), over all its lines.
+//! - A kubeadm bootstrap token, and the key after `--certificate-key`.
+//! - In the log of a run: the run's own token.
+//!
+//! # How much of a value is hidden
+//!
+//! - **A document** is hidden generously, because nothing in it is needed to follow a run: the rest of the line (in an inline
+//!   map that includes the entries after it), the lines of a block and everything indented below the name, every value that an
+//!   alias refers to, and comments that mention a password.
+//! - **A log** is searched for the values that the run's inputs hold under secret names: whole scalars, each line of a block
+//!   (if it has at least 8 characters), items of a list, and the value behind an alias. A value is searched for as it is and as
+//!   JSON writes it. Values with fewer than 4 characters aren't, or half of every log would be masked. Neither are templates
+//!   (`{{ … }}`), whose text isn't the secret, nor vault's cipher text. Only the named values within a map count, so that a map
+//!   called `registry_auth` doesn't mask its user's name everywhere.
+//! - **A summary** mentions the variable without its values, also if the value is a map or a string that contains a secret.
+
+mod assignment;
+mod document;
+mod known;
+mod masker;
+mod name;
+mod private_key;
+mod scalar;
+mod shapes;
+mod value;
+
+use regex::Regex;
+
+pub use document::{HIDDEN, hide_in_document};
+pub use masker::{MASK, Masker, UNKNOWN_INPUTS};
+pub use name::is_secret_name;
+pub use value::is_secret;
+
+/// Compiles a pattern of this crate.
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the pattern is a tested constant")
+}

@@ -1,0 +1,188 @@
+//! Hides the secrets of one run in its lines and messages. Logs, statuses and Events have more readers than a run's inputs.
+
+use regex::Regex;
+
+use crate::{
+    known,
+    private_key::{self, KeyLines},
+    shapes::{self, replaced},
+};
+
+/// Replaces a secret.
+pub const MASK: &str = "••••••";
+
+/// Replaces a whole line of a run if the run's inputs are unknown: anything in it could be a secret.
+pub const UNKNOWN_INPUTS: &str =
+    "[not shown: the inputs of this run are gone or may not be read, so its secrets are not known]";
+
+/// Masks the lines of one run, in their order: a private key has several lines. [`Masker::default`] knows no values and only
+/// masks what is secret by its form.
+#[derive(Debug, Clone, Default)]
+pub struct Masker {
+    known: Option<Regex>,
+    key: KeyLines,
+    hides_all: bool,
+}
+
+impl Masker {
+    /// A masker for a run with these inputs (inventory, variables or both) and this token.
+    #[must_use]
+    pub fn new(inputs: &str, token: Option<&str>) -> Self {
+        let mut values = known::secrets(inputs);
+        // Ansible prints results as JSON.
+        let in_json: Vec<_> = values.iter().filter_map(|value| in_json(value)).collect();
+        values.extend(in_json);
+        values.extend(token.map(str::to_owned));
+        values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        values.dedup();
+        let alternatives: Vec<_> = values.iter().map(|v| regex::escape(v)).collect();
+        // Very many or very long values may exceed the size limit of a pattern. The longest values have priority then.
+        let known = (!alternatives.is_empty()).then(|| {
+            (0..8).find_map(|halving| {
+                Regex::new(&alternatives[..alternatives.len().div_ceil(1 << halving)].join("|")).ok()
+            })
+        });
+        Self { known: known.flatten(), ..Self::default() }
+    }
+
+    /// A masker for the run with this inventory, these variables and this token.
+    #[must_use]
+    pub fn of_run(inventory: &str, variables: &str, token: &str) -> Self {
+        Self::new(&[inventory, variables].join("\n"), Some(token))
+    }
+
+    /// For a run whose inputs are unknown: every line becomes [`UNKNOWN_INPUTS`], every message [`MASK`].
+    #[must_use]
+    pub fn of_unknown_inputs() -> Self {
+        Self { hides_all: true, ..Self::default() }
+    }
+
+    /// Continues after the last line that an earlier collector stored.
+    pub fn resume_after(&mut self, last_line: Option<&str>) {
+        // If the masked line was no key, the next line doesn't look like part of one, and nothing more is masked.
+        self.key.inside = last_line.is_some_and(|line| line.ends_with(MASK));
+    }
+
+    /// The line as it may be stored.
+    pub fn line(&mut self, text: String) -> String {
+        if self.hides_all {
+            return UNKNOWN_INPUTS.to_owned();
+        }
+        let mut key = std::mem::take(&mut self.key);
+        let line = key.line(text, MASK, |text| self.value(text));
+        self.key = key;
+        line
+    }
+
+    /// A text that is no line of the log, such as a message.
+    pub fn value(&self, text: String) -> String {
+        if self.hides_all {
+            return MASK.to_owned();
+        }
+        let text = private_key::masked(text, MASK);
+        let text = match &self.known {
+            Some(known) => replaced(known, text, |_| MASK.to_owned()),
+            None => text,
+        };
+        shapes::masked(text, MASK)
+    }
+}
+
+/// The value as JSON writes it within a string, if that differs.
+fn in_json(value: &str) -> Option<String> {
+    let quoted = serde_json::to_string(value).ok()?;
+    let inside = quoted[1..quoted.len() - 1].to_owned();
+    (inside != value).then_some(inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_values_and_the_token_are_masked() {
+        let mut masker = Masker::new("password: hunter22\nother_password: hunter22-long", Some("0123abcd"));
+        assert_eq!(
+            masker.line("login hunter22-long, hunter22, 0123abcd.".into()),
+            format!("login {MASK}, {MASK}, {MASK}.")
+        );
+    }
+
+    #[test]
+    fn the_values_of_a_run_come_from_its_variables_and_token() {
+        let masker = Masker::of_run("all: {hosts: {a: {}}}", "password: hunter22", "0123abcd");
+        assert_eq!(masker.value("hunter22 0123abcd".into()), format!("{MASK} {MASK}"));
+    }
+
+    #[test]
+    fn a_value_is_also_masked_as_json_writes_it() {
+        let mut masker = Masker::new(r#"password: 's3cr"et\x'"#, None);
+        assert_eq!(masker.line(r#"raw s3cr"et\x"#.into()), format!("raw {MASK}"));
+        assert_eq!(masker.line(r#"{"cmd": "login s3cr\"et\\x"}"#.into()), format!(r#"{{"cmd": "login {MASK}"}}"#));
+    }
+
+    #[test]
+    fn nothing_of_a_run_with_unknown_inputs_is_shown() {
+        let mut masker = Masker::of_unknown_inputs();
+        assert_eq!((masker.line("ok".into()).as_str(), masker.value("ok".into()).as_str()), (UNKNOWN_INPUTS, MASK));
+    }
+
+    #[test]
+    fn secrets_are_recognised_by_their_form() {
+        let mut masker = Masker::new("", None);
+        let cases = [
+            ("pull https://bob:pa55@registry/x", format!("pull https://bob:{MASK}@registry/x")),
+            ("join --token abcdef.0123456789abcdef", format!("join --token {MASK}")),
+            (&format!("--certificate-key {}", "a1".repeat(32)), format!("--certificate-key {MASK}")),
+            ("clone https://ghp_pa55@git.example/x", format!("clone https://{MASK}@git.example/x")),
+            ("https://host:6443/path", "https://host:6443/path".into()),
+            ("ssh://root@10.0.0.1", "ssh://root@10.0.0.1".into()),
+            ("pull docker://registry.example/x@sha256:00", "pull docker://registry.example/x@sha256:00".into()),
+            ("Started abcdef.abcdefghijklmnop", "Started abcdef.abcdefghijklmnop".into()),
+        ];
+        for (line, wanted) in cases {
+            assert_eq!(masker.line(line.into()), wanted);
+        }
+    }
+
+    #[test]
+    fn a_private_key_is_masked_over_all_its_lines() {
+        let mut masker = Masker::new("", None);
+        let lines = [
+            "key: -----BEGIN OPENSSH PRIVATE KEY-----",
+            "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAAB",
+            "AAAA==",
+            "-----END OPENSSH PRIVATE KEY----- done",
+            "TASK [next]",
+        ];
+        let masked: Vec<_> = lines.into_iter().map(|l| masker.line(l.into())).collect();
+        assert_eq!(masked, [&format!("key: {MASK}"), MASK, MASK, &format!("{MASK} done"), "TASK [next]"]);
+    }
+
+    #[test]
+    fn a_private_key_inside_one_line_is_masked_and_the_rest_stays() {
+        let mut masker = Masker::new("", None);
+        let line = r#"{"key": "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n", "rc": 0}"#;
+        assert_eq!(masker.line(line.into()), format!(r#"{{"key": "{MASK}\n", "rc": 0}}"#));
+        assert_eq!(masker.line("next".into()), "next");
+    }
+
+    #[test]
+    fn a_key_stays_masked_when_collecting_resumes_inside_it() {
+        let begin = Masker::new("", None).line("key: -----BEGIN RSA PRIVATE KEY-----".into());
+        let mut masker = Masker::new("", None);
+        masker.resume_after(Some(&begin));
+        assert_eq!(masker.line("b3BlbnNzaC1rZXktdjEAAAAABG5vbmUA".into()), MASK);
+        assert_eq!(
+            masker.line("TASK [kubernetes/control-plane : install]".into()),
+            "TASK [kubernetes/control-plane : install]"
+        );
+    }
+
+    #[test]
+    fn a_key_without_an_end_does_not_swallow_the_log() {
+        let mut masker = Masker::new("", None);
+        masker.line("-----BEGIN RSA PRIVATE KEY-----".into());
+        assert_eq!(masker.line("ok: [m1]".into()), "ok: [m1]");
+    }
+}

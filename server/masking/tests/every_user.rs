@@ -1,0 +1,144 @@
+//! One table of names and values, checked against every place that hides secrets: logs, pages and summaries.
+
+use inventory::{diff::summary_of_vars, parse_vars};
+use kubeonkube_masking::{HIDDEN, MASK, Masker, hide_in_document};
+
+/// Names whose value every place hides.
+const SECRET_NAMES: &[&str] = &[
+    "password",
+    "ansible_password",
+    "ansible_ssh_pass",
+    "ansible_become_pass",
+    "pass",
+    "dbpass",
+    "passwd",
+    "passphrase",
+    "db_pwd",
+    "client_secret",
+    "secretKey",
+    "registry_token",
+    "tokens",
+    "credential",
+    "credentials",
+    "aws_creds",
+    "api_key",
+    "access_key",
+    "private_key",
+    "encryption_key",
+    "apikey",
+    "key",
+    "registry_auth",
+    "oauth2",
+    "basic_auth_users",
+    "authorization",
+    "tls_cert",
+];
+
+/// Names whose value every place shows.
+const PUBLIC_NAMES: &[&str] = &[
+    "kube_version",
+    "author",
+    "certificate_authority_name",
+    "authorization_modes",
+    "cert_manager_namespace",
+    "bypass_proxy",
+    "keyboard",
+    "keycloak_realm",
+    "private_key_file",
+    "secret_name",
+    "token_user",
+    "auth_mode",
+    "auth_url",
+    "token_version",
+];
+
+/// Values that every place shows under any name.
+const HARMLESS_VALUES: &[&str] =
+    &["true", "False", "yes", "no", "null", "none", "~", "{}", "[]", "/etc/kubernetes/ssl/ca.key", "/root/.ssh/id_rsa"];
+
+/// Values that every place hides under any name: the value, and its secret part.
+const SECRET_VALUES: &[(&str, &str)] = &[
+    ("http://me:hunter22@proxy:3128/", "hunter22"),
+    ("https://hunter22@git.example/x", "hunter22"),
+    ("\"--token abcdef.0123456789abcdef\"", "abcdef.0123456789abcdef"),
+    ("\"-----BEGIN EC PRIVATE KEY-----\\nMHcCAQEE\\n-----END EC PRIVATE KEY-----\\n\"", "MHcCAQEE"),
+];
+
+fn document(name: &str, value: &str) -> String {
+    hide_in_document(&format!("{name}: {value}\n"))
+}
+
+/// What a log shows of `said`, if the run was given this variable.
+fn log(name: &str, value: &str, said: &str) -> String {
+    let mut masker = Masker::of_run("all: {hosts: {m1: {}}}", &format!("{name}: {value}\n"), "0123abcd");
+    masker.line(format!("it says {said} here"))
+}
+
+/// What a summary says if this variable is new.
+fn summary(name: &str, value: &str) -> String {
+    let vars = |text: &str| parse_vars(text).expect("valid variables");
+    summary_of_vars(&vars(""), &vars(&format!("{name}: {value}\n"))).join("\n")
+}
+
+#[test]
+fn every_place_hides_the_values_of_secret_names() {
+    for name in SECRET_NAMES {
+        assert_eq!(document(name, "hunter22"), format!("{name}: {HIDDEN}\n"));
+        assert_eq!(log(name, "hunter22", "hunter22"), format!("it says {MASK} here"), "{name}");
+        assert_eq!(summary(name, "hunter22"), format!("variable {name} set"));
+    }
+}
+
+#[test]
+fn every_place_shows_the_values_of_public_names() {
+    for name in PUBLIC_NAMES {
+        assert_eq!(document(name, "visible1"), format!("{name}: visible1\n"));
+        assert_eq!(log(name, "visible1", "visible1"), "it says visible1 here", "{name}");
+        assert_eq!(summary(name, "visible1"), format!("variable {name} set to visible1"));
+    }
+}
+
+#[test]
+fn every_place_shows_harmless_values() {
+    for value in HARMLESS_VALUES {
+        assert_eq!(document("a_token", value), format!("a_token: {value}\n"));
+        assert_eq!(log("a_token", value, value), format!("it says {value} here"));
+        // A map may contain a secret, so a summary never shows one.
+        if *value != "{}" {
+            assert!(summary("a_token", value).starts_with("variable a_token set to "), "{value}");
+        }
+    }
+}
+
+#[test]
+fn every_place_hides_secret_values_under_any_name() {
+    for (value, secret) in SECRET_VALUES {
+        for shown in [document("plain", value), log("plain", value, value), summary("plain", value)] {
+            assert!(!shown.contains(secret), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn ciphertext_is_hidden_in_documents_and_ignored_in_logs() {
+    let vault = "!vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  62313365396662343061";
+    assert_eq!(document("plain", vault), format!("plain: {HIDDEN}\n"));
+    assert_eq!(summary("plain", vault), "variable plain set");
+    // A log never contains what the inputs hold encrypted, so the text isn't searched for.
+    assert_eq!(log("a_password", vault, "62313365396662343061"), "it says 62313365396662343061 here");
+}
+
+#[test]
+fn a_short_value_is_hidden_in_documents_but_not_in_logs() {
+    assert_eq!(document("password", "abc"), format!("password: {HIDDEN}\n"));
+    assert_eq!(summary("password", "abc"), "variable password set");
+    assert_eq!(log("password", "abc", "abc"), "it says abc here");
+}
+
+#[test]
+fn a_map_is_hidden_whole_in_a_document_and_by_its_names_in_a_log() {
+    let map = "{user: operator, password: hunter22}";
+    assert_eq!(document("registry_auth", map), format!("registry_auth: {HIDDEN}\n"));
+    assert_eq!(summary("registry_auth", map), "variable registry_auth set");
+    assert_eq!(log("registry_auth", map, "operator hunter22"), format!("it says operator {MASK} here"));
+}
