@@ -1,86 +1,75 @@
-//! From the bytes of a line to text that is safe to store and to show.
+//! Turns the bytes of a line into text that is safe to store and to show.
 
-/// Longest text of a line, in bytes; what is beyond is cut with a mark.
+use anstyle_parse::{DefaultCharAccumulator, Params, Parser, Perform};
+
+/// The longest text of a line, in bytes. A longer one is cut, and says so.
 pub(crate) const TEXT_LIMIT: usize = 64 * 1024;
 
 const ESC: char = '\u{1b}';
 
-/// The text of a line as a person would have seen it:
+/// The text of a line, as a terminal would show it:
 /// - invalid UTF-8 becomes U+FFFD;
-/// - of a progress bar that redraws itself with `\r` the last drawing stays;
-/// - colours (SGR, `ESC [ … m`) stay, every other escape and control character is dropped; a tab becomes spaces.
+/// - of a progress bar that redraws itself after `\r`, the last state remains;
+/// - colours (SGR, `ESC [ … m`) remain. All other escape sequences and control characters are dropped, and a tab becomes spaces.
 pub(crate) fn clean(raw: &[u8]) -> String {
-    let raw = last_drawing(raw);
+    let raw = last_state(raw);
     if raw.iter().all(|b| matches!(b, b' '..=b'~')) {
         return raw.iter().map(|b| *b as char).collect();
     }
-    let text = String::from_utf8_lossy(raw);
-    let mut out = String::with_capacity(text.len());
-    let mut column = 0_usize;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
+    let mut cleaned = Cleaned::default();
+    let mut parser = Parser::<DefaultCharAccumulator>::new();
+    for c in String::from_utf8_lossy(raw).chars() {
+        let mut bytes = [0; 4];
         match c {
-            ESC => match chars.next() {
-                Some('[') => control_sequence(&mut chars, &mut out),
-                Some(']' | 'P' | 'X' | '^' | '_') => skip_string(&mut chars),
-                // Designations and the like: intermediates, then one final character.
-                Some(' '..='/') => drop(chars.find(|c| !matches!(c, ' '..='/'))),
-                _ => {}
-            },
-            // The same introducers as one C1 character.
-            '\u{9b}' => control_sequence(&mut chars, &mut out),
-            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => skip_string(&mut chars),
-            '\t' => {
-                let spaces = 8 - column % 8;
-                out.extend(std::iter::repeat_n(' ', spaces));
-                column += spaces;
+            // Control sequences and strings may also start with one C1 character. The parser only knows the form with `ESC`.
+            '\u{90}' | '\u{98}' | '\u{9b}'..='\u{9f}' => {
+                parser.advance(&mut cleaned, ESC as u8);
+                parser.advance(&mut cleaned, c as u8 - 0x40);
             }
-            c if c.is_control() => {}
-            c => {
-                out.push(c);
-                column += 1;
-            }
+            c => c.encode_utf8(&mut bytes).bytes().for_each(|byte| parser.advance(&mut cleaned, byte)),
         }
     }
-    out
+    cleaned.text
 }
 
-/// What follows the last `\r` that something was drawn after.
-fn last_drawing(raw: &[u8]) -> &[u8] {
+#[derive(Default)]
+struct Cleaned {
+    text: String,
+    column: usize,
+}
+
+impl Perform for Cleaned {
+    fn print(&mut self, c: char) {
+        if !c.is_control() {
+            self.text.push(c);
+            self.column += 1;
+        }
+    }
+
+    fn execute(&mut self, byte: u8) {
+        if byte == b'\t' {
+            let spaces = 8 - self.column % 8;
+            self.text.extend(std::iter::repeat_n(' ', spaces));
+            self.column += spaces;
+        }
+    }
+
+    fn csi_dispatch(&mut self, params: &Params, intermediates: &[u8], ignore: bool, action: u8) {
+        if action == b'm' && intermediates.is_empty() && !ignore {
+            let joined = |numbers: &[u16]| numbers.iter().map(u16::to_string).collect::<Vec<_>>().join(":");
+            let params = params.iter().map(joined).collect::<Vec<_>>().join(";");
+            self.text.extend([ESC, '[']);
+            self.text.push_str(&params);
+            self.text.push('m');
+        }
+    }
+}
+
+/// The bytes after the last `\r` that has any.
+fn last_state(raw: &[u8]) -> &[u8] {
     let end = raw.iter().rposition(|b| *b != b'\r').map_or(0, |at| at + 1);
     let raw = &raw[..end];
     raw.iter().rposition(|b| *b == b'\r').map_or(raw, |at| &raw[at + 1..])
-}
-
-/// After `ESC [`: kept if it is a colour, else dropped. ECMA-48 5.4: parameters, intermediates, final byte.
-fn control_sequence(chars: &mut std::str::Chars<'_>, out: &mut String) {
-    let mut parameters = String::new();
-    for c in chars.by_ref() {
-        match c {
-            ' '..='?' if parameters.len() < 64 => parameters.push(c),
-            ' '..='?' => {}
-            'm' if parameters.len() < 64 && parameters.chars().all(|c| c.is_ascii_digit() || c == ';' || c == ':') => {
-                out.push(ESC);
-                out.push('[');
-                out.push_str(&parameters);
-                out.push('m');
-                return;
-            }
-            _ => return,
-        }
-    }
-}
-
-/// After an introducer of a string (OSC, DCS, …): up to BEL or ST.
-fn skip_string(chars: &mut std::str::Chars<'_>) {
-    let mut escaped = false;
-    for c in chars.by_ref() {
-        match c {
-            '\u{7}' | '\u{9c}' => return,
-            '\\' if escaped => return,
-            c => escaped = c == ESC,
-        }
-    }
 }
 
 /// Text without the colours that [`clean`] left.
@@ -95,7 +84,8 @@ pub(crate) fn without_colours(text: &str) -> String {
     out
 }
 
-/// Cuts a text over [`TEXT_LIMIT`]; `length` is how long the line was on the wire.
+/// Cuts a text that is longer than [`TEXT_LIMIT`], or whose line was too long to be kept whole. `length` is the number of bytes
+/// that the container wrote.
 pub(crate) fn cut(mut text: String, length: u64) -> String {
     let mark = format!(" … [cut here: this line has {length} bytes]");
     if text.len() <= TEXT_LIMIT && length <= crate::upstream::RAW_LIMIT as u64 {
@@ -114,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_colours_survive() {
+    fn only_colours_remain() {
         let cases: [(&[u8], &str); 13] = [
             (b"plain", "plain"),
             (b"\x1b[0;32mok: [m1]\x1b[0m", "\x1b[0;32mok: [m1]\x1b[0m"),
@@ -136,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn a_progress_bar_is_its_last_drawing() {
+    fn of_a_progress_bar_the_last_state_remains() {
         assert_eq!(clean(b" 10%\r 20%\r100%\r"), "100%");
         assert_eq!(clean(b"windows line\r"), "windows line");
         assert_eq!(clean(b"\r\r"), "");
     }
 
     #[test]
-    fn a_long_line_is_cut_with_a_mark() {
+    fn a_long_line_is_cut_and_says_so() {
         let long = "ä".repeat(TEXT_LIMIT);
         let text = cut(long.clone(), long.len() as u64);
         assert!(text.len() <= TEXT_LIMIT);

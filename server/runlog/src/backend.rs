@@ -1,10 +1,10 @@
-//! What pages and sockets ask for.
+//! Answers pages and sockets: the trait [`Runs`] on top of the spool.
 
 use std::{
     collections::{BTreeMap, HashMap},
     io,
     path::PathBuf,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -18,6 +18,7 @@ use async_trait::async_trait;
 use crd::{ClusterOperation, JobRef};
 use futures::{FutureExt, StreamExt, future, stream};
 use kube::runtime::reflector::{ObjectRef, Store};
+use parking_lot::Mutex;
 use tokio::{
     sync::{OnceCell, watch},
     time::timeout,
@@ -27,26 +28,27 @@ use crate::{
     follow, note,
     pod::{PodFacts, PodState},
     reading,
+    rechecked::rechecked,
     run::{self, About, Run},
     scan::Point,
-    watched::watched,
 };
 
-/// Open journals that nobody uses are closed beyond this number.
+/// If more journals than this are open, unused ones are closed.
 const OPEN_RUNS: usize = 256;
-/// How often a viewer of an operation without a run looks again. In memory: no request is made.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
-/// How long who asks for a run waits for a server that has just started to know its operations.
+/// How often a viewer checks whether its operation has a run by now. The check makes no request.
+const POLL: Duration = Duration::from_millis(250);
+/// How long a request waits for the store to fill after start-up.
 const FILLING: Duration = Duration::from_secs(20);
 
-/// Who may read what runs say.
+/// Decides who may read the logs of runs.
 #[async_trait]
 pub trait Readers: Send + Sync {
-    /// Whether `user` may see this operation and, once its Job's namespace is known, the logs of pods there.
+    /// Whether `user` may see this operation and, once the namespace of its Job is known, read the logs of pods there. The
+    /// error says why not.
     async fn may_read(&self, user: &User, run: &OperationName, namespace: Option<&str>) -> Result<(), Problem>;
 }
 
-/// Standalone: whoever is signed in.
+/// Every signed-in user may read: standalone has no other rights.
 pub struct Everybody;
 
 #[async_trait]
@@ -58,19 +60,19 @@ impl Readers for Everybody {
 
 type Opened = Arc<OnceCell<Arc<Run>>>;
 
-/// All runs: those being collected, and those on disk. A clone is another handle to the same.
+/// All runs: those being collected, and those on disk. Clones share their state.
 #[derive(Clone)]
 pub struct RunLog {
     pub(crate) spool: PathBuf,
-    /// What tells the API of `operations` from others, once that is known.
+    /// The identity of the API server, once it is known ([`crate::api_identity`]).
     pub(crate) api: Arc<OnceLock<String>>,
     pub(crate) operations: Store<ClusterOperation>,
-    /// Whether `operations` holds what the API holds. Before, what isn't in it may well be there.
+    /// Whether `operations` is filled. Until then, an operation may exist although it isn't in the store.
     pub(crate) filled: Arc<watch::Sender<bool>>,
     pub(crate) readers: Arc<dyn Readers>,
     /// By the Job's uid.
     runs: Arc<Mutex<HashMap<String, Opened>>>,
-    /// The pods there are, by the Job's uid.
+    /// The existing pods, by the Job's uid.
     pub(crate) pods: Arc<Mutex<HashMap<String, watch::Sender<PodFacts>>>>,
 }
 
@@ -87,14 +89,14 @@ impl RunLog {
         }
     }
 
-    /// The run of a Job, to be written to.
+    /// The run of a Job, for writing. Creates it if it doesn't exist.
     pub(crate) async fn create(&self, job: &str, about: About) -> io::Result<Arc<Run>> {
-        let folder =
-            run::folder(&self.spool, job).ok_or_else(|| io::Error::other("the Job's uid is no name of a folder"))?;
+        let folder = run::folder(&self.spool, job)
+            .ok_or_else(|| io::Error::other("the Job's uid can't be the name of a folder"))?;
         self.opened(job, move || Run::create(&folder, &about)).await
     }
 
-    /// The run of a Job, if anything of it is on disk.
+    /// The run of a Job, if it is on disk.
     async fn find(&self, job: &str) -> io::Result<Option<Arc<Run>>> {
         let Some(folder) = run::folder(&self.spool, job) else { return Ok(None) };
         match self.opened(job, move || Run::open(&folder)).await {
@@ -104,10 +106,10 @@ impl RunLog {
         }
     }
 
-    /// One open journal per run, whoever asks first.
+    /// Opens the journal of a run, or returns it if it is already open. Two at once get the same one.
     async fn opened(&self, job: &str, open: impl FnOnce() -> io::Result<Run> + Send + 'static) -> io::Result<Arc<Run>> {
         let cell = {
-            let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut runs = self.runs.lock();
             if runs.len() > OPEN_RUNS {
                 runs.retain(|_, cell| {
                     Arc::strong_count(cell) > 1 || cell.get().is_some_and(|run| Arc::strong_count(run) > 1)
@@ -119,14 +121,15 @@ impl RunLog {
             return Ok(Arc::clone(run));
         }
         let open = || async { tokio::task::spawn_blocking(open).await.map_err(io::Error::other)?.map(Arc::new) };
-        // It goes on when whoever asked goes away: a second opening beside it might cut off what the first has written since.
+        // Spawned, so that it finishes even if the caller is dropped. A second `open` beside it could cut off what the first
+        // one has already written.
         let opening = tokio::spawn(async move { cell.get_or_try_init(open).await.cloned() });
         opening.await.map_err(io::Error::other)?
     }
 
-    /// Deletes what is spooled of a Job (by its uid) and ends its readers.
+    /// Deletes the spool of a Job, given by its uid, and ends its readers.
     pub async fn forget(&self, job: &str) -> io::Result<()> {
-        let cell = self.runs.lock().unwrap_or_else(PoisonError::into_inner).remove(job);
+        let cell = self.runs.lock().remove(job);
         if let Some(run) = cell.as_ref().and_then(|c| c.get()) {
             run.end_readers();
         }
@@ -138,7 +141,7 @@ impl RunLog {
     }
 
     fn pod(&self, job: &str) -> Option<PodFacts> {
-        self.pods.lock().unwrap_or_else(PoisonError::into_inner).get(job).map(|facts| facts.borrow().clone())
+        self.pods.lock().get(job).map(|facts| facts.borrow().clone())
     }
 
     async fn operation(&self, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
@@ -157,7 +160,7 @@ impl RunLog {
         Ok(operation)
     }
 
-    /// The operation, if the user may read its run, and the run as far as there is one.
+    /// The operation, if the user may read its run, and the run if it is on disk.
     async fn authorised(
         &self,
         user: &User,
@@ -178,7 +181,7 @@ fn job(operation: &ClusterOperation) -> Option<(&JobRef, &str)> {
 }
 
 fn unreadable(error: &io::Error) -> Problem {
-    tracing::error!(%error, "a run's spool can't be read");
+    tracing::error!(%error, "cannot read the spool of a run");
     Problem::Internal
 }
 
@@ -187,26 +190,26 @@ async fn blocking<T: Send + 'static>(read: impl FnOnce() -> io::Result<T> + Send
     read.and_then(|result| result).map_err(|error| unreadable(&error))
 }
 
-/// What a viewer finds of an operation whose run it wants to see.
-enum Sight {
+/// Whether there is a run to follow.
+enum Availability {
     Run(Arc<Run>),
-    /// There will never be one.
+    /// There is none and there won't be one.
     Never(LogEnd),
     NotYet,
-    /// The operation is gone or no longer the user's to see, or that can't be told now.
+    /// The operation is deleted, the user may no longer see it, or that can't be found out now.
     Closed(Problem),
 }
 
 impl RunLog {
-    /// The frames of a run that isn't there yet, once it is.
+    /// Waits for a run that doesn't exist yet, then follows it.
     async fn later(self, user: User, name: OperationName, from: u64, events_from: u64) -> Frames<LogFrame> {
         loop {
-            let only = match self.sight(&user, &name).await {
-                Sight::Run(run) => return follow::follow(run, from, events_from),
-                Sight::Never(end) => LogFrame::End(end),
-                Sight::Closed(problem) => LogFrame::Closed(problem),
-                Sight::NotYet => {
-                    tokio::time::sleep(LOOK_AGAIN).await;
+            let only = match self.availability(&user, &name).await {
+                Availability::Run(run) => return follow::follow(run, from, events_from),
+                Availability::Never(end) => LogFrame::End(end),
+                Availability::Closed(problem) => LogFrame::Closed(problem),
+                Availability::NotYet => {
+                    tokio::time::sleep(POLL).await;
                     continue;
                 }
             };
@@ -214,22 +217,22 @@ impl RunLog {
         }
     }
 
-    async fn sight(&self, user: &User, name: &OperationName) -> Sight {
+    async fn availability(&self, user: &User, name: &OperationName) -> Availability {
         let (operation, run) = match self.authorised(user, name).await {
             Ok(found) => found,
-            Err(problem) => return Sight::Closed(problem),
+            Err(problem) => return Availability::Closed(problem),
         };
         if let Some(run) = run {
-            return Sight::Run(run);
+            return Availability::Run(run);
         }
         let ended = operation.status.as_ref().is_some_and(|s| s.status.is_final());
         let job = job(&operation);
         let pod = job.and_then(|(_, uid)| self.pod(uid));
         match pod.map(|p| p.state) {
-            Some(PodState::Gone { ran }) => Sight::Never(LogEnd { lines: 0, missing: u64::from(ran) }),
-            None if ended => Sight::Never(LogEnd { lines: 0, missing: u64::from(job.is_some()) }),
-            // Its pod or its spool is about to appear.
-            None | Some(PodState::Running | PodState::Ended { .. } | PodState::Waiting(_)) => Sight::NotYet,
+            Some(PodState::Gone { ran }) => Availability::Never(LogEnd { lines: 0, missing: u64::from(ran) }),
+            None if ended => Availability::Never(LogEnd { lines: 0, missing: u64::from(job.is_some()) }),
+            // The pod or its spool will appear.
+            None | Some(PodState::Running | PodState::Ended { .. } | PodState::Waiting(_)) => Availability::NotYet,
         }
     }
 }
@@ -276,7 +279,7 @@ impl Runs for RunLog {
             let (this, user, name) = (this.clone(), user.clone(), name.clone());
             async move { this.permitted(&user, &name).await.map(drop) }.boxed()
         };
-        Ok(watched(frames, may, deleted))
+        Ok(rechecked(frames, may, deleted))
     }
 
     async fn recaps(&self, user: &User, name: &OperationName) -> Result<Vec<BTreeMap<String, HostStats>>, Problem> {
@@ -310,7 +313,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_server_that_has_just_started_denies_no_run_that_it_has_not_read_yet() {
+    async fn a_request_waits_until_the_store_is_filled() {
         let folder = tempfile::tempdir().unwrap();
         let (store, mut writer) = reflector::store();
         let runs = RunLog::new(folder.path().to_owned(), store, Arc::new(Everybody));
@@ -324,7 +327,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_journal_is_opened_once_though_the_first_who_asked_has_gone() {
+    async fn a_journal_is_opened_once_although_the_first_caller_left() {
         let folder = tempfile::tempdir().unwrap();
         let runs = RunLog::new(folder.path().to_owned(), reflector::store().0, Arc::new(Everybody));
         let (path, about) = (

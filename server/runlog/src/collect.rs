@@ -1,4 +1,4 @@
-//! Collecting one pod's log, from the first line to the verdict.
+//! Collects the log of one pod, from its first line to the end record.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -22,26 +22,26 @@ use crate::{
 
 /// How long a line may wait for others before it is written.
 const LINGER: Duration = Duration::from_millis(20);
-/// A connection without a byte for so long is made anew: it may be dead without anybody having said so.
+/// After this time without a byte, the collector connects again: the connection may be dead without having been closed.
 const IDLE: Duration = Duration::from_secs(300);
 /// How long a connection may stay open after the container ended.
 const AFTERWARDS: Duration = Duration::from_secs(10);
-/// How often a log that can't be read is asked for, once nothing more is being written.
+/// How often the collector tries to read a log that can't be read, once the container has ended.
 const TRIES: u32 = 8;
 
 /// How one connection ended.
 enum Ending {
-    /// In order, with what stood after the last line feed. That alone proves nothing: an API server that loses the kubelet
-    /// ends its answer in order, too.
+    /// In order, with the bytes after the last line feed. This doesn't prove that the log is complete: an API server that loses
+    /// the kubelet also ends its response in order.
     Clean(Option<RawLine>),
-    /// By an error; what came before it is stored.
+    /// By an error. The lines before it are stored.
     Cut(String),
     /// The API says that there is no such pod or log.
     Absent(String),
 }
 
-/// Stores everything the container of this pod writes. Returns when the verdict is written; may be dropped at any time and
-/// goes on from the journal the next time.
+/// Stores everything that the container of this pod writes. Returns after the end record is written. The future may be dropped at
+/// any time: the next call continues from the journal.
 pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Receiver<PodFacts>) -> io::Result<()> {
     if run.extent().end.is_some() {
         return Ok(());
@@ -57,7 +57,7 @@ pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Rec
     let inputs = Inputs::read(&Api::namespaced(client.clone(), &pod.namespace), &pod.inputs).await;
     let pods: Api<Pod> = Api::namespaced(client, &pod.namespace);
     let mut writer = inputs.writer(&run);
-    // After a connection that ended in order: what stood after its last line feed.
+    // Set after a connection that ended in order: the bytes after its last line feed.
     let mut clean: Option<Option<RawLine>> = None;
     let mut tries = 0_u32;
     loop {
@@ -69,9 +69,9 @@ pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Rec
         let ending = match follow(&pods, &pod.name, &mut writer, &mut facts.clone(), settled).await {
             Ok(ending) => ending,
             Err(error) => {
-                // The disk refused. What was not written comes again from upstream.
+                // Writing failed. The new writer reads again what was not written.
                 writer = inputs.writer(&run);
-                Ending::Cut(format!("the spool can't be written: {error}"))
+                Ending::Cut(format!("cannot write the spool: {error}"))
             }
         };
         let fresh = writer.cursor() != before;
@@ -81,18 +81,18 @@ pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Rec
         match ending {
             Ending::Clean(rest) => {
                 clean = Some(rest);
-                // The container had ended, and this reading began where the last one stopped and brought nothing: it is everything.
+                // The container had ended before this connection, and the connection brought nothing new: the log is complete.
                 if settled && !fresh {
                     break;
                 }
                 if !settled {
-                    // Usually the container has ended, and the news of it is on its way.
+                    // Usually the container has ended, and the watch will report it soon.
                     let _ = timeout(Duration::from_secs(1), facts.changed()).await;
                 }
             }
             Ending::Absent(_) if settled && clean.is_some() => break,
             Ending::Cut(why) | Ending::Absent(why) if settled && tries >= TRIES => {
-                tracing::warn!(pod = pod.name, why, "a log could not be read to its end");
+                tracing::warn!(pod = pod.name, why, "cannot read a log to its end");
                 clean = None;
                 writer.mark(now(), 1, "The log could not be read to its end: lines may be missing here.");
                 break;
@@ -106,7 +106,7 @@ pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Rec
                 break;
             }
             Ending::Cut(why) | Ending::Absent(why) => {
-                tracing::debug!(pod = pod.name, why, "a log's connection was cut");
+                tracing::debug!(pod = pod.name, why, "the connection of a log was cut");
                 clean = None;
                 tries += 1;
                 sleep(Duration::from_millis(100 << tries.min(7))).await;
@@ -123,7 +123,7 @@ pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Rec
     Ok(())
 }
 
-/// One connection.
+/// Reads the log over one connection.
 async fn follow(
     pods: &Api<Pod>,
     name: &str,
@@ -158,7 +158,7 @@ async fn read<R: AsyncBufRead + Unpin>(
     let mut resume = Resume::after(writer.cursor());
     let mut complaint = None;
     let mut flush_at: Option<Instant> = None;
-    // Only for a container that is still running: the last reading of an ended one may take as long as it takes.
+    // Only if the container was running at the start. The log of an ended container may take any time to read.
     let overdue = async {
         if settled {
             std::future::pending::<()>().await;
@@ -176,14 +176,16 @@ async fn read<R: AsyncBufRead + Unpin>(
                 flush_at = None;
                 continue;
             }
-            () = &mut overdue => break Ending::Cut("it stayed open after the container's end".into()),
-            () = sleep(IDLE) => break Ending::Cut("nothing came for five minutes".into()),
+            () = &mut overdue => break Ending::Cut("the connection stayed open after the container had ended".into()),
+            () = sleep(IDLE) => break Ending::Cut("no data for five minutes".into()),
         };
         match line {
             Ok(Some(line)) => take(&line, &mut resume, writer, &mut complaint),
             Ok(None) => match complaint.take() {
                 Some(complaint) => break Ending::Cut(complaint),
-                None if resume.is_seeking() => break Ending::Cut("it ended before the lines that are known".into()),
+                None if resume.is_seeking() => {
+                    break Ending::Cut("the connection ended before the first new line".into());
+                }
                 None => break Ending::Clean(lines.rest()),
             },
             Err(error) => break Ending::Cut(error.to_string()),
@@ -218,25 +220,25 @@ fn now() -> i64 {
     i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX)
 }
 
-/// What is secret about a run, and the token that marks its events.
+/// What the inputs of a run tell about its log: which values are secret, and the token that marks its events.
 struct Inputs {
     masker: Masker,
     token: Option<String>,
 }
 
 impl Inputs {
-    /// Waits until the Secret can be read. Without it (gone, or not ours to read) what is secret is not known, so nothing that
-    /// the run says is stored.
+    /// Waits until the Secret can be read. If it is deleted or may not be read, the secrets of the run are unknown, so no line is
+    /// stored as it is.
     async fn read(secrets: &Api<Secret>, name: &str) -> Self {
         let mut pause = Duration::from_millis(100);
         let data = loop {
             match secrets.get_opt(name).await {
                 Ok(secret) => break secret.and_then(|s| s.data).unwrap_or_default(),
                 Err(kube::Error::Api(status)) if status.is_forbidden() => {
-                    tracing::warn!(secret = name, "a run's inputs may not be read: its log is not shown");
+                    tracing::warn!(secret = name, "the inputs of a run may not be read, so its log is not shown");
                     break Default::default();
                 }
-                Err(error) => tracing::debug!(secret = name, %error, "a run's inputs can't be read yet"),
+                Err(error) => tracing::debug!(secret = name, %error, "cannot read the inputs of a run yet"),
             }
             sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(10));

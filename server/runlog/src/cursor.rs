@@ -1,11 +1,11 @@
-//! Where collecting stands, and how it goes on after a cut.
+//! How far a log has been collected, and how a new connection resumes after that point.
 
-/// The last upstream line that was stored. Many lines may carry the same timestamp, so it is told apart by its rank.
+/// The last upstream line that was stored. Several lines may have the same timestamp, so their order counts too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cursor {
     /// Timestamp in nanoseconds since the Unix epoch.
     pub(crate) at: i64,
-    /// It was the n-th line with this timestamp, from 1.
+    /// The line is the n-th with this timestamp, from 1.
     pub(crate) nth: u32,
 }
 
@@ -18,8 +18,9 @@ impl Cursor {
         }
     }
 
-    /// From which second to ask. `sinceTime` has whole seconds: the API server cuts the fraction and kube-rs *rounds* it, so a
-    /// fraction of .6 would skip lines. A whole second passes both unchanged, and everything before the cursor is dropped here.
+    /// The second to request the log from. `sinceTime` has whole seconds: the API server truncates a fraction, but kube-rs
+    /// rounds it, so a fraction of .6 would skip lines. A whole second is safe with both, and [`Resume`] drops the lines up to
+    /// the cursor.
     pub(crate) fn since_second(self) -> i64 {
         self.at.div_euclid(1_000_000_000)
     }
@@ -28,10 +29,10 @@ impl Cursor {
 /// What to do with an upstream line after a resume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Stored already.
+    /// Already stored.
     Old,
     New,
-    /// New, but the line of the cursor never came: the log was rotated away before it.
+    /// New, but the cursor's line is missing: log rotation removed it, and maybe others after it.
     NewAfterGap,
 }
 
@@ -47,7 +48,7 @@ impl Resume {
         Self { seeking: cursor, seen: 0 }
     }
 
-    /// The cursor's line has not come yet: this connection has told nothing so far.
+    /// Whether the cursor's line hasn't come yet, so this connection has brought nothing new.
     pub(crate) fn is_seeking(&self) -> bool {
         self.seeking.is_some()
     }
@@ -80,19 +81,19 @@ mod tests {
     }
 
     #[test]
-    fn equal_timestamps_are_told_apart_by_rank() {
+    fn lines_with_equal_timestamps_are_told_apart_by_their_order() {
         use Verdict::{New, Old};
         assert_eq!(verdicts(Cursor { at: 5, nth: 2 }, &[4, 5, 5, 5, 5, 6]), [Old, Old, Old, New, New, New]);
     }
 
     #[test]
-    fn a_cursor_that_was_rotated_away_is_a_gap() {
+    fn a_cursor_whose_line_was_rotated_away_is_a_gap() {
         use Verdict::{New, NewAfterGap};
         assert_eq!(verdicts(Cursor { at: 5, nth: 1 }, &[9, 9]), [NewAfterGap, New]);
     }
 
     #[test]
-    fn the_question_never_skips_the_cursor() {
+    fn a_request_never_skips_the_cursor() {
         let cursor = Cursor { at: 1_600_000_000, nth: 1 };
         assert_eq!(cursor.since_second(), 1);
         assert_eq!(Cursor::advanced(Some(cursor), 1_600_000_000).nth, 2);

@@ -1,7 +1,7 @@
 //! One viewer of a run.
 //!
-//! A follower pulls: it keeps a place in the journal and nothing else, so a slow one costs nothing and holds nobody back.
-//! At the tail it shares the batches in memory; behind it, it reads the file.
+//! A follower pulls. It only keeps a position in the journal, so a slow one costs nothing and doesn't delay others. At the end
+//! of the journal it uses the batches in memory that all followers share; further back it reads the file.
 
 use std::{collections::VecDeque, io, sync::Arc, time::Duration};
 
@@ -15,15 +15,15 @@ use crate::{
     scan::{Extent, Point},
 };
 
-/// A live follower gets at most ten batches a second.
+/// A live follower gets at most ten batches per second.
 const PACE: Duration = Duration::from_millis(100);
 /// How much is read for one batch, in bytes.
 const BATCH: usize = 24 * 1024;
-/// A follower that was at the tail, fell this many lines behind …
+/// A live follower is moved forward, with a gap, if it is more lines behind than this …
 const FAR: u64 = 10_000;
-/// … and could not catch up for so long is moved forward, with a gap. (A burst alone is no reason: a quick one has it in a moment.)
+/// … for longer than this. (A burst alone is no reason: a fast viewer catches up within moments.)
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How many lines before the end it then goes on.
+/// How many lines before the end it continues then.
 const KEPT_LINES: u64 = 1_000;
 
 struct Follower {
@@ -32,14 +32,14 @@ struct Follower {
     at: Point,
     wanted: Wanted,
     queue: VecDeque<LogFrame>,
-    /// It has seen the tail: from now on it is paced, and moved forward when it falls far behind.
+    /// It has reached the end once. From then on it is paced, and moved forward if it falls far behind.
     live: bool,
     far_since: Option<Instant>,
     last: Option<Instant>,
     ended: bool,
 }
 
-/// Lines from `line` and events from `event` on, until the run's end.
+/// The lines from `line` on and the events from `event` on, until the end of the run.
 pub(crate) fn follow(run: Arc<Run>, line: u64, event: u64) -> Frames<LogFrame> {
     let follower = Follower {
         extent: run.watch(),
@@ -82,7 +82,7 @@ impl Follower {
             match self.portion(extent).await {
                 Ok(portion) => self.enqueue(portion),
                 Err(error) => {
-                    tracing::error!(%error, "a run's spool can't be read");
+                    tracing::error!(%error, "cannot read the spool of a run");
                     self.ended = true;
                     return Some(LogFrame::Closed(Problem::Internal));
                 }

@@ -1,8 +1,14 @@
-//! The journal of a run: one append-only file, one record a line.
+//! The journal of a run: an append-only file with one record per line.
 //!
-//! `t` text line, `m` a mark of ours where lines are missing, `e` event, `f` event that shared its upstream line with the
-//! text before it, `z` the end. Each record is `<kind><nanoseconds> <payload>\n`. Every upstream line becomes one `t` or
-//! `e` (or `t` and `f`), in order, so the cursor is recovered by reading: there is no second file that could disagree.
+//! A record is `<kind><nanoseconds> <payload>\n`. The kinds are:
+//! - `t`: a line of text;
+//! - `m`: a note of ours where lines are missing, as `<number of missing lines> <text>`;
+//! - `e`: an event;
+//! - `f`: an event that shared its upstream line with the text before it;
+//! - `z`: the end, with the number of missing lines.
+//!
+//! Each upstream line becomes one `t`, one `e`, or a `t` and an `f`, in order. So reading the journal recovers the cursor, and
+//! no second file can contradict it.
 
 use std::{fs::File, io, os::unix::fs::FileExt};
 
@@ -12,7 +18,7 @@ use api::{
     run::RunEvent,
 };
 
-/// Longest record that [`crate::scan::Scan`] and [`crate::reading`] accept.
+/// The longest record, in bytes, that [`crate::scan::Scan`] and [`crate::reading`] accept.
 pub(crate) const RECORD_LIMIT: usize = 2 * crate::upstream::RAW_LIMIT;
 
 /// One record, decoded.
@@ -23,7 +29,7 @@ pub(crate) enum Record {
     End(LogEnd),
 }
 
-/// Appends a record to `out`. `payload` has no line feed: lines are cleaned and JSON is compact.
+/// Appends a record to `out`. `payload` must not contain a line feed: lines are cleaned and JSON is compact.
 pub(crate) fn encode(out: &mut Vec<u8>, kind: u8, nanos: i64, payload: &[u8]) {
     out.push(kind);
     out.extend_from_slice(nanos.to_string().as_bytes());
@@ -32,7 +38,7 @@ pub(crate) fn encode(out: &mut Vec<u8>, kind: u8, nanos: i64, payload: &[u8]) {
     out.push(b'\n');
 }
 
-/// Decodes a record (without its line feed); `lines` says how many lines stand before it.
+/// Decodes a record without its line feed. `lines` is the number of lines before it.
 pub(crate) fn decode(record: &[u8], lines: u64) -> Option<Record> {
     let (kind, nanos, payload) = split(record)?;
     let text =
@@ -60,7 +66,7 @@ pub(crate) fn is_line(record: &[u8]) -> bool {
     matches!(record.first(), Some(b't' | b'm'))
 }
 
-/// Whether the journal has its end record, told from its last bytes.
+/// Whether the journal has its end record. Reads only the last bytes.
 pub(crate) fn has_ended(file: &File) -> io::Result<bool> {
     let length = file.metadata()?.len();
     let mut tail = [0; 64];
@@ -69,10 +75,11 @@ pub(crate) fn has_ended(file: &File) -> io::Result<bool> {
     let tail = &tail[..read];
     let Some(tail) = tail.strip_suffix(b"\n") else { return Ok(false) };
     let last = tail.rsplit(|b| *b == b'\n').next().unwrap_or_default();
-    // The line must have begun inside these bytes, else it is the middle of a text.
+    // The record must start within these bytes. Otherwise they are the end of a long text.
     Ok((last.len() < tail.len() || length < 64) && matches!(split(last), Some((b'z', _, _))))
 }
 
+/// Kind, nanoseconds and payload of a record.
 pub(crate) fn split(record: &[u8]) -> Option<(u8, i64, &[u8])> {
     let (kind, rest) = record.split_first()?;
     let space = rest.iter().position(|b| *b == b' ')?;
@@ -80,7 +87,7 @@ pub(crate) fn split(record: &[u8]) -> Option<(u8, i64, &[u8])> {
     Some((*kind, nanos, &rest[space + 1..]))
 }
 
-/// `<missing> <text>` of a mark.
+/// The number of missing lines and the text of an `m` record.
 pub(crate) fn mark(payload: &[u8]) -> Option<(u64, &[u8])> {
     let space = payload.iter().position(|b| *b == b' ')?;
     Some((std::str::from_utf8(&payload[..space]).ok()?.parse().ok()?, &payload[space + 1..]))
@@ -109,7 +116,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_end_is_told_from_the_last_bytes() {
+    fn the_end_is_recognised_from_the_last_bytes() {
         let mut bytes = sample();
         assert!(!has_ended(&journal(&bytes)).unwrap());
         encode(&mut bytes, b't', 5, format!("{}\u{20}z5 0", "x".repeat(100)).as_bytes());

@@ -1,4 +1,4 @@
-//! What an upstream line is: text, or an event of the run.
+//! Decides whether an upstream line is text or an event of the run, and cleans and masks it.
 
 use api::run::{EventBody, RunEvent};
 use masking::Masker;
@@ -7,19 +7,19 @@ use serde_json::Value;
 
 use crate::ansi;
 
-/// RFC 7464 record separator: an event's line begins with it, then come the run's token, a space and JSON.
+/// The record separator of RFC 7464. An event is this byte, the run's token, a space and JSON.
 const SEPARATOR: u8 = 0x1e;
 
-/// One upstream line, understood.
+/// The content of one upstream line.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Message {
     Text(String),
     Event(RunEvent),
-    /// A program left its line unfinished when the event was written.
+    /// A program had not finished its line when the event was written.
     Both(String, RunEvent),
 }
 
-/// Understands one line. Only the run's own token makes an event; `last_event` is the number of the one before.
+/// Reads one line. Only a line with the run's own token can be an event. `last_event` is the number of the previous event.
 pub(crate) fn understand(
     raw: &[u8],
     length: u64,
@@ -43,7 +43,7 @@ fn text(raw: &[u8], length: u64, masker: &mut Masker) -> String {
     ansi::cut(masker.line(ansi::clean(raw)), length)
 }
 
-/// None where it is no event of ours, or where its number does not go on: then the line stays visible as text.
+/// The event, or `None` if the JSON is no event or repeats an earlier number. The line is then shown as text.
 fn event(json: &[u8], last_event: u64, masker: &Masker) -> Option<RunEvent> {
     let mut event = read(json).ok().filter(|event| event.n > last_event)?;
     let mut strings: Vec<&mut String> = Vec::new();
@@ -57,13 +57,13 @@ fn event(json: &[u8], last_event: u64, masker: &Masker) -> Option<RunEvent> {
         }
     }
     for s in strings {
-        // Line by line: what cleans a line of a terminal keeps only what follows its last `\r`, and drops `\n`.
+        // Line by line, because `ansi::clean` keeps only what follows the last `\r` and drops `\n`.
         *s = masker.value(s.lines().map(|line| ansi::clean(line.as_bytes())).collect::<Vec<_>>().join("\n"));
     }
     Some(event)
 }
 
-/// An event as the plugin writes it: number, time, `type` and the fields of that type beside each other.
+/// Parses an event as the callback plugin writes it: number, time, `type` and the fields of that type, all on one level.
 fn read(json: &[u8]) -> serde_json::Result<RunEvent> {
     #[derive(Deserialize)]
     struct Written {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_repeats_a_number_stays_text_and_does_not_show_the_token() {
+    fn an_event_with_a_repeated_number_is_text_without_the_token() {
         let Message::Text(text) = read(EVENT, 3) else { panic!("text") };
         assert!(!text.contains("7f3a"), "{text}");
     }

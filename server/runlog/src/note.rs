@@ -1,17 +1,17 @@
-//! Why a run page has nothing to show (yet).
+//! Why a run's page has no log to show.
 
 use crd::{ClusterOperation, Phase, condition};
 
 use crate::pod::{PodFacts, PodState};
 
-/// The sentence in the place of a log without lines; None where there are lines, or where there soon will be.
+/// The sentence that a page shows instead of an empty log. `None` if there are lines, or will be soon.
 pub(crate) fn note(operation: &ClusterOperation, pod: Option<&PodFacts>, spooled: bool) -> Option<String> {
     let status = operation.status.clone().unwrap_or_default();
     let said = status.message.filter(|m| !m.is_empty());
     match pod.map(|p| &p.state) {
-        Some(PodState::Waiting(why)) => return Some(format!("The run hasn't begun: {why}.")),
+        Some(PodState::Waiting(why)) => return Some(format!("The run has not started: {why}.")),
         Some(PodState::Ended { ran: false }) => {
-            return Some("The pod ended before its container began, so there is no log.".into());
+            return Some("The pod ended before its container started, so there is no log.".into());
         }
         Some(_) => return None,
         None if spooled => return None,
@@ -21,11 +21,11 @@ pub(crate) fn note(operation: &ClusterOperation, pod: Option<&PodFacts>, spooled
         Phase::Pending => {
             let queued = status.conditions.iter().find(|c| c.type_ == condition::QUEUED && c.status == "True");
             let queued = queued.map(|c| c.message.clone()).filter(|m| !m.is_empty());
-            queued.or(said).unwrap_or_else(|| "The operation waits to be taken up.".into())
+            queued.or(said).unwrap_or_else(|| "The operation is waiting for the controller.".into())
         }
-        Phase::Running => "The run is being prepared: its pod does not exist yet.".into(),
+        Phase::Running => "The run is being prepared. Its pod does not exist yet.".into(),
         Phase::Succeeded | Phase::Failed if status.job_ref.is_some() => {
-            "The log is not on this server: its pod was gone before it could be read.".into()
+            "This server has no log: the pod was deleted before its log could be read.".into()
         }
         Phase::Succeeded | Phase::Failed => {
             format!("The operation ended before anything ran. {}", said.unwrap_or_default()).trim_end().to_owned()
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_operation_repeats_why() {
+    fn a_refused_operation_repeats_the_reason() {
         let status = ClusterOperationStatus {
             status: Phase::Failed,
             message: Some("hosts.yml is empty.".into()),

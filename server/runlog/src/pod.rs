@@ -1,8 +1,8 @@
-//! What collecting needs to know of a pod.
+//! What the collector needs to know about a pod.
 
 use k8s_openapi::api::core::v1::{ContainerState, Pod};
 
-/// The container whose log is the run.
+/// The container whose log is the log of the run.
 pub(crate) const CONTAINER: &str = "kubeonkube";
 
 /// The pod of a run.
@@ -11,7 +11,7 @@ pub(crate) struct PodFacts {
     pub(crate) namespace: String,
     pub(crate) name: String,
     pub(crate) uid: String,
-    /// uid of the Job: the run's identity here.
+    /// The uid of the Job, which identifies the run in this crate.
     pub(crate) job: String,
     pub(crate) operation: String,
     /// The Secret with the run's inputs and token.
@@ -21,32 +21,34 @@ pub(crate) struct PodFacts {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PodState {
-    /// The container hasn't started; why, in words.
+    /// The container hasn't started, for this reason.
     Waiting(String),
     Running,
-    /// It will write no more. `ran`: it had started.
+    /// The container writes no more.
     Ended {
+        /// Whether it had started.
         ran: bool,
     },
     /// The pod was deleted.
     Gone {
+        /// Whether the container had started.
         ran: bool,
     },
 }
 
 impl PodState {
-    /// Nothing more will be written.
+    /// Whether nothing more will be written.
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self, Self::Ended { .. } | Self::Gone { .. })
     }
 
-    /// The same pod after its deletion.
+    /// The state after the pod's deletion.
     pub(crate) fn deleted(&self) -> Self {
         Self::Gone { ran: matches!(self, Self::Running | Self::Ended { ran: true } | Self::Gone { ran: true }) }
     }
 }
 
-/// None for a pod that is no run of ours (no operation's label, no Job above it).
+/// The facts of a run's pod. `None` for any other pod: one without our label for operations, or without a Job as its owner.
 pub(crate) fn facts(pod: &Pod) -> Option<PodFacts> {
     let meta = &pod.metadata;
     let job = meta.owner_references.iter().flatten().find(|o| o.kind == "Job" && o.controller == Some(true))?;
@@ -76,17 +78,17 @@ fn state(pod: &Pod) -> PodState {
     }
     let waiting = container.and_then(|c| c.state.as_ref()?.waiting.as_ref());
     let why = match waiting {
-        Some(waiting) => told(waiting.reason.as_deref(), waiting.message.as_deref()),
+        Some(waiting) => sentence(waiting.reason.as_deref(), waiting.message.as_deref()),
         None => {
             let conditions = status.iter().flat_map(|s| s.conditions.iter().flatten());
             let unmet = conditions.filter(|c| c.status == "False").find(|c| c.type_ == "PodScheduled");
-            unmet.and_then(|c| told(c.reason.as_deref(), c.message.as_deref()))
+            unmet.and_then(|c| sentence(c.reason.as_deref(), c.message.as_deref()))
         }
     };
-    PodState::Waiting(why.unwrap_or_else(|| "it waits for a place to run".into()))
+    PodState::Waiting(why.unwrap_or_else(|| "it is waiting to be scheduled".into()))
 }
 
-fn told(reason: Option<&str>, message: Option<&str>) -> Option<String> {
+fn sentence(reason: Option<&str>, message: Option<&str>) -> Option<String> {
     match (reason.filter(|r| !r.is_empty()), message.filter(|m| !m.is_empty())) {
         (Some("ContainerCreating" | "PodInitializing"), None) => Some("its container is being created".into()),
         (Some(reason), Some(message)) => Some(format!("{reason}: {message}")),
@@ -108,7 +110,7 @@ mod tests {
             "spec": {"containers": [], "volumes": [{"name": "inputs", "secret": {"secretName": "grow-inputs"}}]},
             "status": status,
         });
-        let facts = facts(&serde_json::from_value(pod).unwrap()).expect("it is a run");
+        let facts = facts(&serde_json::from_value(pod).unwrap()).expect("the pod belongs to a run");
         assert_eq!((facts.job.as_str(), facts.inputs.as_str()), ("job-1", "grow-inputs"));
         facts.state
     }

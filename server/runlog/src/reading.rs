@@ -1,4 +1,4 @@
-//! Reading a journal: pages, events, batches for followers, the whole text.
+//! Reads a journal: pages, events, portions for followers, and the whole text.
 
 use std::{collections::BTreeMap, fs::File, io, ops::ControlFlow, os::unix::fs::FileExt};
 
@@ -14,12 +14,13 @@ use crate::{
     scan::{Extent, Point},
 };
 
-/// Most lines of one page, and most bytes of text.
+/// The most lines that one page has.
 const PAGE_LINES: u32 = 10_000;
+/// The most bytes of text that one page has, apart from its last line.
 const PAGE_BYTES: usize = 8 * 1024 * 1024;
 
-/// Walks records from `point`, which moves along; stops at `until` (in bytes of the journal), after about `budget` bytes, or
-/// when `each` breaks (the record it broke at counts as read). Blocking.
+/// Calls `each` with every record from `point` on, and moves `point` along. Stops at byte `until` of the journal, after about
+/// `budget` bytes, or when `each` breaks; the record at which it broke counts as read. Blocking.
 pub(crate) fn walk(
     file: &File,
     point: &mut Point,
@@ -46,7 +47,7 @@ pub(crate) fn walk(
         left = left.saturating_sub(used);
         if used == 0 {
             if size > RECORD_LIMIT {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "a record of the journal has no end"));
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "a record of the journal is too long"));
             }
             size *= 2;
         }
@@ -54,7 +55,7 @@ pub(crate) fn walk(
     Ok(())
 }
 
-/// Up to `count` lines from `from`; 0: the last `count`. Blocking.
+/// Up to `count` lines from line `from` on, or the last `count` lines if `from` is 0. Blocking.
 pub(crate) fn page(run: &Run, from: u64, count: u32) -> io::Result<LogPage> {
     let extent = run.extent();
     let count = u64::from(count.min(PAGE_LINES));
@@ -95,7 +96,7 @@ pub(crate) fn events(run: &Run) -> io::Result<Vec<RunEvent>> {
     Ok(events)
 }
 
-/// What each recap says of each host. Reads only where recaps are. Blocking.
+/// The recaps of the run, by host. Reads only the recaps' own records. Blocking.
 pub(crate) fn recaps(run: &Run) -> io::Result<Vec<BTreeMap<String, HostStats>>> {
     let (file, until) = (run.file(), run.extent().bytes);
     let mut recaps = Vec::new();
@@ -112,7 +113,7 @@ pub(crate) fn recaps(run: &Run) -> io::Result<Vec<BTreeMap<String, HostStats>>> 
     Ok(recaps)
 }
 
-/// What a follower wants of some records.
+/// The lines and events of some records that a follower wants.
 #[derive(Debug, Default)]
 pub(crate) struct Portion {
     /// Number of the first of `lines`.
@@ -121,7 +122,7 @@ pub(crate) struct Portion {
     pub(crate) events: Vec<RunEvent>,
 }
 
-/// Which lines and events a follower still wants.
+/// The first line and the first event that a follower still wants.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) line: u64,
@@ -129,7 +130,7 @@ pub(crate) struct Wanted {
 }
 
 impl Portion {
-    /// Takes a record that stands after `lines_before` lines.
+    /// Adds a record that comes after `lines_before` lines, if it is wanted.
     pub(crate) fn take(&mut self, record: Record, lines_before: u64, wanted: Wanted) {
         match record {
             Record::Line(line) if lines_before + 1 >= wanted.line => {
@@ -154,7 +155,7 @@ pub(crate) fn portion(
 ) -> io::Result<Portion> {
     let mut portion = Portion::default();
     walk(file, point, extent.bytes, budget, |record, at| {
-        // A line that isn't wanted needn't be decoded: a follower that skips reads events only.
+        // After a gap, a follower still gets the skipped events, but not the skipped lines. Those needn't be decoded.
         let skipped = journal::is_line(record) && at.lines + 1 < wanted.line;
         if !skipped && let Some(record) = journal::decode(record, at.lines) {
             portion.take(record, at.lines, wanted);
@@ -164,7 +165,7 @@ pub(crate) fn portion(
     Ok(portion)
 }
 
-/// The next chunk of plain text; empty at the end. Blocking.
+/// The next chunk of plain text. Empty at the end. Blocking.
 pub(crate) fn text(file: &File, point: &mut Point, until: u64) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     while out.is_empty() && point.offset < until {

@@ -1,4 +1,4 @@
-//! Spools go with their operations, and only with those of the same API.
+//! Deletes the spools of deleted operations, but only those of the same API server.
 
 use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
 
@@ -6,17 +6,19 @@ use kube::{Client, runtime::reflector::ObjectRef};
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::{
-    IsUnread, RunLog,
+    RunLog, api_identity,
     run::{self, About},
-    whose,
 };
 
-/// How often spools are compared with the operations in memory.
+/// Whether an operation of this name exists although it isn't in the store, because it can't be read.
+pub type IsUnread = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// How often the spools are compared with the operations in the store.
 const EVERY: Duration = Duration::from_secs(30);
 
-/// Forgets spools without an operation, until dropped.
+/// Deletes spools without an operation, until dropped.
 pub(crate) async fn sweep(client: Client, runs: Arc<RunLog>, is_unread: IsUnread) {
-    let Some(api) = whose::identity(client).await else { return };
+    let Some(api) = api_identity::read(client).await else { return };
     if runs.operations.wait_until_ready().await.is_err() {
         return;
     }
@@ -31,18 +33,18 @@ async fn sweep_those_of(api: String, runs: Arc<RunLog>, is_unread: IsUnread) {
         ticks.tick().await;
         let (here, api, is_unread) = (Arc::clone(&runs), api.clone(), is_unread.clone());
         let Ok(orphans) = tokio::task::spawn_blocking(move || orphans(&here, &api, &*is_unread)).await else { return };
-        // Twice in a row: the pod's watch may be ahead of the operations'.
+        // Only after two sweeps in a row: the watch of pods may be ahead of the watch of operations.
         for job in orphans.intersection(&suspects) {
             match runs.forget(job).await {
-                Ok(()) => tracing::info!(job, "the log of a deleted operation was removed"),
-                Err(error) => tracing::warn!(job, %error, "the log of a deleted operation can't be removed"),
+                Ok(()) => tracing::info!(job, "the log of a deleted operation was deleted"),
+                Err(error) => tracing::warn!(job, %error, "cannot delete the log of a deleted operation"),
             }
         }
         suspects = orphans;
     }
 }
 
-/// The Jobs of this API with a spool whose operation is gone, or has another Job by now.
+/// The Jobs of this API server that have a spool, and whose operation is deleted or has another Job now.
 fn orphans(runs: &RunLog, api: &str, is_unread: &dyn Fn(&str) -> bool) -> HashSet<String> {
     let entries = std::fs::read_dir(&runs.spool).into_iter().flatten().flatten();
     entries
@@ -60,21 +62,21 @@ fn is_orphan(runs: &RunLog, api: &str, is_unread: &dyn Fn(&str) -> bool, job: &s
         claim(about, api, folder);
         return false;
     }
-    // One of another API has no operation here, and is there for whoever looks at that one again.
+    // The spool of another API server has no operation here. It is kept for when the server connects to that one again.
     if about.api.as_deref() != Some(api) || is_unread(&about.operation) {
         return false;
     }
     operation.is_none() || current.is_some()
 }
 
-/// A spool that says of no API that it is its own, or of another one, though its Job is of this one.
+/// Records that a spool belongs to this API server, if the spool names none or another one.
 fn claim(about: About, api: &str, folder: &Path) {
     if about.api.as_deref() == Some(api) {
         return;
     }
     let claimed = About { api: Some(api.to_owned()), ..about };
     if let Err(error) = claimed.save(folder) {
-        tracing::warn!(folder = %folder.display(), %error, "a log can't be marked, so it would outlive its operation");
+        tracing::warn!(folder = %folder.display(), %error, "cannot record the API server of a log, so the log would outlive its operation");
     }
 }
 
@@ -100,7 +102,8 @@ mod tests {
     }
 
     impl World {
-        /// Spools (Job, operation, API) beside these operations, in API `here`; operation `unread` is there and can't be read.
+        /// These spools (Job, operation, API server) and operations, in API server `here`. The operation `unread` exists but
+        /// can't be read.
         fn new(spools: &[(&str, &str, Option<&str>)], there: Vec<ClusterOperation>) -> Self {
             let dir = tempfile::tempdir().unwrap();
             for (job, operation, api) in spools {
@@ -122,37 +125,37 @@ mod tests {
             self.dir.path().join(job).exists()
         }
 
-        /// Waits until it has gone; everything that goes at all goes in the same sweep.
+        /// Waits until the spool is deleted. The same sweep deletes everything that it deletes at all.
         async fn without(&self, job: &str) {
             let gone = async {
                 while self.has(job) {
                     tokio::time::sleep(Duration::from_secs(1)).await;
                 }
             };
-            tokio::time::timeout(Duration::from_secs(300), gone).await.expect("it goes");
-            // … and another sweep.
+            tokio::time::timeout(Duration::from_secs(300), gone).await.expect("the spool is deleted");
+            // Another sweep deletes nothing more.
             tokio::time::sleep(2 * EVERY).await;
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_spool_goes_when_its_operation_has_gone() {
+    async fn a_spool_is_deleted_after_its_operation() {
         let spools =
             [("job-1", "kept", Some("here")), ("job-2", "deleted", Some("here")), ("job-3", "kept", Some("here"))];
         let world = World::new(&spools, vec![operation("kept", "job-1")]);
         std::fs::create_dir(world.dir.path().join("not-ours")).unwrap();
         world.without("job-2").await;
         assert!(world.has("job-1") && world.has("not-ours"));
-        assert!(!world.has("job-3"), "its operation was made again and has another Job");
+        assert!(!world.has("job-3"), "its operation was created again and has another Job");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn spools_of_another_api_stay() {
+    async fn spools_of_another_api_server_stay() {
         let spools = [("job-1", "gone", Some("here")), ("job-2", "other", Some("there")), ("job-3", "unmarked", None)];
         let world = World::new(&spools, vec![operation("other", "job-9")]);
         world.without("job-1").await;
-        assert!(world.has("job-2"), "of another API, where its operation still is");
-        assert!(world.has("job-3"), "nobody knows of which API");
+        assert!(world.has("job-2"), "another API server still has its operation");
+        assert!(world.has("job-3"), "its API server is unknown");
     }
 
     #[tokio::test(start_paused = true)]
@@ -163,14 +166,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_spool_of_an_older_version_is_known_by_its_operation_and_goes_with_it() {
+    async fn a_spool_of_an_older_version_is_recognised_by_its_operation() {
         let mut world = World::new(&[("job-1", "old", None)], vec![operation("old", "job-1")]);
         let marked = async {
             while run::about(&world.dir.path().join("job-1")).unwrap().api.is_none() {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(300), marked).await.expect("it is marked");
+        tokio::time::timeout(Duration::from_secs(300), marked).await.expect("the spool names its API server");
         world.operations.apply_watcher_event(&Event::Delete(operation("old", "job-1")));
         world.without("job-1").await;
     }

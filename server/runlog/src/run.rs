@@ -1,13 +1,15 @@
-//! One run's spool: its folder, its journal and what readers share.
+//! The spool of one run: its folder, its journal, and what its readers share in memory.
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Write},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
 use tokio::sync::watch;
 
 use crate::{
@@ -19,23 +21,25 @@ use crate::{
 const JOURNAL: &str = "journal";
 const ABOUT: &str = "about.json";
 
-/// Whose spool a folder is. The folder's name is the uid of the Job.
+/// The run that a folder belongs to. The folder's name is the uid of the Job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct About {
     pub(crate) operation: String,
     pub(crate) namespace: String,
     pub(crate) pod: String,
-    /// What tells its API from others (`whose`); None where that was not known yet, or by versions before this was written.
+    /// The identity of the API server ([`crate::api_identity`]). `None` if it wasn't known yet, or if an older version wrote
+    /// the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) api: Option<String>,
 }
 
 impl About {
-    /// Writes it into its folder: the whole file or none of it.
+    /// Writes the file atomically.
     pub(crate) fn save(&self, folder: &Path) -> io::Result<()> {
-        let temporary = folder.join("about.new");
-        fs::write(&temporary, serde_json::to_vec(self)?)?;
-        fs::rename(&temporary, folder.join(ABOUT))
+        let mut file = NamedTempFile::new_in(folder)?;
+        file.write_all(&serde_json::to_vec(self)?)?;
+        file.persist(folder.join(ABOUT))?;
+        Ok(())
     }
 }
 
@@ -48,24 +52,24 @@ pub(crate) struct Run {
     extent: watch::Sender<Extent>,
 }
 
-/// The folder of a run under the spool. None where the uid could leave it.
+/// The folder of a run under the spool. `None` if the uid isn't a plain name, which could point outside the spool.
 pub(crate) fn folder(spool: &Path, uid: &str) -> Option<PathBuf> {
     let plain = !uid.is_empty() && uid.len() <= 64 && uid.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     plain.then(|| spool.join(uid))
 }
 
-/// Reads whose spool a folder is.
+/// Reads which run a folder belongs to.
 pub(crate) fn about(folder: &Path) -> Option<About> {
     serde_json::from_slice(&fs::read(folder.join(ABOUT)).ok()?).ok()
 }
 
-/// Whether the folder holds a journal with its end. Reads a few bytes only.
+/// Whether the folder has a journal with an end record. Reads only a few bytes.
 pub(crate) fn is_complete(folder: &Path) -> bool {
     File::open(folder.join(JOURNAL)).and_then(|file| journal::has_ended(&file)).unwrap_or(false)
 }
 
 impl Run {
-    /// Makes the folder if need be and opens its journal. Blocking.
+    /// Opens the journal. Creates the folder and the journal if they don't exist. Blocking.
     pub(crate) fn create(folder: &Path, about: &About) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         if !folder.join(ABOUT).exists() {
@@ -75,7 +79,7 @@ impl Run {
         Self::open(folder)
     }
 
-    /// Opens an existing journal, cutting a torn tail. Blocking: reads all of it once.
+    /// Opens an existing journal and cuts off a torn last record. Blocking: reads the whole journal once.
     pub(crate) fn open(folder: &Path) -> io::Result<Self> {
         let file = File::options().read(true).append(true).open(folder.join(JOURNAL))?;
         let scan = Scan::of(&file)?;
@@ -98,39 +102,39 @@ impl Run {
         Arc::clone(&self.file)
     }
 
-    /// Everything the writer needs to go on.
+    /// Everything the writer needs to resume.
     pub(crate) fn scan(&self) -> Scan {
-        self.scan.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.scan.lock().clone()
     }
 
-    /// A place to read from that misses neither `line` nor `event`.
+    /// A position to read from that comes before both `line` and `event`.
     pub(crate) fn seek(&self, line: u64, event: u64) -> Point {
-        self.scan.lock().unwrap_or_else(PoisonError::into_inner).seek(line, event)
+        self.scan.lock().seek(line, event)
     }
 
-    /// Where the recaps of the run begin.
+    /// The positions of the run's recaps.
     pub(crate) fn recaps(&self) -> Vec<Point> {
-        self.scan.lock().unwrap_or_else(PoisonError::into_inner).recaps.clone()
+        self.scan.lock().recaps.clone()
     }
 
     pub(crate) fn batch_at(&self, offset: u64) -> Option<Arc<Batch>> {
-        self.tail.lock().unwrap_or_else(PoisonError::into_inner).at(offset)
+        self.tail.lock().at(offset)
     }
 
-    /// Tells readers of records that were appended to the file.
+    /// Makes records that were appended to the file visible to readers.
     pub(crate) fn publish(&self, bytes: &[u8], records: Vec<Record>) {
         let (start, extent) = {
-            let mut scan = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut scan = self.scan.lock();
             let start = point(&scan.extent);
             for record in bytes.split(|b| *b == b'\n').filter(|r| !r.is_empty()) {
                 if scan.add(record).is_none() {
-                    tracing::error!("a record was written that can't be read back");
+                    tracing::error!("a record that was just written cannot be read back");
                 }
             }
             (start, scan.extent)
         };
         {
-            let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tail = self.tail.lock();
             if extent.end.is_some() {
                 tail.clear();
             } else {
@@ -140,7 +144,7 @@ impl Run {
         self.extent.send_modify(|e| *e = Extent { gone: e.gone, ..extent });
     }
 
-    /// Ends all readers: the run is being forgotten.
+    /// Ends all readers, because the run is being deleted.
     pub(crate) fn end_readers(&self) {
         self.extent.send_modify(|e| e.gone = true);
     }

@@ -1,4 +1,4 @@
-//! One pass over a journal: how far it reaches, where its recaps are, and places to start reading.
+//! One pass over a journal: its extent, the positions of its recaps, and positions to start reading from.
 
 use std::{borrow::Cow, collections::BTreeMap, fs::File, io, os::unix::fs::FileExt};
 
@@ -10,22 +10,22 @@ use crate::{
     journal::{RECORD_LIMIT, mark, split},
 };
 
-/// A point of the sparse index every so many records.
+/// The sparse index has one point per this many records.
 const STRIDE: u64 = 128;
 
-/// How far a journal reaches.
+/// The extent of a journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub(crate) bytes: u64,
     pub(crate) lines: u64,
-    /// Number of the last event.
+    /// The number of the last event.
     pub(crate) event: u64,
     pub(crate) end: Option<LogEnd>,
-    /// The run was forgotten: readers end.
+    /// The run was deleted, so its readers end.
     pub(crate) gone: bool,
 }
 
-/// A place to start reading: everything before `offset` has `lines` lines and events up to number `event`.
+/// A position to start reading from. Before byte `offset`, the journal has `lines` lines and the events up to number `event`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Point {
     pub(crate) offset: u64,
@@ -33,21 +33,21 @@ pub(crate) struct Point {
     pub(crate) event: u64,
 }
 
-/// What one pass over a journal's records tells.
+/// The result of one pass over a journal's records.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Scan {
     pub(crate) extent: Extent,
     pub(crate) cursor: Option<Cursor>,
     pub(crate) missing: u64,
     pub(crate) last_line: Option<String>,
-    /// Where the recaps begin: a few in a run of millions of records.
+    /// The positions of the recaps. A run has few of them, even among millions of records.
     pub(crate) recaps: Vec<Point>,
     points: Vec<Point>,
     records: u64,
 }
 
 impl Scan {
-    /// Reads a journal to its end or to the first byte that is no record (a torn tail after a crash).
+    /// Reads a journal up to its end, or up to the first bytes that are no record (torn by a crash).
     pub(crate) fn of(file: &File) -> io::Result<Self> {
         let mut scan = Self::default();
         let mut buffer = vec![0; 256 * 1024];
@@ -75,7 +75,7 @@ impl Scan {
         }
     }
 
-    /// Counts one more record (without its line feed); None where it is none.
+    /// Adds one record, given without its line feed. `None` if the bytes are no record, or come after the end.
     pub(crate) fn add(&mut self, record: &[u8]) -> Option<()> {
         let (kind, nanos, payload) = split(record)?;
         if self.extent.end.is_some() {
@@ -122,11 +122,11 @@ impl Scan {
     }
 }
 
-/// What a scan looks at in an event.
+/// The parts of an event that a scan needs.
 #[derive(serde::Deserialize)]
 struct EventHead<'a> {
     n: u64,
-    /// The one variant of the event, by its name.
+    /// The event's only variant, by its name.
     #[serde(borrow, default)]
     body: BTreeMap<Cow<'a, str>, IgnoredAny>,
 }
@@ -142,7 +142,7 @@ mod tests {
     };
 
     #[test]
-    fn a_scan_recovers_everything_that_collecting_needs() {
+    fn a_scan_recovers_everything_that_the_collector_needs() {
         let scan = Scan::of(&journal(&sample())).unwrap();
         assert_eq!(scan.cursor, Some(Cursor { at: 2_000_000, nth: 2 }));
         assert_eq!((scan.extent.lines, scan.extent.event, scan.missing), (3, 4, 3));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn recaps_are_found_without_reading_everything_else() {
+    fn recaps_are_found_among_other_records() {
         let mut bytes = sample();
         let mut places = Vec::new();
         for n in 5..8 {

@@ -1,11 +1,6 @@
-//! Watching pods and collecting from each.
+//! Watches pods and starts a collector for each.
 
-use std::{
-    collections::HashSet,
-    path::PathBuf,
-    sync::{Arc, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashSet, path::PathBuf, sync::Arc, time::Duration};
 
 use crd::ClusterOperation;
 use futures::{StreamExt, TryStreamExt};
@@ -21,28 +16,26 @@ use crate::{
     Readers, RunLog,
     collect::collect,
     pod::{PodFacts, facts},
-    retention,
+    retention::{self, IsUnread},
     run::{self, About},
 };
 
-/// Logs of ended pods read at the same time after a restart.
+/// How many logs of ended pods are read at the same time after a restart.
 const CATCHING_UP: usize = 16;
 
-/// How to collect.
+/// How to collect and who may read.
 pub struct Options {
-    /// The folder of the spool; made if need be. Nobody else may write there.
+    /// The folder of the spool. It is created if it doesn't exist. Nothing else may write there.
     pub dir: PathBuf,
     /// Who may read.
     pub readers: Arc<dyn Readers>,
-    /// Whether an operation of this name is there though the store doesn't hold it, because it can't be read.
+    /// Which operations exist although they aren't in the store.
     pub is_unread: IsUnread,
 }
 
-/// See [`Options::is_unread`].
-pub type IsUnread = Arc<dyn Fn(&str) -> bool + Send + Sync>;
-
-/// Starts collecting from every pod that carries an operation's label. The second value is the work itself: spawn and
-/// join it once `operations` holds what the API holds; it ends soon after `shutdown`, and leaves every journal so that the next start goes on without a line lost.
+/// Starts collecting from every pod with the label of an operation. The second value is the work itself: spawn it once
+/// `operations` is filled, and join it. It ends soon after `shutdown`, and the next start continues each journal without losing
+/// a line.
 pub fn start(
     client: Client,
     options: Options,
@@ -87,18 +80,18 @@ impl Pods {
                 Ok(Some(watcher::Event::InitApply(pod))) => listed.extend(self.seen(&pod)),
                 Ok(Some(watcher::Event::InitDone)) => self.only(&listed),
                 Ok(None) => break,
-                Err(error) => tracing::warn!(%error, "pods can't be watched; trying again"),
+                Err(error) => tracing::warn!(%error, "cannot watch pods, trying again"),
             }
         }
         self.tasks.close();
         self.tasks.wait().await;
     }
 
-    /// Takes note of a pod and collects from it; returns its Job's uid.
+    /// Records the state of a pod, and starts its collector if the pod is new. Returns the uid of its Job.
     fn seen(&self, pod: &Pod) -> Option<String> {
         let facts = facts(pod)?;
         let job = facts.job.clone();
-        let mut pods = self.runs.pods.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pods = self.runs.pods.lock();
         match pods.get(&job) {
             Some(known) if known.borrow().uid != facts.uid => {
                 tracing::warn!(
@@ -123,7 +116,7 @@ impl Pods {
 
     fn deleted(&self, pod: &Pod) {
         let Some(facts) = facts(pod) else { return };
-        let mut pods = self.runs.pods.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pods = self.runs.pods.lock();
         if pods.get(&facts.job).is_some_and(|known| known.borrow().uid == facts.uid)
             && let Some(known) = pods.remove(&facts.job)
         {
@@ -131,9 +124,9 @@ impl Pods {
         }
     }
 
-    /// After a new list: whoever isn't in it was deleted while nobody watched.
+    /// After a new list: a known pod that isn't in it was deleted while the watch was interrupted.
     fn only(&self, listed: &HashSet<String>) {
-        let mut pods = self.runs.pods.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pods = self.runs.pods.lock();
         pods.retain(|job, known| {
             let stays = listed.contains(job);
             if !stays {
@@ -147,8 +140,8 @@ impl Pods {
         let (client, runs, catching_up) = (self.client.clone(), Arc::clone(&self.runs), Arc::clone(&self.catching_up));
         let work = async move {
             let pod = facts.borrow().clone();
-            // Thousands of ended pods after a restart: most are complete, which a few bytes tell.
-            let _turn = if pod.state.is_settled() { catching_up.acquire_owned().await.ok() } else { None };
+            // There may be thousands of ended pods after a restart. Most of their journals are complete, which is cheap to see.
+            let _permit = if pod.state.is_settled() { catching_up.acquire_owned().await.ok() } else { None };
             let Some(folder) = run::folder(&runs.spool, &pod.job) else { return };
             if tokio::task::spawn_blocking(move || run::is_complete(&folder)).await.unwrap_or(false) {
                 return;
@@ -161,7 +154,7 @@ impl Pods {
                     Err(error) => Err(error),
                 };
                 let Err(error) = collected else { return };
-                tracing::error!(operation = pod.operation, %error, "the log of a run can't be written; trying again");
+                tracing::error!(operation = pod.operation, %error, "cannot write the log of a run, trying again");
                 tokio::time::sleep(Duration::from_secs(5)).await;
             }
         };

@@ -1,13 +1,13 @@
-//! The newest records of a live run in memory, shared by everybody who watches it.
+//! The newest records of a live run, in memory and shared by all its followers.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use crate::{journal::Record, scan::Point};
 
-/// What a run's tail may hold, in bytes of its journal.
+/// The size of a run's tail, in bytes of its journal.
 const TAIL_BYTES: u64 = 256 * 1024;
 
-/// What one append added.
+/// The records of one append.
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) start: Point,
@@ -33,7 +33,7 @@ impl Tail {
         self.batches = VecDeque::new();
     }
 
-    /// The batch that begins exactly at `offset`, if it is still here.
+    /// The batch that starts exactly at `offset`, if it is still in memory.
     pub(crate) fn at(&self, offset: u64) -> Option<Arc<Batch>> {
         let index = self.batches.binary_search_by_key(&offset, |b| b.start.offset).ok()?;
         self.batches.get(index).cloned()

@@ -1,22 +1,22 @@
-//! The bytes of `GET …/log?timestamps=true` as lines.
+//! Splits the response to `GET …/log?timestamps=true` into lines.
 
 use std::io;
 
 use futures::{AsyncBufRead, AsyncBufReadExt};
 
-/// Longest line kept in memory, in bytes (an event with the facts of a machine can be long). The rest of a longer one is
-/// read and dropped, and its length is told.
+/// The most bytes of a line that are kept (an event with the facts of a machine can be long). The rest of a longer line is read
+/// and dropped.
 pub(crate) const RAW_LIMIT: usize = 1024 * 1024;
 
 /// A line without its line feed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RawLine {
     pub(crate) bytes: Vec<u8>,
-    /// Length on the wire.
+    /// The whole length in bytes, with the dropped rest.
     pub(crate) length: u64,
 }
 
-/// Reads lines in bounded memory. `next` may be dropped at any await without losing a byte.
+/// Reads lines in bounded memory. The future of `next` may be dropped at any time without losing a byte.
 pub(crate) struct Lines<R> {
     source: R,
     partial: RawLine,
@@ -27,7 +27,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         Self { source, partial: RawLine::default() }
     }
 
-    /// The next finished line; None at the end of the stream.
+    /// The next finished line. `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> io::Result<Option<RawLine>> {
         loop {
             let chunk = self.source.fill_buf().await?;
@@ -47,14 +47,14 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         }
     }
 
-    /// What stands after the last line feed. Only a finished container's is a line; else it is half of one.
+    /// The bytes after the last line feed. They are a line only if the container has ended; otherwise they are half a line.
     pub(crate) fn rest(&mut self) -> Option<RawLine> {
         (self.partial.length > 0).then(|| std::mem::take(&mut self.partial))
     }
 }
 
-/// Splits the timestamp off: nanoseconds since the epoch, and the container's own bytes. None for what the kubelet itself
-/// wrote into the stream (`unable to retrieve container logs for …`).
+/// Splits a line into its timestamp (nanoseconds since the epoch) and the container's own bytes. `None` for messages that the
+/// kubelet itself writes into the stream, such as `unable to retrieve container logs for …`.
 pub(crate) fn stamped(raw: &[u8]) -> Option<(i64, &[u8])> {
     let end = raw.iter().take(64).position(|b| *b == b' ').unwrap_or(raw.len().min(64));
     let stamp: jiff::Timestamp = std::str::from_utf8(&raw[..end]).ok()?.parse().ok()?;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn lines_are_bounded_and_a_half_one_is_told_apart() {
+    async fn lines_are_bounded_and_a_half_line_is_the_rest() {
         let long = "x".repeat(RAW_LIMIT + 5);
         let text = format!("one\n\n{long}\nhalf");
         let mut lines = Lines::of(BufReader::with_capacity(7, Cursor::new(text)));

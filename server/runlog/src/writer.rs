@@ -1,4 +1,4 @@
-//! The one who appends to a run's journal.
+//! Appends to the journal of a run. A run has one writer at a time.
 
 use std::{io, io::Write, sync::Arc};
 
@@ -17,14 +17,14 @@ use crate::{
     upstream::RawLine,
 };
 
-/// What may wait before it must be written, in bytes.
+/// How many bytes may be pending before they must be written.
 const PENDING_LIMIT: usize = 64 * 1024;
 
 pub(crate) struct Writer {
     run: Arc<Run>,
     masker: Masker,
     token: Option<String>,
-    /// Including what is still pending.
+    /// After the pending lines.
     cursor: Option<Cursor>,
     lines: u64,
     event: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Goes on where the journal ends.
+    /// Continues at the end of the journal.
     pub(crate) fn resume(run: Arc<Run>, mut masker: Masker, token: Option<String>) -> Self {
         let scan = run.scan();
         masker.resume_after(scan.last_line.as_deref());
@@ -63,15 +63,15 @@ impl Writer {
         self.pending.len() >= PENDING_LIMIT
     }
 
-    /// Takes one upstream line: its timestamp, and what the container wrote.
+    /// Adds one upstream line: its timestamp, and the bytes that the container wrote.
     pub(crate) fn push(&mut self, at: i64, raw: &[u8], line: &RawLine) {
         let length = line.length - (line.bytes.len() - raw.len()) as u64;
         let message = understand(raw, length, self.token.as_deref(), self.event, &mut self.masker);
-        // A run numbers its events from 1: a first one that is later means that the beginning was rotated away.
+        // A run numbers its events from 1. If the first one has a higher number, log rotation removed the start of the log.
         if let (None, Message::Event(event)) = (self.cursor, &message)
             && event.n > 1
         {
-            self.mark(at, event.n - 1, "The log begins here: what was before had been rotated away.");
+            self.mark(at, event.n - 1, "The log starts here: earlier lines were removed by log rotation.");
         }
         self.cursor = Some(Cursor::advanced(self.cursor, at));
         match message {
@@ -98,11 +98,11 @@ impl Writer {
                 journal::encode(&mut self.pending, kind, at, &json);
                 self.records.push(Record::Event(event));
             }
-            Err(error) => tracing::error!(%error, "an event could not be written"),
+            Err(error) => tracing::error!(%error, "an event cannot be encoded"),
         }
     }
 
-    /// A line of ours where at least `missing` lines are missing.
+    /// Adds a line of ours where at least `missing` lines are missing.
     pub(crate) fn mark(&mut self, at: i64, missing: u64, text: &str) {
         journal::encode(&mut self.pending, b'm', at, format!("{missing} {text}").as_bytes());
         self.records.push(Record::Line(LogLine { t: Time(at / 1_000_000), s: text.to_owned() }));
@@ -110,7 +110,7 @@ impl Writer {
         self.missing += missing;
     }
 
-    /// Writes what is pending and tells the readers. After an error this writer must be replaced.
+    /// Writes the pending records and publishes them to readers. After an error this writer must not be used any more.
     pub(crate) async fn flush(&mut self) -> io::Result<()> {
         if self.pending.is_empty() {
             return Ok(());
@@ -129,7 +129,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the verdict. Nothing follows it.
+    /// Writes the end record, the last one of a journal.
     pub(crate) async fn finish(mut self) -> io::Result<LogEnd> {
         let at = self.cursor.map_or(0, |c| c.at);
         journal::encode(&mut self.pending, b'z', at, self.missing.to_string().as_bytes());

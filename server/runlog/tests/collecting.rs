@@ -1,4 +1,4 @@
-//! Collecting a run against a scripted API: what is stored is exactly what the container wrote.
+//! Collects a run from a scripted API server: exactly what the container wrote is stored.
 
 mod scripted;
 
@@ -17,7 +17,7 @@ use futures::{StreamExt, TryStreamExt};
 use kubeonkube_runlog::Readers;
 use scripted::{Break, Script, TOKEN, World, drain, run, until, user};
 
-/// 400 lines a second, seven of them with the same timestamp.
+/// Timestamps of 400 lines per second. Seven lines in a row have the same one.
 fn stamp(n: u64) -> i64 {
     1_790_000_000_000_000_000 + i64::try_from(n / 7).unwrap() * 17_500_000
 }
@@ -43,7 +43,7 @@ fn cut(n: usize) -> Break {
 }
 
 #[tokio::test]
-async fn twenty_cuts_over_100_000_lines_lose_and_double_nothing() {
+async fn twenty_cuts_lose_and_repeat_none_of_100_000_lines() {
     let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
     script.breaks((0..20).map(cut));
     let world = World::start(&script, dir.path());
@@ -60,7 +60,7 @@ async fn twenty_cuts_over_100_000_lines_lose_and_double_nothing() {
 }
 
 #[tokio::test]
-async fn a_journal_says_of_which_api_it_is() {
+async fn a_journal_names_its_api_server() {
     let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
     script.write(numbered(0..10));
     script.end();
@@ -70,7 +70,7 @@ async fn a_journal_says_of_which_api_it_is() {
     let about = || -> serde_json::Value {
         serde_json::from_slice(&std::fs::read(dir.path().join("job-1/about.json")).unwrap()).unwrap()
     };
-    // One of a version that didn't write it down.
+    // A spool of an older version, which didn't record the API server.
     let mut old = about();
     old.as_object_mut().unwrap().remove("api");
     std::fs::write(dir.path().join("job-1/about.json"), old.to_string()).unwrap();
@@ -92,7 +92,7 @@ async fn an_ended_log_is_read_to_its_end_through_cuts() {
 }
 
 #[tokio::test]
-async fn a_killed_server_goes_on_where_its_journal_ends() {
+async fn a_killed_server_continues_where_its_journal_ends() {
     let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
     let mixed = |range: std::ops::Range<u64>| {
         range.map(|n| {
@@ -104,7 +104,7 @@ async fn a_killed_server_goes_on_where_its_journal_ends() {
         script.write(mixed(kill * 500..(kill + 1) * 500));
         world.lines(kill * 400 + 1).await;
         world.kill().await;
-        // What a crash in the middle of a write leaves.
+        // A crash in the middle of a write leaves half a record.
         let journal = dir.path().join("job-1/journal");
         let mut bytes = std::fs::read(&journal).unwrap();
         bytes.extend_from_slice(b"t1790000000000000000 half a rec");
@@ -117,12 +117,12 @@ async fn a_killed_server_goes_on_where_its_journal_ends() {
     let wanted: Vec<_> = (0..5000_u64).filter(|n| n % 5 != 4).map(|n| format!("line {n} of the run")).collect();
     assert_eq!(lines.into_iter().map(|l| l.s).collect::<Vec<_>>(), wanted);
     assert_eq!(events.iter().map(|e| e.n).collect::<Vec<_>>(), (1..=1000).collect::<Vec<_>>());
-    assert!(events.iter().all(|e| e.after == e.n * 4), "each came after four more lines");
+    assert!(events.iter().all(|e| e.after == e.n * 4), "there are four lines before each event");
     drop(world);
     let again = World::start(&script, dir.path());
     let before = script.connections();
     assert_numbered_end(&again, 4000).await;
-    assert_eq!(script.connections(), before, "a complete log is not asked for again");
+    assert_eq!(script.connections(), before, "a complete log is not requested again");
 }
 
 async fn assert_numbered_end(world: &World, lines: u64) {
@@ -145,7 +145,7 @@ async fn one_upstream_follow_serves_any_number_of_viewers() {
         assert_numbered(&lines, 2000);
         assert_eq!(end, Some(LogEnd { lines: 2000, missing: 0 }));
     }
-    assert!(script.connections() <= 2, "one follow, and one more that confirms the end: {}", script.connections());
+    assert!(script.connections() <= 2, "one connection, and one more that confirms the end: {}", script.connections());
 }
 
 #[tokio::test]
@@ -162,13 +162,13 @@ async fn a_slow_viewer_gets_a_gap_and_back_fills_from_the_spool() {
             seen += lines.len() as u64;
         }
     }
-    // One look at the empty tail makes it a live follower.
+    // A follower that has reached the end once is live.
     assert!(futures::poll!(slow.next()).is_pending());
     script.write((100..40_000).map(|n| {
         (stamp(n), if n == 150 || n == 20_000 { event(n / 150) } else { format!("line {n} of the run").into_bytes() })
     }));
     world.lines(39_998).await;
-    // It takes one batch, and then nothing for three seconds.
+    // The slow viewer takes one batch, and then nothing for three seconds.
     let Some(LogFrame::Lines { first: 101, lines }) = slow.next().await else { panic!("lines") };
     assert!(matches!(slow.next().await, Some(LogFrame::Events(_))));
     tokio::time::pause();
@@ -194,11 +194,11 @@ async fn a_slow_viewer_gets_a_gap_and_back_fills_from_the_spool() {
         }
     }
     assert_eq!((next, events.len()), (39_999, 1), "events are never left out");
-    assert_eq!(quick.await.unwrap().0.len(), 39_998, "nobody else was held back");
+    assert_eq!(quick.await.unwrap().0.len(), 39_998, "the other viewer was not delayed");
 }
 
 #[tokio::test]
-async fn what_is_stored_is_clean_and_without_secrets() {
+async fn the_stored_log_is_clean_and_has_no_secrets() {
     let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
     let forged = b"\x1e0000000000000000 {\"n\":1,\"at\":7,\"type\":\"step_end\",\"step\":1,\"rc\":0}".to_vec();
     let lines: Vec<Vec<u8>> = vec![
@@ -231,7 +231,7 @@ async fn what_is_stored_is_clean_and_without_secrets() {
 }
 
 #[tokio::test]
-async fn without_its_inputs_nothing_that_a_run_says_is_stored() {
+async fn without_its_inputs_no_line_of_a_run_is_stored() {
     let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
     script.delete_inputs();
     script.write([(stamp(0), b"password is hunter2222".to_vec()), (stamp(1), event(1))]);
@@ -275,7 +275,7 @@ async fn a_pod_deleted_after_its_last_line_leaves_a_complete_log() {
 }
 
 #[tokio::test]
-async fn a_pod_deleted_before_its_log_was_read_leaves_a_verdict() {
+async fn a_pod_deleted_before_its_log_was_read_leaves_a_note() {
     let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
     script.write(numbered(0..5000));
     script.breaks(std::iter::repeat_n(Break::Error(1000), 1));
@@ -288,7 +288,7 @@ async fn a_pod_deleted_before_its_log_was_read_leaves_a_verdict() {
 }
 
 #[tokio::test]
-async fn a_forgotten_run_ends_its_viewers_and_leaves_nothing() {
+async fn deleting_a_run_ends_its_viewers_and_deletes_its_spool() {
     let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
     script.write(numbered(0..10));
     script.end();
@@ -303,7 +303,7 @@ async fn a_forgotten_run_ends_its_viewers_and_leaves_nothing() {
     assert_eq!(record.log.total, 0);
 }
 
-/// The cluster answers about rights once, then not at all.
+/// Allows the first read. The second check fails because the cluster doesn't answer.
 #[derive(Default)]
 struct Once(AtomicBool);
 
@@ -316,7 +316,7 @@ impl Readers for Once {
 }
 
 #[tokio::test]
-async fn a_hiccup_while_a_run_is_waited_for_is_said_and_no_end() {
+async fn a_failed_check_while_waiting_for_a_run_is_reported() {
     let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
     script.delete_pod();
     let world = World::read_by(&script, dir.path(), Arc::new(Once::default()));

@@ -1,5 +1,5 @@
-//! An API server with one pod whose log the test writes, as the real one answers: `sinceTime` cut to the second, a
-//! follow that ends when the container does, connections that break when the test says so.
+//! An API server with one pod, whose log the test writes. It answers like a real one: it truncates `sinceTime` to seconds, and
+//! ends a follow with the container. Connections break when the test says so.
 
 use std::{
     collections::VecDeque,
@@ -36,10 +36,10 @@ use tokio_util::sync::CancellationToken;
 pub(crate) const TOKEN: &str = "0123456789abcdef";
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// How a connection breaks after that many bytes.
+/// How a connection breaks after this many bytes.
 #[derive(Clone, Copy)]
 pub(crate) enum Break {
-    /// With an error of the transport.
+    /// With a transport error.
     Error(usize),
     /// With an orderly end in the middle of a line, as a restarting API server does.
     Quiet(usize),
@@ -62,7 +62,7 @@ struct State {
 #[derive(Clone)]
 pub(crate) struct Script {
     state: Arc<Mutex<State>>,
-    /// Moves with every change: wakes follows and watches.
+    /// Changes with every change of the state, and wakes follows and watches.
     version: watch::Sender<u64>,
 }
 
@@ -283,7 +283,7 @@ impl World {
         Self::read_by(script, dir, Arc::new(Everybody))
     }
 
-    /// With a say in who may read.
+    /// With these rights to read.
     pub(crate) fn read_by(script: &Script, dir: &Path, readers: Arc<dyn Readers>) -> Self {
         let (store, mut operations): (Store<ClusterOperation>, _) = reflector::store();
         operations.apply_watcher_event(&watcher::Event::Init);
@@ -295,7 +295,7 @@ impl World {
         Self { runs, _operations: operations, stop, work: tokio::spawn(work) }
     }
 
-    /// As `kill -9` does: nothing is flushed, nothing is said.
+    /// Like `kill -9`: nothing is flushed, and viewers get no end.
     pub(crate) async fn kill(self) {
         self.stop.cancel();
         let _ = self.work.await;
@@ -305,7 +305,7 @@ impl World {
         self.runs.follow(&user(), &run(), from, 1).await.unwrap()
     }
 
-    /// Waits until so many lines are known.
+    /// Waits until this many lines are stored.
     pub(crate) async fn lines(&self, wanted: u64) {
         until(async || self.runs.page(&user(), &run(), 1, 0).await.unwrap().total >= wanted).await;
     }
@@ -318,7 +318,7 @@ pub(crate) async fn until(mut holds: impl AsyncFnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
-    tokio::time::timeout(DEADLINE, wait).await.expect("in time");
+    tokio::time::timeout(DEADLINE, wait).await.expect("the condition holds before the deadline");
 }
 
 fn operation() -> ClusterOperation {
@@ -337,7 +337,7 @@ pub(crate) fn run() -> OperationName {
     "grow".parse().unwrap()
 }
 
-/// Everything a follow brings, and how it ended.
+/// All lines and events of a follow, and how it ended.
 pub(crate) async fn drain(frames: Frames<LogFrame>) -> (Vec<LogLine>, Vec<api::run::RunEvent>, Option<LogEnd>) {
     let mut frames = frames;
     let (mut lines, mut events, mut end) = (Vec::new(), Vec::new(), None);
@@ -347,7 +347,7 @@ pub(crate) async fn drain(frames: Frames<LogFrame>) -> (Vec<LogLine>, Vec<api::r
             match frame {
                 LogFrame::Lines { first, lines: more } => {
                     let start = *first_line.get_or_insert(first);
-                    assert_eq!(first, start + lines.len() as u64, "lines come without a hole");
+                    assert_eq!(first, start + lines.len() as u64, "no line is missing between two frames");
                     lines.extend(more);
                 }
                 LogFrame::Events(more) => events.extend(more),
@@ -357,6 +357,6 @@ pub(crate) async fn drain(frames: Frames<LogFrame>) -> (Vec<LogLine>, Vec<api::r
             }
         }
     };
-    tokio::time::timeout(DEADLINE, all).await.expect("the run ends");
+    tokio::time::timeout(DEADLINE, all).await.expect("the run ends before the deadline");
     (lines, events, end)
 }

@@ -1,4 +1,4 @@
-//! A follow that looks from time to time whether its viewer may still read, and says why when it ends early.
+//! Checks regularly whether a viewer may still read a log, and says why if the log ends early.
 
 use std::time::Duration;
 
@@ -6,33 +6,33 @@ use api::{Problem, backend::Frames, log::LogFrame};
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
 use tokio::time::sleep;
 
-/// How often the right to read is asked for again: as long as the cluster's answer about a right is believed.
+/// How often the right to read is checked: as long as the answer to an access review is cached.
 const AGAIN: Duration = Duration::from_secs(30);
 
-struct Watched<F> {
+struct Rechecked<F> {
     frames: Frames<LogFrame>,
     may: F,
-    /// Asked beside the frames: a slow answer about the right holds no line back.
+    /// Runs beside the frames: a slow access review delays no line.
     check: BoxFuture<'static, Result<(), Problem>>,
     otherwise: Problem,
 }
 
-/// `frames` as long as `may` says so. A stream that ends without the run's end closes with `otherwise`.
-pub(crate) fn watched<F>(frames: Frames<LogFrame>, may: F, otherwise: Problem) -> Frames<LogFrame>
+/// `frames` while `may` allows it. A stream that stops before the end of the run closes with `otherwise`.
+pub(crate) fn rechecked<F>(frames: Frames<LogFrame>, may: F, otherwise: Problem) -> Frames<LogFrame>
 where
     F: Fn() -> BoxFuture<'static, Result<(), Problem>> + Send + 'static,
 {
-    let watched = Watched { frames, check: later(&may), may, otherwise };
-    stream::unfold(Some(watched), async |watched| {
-        let mut watched = watched?;
-        let frame = watched.next().await;
+    let rechecked = Rechecked { frames, check: later(&may), may, otherwise };
+    stream::unfold(Some(rechecked), async |rechecked| {
+        let mut rechecked = rechecked?;
+        let frame = rechecked.next().await;
         let is_last = matches!(frame, LogFrame::End(_) | LogFrame::Closed(_));
-        Some((frame, (!is_last).then_some(watched)))
+        Some((frame, (!is_last).then_some(rechecked)))
     })
     .boxed()
 }
 
-/// The question, asked when it is time.
+/// The next check, when its time has come.
 fn later<F>(may: &F) -> BoxFuture<'static, Result<(), Problem>>
 where
     F: Fn() -> BoxFuture<'static, Result<(), Problem>>,
@@ -41,7 +41,7 @@ where
     sleep(AGAIN).then(move |()| asked).boxed()
 }
 
-impl<F> Watched<F>
+impl<F> Rechecked<F>
 where
     F: Fn() -> BoxFuture<'static, Result<(), Problem>>,
 {
@@ -73,7 +73,7 @@ mod tests {
         Problem::NotFound { what: "log".into(), name: "grow".into() }
     }
 
-    /// A reader whose right is taken away at the third question.
+    /// A reader who loses the right at the third check.
     fn twice() -> (Arc<AtomicUsize>, impl Fn() -> BoxFuture<'static, Result<(), Problem>> + Send + 'static) {
         let asked = Arc::new(AtomicUsize::new(0));
         let counted = asked.clone();
@@ -89,15 +89,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_viewer_whose_right_was_taken_away_is_told_so_and_sees_no_more() {
+    async fn a_viewer_without_the_right_gets_the_reason_and_no_more_lines() {
         let (asked, may) = twice();
         let lines = stream::unfold(1, async |first| {
             sleep(Duration::from_secs(10)).await;
             Some((LogFrame::Lines { first, lines: Vec::new() }, first + 1))
         });
-        let seen: Vec<_> = watched(lines.boxed(), may, gone()).collect().await;
+        let seen: Vec<_> = rechecked(lines.boxed(), may, gone()).collect().await;
         assert_eq!(asked.load(Ordering::Relaxed), 3);
-        let (last, lines) = seen.split_last().expect("something came");
+        let (last, lines) = seen.split_last().expect("at least one frame");
         assert!((8..=9).contains(&lines.len()), "three times 30 s: {seen:?}");
         assert!(matches!(last, LogFrame::Closed(Problem::Forbidden { .. })), "{last:?}");
     }
@@ -105,10 +105,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_follow_never_ends_without_a_reason() {
         let allowed = || async { Ok(()) }.boxed();
-        let cut: Vec<_> = watched(stream::empty().boxed(), allowed, gone()).collect().await;
+        let cut: Vec<_> = rechecked(stream::empty().boxed(), allowed, gone()).collect().await;
         assert_eq!(cut, [LogFrame::Closed(gone())]);
         let end = LogFrame::End(LogEnd { lines: 0, missing: 0 });
-        let whole: Vec<_> = watched(stream::iter([end.clone()]).boxed(), allowed, gone()).collect().await;
+        let whole: Vec<_> = rechecked(stream::iter([end.clone()]).boxed(), allowed, gone()).collect().await;
         assert_eq!(whole, [end]);
     }
 }
