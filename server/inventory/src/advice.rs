@@ -1,10 +1,10 @@
-//! What is allowed but will hurt: said before a run, not after it.
+//! Warnings about an inventory that is valid but will make a run fail. Shown before the run.
 
 use std::collections::HashMap;
 
 use crate::{inventory::Inventory, names, vars::Vars};
 
-/// What ansible and kubespray will stumble over in an inventory that can be read; sentences, worst first.
+/// What will make ansible or kubespray fail with this inventory. Sentences, the worst first.
 #[must_use]
 pub fn advice(inventory: &Inventory) -> Vec<String> {
     let mut advice = Vec::new();
@@ -23,8 +23,8 @@ pub fn advice(inventory: &Inventory) -> Vec<String> {
         let unnamed: Vec<_> = etcd.iter().filter(|h| !h.vars.contains_key("etcd_member_name")).collect();
         if let Some(first) = unnamed.first() {
             advice.push(format!(
-                "{} of {members} etcd members (first: {}) have no etcd_member_name. Kubespray then counts them by their \
-                 place, and renames them when the order of hosts changes.",
+                "{} of {members} etcd members (first: {}) have no etcd_member_name. Kubespray then numbers them by \
+                 position, and renames them when the order of hosts changes.",
                 unnamed.len(),
                 first.name
             ));
@@ -41,7 +41,7 @@ fn not_nodes(inventory: &Inventory) -> Option<String> {
     let first = odd.first()?;
     let others = if odd.len() > 1 { format!(" (and {} more)", odd.len() - 1) } else { String::new() };
     Some(format!(
-        "Host {}{others} can't be a Kubernetes node: a node's name has lower-case letters, digits, “-” and “.” only.",
+        "Host {}{others} can't be a Kubernetes node: a node's name has only lower-case letters, digits, “-” and “.”.",
         first.name
     ))
 }

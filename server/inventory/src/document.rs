@@ -1,4 +1,4 @@
-//! YAML read within bounds, with a place for every key.
+//! Reads YAML with limits, and keeps the position of every key.
 
 use std::fmt;
 
@@ -14,11 +14,11 @@ use crate::{
     limits,
 };
 
-/// A key and where it stands. Values have no place of their own: reading them takes the stack a level of nesting costs,
-/// and wrapping each in `Spanned` tripled that.
+/// A key and its position. Values have no position: `Spanned` around every value would triple the stack that each level of
+/// nesting takes.
 pub(crate) type Key = Spanned<String>;
 
-/// A YAML value. An application's tag is dropped: `!vault |` is the text below it.
+/// A YAML value. Tags of applications are dropped: a `!vault |` value is the text below it.
 #[derive(Debug)]
 pub(crate) enum Value {
     Null,
@@ -29,11 +29,11 @@ pub(crate) enum Value {
     Map(Vec<(Key, Value)>),
 }
 
-/// Reads one document; None where there is nothing but comments.
+/// Reads one document. `None` if it has nothing but comments.
 ///
-/// YAML 1.1 as ansible reads it: `yes` is true, `<<` merges. Stricter than ansible in one thing: a key that stands twice
-/// is an error, not a warning on a log nobody reads. A few plain scalars differ from what ansible makes of them (`12:30:45`,
-/// `1e3`, `0o17`, `y`, `089`): ansible reads the file itself, so this only shows in summaries.
+/// It is read as YAML 1.1, like ansible does: `yes` is true, and `<<` merges. One thing is stricter: a duplicate key is an error,
+/// while ansible only logs a warning. A few plain scalars become other values than in ansible (`12:30:45`, `1e3`, `0o17`, `y`,
+/// `089`). This only affects summaries, because ansible reads the file itself.
 pub(crate) fn read(text: &str) -> Result<Option<Value>, Invalid> {
     if text.len() > limits::BYTES {
         return Err(Invalid::whole(Kind::TooLarge { bytes: text.len() }));
@@ -69,7 +69,7 @@ pub(crate) fn read(text: &str) -> Result<Option<Value>, Invalid> {
     Ok(Some(value).filter(|value| !matches!(value, Value::Null)))
 }
 
-// Ansible's YAML reader refuses these too, with a Python trace; here a binary file is named for what it is.
+// Ansible's YAML reader also refuses these, with a Python traceback. Here a binary file gets an error that names the character.
 fn refuse_control_characters(text: &str) -> Result<(), Invalid> {
     let strange = |c: char| {
         (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) || matches!(c, '\u{FFFE}' | '\u{FFFF}')
@@ -126,7 +126,7 @@ fn what(message: &str) -> String {
 }
 
 impl Value {
-    /// What it is, for “must be a mapping, but it is …”.
+    /// The kind of value, for “must be a mapping, but it is …”.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "empty",
@@ -150,12 +150,12 @@ impl Value {
     }
 }
 
-/// The entries of a mapping in the order they stand.
+/// The entries of a mapping, in their order.
 pub(crate) fn to_object(entries: &[(Key, Value)]) -> Map<String, Json> {
     entries.iter().map(|(key, value)| (key.value.clone(), value.to_json())).collect()
 }
 
-/// `kind` at the place of a key.
+/// An error of this kind at the position of a key.
 pub(crate) fn at(place: &Key, kind: Kind) -> Invalid {
     Invalid::at(place.referenced.line() as usize, place.referenced.column() as usize, kind)
 }

@@ -1,6 +1,6 @@
-//! The graph of groups: circles in it, how deep each group lies, and what lies above a host.
+//! The graph of groups: cycles in it, the depth of each group, and the groups above a host.
 //!
-//! Nothing here recurses: a flat file can chain hundreds of groups.
+//! Nothing here is recursive, because a flat file can chain hundreds of groups.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ pub(crate) struct GroupOrder {
 }
 
 impl GroupOrder {
-    /// Orders the groups, or returns the indices of a circle, its first group repeated at the end.
+    /// Orders the groups, or returns the indices of a cycle, with its first group repeated at the end.
     pub(crate) fn new(children: &[Vec<usize>]) -> Result<Self, Vec<usize>> {
         let mut parents = vec![Vec::new(); children.len()];
         for (parent, below) in children.iter().enumerate() {
@@ -21,7 +21,7 @@ impl GroupOrder {
         }
         let mut waiting: Vec<usize> = parents.iter().map(Vec::len).collect();
         let mut ready: Vec<usize> = (0..children.len()).filter(|&g| waiting[g] == 0).collect();
-        // Every group but `all` lies below `all`, whether it says so or not.
+        // Every other group is below `all`, even if no group lists it as a child.
         let mut depth: Vec<usize> = (0..children.len()).map(|g| usize::from(g != 0)).collect();
         let mut done = 0;
         while let Some(group) = ready.pop() {
@@ -40,8 +40,8 @@ impl GroupOrder {
         Err(if done < children.len() { circle(&parents, &waiting) } else { vec![0, parents[0][0], 0] })
     }
 
-    /// The groups that apply to a host listed in `direct`, those with the least to say first: ansible's order of
-    /// precedence (depth, then name, which `rank` gives).
+    /// The groups that apply to a host listed in the groups `direct`, in ansible's order of precedence: by depth, then by name
+    /// (`rank`). Later groups win.
     pub(crate) fn above<'a>(&self, direct: &[usize], rank: impl Fn(usize) -> &'a str) -> Vec<usize> {
         let mut seen: HashSet<usize> = HashSet::from([0]);
         let mut queue: Vec<usize> = direct.to_vec();
@@ -56,7 +56,8 @@ impl GroupOrder {
     }
 }
 
-/// Walks up from a group that never became ready: each such group has a parent that didn't either, so the walk meets itself.
+/// Finds a cycle by walking up from a group that never became ready. Each such group has a parent that didn't become ready
+/// either, so the walk comes back to one of its groups.
 fn circle(parents: &[Vec<usize>], waiting: &[usize]) -> Vec<usize> {
     let mut path = vec![waiting.iter().position(|&w| w > 0).unwrap_or(0)];
     loop {

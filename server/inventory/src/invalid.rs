@@ -1,4 +1,4 @@
-//! Why a text can't be used, as a sentence for the person who wrote it.
+//! Why a text is refused, as a sentence for the person who wrote it.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use crate::limits;
 /// Why an inventory or a variables file is refused, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid {
-    /// From 1; None where the text as a whole is meant.
+    /// From 1. `None` if the error is about the whole text.
     pub line: Option<usize>,
     /// In characters from 1.
     pub column: Option<usize>,
-    /// The place in the document, like `all.children.kube_node.hosts`.
+    /// The path in the document, like `all.children.kube_node.hosts`.
     pub path: Option<String>,
     pub kind: Kind,
 }
 
-/// What is wrong. Texts taken from the document are shortened and free of control characters when shown.
+/// What is wrong. The message shortens texts from the document and escapes control characters in them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Kind {
     #[error("it is empty. List at least one host under all.hosts")]
@@ -25,57 +25,55 @@ pub enum Kind {
         "it names no host. Ansible would run, do nothing and report success. List at least one host under all.hosts"
     )]
     NoHosts,
-    #[error("it has {bytes} bytes; at most {limit} are read", limit = limits::BYTES)]
+    #[error("it has {bytes} bytes, but the limit is {limit}", limit = limits::BYTES)]
     TooLarge { bytes: usize },
     #[error(
-        "it holds the control character U+{code:04X}, so it is not plain text. Remove it, or quote it with an escape"
+        "it contains the control character U+{code:04X}, so it is not plain text. Remove the character or write it as an escape"
     )]
     ControlCharacter { code: u32 },
     #[error("this is not YAML: {what}")]
     NotYaml { what: String },
     #[error("this looks like an ini inventory. Write it as YAML, or paste its host lines when registering a cluster")]
     Ini,
-    #[error("a second YAML document begins here. Keep one document and remove the “---” line")]
+    #[error("a second YAML document starts here. Keep one document and remove the “---” line")]
     SeveralDocuments,
-    #[error("{} stands twice in the same mapping, and one would silently win. Remove one of them", quoted(.key))]
+    #[error("{} appears twice in the same mapping, and ansible would ignore the first. Remove one of them", quoted(.key))]
     DuplicateKey { key: String },
     #[error("host {} is listed twice in {}. Remove one of them", quoted(.host), .group)]
     DuplicateHost { host: String, group: String },
     #[error("it is nested deeper than {} levels", limits::DEPTH)]
     TooDeep,
-    #[error(
-        "its aliases (“*name”, “<<”) multiply to more than can be read. Write the values out where they are needed"
-    )]
+    #[error("its aliases (“*name”, “<<”) expand to more than the limit. Write the values where they are needed")]
     TooManyAliases,
-    #[error("an anchor contains an alias to itself, so it has no end")]
+    #[error("an anchor contains an alias to itself")]
     EndlessAlias,
-    #[error("it holds more values than can be read (at most {})", limits::VALUES)]
+    #[error("it has more than {} values", limits::VALUES)]
     TooManyValues,
     #[error(
-        "variables given to many hosts at once come to more than {} bytes, counted for each host. Set in a group’s vars what \
-         the hosts share",
+        "variables that apply to many hosts take more than {} bytes, counted once per host. Move shared variables into the \
+         vars of a group",
         limits::COPIED_BYTES
     )]
     TooManyCopies,
-    #[error("{what} must be a mapping (one “name:” a line), but it is {found}")]
+    #[error("{what} must be a mapping (one “name:” per line), but it is {found}")]
     NotAMapping { what: String, found: &'static str },
     #[error(
-        "{} can't be a host name. Use letters, digits, “-”, “_” and “.”, and begin and end with a letter or digit",
+        "{} can't be a host name. Use letters, digits, “-”, “_” and “.”, and start and end with a letter or digit",
         quoted(.name)
     )]
     HostName { name: String },
     #[error(
-        "{} can't be a group name. Use letters, digits, “-”, “_” and “.”, and begin and end with a letter or digit",
+        "{} can't be a group name. Use letters, digits, “-”, “_” and “.”, and start and end with a letter or digit",
         quoted(.name)
     )]
     GroupName { name: String },
     #[error("the host range {} can't be read: {why}. A range looks like node[1:3] or node[01:10:2]", quoted(.pattern))]
     Range { pattern: String, why: String },
-    #[error("it names more than {} hosts", limits::HOSTS)]
+    #[error("it has more than {} hosts", limits::HOSTS)]
     TooManyHosts,
     #[error("it has more than {} groups", limits::GROUPS)]
     TooManyGroups,
-    #[error("it names hosts in groups more than {} times", limits::MENTIONS)]
+    #[error("its groups list hosts more than {} times", limits::MENTIONS)]
     TooManyMentions,
     #[error("groups contain each other in a circle: {}. Remove one of these children", .groups.join(" → "))]
     Cycle { groups: Vec<String> },
@@ -84,12 +82,12 @@ pub enum Kind {
 }
 
 impl Invalid {
-    /// Something wrong with the text as a whole.
+    /// An error about the whole text.
     pub(crate) fn whole(kind: Kind) -> Self {
         Self { line: None, column: None, path: None, kind }
     }
 
-    /// Something wrong at one place.
+    /// An error at one position.
     pub(crate) fn at(line: usize, column: usize, kind: Kind) -> Self {
         Self { line: Some(line), column: Some(column), path: None, kind }
     }
@@ -111,7 +109,7 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// `text` in quotation marks as a sentence can carry it: one line, at most 60 characters, nothing invisible.
+/// `text` in quotation marks, as part of a sentence: on one line, at most 60 characters, invisible characters escaped.
 pub(crate) fn quoted(text: &str) -> String {
     let shown: String = text.chars().take(60).flat_map(|c| c.escape_debug().collect::<Vec<_>>()).collect();
     let shown = shown.replace("\\\"", "\"").replace("\\'", "'");

@@ -1,4 +1,4 @@
-//! What an inventory says, with ansible's rules applied.
+//! An inventory, with ansible's rules applied.
 
 use std::{collections::HashMap, fmt};
 
@@ -6,33 +6,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::vars::Vars;
 
-/// Hosts and groups in the order they first stand in the file.
+/// Hosts and groups, in the order in which the file first mentions them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Inventory {
     pub hosts: Vec<Host>,
     /// `all` first.
     pub groups: Vec<Group>,
-    /// What ansible would only mutter about: keys it skips, names used twice. Sentences.
+    /// Sentences about what ansible only warns about: keys that it skips, names used for a host and a group.
     pub warnings: Vec<String>,
 }
 
-/// One host. A host named in any group is in `all`, whether listed there or not, as in ansible.
+/// One host. As in ansible, every host of a group is also in `all`, even if `all` doesn't list it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Host {
     pub name: String,
-    /// `ansible_host` as it applies, from the host or its groups; None: ansible connects to the name.
+    /// The effective `ansible_host`, from the host or its groups. Without it, ansible connects to the name.
     pub address: Option<String>,
-    /// `ansible_port` as it applies; None where it is not set or is a template.
+    /// The effective `ansible_port`. `None` if it isn't set or is a template.
     pub port: Option<u16>,
-    /// `ansible_user` as it applies.
+    /// The effective `ansible_user`.
     pub user: Option<String>,
-    /// `ansible_connection` as it applies (`ssh` where it is not set).
+    /// The effective `ansible_connection`. Without it, ansible uses `ssh`.
     pub connection: Option<String>,
-    /// Groups that list the host itself, without `all`.
+    /// Groups that list the host directly, without `all`.
     pub groups: Vec<String>,
-    /// What the host does in a Kubernetes cluster, through its groups and the groups above them.
+    /// The host's roles in a Kubernetes cluster, from its groups and the groups above them.
     pub roles: Vec<Role>,
-    /// Variables set on the host itself.
+    /// Variables set directly on the host.
     pub vars: Vars,
 }
 
@@ -40,14 +40,14 @@ pub struct Host {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Group {
     pub name: String,
-    /// Hosts listed in the group itself.
+    /// Hosts that the group lists directly.
     pub hosts: Vec<String>,
     /// Groups directly below it.
     pub children: Vec<String>,
     pub vars: Vars,
 }
 
-/// What kubespray's groups make of a host.
+/// A role of a host, given by kubespray's groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -61,7 +61,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// In the order an inventory lists them.
+    /// In the order in which an inventory lists them.
     pub const ALL: [Self; 5] = [Self::ControlPlane, Self::Worker, Self::Etcd, Self::CalicoRr, Self::Bastion];
 
     /// The group of hosts that have this role.
@@ -76,7 +76,7 @@ impl Role {
         }
     }
 
-    /// The role that a person means: a group's name, or a word like `worker` or `control-plane`.
+    /// The role that a word means: the name of a group, or a word like `worker` or `control-plane`.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         let word = word.to_ascii_lowercase().replace('-', "_");
@@ -88,7 +88,7 @@ impl Role {
     }
 }
 
-/// As pages say it: `control plane`, `node`, `etcd`.
+/// As pages show it: `control plane`, `node`, `etcd`.
 impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -112,8 +112,8 @@ impl Inventory {
         self.groups.iter().find(|group| group.name == name)
     }
 
-    /// Hosts with `role`, in the order of its group, which may differ from the order of [`Inventory::hosts`]: kubespray's
-    /// first control plane is the first of its group. Those that come through groups below follow.
+    /// Hosts with `role`, in the order of the role's group: kubespray's first control plane is the first of that group. Hosts that
+    /// have the role through a child group come last.
     #[must_use]
     pub fn with_role(&self, role: Role) -> Vec<&Host> {
         let listed = self.group(role.group()).map_or(&[][..], |group| &group.hosts);
@@ -129,7 +129,7 @@ impl Inventory {
         self.with_role(Role::ControlPlane)
     }
 
-    /// Hosts of `kube_node`; a control plane that also runs workloads is among them.
+    /// Hosts of `kube_node`, including control planes that also run workloads.
     #[must_use]
     pub fn workers(&self) -> Vec<&Host> {
         self.with_role(Role::Worker)

@@ -1,10 +1,10 @@
-//! Ansible inventories and variables: read within bounds, checked, written and compared. Pure: no file, no network.
+//! Ansible inventories and variables: read with limits, checked, written and compared. Pure: no files, no network.
 //!
 //! | to | use |
 //! |---|---|
 //! | read `hosts.yml` | [`parse`] → [`Inventory`] |
 //! | read `group_vars.yml` | [`parse_vars`] → [`Vars`] |
-//! | point out what ansible or kubespray will stumble over | [`advice`] |
+//! | warn about what will make ansible or kubespray fail | [`advice`] |
 //! | turn a form or pasted lines into machines | [`machines_from_rows`], [`machines_from_lines`] → [`Machine`] |
 //! | write an inventory from machines | [`write`] |
 //! | show what a change does | [`diff`] |

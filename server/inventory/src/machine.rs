@@ -1,4 +1,4 @@
-//! A machine as a person describes it, before it is a host of an inventory.
+//! A machine as a person describes it, before it becomes a host of an inventory.
 
 use std::collections::HashMap;
 
@@ -11,24 +11,24 @@ use crate::{
     vars::Vars,
 };
 
-/// One machine of a cluster to be registered. What [`machines_from_lines`](crate::machines_from_lines) and
-/// [`machines_from_rows`](crate::machines_from_rows) make is checked.
+/// One machine of a cluster that is being registered. [`machines_from_lines`](crate::machines_from_lines) and
+/// [`machines_from_rows`](crate::machines_from_rows) only return machines that they have checked.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
     pub name: String,
-    /// IP address or DNS name; None: ansible connects to the name.
+    /// IP address or DNS name. Without it, ansible connects to the name.
     pub address: Option<String>,
     pub user: Option<String>,
-    /// None: 22.
+    /// 22 if there is none.
     pub port: Option<u16>,
     pub roles: Vec<Role>,
     /// Further host variables, such as `ip` or `ansible_connection`.
     pub vars: Vars,
 }
 
-/// The machines of an inventory, with how they are reached as it applies to each. What an inventory says beside that
-/// (variables of groups, groups of one's own) is not in them: writing these machines is no way to edit a file.
+/// The machines of an inventory, with the effective address, user and port of each. Group variables and groups without a role
+/// aren't included, so an inventory can't be edited by writing these machines back.
 #[must_use]
 pub fn machines(inventory: &Inventory) -> Vec<Machine> {
     let elsewhere =
@@ -52,15 +52,15 @@ pub fn machines(inventory: &Inventory) -> Vec<Machine> {
         .collect()
 }
 
-/// Gives roles where none were given: workers; and if no machine at all has a role, the first one (of three or more, the
-/// first three) is also control plane. Where nobody is named for etcd, it runs on the control plane, an odd number of times.
+/// Gives every machine without roles the role of a worker. If no machine has a role, the first one also becomes a control plane;
+/// of three or more machines, the first three do. If no machine has the etcd role, an odd number of control planes get it.
 pub fn give_roles(machines: &mut [Machine]) {
     let planes = if machines.len() < 3 { 1 } else { 3 };
-    let nobody = machines.iter().all(|m| m.roles.is_empty());
+    let no_roles = machines.iter().all(|m| m.roles.is_empty());
     for (index, machine) in machines.iter_mut().enumerate() {
         if machine.roles.is_empty() {
             machine.roles =
-                if nobody && index < planes { vec![Role::ControlPlane, Role::Worker] } else { vec![Role::Worker] };
+                if no_roles && index < planes { vec![Role::ControlPlane, Role::Worker] } else { vec![Role::Worker] };
         }
     }
     if machines.iter().any(|m| m.roles.contains(&Role::Etcd)) {
@@ -74,7 +74,7 @@ pub fn give_roles(machines: &mut [Machine]) {
     }
 }
 
-/// A field of a machine that can't be used, and why.
+/// A field of a machine that is refused, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub field: &'static str,
@@ -82,7 +82,7 @@ pub(crate) struct Refused {
 }
 
 impl Machine {
-    /// What is wrong with the machine by itself.
+    /// What is wrong with this machine, apart from the others.
     pub(crate) fn check(&self) -> Vec<Refused> {
         let mut refused = Vec::new();
         let mut refuse = |field, message| refused.push(Refused { field, message });
@@ -91,7 +91,7 @@ impl Machine {
                 "name",
                 format!(
                     "{} can't be a machine's name. It becomes the node's name in Kubernetes: use lower-case letters, \
-                     digits, “-” and “.”, and begin and end with a letter or digit.",
+                     digits, “-” and “.”, and start and end with a letter or digit.",
                     quoted(&self.name)
                 ),
             );
@@ -119,7 +119,7 @@ impl Machine {
     }
 }
 
-/// `10.0.0.256` is a valid DNS name by its letters, but nobody means one.
+/// Whether a text is meant as an IPv4 address. `10.0.0.256` has the letters of a DNS name, but isn't meant as one.
 fn looks_like_ipv4(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
@@ -132,7 +132,7 @@ pub(crate) fn port(text: &str) -> Result<u16, String> {
         .ok_or_else(|| format!("{} is not a port. Ports are numbers from 1 to 65535.", quoted(text)))
 }
 
-/// Tells machines that stand twice: by name, and by address and port together.
+/// Finds machines that appear twice: with the same name, or with the same address and port.
 #[derive(Default)]
 pub(crate) struct Seen {
     names: HashMap<String, usize>,
@@ -140,9 +140,10 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Notes the machine at `place` (a line or row); tells what it has in common with which earlier place.
+    /// Adds the machine at `place` (a line or row). The error is the field that it shares with an earlier machine, and that
+    /// machine's place.
     pub(crate) fn note(&mut self, machine: &Machine, place: usize) -> Result<(), (Refused, usize)> {
-        let twice = |field, what: &str| Refused { field, message: format!("{what} stands twice") };
+        let twice = |field, what: &str| Refused { field, message: format!("{what} appears twice") };
         if let Some(&earlier) = self.names.get(&machine.name) {
             return Err((twice("name", &format!("The name {}", quoted(&machine.name))), earlier));
         }

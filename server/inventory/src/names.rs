@@ -1,15 +1,15 @@
-//! Which names are safe to hand to ansible, and which make a Kubernetes node.
+//! Which names are safe to pass to ansible, and which can be the name of a Kubernetes node.
 
 use std::net::Ipv6Addr;
 
-/// A name that ansible takes as one host in an inventory, in `--limit` and in a file name: letters, digits, `-`, `_` and
-/// `.`, no `-` or `.` at either end, at most 253 characters. A bare IPv6 address is one too.
+/// Whether ansible takes `name` for exactly one host, in an inventory, in `--limit` and in a file name: letters, digits, `-`, `_`
+/// and `.`, without `-` or `.` at either end, at most 253 characters. An IPv6 address without brackets is allowed too.
 #[must_use]
 pub fn is_host_name(name: &str) -> bool {
     is_plain(name) || name.parse::<Ipv6Addr>().is_ok()
 }
 
-/// An RFC 1123 subdomain, as Kubernetes wants for a node; kubespray makes the host's name the node's name.
+/// Whether `name` is an RFC 1123 subdomain, as Kubernetes requires for nodes. Kubespray uses the host's name for the node.
 #[must_use]
 pub fn is_node_name(name: &str) -> bool {
     let edge = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
@@ -26,7 +26,7 @@ pub(crate) fn is_group_name(name: &str) -> bool {
     is_plain(name)
 }
 
-/// A name or IP address that ssh can connect to.
+/// Whether ssh can connect to `text`, a DNS name or an IP address.
 pub(crate) fn is_address(text: &str) -> bool {
     // ssh takes a zone (fe80::1%eth0) after a link-local address.
     let (address, zone) = text.split_once('%').map_or((text, None), |(a, z)| (a, Some(z)));
@@ -36,13 +36,13 @@ pub(crate) fn is_address(text: &str) -> bool {
     }
 }
 
-/// A login name that can't be taken for an option or reach a shell.
+/// Whether `text` is a login name that can't be mistaken for an option or be interpreted by a shell.
 pub(crate) fn is_user(text: &str) -> bool {
     let ok = |c: char| c.is_ascii_alphanumeric() || "._-@".contains(c);
     text.len() <= 64 && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && text.chars().all(ok)
 }
 
-/// A variable's name as ansible wants it: an identifier.
+/// Whether ansible accepts `text` as the name of a variable: an identifier.
 pub(crate) fn is_variable(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_could_reach_a_shell_or_be_an_option_is_refused() {
+    fn a_name_with_shell_characters_or_an_option_is_refused() {
         for bad in [
             "a;rm -rf /",
             "-a",
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn names_people_use_are_accepted() {
+    fn usual_names_are_accepted() {
         for good in ["node1", "Node_1", "n1.example.com", "10.0.0.1", "fd00::1", "1"] {
             assert!(is_host_name(good), "{good:?}");
         }

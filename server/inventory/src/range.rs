@@ -2,10 +2,10 @@
 
 use crate::limits;
 
-/// All names that `pattern` stands for, in ansible's order: the left-most range turns slowest. A pattern without a range
-/// is itself. The error says why, without naming the pattern.
+/// All names of a pattern, in ansible's order: the left-most range changes slowest. A pattern without a range is one name.
+/// The error is the end of a sentence that names the pattern.
 pub(crate) fn expand(pattern: &str) -> Result<Vec<String>, String> {
-    // Before it is multiplied. Without a range it is one name, and whether it can be one is said elsewhere.
+    // Checked before the pattern is repeated for each name. A pattern without a range is one name, which the caller checks.
     if pattern.contains('[') && pattern.len() > limits::RANGE {
         return Err(format!("it is longer than {} characters", limits::RANGE));
     }
@@ -15,7 +15,7 @@ pub(crate) fn expand(pattern: &str) -> Result<Vec<String>, String> {
         let (range, tail) = tail.split_once(']').ok_or("“[” has no “]”")?;
         let values = values(range)?;
         if done.len() * values.len() > limits::HOSTS {
-            return Err(format!("it stands for more than {} hosts", limits::HOSTS));
+            return Err(format!("it means more than {} hosts", limits::HOSTS));
         }
         done = done.iter().flat_map(|name| values.iter().map(move |v| format!("{name}{head}{v}"))).collect();
         rest = tail;
@@ -26,34 +26,34 @@ pub(crate) fn expand(pattern: &str) -> Result<Vec<String>, String> {
     Ok(done)
 }
 
-/// The values of `begin:end[:step]`: letters, or numbers that keep the leading zeros of `begin`.
+/// The values of `start:end[:step]`: letters, or numbers with the leading zeros of `start`.
 fn values(range: &str) -> Result<Vec<String>, String> {
     let mut parts = range.split(':');
-    let (Some(begin), Some(end), step, None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
-        return Err("it needs a begin and an end".into());
+    let (Some(start), Some(end), step, None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+        return Err("it needs a start and an end".into());
     };
     let step = step.map_or(Ok(1), |s| s.parse::<usize>().map_err(|_| "its step is not a number"))?;
     if step == 0 {
         return Err("its step is 0".into());
     }
     let letter = |s: &str| (s.len() == 1).then(|| s.chars().next()).flatten().filter(char::is_ascii_alphabetic);
-    if let (Some(a), Some(z)) = (letter(begin), letter(end)) {
+    if let (Some(a), Some(z)) = (letter(start), letter(end)) {
         if a > z || a.is_ascii_lowercase() != z.is_ascii_lowercase() {
-            return Err("its begin comes after its end".into());
+            return Err("its start comes after its end".into());
         }
         return Ok((a..=z).step_by(step).map(String::from).collect());
     }
-    let number = |s: &str| s.parse::<u32>().map_err(|_| "begin and end must be numbers, or single letters");
-    let (from, to) = (if begin.is_empty() { 0 } else { number(begin)? }, number(end)?);
-    let width = if begin.starts_with('0') { begin.len() } else { 0 };
+    let number = |s: &str| s.parse::<u32>().map_err(|_| "start and end must be numbers or single letters");
+    let (from, to) = (if start.is_empty() { 0 } else { number(start)? }, number(end)?);
+    let width = if start.starts_with('0') { start.len() } else { 0 };
     if width > 1 && width != end.len() {
-        return Err("a begin with leading zeros needs an end of the same length".into());
+        return Err("a start with leading zeros needs an end of the same length".into());
     }
     if from > to {
-        return Err("its begin comes after its end".into());
+        return Err("its start comes after its end".into());
     }
     if (to - from) as usize / step >= limits::HOSTS {
-        return Err(format!("it stands for more than {} hosts", limits::HOSTS));
+        return Err(format!("it means more than {} hosts", limits::HOSTS));
     }
     Ok((from..=to).step_by(step).map(|n| format!("{n:0width$}")).collect())
 }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_makes_no_sense_is_refused() {
+    fn an_invalid_range_is_refused() {
         for bad in
             ["n[", "n[1]", "n[3:1]", "n[1:2:0]", "n[a:9]", "n[01:100]", "n[1:2:3:4]", "n[:]", "n[z:a]", "n[1:-2]"]
         {
@@ -81,14 +81,14 @@ mod tests {
     }
 
     #[test]
-    fn a_long_range_is_refused_before_it_is_multiplied() {
+    fn a_long_range_is_refused_before_it_is_expanded() {
         for long in ["n".repeat(1000) + "[1:5000]", format!("n[{}1:{}2]", "0".repeat(500), "0".repeat(500))] {
             assert_eq!(expand(&long).unwrap_err(), "it is longer than 1000 characters");
         }
     }
 
     #[test]
-    fn a_range_of_millions_is_refused_before_it_is_made() {
+    fn a_range_of_millions_is_refused_before_it_is_expanded() {
         assert!(expand("n[0:4294967295]").is_err());
         assert!(expand("n[0:999][0:999][0:999]").is_err());
     }

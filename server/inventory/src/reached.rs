@@ -1,4 +1,4 @@
-//! How ansible reaches a host, once the variables had their say: they are given to it as extra variables, which win.
+//! How ansible reaches a host. The variables of the cluster are passed as extra variables, so they override the inventory.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::{
     vars::{Vars, text},
 };
 
-/// Names of one variable; the first that is set counts.
+/// The names of one variable. The first one that is set counts.
 type Names = [&'static str];
 
 pub(crate) const ADDRESS: &Names = &["ansible_host", "ansible_ssh_host"];
@@ -15,8 +15,8 @@ pub(crate) const PORT: &Names = &["ansible_port", "ansible_ssh_port"];
 pub(crate) const USER: &Names = &["ansible_user", "ansible_ssh_user"];
 pub(crate) const CONNECTION: &Names = &["ansible_connection"];
 
-/// What `vars` say under one of these names; None where that is nothing.
-pub(crate) fn said(vars: &Vars, names: &Names) -> Option<String> {
+/// The value of the first of these names that is set. `None` if it is empty or null.
+pub(crate) fn first_set(vars: &Vars, names: &Names) -> Option<String> {
     names
         .iter()
         .find_map(|name| vars.get(*name))
@@ -25,36 +25,37 @@ pub(crate) fn said(vars: &Vars, names: &Names) -> Option<String> {
         .filter(|text| !text.is_empty())
 }
 
-/// `local`, `root@10.0.0.1:2222`, `10.0.0.1`.
+/// How a host is reached, displayed as `local`, `root@10.0.0.1:2222` or `10.0.0.1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reached {
-    /// `ssh`, `local`, … without a collection's name.
+    /// `ssh`, `local`, … without the name of a collection.
     pub connection: String,
     pub address: String,
-    /// None where it is not set or is a template.
+    /// `None` if it isn't set or is a template.
     pub port: Option<u16>,
     pub user: Option<String>,
 }
 
 impl Host {
+    /// How ansible reaches this host with these extra variables.
     #[must_use]
     pub fn reached(&self, vars: &Vars) -> Reached {
-        let connection = said(vars, CONNECTION).or(self.connection.clone()).unwrap_or_else(|| "ssh".into());
+        let connection = first_set(vars, CONNECTION).or(self.connection.clone()).unwrap_or_else(|| "ssh".into());
         let connection = connection.strip_prefix("ansible.builtin.").map(ToOwned::to_owned).unwrap_or(connection);
-        let address = said(vars, ADDRESS).or(self.address.clone()).unwrap_or_else(|| self.name.clone());
-        let port = said(vars, PORT).map_or(self.port, |port| port.parse().ok());
-        Reached { connection, address, port, user: said(vars, USER).or(self.user.clone()) }
+        let address = first_set(vars, ADDRESS).or(self.address.clone()).unwrap_or_else(|| self.name.clone());
+        let port = first_set(vars, PORT).map_or(self.port, |port| port.parse().ok());
+        Reached { connection, address, port, user: first_set(vars, USER).or(self.user.clone()) }
     }
 }
 
 impl Reached {
-    /// On the machine of ansible itself, without SSH.
+    /// Whether ansible runs on this host itself, without SSH.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.connection == "local"
     }
 
-    /// With ansible's ssh.
+    /// Whether ansible uses its ssh connection.
     #[must_use]
     pub fn is_ssh(&self) -> bool {
         matches!(self.connection.as_str(), "ssh" | "smart")
@@ -82,7 +83,7 @@ mod tests {
     use crate::{parse, parse_vars};
 
     #[test]
-    fn extra_variables_win_over_the_inventory() {
+    fn extra_variables_override_the_inventory() {
         let reached = |host: &str, vars: &str| {
             let inventory = parse(&format!("all: {{hosts: {{a: {host}}}}}")).unwrap();
             inventory.hosts[0].reached(&parse_vars(vars).unwrap()).to_string()
@@ -91,7 +92,7 @@ mod tests {
         assert_eq!(reached(host, ""), "me@192.0.2.1");
         assert_eq!(reached(host, "ansible_user: ubuntu\nansible_port: '2222'"), "ubuntu@192.0.2.1:2222");
         assert_eq!(reached(host, "ansible_ssh_port: 2222\nansible_ssh_user: 1000"), "1000@192.0.2.1:2222");
-        assert_eq!(reached("{ansible_port: 2222}", "ansible_port: '{{ p }}'"), "a", "nobody knows which");
+        assert_eq!(reached("{ansible_port: 2222}", "ansible_port: '{{ p }}'"), "a", "the port is a template");
         assert_eq!(reached(host, "ansible_connection: ansible.builtin.local"), "local");
         assert_eq!(reached("{ansible_connection: local}", "ansible_connection: ssh"), "a");
         assert_eq!(reached("{ansible_host: 'fd00::1', ansible_port: 22}", ""), "[fd00::1]:22");

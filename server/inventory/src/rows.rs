@@ -1,4 +1,4 @@
-//! Machines from the rows of the registration form.
+//! Reads machines from the rows of the registration form.
 
 use api::cluster::MachineRow;
 
@@ -11,18 +11,18 @@ use crate::{
 /// What is wrong with one field of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowProblem {
-    /// Index among the rows as given, from 0.
+    /// The index of the row, from 0.
     pub row: usize,
     /// `name`, `address`, `user`, `port` or `role`: the field of [`MachineRow`].
     pub field: &'static str,
-    /// The sentence shown at it.
+    /// The sentence shown at the field.
     pub message: String,
 }
 
-/// The machines of all rows that name one; empty rows are skipped.
+/// The machines of all rows. Empty rows are skipped.
 ///
 /// # Errors
-/// Every field that can't be used, at most [`limits::PROBLEMS`].
+/// Every field that is refused. Reading stops after [`limits::PROBLEMS`].
 pub fn machines_from_rows(rows: &[MachineRow]) -> Result<Vec<Machine>, Vec<RowProblem>> {
     let (mut machines, mut problems, mut seen) = (Vec::new(), Vec::new(), Seen::default());
     let filled = |row: &MachineRow| !row.name.trim().is_empty() || !row.address.trim().is_empty();

@@ -7,13 +7,13 @@ use crate::{
     invalid::{Invalid, Kind},
 };
 
-/// Variables in the order they were written. A `!vault` value is its cipher text (it begins with `$ANSIBLE_VAULT`).
+/// Variables, in their order in the file. A `!vault` value is its cipher text, which starts with `$ANSIBLE_VAULT`.
 pub type Vars = Map<String, Value>;
 
-/// Reads a variables file such as `group_vars.yml`: a mapping at the top, or nothing at all.
+/// Reads a variables file such as `group_vars.yml`. It must be a mapping, or empty.
 ///
 /// # Errors
-/// Not YAML, not a mapping, a name that stands twice, or beyond [`crate::limits`].
+/// Text that isn't YAML or isn't a mapping, a duplicate key, and a text beyond [`crate::limits`].
 pub fn parse_vars(text: &str) -> Result<Vars, Invalid> {
     let Some(value) = document::read(text)? else { return Ok(Vars::new()) };
     match &value {
@@ -22,7 +22,7 @@ pub fn parse_vars(text: &str) -> Result<Vars, Invalid> {
     }
 }
 
-/// A variable's value as a short text: texts as they are, everything else as JSON.
+/// The value of a variable as text: a text as it is, anything else as JSON.
 pub(crate) fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! What ansible accepts and how it reads it.
+//! Inventories are read as ansible reads them.
 
 use kubeonkube_inventory::{Kind, Role, advice, parse, parse_vars};
 use serde_json::json;
@@ -68,7 +68,7 @@ fn variables_of_a_host_named_in_several_places_add_up() {
 }
 
 #[test]
-fn the_deepest_group_wins_and_the_host_over_all() {
+fn the_deepest_group_wins_and_the_host_overrides_all() {
     let text = "
 all: {hosts: {a: , b: {ansible_user: own}}, vars: {ansible_user: all}}
 outer: {vars: {ansible_user: outer}, children: {inner: }}
@@ -154,7 +154,7 @@ all:
 }
 
 #[test]
-fn values_are_what_ansible_makes_of_them() {
+fn values_are_read_as_by_ansible() {
     let vars = parse_vars("a: yes\nb: 'yes'\nc: 0644\nd: 1.5\ne: ~\nf: v1.31.4\ng: 1.31\nh: .inf\ni: off\nj:\n")
         .expect("valid");
     let expected = json!({"a": true, "b": "yes", "c": 420, "d": 1.5, "e": null, "f": "v1.31.4", "g": 1.31, "h": ".inf", "i": false, "j": null});
@@ -175,13 +175,13 @@ fn order_of_variables_is_kept() {
 }
 
 #[test]
-fn windows_line_ends_a_byte_order_mark_and_other_scripts_are_fine() {
+fn windows_line_ends_byte_order_mark_and_other_scripts_work() {
     let inventory = parse("\u{feff}all:\r\n  hosts:\r\n    node1:\r\n      note: Übergröße 節点\r\n").expect("valid");
     assert_eq!(inventory.hosts[0].vars["note"], "Übergröße 節点");
 }
 
 #[test]
-fn advice_names_what_will_hurt() {
+fn advice_warns_about_what_will_fail() {
     let text = "
 all:
   host: {lost: }

@@ -1,10 +1,10 @@
-//! Bad input of every kind gets a sentence that says where and what to do, and gets it quickly.
+//! Every kind of bad input quickly gets a sentence that says where the problem is and what to do.
 
 use std::fmt::Write as _;
 
 use kubeonkube_inventory::{Kind, limits, parse, parse_vars};
 
-/// Refuses, says all of `words`, and ends with a full stop.
+/// Expects an error with all of `words`, as one sentence or more on one line.
 #[track_caller]
 fn refused(text: &str, words: &[&str]) -> Kind {
     let invalid = parse(text).expect_err("must be refused");
@@ -42,26 +42,26 @@ fn a_bomb_of_merged_mappings_is_refused() {
 }
 
 #[test]
-fn one_long_text_named_a_thousand_times_is_refused() {
+fn a_thousand_aliases_of_one_long_text_are_refused() {
     let bomb = format!("a: &a {}\nb: [{}]\n", "x".repeat(900_000), vec!["*a"; 1500].join(","));
     assert!(matches!(parse_vars(&bomb).expect_err("1.3 GB").kind, Kind::TooManyValues | Kind::TooManyAliases));
 }
 
 #[test]
-fn an_anchor_within_itself_is_refused() {
+fn an_anchor_that_contains_its_alias_is_refused() {
     assert_eq!(refused("all: &a\n  hosts: {n: {x: *a}}\n", &["line "]), Kind::EndlessAlias);
     refused("all:\n  hosts: {n: {x: *nowhere}}\n", &["line 2", "not YAML"]);
 }
 
 #[test]
-fn ten_megabytes_are_refused_by_their_size() {
+fn a_text_of_ten_megabytes_is_refused() {
     let paste = "#".repeat(10 * 1024 * 1024);
     assert_eq!(refused(&paste, &["10485760 bytes", "1048576"]), Kind::TooLarge { bytes: paste.len() });
     assert!(parse_vars(&paste).is_err());
 }
 
 #[test]
-fn deep_nesting_is_refused_however_it_is_written() {
+fn deep_nesting_is_refused_in_every_notation() {
     let flow = format!("all: {}", "[".repeat(100_000));
     assert!(parse(&flow).is_err());
     let closed = format!("all: {{vars: {{x: {}{}}}}}", "[".repeat(100), "]".repeat(100));
@@ -79,7 +79,7 @@ fn deep_nesting_is_refused_however_it_is_written() {
 }
 
 #[test]
-fn the_deepest_document_needs_half_a_thread_s_stack() {
+fn the_deepest_document_needs_half_the_stack_of_a_thread() {
     let depth = limits::DEPTH - 1;
     let texts = [("[", "]"), ("{a: ", "}"), ("{<<: ", "}")]
         .map(|(open, close)| format!("x: {}{{}}{}", open.repeat(depth - 1), close.repeat(depth - 1)));
@@ -89,7 +89,7 @@ fn the_deepest_document_needs_half_a_thread_s_stack() {
 }
 
 #[test]
-fn binary_is_named_for_what_it_is() {
+fn a_binary_file_is_refused_for_its_control_characters() {
     assert!(matches!(
         refused("\u{7f}ELF\u{2}\u{1}\0\0", &["line 1, column 1", "U+007F"]),
         Kind::ControlCharacter { .. }
@@ -97,7 +97,7 @@ fn binary_is_named_for_what_it_is() {
 }
 
 #[test]
-fn broken_yaml_says_the_line() {
+fn the_error_of_broken_yaml_names_the_line() {
     assert!(matches!(refused("all: [oops", &["line 1", "not YAML"]), Kind::NotYaml { .. }));
     refused("all:\n  hosts:\n    a: {}\n   b: {}\n", &["line 4"]);
     refused("all:\n\thosts:\n\t\tnode1:\n", &["line 2", "tab"]);
@@ -116,7 +116,7 @@ fn an_inventory_that_would_do_nothing_is_refused() {
 }
 
 #[test]
-fn what_should_be_a_mapping_and_is_not_is_named() {
+fn an_error_names_what_should_be_a_mapping() {
     refused("just words", &["An inventory must be a mapping", "a text"]);
     refused("- node1\n- node2\n", &["a list"]);
     refused("all:\n  hosts:\n    - node1\n", &["line 2", "all.hosts", "a list"]);
@@ -126,7 +126,7 @@ fn what_should_be_a_mapping_and_is_not_is_named() {
 }
 
 #[test]
-fn a_host_that_stands_twice_is_refused() {
+fn a_duplicate_host_or_key_is_refused() {
     refused("all:\n  hosts:\n    node1:\n    node1:\n", &["line 4", "“node1”", "twice"]);
     refused("all:\n  hosts:\n    node[1:3]:\n    node2:\n", &["line 4", "“node2”", "all.hosts"]);
     refused("all:\n  vars:\n    a: 1\n    a: 2\n  hosts: {n: }\n", &["line 4", "“a”"]);
@@ -136,7 +136,7 @@ fn a_host_that_stands_twice_is_refused() {
 }
 
 #[test]
-fn groups_in_a_circle_are_named() {
+fn the_groups_of_a_cycle_are_named() {
     let text =
         "all:\n  hosts: {n: }\n  children:\n    a:\n      children:\n        b:\n    b:\n      children:\n        a:\n";
     let kind = refused(text, &["circle", "a → b → a", "line "]);
@@ -168,7 +168,7 @@ fn ports_that_do_not_exist_are_refused() {
 }
 
 #[test]
-fn numbers_of_hosts_and_groups_are_bounded() {
+fn the_numbers_of_hosts_and_groups_are_limited() {
     refused("all: {hosts: {\"n[0:99999999]\": }}", &["5000"]);
     refused("all: {hosts: {\"n[1:4000]\": , \"m[1:4000]\": }}", &["5000"]);
     let groups: String = (0..600).fold(String::new(), |mut text, n| {
@@ -183,9 +183,9 @@ fn numbers_of_hosts_and_groups_are_bounded() {
     assert_eq!(refused(&mentions, &["100000 times"]), Kind::TooManyMentions);
 }
 
-/// One place in the text, thousands of copies in memory.
+/// Variables that are written once can be in memory thousands of times.
 #[test]
-fn variables_that_many_hosts_get_are_bounded_together() {
+fn variables_that_apply_to_many_hosts_are_limited() {
     let long = "x".repeat(1_000_000);
     let range = format!("all: {{hosts: {{\"n[1:5000]\": {{note: {long}}}}}}}");
     assert_eq!(refused(&range, &["line 1", "4194304 bytes"]), Kind::TooManyCopies);
@@ -199,7 +199,7 @@ fn variables_that_many_hosts_get_are_bounded_together() {
     let usual = "{ansible_user: root, ansible_port: 2222, ansible_ssh_private_key_file: /auth/key, labels: {rack: r1}}";
     assert!(parse(&format!("all: {{hosts: {{\"n[1:5000]\": {usual}}}}}")).is_ok());
     let once = format!("all: {{hosts: {{n: {{note: {long}}}}}, vars: {{other: 1}}}}");
-    assert!(parse(&once).is_ok(), "what stands once is no copy");
+    assert!(parse(&once).is_ok(), "variables of one host are no copy");
 }
 
 #[test]
@@ -225,6 +225,6 @@ fn a_long_chain_of_groups_needs_no_deep_stack() {
     for n in 1..490 {
         let _ = writeln!(text, "g{n}: {{children: {{g{}: }}, vars: {{ansible_user: u{n}}}}}", n - 1);
     }
-    let inventory = parse(&text).expect("a chain is no circle");
+    let inventory = parse(&text).expect("a chain is no cycle");
     assert_eq!(inventory.hosts[0].user.as_deref(), Some("u1"));
 }

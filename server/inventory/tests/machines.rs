@@ -1,4 +1,4 @@
-//! Machines from a form, from pasted lines, and as an inventory.
+//! Machines from a form, from pasted lines, and written as an inventory.
 
 use api::cluster::MachineRow;
 use kubeonkube_inventory::{
@@ -70,7 +70,7 @@ fn a_range_is_many_machines() {
 }
 
 #[test]
-fn twins_are_refused_naming_both_lines() {
+fn duplicate_machines_are_refused_with_both_lines() {
     refused("node1 10.0.0.1\n\nnode1 10.0.0.2", 3, &["“node1”", "line 1"]);
     refused("a 10.0.0.1\nb 10.0.0.1", 2, &["“10.0.0.1”", "line 1"]);
     refused("node2 10.0.0.1\n10.0.0.2", 2, &["“node2”"]);
@@ -78,7 +78,7 @@ fn twins_are_refused_naming_both_lines() {
 }
 
 #[test]
-fn lines_that_make_no_sense_are_refused_with_the_reason() {
+fn invalid_lines_are_refused_with_the_reason() {
     refused("ok\nnode1;rm 10.0.0.1", 2, &["“node1;rm”", "can't be a machine's name"]);
     refused("node1 10.0.0.1;reboot", 1, &["neither an IP address nor a DNS name"]);
     refused("node1 10.0.0.256", 1, &["IPv4"]);
@@ -94,14 +94,14 @@ fn lines_that_make_no_sense_are_refused_with_the_reason() {
 }
 
 #[test]
-fn every_bad_line_is_told_up_to_a_bound() {
+fn every_bad_line_is_reported_up_to_a_limit() {
     let many = "bad;name\n".repeat(1000);
     assert_eq!(machines_from_lines(&many).expect_err("bad").len(), kubeonkube_inventory::limits::PROBLEMS);
     assert!(machines_from_lines(&"x".repeat(10 << 20)).expect_err("10 MB")[0].message.contains("bytes"));
 }
 
 #[test]
-fn form_rows_tell_the_field() {
+fn problems_of_form_rows_name_the_field() {
     let row = |name: &str, address: &str, user: &str, port: &str, role: &str| MachineRow {
         name: name.into(),
         address: address.into(),
@@ -124,7 +124,7 @@ fn form_rows_tell_the_field() {
 }
 
 #[test]
-fn machines_without_roles_get_them() {
+fn machines_without_roles_get_roles() {
     let mut one = lines("a");
     give_roles(&mut one);
     assert_eq!(one[0].roles, [Role::ControlPlane, Role::Worker, Role::Etcd]);
@@ -138,7 +138,7 @@ fn machines_without_roles_get_them() {
 }
 
 #[test]
-fn the_written_inventory_reads_well() {
+fn a_written_inventory_is_easy_to_read() {
     let mut machines =
         lines("node1 root@10.0.0.1\nnode2 10.0.0.2:2222 note='a: b # c'\nnode3 10.0.0.3 etcd_member_name=etcd1");
     give_roles(&mut machines);
@@ -183,7 +183,7 @@ all:
     );
 }
 
-/// A small deterministic generator: the same texts on every run.
+/// A small deterministic generator, which makes the same texts on every run.
 struct Dice(u64);
 
 impl Dice {
@@ -230,7 +230,7 @@ impl Dice {
 }
 
 #[test]
-fn what_is_written_reads_back_the_same() {
+fn a_written_inventory_is_read_back_the_same() {
     let mut dice = Dice(7);
     for round in 0..400 {
         let machines: Vec<Machine> = (0..=dice.roll(5))
@@ -263,7 +263,7 @@ fn what_is_written_reads_back_the_same() {
 }
 
 #[test]
-fn writing_again_changes_nothing() {
+fn writing_a_read_inventory_changes_nothing() {
     let mut first = lines("node[1:5] 10.0.0.[1:5]");
     give_roles(&mut first);
     let text = write(&first);

@@ -1,4 +1,4 @@
-//! A change of inventory or variables, in words.
+//! Summaries of changes of an inventory or variables.
 
 use kubeonkube_inventory::{diff, parse, parse_vars};
 
@@ -13,12 +13,12 @@ etcd: {hosts: {node1: }}
 ";
 
 #[test]
-fn nothing_changed_says_nothing() {
+fn without_a_change_the_summary_is_empty() {
     assert!(said(OLD, OLD).is_empty());
 }
 
 #[test]
-fn hosts_that_come_and_go_are_named_with_their_groups() {
+fn added_and_removed_hosts_are_named_with_their_groups() {
     let new = "
 all: {hosts: {node1: {ansible_host: 10.0.0.9, ip: 10.0.0.9}, node4: }, vars: {x: 2}}
 kube_node: {hosts: {node4: , node1: }}
@@ -41,21 +41,21 @@ extra: {hosts: {node1: }}
 }
 
 #[test]
-fn order_and_nesting_of_groups_count() {
+fn order_and_nesting_of_groups_are_compared() {
     let a = "all: {hosts: {a: , b: }}\nkube_control_plane: {hosts: {a: , b: }}\nk: {children: {kube_control_plane: }, vars: {v: [1]}}\n";
     let b = "all: {hosts: {a: , b: }}\nkube_control_plane: {hosts: {b: , a: }}\nk: {vars: {v: [2]}}\n";
     assert_eq!(
         said(a, b),
         [
             "order of hosts in kube_control_plane changed",
-            "group kube_control_plane taken out of k",
+            "group kube_control_plane removed from k",
             "v of group k changed from [1] to [2]"
         ]
     );
 }
 
 #[test]
-fn secrets_are_not_in_the_words() {
+fn a_summary_has_no_secret_values() {
     let old = parse_vars(
         "my_password: hunter1\nv: !vault |\n  $ANSIBLE_VAULT;1.1\n  00\nproxy: 'http://u:hunter2@p'\nusers: [{name: a}]\nn: 1\n",
     );
@@ -77,10 +77,10 @@ fn secrets_are_not_in_the_words() {
 }
 
 #[test]
-fn a_megabyte_of_difference_is_told_in_time() {
+fn a_diff_of_a_megabyte_ends_in_time_and_is_correct() {
     let old: String = (0..60_000).map(|n| format!("k{n}: {}\n", n * 7 % 13)).collect();
     let new: String = (0..60_000).map(|n| format!("k{}: {}\n", n * 3, n % 5)).collect();
     let diff = diff::lines(&old, &new);
     let rebuilt: String = diff.iter().filter(|l| l.new_line.is_some()).map(|l| format!("{}\n", l.text)).collect();
-    assert!(rebuilt == new, "the new lines of a diff are the new text");
+    assert!(rebuilt == new, "the new lines of the diff must be the new text");
 }

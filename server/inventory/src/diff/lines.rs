@@ -11,13 +11,13 @@ pub struct DiffLine {
     pub kind: ChangeKind,
     /// Without its line end.
     pub text: String,
-    /// Its number in the old text, from 1; None for an added line.
+    /// Its number in the old text, from 1. `None` for an added line.
     pub old_line: Option<usize>,
-    /// Its number in the new text, from 1; None for a removed line.
+    /// Its number in the new text, from 1. `None` for a removed line.
     pub new_line: Option<usize>,
 }
 
-/// What happened to a line.
+/// Whether a line was added, removed or left unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
     Context,
@@ -25,10 +25,10 @@ pub enum ChangeKind {
     Removed,
 }
 
-/// After this a diff gets coarser (still correct) instead of better: two texts of 1 MiB can be as unlike as they please.
+/// After this time the diff gets coarser, but stays correct: comparing two very different texts of 1 MiB could take minutes.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// All lines of both texts, with removed ones before the added ones that replace them.
+/// All lines of both texts. Removed lines come before the added lines that replace them.
 #[must_use]
 pub fn lines(old: &str, new: &str) -> Vec<DiffLine> {
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
@@ -46,7 +46,7 @@ pub fn lines(old: &str, new: &str) -> Vec<DiffLine> {
         .collect()
 }
 
-/// [`lines`] as a page shows them: `context` unchanged lines around each change, and a word about those left out.
+/// [`lines`] as a page shows them: `context` unchanged lines around each change, and the number of those left out.
 #[must_use]
 pub fn shown(old: &str, new: &str, context: usize) -> Vec<ShownLine> {
     let all = lines(old, new);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_far_from_a_change_are_counted_not_shown() {
+    fn lines_far_from_a_change_are_only_counted() {
         let old: String = (1..=9).map(|n| format!("{n}\n")).collect();
         let diff = shown(&old, &old.replace('5', "five"), 1);
         let texts: Vec<_> = diff.iter().map(|l| l.text.as_str()).collect();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_are_one_gap_and_empty_texts_nothing() {
+    fn equal_texts_are_one_gap_and_empty_texts_are_nothing() {
         assert_eq!(shown("a\nb\n", "a\nb\n", 3).len(), 1);
         assert!(shown("", "", 3).is_empty());
     }

@@ -1,4 +1,4 @@
-//! What a change does: line by line, and in words.
+//! What a change does, line by line and in words.
 
 mod lines;
 mod summary;

@@ -1,4 +1,4 @@
-//! Hosts and groups as they come, indexed by name.
+//! Collects hosts and groups, indexed by name.
 
 use std::collections::{HashMap, HashSet, hash_map::Entry};
 
@@ -11,7 +11,7 @@ use crate::{
     invalid::{Invalid, Kind, quoted},
     inventory::{Group, Host, Inventory, Role},
     limits, names, range,
-    reached::{self, said},
+    reached::{self, first_set},
     vars::{Vars, text},
 };
 
@@ -19,13 +19,13 @@ pub(super) struct Collected {
     inventory: Inventory,
     hosts: HashMap<String, usize>,
     groups: HashMap<String, usize>,
-    /// Per host, the indices of groups that list it.
+    /// By host: the indices of the groups that list it.
     listed_in: Vec<Vec<usize>>,
-    /// Per group, the indices of its children.
+    /// By group: the indices of its children.
     children: Vec<Vec<usize>>,
-    /// (group, host) already noted.
+    /// The pairs (group, host) so far.
     host_of: HashSet<(usize, usize)>,
-    /// (group, child) already noted, with its line and column.
+    /// The pairs (group, child) so far, with line and column.
     child_of: HashMap<(usize, usize), (usize, usize)>,
     mentions: usize,
     copies: Copies,
@@ -49,7 +49,7 @@ impl Default for Collected {
 }
 
 impl Collected {
-    /// Takes in a group and everything below it; returns its index. Recursion is bounded by the document's depth.
+    /// Adds a group and everything below it, and returns its index. The limit of the document's depth also limits the recursion.
     pub(super) fn group(&mut self, name: &Key, below: &Value, path: &str) -> Result<usize, Invalid> {
         let index = self.group_named(name)?;
         let Some(sections) = mapping(below, name, path)? else { return Ok(index) };
@@ -63,7 +63,7 @@ impl Collected {
                     self.inventory.groups[index].vars.extend(vars);
                 }
                 other => self.inventory.warnings.push(format!(
-                    "Line {}: ansible skips {} in group {}: only hosts, children and vars can stand there.",
+                    "Line {}: ansible skips {} in group {}: only hosts, children and vars are allowed there.",
                     key.referenced.line(),
                     quoted(other),
                     self.inventory.groups[index].name,
@@ -169,7 +169,7 @@ impl Collected {
         }
     }
 
-    /// Applies the groups to the hosts.
+    /// Applies the variables and roles of the groups to the hosts.
     pub(super) fn finish(mut self) -> Result<Inventory, Invalid> {
         let Inventory { hosts, groups, warnings } = &mut self.inventory;
         let order = GroupOrder::new(&self.children).map_err(|circle| {
@@ -186,7 +186,8 @@ impl Collected {
             host.roles =
                 Role::ALL.into_iter().filter(|role| above.iter().any(|&g| groups[g].name == role.group())).collect();
             let applied = |names| {
-                said(&host.vars, names).or_else(|| above.iter().rev().find_map(|&g| said(&groups[g].vars, names)))
+                first_set(&host.vars, names)
+                    .or_else(|| above.iter().rev().find_map(|&g| first_set(&groups[g].vars, names)))
             };
             let address = applied(reached::ADDRESS);
             let port = applied(reached::PORT).and_then(|port| port.parse().ok());
@@ -202,7 +203,7 @@ impl Collected {
     }
 }
 
-/// The entries of the mapping below `key`; None where the place is empty.
+/// The entries of the mapping below `key`. `None` if nothing is there.
 fn mapping<'v>(below: &'v Value, key: &Key, path: &str) -> Result<Option<&'v [(Key, Value)]>, Invalid> {
     match below {
         Value::Null => Ok(None),
@@ -211,7 +212,7 @@ fn mapping<'v>(below: &'v Value, key: &Key, path: &str) -> Result<Option<&'v [(K
     }
 }
 
-/// The names in a `hosts` or `children` section, with what stands below each. `hosts: node1` is one name, as in ansible.
+/// The names in a `hosts` or `children` section, with the value below each. As in ansible, `hosts: node1` is one name.
 fn names_in<'v>(section: &'v Value, key: &Key, path: &str) -> Result<Vec<(Key, Option<&'v Value>)>, Invalid> {
     if let Value::Text(name) = section {
         return Ok(vec![(Key { value: name.clone(), ..key.clone() }, None)]);
@@ -220,7 +221,7 @@ fn names_in<'v>(section: &'v Value, key: &Key, path: &str) -> Result<Vec<(Key, O
     Ok(entries.iter().map(|(name, below)| (name.clone(), Some(below))).collect())
 }
 
-/// `node1:2222` is a host and its port; an IPv6 address is only a host.
+/// Splits `node1:2222` into a host and its port. An IPv6 address without brackets is only a host.
 fn split_port(pattern: &str) -> (&str, Option<u16>) {
     if let Some((host, port)) = pattern.strip_prefix('[').and_then(|p| p.split_once(']'))
         && host.parse::<std::net::Ipv6Addr>().is_ok()
@@ -236,7 +237,7 @@ fn split_port(pattern: &str) -> (&str, Option<u16>) {
     }
 }
 
-/// A port that is a number must be one that exists; a template (`{{ port }}`) is ansible's to fill.
+/// A port must be a number from 1 to 65535, or a template (`{{ port }}`) or vault value, which only ansible can read.
 fn check_port(host: &str, vars: &Vars) -> Result<(), Kind> {
     for name in ["ansible_port", "ansible_ssh_port"] {
         let Some(value) = vars.get(name) else { continue };

@@ -1,25 +1,25 @@
-//! What one place in the text becomes for many hosts. `n[1:5000]: {note: …}` stands once in the text and five thousand times
-//! in memory, so a text within every limit could take gigabytes.
+//! Limits the copies of variables that apply to many hosts. `n[1:5000]: {note: …}` is in the text once but in memory five
+//! thousand times, so a text within all other limits could take gigabytes.
 
 use serde_json::Value as Json;
 
 use crate::{invalid::Kind, limits, vars::Vars};
 
-/// Bytes that a value takes beside its text, and is counted with: many small ones take memory, too.
+/// Bytes counted for each value in addition to its text, because many small values take memory too.
 const VALUE: usize = 16;
 
-/// Bytes of all copies so far.
+/// The bytes of all copies so far.
 #[derive(Default)]
 pub(super) struct Copies(usize);
 
 impl Copies {
-    /// Room for `vars` on `hosts` hosts; where they are written out once, they are no copy.
+    /// Counts `vars` for so many hosts. For the first host they are no copy.
     pub(super) fn of_vars(&mut self, vars: &Vars, hosts: usize) -> Result<(), Kind> {
         let copies = hosts.saturating_sub(1);
         if copies == 0 { Ok(()) } else { self.add(object(vars).saturating_mul(copies)) }
     }
 
-    /// Room for texts that a host has from its groups.
+    /// Counts texts that a host gets from its groups.
     pub(super) fn of_texts<'t>(&mut self, texts: impl IntoIterator<Item = &'t Option<String>>) -> Result<(), Kind> {
         self.add(texts.into_iter().flatten().map(String::len).sum())
     }
@@ -34,7 +34,7 @@ fn object(vars: &Vars) -> usize {
     vars.iter().map(|(name, value)| name.len() + weight(value)).sum()
 }
 
-/// Recursion is bounded by the document's depth.
+/// The limit of the document's depth also limits this recursion.
 fn weight(value: &Json) -> usize {
     VALUE
         + match value {

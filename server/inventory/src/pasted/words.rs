@@ -1,13 +1,16 @@
-//! A pasted line as words, by the rules of ansible's ini inventories.
+//! Splits a pasted line into words, by the rules of ansible's ini inventories.
 
 use serde_json::Value;
 
-/// Splits at white space. Quotes hold a word together and are dropped (`args='-o ProxyJump=x'`); `#` at the beginning of a
-/// word, or `;` at the beginning of the line, begins a comment.
+/// Splits a line at white space. Quotes keep a word together and are removed (`args='-o ProxyJump=x'`). A `#` at the start of a
+/// word, or a `;` at the start of the line, starts a comment.
 pub(super) fn split(line: &str) -> Result<Vec<String>, String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     if let Some(c) = line.chars().find(|c| c.is_control() && *c != '\t') {
-        return Err(format!("It holds the control character U+{:04X}, so it is not plain text.", u32::from(c)));
+        return Err(format!(
+            "This line contains the control character U+{:04X}, so it is not plain text.",
+            u32::from(c)
+        ));
     }
     if line.trim_start().starts_with(';') {
         return Ok(words);
@@ -31,7 +34,7 @@ pub(super) fn split(line: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// A variable's value: as in an ini inventory, `True`, `False` and whole numbers are what they look like.
+/// The value of a variable. As in an ini inventory, `True` and `False` are booleans, and whole numbers are numbers.
 pub(super) fn value(text: &str) -> Value {
     let number = || text.parse::<i64>().ok().filter(|n| n.to_string() == text);
     match text {

@@ -1,21 +1,21 @@
-//! YAML scalars that every reader, of YAML 1.1 or 1.2, takes for what was meant.
+//! Writes YAML scalars that mean the same in YAML 1.1 and 1.2.
 
 use std::{fmt::Write as _, net::Ipv4Addr};
 
 use serde_json::Value;
 
-/// `text` as a YAML string: plain where no reader could mistake it, else in double quotes.
+/// `text` as a YAML string: plain if it can only be a string, otherwise in double quotes.
 pub(super) fn scalar(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { double_quoted(text) }
 }
 
-/// Any value on one line: lists and mappings in flow style.
+/// Any value, on one line: lists and mappings in flow style.
 pub(super) fn value(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
         Value::Bool(b) => b.to_string(),
         Value::Number(n) => match n.as_f64().filter(|_| n.is_f64()) {
-            // YAML 1.1 wants a point in a float, and a sign in its exponent: avoid the exponent.
+            // In YAML 1.1 a float needs a point, and its exponent a sign. So the exponent is avoided.
             Some(f) if f.fract() == 0.0 => format!("{f}.0"),
             Some(f) => format!("{f}"),
             None => n.to_string(),
@@ -29,7 +29,7 @@ pub(super) fn value(value: &Value) -> String {
     }
 }
 
-/// A word that begins with a letter and is no word of YAML's own, or an IPv4 address.
+/// Whether `text` is an IPv4 address, or a word that starts with a letter and has no meaning of its own in YAML.
 fn is_plain(text: &str) -> bool {
     const OWN: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan"];
     text.parse::<Ipv4Addr>().is_ok()
@@ -48,7 +48,7 @@ fn double_quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             ' '..='~' => out.push(c),
-            // Letters of other scripts stay readable; separators, controls and surrogates' neighbours do not.
+            // Letters of other scripts stay readable. Separators and control characters are escaped.
             c if c.is_alphanumeric() => out.push(c),
             c if u32::from(c) <= 0xFFFF => {
                 let _ = write!(out, "\\u{:04X}", u32::from(c));

@@ -1,4 +1,4 @@
-//! The inventory a person would have written.
+//! Writes an inventory as a person would.
 
 mod scalar;
 
@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::{inventory::Role, machine::Machine, vars::Vars};
 use scalar::{scalar, value};
 
-/// The machines as an inventory for kubespray: hosts with how they are reached, then the groups of their roles.
+/// The machines as an inventory for kubespray: the hosts with their connection, then the groups of their roles.
 ///
-/// `etcd_member_name` is written for every etcd member: where it is missing, kubespray counts members by their place, and
-/// renames them when the order changes. Every text that YAML could take for something else is quoted.
+/// Every etcd member gets an `etcd_member_name`. Without it, kubespray numbers members by position, and renames them when the
+/// order changes. Every text that YAML could read as another value is quoted.
 #[must_use]
 pub fn write(machines: &[Machine]) -> String {
     let mut out = String::from("all:\n  hosts:\n");
@@ -69,7 +69,7 @@ fn line(out: &mut String, level: usize, key: &str, of: Option<&Value>) {
     out.push('\n');
 }
 
-/// etcd member names that are taken.
+/// The names of etcd members.
 struct Members<'m> {
     taken: Vec<&'m str>,
     next: usize,

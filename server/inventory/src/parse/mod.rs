@@ -1,9 +1,13 @@
-//! From a YAML document to an [`Inventory`], by the rules of ansible's `yaml` inventory plugin.
+//! Turns a YAML document into an [`Inventory`], by the rules of ansible's `yaml` inventory plugin:
 //!
-//! Like ansible: any group may stand at the top; a host named in a group is a host, listed under `all` or not; a host named
-//! in several places has the variables of all of them, later ones winning; a section may be a single name instead of a
-//! mapping; `node[1:3]` stands for three hosts and `node1:2222` for a host and its port. Stricter than ansible: names that
-//! could reach a shell, keys and hosts that stand twice in one place, and an inventory without hosts are refused.
+//! - Any group may be at the top level.
+//! - A host of any group is a host, even if `all` doesn't list it.
+//! - A host in several places gets the variables of all of them. The later value of a variable wins.
+//! - A section may be a single name instead of a mapping.
+//! - `node[1:3]` means three hosts, and `node1:2222` a host and its port.
+//!
+//! Stricter than ansible: names with characters for a shell, duplicate keys and hosts in one place, and an inventory without hosts
+//! are refused.
 
 mod collect;
 mod copies;
@@ -17,7 +21,7 @@ use crate::{
 /// Reads an inventory.
 ///
 /// # Errors
-/// Everything that would make ansible fail, or succeed with nothing done; with line and column. Bounds: [`crate::limits`].
+/// Everything that would make ansible fail, or do nothing and report success, and a text beyond [`crate::limits`].
 pub fn parse(text: &str) -> Result<Inventory, Invalid> {
     if is_ini(text) {
         return Err(Invalid::whole(Kind::Ini));
@@ -33,7 +37,7 @@ pub fn parse(text: &str) -> Result<Inventory, Invalid> {
     collected.finish()
 }
 
-/// Its first line is a section header like `[kube_node]` or `[all:vars]`.
+/// Whether the first line is a section header like `[kube_node]` or `[all:vars]`.
 fn is_ini(text: &str) -> bool {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with(['#', ';']));
     first.and_then(|line| line.strip_prefix('[')?.strip_suffix(']')).is_some_and(|section| {

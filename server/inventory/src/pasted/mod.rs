@@ -1,8 +1,8 @@
-//! Machines from pasted lines.
+//! Reads machines from pasted lines.
 //!
 //! A line is `name`, `address` or `user@address:port`, then in any order an address, roles (`kube_node,etcd`, `worker`) and
 //! `key=value` host variables: `node4 10.0.0.4 kube_node,etcd user=ubuntu`, `node1 ansible_host=10.0.0.1`,
-//! `node[1:3] 10.0.0.[1:3]`. Blank lines and what follows `#` or begins with `;` don't count.
+//! `node[1:3] 10.0.0.[1:3]`. Blank lines, text after `#` and lines that start with `;` are ignored.
 
 mod words;
 
@@ -16,7 +16,7 @@ use crate::{
     names, range,
 };
 
-/// Why a pasted line can't be used.
+/// Why a pasted line is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Line {line}: {message}")]
 pub struct LineProblem {
@@ -26,14 +26,14 @@ pub struct LineProblem {
     pub message: String,
 }
 
-/// The machines of all lines. A line with an address alone is named `node1`, `node2`, … by its place. Roles are as written;
-/// [`give_roles`](crate::give_roles) fills the rest.
+/// The machines of all lines. A machine with only an address is named `node1`, `node2`, … by its position. Machines have only the
+/// roles that the lines name; [`give_roles`](crate::give_roles) adds the others.
 ///
 /// # Errors
-/// Every line that can't be used, at most [`limits::PROBLEMS`]; of two that clash, the second.
+/// Every line that is refused, at most [`limits::PROBLEMS`]. Of two lines in conflict, the second one is refused.
 pub fn machines_from_lines(text: &str) -> Result<Vec<Machine>, Vec<LineProblem>> {
     if text.len() > limits::BYTES {
-        let message = format!("This is {} bytes long; at most {} are read.", text.len(), limits::BYTES);
+        let message = format!("This text has {} bytes, but the limit is {}.", text.len(), limits::BYTES);
         return Err(vec![LineProblem { line: 1, message }]);
     }
     let (mut machines, mut problems, mut seen) = (Vec::<Machine>::new(), Vec::new(), Seen::default());
@@ -59,7 +59,7 @@ pub fn machines_from_lines(text: &str) -> Result<Vec<Machine>, Vec<LineProblem>>
             }
         }
         if machines.len() > limits::HOSTS {
-            let message = format!("These are more than {} machines.", limits::HOSTS);
+            let message = format!("There are more than {} machines.", limits::HOSTS);
             problems.push(LineProblem { line, message });
             break;
         }
@@ -70,7 +70,7 @@ pub fn machines_from_lines(text: &str) -> Result<Vec<Machine>, Vec<LineProblem>>
     if problems.is_empty() { Ok(machines) } else { Err(problems) }
 }
 
-/// What one line describes: nothing, one machine, or as many as its range. A name may still be empty.
+/// The machines of one line: none, one, or those of a range. A machine without a name gets one later.
 fn machines_of(line: &str) -> Result<Vec<Machine>, String> {
     let words = words::split(line)?;
     let Some((first, rest)) = words.split_first() else { return Ok(Vec::new()) };
@@ -79,7 +79,7 @@ fn machines_of(line: &str) -> Result<Vec<Machine>, String> {
         && !section.contains(':')
     {
         return Err(format!(
-            "{} is the head of an ini section. Paste host lines only, and write a host's roles behind its address.",
+            "{} is the header of an ini section. Paste only host lines, and write roles after the address.",
             quoted(first)
         ));
     }
@@ -103,14 +103,14 @@ fn machines_of(line: &str) -> Result<Vec<Machine>, String> {
             machine.port = target.port.or(machine.port);
         } else {
             let known = Role::ALL.map(Role::group).join(", ");
-            return Err(format!("{} is no role ({known}) and not of the form key=value.", quoted(word)));
+            return Err(format!("{} is neither a role ({known}) nor of the form key=value.", quoted(word)));
         }
     }
     machine.roles.sort_unstable();
     machine.roles.dedup();
     let count = names.len().max(addresses.len());
     if [names.len(), addresses.len()].into_iter().any(|n| n != 0 && n != count) {
-        return Err(format!("It gives {} names but {} addresses.", names.len(), addresses.len()));
+        return Err(format!("This line has {} names but {} addresses.", names.len(), addresses.len()));
     }
     let one = |i: usize| Machine {
         name: names.get(i).cloned().unwrap_or_default(),
