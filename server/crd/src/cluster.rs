@@ -1,4 +1,4 @@
-//! A cluster as the user declares it: where its inventory, variables and SSH key lie.
+//! A cluster as the user declares it: references to its inventory, variables and SSH key.
 #![expect(clippy::duplicated_attributes, reason = "printer columns repeat their type")]
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
@@ -6,10 +6,11 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::Engine;
 use crate::operation::Phase;
 use crate::reference::DataRef;
 
-/// What a cluster is made from. All references name one namespace; the cluster's Jobs run there.
+/// What a cluster is made from. All references name the same namespace; the cluster's Jobs run there.
 #[derive(CustomResource, Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(
     group = "kubeonkube.clay.io",
@@ -47,37 +48,27 @@ pub struct ClusterSpec {
     /// fails, the operation fails before it has changed anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pre_check_ref: Option<DataRef>,
-    /// Whose playbooks the image carries. Absent: judged by the image.
+    /// The project whose playbooks the image contains. If absent, the image name decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
     /// Make this Cluster the owner of the ConfigMaps and Secrets it refers to, so that they are deleted with it.
-    /// Absent or false: they only get the label `kubeonkube.clay.io/used-by` and stay.
+    /// If absent or false, they only get the label `kubeonkube.clay.io/used-by` and are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopt_inputs: Option<bool>,
 }
 
-/// Whose playbooks the image of an operation carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Engine {
-    /// Our own, kubeadm-based.
-    Kubeonkube,
-    /// kubespray.
-    Kubespray,
-}
-
-/// What is known about a cluster.
+/// The state of a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClusterStatus {
-    /// The history of its operations, newest first. An entry with status Running is the turn: it is written before
-    /// anything of that operation exists, and while it stands no other operation of this cluster starts.
+    /// The history of its operations, newest first. An entry with status Running is the turn, the exclusive right to run on
+    /// the cluster: it is written before any object of the operation is created, and while it exists no other operation starts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<OperationRecord>,
     /// Kubernetes-style conditions: InputsReady, Busy, LastOperationSucceeded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cluster_conditions: Vec<Condition>,
-    /// The generation of spec that `clusterConditions` speak of.
+    /// The generation of spec that `clusterConditions` describe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 }
@@ -88,16 +79,16 @@ pub struct ClusterStatus {
 pub struct OperationRecord {
     /// Name of the ClusterOperation.
     pub cluster_ops: String,
-    /// Its uid: an operation of the same name with another uid is another operation.
+    /// Its uid. An operation with the same name and another uid is another operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
-    /// The namespace of its Job, as the Cluster's references named it when its turn came.
+    /// The namespace of its Job, which the Cluster's references named at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Running, Succeeded or Failed.
     #[serde(default)]
     pub status: Phase,
-    /// When its turn came.
+    /// When it started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<Time>,
     /// When it ended.

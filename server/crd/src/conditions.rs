@@ -1,31 +1,31 @@
-//! Kubernetes-style conditions: what a user reads in `kubectl describe` and waits for with `kubectl wait`.
+//! Kubernetes-style conditions, for `kubectl describe` and `kubectl wait`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
 /// The types that `ClusterOperation.status.conditions` and `Cluster.status.clusterConditions` use.
 pub mod condition {
-    /// Operation: it waits; the message says what for.
+    /// Operation: it is queued. The message says what it waits for.
     pub const QUEUED: &str = "Queued";
     /// Operation: its Job exists and has not ended.
     pub const RUNNING: &str = "Running";
-    /// Operation: it ended well.
+    /// Operation: it succeeded.
     pub const COMPLETE: &str = "Complete";
-    /// Operation: it ended badly or was cancelled; reason and message say why.
+    /// Operation: it failed or was cancelled. Reason and message say why.
     pub const FAILED: &str = "Failed";
-    /// Cluster: everything it refers to exists, in one namespace.
+    /// Cluster: everything that it refers to exists, in one namespace.
     pub const INPUTS_READY: &str = "InputsReady";
-    /// Cluster: an operation runs on it.
+    /// Cluster: an operation is running on it.
     pub const BUSY: &str = "Busy";
-    /// Cluster: the last finished operation ended well.
+    /// Cluster: the last finished operation succeeded.
     pub const LAST_OPERATION_SUCCEEDED: &str = "LastOperationSucceeded";
 }
 
-/// What a condition says, without its times.
+/// A condition without its times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
     /// One of [`condition`]'s constants.
     pub kind: &'static str,
-    /// True, False, or None for Unknown.
+    /// `None` means Unknown.
     pub holds: Option<bool>,
     /// One CamelCase word.
     pub reason: String,
@@ -34,13 +34,13 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// A condition that holds or doesn't.
+    /// A condition that is true or false.
     pub fn new(kind: &'static str, holds: bool, reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self { kind, holds: Some(holds), reason: reason.into(), message: message.into() }
     }
 }
 
-/// Puts `fact` among `conditions`; the transition time moves only when the truth does, as Kubernetes has it.
+/// Adds `fact` to `conditions`, or updates it there. As in Kubernetes, the transition time only changes with the status.
 pub fn upsert(conditions: &mut Vec<Condition>, fact: Fact, now: &Time, generation: Option<i64>) {
     let status = match fact.holds {
         Some(true) => "True",
@@ -67,7 +67,7 @@ pub fn upsert(conditions: &mut Vec<Condition>, fact: Fact, now: &Time, generatio
     }
 }
 
-/// Whether a condition of this type stands there and is True.
+/// Whether there is a condition of this type, and it is True.
 pub fn is_true(conditions: &[Condition], kind: &str) -> bool {
     conditions.iter().any(|c| c.type_ == kind && c.status == "True")
 }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_transition_time_moves_only_with_the_truth() {
+    fn the_transition_time_only_changes_with_the_status() {
         let (early, late) =
             (Time("2026-01-01T00:00:00Z".parse().unwrap()), Time("2026-01-02T00:00:00Z".parse().unwrap()));
         let mut conditions = Vec::new();

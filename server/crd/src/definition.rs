@@ -1,4 +1,4 @@
-//! The CustomResourceDefinitions, as served and as files.
+//! The CustomResourceDefinitions, as objects and as files.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, JSONSchemaProps, ValidationRule,
@@ -7,7 +7,7 @@ use kube::CustomResourceExt;
 
 use crate::{Cluster, ClusterOperation};
 
-/// Both definitions, complete. Use these, not `ClusterOperation::crd()`, which lacks the rules that make its spec immutable.
+/// Both definitions. Don't use `ClusterOperation::crd()` instead: it doesn't have the rules that make the spec immutable.
 pub fn all() -> Vec<CustomResourceDefinition> {
     let mut operation = ClusterOperation::crd();
     for version in &mut operation.spec.versions {
@@ -19,7 +19,7 @@ pub fn all() -> Vec<CustomResourceDefinition> {
     vec![Cluster::crd(), operation]
 }
 
-/// All definitions as one YAML text, as `kubectl apply -f -` reads it.
+/// Both definitions as one YAML text for `kubectl apply -f -`.
 pub fn render() -> String {
     all().iter().map(document).collect()
 }
@@ -30,16 +30,16 @@ pub(crate) fn document(crd: &CustomResourceDefinition) -> String {
     format!("---\n# Generated from server/crd. Don't edit: UPDATE_CRDS=1 cargo test -p kubeonkube-crd\n{yaml}")
 }
 
-/// An operation is a record of what was asked: every field stays as submitted, but `cancel` may become true.
-/// Derived from the schema, so that a field added later is immutable without anybody having to think of it.
+/// Makes a spec immutable: an operation is a record of what was requested. Only `cancel` may become true. The rules are derived
+/// from the schema, so that a field added later is immutable too.
 fn freeze(spec: &mut JSONSchemaProps) {
     let required = spec.required.clone().unwrap_or_default();
     let rules = spec.properties.iter().flatten().map(|(field, schema)| {
-        let always_there = required.contains(field) || schema.default.is_some();
+        let always_set = required.contains(field) || schema.default.is_some();
         let rule = match field.as_str() {
             "cancel" => "!(has(oldSelf.cancel) && oldSelf.cancel == true) || (has(self.cancel) && self.cancel == true)"
                 .to_owned(),
-            _ if always_there => format!("self.{field} == oldSelf.{field}"),
+            _ if always_set => format!("self.{field} == oldSelf.{field}"),
             _ => format!(
                 "has(self.{field}) == has(oldSelf.{field}) && (!has(self.{field}) || self.{field} == oldSelf.{field})"
             ),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rendered_text_reads_back_as_the_same_definitions() {
+    fn the_rendered_text_parses_to_the_same_definitions() {
         let back: Vec<CustomResourceDefinition> =
             render().split("---\n").skip(1).map(|text| serde_saphyr::from_str(text).expect("it is YAML")).collect();
         assert_eq!(back, all());

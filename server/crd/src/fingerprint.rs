@@ -1,9 +1,9 @@
-//! What `spec.expectedInputs` and `status.inputs.sha256` hold.
+//! The fingerprint of inputs, in `spec.expectedInputs` and `status.inputs.sha256`.
 
 use sha2::{Digest, Sha256};
 
-/// SHA-256 (hex) of an inventory and its variables: the bytes of `hosts.yml`, one zero byte, the bytes of `group_vars.yml`.
-/// No YAML text holds a zero byte, so two different pairs never make the same input.
+/// SHA-256 (hex) of an inventory and its variables: the bytes of `hosts.yml`, one zero byte, and the bytes of `group_vars.yml`.
+/// YAML can't contain a zero byte, so different pairs always have different bytes.
 pub fn inputs_sha256(hosts: &str, vars: &str) -> String {
     let digest = Sha256::new().chain_update(hosts).chain_update([0]).chain_update(vars).finalize();
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_moved_from_one_file_to_the_other_changes_it() {
+    fn moving_a_line_to_the_other_file_changes_the_fingerprint() {
         assert_ne!(inputs_sha256("a\n", "b\n"), inputs_sha256("a\nb\n", ""));
         assert_eq!(inputs_sha256("", ""), "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d");
     }

@@ -1,18 +1,20 @@
-//! The custom resources `Cluster` and `ClusterOperation` (`kubeonkube.clay.io/v1alpha1`, both cluster-scoped), with the
-//! names, labels and conditions that every room agrees on. `deploy/crd/` is generated from here.
+//! The custom resources `Cluster` and `ClusterOperation` (`kubeonkube.clay.io/v1alpha1`, both cluster-scoped), and the names,
+//! labels and conditions that all crates share. `deploy/crd/` is generated from this crate.
 
 mod cluster;
 mod conditions;
 mod definition;
+mod engine;
 mod fingerprint;
 mod names;
 mod operation;
 mod reference;
 mod snapshot;
 
-pub use cluster::{Cluster, ClusterSpec, ClusterStatus, Engine, OperationRecord};
+pub use cluster::{Cluster, ClusterSpec, ClusterStatus, OperationRecord};
 pub use conditions::{Fact, condition, is_true, upsert};
 pub use definition::{all, render};
+pub use engine::Engine;
 pub use fingerprint::inputs_sha256;
 pub use names::*;
 pub use operation::{

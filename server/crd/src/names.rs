@@ -6,12 +6,12 @@ use std::time::Duration;
 pub const GROUP: &str = "kubeonkube.clay.io";
 /// Its only version.
 pub const VERSION: &str = "v1alpha1";
-/// Prefix of everything that stands in the container's name, field manager and events.
+/// The product's name: that of the container, and the start of field managers and of the reporter of Events.
 pub const PRODUCT: &str = "kubeonkube";
 
-/// Label on operations, Jobs and pods: the Cluster they work on.
+/// Label on operations, Jobs and pods: the Cluster they run on.
 pub const LABEL_CLUSTER_NAME: &str = "clusterName";
-/// Label on operations: set to [`DONE`] together with the final status. An operation that carries it is never started.
+/// Label on operations: set to [`DONE`] together with the final status. An operation with this label is never started.
 pub const LABEL_HAS_COMPLETED: &str = "hasCompleted";
 /// The value of [`LABEL_HAS_COMPLETED`].
 pub const DONE: &str = "done";
@@ -24,19 +24,20 @@ pub const LABEL_USED_BY: &str = "kubeonkube.clay.io/used-by";
 /// Label on everything the product creates, with value [`PRODUCT`].
 pub const LABEL_MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 
-/// Annotation on operations: an integer; where operations must go, the highest goes first. Absent or no number is 0.
+/// Annotation on operations: an integer. When old operations are deleted, the highest is deleted first. 0 if it is absent or not a
+/// number.
 pub const ANNOTATION_ELIMINATE_SCORE: &str = "clay.io/eliminate-score";
-/// Annotation on operations: who submitted it (written by the console, shown as `status.submittedBy`).
+/// Annotation on operations: the user who submitted it. The console writes it, and `status.submittedBy` shows it.
 pub const ANNOTATION_SUBMITTED_BY: &str = "kubeonkube.clay.io/submitted-by";
-/// Annotation on operations: their result as JSON, written together with [`LABEL_HAS_COMPLETED`]. An export keeps it, so a
-/// restored operation shows how it ended although its status is gone.
+/// Annotation on operations: their result as JSON, written together with [`LABEL_HAS_COMPLETED`]. An export doesn't keep the
+/// status but keeps the annotation, so a restored operation still shows how it ended.
 pub const ANNOTATION_OUTCOME: &str = "kubeonkube.clay.io/outcome";
 
 /// Key of the inventory in the ConfigMap that `hostsConfRef` names.
 pub const KEY_HOSTS: &str = "hosts.yml";
 /// Key of the variables in the ConfigMap that `varsConfRef` names.
 pub const KEY_VARS: &str = "group_vars.yml";
-/// Key, in the Secret that holds the snapshot of a run, of the token that marks the run's events in its log.
+/// Key of the token that marks a run's events in its log, in the Secret with the run's snapshot.
 pub const KEY_TOKEN: &str = "token";
 /// Key of the private key in the Secret that `sshAuthRef` names.
 pub const KEY_SSH: &str = "ssh-privatekey";
@@ -47,13 +48,13 @@ pub const KEY_KNOWN_HOSTS: &str = "known_hosts";
 
 /// ConfigMap with settings of the controller, in its own namespace.
 pub const CONFIG_NAME: &str = "kubeonkube-config";
-/// Key there: how many finished operations are kept per cluster.
+/// Key in [`CONFIG_NAME`]: how many finished operations are kept per cluster.
 pub const CONFIG_BACKEND_LIMIT: &str = "CLUSTER_OPERATIONS_BACKEND_LIMIT";
 
-/// After this a run is stopped, where its operation doesn't say it in `activeDeadlineSeconds`.
+/// The time after which a run is stopped, unless its operation sets `activeDeadlineSeconds`.
 pub const DEFAULT_DEADLINE: Duration = Duration::from_hours(6);
 
-/// Whether an object could be called so: an RFC 1123 label (63 characters at most), or with `dots` a subdomain (253).
+/// Whether an object could have this name: an RFC 1123 label (at most 63 characters), or with `dots` a subdomain (at most 253).
 pub fn is_object_name(text: &str, dots: bool) -> bool {
     let edge = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     let bytes = text.as_bytes();
@@ -63,22 +64,22 @@ pub fn is_object_name(text: &str, dots: bool) -> bool {
         && bytes.iter().all(|b| edge(b) || *b == b'-' || (dots && *b == b'.'))
 }
 
-/// Whether a known_hosts file says anything but comments.
+/// Whether a known_hosts file has any lines that aren't comments.
 pub fn says_host_keys(text: &str) -> bool {
     text.lines().map(str::trim).any(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// The Job of an operation.
+/// The name of an operation's Job.
 pub fn job_name(operation: &str) -> String {
     format!("kubeonkube-{operation}-job")
 }
 
-/// The snapshot of an operation's inputs, an immutable Secret.
+/// The name of the immutable Secret with the snapshot of an operation's inputs.
 pub fn inputs_name(operation: &str) -> String {
     format!("{operation}-inputs")
 }
 
-/// The ConfigMap with the host keys that someone confirmed for a cluster.
+/// The name of the ConfigMap with the confirmed host keys of a cluster.
 pub fn known_hosts_name(cluster: &str) -> String {
     format!("{cluster}-known-hosts")
 }

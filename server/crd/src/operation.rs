@@ -1,4 +1,4 @@
-//! One operation on a cluster: submitted once, run once, kept as a record.
+//! One operation on a cluster: submitted once, run once, and kept as a record.
 #![expect(clippy::duplicated_attributes, reason = "printer columns repeat their type")]
 
 use k8s_openapi::api::core::v1::ResourceRequirements;
@@ -7,10 +7,10 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::Engine;
+use crate::engine::Engine;
 use crate::reference::{DataRef, JobRef};
 
-/// What to run, on which cluster. Immutable but for `cancel`.
+/// What to run, and on which cluster. Immutable, except for `cancel`.
 #[derive(CustomResource, Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(
     group = "kubeonkube.clay.io",
@@ -19,7 +19,7 @@ use crate::reference::{DataRef, JobRef};
     plural = "clusteroperations",
     shortname = "kop",
     category = "kubeonkube",
-    doc = "One operation on a Cluster: a playbook or a script that runs once, in a Job, when its turn comes.",
+    doc = "One operation on a Cluster: a playbook or a script that runs once, in a Job, when no other operation runs on the Cluster.",
     status = "ClusterOperationStatus",
     derive = "PartialEq",
     derive = "Default",
@@ -36,11 +36,11 @@ pub struct ClusterOperationSpec {
     pub cluster: String,
     /// Whether `action` is a playbook or a script.
     pub action_type: ActionType,
-    /// The playbook's file name; for scripts the file name in `actionSourceRef`, or with `actionSource: builtin` the
-    /// script's text itself.
+    /// The file name of the playbook. For a script: the file name in `actionSourceRef`, or with `actionSource: builtin` the
+    /// text of the script.
     #[schemars(length(max = 65536))]
     pub action: String,
-    /// The container image that brings ansible and the builtin playbooks.
+    /// The container image with ansible and the builtin playbooks.
     pub image: String,
     /// Where `action` comes from.
     #[serde(default)]
@@ -48,32 +48,32 @@ pub struct ClusterOperationSpec {
     /// With `actionSource: configmap`: the ConfigMap whose keys are the files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action_source_ref: Option<DataRef>,
-    /// Further arguments, split into words as a POSIX shell would, without any expansion.
+    /// More arguments, split into words as by a POSIX shell, without any expansion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 65536))]
     pub extra_args: Option<String>,
-    /// Run in order before the action; the first that fails ends the operation.
+    /// Run in this order before the action. If one fails, the operation fails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub pre_hook: Vec<HookAction>,
-    /// Run in order after the action, if it succeeded.
+    /// Run in this order after the action, if the action succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub post_hook: Vec<HookAction>,
     /// Resources of the container.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<ResourceRequirements>,
-    /// Seconds after which the run is stopped and the operation fails. Absent: 21600 (6 hours).
+    /// Seconds after which the run is stopped and the operation fails. The default is 21600 (6 hours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_deadline_seconds: Option<i64>,
-    /// Set to true to cancel: no new task starts, and the operation ends Failed with reason Cancelled. It can't be taken back.
+    /// Set to true to cancel: no new task starts, and the operation ends as Failed with reason Cancelled. This can't be undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel: Option<bool>,
-    /// SHA-256 (hex) of the inputs that were confirmed at submission. If they differ when the operation's turn comes, it
-    /// ends Failed with reason InputsChanged instead of running with something nobody has seen.
+    /// SHA-256 (hex) of the inputs that were confirmed at submission. If the inputs have changed when the operation is about to
+    /// start, it doesn't run, and ends as Failed with reason InputsChanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_inputs: Option<String>,
-    /// Accepted for compatibility and ignored: what was used stands in `status.inputs`.
+    /// Accepted for compatibility and ignored. The inputs that were used are in `status.inputs`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts_conf_ref: Option<DataRef>,
     /// Accepted for compatibility and ignored.
@@ -93,7 +93,7 @@ pub struct ClusterOperationSpec {
 pub struct HookAction {
     /// Whether `action` is a playbook or a script.
     pub action_type: ActionType,
-    /// As in the operation itself.
+    /// As in the spec of the operation.
     #[schemars(length(max = 65536))]
     pub action: String,
     /// Where `action` comes from.
@@ -102,13 +102,13 @@ pub struct HookAction {
     /// With `actionSource: configmap`: the ConfigMap whose keys are the files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action_source_ref: Option<DataRef>,
-    /// Further arguments, split into words as a POSIX shell would, without any expansion.
+    /// More arguments, split into words as by a POSIX shell, without any expansion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 65536))]
     pub extra_args: Option<String>,
 }
 
-/// What an action is.
+/// The kind of an action.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ActionType {
@@ -130,28 +130,28 @@ pub enum ActionSource {
     Configmap,
 }
 
-/// Where an operation stands.
+/// The phase of an operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Phase {
-    /// Not started: new, or waiting for its turn.
+    /// Not started: new or queued.
     #[default]
     #[serde(rename = "")]
     Pending,
-    /// Its turn came.
+    /// Started and not ended.
     Running,
-    /// It ended, and every playbook reported success on at least one host.
+    /// Ended, and every playbook succeeded on at least one host.
     Succeeded,
-    /// It ended in any other way; reason and message say how.
+    /// Ended in any other way. Reason and message say why.
     Failed,
 }
 
 impl Phase {
-    /// Succeeded or Failed.
+    /// Whether the operation has ended.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed)
     }
 
-    /// The word users read; empty while pending.
+    /// The word that users read. Empty while pending.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "",
@@ -168,7 +168,7 @@ impl std::fmt::Display for Phase {
     }
 }
 
-/// What became of an operation. Written by the controller only.
+/// The state of an operation. Only the controller writes it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClusterOperationStatus {
@@ -178,15 +178,15 @@ pub struct ClusterOperationStatus {
     /// Its Job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job_ref: Option<JobRef>,
-    /// Empty while it waits, then Running, then Succeeded or Failed.
+    /// Empty while queued, then Running, then Succeeded or Failed.
     pub status: Phase,
-    /// One CamelCase word: why it stands where it stands.
+    /// The reason for the status, as one CamelCase word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The same as a sentence.
+    /// The reason as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// When its turn came.
+    /// When it started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_time: Option<Time>,
     /// When it ended.
@@ -195,7 +195,7 @@ pub struct ClusterOperationStatus {
     /// SHA-256 (hex) of the spec, without `cancel`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Whether the spec changed after the turn. Always false here: the API refuses such changes.
+    /// Whether the spec changed after the start. Always false, because the API refuses such changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub has_modified: Option<bool>,
     /// Who submitted it, if known.
@@ -204,13 +204,13 @@ pub struct ClusterOperationStatus {
     /// When it was submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submitted_at: Option<Time>,
-    /// Whose playbooks it runs.
+    /// The project whose playbooks it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
-    /// What it runs with.
+    /// The inputs it runs with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<ResolvedInputs>,
-    /// The recaps of its playbooks, summed over hosts and steps.
+    /// The recaps of its playbooks, added up over hosts and steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recap: Option<Recap>,
     /// Kubernetes-style conditions: Queued, Running, Complete, Failed.
@@ -218,40 +218,40 @@ pub struct ClusterOperationStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// The inputs as they were read at the operation's turn.
+/// The inputs, as they were when the operation started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResolvedInputs {
-    /// The immutable Secret that holds the snapshot.
+    /// The immutable Secret with the snapshot of the inputs.
     pub secret: DataRef,
     /// SHA-256 (hex) of inventory and variables.
     pub sha256: String,
     /// How many hosts the inventory has.
     #[serde(default)]
     pub host_count: u32,
-    /// Their names, the first 100.
+    /// The names of the first 100 hosts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
 }
 
-/// Recaps of ansible, summed.
+/// The sum of ansible's recaps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Recap {
-    /// Hosts of the largest playbook.
+    /// Hosts of the playbook with the most hosts.
     pub hosts: u32,
-    /// Tasks that ran well.
+    /// Tasks that succeeded.
     pub ok: u32,
-    /// Of these, tasks that changed something.
+    /// Tasks that succeeded and changed something.
     pub changed: u32,
     /// Hosts that could not be reached.
     pub unreachable: u32,
     /// Tasks that failed.
     pub failed: u32,
-    /// Tasks that a condition left out.
+    /// Tasks that were skipped by a condition.
     pub skipped: u32,
     /// Failures that a `rescue` block caught.
     pub rescued: u32,
-    /// Failures that `ignore_errors` let pass.
+    /// Failures that `ignore_errors` ignored.
     pub ignored: u32,
 }

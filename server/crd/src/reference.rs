@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::is_object_name;
+use crate::names::is_object_name;
 
-/// A ConfigMap or Secret; which of the two, and which key of it, the field's name says.
+/// A reference to a ConfigMap or Secret. The field decides which of the two, and which key of it is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct DataRef {
     /// Namespace of the object. All references of one Cluster name the same namespace; its Jobs run there.
@@ -20,8 +20,8 @@ impl DataRef {
         Self { namespace: namespace.into(), name: name.into() }
     }
 
-    /// Whether an object could be called so (RFC 1123). What can't exist need not be asked for: it is missing, and a name
-    /// with `/` or `?` in it must not reach the path of a request.
+    /// Whether an object could have this namespace and name (RFC 1123). If not, the object is missing and must not be requested:
+    /// a name with `/` or `?` would change the path of the request.
     pub fn can_exist(&self) -> bool {
         is_object_name(&self.namespace, false) && is_object_name(&self.name, true)
     }
@@ -40,7 +40,7 @@ pub struct JobRef {
     pub namespace: String,
     /// Name of the Job.
     pub name: String,
-    /// Its uid: a Job of the same name with another uid is not this operation's.
+    /// Its uid. A Job with the same name and another uid doesn't belong to this operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
 }
@@ -50,7 +50,7 @@ mod tests {
     use super::DataRef;
 
     #[test]
-    fn a_reference_that_would_change_the_path_of_a_request_names_nothing() {
+    fn a_reference_that_would_change_a_request_path_is_invalid() {
         for name in ["", " ", "a b", "a/../b", "x?watch=true", "-a", "A"] {
             assert!(!DataRef::new("lab", name).can_exist(), "{name:?}");
             assert!(!DataRef::new(name, "hosts").can_exist(), "{name:?}");

@@ -1,4 +1,4 @@
-//! An operation's spec is immutable but for `cancel`: the rules, evaluated as the API evaluates them.
+//! The spec of an operation is immutable, except for `cancel`. The rules are evaluated as in the API server.
 
 use kube_cel::Validator;
 use kubeonkube_crd as crd;
@@ -30,7 +30,7 @@ fn update(from: &Value, to: &Value) -> Result<(), String> {
 }
 
 #[test]
-fn every_field_stays_as_submitted() {
+fn no_field_can_be_changed_after_submission() {
     assert_eq!(update(&json!({}), &json!({})), Ok(()));
     for change in [
         json!({"cluster": "other"}),
@@ -55,7 +55,7 @@ fn every_field_stays_as_submitted() {
 }
 
 #[test]
-fn cancel_may_be_set_and_never_taken_back() {
+fn cancel_can_be_set_and_never_reset() {
     let (absent, no, yes) = (json!({}), json!({"cancel": false}), json!({"cancel": true}));
     assert_eq!(update(&absent, &yes), Ok(()));
     assert_eq!(update(&no, &yes), Ok(()));

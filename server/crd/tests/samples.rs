@@ -1,4 +1,4 @@
-//! The samples in `deploy/samples/` are what the definitions accept.
+//! The definitions accept the samples in `deploy/samples/`.
 
 use std::path::Path;
 
@@ -34,13 +34,13 @@ fn every_sample_reads_as_its_kind_without_an_unknown_field() {
     assert!(seen >= 6, "only {seen} samples of our kinds");
 }
 
-/// `read` says everything that `written` says.
+/// Asserts that `read` has everything that `written` has.
 fn contains(read: &Value, written: &Value, at: &str) {
     match (read, written) {
         (Value::Object(read), Value::Object(written)) => {
             for (key, value) in written {
                 contains(
-                    read.get(key).unwrap_or_else(|| panic!("{at}.{key} is no field")),
+                    read.get(key).unwrap_or_else(|| panic!("{at}.{key} is not a field")),
                     value,
                     &format!("{at}.{key}"),
                 );
