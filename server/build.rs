@@ -1,15 +1,16 @@
-//! Makes sure that the folder which is embedded exists, and that a release embeds the site as it is now.
+//! Makes sure that the embedded folder exists, and that a release embeds the current site.
 
 use std::{env, fs, path::Path};
 
 fn main() {
     let site = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../target/site");
-    // rust-embed freezes a folder that is missing at compile time as empty, in dev too. It may stay empty: then pages say so.
+    // If the folder is missing at compile time, rust-embed treats it as empty from then on, even in dev builds. An empty folder is
+    // fine: pages then show how to build the site.
     if let Err(error) = fs::create_dir_all(&site) {
-        println!("cargo:warning=cannot make {}: {error}", site.display());
+        println!("cargo:warning=can't create {}: {error}", site.display());
     }
     println!("cargo:rerun-if-changed=build.rs");
-    // In dev the files are read from disk when asked for; only a release holds them, and a build that is tested in its place.
+    // Dev builds read the files from disk at run time. Only a release, and a build with `embed-assets`, contains them.
     if env::var("PROFILE").is_ok_and(|profile| profile == "release")
         || env::var_os("CARGO_FEATURE_EMBED_ASSETS").is_some()
     {

@@ -10,10 +10,11 @@ pub fn to(path: &str) {
 }
 
 /// Whether every browser reads `path` as a path of this console. `//host` and `/\host` would lead to another one, and
-/// browsers remove tabs and line breaks before they look.
+/// browsers remove tabs and line breaks before they parse an address. The binary uses the same rule after sign-in.
 #[must_use]
 pub fn is_local(path: &str) -> bool {
-    path.starts_with('/') && !path.starts_with("//") && !path.contains(['\\', '\r', '\n', '\t'])
+    let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    path.starts_with('/') && !path.starts_with("//") && is_plain
 }
 
 #[cfg(test)]
@@ -31,6 +32,8 @@ mod tests {
             "",
             "/a\r\nSet-Cookie: x",
             "/\t/evil.example",
+            "/clusters/ä",
+            "/a b",
         ] {
             assert!(!is_local(bad), "{bad:?}");
         }

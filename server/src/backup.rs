@@ -1,4 +1,4 @@
-//! `kubeonkube backup FILE`: a consistent copy of the standalone database, whether or not a server writes to it.
+//! `kubeonkube backup FILE`: a consistent copy of the standalone database, even while a server writes to it.
 
 use std::{
     fs::{self, OpenOptions},
@@ -11,23 +11,23 @@ use rusqlite::{Connection, OpenFlags};
 /// Why there is no copy.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    #[error("there is no database in {0}: name the data directory of a standalone server with --data-dir.")]
+    #[error("there is no database in {0}. Name the data directory of a standalone server with --data-dir.")]
     NoDatabase(PathBuf),
-    #[error("{0} exists already. Choose another name.")]
+    #[error("{0} already exists. Choose another name.")]
     Exists(PathBuf),
-    #[error("{file} can't be written: {error}.")]
+    #[error("can't write {file}: {error}.")]
     File { file: PathBuf, error: std::io::Error },
-    #[error("the database could not be copied: {0}. Check the free space, and that you may read the data directory.")]
+    #[error("can't copy the database: {0}. Check the free disk space, and that you may read the data directory.")]
     Copy(#[from] rusqlite::Error),
 }
 
-/// Copies the database of `data` to `file` (0600: it holds every key and token), which must not exist.
+/// Copies the database in `data` to `file`, which must not exist. It gets mode 0600, because it contains all keys and tokens.
 pub fn backup(data: &Path, file: &Path) -> Result<(), BackupError> {
     let database = data.join("state.db");
     if !database.is_file() {
         return Err(BackupError::NoDatabase(data.to_owned()));
     }
-    // Made first and empty, so that the secrets are never in a file that others may read.
+    // Create the empty file with its mode first: SQLite would create it readable for others.
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(file).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => BackupError::Exists(file.to_owned()),
         _ => BackupError::File { file: file.to_owned(), error },
@@ -37,7 +37,7 @@ pub fn backup(data: &Path, file: &Path) -> Result<(), BackupError> {
     })
 }
 
-/// One read transaction over everything; SQLite lets the server go on writing meanwhile.
+/// Copies in one read transaction. The server can write meanwhile.
 fn copy(database: &Path, file: &Path) -> Result<(), BackupError> {
     let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.busy_timeout(std::time::Duration::from_secs(30))?;
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_is_whole_private_and_never_overwrites() {
+    fn a_copy_is_complete_private_and_never_overwrites() {
         let data = tempfile::tempdir().expect("a directory");
         let file = data.path().join("copy.db");
         assert!(matches!(backup(data.path(), &file), Err(BackupError::NoDatabase(_))));

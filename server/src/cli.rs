@@ -1,4 +1,4 @@
-//! The command line: what can be asked of the program, in words that teach.
+//! The command line. The doc comments of fields and variants are the help texts.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -7,21 +7,21 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 const EXAMPLES: &str = "\
 Examples:
   kubeonkube                                  the console on http://127.0.0.1:7080, everything on this machine
-  kubeonkube --demo                           … with a cluster `demo` that runs on this very machine
-  kubeonkube login                            another sign-in link for the server that is running
+  kubeonkube --demo                           the same, with a cluster `demo` on this machine
+  kubeonkube login                            another sign-in link for the running server
   kubeonkube serve --kubeconfig ~/.kube/config --context prod
                                               the console of a real Kubernetes cluster
   kubeonkube serve --listen 0.0.0.0:7080 --public-url https://kubeonkube.example.com
-                                              behind a proxy that speaks TLS
-  kubeonkube crd | kubectl apply -f -         the API's definitions, for a real cluster
+                                              behind a proxy with TLS
+  kubeonkube crd | kubectl apply -f -         install the CustomResourceDefinitions on a real cluster
 
-Data lies in --data-dir: /var/lib/kubeonkube for root, otherwise $XDG_STATE_HOME/kubeonkube or ~/.local/state/kubeonkube.
-Stopping the server (Ctrl-C, SIGTERM) leaves runs going; the next start picks them up where they are.";
+The default of --data-dir is /var/lib/kubeonkube for root, otherwise $XDG_STATE_HOME/kubeonkube or ~/.local/state/kubeonkube.
+Stopping the server (Ctrl-C, SIGTERM) doesn't stop runs. They continue, and the next start follows them again.";
 
-/// Installs, grows, upgrades and repairs Kubernetes clusters with ansible, from one console.
+/// Installs, scales, upgrades and repairs Kubernetes clusters with ansible, from one console.
 ///
-/// Without a command it serves the console and the controllers. Without a flag that names a Kubernetes API it is
-/// standalone: it keeps everything on this machine and needs no cluster.
+/// Without a command, it serves the console and the controllers. Without a flag that names a Kubernetes API, it runs
+/// standalone: it stores everything on this machine and needs no cluster.
 #[derive(Debug, Parser)]
 #[command(name = "kubeonkube", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Cli {
@@ -35,18 +35,18 @@ pub struct Cli {
 pub enum Command {
     /// Serves the console and the controllers (the default command).
     Serve(Box<ServeArgs>),
-    /// Prints a one-time sign-in link for the server that runs on this data directory.
+    /// Prints a one-time sign-in link for the server that uses this data directory.
     Login(DataArgs),
     /// Prints the CustomResourceDefinitions as YAML, for `kubectl apply -f -`.
     Crd,
-    /// Writes a consistent copy of the standalone database, also while the server runs.
+    /// Writes a consistent copy of the standalone database. The server may be running.
     Backup {
-        /// The file to write; it must not exist yet.
+        /// The file to write. It must not exist.
         file: PathBuf,
         #[command(flatten)]
         data: DataArgs,
     },
-    /// Runs one Job to its end. The server starts this; it is no command for people.
+    /// Runs one Job until it ends. Only the server starts this command.
     #[command(hide = true)]
     RunJob {
         /// The run's directory.
@@ -57,7 +57,7 @@ pub enum Command {
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct DataArgs {
-    /// Where everything is kept (mode 0700).
+    /// The directory for all data (mode 0700).
     #[arg(long, value_name = "DIR", env = "KUBEONKUBE_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
 }
@@ -66,34 +66,34 @@ pub struct DataArgs {
 pub struct ServeArgs {
     #[command(flatten)]
     pub data: DataArgs,
-    /// Address and port of the console; port 0 takes any free one. Beyond loopback, --public-url https://… is required.
+    /// Address and port of the console; port 0 means any free port. Other addresses than loopback need --public-url https://….
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7080", env = "KUBEONKUBE_LISTEN")]
     pub listen: SocketAddr,
-    /// The address people open in the browser, when it isn't the one listened on: behind a proxy or a tunnel.
+    /// The address that people open in the browser, if it differs from --listen: behind a proxy or a tunnel.
     #[arg(long, value_name = "URL", env = "KUBEONKUBE_PUBLIC_URL")]
     pub public_url: Option<String>,
-    /// Everything on this machine: an embedded Kubernetes API, and Jobs as local processes (the default).
+    /// Use an embedded Kubernetes API on this machine, and run Jobs as local processes (the default).
     #[arg(long, group = "kubernetes")]
     pub standalone: bool,
-    /// The Kubernetes cluster that this kubeconfig leads to. Never read without being named here.
+    /// Use the Kubernetes cluster of this kubeconfig. Without this flag, no kubeconfig is read.
     #[arg(long, value_name = "FILE", group = "kubernetes")]
     pub kubeconfig: Option<PathBuf>,
-    /// The context in --kubeconfig; its current one unless given.
+    /// The context in --kubeconfig. The default is its current context.
     #[arg(long, value_name = "NAME", requires = "kubeconfig")]
     pub context: Option<String>,
-    /// The Kubernetes cluster that this pod runs in.
+    /// Use the Kubernetes cluster that this pod runs in.
     #[arg(long, group = "kubernetes")]
     pub in_cluster: bool,
-    /// Operations that may run at the same time, over all clusters; each server counts for itself.
+    /// The number of operations that may run at the same time, on all clusters together. Each server counts its own.
     #[arg(long, value_name = "N", default_value_t = 20, env = "KUBEONKUBE_MAX_RUNNING")]
     pub max_running: usize,
-    /// How the log is written (to standard error). RUST_LOG says how much.
+    /// The format of the log on standard error. RUST_LOG sets the level.
     #[arg(long, value_enum, default_value_t = LogFormat::Text, env = "KUBEONKUBE_LOG_FORMAT")]
     pub log_format: LogFormat,
-    /// Registers a cluster `demo` on this very machine: real runs without machines or privileges. Standalone only.
+    /// Register a cluster `demo` on this machine: real runs without other machines or privileges. Standalone only.
     #[arg(long)]
     pub demo: bool,
-    /// Address and port (HTTPS) for kubectl in standalone mode; port 0 takes any free one.
+    /// Address and port (HTTPS) for kubectl in standalone mode; port 0 means any free port.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0", env = "KUBEONKUBE_KUBE_LISTEN")]
     pub kube_listen: SocketAddr,
 }

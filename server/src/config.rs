@@ -1,4 +1,4 @@
-//! Settings: what the command line and the environment said, checked once; wrong ones are refused with the reason.
+//! The settings of `kubeonkube serve`, made from command line and environment and checked once.
 
 use std::{
     env, fmt,
@@ -11,7 +11,7 @@ use http::Uri;
 
 use crate::cli::{LogFormat, ServeArgs};
 
-/// Everything `serve` needs to know, valid.
+/// Valid settings.
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub listen: SocketAddr,
@@ -25,7 +25,7 @@ pub struct Settings {
     pub kube_listen: SocketAddr,
 }
 
-/// Which Kubernetes API.
+/// Which Kubernetes API to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kubernetes {
     Standalone,
@@ -33,30 +33,30 @@ pub enum Kubernetes {
     InCluster,
 }
 
-/// Why the program doesn't start.
+/// Why the settings are invalid.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SettingsError {
     #[error(
-        "--listen {0} can be reached from other machines, and this page speaks plain http. Put a proxy with TLS before it \
-         and say its address with --public-url https://…, or listen on 127.0.0.1."
+        "--listen {0} can be reached from other machines, and the console uses plain http. Put a proxy with TLS in front of \
+         it and set its address with --public-url https://…, or listen on 127.0.0.1."
     )]
     OpenWithoutTls(SocketAddr),
-    #[error("--public-url {0:?} is no address like https://kubeonkube.example.com: {1}.")]
+    #[error("--public-url {0:?} is not an address like https://kubeonkube.example.com: {1}.")]
     PublicUrl(String, &'static str),
-    #[error("--max-running 0 would never run anything: give at least 1.")]
+    #[error("--max-running must be at least 1: with 0, no operation could run.")]
     MaxRunning,
-    #[error("--{0} belongs to standalone mode: leave it out, or leave out --kubeconfig or --in-cluster.")]
+    #[error("--{0} works in standalone mode only. Remove it, or remove --kubeconfig or --in-cluster.")]
     StandaloneOnly(&'static str),
-    #[error("KUBEONKUBE_MODE is {0:?}, but may only be `standalone` or `in-cluster`.")]
+    #[error("KUBEONKUBE_MODE must be `standalone` or `in-cluster`, not {0:?}.")]
     Mode(String),
-    #[error("there is no HOME to keep data under: name a directory with --data-dir.")]
+    #[error("HOME is not set, so there is no default data directory. Name one with --data-dir.")]
     NoHome,
-    #[error("--kubeconfig {0}: there is no such file.")]
+    #[error("--kubeconfig {0}: no such file.")]
     NoKubeconfig(PathBuf),
 }
 
 impl Settings {
-    /// Checks what was asked for. `mode` is the image's `KUBEONKUBE_MODE`; an explicit flag wins over it.
+    /// Checks the arguments. `mode` is `KUBEONKUBE_MODE`, which our image sets; an explicit flag takes precedence.
     pub fn new(args: &ServeArgs, mode: Option<&str>) -> Result<Self, SettingsError> {
         let kubernetes = match (&args.kubeconfig, args.in_cluster, args.standalone, mode.unwrap_or_default()) {
             (Some(file), ..) => Kubernetes::Kubeconfig { file: file.clone(), context: args.context.clone() },
@@ -92,7 +92,7 @@ impl Settings {
     }
 }
 
-/// The data directory: as given (made absolute), or where this user's state belongs.
+/// The data directory: `given` as an absolute path, or the default for the current user.
 pub fn data_dir(given: Option<&Path>) -> Result<PathBuf, SettingsError> {
     let directory = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let chosen = match given {
@@ -106,11 +106,11 @@ pub fn data_dir(given: Option<&Path>) -> Result<PathBuf, SettingsError> {
     Ok(std::path::absolute(&chosen).unwrap_or(chosen))
 }
 
-/// The origin people open: scheme, host and port, nothing else.
+/// The origin that people open: scheme, host and port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicUrl {
     pub https: bool,
-    /// Host and, unless it is the scheme's own, port; lower case: as browsers send it in `Host`.
+    /// Host, and port unless it is the scheme's default. In lower case, as browsers send it in `Host`.
     pub authority: String,
 }
 
@@ -119,21 +119,23 @@ impl FromStr for PublicUrl {
 
     fn from_str(text: &str) -> Result<Self, SettingsError> {
         let refuse = |why| SettingsError::PublicUrl(text.to_owned(), why);
-        let uri: Uri = text.parse().map_err(|_| refuse("it can't be read as a URL"))?;
+        let uri: Uri = text.parse().map_err(|_| refuse("it can't be parsed as a URL"))?;
         let https = match uri.scheme_str() {
             Some("https") => true,
             Some("http") => false,
-            _ => return Err(refuse("it has to begin with https:// (or http:// on loopback)")),
+            _ => return Err(refuse("it must start with https:// (or http:// on loopback)")),
         };
-        let authority = uri.authority().ok_or_else(|| refuse("there is no host in it"))?;
+        let authority = uri.authority().ok_or_else(|| refuse("it has no host"))?;
         if authority.as_str().contains('@') {
-            return Err(refuse("it must not hold a user name"));
+            return Err(refuse("it must not contain a user name"));
         }
         if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
-            return Err(refuse("the console answers at the root of a host, so it can't have a path"));
+            return Err(refuse("it must not have a path, because the console uses the root of its host"));
         }
         if !https && !is_loopback_name(authority.host()) {
-            return Err(refuse("plain http is for loopback only, because anyone between could read the session"));
+            return Err(refuse(
+                "plain http is allowed on loopback only, because others on the network could read the session",
+            ));
         }
         Ok(Self { https, authority: without_default_port(authority.as_str(), https) })
     }
@@ -145,14 +147,14 @@ impl fmt::Display for PublicUrl {
     }
 }
 
-/// `Host` and `Origin` leave out the scheme's own port; a person may write it.
+/// Browsers omit the scheme's default port in `Host` and `Origin`; a person may write it in --public-url.
 fn without_default_port(authority: &str, https: bool) -> String {
     let authority = authority.to_ascii_lowercase();
     let default = if https { ":443" } else { ":80" };
     authority.strip_suffix(default).map(ToOwned::to_owned).unwrap_or(authority)
 }
 
-/// Names that only lead to this machine, so that no foreign page can be served under them.
+/// Whether the name always resolves to this machine, so that no other site can serve a page under it.
 pub(crate) fn is_loopback_name(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     bare.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_public_url_is_refused_with_the_reason() {
+    fn an_invalid_public_url_is_refused_with_the_reason() {
         for (url, why) in [
             ("http://console.example.com", "loopback only"),
             ("https://a.example/console", "path"),
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_wins_over_the_image_and_the_image_over_standalone() {
+    fn a_flag_takes_precedence_over_the_images_mode() {
         let kubernetes = |args: &[&str], mode| settings(args, mode).map(|s| s.kubernetes);
         assert_eq!(kubernetes(&[], None), Ok(Kubernetes::Standalone));
         assert_eq!(kubernetes(&[], Some("in-cluster")), Ok(Kubernetes::InCluster));
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_settings_are_refused_with_the_reason() {
+    fn invalid_settings_are_refused_with_the_reason() {
         assert_eq!(settings(&["--max-running", "0"], None).err(), Some(SettingsError::MaxRunning));
         assert_eq!(settings(&["--demo", "--in-cluster"], None).err(), Some(SettingsError::StandaloneOnly("demo")));
         let missing = settings(&["--kubeconfig", "/nowhere/config"], None).err();

@@ -1,4 +1,4 @@
-//! `kubeonkube`: reads the command line and does what it says.
+//! `kubeonkube`: reads the command line and runs the command.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,9 @@ use kubeonkube::{
     backup,
     cli::{Cli, Command},
     config::{self, Settings},
-    login, serve, shutdown, telemetry,
+    login,
+    startup::{self, shutdown},
+    telemetry,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -35,7 +37,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Some(Command::Backup { file, data }) => {
             backup::backup(&config::data_dir(data.data_dir.as_deref())?, &file)?;
-            println!("Copied to {}. It holds keys and tokens: keep it safe.", file.display());
+            println!("Copied to {}. The copy contains keys and tokens: keep it safe.", file.display());
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::RunJob { dir }) => Ok(runner::run_job(&dir)),
@@ -49,7 +51,7 @@ fn serve(args: &kubeonkube::cli::ServeArgs) -> anyhow::Result<ExitCode> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
         let stop = CancellationToken::new();
         shutdown::on_signals(stop.clone())?;
-        serve::serve(&settings, stop).await?;
+        startup::serve(&settings, stop).await?;
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -6,8 +6,8 @@ use tracing_subscriber::EnvFilter;
 
 use crate::cli::LogFormat;
 
-/// What is logged unless RUST_LOG says otherwise: ours, and libraries when something is wrong. A target is a prefix, so this
-/// names all our crates.
+/// The default for RUST_LOG: our own messages from `info` on, those of libraries from `warn` on. A target is a prefix, so
+/// `kubeonkube` covers all our crates.
 const DEFAULT: &str = "warn,kubeonkube=info";
 
 /// Starts logging. Call once.

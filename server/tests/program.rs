@@ -1,4 +1,4 @@
-//! The program itself: started, asked, stopped, started again.
+//! The program as a process: start, requests, stop, restart.
 
 use std::{
     collections::HashMap,
@@ -36,7 +36,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A server that runs; killed when dropped.
+/// A running server. It is killed when dropped.
 struct Server {
     child: Child,
     log: Option<JoinHandle<String>>,
@@ -55,7 +55,7 @@ impl Server {
         command.args(["--listen", "127.0.0.1:0"]).args(args).envs(environment.iter().copied());
         let mut child = command.spawn().expect("started");
         let mut errors = child.stderr.take().expect("piped");
-        // Read all the time, or a full pipe would stop the server.
+        // Read continuously: a full pipe would block the server.
         let log = std::thread::spawn(move || {
             let mut log = String::new();
             let _ = errors.read_to_string(&mut log);
@@ -110,7 +110,7 @@ impl Server {
         serde_json::from_str(&got.body).unwrap_or_else(|_| panic!("{path}: {got:?}"))
     }
 
-    /// Presses the button of a sign-in link.
+    /// Signs in with a link; returns the cookie.
     fn sign_in(&self, link: &str) -> Option<String> {
         let token = link.split("token=").nth(1).expect("a token");
         let got = self.send("POST", "/login", &[], &format!("token={token}"));
@@ -125,14 +125,14 @@ impl Server {
         Pid::from_child(&self.child)
     }
 
-    /// Asks it to stop and returns its exit code.
+    /// Stops it with SIGTERM and returns its exit code.
     fn stop(self) -> Option<i32> {
         self.stop_and_read().0
     }
 
-    /// Asks it to stop and returns its exit code and its log.
+    /// Stops it with SIGTERM and returns its exit code and its log.
     fn stop_and_read(mut self) -> (Option<i32>, String) {
-        kill_process(self.pid(), Signal::TERM).expect("asked");
+        kill_process(self.pid(), Signal::TERM).expect("a signal");
         let mut status = None;
         wait_for("the end", || {
             status = self.child.try_wait().expect("our child");
@@ -170,7 +170,7 @@ fn data() -> TempDir {
 }
 
 #[test]
-fn wrong_settings_are_refused_with_the_reason() {
+fn invalid_settings_are_refused_with_the_reason() {
     let data = data();
     for (args, why) in [
         (&["--listen", "0.0.0.0:7080"][..], "--public-url https://"),
@@ -181,7 +181,7 @@ fn wrong_settings_are_refused_with_the_reason() {
         (&["--standalone", "--in-cluster"], "cannot be used with"),
         (&["--listen", "somewhere"], "--listen"),
         (&["backup"], "<FILE>"),
-        (&["login"], "no standalone server runs on"),
+        (&["login"], "no standalone server uses"),
     ] {
         let output = run(data.path(), args);
         assert!(!output.status.success(), "{args:?}");
@@ -191,27 +191,27 @@ fn wrong_settings_are_refused_with_the_reason() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("bound").to_string();
     let output = run(data.path(), &["--listen", &address]);
-    assert!(text(&output.stderr).contains(&format!("{address} is taken")), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains(&format!("already listens on {address}")), "{}", text(&output.stderr));
     fs::write(data.path().join("file"), "").expect("written");
     let output = run(&data.path().join("file/below"), &[]);
     assert!(text(&output.stderr).contains("data directory"), "{}", text(&output.stderr));
 }
 
 #[test]
-fn help_teaches_and_definitions_are_printed() {
+fn help_shows_examples_and_crd_prints_definitions() {
     let data = data();
     let help = text(&run(data.path(), &["--help"]).stdout);
-    for word in ["serve", "login", "backup", "--listen", "--data-dir", "--demo", "Examples:", "leaves runs going"] {
+    for word in ["serve", "login", "backup", "--listen", "--data-dir", "--demo", "Examples:", "doesn't stop runs"] {
         assert!(help.contains(word), "{word} is missing:\n{help}");
     }
-    assert!(!help.contains("run-job"), "no command for people");
+    assert!(!help.contains("run-job"), "a command that only the server uses is listed");
     assert!(text(&run(data.path(), &["--version"]).stdout).starts_with("kubeonkube "));
     let crds = text(&run(data.path(), &["crd"]).stdout);
     assert!(crds.contains("clusteroperations.kubeonkube.clay.io") && crds.contains("kind: CustomResourceDefinition"));
 }
 
 #[test]
-fn the_banner_says_where_and_its_link_signs_in_once() {
+fn the_banner_shows_the_address_and_a_one_time_link() {
     let data = data();
     let server = Server::start(data.path(), &[]);
     for fact in ["Address", "standalone", &data.path().display().to_string(), "kubeconfig"] {
@@ -225,11 +225,11 @@ fn the_banner_says_where_and_its_link_signs_in_once() {
     let another = run(data.path(), &["login"]);
     let another = text(&another.stdout).trim().to_owned();
     assert!(another.starts_with(&format!("http://{}/login?token=", server.address)), "{another}");
-    assert!(server.sign_in(&another).is_some(), "`kubeonkube login` prints another");
+    assert!(server.sign_in(&another).is_some(), "the link of `kubeonkube login` doesn't work");
 }
 
 #[test]
-fn what_lies_in_the_data_directory_is_the_owners_alone() {
+fn only_the_owner_may_read_the_data_directory() {
     let data = data();
     let below = data.path().join("new/data");
     let server = Server::start(&below, &[]);
@@ -243,18 +243,18 @@ fn what_lies_in_the_data_directory_is_the_owners_alone() {
 }
 
 #[test]
-fn a_second_server_on_the_same_data_directory_is_refused_naming_the_pid() {
+fn a_second_server_on_a_data_directory_is_refused_with_the_pid() {
     let data = data();
     let server = Server::start(data.path(), &[]);
     let second = run(data.path(), &["--listen", "127.0.0.1:0"]);
     assert!(!second.status.success());
     let pid = server.child.id().to_string();
     assert!(text(&second.stderr).contains(&pid), "no {pid} in {}", text(&second.stderr));
-    assert_eq!(server.get("/healthz", "").status, 200, "the first one lives");
+    assert_eq!(server.get("/healthz", "").status, 200, "the first server stopped");
 }
 
 #[test]
-fn the_log_for_collectors_is_json_line_by_line() {
+fn the_json_log_is_one_object_per_line() {
     let data = data();
     let server = Server::start(data.path(), &["--log-format", "json"]);
     server.wait_ready();
@@ -266,9 +266,9 @@ fn the_log_for_collectors_is_json_line_by_line() {
     for line in &lines {
         assert!(line["timestamp"].is_string() && line["level"].is_string(), "{line}");
     }
-    let said = |message: &str| lines.iter().find(|line| line["message"] == message);
-    assert_eq!(said("signed in").expect("told")["user"], "ann");
-    assert_eq!(said("stopping; runs go on").expect("told")["signal"], "SIGTERM");
+    let logged = |message: &str| lines.iter().find(|line| line["message"] == message);
+    assert_eq!(logged("signed in").expect("logged")["user"], "ann");
+    assert_eq!(logged("stopping; runs continue").expect("logged")["signal"], "SIGTERM");
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn the_demo_registers_its_cluster_once_and_keeps_it() {
         created.push(server.json("/api/load_cluster?cluster=demo", &cookie)["row"]["created"].clone());
         assert_eq!(server.stop(), Some(0));
     }
-    assert_eq!(created[0], created[1], "it was made anew");
+    assert_eq!(created[0], created[1], "the second start created it again");
 }
 
 /// Creates an operation as kubectl does: over HTTPS, by the kubeconfig that the server wrote.
@@ -323,13 +323,13 @@ fn operation(name: &str, script: &str) -> ClusterOperation {
     ClusterOperation::new(name, serde_json::from_value(spec).expect("a specification"))
 }
 
-/// Says one word, waits for a file, says another.
+/// Prints one word, waits for a file, prints another.
 const SCRIPT: &str = "echo before; while [ ! -e $GO ]; do sleep 0.05; done; echo after";
 
 #[test]
-fn a_run_goes_on_while_the_server_is_stopped_and_its_log_is_whole() {
+fn a_run_continues_while_the_server_is_stopped() {
     let (data, tools) = (data(), tempfile::tempdir().expect("a directory"));
-    // A shell action needs no ansible; with one that is there already, nothing is downloaded.
+    // A shell action needs no ansible, but without an installed one the server would download it.
     fs::write(tools.path().join("ansible-playbook"), "#!/bin/sh\n").expect("written");
     let tools = [("KUBEONKUBE_ANSIBLE", tools.path())];
     let go = data.path().join("go");
@@ -356,7 +356,7 @@ fn a_run_goes_on_while_the_server_is_stopped_and_its_log_is_whole() {
 }
 
 #[test]
-fn a_tab_sees_a_run_come_line_by_line_and_end() {
+fn a_tab_gets_a_run_line_by_line_until_its_end() {
     let (data, tools) = (data(), tempfile::tempdir().expect("a directory"));
     fs::write(tools.path().join("ansible-playbook"), "#!/bin/sh\n").expect("written");
     let server = Server::start_with(data.path(), &["--demo"], &[("KUBEONKUBE_ANSIBLE", tools.path())]);
@@ -369,23 +369,23 @@ fn a_tab_sees_a_run_come_line_by_line_and_end() {
     if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
         stream.set_read_timeout(Some(SOON)).expect("a timeout");
     }
-    let say = |socket: &mut WebSocket<_>, text: &str| socket.send(Message::text(text)).expect("sent");
-    let hear = |socket: &mut WebSocket<_>| loop {
+    let send = |socket: &mut WebSocket<_>, text: &str| socket.send(Message::text(text)).expect("sent");
+    let receive = |socket: &mut WebSocket<_>| loop {
         match serde_json::from_str(socket.read().expect("a frame").to_text().expect("text")).expect("a frame") {
             LiveFrame::Beat => {}
             frame => break frame,
         }
     };
     let topic = Topic::Operation("quick".into());
-    say(&mut socket, r#"{"do":"topics","topics":[{"topic":"operation","name":"quick"}]}"#);
-    assert_eq!(hear(&mut socket), LiveFrame::Changed { topic: topic.clone() });
+    send(&mut socket, r#"{"do":"topics","topics":[{"topic":"operation","name":"quick"}]}"#);
+    assert_eq!(receive(&mut socket), LiveFrame::Changed { topic: topic.clone() });
     apply(&data.path().join("kubeconfig"), &operation("quick", "for n in 1 2 3; do echo word $n; done"));
-    assert_eq!(hear(&mut socket), LiveFrame::Changed { topic }, "the page hears of its operation");
+    assert_eq!(receive(&mut socket), LiveFrame::Changed { topic }, "the operation's topic is sent");
 
-    say(&mut socket, r#"{"do":"follow","run":"quick","from":1}"#);
+    send(&mut socket, r#"{"do":"follow","run":"quick","from":1}"#);
     let (mut text, mut next) = (String::new(), 1);
     loop {
-        match hear(&mut socket) {
+        match receive(&mut socket) {
             LiveFrame::Lines { first, lines, .. } => {
                 assert_eq!(first, next, "a line was lost or doubled");
                 next += lines.len() as u64;
@@ -410,7 +410,7 @@ fn with_a_kubeconfig_people_sign_in_with_their_own_token() {
     let token = config["users"][0]["user"]["token"].as_str().expect("a token");
 
     let server = Server::start(data.path(), &["--kubeconfig", &kubeconfig.display().to_string()]);
-    assert!(server.banner.contains("Sign in there with your Kubernetes token"), "{}", server.banner);
+    assert!(server.banner.contains("sign in with your Kubernetes token"), "{}", server.banner);
     server.wait_ready();
     assert_eq!(server.sign_in("token=guess"), None);
     let cookie = server.sign_in(&format!("token={token}")).expect("signed in");
@@ -420,8 +420,8 @@ fn with_a_kubeconfig_people_sign_in_with_their_own_token() {
 }
 
 #[test]
-fn a_session_opens_nothing_of_another_api_that_the_same_data_directory_serves() {
-    // Nobody has such an operation; strangers are sent to sign in.
+fn a_session_opens_no_other_api_of_the_same_data_directory() {
+    // There is no such operation: 404 with a session, a redirect to the sign-in page without one.
     const PRIVATE: &str = "/operations/none/log.txt";
     let (cluster, data) = (data(), data());
     let cluster_server = Server::start(cluster.path(), &[]);
@@ -444,11 +444,11 @@ fn a_session_opens_nothing_of_another_api_that_the_same_data_directory_serves() 
 
     let server = Server::start(data.path(), &in_a_cluster);
     assert_eq!(server.get(PRIVATE, &of_a_link).status, 303);
-    assert_ne!(server.get("/login", &of_a_link).status, 303, "the way in leads back out");
+    assert_ne!(server.get("/login", &of_a_link).status, 303, "the sign-in page redirects away");
     assert_eq!(server.get(PRIVATE, &of_a_token).status, 404, "signed out by a restart");
     assert_eq!(server.stop(), Some(0));
 
-    // As behind a tunnel: the same address, and another cluster answers there.
+    // As with a tunnel: another cluster answers under the same address.
     let other = self::data();
     let other_server = Server::start(other.path(), &[]);
     other_server.wait_ready();
@@ -457,16 +457,16 @@ fn a_session_opens_nothing_of_another_api_that_the_same_data_directory_serves() 
     other["clusters"][0]["cluster"]["server"] = config["clusters"][0]["cluster"]["server"].clone();
     fs::write(&tunnel, other.to_string()).expect("written");
     let server = Server::start(data.path(), &["--kubeconfig", tunnel.to_str().expect("text")]);
-    assert_eq!(server.get(PRIVATE, &of_a_token).status, 303, "another cluster got the token");
+    assert_eq!(server.get(PRIVATE, &of_a_token).status, 303, "the token was sent to another cluster");
 }
 
 #[test]
-fn somebody_elses_directory_is_left_alone() {
+fn a_directory_with_other_files_is_left_unchanged() {
     let data = data();
     fs::write(data.path().join("thesis.txt"), "").expect("written");
     fs::set_permissions(data.path(), PermissionsExt::from_mode(0o755)).expect("set");
     let refused = run(data.path(), &["--listen", "127.0.0.1:0"]);
-    assert!(text(&refused.stderr).contains("no data directory of kubeonkube"), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("is not a data directory of kubeonkube"), "{}", text(&refused.stderr));
     assert_eq!(fs::metadata(data.path()).expect("there").permissions().mode() & 0o777, 0o755);
 }
 

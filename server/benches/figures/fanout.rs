@@ -1,6 +1,6 @@
-//! A run that says 1,000 lines a second, watched by 1, 100 and 1,000 tabs through real `/live` WebSockets of the real program.
-//! A line's latency runs from its timestamp, which the process beside the run takes when it reads the line from the pipe (so
-//! before the server has it), to the moment the viewer has the frame. Viewers and server share this machine.
+//! A run prints 1,000 lines a second, and 1, 100 and 1,000 tabs watch it through `/live` WebSockets of the real program. The
+//! latency of a line starts with its timestamp, which the shim process takes when it reads the line from the pipe, before the
+//! server gets it. It ends when the viewer has received the frame. Viewers and server share this machine.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ use tokio_tungstenite::tungstenite::Message;
 const VIEWERS: [usize; 3] = [1, 100, 1000];
 const SECONDS: u64 = 15;
 const LINES_A_SECOND: u64 = 1000;
-/// Latencies up to this many milliseconds are counted one by one.
+/// The largest latency that is counted exactly, in milliseconds.
 const SLOWEST: usize = 60_000;
 
 pub(crate) async fn run() {
@@ -47,7 +47,7 @@ pub(crate) async fn run() {
             sockets.into_iter().map(|socket| tokio::spawn(watch(socket, everybody.clone()))).collect();
         everybody.wait().await;
         fs::write(&go, "").expect("written");
-        let (begun, used) = (Instant::now(), program.processor());
+        let (started, used) = (Instant::now(), program.processor());
         let mut peak = idle;
         let seen = tokio::spawn(join_all(watching));
         let mut tick = tokio::time::interval(Duration::from_millis(250));
@@ -56,10 +56,10 @@ pub(crate) async fn run() {
             let now = program.memory();
             peak = if now.anonymous > peak.anonymous { now } else { peak };
         }
-        let processor = (program.processor() - used) / begun.elapsed().as_secs_f64();
+        let processor = (program.processor() - used) / started.elapsed().as_secs_f64();
         let seen = Seen::all(seen.await.expect("no panic").into_iter().map(|seen| seen.expect("no panic")));
         let what = if viewers == 1 { "1 viewer".into() } else { format!("{viewers} viewers") };
-        report.tell(format!("{what}: latency, p50"), format!("{} ms", seen.percentile(50)));
+        report.add(format!("{what}: latency, p50"), format!("{} ms", seen.percentile(50)));
         report.at_most(format!("{what}: latency, p99"), seen.percentile(99) as f64, 150.0, "ms");
         report.at_most(format!("{what}: lines lost or doubled"), seen.wrong as f64, 0.0, "");
         report.at_most(format!("{what}: left out with a gap frame, and fetched again"), seen.gaps as f64, 0.0, "");
@@ -71,12 +71,12 @@ pub(crate) async fn run() {
                 64.0,
                 "KB",
             );
-            report.tell(
+            report.add(
                 format!("{what}: memory for each before the first line"),
                 format!("{} KB", rounded(per_viewer(idle))),
             );
         }
-        report.tell(format!("{what}: the server's processor time"), format!("{:.0} % of one core", processor * 100.0));
+        report.add(format!("{what}: the server's processor time"), format!("{:.0} % of one core", processor * 100.0));
     }
     report.note(format!(
         "{} lines a run; memory is the server's, without the kernel's socket buffers.",
@@ -85,7 +85,7 @@ pub(crate) async fn run() {
     report.print();
 }
 
-/// Waits for a file, then says ten lines every ten milliseconds.
+/// Waits for a file, then prints ten lines every ten milliseconds.
 fn script(go: &str) -> String {
     let rounds = SECONDS * 100;
     format!(
@@ -93,12 +93,12 @@ fn script(go: &str) -> String {
 import os, sys, time
 while not os.path.exists('{go}'):
     time.sleep(0.01)
-begun = time.monotonic()
+start = time.monotonic()
 for round in range({rounds}):
     for line in range(10):
         sys.stdout.write(f'ok: [worker-{{round:04d}}] => line {{line}} of a task that says about as much as ansible does\\n')
     sys.stdout.flush()
-    time.sleep(max(0.0, begun + (round + 1) * 0.01 - time.monotonic()))
+    time.sleep(max(0.0, start + (round + 1) * 0.01 - time.monotonic()))
 END"
     )
 }
@@ -111,9 +111,9 @@ async fn open(program: &Program, cookie: &str, run: &str) -> Socket {
     socket
 }
 
-/// What one viewer, or all of them, saw.
+/// What one viewer, or all of them together, received.
 struct Seen {
-    /// How many lines took so many milliseconds.
+    /// The number of lines by latency in milliseconds.
     latencies: Vec<u32>,
     /// Lines that were missing or came twice.
     wrong: u64,
@@ -121,7 +121,7 @@ struct Seen {
     gaps: u64,
 }
 
-/// A frame, as far as this needs it. A full reading of every line by a thousand viewers would measure the viewers.
+/// The parts of a frame that are needed here. If a thousand viewers parsed every line, this would measure the viewers.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Head {
@@ -135,14 +135,14 @@ enum Head {
     Beat,
 }
 
-/// How the log ended. The run says a few lines of its own beside those of the script.
+/// How the log ended. The run prints a few lines in addition to those of the script.
 #[derive(Deserialize)]
 struct End {
     lines: u64,
     missing: u64,
 }
 
-/// Everything until the end of the run.
+/// Receives everything until the end of the run.
 async fn watch(mut socket: Socket, everybody: Arc<Barrier>) -> Seen {
     let mut seen = Seen { latencies: vec![0; 256], wrong: 0, gaps: 0 };
     let mut next = 1;
@@ -152,9 +152,9 @@ async fn watch(mut socket: Socket, everybody: Arc<Barrier>) -> Seen {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as u64;
         match serde_json::from_str(&frame).expect("a frame") {
             Head::Lines { first } => {
-                seen.wrong += next_to(first, next);
+                seen.wrong += first.abs_diff(next);
                 let mut count = 0;
-                // A quote inside a line is escaped, so this is found where a line begins and nowhere else.
+                // Quotes inside a line are escaped, so this matches only at the start of a line.
                 for line in frame.split("{\"t\":").skip(1) {
                     let at: u64 = line.split(',').next().and_then(|at| at.parse().ok()).expect("a time");
                     let took = (now.saturating_sub(at) as usize).min(SLOWEST);
@@ -171,8 +171,8 @@ async fn watch(mut socket: Socket, everybody: Arc<Barrier>) -> Seen {
                 next = to;
             }
             Head::End { end } => {
-                seen.wrong += next_to(end.lines + 1, next) + end.missing;
-                assert!(end.lines > SECONDS * LINES_A_SECOND, "the script said more than that");
+                seen.wrong += (end.lines + 1).abs_diff(next) + end.missing;
+                assert!(end.lines > SECONDS * LINES_A_SECOND, "the script printed more lines than that");
                 break;
             }
             Head::Refused {} | Head::SignedOut => panic!("{frame}"),
@@ -180,11 +180,6 @@ async fn watch(mut socket: Socket, everybody: Arc<Barrier>) -> Seen {
         }
     }
     seen
-}
-
-/// How many lines lie between what came and what should have come, either way.
-fn next_to(came: u64, expected: u64) -> u64 {
-    came.abs_diff(expected)
 }
 
 impl Seen {
@@ -211,7 +206,7 @@ impl Seen {
     }
 }
 
-/// A thousand viewers need as many descriptors here and in the program, which inherits the limit.
+/// A thousand viewers need as many file descriptors, here and in the program, which inherits the limit.
 fn allow_many_sockets() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;

@@ -1,4 +1,4 @@
-//! The benchmarks of the server, in one program so that it is linked once: `cargo xtask bench` runs them by name.
+//! The benchmarks of the server. `cargo xtask bench` runs them by name. They are one program, so that it is linked once.
 
 mod fanout;
 mod kubelet;
@@ -10,12 +10,9 @@ mod turns;
 
 #[tokio::main]
 async fn main() {
-    // Cargo adds `--bench`.
+    // cargo adds the argument `--bench`.
     let names: Vec<_> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
-    assert!(
-        !names.is_empty(),
-        "name what to measure: pages, status, turns, memory or fanout (`cargo xtask bench` does)"
-    );
+    assert!(!names.is_empty(), "name a benchmark: pages, status, turns, memory or fanout");
     for name in names {
         match name.as_str() {
             "pages" => pages::run().await,

@@ -1,5 +1,5 @@
-//! Memory per 1,000 objects, of the real program: once standalone, where it is the Kubernetes API as well, and once beside a
-//! Kubernetes API (that of another process), as in a cluster. One object in ten is a Cluster, the others are finished operations.
+//! Memory of the real program per 1,000 objects: standalone, where it contains the Kubernetes API, and as in a cluster, where the
+//! Kubernetes API is another process. One object in ten is a Cluster, the others are finished operations.
 
 use crate::measure::{
     eventually, objects,
@@ -9,7 +9,7 @@ use crate::measure::{
 
 /// Objects after each step.
 const STEPS: [usize; 5] = [1_000, 2_000, 4_000, 7_000, 10_000];
-/// Every so many objects one is a Cluster.
+/// One of so many objects is a Cluster.
 const CLUSTER_EVERY: usize = 10;
 
 pub(crate) async fn run() {
@@ -21,47 +21,48 @@ pub(crate) async fn run() {
     let cookie = beside.sign_in_with(&standalone.kube_token()).await;
     let empty = (standalone.memory(), beside.memory());
     let mut at = Vec::new();
-    let mut there = 0;
+    let mut created = 0;
     for step in STEPS {
-        objects::clusters(&client, there / CLUSTER_EVERY..step / CLUSTER_EVERY).await;
+        objects::clusters(&client, created / CLUSTER_EVERY..step / CLUSTER_EVERY).await;
         let operations = |objects: usize| objects - objects / CLUSTER_EVERY;
-        objects::finished(&client, operations(there)..operations(step), |n| n / (CLUSTER_EVERY - 1)).await;
-        there = step;
-        eventually("the other process to know all", async || {
+        objects::finished(&client, operations(created)..operations(step), |n| n / (CLUSTER_EVERY - 1)).await;
+        created = step;
+        eventually("the other process to list all objects", async || {
             let list = beside.get("/api/load_operations?filter[q]=", &cookie).await.body;
             list.contains(&format!("\"all\":{}", operations(step))).then_some(())
         })
         .await;
         at.push((step, settled(&standalone).await, settled(&beside).await));
     }
-    report.tell("beside a Kubernetes API, empty", shown(empty.1));
+    report.add("beside a Kubernetes API, empty", shown(empty.1));
     for (step, _, memory) in &at {
         let what = format!("beside a Kubernetes API, {step} objects");
         match step {
             1_000 => report.at_most(what, memory.resident, 25.0, "MB resident"),
             10_000 => report.at_most(what, memory.resident, 60.0, "MB resident"),
-            _ => report.tell(what, shown(*memory)),
+            _ => report.add(what, shown(*memory)),
         }
     }
-    report.tell("standalone, empty", shown(empty.0));
+    report.add("standalone, empty", shown(empty.0));
     for (step, memory, _) in &at {
-        report.tell(format!("standalone, {step} objects"), shown(*memory));
+        report.add(format!("standalone, {step} objects"), shown(*memory));
     }
     let (first, last) = (&at[0], &at[at.len() - 1]);
     let per_thousand = |first: Memory, last: Memory| {
         (last.anonymous - first.anonymous) / (STEPS[STEPS.len() - 1] - STEPS[0]) as f64 * 1000.0
     };
-    report.tell(
+    report.add(
         "growth per 1,000 objects, beside a Kubernetes API",
         format!("{} MB", rounded(per_thousand(first.2, last.2))),
     );
-    report.tell("growth per 1,000 objects, standalone", format!("{} MB", rounded(per_thousand(first.1, last.1))));
-    report.note("Resident memory includes the pages of the program's own file that were touched; growth is of memory that no file backs.");
+    report.add("growth per 1,000 objects, standalone", format!("{} MB", rounded(per_thousand(first.1, last.1))));
+    report
+        .note("Resident memory includes the used pages of the program's own file; growth is that of anonymous memory.");
     report.print();
 }
 
 fn shown(memory: Memory) -> String {
-    format!("{} MB resident, {} MB of it without a file", rounded(memory.resident), rounded(memory.anonymous))
+    format!("{} MB resident, {} MB of it anonymous", rounded(memory.resident), rounded(memory.anonymous))
 }
 
 async fn settled(program: &Program) -> Memory {

@@ -1,5 +1,5 @@
-//! Time to first byte of `/clusters` with 1,000 clusters, each with a finished operation: the real program in its own process, over loopback HTTP, signed in.
-//! Each request has a connection of its own, whose opening counts.
+//! Time to first byte of `/clusters` with 1,000 clusters, each with a finished operation: the real program in its own process,
+//! over loopback HTTP, signed in. Each request opens a new connection, which counts.
 
 use std::time::{Duration, Instant};
 
@@ -28,15 +28,15 @@ pub(crate) async fn run() {
     program.settled().await;
 
     let mut alone = load(&program, &cookie, "/clusters", REQUESTS, 1).await;
-    report.tell("first byte, p50", format!("{:.2} ms", percentile(&mut alone.first_byte, 50)));
+    report.add("first byte, p50", format!("{:.2} ms", percentile(&mut alone.first_byte, 50)));
     report.at_most("first byte, p99", percentile(&mut alone.first_byte, 99), 30.0, "ms");
-    report.tell("whole page, p99", format!("{:.2} ms", percentile(&mut alone.whole, 99)));
+    report.add("whole page, p99", format!("{:.2} ms", percentile(&mut alone.whole, 99)));
     let mut together = load(&program, &cookie, "/clusters", REQUESTS, 8).await;
-    report.tell("8 people at once: first byte, p50", format!("{:.2} ms", percentile(&mut together.first_byte, 50)));
-    report.tell("8 people at once: first byte, p99", format!("{:.2} ms", percentile(&mut together.first_byte, 99)));
-    report.tell("8 people at once: pages a second", format!("{:.0}", together.per_second));
+    report.add("8 people at once: first byte, p50", format!("{:.2} ms", percentile(&mut together.first_byte, 50)));
+    report.add("8 people at once: first byte, p99", format!("{:.2} ms", percentile(&mut together.first_byte, 99)));
+    report.add("8 people at once: pages a second", format!("{:.0}", together.per_second));
     let mut found = load(&program, &cookie, "/clusters?q=c-99&sort=-name", REQUESTS, 1).await;
-    report.tell("filtered and sorted: first byte, p99", format!("{:.2} ms", percentile(&mut found.first_byte, 99)));
+    report.add("filtered and sorted: first byte, p99", format!("{:.2} ms", percentile(&mut found.first_byte, 99)));
     let rows = alone.body.matches("href=\"/clusters/c-").count();
     report.note(format!(
         "The page shows {rows} links to clusters in {:.0} KB of HTML ({:.0} KB without any cluster).",
@@ -54,7 +54,7 @@ struct Load {
     body: String,
 }
 
-/// `requests` of one page by so many people, each of whom waits for the whole page before the next.
+/// `requests` for one page by `people` clients, each of which waits for the complete page before its next request.
 async fn load(program: &Program, cookie: &str, path: &str, requests: usize, people: usize) -> Load {
     let one = async || {
         let mut load = Load::default();
@@ -67,13 +67,13 @@ async fn load(program: &Program, cookie: &str, path: &str, requests: usize, peop
         }
         load
     };
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut all = Load::default();
     for load in futures::future::join_all((0..people).map(|_| one())).await {
         all.first_byte.extend(load.first_byte);
         all.whole.extend(load.whole);
         all.body = load.body;
     }
-    all.per_second = all.whole.len() as f64 / begun.elapsed().as_secs_f64();
+    all.per_second = all.whole.len() as f64 / started.elapsed().as_secs_f64();
     all
 }

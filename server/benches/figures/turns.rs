@@ -1,6 +1,6 @@
-//! From an operation to its Job. The controller works in this process over the embedded API (SQLite on this disk, every write
-//! synced); Jobs are ended at once by a task that plays Job controller and kubelet. What a client would see is measured: two
-//! watches take down when a Cluster has its turn and when a Job is there.
+//! From an operation to its Job. The controller runs in this process over the embedded API (SQLite on this disk, every write
+//! synced). A task takes the place of Job controller and kubelet and ends Jobs at once. Watches measure what a client sees: when
+//! an operation gets its turn on a Cluster, and when its Job exists.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -26,9 +26,9 @@ use kube::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Operations of the burst, each on a cluster of its own.
+/// Operations of the burst, each on its own cluster.
 const BURST: usize = 1000;
-/// Operations one after the other.
+/// Operations that run one after the other.
 const ALONE: usize = 50;
 
 pub(crate) async fn run() {
@@ -44,11 +44,11 @@ pub(crate) async fn run() {
         idle.push(seen - submitted);
         lab.all_over(n + 1).await;
     }
-    report.tell("one operation, idle: object → Job, p50", format!("{:.1} ms", percentile(&mut idle, 50)));
+    report.add("one operation, idle: object → Job, p50", format!("{:.1} ms", percentile(&mut idle, 50)));
     report.at_most("one operation, idle: object → Job, p99", percentile(&mut idle, 99), 60.0, "ms");
 
     lab.rest().await;
-    let (begun, before) = (Instant::now(), lab.requests());
+    let (started, before) = (Instant::now(), lab.requests());
     let submitted = Mutex::new(HashMap::new());
     objects::each(0..40, async |n| {
         let name = format!("forty-{n}");
@@ -57,19 +57,19 @@ pub(crate) async fn run() {
     })
     .await;
     lab.all_over(ALONE + 40).await;
-    let spent = begun.elapsed();
+    let spent = started.elapsed();
     let mut waits: Vec<_> =
         submitted.into_inner().expect("no panic").iter().map(|(name, at)| lab.job_at(name) - *at).collect();
     report.at_most("40 operations on 20 clusters: object → Job, p50", percentile(&mut waits, 50), 150.0, "ms");
     report.at_least("… operations a second, to their ends", 40.0 / spent.as_secs_f64(), 30.0, "/s");
     lab.rest().await;
-    report.tell("… API requests per operation", format!("{:.1}", (lab.requests() - before) as f64 / 40.0));
+    report.add("… API requests per operation", format!("{:.1}", (lab.requests() - before) as f64 / 40.0));
 
-    let (begun, before, kinds) = (Instant::now(), lab.requests(), lab.kinds());
+    let (started, before, kinds) = (Instant::now(), lab.requests(), lab.kinds());
     objects::each(0..BURST, async |n| lab.submit(&format!("burst-{n}"), n).await).await;
-    let created = begun.elapsed();
+    let created = started.elapsed();
     lab.all_over(ALONE + 40 + BURST).await;
-    let spent = begun.elapsed();
+    let spent = started.elapsed();
     let mut turns: Vec<_> =
         (0..BURST).map(|n| format!("burst-{n}")).map(|name| lab.job_at(&name) - lab.turn_at(&name)).collect();
     report.at_most(
@@ -85,7 +85,7 @@ pub(crate) async fn run() {
         "ms",
     );
     report.at_least("… operations a second, to their ends", BURST as f64 / spent.as_secs_f64(), 30.0, "/s");
-    report.tell(
+    report.add(
         "… operations created a second (while the first ones run)",
         format!("{:.0} /s", BURST as f64 / created.as_secs_f64()),
     );
@@ -106,7 +106,7 @@ pub(crate) async fn run() {
     }
     lab.rest().await;
     let before = lab.requests();
-    // There is nothing to wait for but time itself.
+    // Idle time has no condition to wait for.
     tokio::time::sleep(Duration::from_secs(10)).await;
     let idle = (lab.requests() - before) as f64 / 10.0;
     report.at_most(
@@ -115,13 +115,13 @@ pub(crate) async fn run() {
         0.1,
         "/s",
     );
-    report.note("Requests are the controller's, without watches and the lists they begin with. Default --max-running: 20 at a time.");
+    report.note("Requests are those of the controller, without watches and their initial lists. Default --max-running: 20 at a time.");
     report.note(format!("Per operation of the burst: {spent_on}."));
     report.print();
     lab.stop.cancel();
 }
 
-/// An API, a controller, and who watches them.
+/// An API, a controller, and watches that record times.
 struct Lab {
     client: Client,
     kubelet: Arc<Kubelet>,
@@ -180,7 +180,7 @@ impl Lab {
         Self { client, kubelet, requests, turns, jobs, ends, stop, _api: api, _data: data }
     }
 
-    /// Creates an operation; when that was asked for.
+    /// Creates an operation. Returns when the request was sent.
     async fn submit(&self, name: &str, cluster: usize) -> Instant {
         let asked = Instant::now();
         let operation = objects::operation(name, &format!("c-{cluster}"), "true");
@@ -212,7 +212,7 @@ impl Lab {
         self.requests.lock().expect("no panic").clone()
     }
 
-    /// What was asked for since `before`, per operation.
+    /// The requests since `before`, per operation.
     fn kinds_since(&self, before: &BTreeMap<String, usize>, operations: usize) -> String {
         let spent =
             self.kinds().into_iter().map(|(kind, count)| (count - before.get(&kind).copied().unwrap_or(0), kind));
@@ -223,7 +223,7 @@ impl Lab {
             .join(", ")
     }
 
-    /// Waits until the controller asks for nothing any more.
+    /// Waits until the controller sends no more requests.
     async fn rest(&self) {
         let mut tick = tokio::time::interval(Duration::from_millis(500));
         let (mut before, mut quiet) = (self.requests(), 0);
@@ -237,10 +237,10 @@ impl Lab {
     }
 }
 
-/// How many of each kind, such as `GET configmaps`.
+/// The number of requests of each kind, such as `GET configmaps`.
 type Requests = Mutex<BTreeMap<String, usize>>;
 
-/// A client that counts what passes, but for watches and the lists they begin with.
+/// A client that counts its requests, except watches and their initial lists.
 fn counted(behind: &Client, requests: Arc<Requests>) -> Client {
     let behind = behind.clone();
     let service = tower::service_fn(move |request: http::Request<Body>| {
@@ -266,7 +266,7 @@ fn resource(path: &str) -> String {
     rest.iter().enumerate().filter(|(n, _)| *n != 1).map(|(_, segment)| *segment).collect::<Vec<_>>().join("/")
 }
 
-/// Notes when each operation that `of` finds in an object was first seen there.
+/// Records when each operation that `of` finds in an object was first seen there.
 fn watch<K>(client: &Client, moments: &Arc<Moments>, of: impl Fn(&K) -> Vec<String> + Send + 'static)
 where
     K: kube::Resource<DynamicType = ()> + Clone + std::fmt::Debug + serde::de::DeserializeOwned + Send + 'static,

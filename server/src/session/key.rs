@@ -1,44 +1,35 @@
-//! The key that seals cookies: 64 random bytes in a file that only the server's user may read.
+//! The key that encrypts cookies: 64 random bytes in a file that only the server's user may read.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{ErrorKind, Write},
-    os::unix::fs::OpenOptionsExt,
+    fs,
+    io::{self, ErrorKind},
     path::Path,
 };
 
 use cookie::Key;
 use sha2::{Digest, Sha256};
 
-use super::SessionError;
+use super::{SessionError, private_file};
 
-/// The key in `path`, made there at first.
+/// Reads the key in `path`; makes one there if the file doesn't exist.
 pub(super) fn read_or_make(path: &Path) -> Result<Key, SessionError> {
     let failed = |error| SessionError::File { path: path.to_owned(), error };
     match fs::read(path) {
         Ok(bytes) => Key::try_from(bytes.as_slice()).map_err(|_| SessionError::Key(path.to_owned())),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let key = Key::generate();
-            // Whole or not at all: a crash must not leave half a key.
-            let fresh = path.with_extension("new");
-            write_private(&fresh, key.master()).and_then(|()| fs::rename(&fresh, path)).map_err(failed)?;
+            let write = || private_file::beside(path, key.master())?.persist(path).map_err(io::Error::from);
+            write().map_err(failed)?;
             Ok(key)
         }
         Err(error) => Err(failed(error)),
     }
 }
 
-/// Eight characters that tell this key with this API from others, and nothing else about them.
+/// Eight characters that differ for every pair of key and API, and reveal neither.
 pub(super) fn name(key: &Key, api: &str) -> String {
     let digest = Sha256::digest([b"cookie name", key.master(), api.as_bytes()].concat());
     digest[..4].iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Writes a file of mode 0600, durably.
-pub(super) fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut file: File = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 #[cfg(test)]
@@ -48,11 +39,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sealing_key_is_the_owners_alone() {
+    fn only_the_owner_may_read_the_session_key() {
         let data = tempfile::tempdir().expect("a directory");
         let path = data.path().join("session.key");
         let made = read_or_make(&path).expect("made");
-        assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(&path).expect("the key's file").permissions().mode() & 0o777, 0o600);
         assert_eq!(made.master(), read_or_make(&path).expect("read").master());
         fs::write(&path, "short").expect("written");
         assert!(matches!(read_or_make(&path), Err(SessionError::Key(_))));

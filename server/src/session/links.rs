@@ -1,23 +1,25 @@
 //! One-time sign-in links of standalone mode.
 //!
-//! A link's token is known to the person alone; the data directory holds `login/<sha256 of it>`, so whoever may write there
-//! (the server's user, and root) can make one: `kubeonkube login` needs no door into the running server. To consume
-//! a link is to remove its file, which succeeds once, whoever else tries.
+//! The data directory contains a file `login/<sha256 of the token>` for each link; only the link itself contains the token.
+//! Every process that may write into the data directory (of the server's user, or of root) can make a link, so
+//! `kubeonkube login` works without talking to the running server. To use a link is to remove its file, which succeeds for
+//! exactly one of several simultaneous attempts.
 
 use std::{
     fs,
-    io::ErrorKind,
+    io::{self, ErrorKind},
     os::unix::fs::{DirBuilderExt, MetadataExt, chown},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 
-use super::{SessionError, key, random};
+use super::{SessionError, private_file};
 
-/// How long a link may wait for its person.
-pub const WAITS: Duration = Duration::from_hours(1);
+/// How long a link can be used.
+pub const VALID_FOR: Duration = Duration::from_hours(1);
 
 /// The links of one data directory.
 #[derive(Debug, Clone)]
@@ -39,30 +41,30 @@ impl Links {
 
     /// Makes a link for `user` and returns its token.
     pub fn make(&self, user: &str) -> Result<String, SessionError> {
-        self.forget_old();
+        self.remove_old();
         let token = random();
         let path = self.file(&token);
-        // Complete before it counts: the server must not read a name that is half written.
-        let fresh = path.with_extension("new");
-        key::write_private(&fresh, user.as_bytes())
-            .and_then(|()| self.hand_over(&fresh))
-            .and_then(|()| fs::rename(&fresh, &path))
-            .map_err(|error| SessionError::File { path, error })?;
+        let write = || {
+            let file = private_file::beside(&path, user.as_bytes())?;
+            self.hand_over(file.path())?;
+            file.persist(&path).map_err(io::Error::from)
+        };
+        write().map_err(|error| SessionError::File { path: path.clone(), error })?;
         Ok(token)
     }
 
-    /// A link that root made must be readable by the server's own user.
-    fn hand_over(&self, file: &Path) -> std::io::Result<()> {
+    /// When root makes a link, the server's own user must be able to read it.
+    fn hand_over(&self, file: &Path) -> io::Result<()> {
         let server = fs::metadata(&self.directory)?;
         if rustix::process::geteuid().is_root() { chown(file, Some(server.uid()), Some(server.gid())) } else { Ok(()) }
     }
 
-    /// Whether `token` would sign somebody in. Consumes nothing.
-    pub fn waits(&self, token: &str) -> bool {
+    /// Whether `token` can still be used. Doesn't use it.
+    pub fn is_valid(&self, token: &str) -> bool {
         is_young(&self.file(token))
     }
 
-    /// Consumes the link; returns whom it signs in. None where it is unknown, used or too old.
+    /// Uses the link and returns the name of the user that it signs in. `None` if it is unknown, used or too old.
     pub fn consume(&self, token: &str) -> Option<String> {
         let path = self.file(token);
         let user = fs::read_to_string(&path).ok().filter(|_| is_young(&path))?;
@@ -75,7 +77,7 @@ impl Links {
         self.directory.join(digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
     }
 
-    fn forget_old(&self) {
+    fn remove_old(&self) {
         let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         for old in entries.map(|entry| entry.path()).filter(|path| !is_young(path)) {
             let _ = fs::remove_file(old);
@@ -85,12 +87,22 @@ impl Links {
 
 fn is_young(path: &Path) -> bool {
     let age = |meta: fs::Metadata| SystemTime::now().duration_since(meta.modified().ok()?).ok();
-    // A file from the future (a clock set back) has no age: it is as good as new.
-    fs::metadata(path).is_ok_and(|meta| age(meta).is_none_or(|age| age < WAITS))
+    // A modification time in the future (after the clock was set back) gives no age: the link counts as new.
+    fs::metadata(path).is_ok_and(|meta| age(meta).is_none_or(|age| age < VALID_FOR))
 }
 
-/// The name that a link made by this process's user signs in with: what the operating system calls them.
-pub fn this_person() -> String {
+/// The address that signs in with `token` on the server at `address`.
+pub fn url(address: &str, token: &str) -> String {
+    format!("{address}/login?token={token}")
+}
+
+/// 256 random bits, URL-safe.
+pub(super) fn random() -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
+}
+
+/// The user name for links that this process makes: the name of the operating system's user.
+pub fn this_user() -> String {
     let fits = |name: &String| {
         (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-@".contains(c))
     };
@@ -110,14 +122,14 @@ mod tests {
         let data = tempfile::tempdir().expect("a directory");
         let links = Links::open(data.path()).expect("open");
         let token = links.make("ann").expect("made");
-        assert!(links.waits(&token) && links.waits(&token), "looking consumed it");
+        assert!(links.is_valid(&token) && links.is_valid(&token), "looking at the link used it");
         assert_eq!(links.consume(&token).as_deref(), Some("ann"));
         assert_eq!(links.consume(&token), None);
-        assert!(!links.waits(&token));
+        assert!(!links.is_valid(&token));
     }
 
     #[test]
-    fn of_many_who_use_a_link_at_once_one_gets_in() {
+    fn simultaneous_uses_of_a_link_sign_in_once() {
         let data = tempfile::tempdir().expect("a directory");
         let links = Links::open(data.path()).expect("open");
         let token = links.make("ann").expect("made");
@@ -129,22 +141,22 @@ mod tests {
     }
 
     #[test]
-    fn an_old_link_and_a_guess_are_worthless() {
+    fn an_old_or_guessed_link_is_rejected() {
         let data = tempfile::tempdir().expect("a directory");
         let links = Links::open(data.path()).expect("open");
         let token = links.make("ann").expect("made");
-        let old = SystemTime::now() - WAITS - Duration::from_secs(1);
+        let old = SystemTime::now() - VALID_FOR - Duration::from_secs(1);
         fs::File::open(links.file(&token)).and_then(|file| file.set_modified(old)).expect("aged");
         assert_eq!(links.consume(&token), None);
         for guess in ["", "../session.key", "a", "%2e"] {
             assert_eq!(links.consume(guess), None);
         }
         links.make("bob").expect("made");
-        assert!(!links.file(&token).exists(), "old links pile up");
+        assert!(!links.file(&token).exists(), "old links are removed");
     }
 
     #[test]
-    fn the_token_itself_is_nowhere_on_disk() {
+    fn the_token_is_not_written_to_disk() {
         let data = tempfile::tempdir().expect("a directory");
         let links = Links::open(data.path()).expect("open");
         let token = links.make("ann").expect("made");

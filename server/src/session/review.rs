@@ -1,16 +1,16 @@
-//! Sign-in with a Kubernetes token: the cluster says whose it is (TokenReview).
+//! Sign-in with a Kubernetes token: the cluster reports its user (TokenReview).
 
+use api::{Problem, User};
 use async_trait::async_trait;
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec};
 use kube::{Api, Client, api::PostParams};
 
-use api::{Problem, User};
-
-/// Says whose token it is.
+/// Finds the user of a token.
 #[async_trait]
 pub trait Reviewer: Send + Sync {
-    /// The user and, where the token tells, when it ends (seconds since the epoch). None: the cluster does not accept it.
+    /// The user and, if the token contains it, the time of its expiry (seconds since the epoch). `None` if the cluster does
+    /// not accept the token.
     async fn review(&self, token: &str) -> Result<Option<(User, Option<u64>)>, Problem>;
 }
 
@@ -27,9 +27,9 @@ impl Reviewer for TokenReviews {
         let review = TokenReview { spec, ..TokenReview::default() };
         let answer = Api::<TokenReview>::all(self.0.clone()).create(&PostParams::default(), &review).await;
         let status = answer.map(|review| review.status.unwrap_or_default()).map_err(|error| {
-            tracing::warn!(%error, "the cluster did not review a sign-in token");
-            let message = "The cluster did not answer whose token this is. Try again in a moment; if it stays, check that \
-                           the console's service account may create TokenReviews.";
+            tracing::warn!(%error, "a sign-in token could not be reviewed");
+            let message = "The cluster did not check this token. Try again in a moment. If this continues, check that the \
+                           console's service account may create TokenReviews.";
             Problem::Unavailable { message: message.into() }
         })?;
         let name = status.user.and_then(|user| user.username).filter(|name| !name.is_empty());
@@ -38,7 +38,7 @@ impl Reviewer for TokenReviews {
     }
 }
 
-/// The `exp` claim of a JSON Web Token. Not verified: the cluster did that, and checks again at every use.
+/// The `exp` claim of a JSON Web Token. The signature isn't verified here: the cluster did that, and does so at every use.
 fn expiry(token: &str) -> Option<u64> {
     #[derive(serde::Deserialize)]
     struct Claims {
@@ -46,7 +46,11 @@ fn expiry(token: &str) -> Option<u64> {
     }
     let claims = BASE64_URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?.trim_end_matches('=')).ok()?;
     // RFC 7519 allows fractions. The cast saturates.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating is what is wanted")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the saturated value is the intended one"
+    )]
     serde_json::from_slice::<Claims>(&claims).ok().map(|claims| claims.exp as u64)
 }
 
@@ -55,7 +59,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_cluster_says_whose_token_it_is() {
+    async fn a_review_reports_the_user_of_a_token() {
         let data = tempfile::tempdir().expect("a directory");
         let (data_dir, logs) = (data.path().to_owned(), std::sync::Arc::new(standalone::NoLogs));
         let cluster = standalone::Api::open(standalone::Options { data_dir, crds: crd::all(), logs }).expect("an API");
@@ -68,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_knows_when_its_token_ends() {
+    fn the_expiry_of_a_token_is_read_from_it() {
         let token = |claims: &str| format!("e30.{}.c2ln", BASE64_URL_SAFE_NO_PAD.encode(claims));
         assert_eq!(expiry(&token(r#"{"exp":1800000000}"#)), Some(1_800_000_000));
         assert_eq!(expiry(&token(r#"{"sub":"ann"}"#)), None);

@@ -1,28 +1,28 @@
-//! Sessions that were signed out before their time, remembered until they would have ended anyway.
+//! Sessions that were signed out before their end. Each is remembered until it would have ended anyway.
 
 use std::{
     collections::HashMap,
     fs::{self, OpenOptions},
-    io::{ErrorKind, Write},
+    io::{self, ErrorKind, Write},
     os::unix::fs::OpenOptionsExt,
     path::PathBuf,
-    sync::{Mutex, PoisonError},
 };
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use super::{SessionError, key};
+use super::{SessionError, private_file};
 
 pub(super) struct Revoked {
     path: PathBuf,
     /// Session id → when it would have ended, in seconds since the epoch.
     ids: Mutex<HashMap<String, u64>>,
-    /// Counts revocations: sockets look again at each.
+    /// Counts revocations; open sockets and downloads wake up at each.
     count: watch::Sender<u64>,
 }
 
 impl Revoked {
-    /// Reads the list (one `id ends` a line) and drops from it what has ended by `now`.
+    /// Reads the list (one `id ends` per line) and removes from it the sessions that have ended by `now`.
     pub(super) fn open(path: PathBuf, now: u64) -> Result<Self, SessionError> {
         let failed = |error| SessionError::File { path: path.clone(), error };
         let text = match fs::read_to_string(&path) {
@@ -34,19 +34,19 @@ impl Revoked {
         let ids: HashMap<String, u64> = text.lines().filter_map(entry).filter(|(_, ends)| *ends > now).collect();
         if ids.len() < text.lines().count() {
             let kept: String = ids.iter().map(|(id, ends)| format!("{id} {ends}\n")).collect();
-            let fresh = path.with_extension("new");
-            key::write_private(&fresh, kept.as_bytes()).and_then(|()| fs::rename(&fresh, &path)).map_err(failed)?;
+            let write = || private_file::beside(&path, kept.as_bytes())?.persist(&path).map_err(io::Error::from);
+            write().map_err(failed)?;
         }
         Ok(Self { path, ids: Mutex::new(ids), count: watch::Sender::new(0) })
     }
 
     pub(super) fn contains(&self, id: &str) -> bool {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner).contains_key(id)
+        self.ids.lock().contains_key(id)
     }
 
-    /// Revokes at once; the error says that it would not survive a restart.
+    /// Revokes a session in this process at once. An error means that the file wasn't written, so a restart forgets it.
     pub(super) fn add(&self, id: &str, ends: u64) -> Result<(), SessionError> {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), ends);
+        self.ids.lock().insert(id.to_owned(), ends);
         self.count.send_modify(|count| *count += 1);
         let append = || {
             let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?;
@@ -59,7 +59,8 @@ impl Revoked {
     /// Resolves when `id` is revoked.
     pub(super) async fn added(&self, id: &str) {
         let mut count = self.count.subscribe();
-        // `wait_for` looks at once, so a revocation before this call counts too; the sender lives as long as `self`.
+        // `wait_for` checks the current value first, so a revocation before this call counts too. The sender lives as long
+        // as `self`, so there is no error to handle.
         let _ = count.wait_for(|_| self.contains(id)).await;
     }
 }

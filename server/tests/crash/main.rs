@@ -1,4 +1,4 @@
-//! Servers and runs that are killed: with real processes, real ansible, and `kill -9`.
+//! Servers and runs are killed with `kill -9`. Processes and ansible are real.
 
 mod once;
 mod processes;
@@ -9,6 +9,8 @@ mod viewer;
 mod wholeness;
 mod world;
 
+#[path = "../ansible/mod.rs"]
+mod ansible;
 #[path = "../plain_http/mod.rs"]
 mod plain_http;
 #[path = "../skipped/mod.rs"]
@@ -24,23 +26,23 @@ use crate::{
     world::{World, eventually, skipped},
 };
 
-/// How long a stop may take, with open sockets and a run going.
+/// How long a stop may take while sockets are open and a run is running.
 const A_FEW_SECONDS: Duration = Duration::from_secs(5);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fifty_kills_of_the_server_lose_and_double_nothing() {
-    if skipped("fifty_kills_of_the_server_lose_and_double_nothing") {
+async fn fifty_kills_of_the_server_lose_and_repeat_nothing() {
+    if skipped("fifty_kills_of_the_server_lose_and_repeat_nothing") {
         return;
     }
     let mut world = World::new(&["north", "south", "west"]).await;
     let cookie = world.server().sign_in().await;
-    let submitted = Storm::of(50).rage(&mut world).await;
+    let submitted = Storm::of(50).run(&mut world).await;
 
     world.start().await;
     for run in &submitted {
         let status = world.finished(&run.name).await.status.expect("a status");
         assert_eq!(status.status, Phase::Succeeded, "{}: {status:#?}", run.name);
-        assert_eq!(world.beginnings(run), 1, "how often {} was begun", run.name);
+        assert_eq!(world.starts(run), 1, "how often {} was started", run.name);
     }
     for run in &submitted {
         assert_eq!(run.ticks_in(&world.pod_log(&run.name).await), run.ticks(), "the pod's log of {}", run.name);
@@ -56,8 +58,8 @@ async fn fifty_kills_of_the_server_lose_and_double_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_was_killed_failed_because_its_process_is_gone() {
-    if skipped("a_run_that_was_killed_failed_because_its_process_is_gone") {
+async fn a_killed_run_fails_because_its_process_is_gone() {
+    if skipped("a_killed_run_fails_because_its_process_is_gone") {
         return;
     }
     let names = ["whole", "shim", "command", "unseen"];
@@ -66,14 +68,14 @@ async fn a_run_that_was_killed_failed_because_its_process_is_gone() {
     for name in names {
         let run = Run::shell(name, name, 10_000);
         world.submit(&run).await;
-        eventually("the run to begin", async || (world.beginnings(&run) == 1).then_some(())).await;
+        eventually("the run to start", async || (world.starts(&run) == 1).then_some(())).await;
         folders.push(world.folder_of(name).await);
     }
     let [whole, shim, command, unseen] = &folders[..] else { unreachable!() };
     processes::kill_all_of(whole);
     processes::kill(processes::shim_of(shim));
     processes::kill(processes::command_of(command));
-    // Nobody is there to see this one end.
+    // No server runs when this run is killed.
     world.kill().await;
     processes::kill_all_of(unseen);
     world.start().await;
@@ -87,31 +89,31 @@ async fn a_run_that_was_killed_failed_because_its_process_is_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_is_quick_and_leaves_runs_going() {
-    if skipped("a_stop_is_quick_and_leaves_runs_going") {
+async fn a_stop_is_quick_and_runs_continue() {
+    if skipped("a_stop_is_quick_and_runs_continue") {
         return;
     }
     let mut world = World::new(&["north"]).await;
     let cookie = world.server().sign_in().await;
     let run = Run::shell("long", "north", 100);
     world.submit(&run).await;
-    eventually("its first lines", async || (world.said(&run) > 0).then_some(())).await;
+    eventually("its first lines", async || (world.printed(&run) > 0).then_some(())).await;
     // A page that watches it, and `kubectl logs -f`.
     let watching = viewer::open(world.server(), &cookie, "long").await;
     let following = world.follow_pod_log("long").await;
 
-    let asked = Instant::now();
+    let stopping = Instant::now();
     assert_eq!(world.stop().await, Some(0));
-    assert!(asked.elapsed() < A_FEW_SECONDS, "it took {:?}", asked.elapsed());
+    assert!(stopping.elapsed() < A_FEW_SECONDS, "it took {:?}", stopping.elapsed());
     drop((watching, following));
-    let then = world.said(&run);
-    assert!(then < 100, "the run had ended already, so this shows nothing");
-    eventually("the run to go on", async || (world.said(&run) > then).then_some(())).await;
+    let before = world.printed(&run);
+    assert!(before < 100, "the run has already ended, so the test proves nothing");
+    eventually("the run to continue", async || (world.printed(&run) > before).then_some(())).await;
 
     world.start().await;
     assert_eq!(world.finished("long").await.status.expect("a status").status, Phase::Succeeded);
     let kept = world.server().download("long", &cookie).await;
     assert_eq!(run.ticks_in(&kept), run.ticks());
-    assert_eq!(world.beginnings(&run), 1);
+    assert_eq!(world.starts(&run), 1);
     world.only_the_server_is_left().await;
 }

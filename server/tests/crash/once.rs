@@ -1,4 +1,4 @@
-//! K14 of the reference: a pod that goes away must not bring its playbook back. Whoever takes it away, and however.
+//! Compatibility rule K14: a run whose pod is deleted must never run its playbook again, however the pod is deleted.
 
 use crd::Phase;
 use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};
@@ -13,38 +13,38 @@ use crate::{
     world::{World, eventually, skipped},
 };
 
-/// How somebody takes a pod away.
+/// How a pod is deleted.
 #[derive(Debug, Clone, Copy)]
-enum Takes {
+enum Deletion {
     /// `kubectl delete pod`.
-    Politely,
+    Graceful,
     /// `kubectl delete pod --grace-period=0 --force`.
-    ByForce,
-    /// A drained node: first the pod is said to be disrupted, then it is deleted.
-    ByEviction,
-    /// … and the server dies in the same moment.
-    AsTheServerDies,
+    Forced,
+    /// A drained node: the pod gets the condition DisruptionTarget and is then deleted.
+    Evicted,
+    /// A graceful deletion at the moment when the server is killed.
+    WithServerKill,
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn k14_a_run_whose_pod_is_taken_away_fails_and_is_never_begun_again() {
-    if skipped("k14_a_run_whose_pod_is_taken_away_fails_and_is_never_begun_again") {
+async fn k14_a_run_whose_pod_is_deleted_fails_and_never_restarts() {
+    if skipped("k14_a_run_whose_pod_is_deleted_fails_and_never_restarts") {
         return;
     }
     let ways = [
-        ("polite", Takes::Politely),
-        ("forced", Takes::ByForce),
-        ("evicted", Takes::ByEviction),
-        ("unseen", Takes::AsTheServerDies),
+        ("graceful", Deletion::Graceful),
+        ("forced", Deletion::Forced),
+        ("evicted", Deletion::Evicted),
+        ("unseen", Deletion::WithServerKill),
     ];
     let mut world = World::new(&ways.map(|(name, _)| name)).await;
     let mut runs = Vec::new();
     for (n, (name, how)) in ways.into_iter().enumerate() {
-        // Scripts and playbooks alike.
+        // Alternate scripts and playbooks.
         let run = if n % 2 == 0 { Run::playbook(name, name, 10_000) } else { Run::shell(name, name, 10_000) };
         world.submit(&run).await;
-        eventually("the run to begin", async || (world.beginnings(&run) == 1).then_some(())).await;
-        take(&world, name, how).await;
+        eventually("the run to start", async || (world.starts(&run) == 1).then_some(())).await;
+        delete(&world, name, how).await;
         runs.push((run, how));
     }
     world.kill().await;
@@ -53,13 +53,13 @@ async fn k14_a_run_whose_pod_is_taken_away_fails_and_is_never_begun_again() {
         let operation = world.finished(&run.name).await;
         let status = operation.status.expect("a status");
         assert_eq!(status.status, Phase::Failed, "{how:?}: {:?}", status.message);
-        assert!(status.message.is_some_and(|message| message.len() > 20), "{how:?}: nobody says why");
+        assert!(status.message.is_some_and(|message| message.len() > 20), "{how:?}: the status has no reason");
     }
-    // All that a second beginning could come from has settled: the Jobs are over, and no pod of them lives.
+    // Nothing is left that could start the run again: the Jobs have ended, and none of their pods is alive.
     world.only_the_server_is_left().await;
     for (run, how) in &runs {
-        assert_eq!(world.beginnings(run), 1, "{how:?}: how often it was begun");
-        assert!(!world.is_over(run), "{how:?}: it went on to its end");
+        assert_eq!(world.starts(run), 1, "{how:?}: how often it was started");
+        assert!(!world.has_ended(run), "{how:?}: it ran until its end");
         let job = job(&world, &run.name).await;
         let counted = job.status.as_ref().map(|status| (status.failed, status.active.unwrap_or_default()));
         assert_eq!(counted, Some((Some(1), 0)), "{how:?}: {:#?}", job.status);
@@ -69,11 +69,11 @@ async fn k14_a_run_whose_pod_is_taken_away_fails_and_is_never_begun_again() {
     assert_eq!(world.stop().await, Some(0));
 }
 
-async fn take(world: &World, operation: &str, how: Takes) {
+async fn delete(world: &World, operation: &str, how: Deletion) {
     let pods: Api<Pod> = Api::default_namespaced(world.client().clone());
     let pod = world.pod_of(operation).await.name_any();
-    let grace = if matches!(how, Takes::ByForce) { Some(0) } else { None };
-    if matches!(how, Takes::ByEviction) {
+    let grace = if matches!(how, Deletion::Forced) { Some(0) } else { None };
+    if matches!(how, Deletion::Evicted) {
         let disrupted = json!({"status": {"conditions": [{"type": "DisruptionTarget", "status": "True",
             "reason": "EvictionByEvictionAPI", "message": "the node is drained", "lastTransitionTime": null}]}});
         pods.patch_status(&pod, &PatchParams::default(), &Patch::Merge(disrupted)).await.expect("marked");

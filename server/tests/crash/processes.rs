@@ -1,32 +1,32 @@
-//! Living processes, known by a path in their command line or environment: nobody else's paths are those of a test's folder.
+//! Finds processes by a path in their command line or environment. Paths in a test's temporary folder identify its processes.
 
 use std::{fs, path::Path, time::Duration};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Whoever has anything to do with this folder, threads and the dead left out.
+/// All processes that mention this folder. Threads and zombies are left out.
 pub(crate) fn of(folder: &Path) -> Vec<Pid> {
     all().filter(|pid| mentions(*pid, "cmdline", folder) || mentions(*pid, "environ", folder)).collect()
 }
 
-/// The process beside a run.
+/// The shim process of a run.
 pub(crate) fn shim_of(folder: &Path) -> Pid {
     let is_shim = |pid: &Pid| mentions(*pid, "cmdline", Path::new("run-job")) && mentions(*pid, "cmdline", folder);
     all().find(is_shim).expect("a shim")
 }
 
-/// What the shim started.
+/// The process that the shim started.
 pub(crate) fn command_of(folder: &Path) -> Pid {
     let shim = shim_of(folder);
     all().find(|pid| parent(*pid) == Some(shim)).expect("a command")
 }
 
 pub(crate) fn kill(pid: Pid) {
-    // It may have ended by itself, or because another one did.
+    // It may have ended already.
     let _ = kill_process(pid, Signal::KILL);
 }
 
-/// Kills the shim, the command and its children, and what these start meanwhile.
+/// Kills the shim, the command and its children, including those that start meanwhile.
 pub(crate) fn kill_all_of(folder: &Path) {
     loop {
         let left = of(folder);
@@ -38,7 +38,7 @@ pub(crate) fn kill_all_of(folder: &Path) {
     }
 }
 
-/// Its command line, for messages.
+/// The process's command line, for messages.
 pub(crate) fn describe(pid: Pid) -> String {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     format!("{pid}: {}", String::from_utf8_lossy(&line).replace('\0', " "))

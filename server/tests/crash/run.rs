@@ -1,4 +1,4 @@
-//! Operations whose log can be checked: they say numbered lines, and leave traces outside of everything that is killed.
+//! Operations whose log can be checked: they print numbered lines, and write files to a folder that survives all kills.
 
 use crd::ClusterOperation;
 use serde_json::{Value, json};
@@ -18,17 +18,17 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// A script that says `lines` lines.
+    /// A script that prints `lines` lines.
     pub(crate) fn shell(name: &str, cluster: &str, lines: u32) -> Self {
         Self { name: name.into(), cluster: cluster.into(), lines, is_playbook: false }
     }
 
-    /// A playbook that does.
+    /// A playbook that prints `lines` lines.
     pub(crate) fn playbook(name: &str, cluster: &str, lines: u32) -> Self {
         Self { is_playbook: true, ..Self::shell(name, cluster, lines) }
     }
 
-    /// As a person applies it. `traces`: where the files `<name>.begun`, `.said` and `.over` appear.
+    /// The operation as a person applies it. It writes the files `<name>.started`, `.printed` and `.ended` to the folder `traces`.
     pub(crate) fn operation(&self, traces: &str) -> ClusterOperation {
         let Self { name, cluster, lines, .. } = self;
         let spec = if self.is_playbook {
@@ -39,19 +39,19 @@ impl Run {
             })
         } else {
             let script = format!(
-                "echo begun >> {traces}/{name}.begun
+                "echo started >> {traces}/{name}.started
                  for n in $(seq {lines}); do
-                   echo \"{name} tick $n\" | tee -a {traces}/{name}.said
+                   echo \"{name} tick $n\" | tee -a {traces}/{name}.printed
                    sleep {PAUSE}
                  done
-                 touch {traces}/{name}.over"
+                 touch {traces}/{name}.ended"
             );
             json!({"cluster": cluster, "image": "none", "actionType": "shell", "action": script})
         };
         ClusterOperation::new(name, serde_json::from_value(spec).expect("a specification"))
     }
 
-    /// The numbers of the lines that it says.
+    /// The numbers of the lines that it prints.
     pub(crate) fn ticks(&self) -> Vec<u32> {
         (1..=self.lines).collect()
     }
@@ -69,16 +69,16 @@ impl Run {
 /// The playbook of [`Run::playbook`].
 pub(crate) fn playbook() -> Value {
     let task = |name: &str, module: &str, arguments: Value| json!({"name": name, module: arguments});
-    let append = |file: &str| json!({"cmd": format!("echo begun >> {{{{ traces }}}}/{{{{ run }}}}.{file}")});
-    let mut say = task("Say a line", "ansible.builtin.debug", json!({"msg": "{{ run }} tick {{ item }}"}));
-    say["loop"] = json!("{{ range(1, lines | int + 1) | list }}");
-    say["loop_control"] = json!({"pause": 0.05, "label": "-"});
+    let append = |file: &str| json!({"cmd": format!("echo started >> {{{{ traces }}}}/{{{{ run }}}}.{file}")});
+    let mut print = task("Print a line", "ansible.builtin.debug", json!({"msg": "{{ run }} tick {{ item }}"}));
+    print["loop"] = json!("{{ range(1, lines | int + 1) | list }}");
+    print["loop_control"] = json!({"pause": 0.05, "label": "-"});
     json!([{
         "name": "Tick", "hosts": "all", "gather_facts": false, "become": false,
         "tasks": [
-            task("Begin", "ansible.builtin.shell", append("begun")),
-            say,
-            task("End", "ansible.builtin.shell", append("over")),
+            task("Start", "ansible.builtin.shell", append("started")),
+            print,
+            task("End", "ansible.builtin.shell", append("ended")),
         ],
     }])
 }

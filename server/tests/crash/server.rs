@@ -1,4 +1,4 @@
-//! The server's process, and what a browser asks of it.
+//! The server's process, and a browser's requests to it.
 
 use std::{
     fs::{self, File},
@@ -19,14 +19,14 @@ use crate::{plain_http, world::eventually};
 /// How long one answer may take.
 const SOON: Duration = Duration::from_secs(60);
 
-/// Killed when dropped.
+/// The process is killed when this is dropped.
 pub(crate) struct Server {
     child: Child,
     banner: PathBuf,
 }
 
 impl Server {
-    /// Starts it on `data`; its output goes into files in `notes`.
+    /// Starts it with the data directory `data`. Its output is written to files in `notes`.
     pub(crate) fn start(data: &Path, ansible: &Path, notes: &Path) -> Self {
         let banner = notes.join("banner");
         let log = File::options().create(true).append(true).open(notes.join("server.log")).expect("a log");
@@ -46,29 +46,29 @@ impl Server {
         self.child.kill().await.expect("it was running");
     }
 
-    /// Asks it to stop; its exit code.
+    /// Stops it with SIGTERM; returns its exit code.
     pub(crate) async fn stop(mut self) -> Option<i32> {
         kill_process(self.pid(), Signal::TERM).expect("it runs");
         timeout(SOON, self.child.wait()).await.expect("it ends").expect("our child").code()
     }
 
-    /// Where pages are.
+    /// The address of the console.
     pub(crate) async fn address(&self) -> SocketAddr {
         self.line("Address   http://").await.parse().expect("ip and port")
     }
 
-    /// The rest of a line of the banner.
+    /// The rest of the banner line that starts with `beginning`.
     async fn line(&self, beginning: &str) -> String {
         let find = async || {
             let banner = fs::read_to_string(&self.banner).ok()?;
-            // Only whole lines.
+            // Only complete lines.
             let lines = banner.split_inclusive('\n').filter(|line| line.ends_with('\n'));
             lines.filter_map(|line| line.trim().strip_prefix(beginning).map(ToOwned::to_owned)).next()
         };
         eventually("the banner", find).await
     }
 
-    /// Presses the button of the banner's link; the cookie, as a browser sends it back.
+    /// Signs in with the banner's link; returns the cookie as a browser sends it.
     pub(crate) async fn sign_in(&self) -> String {
         let address = self.address().await;
         let token = self.line(&format!("http://{address}/login?token=")).await;
@@ -77,7 +77,7 @@ impl Server {
         cookie.split(';').next().expect("a pair").to_owned()
     }
 
-    /// The kept log of a run.
+    /// The stored log of a run.
     pub(crate) async fn download(&self, run: &str, cookie: &str) -> String {
         let (head, body) = self.send(&format!("GET /operations/{run}/log.txt"), cookie, "").await;
         assert!(head.starts_with("HTTP/1.0 200"), "{head}");

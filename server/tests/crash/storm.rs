@@ -1,4 +1,4 @@
-//! Many kills at random moments, while runs are submitted, started, running and ending.
+//! Kills the server many times, at random moments, while runs are submitted, start, run and end.
 
 use std::{env, future::pending, time::Duration};
 
@@ -7,18 +7,18 @@ use tokio::time::timeout;
 
 use crate::{run::Run, world::World};
 
-/// Repeats an earlier storm.
+/// The variable with the seed that repeats an earlier test run.
 const SEED: &str = "KUBEONKUBE_TEST_SEED";
-/// Unfinished runs to have at any time: some run, some wait.
+/// The number of unfinished runs at any time. Some of them run, some wait.
 const UNFINISHED: usize = 6;
-/// Every so many runs one is a playbook.
+/// One of so many runs is a playbook.
 const PLAYBOOK_EVERY: usize = 8;
 
 pub(crate) struct Storm {
     kills: usize,
     random: StdRng,
     submitted: Vec<Run>,
-    /// Asked for, perhaps stored, but not known to be.
+    /// Submitted without an answer yet: it may have been stored or not.
     next: Option<Run>,
 }
 
@@ -29,9 +29,9 @@ impl Storm {
         Self { kills, random: StdRng::seed_from_u64(seed), submitted: Vec::new(), next: None }
     }
 
-    /// Kills the server so often; returns what was submitted. The server is dead afterwards.
-    pub(crate) async fn rage(mut self, world: &mut World) -> Vec<Run> {
-        // Without this, the first kills would hit a server that has nothing to do.
+    /// Kills the server; returns the submitted runs. Afterwards no server is running.
+    pub(crate) async fn run(mut self, world: &mut World) -> Vec<Run> {
+        // Otherwise the first kills would hit an idle server.
         self.submit_more(world).await;
         let mut over_running = 0;
         for kill in 0..self.kills {
@@ -49,7 +49,7 @@ impl Storm {
                 pending::<()>().await;
             };
             let _ = timeout(Duration::from_millis(milliseconds), submitting).await;
-            let running = |run: &&Run| world.beginnings(run) > 0 && !world.is_over(run);
+            let running = |run: &&Run| world.starts(run) > 0 && !world.has_ended(run);
             over_running += usize::from(self.submitted.iter().any(|run| running(&run)));
             world.kill().await;
         }
@@ -58,7 +58,7 @@ impl Storm {
             self.kills,
             self.submitted.len()
         );
-        assert!(2 * over_running > self.kills, "too few kills hit a run to show anything");
+        assert!(2 * over_running > self.kills, "too few kills hit a running operation for the test to prove anything");
         world.start().await;
         if let Some(run) = self.next.take() {
             world.submit(&run).await;
@@ -68,11 +68,11 @@ impl Storm {
         self.submitted
     }
 
-    /// May be dropped at any moment: as a client that loses its connection, it asks again.
+    /// May be dropped at any moment. Then the next call submits the same run again, as a client does after a lost connection.
     async fn submit_more(&mut self, world: &World) {
-        while self.submitted.iter().filter(|run| !world.is_over(run)).count() < UNFINISHED {
+        while self.submitted.iter().filter(|run| !world.has_ended(run)).count() < UNFINISHED {
             if self.next.is_none() {
-                self.next = Some(self.invent(world));
+                self.next = Some(self.make_run(world));
             }
             if let Some(run) = &self.next {
                 world.submit(run).await;
@@ -81,7 +81,7 @@ impl Storm {
         }
     }
 
-    fn invent(&mut self, world: &World) -> Run {
+    fn make_run(&mut self, world: &World) -> Run {
         let n = self.submitted.len();
         let (name, cluster) = (format!("run-{n}"), &world.clusters()[n % world.clusters().len()]);
         if n % PLAYBOOK_EVERY == 1 {

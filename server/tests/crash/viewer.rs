@@ -1,4 +1,4 @@
-//! What a page shows of a run: its lines through the live socket.
+//! Reads a run as a page does: line by line, through the live socket.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(crate) async fn open(server: &Server, cookie: &str, run: &str) -> Socket {
     socket
 }
 
-/// Everything until the end of the run.
+/// All lines until the end of the run.
 pub(crate) async fn read(server: &Server, cookie: &str, run: &str) -> Shown {
     let mut socket = open(server, cookie, run).await;
     let (mut text, mut next) = (String::new(), 1);

@@ -1,4 +1,4 @@
-//! Nothing is half written: objects, their children, files.
+//! Checks that nothing is half written: objects, their children, files.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -11,11 +11,12 @@ use kube::{Api, Resource, ResourceExt, api::ListParams};
 
 use crate::{run::Run, world::World};
 
-/// What a snapshot of inputs holds at least.
+/// Keys that every snapshot of inputs contains.
 const SNAPSHOT: [&str; 6] =
     ["hosts.yml", "group_vars.yml", "steps.json", "token", "entrypoint.py", "kubeonkube_events.py"];
 
-/// Exactly the operations that were submitted, each with one snapshot, one Job, one pod and one entry in its cluster's history.
+/// Checks that exactly the submitted operations exist, each with one snapshot, one Job, one pod and one entry in its cluster's
+/// history.
 pub(crate) async fn every_object_is_whole(world: &World, submitted: &[Run]) {
     let everything = ListParams::default();
     let client = || world.client().clone();
@@ -31,9 +32,9 @@ pub(crate) async fn every_object_is_whole(world: &World, submitted: &[Run]) {
     for operation in &operations {
         let name = operation.name_any();
         let job = jobs.iter().find(|job| is_child(*job, operation)).unwrap_or_else(|| panic!("{name} has no Job"));
-        let told =
+        let job_ref =
             operation.status.as_ref().and_then(|status| status.job_ref.as_ref()).expect("a reference to its Job");
-        assert_eq!(told.uid, job.uid(), "{name} speaks of another Job");
+        assert_eq!(job_ref.uid, job.uid(), "{name} refers to another Job");
         assert!(pods.iter().any(|pod| is_child(pod, job)), "{name} has no pod");
         let snapshot = secrets.get(&crd::inputs_name(&name)).await.expect("a snapshot");
         assert!(is_child(&snapshot, operation) && snapshot.immutable == Some(true), "the snapshot of {name}");
@@ -58,9 +59,9 @@ fn is_child(child: &impl Resource, parent: &impl Resource) -> bool {
         .any(|owner| Some(&owner.uid) == parent.uid().as_ref() && owner.controller == Some(true))
 }
 
-/// The state file is sound, every record of a run can be read, and no attempt to write one was left over.
+/// Checks that the database is intact, that every record of a run can be read, and that no temporary file was left behind.
 pub(crate) fn every_file_is_whole(data: &Path) {
-    let state = rusqlite::Connection::open(data.join("state.db")).expect("the state file");
+    let state = rusqlite::Connection::open(data.join("state.db")).expect("the database");
     let verdict: String = state.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("checked");
     assert_eq!(verdict, "ok");
     let bodies = state
@@ -78,7 +79,7 @@ pub(crate) fn every_file_is_whole(data: &Path) {
     for file in runs.chain(logs).flat_map(|folder| fs::read_dir(folder.path()).expect("a folder").flatten()) {
         let path = file.path();
         match path.extension().and_then(|extension| extension.to_str()) {
-            Some("new") => panic!("{} was left over", path.display()),
+            Some("new") => panic!("{} was left behind", path.display()),
             Some("json") => {
                 let bytes = fs::read(&path).expect("readable");
                 let read = serde_json::from_slice::<serde_json::Value>(&bytes);

@@ -1,7 +1,7 @@
-//! A data directory with clusters that are this machine, a server on it that comes and goes, and kubectl's way in.
+//! A data directory with clusters on this machine, a server that is started and killed, and a client like kubectl's.
 
 use std::{
-    env, fs,
+    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -18,7 +18,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::{
-    processes,
+    ansible, processes,
     run::{self, Run},
     server::Server,
     skipped::skip,
@@ -29,7 +29,7 @@ const DEADLINE: Duration = Duration::from_secs(120);
 
 pub(crate) struct World {
     data: TempDir,
-    /// What must outlive everything that is killed: traces of runs, the server's own log.
+    /// Files that must survive all kills: those that runs write, and the server's log.
     notes: TempDir,
     ansible: PathBuf,
     clusters: Vec<String>,
@@ -38,12 +38,12 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A server, and clusters with one machine each: this one.
+    /// A server, and clusters whose only machine is this one.
     pub(crate) async fn new(clusters: &[&str]) -> Self {
-        let ansible = ansible().expect("whoever has none skips");
+        let ansible = ansible::folder().expect("the test was skipped otherwise");
         let (data, notes) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
         let server = Server::start(data.path(), &ansible, notes.path());
-        // Written before the banner.
+        // The kubeconfig is written before the banner.
         server.address().await;
         let client = client(&data.path().join("kubeconfig")).await;
         let clusters: Vec<String> = clusters.iter().map(|name| (*name).to_owned()).collect();
@@ -80,7 +80,7 @@ impl World {
         self.server.as_ref().expect("a server runs")
     }
 
-    /// Starts the server again, and waits for nothing.
+    /// Starts the server again without waiting for it.
     pub(crate) fn spawn(&mut self) {
         self.server = Some(Server::start(self.data.path(), &self.ansible, self.notes.path()));
     }
@@ -101,19 +101,19 @@ impl World {
         self.server.take().expect("a server runs").kill().await;
     }
 
-    /// SIGTERM; its exit code.
+    /// Stops the server with SIGTERM; returns its exit code.
     pub(crate) async fn stop(&mut self) -> Option<i32> {
         self.server.take().expect("a server runs").stop().await
     }
 
-    /// Creates the operation, however often it takes.
+    /// Creates the operation. Retries until the server accepts it.
     pub(crate) async fn submit(&self, run: &Run) {
         let operation = run.operation(&self.notes.path().display().to_string());
         let operations: Api<ClusterOperation> = Api::all(self.client.clone());
-        eventually("the operation to be taken", async || {
+        eventually("the operation to be created", async || {
             match operations.create(&PostParams::default(), &operation).await {
                 Ok(_) => Some(()),
-                // An earlier attempt was stored, and its answer lost.
+                // An earlier attempt was stored, but its answer was lost.
                 Err(kube::Error::Api(status)) if status.is_already_exists() => Some(()),
                 Err(kube::Error::Api(status)) if status.code == 422 => panic!("{status:?}"),
                 Err(_) => None,
@@ -122,12 +122,12 @@ impl World {
         .await;
     }
 
-    /// The operation, once it is over.
+    /// The operation, once it has ended.
     pub(crate) async fn finished(&self, name: &str) -> ClusterOperation {
         let operations: Api<ClusterOperation> = Api::all(self.client.clone());
         eventually(name, async || {
             let operation = operations.get(name).await.ok()?;
-            // The label comes first, so that a crash between the two starts nothing again.
+            // The controller writes the label before the status, so that a crash in between can't restart the run.
             let done = operation.labels().get(crd::LABEL_HAS_COMPLETED).is_some_and(|value| value == crd::DONE);
             let is_final = operation.status.as_ref().is_some_and(|status| status.status.is_final());
             (done && is_final).then_some(operation)
@@ -156,31 +156,31 @@ impl World {
         pods.log_stream(&pod.name_any(), &LogParams { follow: true, ..LogParams::default() }).await.expect("a log")
     }
 
-    /// Where a run lives.
+    /// The folder of a run.
     pub(crate) async fn folder_of(&self, operation: &str) -> PathBuf {
         self.data.path().join("runs").join(self.pod_of(operation).await.uid().expect("a uid"))
     }
 
-    /// How often the operation's work was begun, as the work itself wrote down.
-    pub(crate) fn beginnings(&self, run: &Run) -> usize {
-        self.trace(run, "begun").lines().count()
+    /// How often the operation's work was started, according to the files that it wrote.
+    pub(crate) fn starts(&self, run: &Run) -> usize {
+        self.trace(run, "started").lines().count()
     }
 
-    /// How many lines a script has said.
-    pub(crate) fn said(&self, run: &Run) -> usize {
-        self.trace(run, "said").lines().count()
+    /// How many lines a script has printed.
+    pub(crate) fn printed(&self, run: &Run) -> usize {
+        self.trace(run, "printed").lines().count()
     }
 
-    /// Whether the operation's work is done.
-    pub(crate) fn is_over(&self, run: &Run) -> bool {
-        self.notes.path().join(format!("{}.over", run.name)).exists()
+    /// Whether the operation's work has reached its end.
+    pub(crate) fn has_ended(&self, run: &Run) -> bool {
+        self.notes.path().join(format!("{}.ended", run.name)).exists()
     }
 
     fn trace(&self, run: &Run, what: &str) -> String {
         fs::read_to_string(self.notes.path().join(format!("{}.{what}", run.name))).unwrap_or_default()
     }
 
-    /// No run, shim or helper of one is alive.
+    /// Checks that no process of a run is alive.
     pub(crate) async fn only_the_server_is_left(&self) {
         let mut left = Vec::new();
         let server = self.server().pid();
@@ -224,22 +224,16 @@ async fn client(kubeconfig: &Path) -> Client {
     Client::try_from(config).expect("a client")
 }
 
-/// The bin folder of an ansible installation.
-fn ansible() -> Option<PathBuf> {
-    let given = ["KUBEONKUBE_TEST_ANSIBLE", "KUBEONKUBE_ANSIBLE"].iter().find_map(env::var_os);
-    given.filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
-/// Whether this test can't be run here; says so.
+/// Whether this test must be skipped, because ansible is missing. Records the skipped test.
 pub(crate) fn skipped(test: &str) -> bool {
-    let lacks = ansible().is_none();
-    if lacks {
+    let is_missing = ansible::folder().is_none();
+    if is_missing {
         skip(test, "KUBEONKUBE_TEST_ANSIBLE names no folder with ansible-playbook");
     }
-    lacks
+    is_missing
 }
 
-/// The value, as soon as there is one.
+/// Calls `look` until it returns a value.
 pub(crate) async fn eventually<T>(what: &str, look: impl AsyncFnMut() -> Option<T>) -> T {
     tokio::time::timeout(DEADLINE, repeat(look)).await.unwrap_or_else(|_| panic!("waited too long for {what}"))
 }

@@ -1,6 +1,8 @@
-//! The real program, and stock kubectl by the kubeconfig that it writes: what README.md says, what lies in `deploy/samples/`,
-//! and what users of the reference controller have.
+//! The real program and the official kubectl, with the kubeconfig that the program writes. The commands are those of README.md,
+//! the objects those of `deploy/samples/` and of the reference controller.
 
+#[path = "../ansible/mod.rs"]
+mod ansible;
 mod session;
 #[path = "../skipped/mod.rs"]
 mod skipped;
@@ -11,7 +13,7 @@ use crate::session::{Session, ends_well, in_repository, next_line};
 
 const KEY: &str = "-----BEGIN OPENSSH PRIVATE KEY-----\nbm9uZQ==\n-----END OPENSSH PRIVATE KEY-----\n";
 
-/// The samples, with what their README asks for: machines (this one, twice) and a key.
+/// Writes the samples, completed as their README says: with machines (this one, twice) and a key.
 fn put_samples(session: &Session) {
     let machine = "ansible_connection: local\n          ansible_become: false\n          ansible_python_interpreter: \"{{ ansible_playbook_python }}\"";
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/samples");
@@ -31,38 +33,39 @@ fn put_samples(session: &Session) {
     }
 }
 
-/// The words of a line of a table.
+/// The words of the line that starts with `beginning`, in a table.
 fn row<'a>(table: &'a str, beginning: &str) -> Vec<&'a str> {
     let line = table.lines().find(|line| line.split_whitespace().next() == Some(beginning));
     line.unwrap_or_else(|| panic!("no {beginning} in\n{table}")).split_whitespace().collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_steps_of_the_readme_and_all_samples_work_with_kubectl() {
-    let test = "the_first_steps_of_the_readme_and_all_samples_work_with_kubectl";
+async fn the_readmes_first_steps_and_all_samples_work_with_kubectl() {
+    let test = "the_readmes_first_steps_and_all_samples_work_with_kubectl";
     let Some(session) = Session::start(test).await else { return };
     let version = session.run("version --client").await;
     assert!(version.contains("Client Version: v1.34."), "the API is measured against 1.34, this is {version}");
     put_samples(&session);
     let readme = in_repository("README.md");
-    let said = |line: &str| assert!(readme.contains(&format!("kubectl {line}")), "README.md no longer says: {line}");
+    let in_readme =
+        |line: &str| assert!(readme.contains(&format!("kubectl {line}")), "README.md lacks: kubectl {line}");
 
     let apply = "apply -f deploy/samples/cluster.yaml -f deploy/samples/operation-ping.yaml";
-    said(apply);
+    in_readme(apply);
     let applied = session.run(apply).await;
     assert!(applied.contains("cluster.kubeonkube.clay.io/prod created"), "{applied}");
     let get = "get clusteroperations";
-    said(get);
+    in_readme(get);
     let (watching, mut lines) = session.background(&format!("{get} -w"));
     loop {
-        let line = next_line(&mut lines).await.expect("the watch goes on");
+        let line = next_line(&mut lines).await.expect("the watch continues");
         if line.split_whitespace().collect::<Vec<_>>().starts_with(&["prod-ping", "prod", "ping.yml", "Succeeded"]) {
             break;
         }
     }
     drop(watching);
     let wait = "wait --for=condition=Complete --timeout=10m clusteroperation/prod-ping";
-    said(wait);
+    in_readme(wait);
     assert!(session.run(wait).await.contains("condition met"));
 
     let applied = session.run("apply -f deploy/samples/").await;
@@ -72,18 +75,19 @@ async fn the_first_steps_of_the_readme_and_all_samples_work_with_kubectl() {
     }
     // kubespray's playbooks are in its image, not on this machine.
     session.wait("Failed", "prod-add-w1").await;
-    // kubectl sends these again each time: one has stringData, the other a list whose items got defaults. Nothing may come of it.
+    // kubectl patches these at every apply: one has stringData, the other a list whose items got defaults. The objects must
+    // not change.
     let sent_again = ["secret/prod-ssh configured", "clusteroperation.kubeonkube.clay.io/prod-add-w1 configured"];
     let versions = "get secret/prod-ssh clusteroperation/prod-add-w1 -n kubeonkube-system -o jsonpath={.items[*].metadata.resourceVersion}";
     let before = session.run(versions).await;
     let again = session.run("apply -f deploy/samples/").await;
     assert!(again.lines().all(|line| line.ends_with(" unchanged") || sent_again.contains(&line)), "{again}");
-    assert_eq!(session.run(versions).await, before, "what was applied again was written again");
+    assert_eq!(session.run(versions).await, before, "applying the same objects again changed them");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn objects_of_the_reference_apply_as_they_are_and_kubectl_shows_what_became_of_them() {
-    let test = "objects_of_the_reference_apply_as_they_are_and_kubectl_shows_what_became_of_them";
+async fn objects_of_the_reference_apply_and_kubectl_shows_their_state() {
+    let test = "objects_of_the_reference_apply_and_kubectl_shows_their_state";
     let Some(session) = Session::start(test).await else { return };
     session.run("create namespace kubeonkube").await;
     session.write("id_rsa", KEY);
@@ -125,8 +129,8 @@ async fn objects_of_the_reference_apply_as_they_are_and_kubectl_shows_what_becam
     for word in ["Extra Args:", "--limit=worker01", "Events:", "Started", "Succeeded"] {
         assert!(described.contains(word), "{word} is not in\n{described}");
     }
-    let told = session.run("events --for clusteroperation/sample-check").await;
-    assert!(told.contains("was created for 2 hosts"), "{told}");
+    let events = session.run("events --for clusteroperation/sample-check").await;
+    assert!(events.contains("was created for 2 hosts"), "{events}");
     assert!(session.run("get events").await.contains("clusteroperation/sample-node-add"));
     let log = session.run("logs -n kubeonkube job/kubeonkube-sample-check-job").await;
     assert!(log.contains("PLAY RECAP") && log.contains("checked sample"), "{log}");
@@ -143,18 +147,18 @@ async fn objects_of_the_reference_apply_as_they_are_and_kubectl_shows_what_becam
     session.run("delete cluster sample").await;
     let left = session.run("get configmap,secret -n kubeonkube -o name").await;
     for own in ["configmap/sample-hosts-conf", "configmap/sample-vars-conf", "secret/sample-ssh-auth"] {
-        assert!(left.contains(own), "a person's own {own} went with the cluster: {left}");
+        assert!(left.contains(own), "the user's own {own} was deleted with the cluster: {left}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn kubectl_follows_the_log_of_a_run_that_goes_on_and_deletes_it_with_all_that_was_its() {
-    let test = "kubectl_follows_the_log_of_a_run_that_goes_on_and_deletes_it_with_all_that_was_its";
+async fn kubectl_follows_a_runs_log_and_deletes_all_its_objects() {
+    let test = "kubectl_follows_a_runs_log_and_deletes_all_its_objects";
     let Some(session) = Session::start(test).await else { return };
     put_samples(&session);
     session.run("apply -f deploy/samples/cluster.yaml").await;
     let go = session.path("go").display().to_string();
-    // It ends with this test's folder, too, if the test ends first.
+    // The script also ends when the test's folder is removed.
     let script = format!("echo before; while [ -d $(dirname {go}) ] && [ ! -e {go} ]; do sleep 0.05; done; echo after");
     let operation = format!(
         "apiVersion: kubeonkube.clay.io/v1alpha1\nkind: ClusterOperation\nmetadata: {{name: slow}}\nspec:\n  cluster: prod\n  image: any\n  actionType: shell\n  action: {script:?}\n"
@@ -164,7 +168,7 @@ async fn kubectl_follows_the_log_of_a_run_that_goes_on_and_deletes_it_with_all_t
     let (following, mut lines) = session.background("logs -f -n kubeonkube-system job/kubeonkube-slow-job");
     let mut log = Vec::new();
     while log.last().is_none_or(|line| line != "before") {
-        log.push(next_line(&mut lines).await.expect("the log goes on"));
+        log.push(next_line(&mut lines).await.expect("the log continues"));
     }
     assert_eq!(session.run("get kop slow -o jsonpath={.status.status}").await, "Running");
     assert_eq!(row(&session.run("get jobs -n kubeonkube-system").await, "kubeonkube-slow-job")[1], "Running");
@@ -176,7 +180,7 @@ async fn kubectl_follows_the_log_of_a_run_that_goes_on_and_deletes_it_with_all_t
     assert_eq!(log.iter().filter(|line| *line == "after").count(), 1, "{log:#?}");
     session.wait("Complete", "slow").await;
     let whole = session.run("logs -n kubeonkube-system job/kubeonkube-slow-job").await;
-    assert_eq!(whole.lines().collect::<Vec<_>>(), log, "what was followed is what is kept");
+    assert_eq!(whole.lines().collect::<Vec<_>>(), log, "the followed log differs from the stored one");
 
     session.run("delete clusteroperation slow").await;
     for what in ["job/kubeonkube-slow-job", "secret/slow-inputs"] {

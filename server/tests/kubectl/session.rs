@@ -1,4 +1,4 @@
-//! The program on a fresh data directory, and kubectl by the kubeconfig that it writes there.
+//! The program with a new data directory, and kubectl with the kubeconfig that the program writes there.
 
 use std::{
     env,
@@ -15,7 +15,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::skipped::skip;
+use crate::{ansible, skipped::skip};
 
 /// How long one command may take on a loaded machine.
 const SOON: Duration = Duration::from_secs(150);
@@ -28,9 +28,9 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// None where kubectl or ansible is missing: then the test is skipped by name, but on CI it fails.
+    /// `None` if kubectl or ansible is missing: then the test is recorded as skipped, or fails where `CI` is set.
     pub(crate) async fn start(test: &str) -> Option<Self> {
-        let (Some(kubectl), Some(ansible)) = (kubectl(), ansible()) else {
+        let (Some(kubectl), Some(ansible)) = (kubectl(), ansible::folder()) else {
             skip(test, "KUBEONKUBE_TEST_ANSIBLE, or a kubectl on PATH or in KUBEONKUBE_TEST_KUBECTL");
             return None;
         };
@@ -43,7 +43,7 @@ impl Session {
         let server = command.kill_on_drop(true).spawn().expect("started");
         let mut session = Self { server, kubectl, dir };
         let mut banner = BufReader::new(session.server.stdout.take().expect("piped")).lines();
-        // As the banner says it: with it a person can paste the line.
+        // The banner must contain a command that people can paste.
         let file = session.path("data/kubeconfig");
         let says = format!("KUBECONFIG={} kubectl get clusters", file.display());
         while !next_line(&mut banner).await.expect("the banner names the kubeconfig").contains(&says) {}
@@ -51,7 +51,7 @@ impl Session {
         Some(session)
     }
 
-    /// A path in the directory in which kubectl works.
+    /// A path in kubectl's working directory.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -65,7 +65,7 @@ impl Session {
     fn command(&self, line: &str) -> Command {
         let dir = self.dir.path();
         let mut command = Command::new(&self.kubectl);
-        // Its own home, so that neither a cache nor a configuration of the person who tests is touched.
+        // A home directory of its own, so that the cache and configuration of the current user stay unchanged.
         command.args(line.split_whitespace()).current_dir(dir).env("HOME", dir);
         command.env("KUBECONFIG", dir.join("data/kubeconfig")).kill_on_drop(true);
         for proxy in ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
@@ -75,11 +75,11 @@ impl Session {
         command
     }
 
-    /// Whether kubectl succeeds, and all that it prints.
+    /// Whether kubectl succeeds, and its output on both streams.
     async fn output(&self, line: &str, input: &str) -> (bool, String) {
         let mut child = self.command(line).stdin(Stdio::piped()).spawn().expect("kubectl starts");
         let mut stdin = child.stdin.take().expect("piped");
-        // A command that reads no input may be gone already.
+        // A command that reads no input may have ended already.
         let _ = stdin.write_all(input.as_bytes()).await;
         drop(stdin);
         let output = timeout(SOON, child.wait_with_output()).await;
@@ -88,7 +88,7 @@ impl Session {
         (output.status.success(), text)
     }
 
-    /// What kubectl prints when it succeeds.
+    /// The output of a command that must succeed.
     pub(crate) async fn run(&self, line: &str) -> String {
         self.with_input(line, "").await
     }
@@ -99,14 +99,14 @@ impl Session {
         text
     }
 
-    /// What kubectl says when it fails.
+    /// The output of a command that must fail.
     pub(crate) async fn fails(&self, line: &str) -> String {
         let (well, text) = self.output(line, "").await;
         assert!(!well, "kubectl {line} should fail: {text}");
         text
     }
 
-    /// Waits until the operation carries the condition.
+    /// Waits until the operation has the condition.
     pub(crate) async fn wait(&self, condition: &str, operation: &str) {
         let line = format!("wait --for=condition={condition} clusteroperation/{operation} --timeout=120s");
         let (well, text) = self.output(&line, "").await;
@@ -116,7 +116,7 @@ impl Session {
         }
     }
 
-    /// A command that goes on, and the lines that it prints.
+    /// A command in the background, and the lines that it prints.
     pub(crate) fn background(&self, line: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
         let mut child = self.command(line).stderr(Stdio::null()).spawn().expect("kubectl starts");
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
@@ -128,12 +128,12 @@ impl Session {
     }
 }
 
-/// The next line; None at the end.
+/// The next line. `None` at the end.
 pub(crate) async fn next_line(lines: &mut Lines<BufReader<ChildStdout>>) -> Option<String> {
     timeout(SOON, lines.next_line()).await.expect("a line in time").expect("text")
 }
 
-/// Whether a command ends well.
+/// Waits for the command. Returns whether it succeeded.
 pub(crate) async fn ends_well(mut child: Child) -> bool {
     timeout(SOON, child.wait()).await.expect("it ends in time").expect("our child").success()
 }
@@ -143,12 +143,6 @@ fn kubectl() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let on_path = || env::split_paths(&path).map(|dir| dir.join("kubectl")).find(|file| file.is_file());
     env::var_os("KUBEONKUBE_TEST_KUBECTL").map(PathBuf::from).or_else(on_path)
-}
-
-/// The bin folder of an ansible installation.
-fn ansible() -> Option<PathBuf> {
-    let given = ["KUBEONKUBE_TEST_ANSIBLE", "KUBEONKUBE_ANSIBLE"].iter().find_map(env::var_os);
-    given.filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// A file of this repository.

@@ -1,4 +1,4 @@
-//! One request to the program as a page's form sends it, over plain HTTP/1.0: the answer ends where the connection does.
+//! One request to the program, as a page's form sends it. HTTP/1.0, so that the response ends with the connection.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -11,7 +11,7 @@ use tokio::{
 /// How long one answer may take on a loaded machine.
 const SOON: Duration = Duration::from_secs(60);
 
-/// Sends `what`, such as `GET /clusters`, with a cookie or none, and a form's body or none; head and body of the answer.
+/// Sends `what`, such as `GET /clusters`. Cookie and body may be empty. Returns head and body of the response.
 pub(crate) async fn send(address: SocketAddr, what: &str, cookie: &str, body: &str) -> (String, String) {
     let length = body.len();
     let request = format!(

@@ -1,4 +1,4 @@
-//! A cluster that knows people by their tokens and writes down who asked for what. Below it, the embedded API.
+//! A cluster that authenticates users by token and records their requests, in front of the embedded API.
 
 use std::{
     collections::BTreeMap,
@@ -34,10 +34,10 @@ use tower::ServiceExt;
 /// The token of the console's own service account.
 pub(crate) const CONSOLE: &str = "token-of-the-console";
 
-/// One request, as the cluster saw it.
+/// One recorded request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Asked {
-    pub(crate) who: String,
+    pub(crate) user: String,
     pub(crate) method: Method,
     pub(crate) path: String,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Cluster {
     api: Arc<standalone::Api>,
     /// Token → name.
     people: Mutex<BTreeMap<String, String>>,
-    /// Those who may only list.
+    /// Users who may only list.
     readers: Mutex<Vec<String>>,
     asked: Mutex<Vec<Asked>>,
     folder: TempDir,
@@ -55,7 +55,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Listens on loopback; knows the console.
+    /// Listens on loopback. Only the console's token is known at first.
     pub(crate) async fn start() -> Arc<Self> {
         let folder = tempfile::tempdir().expect("a directory");
         let options = standalone::Options {
@@ -93,32 +93,32 @@ impl Cluster {
         self.folder.path().join("kubeconfig")
     }
 
-    /// Somebody who may do everything.
-    pub(crate) fn knows(&self, token: &str, name: &str) {
+    /// Adds a user who may do everything.
+    pub(crate) fn add_user(&self, token: &str, name: &str) {
         self.people.lock().expect("no panic").insert(token.into(), name.into());
     }
 
-    /// Somebody who may list clusters and operations, and nothing else.
-    pub(crate) fn knows_reader(&self, token: &str, name: &str) {
-        self.knows(token, name);
+    /// Adds a user who may only list clusters and operations.
+    pub(crate) fn add_reader(&self, token: &str, name: &str) {
+        self.add_user(token, name);
         self.readers.lock().expect("no panic").push(name.into());
     }
 
-    /// That token is worth nothing any more.
-    pub(crate) fn takes_back(&self, token: &str) {
+    /// Revokes the token.
+    pub(crate) fn revoke(&self, token: &str) {
         self.people.lock().expect("no panic").remove(token);
     }
 
-    /// What `who` asked for since this was last called.
-    pub(crate) fn asked_by(&self, who: &str) -> Vec<String> {
+    /// The requests of `user` since the last call.
+    pub(crate) fn asked_by(&self, user: &str) -> Vec<String> {
         let mut asked = self.asked.lock().expect("no panic");
-        let (theirs, others) = asked.drain(..).partition(|asked| asked.who == who);
+        let (theirs, others) = asked.drain(..).partition(|asked| asked.user == user);
         *asked = others;
         let theirs: Vec<Asked> = theirs;
         theirs.into_iter().map(|Asked { method, path, .. }| format!("{method} {path}")).collect()
     }
 
-    /// Cancels what runs, waits for its end, and ends: what was started must not outlive the test.
+    /// Cancels `runs`, waits for their ends, and stops: no process may outlive the test.
     pub(crate) async fn end(&self, runs: &[&str]) {
         let operations: Api<ClusterOperation> = Api::all(self.admin());
         let jobs: Api<Job> = Api::default_namespaced(self.admin());
@@ -132,16 +132,16 @@ impl Cluster {
                     tick.tick().await;
                 }
             };
-            timeout(Duration::from_secs(60), ended).await.expect("it ends when it is cancelled");
+            timeout(Duration::from_secs(60), ended).await.expect("the cancelled run ends");
         }
         self.stop.cancel();
         let runner = self.runner.lock().expect("no panic").take();
         if let Some(runner) = runner {
-            runner.await.expect("it ended in order");
+            runner.await.expect("the runner ends without a panic");
         }
     }
 
-    /// Everything there is, as it is stored.
+    /// A client with all rights, directly on the embedded API.
     pub(crate) fn admin(&self) -> kube::Client {
         self.api.client("tester")
     }
@@ -155,18 +155,18 @@ fn is_active(job: &Job) -> bool {
 
 async fn answer(State(cluster): State<Arc<Cluster>>, mut request: Request) -> Response {
     let headers = request.headers();
-    // The console has no right to be somebody else, so it must never ask for it.
+    // The console has no right to impersonate users, so it must never try.
     let impersonates = headers.keys().any(|name| name.as_str().starts_with("impersonate-"));
     let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    let who = token.and_then(|token| cluster.people.lock().expect("no panic").get(token).cloned());
-    let Some(who) = who else { return refusal(StatusCode::UNAUTHORIZED, "Unauthorized") };
+    let user = token.and_then(|token| cluster.people.lock().expect("no panic").get(token).cloned());
+    let Some(user) = user else { return refusal(StatusCode::UNAUTHORIZED, "Unauthorized") };
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let asked = Asked { who: who.clone(), method: method.clone(), path: path.clone() };
+    let asked = Asked { user: user.clone(), method: method.clone(), path: path.clone() };
     cluster.asked.lock().expect("no panic").push(asked);
     if impersonates {
         return refusal(StatusCode::FORBIDDEN, "Forbidden");
     }
-    let is_reader = cluster.readers.lock().expect("no panic").contains(&who);
+    let is_reader = cluster.readers.lock().expect("no panic").contains(&user);
     if path.ends_with("/tokenreviews") {
         let review: Value = body(request).await;
         let token = review.pointer("/spec/token").and_then(Value::as_str).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What answers give away: everything a signed-in person can get is read, as pages and as data.
+//! What responses reveal: reads everything that a signed-in user can get, as pages and as data.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use crate::server::{Server, kube};
 
-/// Said by the run, so that its page, its log and its events hold something.
-const SAID: &str = "hello from the run";
+/// Printed by the run, so that its page, log and events have content.
+const PRINTED: &str = "hello from the run";
 
 /// A server with a cluster whose key it generated, and a run that has ended.
-async fn lived_in(test: &str) -> Option<(Server, String)> {
+async fn server_with_data(test: &str) -> Option<(Server, String)> {
     let server = Server::start(&[]).await;
     if server.has_no_pages(test).await {
         return None;
@@ -31,17 +31,17 @@ async fn lived_in(test: &str) -> Option<(Server, String)> {
     ];
     let got = server.post("/clusters/new", &cookie, &fields).await;
     assert_eq!(got.status, 303, "{}", got.body);
-    let got = server.submit(&cookie, "prod", "grow", &format!("echo {SAID}")).await;
+    let got = server.submit(&cookie, "prod", "grow", &format!("echo {PRINTED}")).await;
     assert_eq!(got.status, 303, "{}", got.body);
     let ended =
         async || server.get("/api/load_operation?name=grow", &cookie).await.json()["row"]["phase"] == "succeeded";
     server.eventually("the end of the run", ended).await;
-    let told = async || server.get("/operations/grow/log.txt", &cookie).await.body.contains(SAID);
-    server.eventually("its log", told).await;
+    let logged = async || server.get("/operations/grow/log.txt", &cookie).await.body.contains(PRINTED);
+    server.eventually("its log", logged).await;
     Some((server, cookie))
 }
 
-/// The addresses of every page, with names filled in, and of every function that reads.
+/// The addresses of every page, with names filled in, and of every server function that reads.
 fn addresses() -> BTreeSet<String> {
     let _ = any_spawner::Executor::init_tokio();
     let pages = leptos_axum::generate_route_list(app::App).into_iter().map(|route| {
@@ -55,31 +55,31 @@ fn addresses() -> BTreeSet<String> {
     pages.chain(functions).chain(["/favicon.svg".into(), "/nowhere".into()]).collect()
 }
 
-/// Reads everything that can be reached from those, by the links in it.
+/// Reads these addresses and everything that they link to.
 async fn read_everything(server: &Server, cookie: &str) -> BTreeMap<String, String> {
     let (mut left, mut read) = (addresses(), BTreeMap::new());
     while let Some(address) = left.pop_first() {
         let got = server.get(&address, cookie).await;
         let expected = if address == "/nowhere" { 404 } else { 200 };
-        // The sign-in page and the start lead somebody who is signed in elsewhere.
+        // The start page and, for a signed-in user, the sign-in page redirect.
         assert!(got.status == expected || got.status == 303 || got.status == 302, "{address}: {got:?}");
         let linked = ["href=\"", "src=\""].into_iter().flat_map(|attribute| got.body.split(attribute).skip(1));
         let linked = linked.filter_map(|rest| rest.split(['"', '#']).next()).filter(|link| link.starts_with('/'));
         let linked = linked.map(|link| link.replace("&amp;", "&")).filter(|link| !link.ends_with(".wasm"));
         read.insert(address, format!("{}\n{}", got.head, got.body));
         left.extend(linked.filter(|link| !read.contains_key(link)));
-        assert!(read.len() < 1000, "it never ends: {:?}", read.keys());
+        assert!(read.len() < 1000, "too many links: {:?}", read.keys());
     }
     read
 }
 
-/// Parts of what only the machines and the server may know, each long enough to be told apart.
+/// Parts of all secrets, each long enough to be unique. `public` is the public key.
 async fn secrets(server: &Server, public: &str) -> Vec<String> {
     let client = kube(&server.file("kubeconfig")).await;
     let all = Api::<Secret>::all(client).list(&ListParams::default()).await.expect("secrets");
     let mut secret = Vec::new();
     for (key, value) in all.iter().flat_map(|found| found.data.iter().flatten()) {
-        // The entrypoint and the steps of a run are no secret, and part of them is shown.
+        // The entrypoint and the steps of a run aren't secret, and pages show parts of them.
         if key == crd::KEY_SSH || key == "token" {
             secret.push(String::from_utf8(value.0.clone()).expect("text"));
         }
@@ -89,35 +89,35 @@ async fn secrets(server: &Server, public: &str) -> Vec<String> {
     let config: Value = serde_json::from_slice(&fs::read(server.file("kubeconfig")).expect("there")).expect("JSON");
     secret.push(config["users"][0]["user"]["token"].as_str().expect("a token").to_owned());
     let parts = secret.iter().flat_map(|text| text.lines().filter(|line| !line.starts_with("-----")));
-    // However it is escaped, letters and digits stay. A private key also holds its public half.
+    // Letters and digits are the same however a secret is escaped. A private key also contains its public key.
     let parts = parts.flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric()));
     parts.filter(|part| part.len() >= 12 && !public.contains(part)).map(ToOwned::to_owned).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_answer_of_the_console_holds_a_private_key_or_a_token() {
-    let Some((server, cookie)) = lived_in("no_answer_of_the_console_holds_a_private_key_or_a_token").await else {
+async fn no_answer_of_the_console_contains_a_key_or_token() {
+    let Some((server, cookie)) = server_with_data("no_answer_of_the_console_contains_a_key_or_token").await else {
         return;
     };
     let configuration = server.get("/api/load_configuration?cluster=prod", &cookie).await.body;
     let public = configuration.split("ssh-ed25519 ").nth(1).and_then(|rest| rest.split([' ', '"', '\\']).next());
-    let secrets = secrets(&server, public.expect("the public half is shown")).await;
+    let secrets = secrets(&server, public.expect("the public key is shown")).await;
     assert!(secrets.len() >= 5, "{} parts", secrets.len());
     let everything = read_everything(&server, &cookie).await;
     for page in ["/clusters/prod/configuration", "/operations/grow", "/operations/grow/log.txt", "/settings"] {
         assert!(everything.contains_key(page), "{page} was not read: {:?}", everything.keys());
     }
-    assert!(everything["/operations/grow"].contains(SAID), "the run's page says nothing");
+    assert!(everything["/operations/grow"].contains(PRINTED), "the run's page lacks its output");
     for (address, answer) in &everything {
         for secret in &secrets {
-            assert!(!answer.contains(secret.as_str()), "{address} holds a secret");
+            assert!(!answer.contains(secret.as_str()), "{address} contains a secret");
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_page_script_or_style_names_another_origin() {
-    let Some((server, cookie)) = lived_in("no_page_script_or_style_names_another_origin").await else { return };
+    let Some((server, cookie)) = server_with_data("no_page_script_or_style_names_another_origin").await else { return };
     let everything = read_everything(&server, &cookie).await;
     let kinds = ["text/html", "text/css", "javascript"];
     for kind in kinds {
@@ -129,12 +129,12 @@ async fn no_page_script_or_style_names_another_origin() {
     }
 }
 
-/// The origins that a text names, but for our own and for the names of XML's vocabularies, which nobody loads.
+/// The other origins that a text names. XML namespaces (www.w3.org) are left out, because browsers don't load them.
 fn origins(text: &str) -> BTreeSet<String> {
     let host = |rest: &str| -> String {
         rest.chars().take_while(|c| c.is_ascii_alphanumeric() || ".-:[]".contains(*c)).collect()
     };
-    // A line that is a comment loads nothing: the generated script explains itself with links.
+    // Comments of the generated script contain links, which load nothing.
     let text: String = text.lines().filter(|line| !line.trim_start().starts_with("// ")).collect();
     let absolute = text.split("://").skip(1).map(host);
     let relative =

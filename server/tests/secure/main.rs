@@ -1,4 +1,4 @@
-//! The whole program, looked at by somebody who wants what is not theirs: whose rights requests carry, and what answers give away.
+//! Attacks on the whole program: whose rights its requests to the cluster carry, and what its responses reveal.
 
 mod cluster;
 mod exposure;

@@ -1,4 +1,4 @@
-//! In a cluster everything a person does is done with that person's token, by the program as it is shipped.
+//! In a cluster, the program does everything that a person asks for with that person's token.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ const MACHINES: &str = "m1 192.0.2.1\n";
 
 async fn in_a_cluster() -> (Arc<Cluster>, Server) {
     let cluster = Cluster::start().await;
-    cluster.knows("token-of-ann", "ann");
-    cluster.knows_reader("token-of-eve", "eve");
+    cluster.add_user("token-of-ann", "ann");
+    cluster.add_reader("token-of-eve", "eve");
     let kubeconfig = cluster.kubeconfig().display().to_string();
     let server = Server::start(&["--kubeconfig", &kubeconfig]).await;
     (cluster, server)
@@ -33,27 +33,27 @@ async fn register(server: &Server, cookie: &str, name: &str) -> Got {
     server.post("/clusters/new", cookie, &fields).await
 }
 
-/// The version of a document that a change has to name.
+/// The version of the variables, which a change has to name.
 async fn version(server: &Server, cookie: &str) -> String {
     let configuration = server.get("/api/load_configuration?cluster=prod", cookie).await.json();
     let version = configuration.pointer("/variables/version").and_then(|version| version.as_str());
     version.unwrap_or_else(|| panic!("no version: {configuration}")).to_owned()
 }
 
-/// New variables, on top of `version`.
+/// The form that changes the variables of `version`.
 fn change(version: &str) -> [(&'static str, &str); 5] {
     [("form", "save_change"), ("cluster", "prod"), ("document", "variables"), ("version", version), ("text", "a: 2\n")]
 }
 
-/// Whether one of these requests is `method` on something below `path`.
+/// Whether one of these requests has this method and a path that contains `path`.
 fn has(asked: &[String], method: &str, path: &str) -> bool {
     asked.iter().any(|asked| asked.split_once(' ').is_some_and(|(m, p)| m == method && p.contains(path)))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_write_and_every_read_of_inputs_goes_out_with_the_persons_token() {
+async fn writes_and_reads_of_inputs_use_the_persons_token() {
     let (cluster, server) = in_a_cluster().await;
-    if server.has_no_pages("every_write_and_every_read_of_inputs_goes_out_with_the_persons_token").await {
+    if server.has_no_pages("writes_and_reads_of_inputs_use_the_persons_token").await {
         return;
     }
     let ann = server.sign_in("token-of-ann").await;
@@ -90,12 +90,12 @@ async fn every_write_and_every_read_of_inputs_goes_out_with_the_persons_token() 
         .await;
     let clusters: Api<crd::Cluster> = Api::all(cluster.admin());
     server
-        .eventually("the turn to be given back", async || {
+        .eventually("the lock on the cluster to be released", async || {
             let history = clusters.get("prod").await.expect("kept").status.unwrap_or_default().conditions;
             history.iter().all(|entry| entry.status.is_final())
         })
         .await;
-    // A log is collected once for everybody; who reads it is asked about with the reader's token.
+    // The log is collected once for everybody. Whether a person may read it is checked with that person's token.
     cluster.asked_by("ann");
     assert_eq!(server.get("/operations/grow/log.txt", &ann).await.status, 200);
     let gone = [("form", "unregister_cluster"), ("cluster", "prod"), ("confirm", "prod"), ("records", "delete")];
@@ -105,11 +105,11 @@ async fn every_write_and_every_read_of_inputs_goes_out_with_the_persons_token() 
     cluster.end(&[]).await;
 }
 
-/// The console itself could do all of this: it must not lend its rights.
+/// The console's own service account may do all of this. A person must not get its rights.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_may_only_list_gets_nothing_done_and_nothing_read_by_way_of_the_console() {
+async fn the_console_gives_a_reader_no_rights_beyond_listing() {
     let (cluster, server) = in_a_cluster().await;
-    if server.has_no_pages("who_may_only_list_gets_nothing_done_and_nothing_read_by_way_of_the_console").await {
+    if server.has_no_pages("the_console_gives_a_reader_no_rights_beyond_listing").await {
         return;
     }
     let (ann, eve) = (server.sign_in("token-of-ann").await, server.sign_in("token-of-eve").await);
@@ -159,21 +159,21 @@ async fn who_may_only_list_gets_nothing_done_and_nothing_read_by_way_of_the_cons
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_that_was_taken_back_ends_the_session() {
+async fn a_revoked_token_ends_the_session() {
     let (cluster, server) = in_a_cluster().await;
     let ann = server.sign_in("token-of-ann").await;
     assert_eq!(server.get("/api/load_frame?", &ann).await.status, 200);
-    cluster.takes_back("token-of-ann");
+    cluster.revoke("token-of-ann");
     let got = register(&server, &ann, "late").await;
     assert!([401, 303].contains(&got.status) && !got.header("location").contains("late"), "{got:?}");
-    // The cluster has just said so, so nobody waits for 30 seconds.
+    // The cluster has just refused the token, so it is checked again at once and not after 30 seconds.
     let got = server.get("/clusters", &ann).await;
     assert_eq!((got.status, got.header("location")), (303, "/login?ended&next=%2Fclusters"));
-    cluster.knows("token-of-ann", "ann");
-    assert_eq!(server.get("/clusters", &ann).await.status, 303, "an ended session came back");
+    cluster.add_user("token-of-ann", "ann");
+    assert_eq!(server.get("/clusters", &ann).await.status, 303, "an ended session was accepted again");
 }
 
-/// Names and versions of what the console writes for people.
+/// All objects that the console writes for people, as text.
 async fn everything(cluster: &Cluster) -> Vec<String> {
     let (all, admin) = (ListParams::default(), cluster.admin());
     let maps = Api::<ConfigMap>::all(admin.clone()).list(&all).await.expect("maps");

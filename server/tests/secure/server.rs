@@ -1,4 +1,4 @@
-//! The program, started and asked over HTTP.
+//! The program as a process, and requests to it.
 
 use std::{
     fs::{self, File},
@@ -16,10 +16,10 @@ use tokio::{
 
 use crate::{plain_http, skipped::skip};
 
-/// How long anything may take on a loaded machine.
+/// The longest time to wait for anything on a loaded machine.
 const SOON: Duration = Duration::from_secs(60);
 
-/// Killed when dropped.
+/// The process is killed when this is dropped.
 pub(crate) struct Server {
     _child: Child,
     pub(crate) data: TempDir,
@@ -49,29 +49,29 @@ impl Server {
     /// Starts it with these arguments and waits until it is ready.
     pub(crate) async fn start(arguments: &[&str]) -> Self {
         let data = tempfile::tempdir().expect("a directory");
-        // A shell action needs no ansible; with one that is there already, nothing is downloaded.
+        // A shell action needs no ansible, but without an installed one the server would download it.
         let tools = data.path().join("tools");
         fs::create_dir(&tools).expect("made");
         fs::write(tools.join("ansible-playbook"), "#!/bin/sh\n").expect("written");
-        let (said, log) = (tools.join("banner"), tools.join("log"));
+        let (output, log) = (tools.join("banner"), tools.join("log"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube"));
         command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("USER", "ann");
         command.env("KUBEONKUBE_ANSIBLE", &tools).args(["--listen", "127.0.0.1:0", "--data-dir"]);
         command.arg(data.path().join("data")).args(arguments).stdin(Stdio::null()).kill_on_drop(true);
-        command.stdout(File::create(&said).expect("a banner")).stderr(File::create(&log).expect("a log"));
+        command.stdout(File::create(&output).expect("a banner")).stderr(File::create(&log).expect("a log"));
         let mut child = command.spawn().expect("started");
         let (mut banner, mut tick) = (String::new(), interval(Duration::from_millis(20)));
-        let begin = async {
-            // The last line of the banner says how to sign in.
+        let started = async {
+            // The last line of the banner is about signing in.
             while !banner.contains("/login?token=") && !banner.contains("Kubernetes token") {
                 tick.tick().await;
-                banner = fs::read_to_string(&said).unwrap_or_default();
+                banner = fs::read_to_string(&output).unwrap_or_default();
                 if child.try_wait().expect("our child").is_some() {
                     panic!("it ended: {}", fs::read_to_string(&log).unwrap_or_default());
                 }
             }
         };
-        timeout(SOON, begin).await.expect("a banner");
+        timeout(SOON, started).await.expect("a banner");
         let address = banner.lines().find_map(|line| line.trim().strip_prefix("Address")).expect("an address");
         let address = address.trim().strip_prefix("http://").and_then(|it| it.parse().ok()).expect("ip and port");
         let server = Self { _child: child, data, banner, address };
@@ -83,13 +83,13 @@ impl Server {
         self.data.path().join("data").join(name)
     }
 
-    /// Presses the button of the banner's link.
+    /// Signs in with the banner's link.
     pub(crate) async fn sign_in_by_link(&self) -> String {
         let token = self.banner.split("/login?token=").nth(1).and_then(|rest| rest.split_whitespace().next());
         self.sign_in(token.expect("a link")).await
     }
 
-    /// The cookie, as a browser sends it back.
+    /// Signs in; returns the cookie as a browser sends it.
     pub(crate) async fn sign_in(&self, token: &str) -> String {
         let got = self.post("/login", "", &[("token", token)]).await;
         let cookie = got.header("set-cookie").split(';').next().unwrap_or_default();
@@ -101,13 +101,13 @@ impl Server {
         self.send(&format!("GET {path}"), cookie, "").await
     }
 
-    /// As a browser posts a form of our own page.
+    /// Posts a form as a browser does on our own page.
     pub(crate) async fn post(&self, path: &str, cookie: &str, fields: &[(&str, &str)]) -> Got {
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         self.send(&format!("POST {path}"), cookie, &body).await
     }
 
-    /// Reviews an operation that runs `script`, and submits what was reviewed.
+    /// Reviews an operation that runs `script`, and submits the reviewed operation.
     pub(crate) async fn submit(&self, cookie: &str, cluster: &str, name: &str, script: &str) -> Got {
         let typed = [("cluster", cluster), ("kind", "script"), ("script", script), ("name", name)];
         let review =
@@ -123,13 +123,13 @@ impl Server {
         self.post("/operations/new", cookie, &[&typed[..], &confirmed].concat()).await
     }
 
-    /// Whether this test can't be run because there are no pages in the program; says so.
+    /// Whether this test must be skipped, because the program contains no pages. Records the skipped test.
     pub(crate) async fn has_no_pages(&self, test: &str) -> bool {
-        let lacks = self.get("/login", "").await.status == 503;
-        if lacks {
+        let is_missing = self.get("/login", "").await.status == 503;
+        if is_missing {
             skip(test, "the pages were not built: cargo xtask site");
         }
-        lacks
+        is_missing
     }
 
     async fn send(&self, what: &str, cookie: &str, body: &str) -> Got {
@@ -160,7 +160,7 @@ impl Drop for Server {
     }
 }
 
-/// A client by a kubeconfig.
+/// A client for a kubeconfig.
 pub(crate) async fn kube(kubeconfig: &Path) -> kube::Client {
     let read = kube::config::Kubeconfig::read_from(kubeconfig).expect("a kubeconfig");
     let config = kube::Config::from_custom_kubeconfig(read, &Default::default()).await.expect("a context");

@@ -1,4 +1,5 @@
-//! A backend whose news and runs a test decides. What no test asks for answers `Internal`; a registration is always refused.
+//! A backend whose changes and runs the test controls. Functions that no test needs answer `Internal`; every registration is
+//! refused.
 
 use std::sync::{
     Arc, Mutex,
@@ -20,8 +21,8 @@ use tokio::sync::broadcast;
 
 #[derive(Clone)]
 pub(crate) struct Fake {
-    pub(crate) news: broadcast::Sender<Topic>,
-    /// Who asked, in order.
+    pub(crate) changes: broadcast::Sender<Topic>,
+    /// The user of each request, in order.
     pub(crate) asked: Arc<Mutex<Vec<User>>>,
     /// How often run `hiccup` was followed.
     followed: Arc<AtomicUsize>,
@@ -29,7 +30,7 @@ pub(crate) struct Fake {
 
 impl Fake {
     pub(crate) fn new() -> Self {
-        Self { news: broadcast::Sender::new(1000), asked: Arc::default(), followed: Arc::default() }
+        Self { changes: broadcast::Sender::new(1000), asked: Arc::default(), followed: Arc::default() }
     }
 
     pub(crate) fn backend(&self) -> Backend {
@@ -108,8 +109,8 @@ impl Operations for Fake {
     }
 }
 
-/// Run `grow` has ten lines and ends; `endless` never says anything; `hiccup` can't be told at first, then from one line to
-/// the next, then ends; `closed` is closed to everybody after its first line; others don't exist.
+/// Run `grow` has ten lines and ends. `endless` never sends a line. `hiccup` is unavailable at first, is interrupted after
+/// its first line, and then ends. `closed` becomes forbidden after its first line. Other runs don't exist.
 #[async_trait]
 impl Runs for Fake {
     async fn record(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Answer<RunRecord> {
@@ -161,7 +162,7 @@ impl Runs for Fake {
 impl Changes for Fake {
     async fn subscribe(&self, user: &User) -> Answer<Frames<Topic>> {
         self.asked.lock().expect("no panic").push(user.clone());
-        let news = self.news.subscribe();
-        Ok(stream::unfold(news, |mut news| async move { Some((news.recv().await.ok()?, news)) }).boxed())
+        let changes = self.changes.subscribe();
+        Ok(stream::unfold(changes, |mut changes| async move { Some((changes.recv().await.ok()?, changes)) }).boxed())
     }
 }

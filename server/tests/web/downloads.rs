@@ -1,4 +1,4 @@
-//! What a download says when it ends before the log does.
+//! A log download that is complete, and one that is cut before the end of the log.
 
 use axum::{body::Body, extract::Request};
 use futures::StreamExt;
@@ -7,13 +7,13 @@ use tower::ServiceExt;
 
 use crate::world::{HOST, World};
 
-/// What arrived, and whether the transfer ended well. `meanwhile` happens after the first part.
+/// The received text, and whether the transfer was complete. `meanwhile` runs after the first part.
 async fn download(world: &World, run: &str, meanwhile: impl FnOnce()) -> (String, bool) {
     let cookie = world.sign_in().await;
     let request = Request::get(format!("/operations/{run}/log.txt")).header(header::COOKIE, cookie);
     let request = request.header(header::HOST, HOST).body(Body::empty()).expect("a request");
-    let mut parts = world.router.clone().oneshot(request).await.expect("answers").into_body().into_data_stream();
-    let mut text = parts.next().await.expect("something").expect("sent").to_vec();
+    let mut parts = world.router.clone().oneshot(request).await.expect("a response").into_body().into_data_stream();
+    let mut text = parts.next().await.expect("a first part").expect("no error").to_vec();
     meanwhile();
     while let Some(part) = parts.next().await {
         match part {
@@ -25,7 +25,7 @@ async fn download(world: &World, run: &str, meanwhile: impl FnOnce()) -> (String
 }
 
 #[tokio::test]
-async fn a_download_that_was_cut_says_so_and_is_no_whole_transfer() {
+async fn a_cut_download_says_so_and_is_an_incomplete_transfer() {
     let world = World::new();
     let (text, whole) = download(&world, "hiccup", || ()).await;
     assert!(!whole && text.starts_with("line 1\n\n[This download was cut here"), "{text}");
@@ -34,6 +34,6 @@ async fn a_download_that_was_cut_says_so_and_is_no_whole_transfer() {
 }
 
 #[tokio::test]
-async fn a_whole_download_ends_with_its_last_line() {
+async fn a_complete_download_ends_with_its_last_line() {
     assert_eq!(download(&World::new(), "grow", || ()).await, ("line 1\nline 2\n".into(), true));
 }

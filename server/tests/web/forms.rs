@@ -25,16 +25,19 @@ async fn a_refused_form_comes_back_with_everything_that_was_typed() {
     assert!(text.len() > 200_000);
     let got = post(&[("form", "break"), ("name", "prod"), ("text", &text), ("tags", "a"), ("tags", "b")]).await;
     assert_eq!(got.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(got.text.starts_with("GET /clusters/prod?tab=inventory\n"), "another page came back");
+    assert!(got.text.starts_with("GET /clusters/prod?tab=inventory\n"), "another page was rendered");
     assert!(got.text.contains("refused break: line 3 is not YAML"));
-    assert!(got.text.contains(&format!("name=prod\ntext={text}\ntags=a\ntags=b\n")), "something typed was lost");
+    assert!(got.text.contains(&format!("name=prod\ntext={text}\ntags=a\ntags=b\n")), "a field was lost");
 }
 
 #[tokio::test]
 async fn a_review_shows_its_answer_on_the_same_page() {
     let got = post(&[("form", "save"), ("text", "all:"), ("form", "review")]).await;
     assert_eq!(got.status, StatusCode::OK);
-    assert!(got.text.contains(r#"answered review: {"bytes":"#), "the button must overrule the hidden field: {got:?}");
+    assert!(
+        got.text.contains(r#"answered review: {"bytes":"#),
+        "the button must take precedence over the hidden field: {got:?}"
+    );
     assert!(got.text.contains(r#"[("text", "all:")]"#), "{got:?}");
 }
 
@@ -52,11 +55,11 @@ async fn ten_megabytes_are_refused_at_the_field_and_kept() {
     let got = post(&[("form", "save"), ("name", "prod"), ("text", &text)]).await;
     assert_eq!(got.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(got.text.contains("This is 10 MiB; a form may have at most 2 MiB. Nothing was changed."));
-    assert!(got.text.contains(&text), "what was typed is gone");
+    assert!(got.text.contains(&text), "the typed text is lost");
 }
 
 #[tokio::test]
-async fn a_form_that_names_no_function_changes_nothing_and_says_so() {
+async fn a_form_without_a_function_is_refused_and_changes_nothing() {
     for form in ["", "../live", "save?x", "Save", "a b"] {
         let got = post(&[("form", form), ("text", "kept")]).await;
         assert_eq!(got.status, StatusCode::BAD_REQUEST, "{form:?}");
@@ -65,7 +68,7 @@ async fn a_form_that_names_no_function_changes_nothing_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_file_is_uploaded_like_typed_text_and_binary_is_told() {
+async fn a_file_is_used_like_typed_text_and_binary_is_refused() {
     let world = World::new();
     let cookie = world.sign_in().await;
     let send = async |content: &[u8]| {

@@ -1,4 +1,4 @@
-//! Where it listens.
+//! The addresses that the program listens on.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use clap::Parser;
 use kubeonkube::{cli::Cli, config::Settings};
 
 #[test]
-fn without_a_word_everything_listens_on_loopback() {
+fn by_default_everything_listens_on_loopback() {
     for arguments in
         [&["kubeonkube"][..], &["kubeonkube", "--demo"], &["kubeonkube", "--public-url", "https://a.example"]]
     {
@@ -18,14 +18,14 @@ fn without_a_word_everything_listens_on_loopback() {
 }
 
 #[test]
-fn beyond_loopback_an_https_address_is_required_wherever_the_wish_comes_from() {
+fn beyond_loopback_an_https_address_is_required() {
     let data = tempfile::tempdir().expect("a directory");
     let refused = |arguments: &[&str], environment: &[(&str, &str)]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube"));
         command.env_clear().env("KUBEONKUBE_DATA_DIR", data.path().join("data")).args(arguments);
         let output = command.envs(environment.iter().copied()).output().expect("ran");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && said.contains("plain http"), "{arguments:?} {environment:?}: {said}");
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && errors.contains("plain http"), "{arguments:?} {environment:?}: {errors}");
     };
     for open in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
         refused(&["--listen", open], &[]);
@@ -33,5 +33,5 @@ fn beyond_loopback_an_https_address_is_required_wherever_the_wish_comes_from() {
         refused(&[], &[("KUBEONKUBE_LISTEN", open)]);
         refused(&["--listen", open, "--public-url", "http://127.0.0.1:7080"], &[]);
     }
-    assert!(!data.path().join("data").exists(), "it began before it looked");
+    assert!(!data.path().join("data").exists(), "the data directory was created before the settings were checked");
 }

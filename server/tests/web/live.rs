@@ -38,17 +38,17 @@ pub(crate) async fn connect(address: SocketAddr, cookie: &str, origin: &str) -> 
     }
 }
 
-/// A socket of somebody who is signed in.
+/// A socket of a signed-in user.
 pub(crate) async fn open(world: &World) -> Socket {
     let (address, cookie) = (listen(world).await, world.sign_in().await);
     connect(address, &cookie, &format!("http://{address}")).await.expect("connected")
 }
 
-async fn say(socket: &mut Socket, text: &str) {
+async fn send(socket: &mut Socket, text: &str) {
     socket.send(Message::text(text)).await.expect("sent");
 }
 
-/// The next frame; None when the socket was closed, with the reason's code.
+/// The next frame, or the close code if the socket was closed.
 async fn next(socket: &mut Socket) -> Result<LiveFrame, CloseCode> {
     match timeout(SOON, socket.next()).await.expect("in time").expect("open").expect("a message") {
         Message::Text(text) => Ok(serde_json::from_str(&text).expect("a frame")),
@@ -62,7 +62,7 @@ fn changed(topic: Topic) -> Result<LiveFrame, CloseCode> {
 }
 
 #[tokio::test]
-async fn a_foreign_page_or_a_stranger_gets_no_socket() {
+async fn a_socket_needs_a_session_and_our_origin() {
     let world = World::new();
     let (address, cookie) = (listen(&world).await, world.sign_in().await);
     let ours = format!("http://{address}");
@@ -72,68 +72,72 @@ async fn a_foreign_page_or_a_stranger_gets_no_socket() {
 }
 
 #[tokio::test]
-async fn a_tab_hears_of_what_it_wants_at_once_and_of_each_later_change() {
+async fn a_tab_gets_wanted_topics_at_once_and_after_each_change() {
     let world = World::new();
     let mut socket = open(&world).await;
-    say(&mut socket, r#"{"do":"topics","topics":[{"topic":"operation","name":"grow"}]}"#).await;
+    send(&mut socket, r#"{"do":"topics","topics":[{"topic":"operation","name":"grow"}]}"#).await;
     let grow = Topic::Operation("grow".into());
-    assert_eq!(next(&mut socket).await, changed(grow.clone()), "it may have changed since the page was rendered");
+    assert_eq!(
+        next(&mut socket).await,
+        changed(grow.clone()),
+        "a new topic is sent at once: it may have changed since the page was rendered"
+    );
     for _ in 0..50 {
-        world.fake.news.send(Topic::Clusters).expect("heard");
-        world.fake.news.send(grow.clone()).expect("heard");
+        world.fake.changes.send(Topic::Clusters).expect("a subscriber");
+        world.fake.changes.send(grow.clone()).expect("a subscriber");
     }
-    assert_eq!(next(&mut socket).await, changed(grow), "the last of many changes");
-    say(&mut socket, r#"{"do":"topics","topics":[{"topic":"clusters"}]}"#).await;
-    assert_eq!(next(&mut socket).await, changed(Topic::Clusters), "fifty changes became one frame");
+    assert_eq!(next(&mut socket).await, changed(grow), "the last of many changes is sent");
+    send(&mut socket, r#"{"do":"topics","topics":[{"topic":"clusters"}]}"#).await;
+    assert_eq!(next(&mut socket).await, changed(Topic::Clusters), "the fifty changes were sent as more than one frame");
 }
 
 #[tokio::test]
 async fn a_run_is_followed_from_a_line_to_its_end() {
     let world = World::new();
     let mut socket = open(&world).await;
-    say(&mut socket, r#"{"do":"follow","run":"endless","from":1}"#).await;
-    say(&mut socket, r#"{"do":"follow","run":"grow","from":9}"#).await;
+    send(&mut socket, r#"{"do":"follow","run":"endless","from":1}"#).await;
+    send(&mut socket, r#"{"do":"follow","run":"grow","from":9}"#).await;
     let Ok(LiveFrame::Lines { first: 9, lines, .. }) = next(&mut socket).await else { panic!("no lines") };
     assert_eq!(lines.iter().map(|line| line.s.as_str()).collect::<Vec<_>>(), ["line 9", "line 10"]);
     let Ok(LiveFrame::End { end, .. }) = next(&mut socket).await else { panic!("no end") };
     assert_eq!((end.lines, end.missing), (10, 0));
-    say(&mut socket, r#"{"do":"unfollow","run":"endless"}"#).await;
-    say(&mut socket, r#"{"do":"follow","run":"none","from":1}"#).await;
+    send(&mut socket, r#"{"do":"unfollow","run":"endless"}"#).await;
+    send(&mut socket, r#"{"do":"follow","run":"none","from":1}"#).await;
     let Ok(LiveFrame::Refused { message }) = next(&mut socket).await else { panic!("not refused") };
     assert!(message.contains("none"), "{message}");
 }
 
 #[tokio::test]
-async fn a_follow_outlives_a_hiccup_of_the_cluster_and_says_why_it_is_silent() {
+async fn a_follow_survives_an_interruption_and_reports_it() {
     let world = World::new();
     let mut socket = open(&world).await;
-    say(&mut socket, r#"{"do":"follow","run":"hiccup","from":1}"#).await;
-    let silent = |frame| matches!(frame, Ok(LiveFrame::Refused { message }) if message.contains("did not answer"));
-    assert!(silent(next(&mut socket).await));
+    send(&mut socket, r#"{"do":"follow","run":"hiccup","from":1}"#).await;
+    let interrupted = |frame| matches!(frame, Ok(LiveFrame::Refused { message }) if message.contains("did not answer"));
+    assert!(interrupted(next(&mut socket).await));
     let lines = async |socket: &mut Socket| match next(socket).await {
         Ok(LiveFrame::Lines { first, lines, .. }) => (first, lines.len()),
         other => panic!("{other:?}"),
     };
-    assert_eq!(lines(&mut socket).await, (1, 0), "it goes on");
+    assert_eq!(lines(&mut socket).await, (1, 0), "an empty frame ends the interruption");
     assert_eq!(lines(&mut socket).await, (1, 1));
-    assert!(silent(next(&mut socket).await), "cut between two lines");
+    assert!(interrupted(next(&mut socket).await), "interrupted between two lines");
     assert_eq!(lines(&mut socket).await, (2, 0));
-    assert_eq!(lines(&mut socket).await, (2, 1), "from where it was");
+    assert_eq!(lines(&mut socket).await, (2, 1), "continues at the next line");
     assert!(matches!(next(&mut socket).await, Ok(LiveFrame::End { end, .. }) if end.lines == 2));
 }
 
 #[tokio::test]
-async fn a_right_that_was_taken_away_ends_a_follow_with_a_sentence() {
+async fn a_follow_ends_with_a_reason_when_its_right_is_revoked() {
     let world = World::new();
     let mut socket = open(&world).await;
-    say(&mut socket, r#"{"do":"follow","run":"closed","from":1}"#).await;
+    send(&mut socket, r#"{"do":"follow","run":"closed","from":1}"#).await;
     assert!(matches!(next(&mut socket).await, Ok(LiveFrame::Lines { .. })));
-    let told = next(&mut socket).await;
-    assert!(matches!(&told, Ok(LiveFrame::Refused { message }) if message.contains("any more")), "{told:?}");
+    let last = next(&mut socket).await;
+    assert!(matches!(&last, Ok(LiveFrame::Refused { message }) if message.contains("any more")), "{last:?}");
 }
 
 #[tokio::test]
-async fn what_no_page_of_ours_sends_is_refused_and_the_socket_lives() {
+async fn invalid_requests_are_refused_and_the_socket_stays_open() {
     let world = World::new();
     let mut socket = open(&world).await;
     for bad in [
@@ -143,12 +147,12 @@ async fn what_no_page_of_ours_sends_is_refused_and_the_socket_lives() {
         r#"{"do":"follow","run":"../etc","from":1}"#,
         r#"{"do":"follow","run":"a","from":-1}"#,
     ] {
-        say(&mut socket, bad).await;
+        send(&mut socket, bad).await;
         assert!(matches!(next(&mut socket).await, Ok(LiveFrame::Refused { .. })), "{bad}");
     }
     for n in 0..8 {
-        say(&mut socket, &format!(r#"{{"do":"follow","run":"endless-{n}","from":1}}"#)).await;
-        assert!(matches!(next(&mut socket).await, Ok(LiveFrame::Refused { .. })), "there is no such run");
+        send(&mut socket, &format!(r#"{{"do":"follow","run":"endless-{n}","from":1}}"#)).await;
+        assert!(matches!(next(&mut socket).await, Ok(LiveFrame::Refused { .. })), "the run doesn't exist");
     }
 }
 
@@ -163,12 +167,12 @@ async fn sign_out_closes_open_sockets_of_that_session_only() {
     assert_eq!(next(&mut hers).await, Ok(LiveFrame::SignedOut));
     assert_eq!(next(&mut hers).await, Err(CloseCode::Policy));
     assert_eq!(connect(address, &ann, &origin).await.err(), Some(StatusCode::UNAUTHORIZED));
-    say(&mut his, r#"{"do":"topics","topics":[{"topic":"clusters"}]}"#).await;
+    send(&mut his, r#"{"do":"topics","topics":[{"topic":"clusters"}]}"#).await;
     assert_eq!(next(&mut his).await, changed(Topic::Clusters));
 }
 
 #[tokio::test]
-async fn the_end_of_the_server_closes_sockets_and_waits_for_them() {
+async fn a_stop_of_the_server_closes_sockets_and_waits_for_them() {
     let world = World::new();
     let mut socket = open(&world).await;
     world.web.stop.cancel();
@@ -182,7 +186,7 @@ async fn the_end_of_the_session_closes_its_sockets() {
     let world = World::new();
     let user = api::User { name: "ann".into(), token: None };
     let soon = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs() + 2;
-    let cookie = world.web.sessions.begin(user, Some(soon)).expect("begun");
+    let cookie = world.web.sessions.start(user, Some(soon)).expect("a session");
     let cookie = cookie.to_str().expect("ascii").split(';').next().expect("a pair").to_owned();
     let address = listen(&world).await;
     let mut socket = connect(address, &cookie, &format!("http://{address}")).await.expect("connected");

@@ -1,4 +1,4 @@
-//! The console's own web layer over a fake backend: sign-in, origins, headers, forms, the live socket.
+//! The web server of the binary over a fake backend: sign-in, origins, headers, forms, the live socket.
 
 mod backend;
 mod downloads;

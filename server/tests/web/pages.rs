@@ -1,8 +1,8 @@
-//! The real pages and functions behind the real layers.
+//! The real pages and server functions behind the real layers.
 
 use axum::extract::Request;
 use http::{Method, StatusCode, header};
-use kubeonkube::{assets::Site, pages, router};
+use kubeonkube::web::{assets::Site, pages, router};
 
 use crate::world::{ORIGIN, World};
 
@@ -17,7 +17,7 @@ fn world() -> World {
     World::with_pages(|backend| pages::console(backend, &site()))
 }
 
-/// Every address of a page and of the binary itself, with names filled in, and every function with its method.
+/// Every route with its parameters filled in, as GET and POST, and every server function with its method.
 fn everything(world: &World) -> Vec<(Method, String)> {
     let fill =
         |address: &str| address.replace("{name}", "grow").replace("{*file}", "app-1.js").replace("{*function}", "none");
@@ -29,7 +29,7 @@ fn everything(world: &World) -> Vec<(Method, String)> {
 const OPEN: [&str; 6] = ["/login", "/logout", "/healthz", "/readyz", "/favicon.svg", "/assets/app-1.js"];
 
 #[tokio::test]
-async fn every_page_and_function_is_closed_to_strangers() {
+async fn every_page_and_function_needs_a_session() {
     let world = world();
     let everything = everything(&world);
     assert!(everything.iter().filter(|(_, path)| path.starts_with("/api/")).count() > 10, "{everything:?}");
@@ -42,7 +42,7 @@ async fn every_page_and_function_is_closed_to_strangers() {
             false => assert!(got.header(header::LOCATION).starts_with("/login"), "{method} {path}: {got:?}"),
         }
     }
-    assert!(world.fake.asked.lock().expect("no panic").is_empty(), "a stranger reached the backend");
+    assert!(world.fake.asked.lock().expect("no panic").is_empty(), "a request without a session reached the backend");
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn every_page_and_function_refuses_a_foreign_origin() {
 }
 
 #[tokio::test]
-async fn all_functions_hang_under_the_guarded_prefix_and_change_only_by_post() {
+async fn server_functions_are_under_api_and_use_get_or_post() {
     drop(world());
     for (path, method) in server_fn::axum::server_fn_paths() {
         assert!(path.starts_with("/api/"), "{path}");
@@ -68,7 +68,7 @@ async fn all_functions_hang_under_the_guarded_prefix_and_change_only_by_post() {
 }
 
 #[tokio::test]
-async fn every_page_answers_somebody_who_is_signed_in() {
+async fn every_page_answers_a_signed_in_user() {
     let world = world();
     let cookie = world.sign_in().await;
     for address in &world.web.pages.addresses {
@@ -85,7 +85,7 @@ async fn every_page_answers_somebody_who_is_signed_in() {
 }
 
 #[tokio::test]
-async fn the_boot_script_runs_by_this_requests_nonce() {
+async fn the_boot_script_has_this_requests_nonce() {
     let world = world();
     let got = world.get("/login", "").await;
     assert_eq!(got.status, StatusCode::OK);
@@ -100,18 +100,18 @@ async fn the_boot_script_runs_by_this_requests_nonce() {
 }
 
 #[tokio::test]
-async fn the_sign_in_page_shows_a_button_for_a_good_link_and_words_for_a_bad_one() {
+async fn the_sign_in_page_shows_a_button_only_for_a_valid_link() {
     let world = world();
     let token = world.links.make("ann").expect("a link");
     let good = world.get(&format!("/login?token={token}&next=/operations"), "").await;
     assert!(good.text.contains("<button") && good.text.contains(&format!("value=\"{token}\"")), "{good:?}");
-    assert!(good.text.contains("value=\"/operations\""), "the way back is lost: {good:?}");
+    assert!(good.text.contains("value=\"/operations\""), "the page to return to is lost: {good:?}");
     let bad = world.get("/login?token=x", "").await;
     assert!(bad.text.contains("kubeonkube login") && bad.text.contains("used already"), "{bad:?}");
 }
 
 #[tokio::test]
-async fn an_address_that_leads_nowhere_is_a_page_and_a_404() {
+async fn an_unknown_address_is_a_page_with_status_404() {
     let world = world();
     let cookie = world.sign_in().await;
     let got = world.get("/nowhere/at/all", &cookie).await;
@@ -122,7 +122,7 @@ async fn an_address_that_leads_nowhere_is_a_page_and_a_404() {
 }
 
 #[tokio::test]
-async fn a_refused_registration_comes_back_with_everything_that_was_typed_but_the_key() {
+async fn a_refused_registration_keeps_all_fields_except_the_key() {
     let world = world();
     let cookie = world.sign_in().await;
     let pasted = "node1 10.0.0.1 <&>\r\n".repeat(10_000);
@@ -136,13 +136,17 @@ async fn a_refused_registration_comes_back_with_everything_that_was_typed_but_th
     let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
     let got = world.post("/clusters/new", &cookie, body).await;
     assert_eq!(got.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", &got.text[..got.text.len().min(3000)]);
-    assert!(got.text.contains("Bad Name"), "the name is gone");
+    assert!(got.text.contains("Bad Name"), "the name is lost");
     assert!(
         got.text.contains("this name can&#x27;t be used") || got.text.contains("this name can't be used"),
-        "no reason"
+        "the reason is missing"
     );
-    assert_eq!(got.text.matches("node1 10.0.0.1 &lt;&amp;&gt;").count(), 10_000, "the textarea is not what was typed");
-    assert!(!got.text.contains("KEY-MATERIAL"), "a secret came back");
+    assert_eq!(
+        got.text.matches("node1 10.0.0.1 &lt;&amp;&gt;").count(),
+        10_000,
+        "the textarea differs from what was typed"
+    );
+    assert!(!got.text.contains("KEY-MATERIAL"), "the response contains the key");
 }
 
 #[tokio::test]
@@ -152,8 +156,8 @@ async fn a_review_is_shown_and_changes_nothing() {
     let got =
         world.post("/clusters/new", &cookie, "form=review_cluster&name=prod&pasted=node1+10.0.0.1&ssh=none").await;
     assert_eq!(got.status, StatusCode::OK);
-    assert!(got.text.contains("# the inventory of prod"), "no review");
-    assert!(got.text.contains("node1 10.0.0.1"), "what was typed is gone");
+    assert!(got.text.contains("# the inventory of prod"), "the review is missing");
+    assert!(got.text.contains("node1 10.0.0.1"), "the typed text is lost");
 }
 
 #[tokio::test]
@@ -166,7 +170,7 @@ async fn a_mutation_of_a_real_page_redirects_and_sets_its_cookie() {
 }
 
 #[tokio::test]
-async fn a_site_that_was_not_built_says_so() {
+async fn a_site_that_was_not_built_is_reported() {
     let world = World::with_pages(|backend| pages::console(backend, &Site::new(|_| None)));
     let got = world.get("/login", "").await;
     assert_eq!(got.status, StatusCode::SERVICE_UNAVAILABLE);

@@ -1,9 +1,9 @@
-//! `docs/security.md` says what proves each promise; here it is seen that those tests are there.
+//! `docs/security.md` names the tests that prove each promise. This test checks that they exist.
 
 use std::{fs, path::Path};
 
 #[test]
-fn every_promise_of_the_security_page_names_tests_that_exist() {
+fn every_promise_of_the_security_page_names_existing_tests() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
     let page = fs::read_to_string(root.join("docs/security.md")).expect("the page");
     let rows = page.lines().filter(|line| line.starts_with('|') && line.contains('/'));
@@ -16,8 +16,8 @@ fn every_promise_of_the_security_page_names_tests_that_exist() {
                 source = fs::read_to_string(root.join(word)).unwrap_or_else(|error| panic!("{word}: {error}"));
                 continue;
             }
-            let is_there = ["fn", "def"].iter().any(|begin| source.contains(&format!("{begin} {word}(")));
-            assert!(is_there, "there is no test {word} for: {row}");
+            let exists = ["fn", "def"].iter().any(|keyword| source.contains(&format!("{keyword} {word}(")));
+            assert!(exists, "there is no test {word} for: {row}");
             tests += 1;
         }
     }

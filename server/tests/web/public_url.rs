@@ -1,16 +1,15 @@
-//! Behind a proxy, under `--public-url https://…`: one name, one origin.
+//! Behind a proxy, with `--public-url https://…`: one host name, one origin.
 
-use axum::body::Body;
-use axum::extract::Request;
+use axum::{body::Body, extract::Request};
 use http::{Method, StatusCode, header};
-use kubeonkube::{guard::same_origin::OurOrigin, router};
+use kubeonkube::web::{origin::OurOrigin, router};
 
 use crate::world::{Got, ORIGIN, World};
 
 const NAME: &str = "console.example.com";
 const OURS: &str = "https://console.example.com";
 
-/// A console at that address, and somebody who is signed in there.
+/// A console at that address, and the cookie of a signed-in user.
 async fn world() -> (World, String) {
     let world = World::with(OurOrigin::Public(OURS.parse().expect("url")), None);
     let token = world.links.make("ann").expect("a link");
@@ -35,7 +34,7 @@ async fn ask(
 }
 
 #[tokio::test]
-async fn no_other_name_is_answered_to_not_even_for_reading() {
+async fn other_host_names_are_refused_even_for_reading() {
     let (world, cookie) = world().await;
     let ok = ask(&world, &Method::GET, "/clusters", &cookie, NAME, &[], "").await;
     assert!(ok.text.contains("user ann"), "{ok:?}");
@@ -45,7 +44,7 @@ async fn no_other_name_is_answered_to_not_even_for_reading() {
             let got = ask(&world, &Method::GET, path, &cookie, host, &[], "").await;
             assert_eq!(got.status, StatusCode::MISDIRECTED_REQUEST, "{host:?} {path}");
         }
-        // Whatever it claims to come from.
+        // With the right Origin, too.
         let got = ask(&world, &Method::POST, "/api/save", &cookie, host, &[("origin", OURS)], "").await;
         assert_eq!(got.status, StatusCode::MISDIRECTED_REQUEST, "{host:?}");
     }
@@ -58,7 +57,7 @@ async fn no_other_origin_changes_anything_or_opens_a_socket() {
     assert_eq!(ok.status, StatusCode::OK, "{ok:?}");
     let upgrade = [("connection", "upgrade"), ("upgrade", "websocket")];
     let foreign = [
-        // The same host without TLS is another origin: anyone between could have made that page.
+        // The same host without TLS is another origin: a man in the middle could have sent that page.
         "http://console.example.com",
         "https://console.example.com:8443",
         "https://evil.example",
@@ -79,9 +78,10 @@ async fn no_other_origin_changes_anything_or_opens_a_socket() {
     }
 }
 
-/// Browsers before 2023 don't say it, nor does any on plain http beyond loopback. The Origin, which all send, decides then.
+/// Browsers from before 2023 don't send `Sec-Fetch-Site`, and no browser sends it over plain http beyond loopback. All send
+/// `Origin`.
 #[tokio::test]
-async fn without_sec_fetch_site_our_origin_decides_and_without_both_nothing_goes() {
+async fn without_sec_fetch_site_the_origin_decides() {
     let world = World::new();
     let cookie = world.sign_in().await;
     let host = ORIGIN.trim_start_matches("http://");

@@ -1,4 +1,4 @@
-//! How long the cluster's answer about a person's right is believed: the console room on a clock of the test.
+//! How long the console caches the cluster's answer about a person's rights. The test controls the clock.
 
 use std::{
     convert::Infallible,
@@ -21,10 +21,10 @@ use serde_json::json;
 use tokio::time::{advance, pause};
 use tokio_util::sync::CancellationToken;
 
-/// The longest that a right may outlive its end.
-const BELIEVED: Duration = Duration::from_secs(30);
+/// The longest time that a revoked right still works.
+const CACHED_FOR: Duration = Duration::from_secs(30);
 
-/// An API that answers access reviews, and nothing else.
+/// An API that answers only access reviews.
 #[derive(Default)]
 struct Reviews {
     allowed: AtomicBool,
@@ -59,7 +59,7 @@ fn console(reviews: &Arc<Reviews>) -> Console {
     let options = console::Options {
         client: Client::new(
             tower::service_fn(async |_: Request<Body>| -> Result<Response<Body>, Infallible> {
-                panic!("the server's own client was borrowed")
+                panic!("the server's own client was used")
             }),
             "default",
         ),
@@ -70,12 +70,12 @@ fn console(reviews: &Arc<Reviews>) -> Console {
         image: "none".into(),
         playbooks: Playbooks::Image,
     };
-    // The work behind it (counting machines) isn't wanted here.
+    // The second value, which counts machines in the background, isn't needed here.
     console::start(options, CancellationToken::new()).0
 }
 
 #[tokio::test]
-async fn a_right_that_was_taken_away_is_gone_within_30_seconds() {
+async fn a_revoked_right_is_gone_within_30_seconds() {
     let reviews = Arc::new(Reviews::default());
     reviews.allowed.store(true, Ordering::Relaxed);
     let console = console(&reviews);
@@ -83,18 +83,18 @@ async fn a_right_that_was_taken_away_is_gone_within_30_seconds() {
     pause();
     Clusters::list(&console, &ann, &Default::default()).await.expect("allowed");
     Operations::list(&console, &ann, &Default::default()).await.expect("allowed");
-    let mut news = console.subscribe(&ann).await.expect("allowed");
+    let mut changes = console.subscribe(&ann).await.expect("allowed");
     assert_eq!(reviews.asked.load(Ordering::Relaxed), 2);
 
     reviews.allowed.store(false, Ordering::Relaxed);
-    advance(BELIEVED - Duration::from_millis(1)).await;
-    Clusters::list(&console, &ann, &Default::default()).await.expect("still believed");
-    assert_eq!(reviews.asked.load(Ordering::Relaxed), 2, "within that time nobody is asked again");
+    advance(CACHED_FOR - Duration::from_millis(1)).await;
+    Clusters::list(&console, &ann, &Default::default()).await.expect("still cached");
+    assert_eq!(reviews.asked.load(Ordering::Relaxed), 2, "the cluster was asked again too early");
     advance(Duration::from_millis(1)).await;
     let refused = Clusters::list(&console, &ann, &Default::default()).await;
     assert!(matches!(refused, Err(Problem::Forbidden { .. })), "{refused:?}");
     let refused = Operations::list(&console, &ann, &Default::default()).await;
     assert!(matches!(refused, Err(Problem::Forbidden { .. })), "{refused:?}");
     console.changed(Change::Cluster("prod".into()));
-    assert!(news.next().await.is_none(), "news went on");
+    assert!(changes.next().await.is_none(), "changes were still sent");
 }

@@ -1,4 +1,4 @@
-//! The sentences of the architecture's security section, one test each.
+//! The promises of `docs/security.md`, one test each.
 
 use std::sync::Arc;
 
@@ -6,12 +6,15 @@ use api::{Problem, User};
 use async_trait::async_trait;
 use axum::{body::Body, extract::Request};
 use http::{Method, StatusCode, header};
-use kubeonkube::{guard::same_origin::OurOrigin, router, session::Reviewer};
+use kubeonkube::{
+    session::Reviewer,
+    web::{origin::OurOrigin, router},
+};
 
 use crate::world::{ORIGIN, World};
 
 #[tokio::test]
-async fn sign_in_always() {
+async fn every_address_needs_a_session() {
     let world = World::new();
     for address in router::addresses(&world.web.pages) {
         let path = address.replace("{name}", "grow").replace("{*file}", "app-1.js").replace("{*function}", "save");
@@ -29,12 +32,12 @@ async fn sign_in_always() {
     }
     assert!(
         world.get("/nowhere", "").await.header(header::LOCATION).starts_with("/login"),
-        "a stranger learns what exists"
+        "without a session, the response reveals which addresses exist"
     );
 }
 
 #[tokio::test]
-async fn a_link_is_consumed_by_its_button_only() {
+async fn a_link_is_used_up_by_its_button_only() {
     let world = World::new();
     let token = world.links.make("ann").expect("a link");
     for _ in 0..3 {
@@ -74,7 +77,7 @@ impl Reviewer for OneToken {
 }
 
 #[tokio::test]
-async fn in_a_cluster_people_sign_in_with_their_own_token_and_read_with_it() {
+async fn in_a_cluster_people_sign_in_and_read_with_their_own_token() {
     let world = World::with(OurOrigin::Loopback, Some(Arc::new(OneToken)));
     assert!(world.get("/login", "").await.text.contains("mode: Token"));
     let wrong = world.post("/login", "", "token=guess").await;
@@ -99,7 +102,7 @@ async fn sessions_survive_restarts_and_sign_out_revokes_for_good() {
 }
 
 #[tokio::test]
-async fn the_cookie_is_http_only_and_lax_and_with_https_host_bound_and_secure() {
+async fn with_https_the_cookie_is_host_bound_and_secure() {
     let world = World::new();
     let token = world.links.make("ann").expect("a link");
     let got = world.post("/login", "", format!("token={token}")).await;
@@ -129,7 +132,11 @@ async fn host_and_origin_must_be_ours() {
         assert!(got.text.contains("--public-url"), "{got:?}");
     }
     let probe = Request::get("/healthz").header(header::HOST, "10.0.0.7:7080");
-    assert_eq!(world.send(probe, Body::empty()).await.status, StatusCode::OK, "a kubelet asks by address");
+    assert_eq!(
+        world.send(probe, Body::empty()).await.status,
+        StatusCode::OK,
+        "a kubelet sends the pod's address as Host"
+    );
 }
 
 #[tokio::test]
@@ -162,11 +169,11 @@ async fn every_non_get_request_and_every_upgrade_needs_our_origin() {
             assert_eq!(world.send(upgrade, Body::empty()).await.status, StatusCode::FORBIDDEN, "{path} {headers:?}");
         }
     }
-    // And a foreign page can't sign its visitor in as somebody else.
+    // A page of another site can't sign its visitor in under another name either.
     let token = world.links.make("mallory").expect("a link");
     let login = Request::post("/login").header(header::ORIGIN, "http://evil.example");
     assert_eq!(world.send(login, format!("token={token}")).await.status, StatusCode::FORBIDDEN);
-    assert!(world.links.waits(&token), "a refused request consumed the link");
+    assert!(world.links.is_valid(&token), "the refused request used up the link");
 }
 
 #[tokio::test]
@@ -222,7 +229,7 @@ async fn hashed_assets_are_immutable_and_open() {
 }
 
 #[tokio::test]
-async fn ready_only_when_everything_is_there_and_until_the_end() {
+async fn it_is_ready_once_everything_started_and_until_the_stop() {
     let world = World::new();
     let got = world.get("/readyz", "").await;
     assert_eq!(
@@ -237,7 +244,7 @@ async fn ready_only_when_everything_is_there_and_until_the_end() {
 }
 
 #[tokio::test]
-async fn a_panic_is_one_persons_error() {
+async fn a_panic_fails_one_request_only() {
     let world = World::new();
     let cookie = world.sign_in().await;
     let got = world.post("/api/panic", &cookie, "").await;

@@ -1,4 +1,4 @@
-//! What ends with a session, and what ends a session. Time is tokio's and jumps where nothing else happens.
+//! What ends a session, and what ends with it. Time is tokio's paused clock.
 
 use std::{
     sync::{
@@ -15,8 +15,8 @@ use futures::StreamExt;
 use http::{StatusCode, header};
 use http_body_util::{BodyExt, BodyStream};
 use kubeonkube::{
-    guard::same_origin::OurOrigin,
-    session::{LASTS, Reviewer, taken_back::BELIEVED},
+    session::{LASTS, RECHECK_AFTER, Reviewer},
+    web::origin::OurOrigin,
 };
 use tokio::time::{Instant, advance, pause, timeout};
 use tokio_tungstenite::tungstenite::Message;
@@ -27,27 +27,27 @@ use crate::{
     world::{HOST, World},
 };
 
-/// What the cluster says of the one token there is.
+/// A cluster with one token.
 #[derive(Default)]
 struct Cluster {
-    says: Mutex<Word>,
+    answer: Mutex<Answer>,
     asked: AtomicUsize,
 }
 
 #[derive(Default, Clone, Copy)]
-enum Word {
+enum Answer {
     #[default]
     Accepted,
-    TakenBack,
+    Revoked,
     /// It can't be reached.
-    Nothing,
-    /// It takes the question and never answers.
-    Silence,
+    Unavailable,
+    /// It accepts the request and never answers.
+    None,
 }
 
 impl Cluster {
-    fn now_says(&self, word: Word) {
-        *self.says.lock().expect("no panic") = word;
+    fn now_answers(&self, answer: Answer) {
+        *self.answer.lock().expect("no panic") = answer;
     }
 
     fn asked(&self) -> usize {
@@ -59,17 +59,17 @@ impl Cluster {
 impl Reviewer for Cluster {
     async fn review(&self, token: &str) -> Result<Option<(User, Option<u64>)>, Problem> {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        let word = *self.says.lock().expect("no panic");
-        match word {
-            Word::Accepted => Ok(Some((User { name: "ann".into(), token: Some(token.into()) }, None))),
-            Word::TakenBack => Ok(None),
-            Word::Nothing => Err(Problem::Unavailable { message: "The cluster did not answer.".into() }),
-            Word::Silence => std::future::pending().await,
+        let answer = *self.answer.lock().expect("no panic");
+        match answer {
+            Answer::Accepted => Ok(Some((User { name: "ann".into(), token: Some(token.into()) }, None))),
+            Answer::Revoked => Ok(None),
+            Answer::Unavailable => Err(Problem::Unavailable { message: "The cluster did not answer.".into() }),
+            Answer::None => std::future::pending().await,
         }
     }
 }
 
-/// A console in a cluster, and the cookie of somebody who signed in with a token.
+/// A console in a cluster, and the cookie of a user who signed in with a token.
 async fn in_a_cluster() -> (World, Arc<Cluster>, String) {
     let cluster = Arc::new(Cluster::default());
     let world = World::with(OurOrigin::Loopback, Some(cluster.clone()));
@@ -78,19 +78,19 @@ async fn in_a_cluster() -> (World, Arc<Cluster>, String) {
     (world, cluster, cookie)
 }
 
-/// What the socket is told next; None when it was closed.
-async fn hear(socket: &mut Socket) -> Option<LiveFrame> {
+/// The next frame. `None` if the socket was closed.
+async fn receive(socket: &mut Socket) -> Option<LiveFrame> {
     match timeout(LASTS, socket.next()).await.expect("in time")?.expect("open") {
         Message::Text(text) => Some(serde_json::from_str(&text).expect("a frame")),
         _ => None,
     }
 }
 
-/// The download of a run that goes on, after its first line.
+/// The download of a running run, after its first line.
 async fn download(world: &World, cookie: &str) -> BodyStream<Body> {
     let request = Request::get("/operations/endless/log.txt").header(header::HOST, HOST).header(header::COOKIE, cookie);
     let response =
-        world.router.clone().oneshot(request.body(Body::empty()).expect("a request")).await.expect("answers");
+        world.router.clone().oneshot(request.body(Body::empty()).expect("a request")).await.expect("a response");
     assert_eq!(response.status(), StatusCode::OK);
     let mut body = response.into_body();
     let first = body.frame().await.expect("open").expect("read").into_data().expect("bytes");
@@ -98,16 +98,16 @@ async fn download(world: &World, cookie: &str) -> BodyStream<Body> {
     BodyStream::new(body)
 }
 
-/// Whether a download was cut, with a line that says so, and not at the end of the test's patience.
+/// Whether the download ends early: with the line that says so and a failed transfer, before the timeout.
 async fn is_cut(log: &mut BodyStream<Body>) -> bool {
     let Ok(Some(Ok(last))) = timeout(2 * LASTS, log.next()).await else { return false };
     let last = last.into_data().expect("bytes");
-    let broken_off = matches!(timeout(LASTS, log.next()).await, Ok(Some(Err(_))));
-    last.starts_with(b"\n[This download was cut here") && broken_off
+    let failed = matches!(timeout(LASTS, log.next()).await, Ok(Some(Err(_))));
+    last.starts_with(b"\n[This download was cut here") && failed
 }
 
 #[tokio::test]
-async fn a_session_of_one_way_in_is_none_of_the_other() {
+async fn a_session_of_one_sign_in_method_is_rejected_by_the_other() {
     let (world, cluster, token) = in_a_cluster().await;
     let world = world.restarted();
     assert_eq!(
@@ -119,7 +119,7 @@ async fn a_session_of_one_way_in_is_none_of_the_other() {
     assert_eq!(world.get("/clusters", &link).await.status, StatusCode::OK);
     let world = world.restarted_with(Some(cluster));
     assert_eq!(world.get("/clusters", &link).await.status, StatusCode::SEE_OTHER);
-    assert_eq!(world.get("/login", &link).await.status, StatusCode::OK, "the way in leads back out");
+    assert_eq!(world.get("/login", &link).await.status, StatusCode::OK, "the sign-in page redirects away");
 }
 
 #[tokio::test]
@@ -127,12 +127,12 @@ async fn a_log_download_is_cut_at_sign_out() {
     let world = World::new();
     let (ann, bob) = (world.sign_in().await, world.sign_in().await);
     let (mut hers, mut his) = (download(&world, &ann).await, download(&world, &bob).await);
-    assert!(futures::poll!(hers.next()).is_pending(), "the run goes on");
+    assert!(futures::poll!(hers.next()).is_pending(), "the run continues");
     world.post("/logout", &ann, "").await;
-    // From here on only time passes: nothing else would end it.
+    // From here on, only the paused clock could end the downloads.
     pause();
     let then = Instant::now();
-    assert!(is_cut(&mut hers).await && then.elapsed() < BELIEVED, "the log went on after sign-out");
+    assert!(is_cut(&mut hers).await && then.elapsed() < RECHECK_AFTER, "the download continued after sign-out");
     assert!(futures::poll!(his.next()).is_pending(), "another session's download was cut too");
 }
 
@@ -143,9 +143,9 @@ async fn a_download_ends_with_the_session_and_with_the_server() {
     let mut first = download(&world, &cookie).await;
     let mut second = download(&world, &cookie).await;
     pause();
-    let begun = Instant::now();
+    let started = Instant::now();
     assert!(is_cut(&mut first).await);
-    let lasted = begun.elapsed();
+    let lasted = started.elapsed();
     assert!((LASTS.as_secs() - 60..=LASTS.as_secs()).contains(&lasted.as_secs()), "it ended after {lasted:?}");
     assert!(is_cut(&mut second).await);
 
@@ -153,7 +153,7 @@ async fn a_download_ends_with_the_session_and_with_the_server() {
     let mut third = download(&world, &cookie).await;
     let then = Instant::now();
     world.web.stop.cancel();
-    assert!(is_cut(&mut third).await && then.elapsed() < BELIEVED);
+    assert!(is_cut(&mut third).await && then.elapsed() < RECHECK_AFTER);
 }
 
 #[tokio::test]
@@ -161,81 +161,85 @@ async fn a_silent_socket_beats_every_20_seconds() {
     let world = World::new();
     let mut socket = open(&world).await;
     pause();
-    let begun = Instant::now();
-    assert_eq!(hear(&mut socket).await, Some(LiveFrame::Beat));
-    assert!(begun.elapsed().as_secs() <= 20, "the first came after {:?}", begun.elapsed());
+    let started = Instant::now();
+    assert_eq!(receive(&mut socket).await, Some(LiveFrame::Beat));
+    assert!(started.elapsed().as_secs() <= 20, "the first came after {:?}", started.elapsed());
     for _ in 0..5 {
         let last = Instant::now();
-        assert_eq!(hear(&mut socket).await, Some(LiveFrame::Beat));
+        assert_eq!(receive(&mut socket).await, Some(LiveFrame::Beat));
         assert_eq!(last.elapsed().as_secs(), 20);
     }
 }
 
 #[tokio::test]
-async fn a_token_that_was_taken_back_ends_the_session_within_30_seconds() {
+async fn a_revoked_token_ends_the_session_within_30_seconds() {
     let (world, cluster, cookie) = in_a_cluster().await;
     pause();
-    cluster.now_says(Word::TakenBack);
-    advance(BELIEVED).await;
+    cluster.now_answers(Answer::Revoked);
+    advance(RECHECK_AFTER).await;
     let got = world.get("/clusters", &cookie).await;
     assert_eq!((got.status, got.header(header::LOCATION)), (StatusCode::SEE_OTHER, "/login?ended&next=%2Fclusters"));
     assert_eq!(world.get("/api/save", &cookie).await.problem(), Problem::SignedOut);
-    assert!(world.get("/login", &cookie).await.text.contains("mode: Token"), "the way in must be open again");
-    cluster.now_says(Word::Accepted);
-    advance(BELIEVED).await;
-    assert_eq!(world.get("/clusters", &cookie).await.status, StatusCode::SEE_OTHER, "an ended session came back");
+    assert!(world.get("/login", &cookie).await.text.contains("mode: Token"), "the sign-in page must be shown");
+    cluster.now_answers(Answer::Accepted);
+    advance(RECHECK_AFTER).await;
+    assert_eq!(
+        world.get("/clusters", &cookie).await.status,
+        StatusCode::SEE_OTHER,
+        "an ended session was accepted again"
+    );
 }
 
 #[tokio::test]
-async fn open_sockets_and_downloads_end_with_a_token_that_was_taken_back() {
+async fn sockets_and_downloads_end_when_the_token_is_revoked() {
     let (world, cluster, cookie) = in_a_cluster().await;
     let address = listen(&world).await;
     let mut socket = connect(address, &cookie, &format!("http://{address}")).await.expect("connected");
     let mut log = download(&world, &cookie).await;
     pause();
-    let begun = Instant::now();
-    cluster.now_says(Word::TakenBack);
+    let started = Instant::now();
+    cluster.now_answers(Answer::Revoked);
     assert!(is_cut(&mut log).await);
     loop {
-        match hear(&mut socket).await {
+        match receive(&mut socket).await {
             Some(LiveFrame::Beat) => {}
             Some(LiveFrame::SignedOut) => break,
             other => panic!("{other:?}"),
         }
     }
-    assert!(begun.elapsed() <= BELIEVED, "it took {:?}", begun.elapsed());
+    assert!(started.elapsed() <= RECHECK_AFTER, "it took {:?}", started.elapsed());
 }
 
 #[tokio::test]
-async fn what_was_opened_on_an_old_word_ends_with_the_next_one() {
+async fn a_download_started_between_checks_ends_at_the_next_one() {
     let (world, cluster, cookie) = in_a_cluster().await;
     pause();
     assert_eq!(world.get("/clusters", &cookie).await.status, StatusCode::OK);
-    advance(BELIEVED - Duration::from_secs(1)).await;
+    advance(RECHECK_AFTER - Duration::from_secs(1)).await;
     let mut log = download(&world, &cookie).await;
-    let begun = Instant::now();
-    cluster.now_says(Word::TakenBack);
+    let started = Instant::now();
+    cluster.now_answers(Answer::Revoked);
     assert!(is_cut(&mut log).await);
-    // A second, and what timers round up.
-    assert!(begun.elapsed() < Duration::from_secs(2), "it took {:?}", begun.elapsed());
+    // One second, plus what timers round up.
+    assert!(started.elapsed() < Duration::from_secs(2), "it took {:?}", started.elapsed());
 }
 
 #[tokio::test]
-async fn a_question_that_nobody_waits_for_is_asked_again() {
+async fn a_dropped_token_check_is_repeated() {
     let (world, cluster, cookie) = in_a_cluster().await;
     pause();
-    advance(BELIEVED).await;
+    advance(RECHECK_AFTER).await;
     let before = cluster.asked();
-    cluster.now_says(Word::Silence);
+    cluster.now_answers(Answer::None);
     let asks = world.get("/clusters", &cookie);
-    assert!(timeout(Duration::from_secs(1), asks).await.is_err(), "the cluster takes its time");
-    cluster.now_says(Word::TakenBack);
+    assert!(timeout(Duration::from_secs(1), asks).await.is_err(), "the cluster doesn't answer");
+    cluster.now_answers(Answer::Revoked);
     assert_eq!(world.get("/clusters", &cookie).await.status, StatusCode::SEE_OTHER);
     assert_eq!(cluster.asked() - before, 2);
 }
 
 #[tokio::test]
-async fn the_cluster_is_asked_about_a_token_once_in_30_seconds() {
+async fn a_token_is_checked_once_in_30_seconds() {
     let (world, cluster, cookie) = in_a_cluster().await;
     pause();
     let before = cluster.asked();
@@ -243,16 +247,16 @@ async fn the_cluster_is_asked_about_a_token_once_in_30_seconds() {
         for _ in 0..20 {
             assert_eq!(world.get("/clusters", &cookie).await.status, StatusCode::OK);
         }
-        advance(BELIEVED).await;
+        advance(RECHECK_AFTER).await;
     }
     assert!(cluster.asked() - before <= 5, "asked {} times in 150 seconds", cluster.asked() - before);
 }
 
 #[tokio::test]
-async fn what_is_the_same_for_everybody_asks_about_nobody() {
+async fn public_addresses_check_no_token() {
     let (world, cluster, cookie) = in_a_cluster().await;
     pause();
-    advance(BELIEVED).await;
+    advance(RECHECK_AFTER).await;
     let before = cluster.asked();
     for path in ["/assets/app-1.js", "/healthz", "/readyz", "/favicon.svg"] {
         world.get(path, &cookie).await;
@@ -261,21 +265,21 @@ async fn what_is_the_same_for_everybody_asks_about_nobody() {
 }
 
 #[tokio::test]
-async fn a_refusal_of_the_token_is_not_believed_away_for_30_seconds() {
+async fn a_refused_token_is_checked_again_at_once() {
     let (world, cluster, cookie) = in_a_cluster().await;
-    cluster.now_says(Word::TakenBack);
+    cluster.now_answers(Answer::Revoked);
     assert_eq!(world.post("/api/refused", &cookie, "").await.status, StatusCode::UNAUTHORIZED);
-    // Else the sign-in page would send them back to the page that sends them to it.
+    // Otherwise the sign-in page and the refused page would redirect to each other.
     assert!(world.get("/login", &cookie).await.text.contains("mode: Token"));
 }
 
 #[tokio::test]
-async fn a_cluster_that_does_not_answer_signs_nobody_out() {
+async fn a_cluster_that_does_not_answer_ends_no_session() {
     let (world, cluster, cookie) = in_a_cluster().await;
     pause();
-    for word in [Word::Nothing, Word::Silence] {
-        cluster.now_says(word);
-        advance(BELIEVED).await;
+    for answer in [Answer::Unavailable, Answer::None] {
+        cluster.now_answers(answer);
+        advance(RECHECK_AFTER).await;
         assert!(world.get("/clusters", &cookie).await.text.contains("user ann"));
     }
 }

@@ -1,4 +1,4 @@
-//! What happens when a session ends while somebody is at work.
+//! What a person sees when the session ends during work.
 
 use std::sync::{
     Arc,
@@ -8,11 +8,14 @@ use std::sync::{
 use api::{Problem, User};
 use async_trait::async_trait;
 use http::{StatusCode, header};
-use kubeonkube::{assets::Site, guard::same_origin::OurOrigin, pages, session::Reviewer};
+use kubeonkube::{
+    session::Reviewer,
+    web::{assets::Site, origin::OurOrigin, pages},
+};
 
 use crate::world::World;
 
-/// A cluster that takes one token until it doesn't.
+/// A cluster that accepts one token until it is revoked.
 #[derive(Default)]
 struct Cluster {
     revoked: AtomicBool,
@@ -38,26 +41,34 @@ async fn signed_in() -> (World, Arc<Cluster>, String) {
 }
 
 #[tokio::test]
-async fn a_token_that_was_revoked_before_its_cookie_ends_leads_to_the_sign_in_and_not_in_circles() {
+async fn a_revoked_token_leads_to_sign_in_without_a_redirect_loop() {
     let (world, cluster, cookie) = signed_in().await;
-    let there = world.get("/login?next=%2Fclusters%2Fprod", &cookie).await;
-    assert_eq!((there.status, there.header(header::LOCATION)), (StatusCode::SEE_OTHER, "/clusters/prod"));
+    let got = world.get("/login?next=%2Fclusters%2Fprod", &cookie).await;
+    assert_eq!((got.status, got.header(header::LOCATION)), (StatusCode::SEE_OTHER, "/clusters/prod"));
     cluster.revoked.store(true, Ordering::Relaxed);
-    let there = world.get("/login?next=%2Fclusters%2Fprod", &cookie).await;
-    assert_eq!(there.status, StatusCode::OK, "sent back to where it came from: {there:?}");
-    assert!(there.text.contains("no longer accepts its token") && there.text.contains("/clusters/prod"), "{there:?}");
+    let got = world.get("/login?next=%2Fclusters%2Fprod", &cookie).await;
+    assert_eq!(got.status, StatusCode::OK, "redirected to the page that redirects here: {got:?}");
+    assert!(got.text.contains("no longer accepts its token") && got.text.contains("/clusters/prod"), "{got:?}");
     let after = world.get("/clusters", &cookie).await;
-    assert!(after.header(header::LOCATION).starts_with("/login"), "the session is over: {after:?}");
+    assert!(after.header(header::LOCATION).starts_with("/login"), "the session has ended: {after:?}");
 }
 
 #[tokio::test]
-async fn an_answer_of_the_cluster_that_refuses_the_token_ends_the_session() {
+async fn a_token_refused_by_the_cluster_ends_the_session() {
     let (world, cluster, cookie) = signed_in().await;
     assert_eq!(world.post("/api/refused_token", &cookie, "").await.status, StatusCode::UNAUTHORIZED);
-    assert_eq!(world.get("/clusters", &cookie).await.status, StatusCode::OK, "one refusal alone says nothing");
+    assert_eq!(
+        world.get("/clusters", &cookie).await.status,
+        StatusCode::OK,
+        "one refused request alone doesn't end the session"
+    );
     cluster.silent.store(true, Ordering::Relaxed);
     assert_eq!(world.post("/api/refused_token", &cookie, "").await.status, StatusCode::UNAUTHORIZED);
-    assert_eq!(world.get("/clusters", &cookie).await.status, StatusCode::OK, "silence says nothing either");
+    assert_eq!(
+        world.get("/clusters", &cookie).await.status,
+        StatusCode::OK,
+        "neither does a cluster that doesn't answer"
+    );
     cluster.silent.store(false, Ordering::Relaxed);
     cluster.revoked.store(true, Ordering::Relaxed);
     assert_eq!(world.post("/api/refused_token", &cookie, "").await.status, StatusCode::UNAUTHORIZED);
@@ -65,7 +76,7 @@ async fn an_answer_of_the_cluster_that_refuses_the_token_ends_the_session() {
 }
 
 #[tokio::test]
-async fn a_mistyped_token_keeps_the_way_back() {
+async fn a_mistyped_token_keeps_the_page_to_return_to() {
     let (world, ..) = signed_in().await;
     let wrong = world.post("/login", "", "token=guess&next=%2Fclusters%2Fprod").await;
     assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
@@ -73,7 +84,7 @@ async fn a_mistyped_token_keeps_the_way_back() {
 }
 
 #[tokio::test]
-async fn a_form_that_comes_after_the_session_is_kept_and_sent_again() {
+async fn a_form_posted_after_the_session_ended_is_kept() {
     let world = World::new();
     let cookie = world.sign_in().await;
     world.post("/logout", &cookie, "").await;
@@ -85,12 +96,12 @@ async fn a_form_that_comes_after_the_session_is_kept_and_sent_again() {
     let fields = r#"[("form", "save"), ("text", "a\r\nb"), ("tags", "1"), ("tags", "2"), ("form", "review")]"#;
     assert!(held.text.contains(fields), "{held:?}");
     let empty = world.post("/clusters/prod", "", "").await;
-    assert_eq!(empty.header(header::LOCATION), "/login?next=%2Fclusters%2Fprod", "there was nothing to keep");
+    assert_eq!(empty.header(header::LOCATION), "/login?next=%2Fclusters%2Fprod", "there is nothing to keep");
 }
 
-/// The browser shows the form's address, where the app would put the form's page.
+/// The address bar shows the form's address, so a hydrating app would replace this page by the form's page.
 #[tokio::test]
-async fn the_page_that_keeps_a_form_stays_as_it_is_and_tells_no_secret() {
+async fn the_page_that_keeps_a_form_has_no_script_and_no_secret() {
     let manifest = br#"{"css":"/assets/site-1.css","js":"/assets/app-1.js","wasm":"/assets/app-1.wasm"}"#;
     let site = Site::new(|path| (path == "manifest.json").then(|| manifest[..].into()));
     let world = World::with_pages(|backend| pages::console(backend, &site));

@@ -1,8 +1,12 @@
-//! A console without rooms: its own layers around pages that say what reached them.
+//! The web server with a fake backend and fake pages, which print what the layers passed to them.
 
 use std::sync::Arc;
 
 use api::{Backend, Problem, User};
+use app::{
+    FormAnswer, FormReturn,
+    login::{HeldForm, LoginPage},
+};
 use axum::{
     Router,
     body::Body,
@@ -13,14 +17,13 @@ use futures::FutureExt;
 use http::{HeaderMap, Method, StatusCode, header};
 use http_body_util::BodyExt;
 use kubeonkube::{
-    assets::Site,
-    forms::{Answered, Held, Refused},
-    guard::same_origin::OurOrigin,
-    health::{Gate, Readiness},
-    router::{Pages, Web, router},
-    session::{
-        Links, Reviewer, Session, Sessions,
-        page::{SignIn, SignInPage},
+    session::{Links, Reviewer, Session, Sessions, SignIn},
+    web::{
+        Pages, Web,
+        assets::Site,
+        origin::OurOrigin,
+        readiness::{Gate, Readiness},
+        router::router,
     },
 };
 use leptos::nonce::Nonce;
@@ -58,7 +61,7 @@ impl Got {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no problem: {self:?}"))
     }
 
-    /// The cookie that was set, as a browser sends it back.
+    /// The cookie of the response, as a browser sends it back.
     pub(crate) fn cookie(&self) -> String {
         self.header(header::SET_COOKIE).split(';').next().unwrap_or_default().to_owned()
     }
@@ -74,7 +77,7 @@ impl World {
         Self::opened(data, origin, reviewer, |_| pages())
     }
 
-    /// With pages that are made of the world's backend.
+    /// With pages made from this world's backend.
     pub(crate) fn with_pages(pages: impl FnOnce(Backend) -> Pages) -> Self {
         Self::opened(tempfile::tempdir().expect("a directory"), OurOrigin::Loopback, None, pages)
     }
@@ -104,12 +107,12 @@ impl World {
         Self { router: router(web.clone()), links, fake, web, gate, data }
     }
 
-    /// The same data directory under a new process.
+    /// A new server with the same data directory.
     pub(crate) fn restarted(self) -> Self {
         self.restarted_with(None)
     }
 
-    /// … where people sign in another way.
+    /// The same with another way to sign in.
     pub(crate) fn restarted_with(self, reviewer: Option<Arc<dyn Reviewer>>) -> Self {
         Self::opened(self.data, self.web.origin.clone(), reviewer, |_| pages())
     }
@@ -117,8 +120,8 @@ impl World {
     pub(crate) async fn send(&self, request: http::request::Builder, body: impl Into<Body>) -> Got {
         let mut request = request.body(body.into()).expect("a request");
         request.headers_mut().entry(header::HOST).or_insert(HOST.parse().expect("ascii"));
-        let (parts, body) = self.router.clone().oneshot(request).await.expect("answers").into_parts();
-        let bytes = body.collect().await.expect("whole").to_bytes();
+        let (parts, body) = self.router.clone().oneshot(request).await.expect("a response").into_parts();
+        let bytes = body.collect().await.expect("the body").to_bytes();
         Got { status: parts.status, headers: parts.headers, text: String::from_utf8_lossy(&bytes).into_owned() }
     }
 
@@ -126,14 +129,14 @@ impl World {
         self.send(Request::get(path).header(header::COOKIE, cookie), Body::empty()).await
     }
 
-    /// As the browser posts a form of our own page.
+    /// Posts a form as the browser does on our own page.
     pub(crate) async fn post(&self, path: &str, cookie: &str, body: impl Into<Body>) -> Got {
         let request = Request::builder().method(Method::POST).uri(path).header(header::COOKIE, cookie);
         let request = request.header(header::ORIGIN, ORIGIN).header("sec-fetch-site", "same-origin");
         self.send(request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded"), body).await
     }
 
-    /// The cookie of somebody who opened a fresh link and pressed the button.
+    /// Signs in with a new link; returns the cookie.
     pub(crate) async fn sign_in(&self) -> String {
         let token = self.links.make("ann").expect("a link");
         let got = self.post("/login", "", format!("token={token}")).await;
@@ -142,42 +145,42 @@ impl World {
     }
 }
 
-/// Pages that print what the layers gave them, and three functions: one redirects, one answers, one refuses.
+/// Pages that print the content of the request's extensions, and functions that redirect, answer, refuse or panic.
 fn pages() -> Pages {
     Pages {
         addresses: vec!["/clusters".into(), "/clusters/{name}".into(), "/login".into()],
-        render: Arc::new(|request: Request| async move { say(&request) }.boxed()),
+        render: Arc::new(|request: Request| async move { print(&request) }.boxed()),
         call: Arc::new(|request: Request| async move { call(request).await }.boxed()),
     }
 }
 
-fn say(request: &Request) -> Response {
+fn print(request: &Request) -> Response {
     let extensions = request.extensions();
     let mut text = format!("{} {}\n", request.method(), request.uri());
     text += &format!("nonce {}\n", extensions.get::<Nonce>().expect("a nonce"));
     if let Some(session) = extensions.get::<Session>() {
         text += &format!("user {}\n", session.user.name);
     }
-    if let Some(page) = extensions.get::<SignInPage>() {
+    if let Some(page) = extensions.get::<LoginPage>() {
         text += &format!("{page:?}\n");
     }
-    if let Some(refused) = extensions.get::<Refused>() {
+    if let Some(refused) = extensions.get::<FormReturn>() {
         text += &format!("refused {}: {}\n", refused.form, refused.problem);
         text += &refused.values.iter().map(|(name, value)| format!("{name}={value}\n")).collect::<String>();
     }
-    if let Some(held) = extensions.get::<Held>() {
+    if let Some(held) = extensions.get::<HeldForm>() {
         text += &format!("held for {}: {:?}\n", held.action, held.fields);
     }
-    if let Some(answered) = extensions.get::<Answered>() {
-        text += &format!("answered {}: {}\n{:?}\n", answered.form, answered.json, answered.values);
+    if let Some(answered) = extensions.get::<FormAnswer>() {
+        text += &format!("answered {}: {}\n{:?}\n", answered.form, answered.answer_json, answered.values);
     }
     text.into_response()
 }
 
 async fn call(request: Request) -> Response {
     let path = request.uri().path().to_owned();
-    let user: User = request.extensions().get::<Session>().expect("deny by default").user.clone();
-    let body = request.into_body().collect().await.expect("whole").to_bytes();
+    let user: User = request.extensions().get::<Session>().expect("only signed-in requests get here").user.clone();
+    let body = request.into_body().collect().await.expect("the body").to_bytes();
     match path.as_str() {
         "/api/save" => [(header::LOCATION, format!("/clusters/{}", user.name))].into_response(),
         "/api/review" => format!("{{\"bytes\":{}}}", body.len()).into_response(),

@@ -1,4 +1,4 @@
-//! Plays Job controller and kubelet: every Job succeeds at once.
+//! Takes the place of Job controller and kubelet: every Job succeeds at once.
 
 use std::sync::{
     Arc,
@@ -20,7 +20,7 @@ pub(crate) struct Kubelet {
 }
 
 impl Kubelet {
-    /// From now on, Jobs don't end.
+    /// From now on, new Jobs don't end.
     pub(crate) fn hold(&self) {
         self.holds.store(true, Ordering::Relaxed);
     }
@@ -50,9 +50,8 @@ async fn run(client: Client, job: Job) {
     let pod: Pod = serde_json::from_value(pod).expect("a pod");
     let pod = pods.create(&PostParams::default(), &pod).await.expect("a pod");
     let step = json!({"role": "main", "title": "true", "kind": "shell", "rc": 0, "recap": null});
-    let told = json!({"v": 1, "rc": 0, "cancelled": false, "steps": [step], "failures": [], "message": ""});
-    let ended =
-        json!({"terminated": {"exitCode": 0, "reason": "Completed", "message": told.to_string(), "finishedAt": now()}});
+    let message = json!({"v": 1, "rc": 0, "cancelled": false, "steps": [step], "failures": [], "message": ""});
+    let ended = json!({"terminated": {"exitCode": 0, "reason": "Completed", "message": message.to_string(), "finishedAt": now()}});
     let container = json!({"name": "kubeonkube", "image": "none", "imageID": "", "ready": false, "restartCount": 0, "state": ended});
     let status = json!({"status": {"phase": "Succeeded", "containerStatuses": [container]}});
     pods.patch_status(&pod.name_any(), &PatchParams::default(), &Patch::Merge(status)).await.expect("an ended pod");

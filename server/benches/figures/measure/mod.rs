@@ -1,4 +1,4 @@
-//! What all benchmarks share: the program under measurement, and how figures are told.
+//! Shared by all benchmarks: the measured program, objects to fill it with, and the report.
 
 pub(crate) mod objects;
 pub(crate) mod program;
@@ -6,10 +6,10 @@ pub(crate) mod report;
 
 use std::time::Duration;
 
-/// How long anything that is waited for may take.
+/// The longest time to wait for anything.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// The value, as soon as there is one.
+/// Calls `look` until it returns a value.
 pub(crate) async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let looking = async {
         let mut tick = tokio::time::interval(Duration::from_millis(20));

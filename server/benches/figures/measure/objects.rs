@@ -1,4 +1,4 @@
-//! Clusters and operations in numbers.
+//! Many clusters and operations.
 
 use crd::{Cluster, ClusterOperation, ClusterSpec, DataRef};
 use futures::{StreamExt, stream};
@@ -9,7 +9,7 @@ use kube::{
 };
 use serde_json::json;
 
-/// Requests at a time while objects are made.
+/// Concurrent requests while objects are created.
 const AT_ONCE: usize = 64;
 
 /// Clusters `c-<n>` for every `n`, one machine each, all with the same inventory.
@@ -25,19 +25,19 @@ pub(crate) async fn clusters(client: &Client, numbers: std::ops::Range<usize>) {
     .await;
 }
 
-/// A script that a cluster shall run.
+/// An operation that runs a script.
 pub(crate) fn operation(name: &str, cluster: &str, script: &str) -> ClusterOperation {
     let spec = json!({"cluster": cluster, "image": "none", "actionType": "shell", "action": script});
     ClusterOperation::new(name, serde_json::from_value(spec).expect("a specification"))
 }
 
-/// Operations `op-<n>` that are over, with the status such have. `cluster` says whose the n-th is.
+/// Finished operations `op-<n>` with a complete status. `cluster` maps n to the number of the cluster.
 pub(crate) async fn finished(client: &Client, numbers: std::ops::Range<usize>, cluster: impl Fn(usize) -> usize) {
     let api: Api<ClusterOperation> = Api::all(client.clone());
     each(numbers, async |n| {
         let (name, cluster) = (format!("op-{n}"), format!("c-{}", cluster(n)));
         let mut operation = operation(&name, &cluster, "true");
-        // Never started again.
+        // The label prevents the controller from starting it.
         operation.metadata.labels = Some([(crd::LABEL_HAS_COMPLETED.into(), crd::DONE.into())].into());
         api.create(&PostParams::default(), &operation).await.expect("an operation");
         api.patch_status(&name, &PatchParams::default(), &Patch::Merge(status(&name))).await.expect("a status");
@@ -61,7 +61,7 @@ fn status(name: &str) -> serde_json::Value {
     }})
 }
 
-/// Does something for each number, many at a time.
+/// Calls `work` for each number, many at a time.
 pub(crate) async fn each<T>(numbers: std::ops::Range<usize>, work: impl AsyncFn(usize) -> T) {
     stream::iter(numbers).map(|n| work(n)).buffer_unordered(AT_ONCE).for_each(async |_| {}).await;
 }
@@ -73,7 +73,7 @@ async fn shared_inputs(client: &Client) {
     {
         let map = json!({"metadata": {"name": name}, "data": {key: text}});
         let map: ConfigMap = serde_json::from_value(map).expect("a ConfigMap");
-        // There from an earlier batch.
+        // An earlier call may have created it.
         let _ = Api::default_namespaced(client.clone()).create(&PostParams::default(), &map).await;
     }
 }

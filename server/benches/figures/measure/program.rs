@@ -1,4 +1,4 @@
-//! The real program in its own process, on a data directory of its own.
+//! The real program in a process of its own, with a temporary data directory.
 
 use std::{
     fs::{self, File},
@@ -20,7 +20,7 @@ use super::eventually;
 
 pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// Killed when dropped.
+/// The process is killed when this is dropped.
 pub(crate) struct Program {
     child: Child,
     data: TempDir,
@@ -32,7 +32,7 @@ impl Program {
     /// Starts it with these arguments and waits until it is ready.
     pub(crate) async fn start(arguments: &[&str]) -> Self {
         let data = tempfile::tempdir().expect("a directory");
-        // Scripts need no ansible; with one that is there already, nothing is downloaded.
+        // Scripts need no ansible, but without an installed one the server would download it.
         let tools = data.path().join("tools");
         fs::create_dir(&tools).expect("a folder");
         fs::write(tools.join("ansible-playbook"), "").expect("written");
@@ -67,26 +67,26 @@ impl Program {
         self.data.path().join("data/kubeconfig")
     }
 
-    /// A folder that goes with the program.
+    /// The temporary folder, which is removed with the program.
     pub(crate) fn folder(&self) -> &Path {
         self.data.path()
     }
 
-    /// kubectl's way in.
+    /// A client for the program's kubeconfig.
     pub(crate) async fn client(&self) -> Client {
         let read = Kubeconfig::read_from(self.kubeconfig()).expect("a kubeconfig");
         let config = kube::Config::from_custom_kubeconfig(read, &Default::default()).await.expect("a context");
         Client::try_from(config).expect("a client")
     }
 
-    /// The user's token in its kubeconfig.
+    /// The token in the program's kubeconfig.
     pub(crate) fn kube_token(&self) -> String {
         let read = Kubeconfig::read_from(self.kubeconfig()).expect("a kubeconfig");
         let exposed = serde_json::to_value(&read.auth_infos[0].auth_info).expect("plain data");
         exposed["token"].as_str().expect("a token").to_owned()
     }
 
-    /// Signs in with the banner's link; the cookie.
+    /// Signs in with the banner's link; returns the cookie.
     pub(crate) async fn sign_in(&self) -> String {
         self.sign_in_with(&self.token).await
     }
@@ -110,28 +110,28 @@ impl Program {
         connect_async(request).await.expect("connected").0
     }
 
-    /// On a connection of its own; HTTP/1.0, so that the answer ends where the connection does.
+    /// Opens a new connection. HTTP/1.0, so that the response ends with the connection.
     async fn send(&self, what: &str, cookie: &str, body: &str) -> Answer {
         let (address, length) = (self.address, body.len());
         let request = format!(
             "{what} HTTP/1.0\r\nhost: {address}\r\norigin: http://{address}\r\ncookie: {cookie}\r\n\
              content-type: application/x-www-form-urlencoded\r\ncontent-length: {length}\r\n\r\n{body}"
         );
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut stream = TcpStream::connect(address).await.expect("connected");
         stream.set_nodelay(true).expect("set");
         stream.write_all(request.as_bytes()).await.expect("sent");
         let mut answer = vec![0; 16 * 1024];
         let first = stream.read(&mut answer).await.expect("answered");
-        let first_byte = begun.elapsed();
+        let first_byte = started.elapsed();
         answer.truncate(first);
         stream.read_to_end(&mut answer).await.expect("whole");
         let answer = String::from_utf8_lossy(&answer);
         let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
-        Answer { head: head.to_owned(), body: body.to_owned(), first_byte, whole: begun.elapsed() }
+        Answer { head: head.to_owned(), body: body.to_owned(), first_byte, whole: started.elapsed() }
     }
 
-    /// Memory of the process that no file backs, and all that is resident, in MB.
+    /// The anonymous and the resident memory of the process, in MB.
     pub(crate) fn memory(&self) -> Memory {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
         let field = |name: &str| {
@@ -150,7 +150,7 @@ impl Program {
         (ticks() + ticks()) / 100.0
     }
 
-    /// Waits until it has done what many new objects make it do: until it hardly uses the processor for two seconds.
+    /// Waits until the program has processed all new objects: until it hardly uses the processor for two seconds.
     pub(crate) async fn settled(&self) {
         let mut tick = tokio::time::interval(Duration::from_millis(500));
         let (mut before, mut quiet) = (self.processor(), 0);
@@ -174,8 +174,9 @@ impl Drop for Program {
 pub(crate) struct Answer {
     pub(crate) head: String,
     pub(crate) body: String,
-    /// From before the connection was opened.
+    /// The time to the first byte, including opening the connection.
     pub(crate) first_byte: Duration,
+    /// The time to the complete response.
     pub(crate) whole: Duration,
 }
 

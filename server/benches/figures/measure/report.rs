@@ -1,8 +1,8 @@
-//! Figures as a table, with the machine they were measured on.
+//! Measurements as a Markdown table, with a description of the machine.
 
 use std::{fs, time::Duration};
 
-/// One measured figure.
+/// One measurement.
 struct Row {
     what: String,
     measured: String,
@@ -10,7 +10,7 @@ struct Row {
     met: Option<bool>,
 }
 
-/// The figures of one benchmark, printed when it ends.
+/// The measurements of one benchmark, printed at its end.
 pub(crate) struct Report {
     load: String,
     rows: Vec<Row>,
@@ -22,12 +22,12 @@ impl Report {
         Self { load: load(), rows: Vec::new(), notes: Vec::new() }
     }
 
-    /// A figure without a goal.
-    pub(crate) fn tell(&mut self, what: impl Into<String>, measured: impl Into<String>) {
+    /// Adds a measurement without a goal.
+    pub(crate) fn add(&mut self, what: impl Into<String>, measured: impl Into<String>) {
         self.rows.push(Row { what: what.into(), measured: measured.into(), goal: String::new(), met: None });
     }
 
-    /// A figure that should be at most `goal`.
+    /// Adds a measurement that should be at most `goal`.
     pub(crate) fn at_most(&mut self, what: impl Into<String>, measured: f64, goal: f64, unit: &str) {
         let row = Row {
             what: what.into(),
@@ -38,7 +38,7 @@ impl Report {
         self.rows.push(row);
     }
 
-    /// A figure that should be at least `goal`.
+    /// Adds a measurement that should be at least `goal`.
     pub(crate) fn at_least(&mut self, what: impl Into<String>, measured: f64, goal: f64, unit: &str) {
         let row = Row {
             what: what.into(),
@@ -49,7 +49,7 @@ impl Report {
         self.rows.push(row);
     }
 
-    /// What has to be known to read the figures.
+    /// Adds a sentence that explains the measurements.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }

@@ -1,0 +1,17 @@
+//! `kubeonkube serve`: from settings to a console that answers requests, and an orderly shutdown.
+//!
+//! [`serve()`] reads like the list of steps. The Kubernetes API comes first, then the controller, the log collector and the
+//! console over it, then the web server in front of them.
+
+pub mod address_file;
+mod banner;
+mod demo;
+mod kubectl;
+mod kubernetes;
+mod listen;
+mod rooms;
+mod serve;
+pub mod shutdown;
+mod tasks;
+
+pub use serve::{ServeError, serve};

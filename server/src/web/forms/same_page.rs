@@ -1,0 +1,11 @@
+use axum::{body::Body, extract::Request};
+use http::{Method, header, request::Parts};
+
+/// The `GET` request for the page that a form was posted to, with all headers and extensions of the `POST`.
+pub(super) fn same_page(mut parts: Parts) -> Request {
+    parts.method = Method::GET;
+    for sent in [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::TRANSFER_ENCODING] {
+        parts.headers.remove(sent);
+    }
+    Request::from_parts(parts, Body::empty())
+}

@@ -1,0 +1,20 @@
+//! Everything that answers HTTP requests.
+//!
+//! A request passes the layers in [`guard`] (headers, origin, session) and then reaches one handler, chosen by [`router`].
+//! Handlers share one [`Web`].
+
+pub mod assets;
+mod download;
+mod forms;
+mod guard;
+mod health;
+mod live;
+pub mod origin;
+pub mod pages;
+mod problem;
+pub mod readiness;
+pub mod router;
+mod sign_in;
+mod state;
+
+pub use state::{Handler, Pages, Web};

@@ -1,0 +1,123 @@
+//! Which origin is ours, and which requests to refuse because they come from another one.
+//!
+//! `Host` is checked on every request: a page of another site that rebinds its DNS name to this machine still sends its own
+//! name. `Origin` and `Sec-Fetch-Site` are checked on every request that may change something and on every upgrade: server
+//! functions read bodies of any content type, and CORS doesn't apply to WebSockets.
+
+use http::{HeaderMap, Method, Uri, header, uri::Authority};
+
+use crate::config::{PublicUrl, is_loopback_name};
+
+/// Which origin is ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OurOrigin {
+    /// The public address only.
+    Public(PublicUrl),
+    /// The names of the loopback interface, on any port: an SSH tunnel may forward the page to another port.
+    Loopback,
+}
+
+/// Why a request is refused.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Refusal {
+    #[error(
+        "This console can't be reached under the name {0:?}. Open it at its own address, or start it with --public-url and the \
+         address that people open."
+    )]
+    Host(String),
+    #[error(
+        "This request came from another site ({0}). Nothing was changed. Open the console at its own address and try again."
+    )]
+    Origin(String),
+}
+
+impl OurOrigin {
+    /// Whether to answer a request with this method, URI and headers.
+    pub fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+        let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+        // In HTTP/2 the host is part of the URI.
+        let host = uri.authority().map(Authority::as_str).or_else(|| text(header::HOST)).unwrap_or_default();
+        let ours = match self {
+            Self::Public(url) => url.authority.eq_ignore_ascii_case(host).then(|| url.to_string()),
+            Self::Loopback => {
+                let name = host.parse::<Authority>().ok().filter(|name| !name.as_str().contains('@'));
+                name.filter(|name| is_loopback_name(name.host())).map(|name| format!("http://{name}"))
+            }
+        };
+        let ours = ours.ok_or_else(|| Refusal::Host(host.to_owned()))?;
+        let safe = matches!(*method, Method::GET | Method::HEAD) && !headers.contains_key(header::UPGRADE);
+        if safe {
+            return Ok(());
+        }
+        // Browsers send an Origin with every POST and every upgrade. It is `null` if the page hides its origin.
+        let origin = text(header::ORIGIN).unwrap_or("no origin");
+        if !origin.eq_ignore_ascii_case(&ours) {
+            return Err(Refusal::Origin(origin.to_owned()));
+        }
+        // Older browsers don't send this header. If it is present, it must agree.
+        match text(header::HeaderName::from_static("sec-fetch-site")) {
+            None | Some("same-origin") => Ok(()),
+            Some(other) => Err(Refusal::Origin(other.to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderName;
+
+    use super::*;
+
+    fn check(ours: &OurOrigin, method: &Method, headers: &[(&'static str, &str)]) -> Result<(), Refusal> {
+        let headers =
+            headers.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().expect("ascii")));
+        ours.check(method, &Uri::from_static("/clusters"), &headers.collect())
+    }
+
+    #[test]
+    fn a_foreign_host_name_is_refused_even_for_reading() {
+        let public = OurOrigin::Public("https://console.example.com".parse().expect("url"));
+        for (ours, good, bad) in [
+            (
+                &OurOrigin::Loopback,
+                &["127.0.0.1:7080", "localhost:9000", "[::1]:7080", "LOCALHOST"][..],
+                "evil.example:7080",
+            ),
+            (&public, &["console.example.com", "Console.Example.com"][..], "127.0.0.1:7080"),
+        ] {
+            for host in good {
+                assert_eq!(check(ours, &Method::GET, &[("host", host)]), Ok(()), "{host}");
+            }
+            for host in [bad, "", "127.0.0.1.evil.example", "localhost@evil.example", "0.0.0.0:7080"] {
+                assert_eq!(check(ours, &Method::GET, &[("host", host)]), Err(Refusal::Host(host.into())));
+            }
+        }
+    }
+
+    #[test]
+    fn changes_and_upgrades_need_our_origin() {
+        let host = ("host", "127.0.0.1:7080");
+        let ours = OurOrigin::Loopback;
+        for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS] {
+            assert!(check(&ours, &method, &[host]).is_err(), "{method} without an Origin");
+            for foreign in [
+                "null",
+                "http://evil.example",
+                "https://127.0.0.1:7080",
+                "http://127.0.0.1:7081",
+                "http://localhost:7080",
+            ] {
+                assert!(check(&ours, &method, &[host, ("origin", foreign)]).is_err(), "{method} from {foreign}");
+            }
+            let same = ("origin", "http://127.0.0.1:7080");
+            assert_eq!(check(&ours, &method, &[host, same]), Ok(()));
+            assert_eq!(check(&ours, &method, &[host, same, ("sec-fetch-site", "same-origin")]), Ok(()));
+            for site in ["cross-site", "same-site", "none"] {
+                assert!(check(&ours, &method, &[host, same, ("sec-fetch-site", site)]).is_err(), "{site}");
+            }
+        }
+        let upgrade = ("upgrade", "websocket");
+        assert!(check(&ours, &Method::GET, &[host, upgrade, ("origin", "http://evil.example")]).is_err());
+        assert_eq!(check(&ours, &Method::GET, &[host, upgrade, ("origin", "http://127.0.0.1:7080")]), Ok(()));
+    }
+}

@@ -1,0 +1,109 @@
+//! Every address of the console, its handler, and the layers before it.
+
+use std::{any::Any, sync::Arc};
+
+use api::Problem;
+use axum::{
+    Router,
+    extract::{DefaultBodyLimit, Request, State},
+    middleware::{self, Next},
+    response::{Redirect, Response},
+    routing::{MethodRouter, any, get, post},
+};
+use futures::FutureExt;
+use http::{HeaderMap, Method, Uri, header};
+
+use super::{
+    Pages, Web, download, forms,
+    guard::{headers, same_origin, signed_in},
+    health, live,
+    problem::{as_json, as_text},
+    sign_in,
+};
+
+/// The largest body of a server function, in bytes: a form of the largest size, percent-encoded.
+const FUNCTION_LIMIT: usize = 3 * forms::body::LIMIT + 64 * 1024;
+
+/// The routes that aren't pages of `app`, with their handlers.
+fn own() -> [(&'static str, MethodRouter<Arc<Web>>); 10] {
+    [
+        ("/", get(|| async { Redirect::to("/clusters") })),
+        ("/healthz", get(health::healthz)),
+        ("/readyz", get(health::readyz)),
+        ("/assets/{*file}", get(asset)),
+        ("/favicon.svg", get(asset)),
+        ("/login", get(sign_in::show).post(sign_in::sign_in)),
+        ("/logout", post(sign_in::sign_out)),
+        ("/live", any(live::upgrade)),
+        ("/operations/{name}/log.txt", get(download::log)),
+        ("/api/{*function}", any(call)),
+    ]
+}
+
+/// Every route, in axum's syntax. Tests check that each of them needs a session.
+pub fn addresses(pages: &Pages) -> Vec<String> {
+    own().into_iter().map(|(address, _)| address.to_owned()).chain(pages.addresses.iter().cloned()).collect()
+}
+
+/// The service.
+pub fn router(web: Arc<Web>) -> Router {
+    let origin = Arc::new(web.origin.clone());
+    let mut router = Router::new();
+    for address in web.pages.addresses.iter().filter(|address| own().iter().all(|(own, _)| own != address)) {
+        router = router.route(address, get(render).post(forms::post));
+    }
+    for (address, handler) in own() {
+        router = router.route(address, handler);
+    }
+    router
+        .fallback(not_found)
+        // Percent-encoding triples the size of non-Latin text. `forms` and `call` check the limit that people see.
+        .layer(DefaultBodyLimit::max(FUNCTION_LIMIT))
+        .layer(middleware::from_fn_with_state(web.clone(), signed_in::layer))
+        .layer(middleware::from_fn_with_state(origin.clone(), same_origin::layer))
+        .layer(middleware::from_fn_with_state(origin, headers::layer))
+        .layer(middleware::from_fn(logged))
+        .with_state(web)
+}
+
+async fn asset(State(web): State<Arc<Web>>, uri: Uri, headers: HeaderMap) -> Response {
+    web.site.serve(uri.path(), &headers)
+}
+
+async fn render(State(web): State<Arc<Web>>, request: Request) -> Response {
+    (web.pages.render)(request).await
+}
+
+async fn call(State(web): State<Arc<Web>>, request: Request) -> Response {
+    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if length.is_some_and(|length: usize| length > FUNCTION_LIMIT) {
+        return as_json(&Problem::TooLarge { limit: "2 MiB".into() });
+    }
+    (web.pages.call)(request).await
+}
+
+/// The pages' own 404.
+async fn not_found(State(web): State<Arc<Web>>, request: Request) -> Response {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return as_text(&Problem::NotFound { what: "page".into(), name: request.uri().path().to_owned() });
+    }
+    let mut response = (web.pages.render)(request).await;
+    if response.status().is_success() {
+        *response.status_mut() = http::StatusCode::NOT_FOUND;
+    }
+    response
+}
+
+/// Logs one line per request, at debug level, without the query, which may contain a sign-in token. A panic becomes a 500.
+async fn logged(request: Request, next: Next) -> Response {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let started = std::time::Instant::now();
+    let answer = std::panic::AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let response = answer.unwrap_or_else(|panic: Box<dyn Any + Send>| {
+        let why = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+        tracing::error!(%method, path, why = why.unwrap_or("unknown"), "a request panicked");
+        as_text(&Problem::Internal)
+    });
+    tracing::debug!(%method, path, status = response.status().as_u16(), ms = started.elapsed().as_millis() as u64, "request");
+    response
+}
