@@ -23,8 +23,7 @@ const VARIABLE: &str = "KUBEONKUBE_ANSIBLE";
 
 /// Why ansible can't be used. Users read the text at the waiting operation.
 #[derive(Debug, Clone, thiserror::Error)]
-#[non_exhaustive]
-pub enum AnsibleError {
+pub(crate) enum AnsibleError {
     #[error(
         "{0} contains no ansible-playbook. Correct KUBEONKUBE_ANSIBLE, or unset it: then ansible-core is installed in the data directory."
     )]
@@ -47,11 +46,11 @@ pub enum AnsibleError {
 
 /// A usable installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
+pub(crate) struct Installed {
     /// The folder that contains `ansible-playbook` and its `python3`.
-    pub bin: PathBuf,
+    pub(crate) bin: PathBuf,
     /// The version of ansible-core, such as `2.18.19`. Empty for an existing installation.
-    pub version: String,
+    pub(crate) version: String,
 }
 
 /// The content of `<data>/ansible/current.json`: the installation for new runs.
@@ -97,12 +96,12 @@ impl Ansible {
     }
 
     /// The progress of an installation in sentences. Empty while nothing is being installed.
-    pub fn progress(&self) -> watch::Receiver<String> {
+    pub(crate) fn progress(&self) -> watch::Receiver<String> {
         self.progress.subscribe()
     }
 
     /// The installation. Installs it first if there is none, which takes about a minute.
-    pub async fn installed(&self) -> Result<Installed, AnsibleError> {
+    pub(crate) async fn installed(&self) -> Result<Installed, AnsibleError> {
         let failures = self.failures.load(Ordering::Acquire);
         let mut attempt = self.attempt.lock().await;
         match &*attempt {

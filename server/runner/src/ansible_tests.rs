@@ -1,5 +1,8 @@
 //! Tests with a fake Python: how it is called, and which folders remain.
 
+#[path = "../../tests/skipped/mod.rs"]
+mod skipped;
+
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
@@ -121,4 +124,46 @@ async fn a_failed_attempt_gives_the_reason_and_is_repeated() {
     std::fs::set_permissions(folder.path().join("python"), std::fs::Permissions::from_mode(0o700)).unwrap();
     let error = ansible.installed().await.unwrap_err().to_string();
     assert!(error.contains("Python 3.7"), "{error}");
+}
+
+/// Needs a Python package index, so it runs only if `KUBEONKUBE_TEST_INSTALL` is set, as on CI.
+#[tokio::test]
+async fn ansible_is_installed_once_and_found_again_later() {
+    if std::env::var_os("KUBEONKUBE_TEST_INSTALL").is_none() {
+        return skipped::skip(
+            "ansible_is_installed_once_and_found_again_later",
+            "KUBEONKUBE_TEST_INSTALL is not set, so the package index may not be used",
+        );
+    }
+    let data = tempfile::tempdir().unwrap();
+    let ansible = Ansible::new(data.path(), None);
+    let mut progress = ansible.progress();
+    let sentences = async {
+        let mut sentences = Vec::new();
+        while progress.changed().await.is_ok() {
+            let sentence = progress.borrow_and_update().clone();
+            if sentence.is_empty() {
+                break;
+            }
+            sentences.push(sentence);
+        }
+        sentences
+    };
+    let (first, second, sentences) = tokio::join!(ansible.installed(), ansible.installed(), sentences);
+    let first = first.unwrap();
+    assert_eq!(first, second.unwrap());
+    assert!(sentences.iter().any(|sentence| sentence.contains("Installing ansible-core")), "{sentences:?}");
+    let version = std::process::Command::new(first.bin.join("ansible-playbook")).arg("--version").output().unwrap();
+    assert!(String::from_utf8_lossy(&version.stdout).contains(&first.version));
+    let folders = || std::fs::read_dir(data.path().join("ansible")).unwrap().count();
+    assert_eq!(folders(), 2, "one environment and current.json");
+
+    let later = Ansible::new(data.path(), None);
+    assert_eq!(later.installed().await.unwrap(), first);
+
+    // A broken environment is replaced.
+    std::fs::remove_file(first.bin.join("python3")).unwrap();
+    let repaired = Ansible::new(data.path(), None).installed().await.unwrap();
+    assert_ne!(repaired.bin, first.bin);
+    assert_eq!(folders(), 2);
 }

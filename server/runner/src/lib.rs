@@ -38,7 +38,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::run_dir::RunDir;
 
-pub use crate::ansible::{Ansible, AnsibleError, Installed};
+pub use crate::ansible::Ansible;
 pub use crate::logs::LocalLogs;
 pub use crate::options::RunnerOptions;
 pub use crate::shim::run_job;
@@ -51,7 +51,7 @@ pub enum RunnerError {
     Folder(PathBuf, std::io::Error),
 }
 
-/// Runs Jobs until `shutdown`. Then it returns at once and leaves the runs going, for the next start to find. Only one runner may
+/// Runs Jobs until `shutdown`. Then it returns at once. The runs continue, and the next start finds them. Only one runner may
 /// work on a data directory at a time: take [`standalone::lock`] first.
 pub async fn run(client: kube::Client, options: RunnerOptions, shutdown: CancellationToken) -> Result<(), RunnerError> {
     let options = RunnerOptions { data_dir: absolute(options.data_dir)?, shim: absolute(options.shim)?, ..options };
