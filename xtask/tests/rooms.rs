@@ -10,8 +10,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("kubeonkube-crd", &[]),
     ("kubeonkube-masking", &[]),
     ("kubeonkube-inventory", &["kubeonkube-api", "kubeonkube-masking"]),
-    ("kubeonkube-controller", &["kubeonkube-api", "kubeonkube-crd", "kubeonkube-inventory", "kubeonkube-masking"]),
-    ("kubeonkube-console", &["kubeonkube-api", "kubeonkube-crd", "kubeonkube-inventory", "kubeonkube-masking"]),
+    ("kubeonkube-operation", &["kubeonkube-api", "kubeonkube-crd"]),
+    (
+        "kubeonkube-controller",
+        &["kubeonkube-api", "kubeonkube-crd", "kubeonkube-inventory", "kubeonkube-masking", "kubeonkube-operation"],
+    ),
+    (
+        "kubeonkube-console",
+        &["kubeonkube-api", "kubeonkube-crd", "kubeonkube-inventory", "kubeonkube-masking", "kubeonkube-operation"],
+    ),
     ("kubeonkube-runlog", &["kubeonkube-api", "kubeonkube-crd", "kubeonkube-masking"]),
     ("kubeonkube-standalone", &[]),
     // It serves the logs of the embedded API's pods, and names pods as that API does.

@@ -12,6 +12,8 @@ mod configuration;
 mod lists;
 #[path = "claims/operations.rs"]
 mod operations;
+#[path = "claims/preview.rs"]
+mod preview;
 #[path = "claims/registration.rs"]
 mod registration;
 #[path = "claims/run_end.rs"]

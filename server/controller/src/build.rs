@@ -14,6 +14,7 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::Resource;
+use operation::deadline;
 
 use crate::plan::Plan;
 
@@ -49,17 +50,8 @@ pub(crate) fn inputs(operation: &ClusterOperation, plan: &Plan, token: &str) -> 
     }
 }
 
-/// What the Job needs to know beside the operation and its snapshot.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Settings {
-    /// Seconds, where the operation names none.
-    pub(crate) deadline: i64,
-    /// How many hosts ansible works on at once.
-    pub(crate) forks: usize,
-}
-
-/// The Job. Mounts follow from the keys of the snapshot, so that a snapshot found after a crash gives the Job it was made for.
-pub(crate) fn job(operation: &ClusterOperation, cluster: &Cluster, snapshot: &Secret, settings: Settings) -> Job {
+/// The Job; `forks` is how many hosts ansible works on at once. Mounts follow from the keys of the snapshot, so that a snapshot found after a crash gives the Job it was made for.
+pub(crate) fn job(operation: &ClusterOperation, cluster: &Cluster, snapshot: &Secret, forks: usize) -> Job {
     let name = operation.metadata.name.as_deref().unwrap_or_default();
     let namespace = snapshot.metadata.namespace.as_deref().unwrap_or_default();
     let metadata = child(operation, namespace, crd::job_name(name));
@@ -72,7 +64,7 @@ pub(crate) fn job(operation: &ClusterOperation, cluster: &Cluster, snapshot: &Se
             seccomp_profile: Some(SeccompProfile { type_: "RuntimeDefault".into(), localhost_profile: None }),
             ..PodSecurityContext::default()
         }),
-        containers: vec![container(operation, cluster, settings)],
+        containers: vec![container(operation, cluster, forks)],
         volumes: Some(volumes(cluster, snapshot)),
         ..PodSpec::default()
     };
@@ -80,7 +72,7 @@ pub(crate) fn job(operation: &ClusterOperation, cluster: &Cluster, snapshot: &Se
     Job {
         spec: Some(JobSpec {
             backoff_limit: Some(0),
-            active_deadline_seconds: Some(operation.spec.active_deadline_seconds.unwrap_or(settings.deadline)),
+            active_deadline_seconds: Some(deadline(&operation.spec)),
             // A playbook is no idempotent web request: a run that was cut off is never started again by itself.
             pod_replacement_policy: Some("Failed".into()),
             pod_failure_policy: Some(PodFailurePolicy {
@@ -101,7 +93,7 @@ pub(crate) fn job(operation: &ClusterOperation, cluster: &Cluster, snapshot: &Se
     }
 }
 
-fn container(operation: &ClusterOperation, cluster: &Cluster, settings: Settings) -> Container {
+fn container(operation: &ClusterOperation, cluster: &Cluster, forks: usize) -> Container {
     let env = [
         ("CLUSTER_NAME", operation.spec.cluster.as_str()),
         ("KUBEONKUBE_OPERATION", operation.metadata.name.as_deref().unwrap_or_default()),
@@ -109,7 +101,7 @@ fn container(operation: &ClusterOperation, cluster: &Cluster, settings: Settings
         ("ANSIBLE_INVENTORY_UNPARSED_FAILED", "true"),
         ("ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED", "true"),
         ("ANSIBLE_FORCE_COLOR", "1"),
-        ("ANSIBLE_FORKS", &settings.forks.to_string()),
+        ("ANSIBLE_FORKS", &forks.to_string()),
     ]
     .map(|(name, value)| EnvVar { name: name.into(), value: Some(value.into()), value_from: None });
     let mount = |name: &str, path: &str, read_only| VolumeMount {

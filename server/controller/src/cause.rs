@@ -18,7 +18,7 @@ pub(crate) fn flaw(operation: &ClusterOperation, said: &Termination) -> Option<(
     if said.rc != 0 {
         return Some(("RunFailed", format!("It ended with exit code {}.", said.rc)));
     }
-    let asked = operation.spec.pre_hook.len() + 1 + operation.spec.post_hook.len();
+    let asked = operation::asked(&operation.spec, None).len();
     if said.steps.len() + usize::try_from(said.dropped).unwrap_or(0) < asked
         || !said.steps.iter().any(|step| step.role == StepRole::Main)
     {

@@ -54,7 +54,7 @@ pub(crate) async fn refuse(
     cluster: Option<Cluster>,
     refusal: &Refusal,
 ) -> Result<Action, Error> {
-    let outcome = Outcome::refused(refusal, &now());
+    let outcome = outcome::refused(refusal, &now());
     let mut current = cluster;
     for _ in 0..ATTEMPTS {
         let Some(cluster) = current else { return finish(ctx, operation, &outcome).await };

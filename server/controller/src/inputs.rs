@@ -8,9 +8,9 @@ use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::ListParams;
 use kube::{Api, Client, ResourceExt};
+use operation::asked;
 
 use crate::context::Context;
-use crate::plan::asked;
 use crate::refusal::Refusal;
 
 /// No field names it: a Cluster has it by a rule.
@@ -61,7 +61,7 @@ pub(crate) enum ReadError {
 /// What `operation` on `cluster` needs. Objects that several fields name are read once.
 pub(crate) fn wanted(operation: &ClusterOperation, cluster: &Cluster) -> Wanted {
     let mut wanted = references(cluster);
-    for asked in asked(operation, Some(cluster)) {
+    for asked in asked(&operation.spec, Some(&cluster.spec)) {
         if let (ActionSource::Configmap, Some(at)) = (asked.source, asked.source_ref) {
             wanted.config_maps.entry(at.clone()).or_insert("actionSourceRef");
         }

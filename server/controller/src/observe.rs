@@ -166,7 +166,7 @@ async fn write(
     message: &str,
 ) -> Result<Option<ClusterOperation>, Error> {
     let declared = ctx.stores.cluster(&operation.spec.cluster).and_then(|cluster| cluster.spec.engine);
-    let start = Start { job: job.clone(), inputs, engine: Some(status::engine(declared, &operation.spec.image)) };
+    let start = Start { job: job.clone(), inputs, engine: Some(operation::engine(declared, &operation.spec.image)) };
     let Some(status) = status::running(operation, start, reason, message, &now()) else { return Ok(None) };
     let version = operation.metadata.resource_version.as_deref();
     ctx.patch_status(&ctx.operations(), &operation.name_any(), version, json!(status)).await

@@ -1,6 +1,7 @@
 //! Why an operation can't run. The text is what a user reads in the console and in `kubectl describe`.
 
 use crd::DataRef;
+use operation::StepError;
 
 /// Why an operation ends without having run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,22 +20,12 @@ pub(crate) enum Refusal {
     NoSuchCluster { cluster: String },
     #[error("Cluster `{cluster}` is being deleted.")]
     ClusterLeaving { cluster: String },
-    #[error("{place} is empty. Say what to run.")]
-    NoAction { place: String },
+    #[error(transparent)]
+    Step(#[from] StepError),
     #[error("`image` is empty. Name the container image that brings ansible and the playbooks.")]
     NoImage,
-    #[error(
-        "{place} `{action}` is no path of a playbook in the image: it must be relative, like `scale.yml` or `playbooks/facts.yml`, without `..`."
-    )]
-    ActionPath { place: String, action: String },
-    #[error("{place} comes from a ConfigMap, but `actionSourceRef` doesn't say which one.")]
-    NoSource { place: String },
     #[error("{place} `{action}` is no key of ConfigMap {at}. Its keys: {found}.")]
     NoSuchFile { place: String, action: String, at: DataRef, found: String },
-    #[error(
-        "{place} has extra arguments that can't be split into words: a quote is not closed, or a backslash ends the text."
-    )]
-    ExtraArgs { place: String },
     #[error("`activeDeadlineSeconds` is {seconds}; it must be at least 1.")]
     Deadline { seconds: i64 },
     #[error(
@@ -100,10 +91,10 @@ impl Refusal {
             Self::ClusterName { .. } => "ClusterNameInvalid",
             Self::NoSuchCluster { .. } => "ClusterNotFound",
             Self::ClusterLeaving { .. } => "ClusterDeleted",
-            Self::NoAction { .. } | Self::ActionPath { .. } => "ActionInvalid",
+            Self::Step(StepError::NoAction { .. } | StepError::ActionPath { .. }) => "ActionInvalid",
             Self::NoImage => "ImageMissing",
-            Self::NoSource { .. } | Self::NoSuchFile { .. } => "ActionNotFound",
-            Self::ExtraArgs { .. } => "ExtraArgsInvalid",
+            Self::Step(StepError::NoSource { .. }) | Self::NoSuchFile { .. } => "ActionNotFound",
+            Self::Step(StepError::ExtraArgs { .. }) => "ExtraArgsInvalid",
             Self::Deadline { .. } => "DeadlineInvalid",
             Self::TwoNamespaces { .. } => "TwoNamespaces",
             Self::Missing { .. } => "ReferenceNotFound",

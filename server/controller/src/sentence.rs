@@ -1,13 +1,6 @@
 //! Texts cut to what their place holds.
 
-/// At most `limit` characters, with an ellipsis where something is left out, on one line.
-pub(crate) fn cut(text: &str, limit: usize) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    match line.char_indices().nth(limit) {
-        None => line,
-        Some(_) => line.chars().take(limit.saturating_sub(1)).chain(['…']).collect(),
-    }
-}
+pub(crate) use operation::cut;
 
 /// `a, b, c and 4 more`.
 pub(crate) fn list<S: AsRef<str>>(names: impl IntoIterator<Item = S>, limit: usize) -> String {

@@ -139,7 +139,7 @@ async fn run(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster) -> 
     };
     match plan {
         Ok(plan) => create(ctx, operation, cluster, &plan).await,
-        Err(refusal) => abandon(ctx, operation, Some(cluster), &Outcome::refused(&refusal, &now())).await,
+        Err(refusal) => abandon(ctx, operation, Some(cluster), &outcome::refused(&refusal, &now())).await,
     }
 }
 
@@ -203,7 +203,7 @@ async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, 
             Ok(Action::await_change())
         }
         Err(NotCreated::Refused(refusal @ Refusal::Foreign { kind: "Job", .. })) => {
-            finish_stopped(ctx, operation, &Outcome::refused(&refusal, &now())).await
+            finish_stopped(ctx, operation, &outcome::refused(&refusal, &now())).await
         }
         Err(NotCreated::Refused(refusal @ Refusal::QuotaFull { .. }))
             if tombstone::seconds_of_turn(ctx, operation) < quota_seconds(ctx) =>
@@ -215,7 +215,7 @@ async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, 
             hold(ctx, operation, refusal.reason(), &refusal.to_string(), &advice).await
         }
         Err(NotCreated::Refused(refusal)) => {
-            abandon(ctx, operation, Some(cluster), &Outcome::refused(&refusal, &now())).await
+            abandon(ctx, operation, Some(cluster), &outcome::refused(&refusal, &now())).await
         }
         Err(NotCreated::Leftover(at)) if tombstone::may_wait(ctx, operation) => {
             tracing::info!(operation = operation.name_any(), %at, "waits until a child of its namesake is collected");
@@ -224,7 +224,7 @@ async fn create(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster, 
         Err(NotCreated::Leftover(at)) => {
             let refusal =
                 Refusal::Foreign { kind: "Object", at, owner: "an earlier operation of the same name".into() };
-            abandon(ctx, operation, Some(cluster), &Outcome::refused(&refusal, &now())).await
+            abandon(ctx, operation, Some(cluster), &outcome::refused(&refusal, &now())).await
         }
         Err(NotCreated::Api(source)) => Err(Error::Api { what: "create the children of an operation", source }),
     }
@@ -257,9 +257,8 @@ async fn create_children(
     }
     // The one that is there, not the one just built: after a crash it is the older one that the Job gets to see.
     let inputs = snapshot::resolved(&secret);
-    let deadline = i64::try_from(crd::DEFAULT_DEADLINE.as_secs()).unwrap_or(i64::MAX);
     let forks = build::forks(usize::try_from(inputs.host_count).unwrap_or(usize::MAX));
-    let job = build::job(operation, cluster, &secret, build::Settings { deadline, forks });
+    let job = build::job(operation, cluster, &secret, forks);
     let job = children::create(&ctx.client, operation, "Job", &job).await?;
     ctx.secrets.keep(ctx, operation, &secret);
     Ok(Children::Job(Box::new(job), inputs))

@@ -4,10 +4,8 @@ use crd::{
     ClusterOperation, ClusterOperationStatus, Condition, Engine, Fact, JobRef, Phase, ResolvedInputs, Time, condition,
     upsert,
 };
+use operation::{Outcome, title};
 use sha2::{Digest, Sha256};
-
-use crate::outcome::Outcome;
-use crate::plan::title;
 
 /// It waits; reason and message say for what. None when that stands there already.
 pub(crate) fn queued(
@@ -90,9 +88,8 @@ pub(crate) fn restored(operation: &ClusterOperation) -> Option<ClusterOperationS
 
 /// What identifies the operation, the same at every stage.
 fn identified(operation: &ClusterOperation, mut status: ClusterOperationStatus) -> ClusterOperationStatus {
-    let spec = &operation.spec;
     let by = operation.metadata.annotations.as_ref().and_then(|all| all.get(crd::ANNOTATION_SUBMITTED_BY));
-    status.action = Some(title(spec.action_type, spec.action_source, &spec.action));
+    status.action = Some(title(&operation.spec));
     status.digest = Some(digest(operation));
     status.has_modified = Some(false);
     status.submitted_by = by.cloned().or(status.submitted_by);
@@ -115,12 +112,6 @@ pub(crate) fn digest(operation: &ClusterOperation) -> String {
     let spec = crd::ClusterOperationSpec { cancel: None, ..operation.spec.clone() };
     let json = serde_json::to_vec(&spec).expect("a spec is plain data");
     Sha256::digest(json).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Whose playbooks the run uses: what the Cluster says, else what the image's name tells.
-pub(crate) fn engine(declared: Option<Engine>, image: &str) -> Engine {
-    let of_kubespray = ["kubespray", "spray-job", "kubean"].iter().any(|word| image.contains(word));
-    declared.unwrap_or(if of_kubespray { Engine::Kubespray } else { Engine::Kubeonkube })
 }
 
 #[cfg(test)]

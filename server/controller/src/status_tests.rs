@@ -31,17 +31,6 @@ fn a_status_that_says_the_same_is_not_written_again() {
 }
 
 #[test]
-fn the_engine_is_what_the_cluster_declares_else_what_the_image_is_called() {
-    let kubespray = "quay.io/kubespray/kubespray:v2.28.1";
-    let ours = "ghcr.io/clay-wangzhi/kubeonkube-runner:v0.1.0";
-    assert_eq!(engine(Some(Engine::Kubeonkube), kubespray), Engine::Kubeonkube);
-    assert_eq!(engine(Some(Engine::Kubespray), ours), Engine::Kubespray);
-    assert_eq!(engine(None, kubespray), Engine::Kubespray);
-    assert_eq!(engine(None, "ghcr.io/kubean-io/spray-job:v0.37.0"), Engine::Kubespray);
-    assert_eq!(engine(None, ours), Engine::Kubeonkube);
-}
-
-#[test]
 fn the_status_keeps_the_engine_that_the_run_was_started_with() {
     let now = Time(jiff::Timestamp::UNIX_EPOCH);
     let mut operation = ClusterOperation::default();

@@ -209,7 +209,7 @@ mod tests {
     fn a_policy_sees_the_image_and_the_resources_of_the_real_job() {
         let mut operation = ClusterOperation::new("grow", crd::ClusterOperationSpec::default());
         operation.spec.image = "registry.example.com/runner:v1".into();
-        let outcome = Outcome::refused(&crate::refusal::Refusal::Forgotten, &now());
+        let outcome = crate::outcome::refused(&crate::refusal::Refusal::Forgotten, &now());
         let job = job(&operation, "lab", &outcome);
         assert_eq!(self::outcome(&job), Some(outcome), "it says how the operation ended");
         let spec = job.spec.unwrap();

@@ -3,15 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crd::{Cluster, ClusterOperation, Phase, Time};
+use crd::{Cluster, ClusterOperation, Phase};
+use operation::is_over;
+pub(crate) use operation::order;
 
 use crate::history;
-use crate::outcome::is_over;
-
-/// Operations run in the order they were created; the name decides where the API's clock, which knows whole seconds, doesn't.
-pub(crate) fn order(operation: &ClusterOperation) -> (Option<&Time>, &str) {
-    (operation.metadata.creation_timestamp.as_ref(), operation.metadata.name.as_deref().unwrap_or_default())
-}
 
 /// It waits or runs.
 pub(crate) fn is_open(operation: &ClusterOperation) -> bool {
@@ -92,7 +88,7 @@ pub(crate) fn running_uids(clusters: &[Arc<Cluster>]) -> HashSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use crd::{ClusterOperationStatus, ClusterStatus, OperationRecord};
+    use crd::{ClusterOperationStatus, ClusterStatus, OperationRecord, Time};
 
     use super::*;
 

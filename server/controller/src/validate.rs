@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use api::run::StepRole;
-use crd::{ActionSource, ActionType, Cluster, ClusterOperation, DataRef};
+use crd::{ActionSource, Cluster, ClusterOperation, DataRef};
 use inventory::{Inventory, Vars};
 use k8s_openapi::api::core::v1::ConfigMap;
 use masking::Masker;
+use operation::{Asked, asked, cut, steps};
 
 use crate::changed;
 use crate::inputs::{self, Found};
-use crate::plan::{Asked, Plan, Step, asked};
+use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::sentence::list;
 
@@ -37,10 +38,7 @@ pub(crate) fn submission(operation: &ClusterOperation) -> Result<(), Refusal> {
     {
         return Err(Refusal::Deadline { seconds });
     }
-    asked(operation, None).iter().try_for_each(|asked| {
-        check_action(asked)?;
-        arguments(asked).map(drop)
-    })
+    Ok(asked(spec, None).iter().try_for_each(Asked::check)?)
 }
 
 /// The plan, once everything is read.
@@ -59,28 +57,21 @@ pub(crate) fn plan(operation: &ClusterOperation, cluster: &Cluster, found: &Foun
     {
         return Err(Refusal::InputsChanged { what: changed::unknown(&inventory, &vars) });
     }
-    let mut plan = Plan {
+    for asked in asked(&operation.spec, Some(spec)) {
+        file_exists(&asked, found)?;
+    }
+    let run = steps(&operation.spec, spec)?;
+    let sources = run.sources.iter().map(|at| config_map(found, "actionSourceRef", at).map(files));
+    fits(Plan {
         namespace,
         hosts_yml,
         vars_yml,
         known_hosts: known_hosts(cluster, found)?,
         reads: found.requests,
-        steps: Vec::new(),
-        sources: Vec::new(),
-        scripts: Vec::new(),
-    };
-    let mut numbers = BTreeMap::new();
-    for asked in asked(operation, Some(cluster)) {
-        let path = place(&asked, found, &mut plan, &mut numbers)?;
-        plan.steps.push(Step {
-            role: asked.role,
-            kind: asked.kind,
-            path,
-            title: asked.title(),
-            args: arguments(&asked)?,
-        });
-    }
-    fits(plan)
+        sources: sources.collect::<Result<_, _>>()?,
+        steps: run.steps,
+        scripts: run.scripts,
+    })
 }
 
 /// The Cluster's own references exist and hold the keys they should: also what its condition InputsReady says.
@@ -134,7 +125,7 @@ pub(crate) fn inputs_read(cluster: &Cluster, found: &Found) -> Result<(Inventory
 
 /// The namespace that all references name. A playbook from elsewhere would let an operation read what its author may not.
 pub(crate) fn one_namespace(operation: &ClusterOperation, cluster: &Cluster) -> Result<String, Refusal> {
-    let steps = asked(operation, None);
+    let steps = asked(&operation.spec, None);
     let sources = steps.iter().filter(|asked| asked.source == ActionSource::Configmap);
     let sources = sources.filter_map(|asked| Some((format!("the source of {}", asked.place), asked.source_ref?)));
     same_namespace(cluster_references(cluster).into_iter().map(|(field, at)| (field.to_owned(), at)).chain(sources))
@@ -184,59 +175,16 @@ fn keys(map: &ConfigMap) -> impl Iterator<Item = &String> {
     map.data.iter().flat_map(BTreeMap::keys).chain(map.binary_data.iter().flat_map(BTreeMap::keys))
 }
 
-fn check_action(asked: &Asked<'_>) -> Result<(), Refusal> {
-    if asked.action.trim().is_empty() {
-        return Err(Refusal::NoAction { place: asked.place.clone() });
+/// The ConfigMap of a step exists and holds its file.
+fn file_exists(asked: &Asked<'_>, found: &Found) -> Result<(), Refusal> {
+    let (ActionSource::Configmap, Some(at)) = (asked.source, asked.source_ref) else { return Ok(()) };
+    let field = if asked.role == StepRole::Main { "actionSourceRef" } else { "A hook's source" };
+    let map = config_map(found, field, at)?;
+    if keys(map).any(|key| key == asked.action) {
+        return Ok(());
     }
-    match (asked.source, asked.kind) {
-        (ActionSource::Builtin, ActionType::Playbook) if !is_relative_path(asked.action) => {
-            Err(Refusal::ActionPath { place: asked.place.clone(), action: crate::sentence::cut(asked.action, 80) })
-        }
-        (ActionSource::Configmap, _) if asked.source_ref.is_none() => {
-            Err(Refusal::NoSource { place: asked.place.clone() })
-        }
-        _ => Ok(()),
-    }
-}
-
-fn arguments(asked: &Asked<'_>) -> Result<Vec<String>, Refusal> {
-    let text = asked.extra_args.unwrap_or_default();
-    // A NUL ends an argument in the kernel: what follows would silently be lost.
-    let split = if text.contains('\0') { None } else { shlex::split(text) };
-    split.ok_or_else(|| Refusal::ExtraArgs { place: asked.place.clone() })
-}
-
-/// Where a step's file will lie; puts ConfigMaps and scripts into the plan as they come.
-fn place(
-    asked: &Asked<'_>,
-    found: &Found,
-    plan: &mut Plan,
-    numbers: &mut BTreeMap<DataRef, usize>,
-) -> Result<String, Refusal> {
-    match (asked.source, asked.kind, asked.source_ref) {
-        (ActionSource::Builtin, ActionType::Playbook, _) => Ok(format!("kubespray/{}", asked.action)),
-        (ActionSource::Builtin, ActionType::Shell, _) => {
-            plan.scripts.push(asked.action.to_owned());
-            Ok(format!("conf/scripts/{}.sh", plan.scripts.len()))
-        }
-        (ActionSource::Configmap, _, None) => Err(Refusal::NoSource { place: asked.place.clone() }),
-        (ActionSource::Configmap, _, Some(at)) => {
-            let map = config_map(
-                found,
-                if asked.role == StepRole::Main { "actionSourceRef" } else { "A hook's source" },
-                at,
-            )?;
-            if !keys(map).any(|key| key == asked.action) {
-                let (place, action) = (asked.place.clone(), crate::sentence::cut(asked.action, 80));
-                return Err(Refusal::NoSuchFile { place, action, at: at.clone(), found: list(keys(map), 10) });
-            }
-            let number = *numbers.entry(at.clone()).or_insert_with(|| {
-                plan.sources.push(files(map));
-                plan.sources.len()
-            });
-            Ok(format!("conf/sources/{number}/{}", asked.action))
-        }
-    }
+    let (place, action) = (asked.place.clone(), cut(asked.action, 80));
+    Err(Refusal::NoSuchFile { place, action, at: at.clone(), found: list(keys(map), 10) })
 }
 
 fn files(map: &ConfigMap) -> BTreeMap<String, Vec<u8>> {
@@ -261,14 +209,6 @@ pub(crate) fn is_label_value(text: &str) -> bool {
         && edge(text.chars().next())
         && edge(text.chars().next_back())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
-}
-
-fn is_relative_path(text: &str) -> bool {
-    text.len() <= 255
-        && text.split('/').all(|part| {
-            !matches!(part, "" | "." | "..")
-                && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
-        })
 }
 
 #[cfg(test)]

@@ -43,17 +43,6 @@ fn a_refusal_of_a_hook_says_which_one() {
 }
 
 #[test]
-fn k16_extra_arguments_become_words_and_nothing_is_expanded() {
-    let mut operation = operation();
-    operation.spec.extra_args = Some(r#"-e '{"a": 1}' --limit="w1;rm -rf /" $(id) `id` $HOME *"#.into());
-    let steps = asked(&operation, None);
-    assert_eq!(
-        arguments(&steps[0]).unwrap(),
-        ["-e", r#"{"a": 1}"#, "--limit=w1;rm -rf /", "$(id)", "`id`", "$HOME", "*"]
-    );
-}
-
-#[test]
 fn a_snapshot_that_no_secret_can_hold_is_refused() {
     let mut operation = operation();
     (operation.spec.action_source, operation.spec.action_source_ref) =

@@ -4,11 +4,11 @@ use api::run::{StepRole, Termination};
 use crd::{ClusterOperation, PRODUCT, Phase, Recap, Time};
 use k8s_openapi::api::batch::v1::{Job, JobCondition, JobStatus};
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
+use operation::{Outcome, terminated, termination};
 
 use crate::cause::{failure, flaw, in_flight, is_disrupted};
-use crate::outcome::Outcome;
 use crate::sentence::cut;
-use crate::termination::{self, terminated, termination};
+use crate::termination::without_words;
 
 /// What can be said about a run now.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,7 +104,7 @@ pub(crate) fn unquoted(
     quoted: Outcome,
     now: &Time,
 ) -> Outcome {
-    let pod = pod.map(|pod| termination::without_words(operation, pod));
+    let pod = pod.map(|pod| without_words(operation, pod));
     match judge(operation, job, pod.as_ref(), true, now) {
         Verdict::Ended(outcome) if outcome.message != quoted.message => Outcome {
             message: format!(

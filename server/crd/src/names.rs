@@ -1,7 +1,5 @@
 //! Labels, annotations, keys and object names that are part of the API.
 
-use std::time::Duration;
-
 /// The API group of both kinds.
 pub const GROUP: &str = "kubeonkube.clay.io";
 /// Its only version.
@@ -50,9 +48,6 @@ pub const KEY_KNOWN_HOSTS: &str = "known_hosts";
 pub const CONFIG_NAME: &str = "kubeonkube-config";
 /// Key in [`CONFIG_NAME`]: how many finished operations are kept per cluster.
 pub const CONFIG_BACKEND_LIMIT: &str = "CLUSTER_OPERATIONS_BACKEND_LIMIT";
-
-/// The time after which a run is stopped, unless its operation sets `activeDeadlineSeconds`.
-pub const DEFAULT_DEADLINE: Duration = Duration::from_hours(6);
 
 /// Whether an object could have this name: an RFC 1123 label (at most 63 characters), or with `dots` a subdomain (at most 253).
 pub fn is_object_name(text: &str, dots: bool) -> bool {

@@ -10,11 +10,7 @@ use crd::{Cluster, ClusterOperation, Condition, Engine, condition};
 use kube::ResourceExt;
 
 use super::row::{row, work_of};
-use crate::{
-    moment,
-    operations::{by_age, row as operation_row},
-    page::count,
-};
+use crate::{moment, operations::row as operation_row, page::count};
 
 /// Operations shown on the overview.
 const RECENT: usize = 10;
@@ -28,7 +24,7 @@ pub(crate) fn detail(
 ) -> Option<ClusterDetail> {
     let name = cluster.name_any();
     let mut own: Vec<&Arc<ClusterOperation>> = operations.iter().filter(|o| o.spec.cluster == name).collect();
-    own.sort_by(|a, b| by_age(b, a));
+    own.sort_by(|a, b| operation::order(b).cmp(&operation::order(a)));
     Some(ClusterDetail {
         row: row(cluster, &work_of(operations, &name), nodes)?,
         facts: facts(cluster),

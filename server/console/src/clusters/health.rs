@@ -3,9 +3,10 @@
 use api::cluster::Health;
 use crd::{Cluster, ClusterOperation, condition};
 use kube::ResourceExt;
+use operation::{is_script, title};
 
 use super::register::UNFINISHED;
-use crate::operations::{action, is_script, phase, why};
+use crate::operations::{phase, why};
 
 /// The operations of one cluster that say how it is.
 #[derive(Debug, Default, Clone, Copy)]
@@ -59,12 +60,12 @@ pub(crate) fn judge(cluster: &Cluster, work: &Work<'_>) -> Judgement {
 }
 
 fn running_words(operation: &ClusterOperation) -> String {
-    if is_script(operation) { "Running a script".into() } else { format!("Running {}", action(operation)) }
+    if is_script(&operation.spec) { "Running a script".into() } else { format!("Running {}", title(&operation.spec)) }
 }
 
 /// The operation as a sentence begins with it.
 fn subject(operation: &ClusterOperation) -> String {
-    if is_script(operation) { "Script".into() } else { action(operation) }
+    if is_script(&operation.spec) { "Script".into() } else { title(&operation.spec) }
 }
 
 /// Its operations are gone, but the Cluster remembers how the last one ended.

@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{
     moment,
-    operations::progress,
     page::{self, count, direction},
 };
 
@@ -68,7 +67,7 @@ pub(crate) fn list(
 
 fn totals(entries: &[Entry<'_>], operations: &[Arc<ClusterOperation>]) -> ClusterTotals {
     let with = |health: Health| count(entries.iter().filter(|entry| entry.health == health).count());
-    let open = |phase: crd::Phase| count(operations.iter().filter(|o| progress(o) == phase).count());
+    let open = |phase: crd::Phase| count(operations.iter().filter(|o| operation::phase(o) == phase).count());
     ClusterTotals {
         all: count(entries.len()),
         good: with(Health::Good),

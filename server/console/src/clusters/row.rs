@@ -5,13 +5,10 @@ use std::{collections::HashMap, sync::Arc};
 use api::{Time, cluster::ClusterRow};
 use crd::{Cluster, ClusterOperation};
 use kube::ResourceExt;
+use operation::{order, phase};
 
 use super::health::{Work, judge};
-use crate::{
-    moment,
-    operations::{by_age, progress, row as operation_row},
-    page::count,
-};
+use crate::{moment, operations::row as operation_row, page::count};
 
 /// Sorts operations by their cluster, in one pass over all of them.
 pub(crate) fn work_by_cluster(operations: &[Arc<ClusterOperation>]) -> HashMap<&str, Work<'_>> {
@@ -32,11 +29,11 @@ pub(crate) fn work_of<'a>(operations: &'a [Arc<ClusterOperation>], cluster: &str
 
 fn note<'a>(work: &mut Work<'a>, operation: &'a ClusterOperation) {
     work.all += 1;
-    match progress(operation) {
+    match phase(operation) {
         crd::Phase::Running => work.running = Some(operation),
         crd::Phase::Pending => {
             work.waiting += 1;
-            if work.next.is_none_or(|next| by_age(operation, next).is_lt()) {
+            if work.next.is_none_or(|next| order(operation) < order(next)) {
                 work.next = Some(operation);
             }
         }

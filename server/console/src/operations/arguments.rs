@@ -2,15 +2,6 @@
 
 use inventory::Inventory;
 
-/// One argument as a POSIX shell reads it back: what it is split by without any expansion.
-pub(crate) fn quoted(argument: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    if !argument.is_empty() && argument.chars().all(plain) {
-        return argument.to_owned();
-    }
-    format!("'{}'", argument.replace('\'', r"'\''"))
-}
-
 /// The arguments that a person typed, one a line, each as it stands there.
 pub(crate) fn lines(text: &str) -> Vec<String> {
     text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
@@ -129,14 +120,6 @@ mod tests {
             "all:\n  hosts: {a: {}, b: {}, c: {}, 'fd00::1': {}}\n  children:\n    web: {hosts: {a: {}}}\n    top: {children: {web: {}}, hosts: {b: {}}}\n    none: {}\n",
         )
         .unwrap()
-    }
-
-    #[test]
-    fn an_argument_is_read_back_as_it_was_typed() {
-        assert_eq!(quoted("--limit=a,b"), "--limit=a,b");
-        assert_eq!(quoted("-e msg=two words"), "'-e msg=two words'");
-        assert_eq!(quoted("it's; $(rm -rf /)"), r"'it'\''s; $(rm -rf /)'");
-        assert_eq!(quoted(""), "''");
     }
 
     #[test]

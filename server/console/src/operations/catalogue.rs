@@ -95,7 +95,7 @@ fn unavailable(known: &Known, playbooks: Playbooks) -> Option<String> {
 
 /// Why the builtin playbook `action` can't be used, as a sentence; and whether it changes machines where that is known.
 pub(crate) fn builtin(action: &str, playbooks: Playbooks) -> Result<Option<bool>, String> {
-    if !is_playbook_path(action) {
+    if !operation::is_playbook_file(action) {
         return Err(
             "Name a playbook file, like “ping.yml”: letters, digits, “-”, “_”, “.” and “/”, ending in .yml or .yaml."
                 .into(),
@@ -114,17 +114,6 @@ pub(crate) fn builtin(action: &str, playbooks: Playbooks) -> Result<Option<bool>
             ))
         }
     }
-}
-
-/// A relative path that stays inside its folder and can't be taken for an option.
-fn is_playbook_path(path: &str) -> bool {
-    let part_ok = |part: &str| {
-        !part.is_empty()
-            && !part.starts_with(['.', '-'])
-            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
-    };
-    let is_yaml = std::path::Path::new(path).extension().is_some_and(|e| e == "yml" || e == "yaml");
-    path.len() <= 253 && is_yaml && path.split('/').all(part_ok)
 }
 
 #[cfg(test)]

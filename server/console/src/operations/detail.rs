@@ -14,6 +14,7 @@ use k8s_openapi::{
 };
 use kube::{Api, Client, ResourceExt, api::ListParams};
 use masking::{Masker, hide_in_document};
+use operation::deadline;
 
 use super::row::{phase, row, run_end};
 use crate::{
@@ -46,10 +47,7 @@ impl Console {
             extra_args: spec.extra_args.clone().unwrap_or_default(),
             pre_hooks: hooks(&spec.pre_hook),
             post_hooks: hooks(&spec.post_hook),
-            deadline: spec
-                .active_deadline_seconds
-                .and_then(|s| s.try_into().ok())
-                .unwrap_or(crd::DEFAULT_DEADLINE.as_secs()),
+            deadline: deadline(spec).try_into().unwrap_or_default(),
             job: status.and_then(|s| s.job_ref.as_ref()).map(|job| format!("{}/{}", job.namespace, job.name)),
             end: end.map(|end| without_secrets(end, snapshot.as_ref())),
             inputs: snapshot.map(|data| inputs(operation, &data)),

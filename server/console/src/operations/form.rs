@@ -98,7 +98,7 @@ impl Form {
                 "deadline",
                 format!(
                     "Write minutes, from 1 to {LONGEST} (a week), or leave this empty for {}.",
-                    crd::DEFAULT_DEADLINE.as_secs() / 60
+                    operation::DEFAULT_DEADLINE.as_secs() / 60
                 ),
             ),
         }

@@ -9,7 +9,9 @@ use api::{
 use crd::ClusterOperation;
 use kube::ResourceExt;
 
-use super::row::{action, by_age, phase, row, submitted};
+use operation::{order as age, title};
+
+use super::row::{phase, row, submitted};
 use crate::{
     moment,
     page::{self, count, direction},
@@ -20,7 +22,7 @@ pub(crate) fn list(operations: &[Arc<ClusterOperation>], filter: &OperationFilte
     let mut matching: Vec<&Arc<ClusterOperation>> = operations.iter().filter(|o| matches(o, filter)).collect();
     let (column, turned) = direction(&filter.sort);
     matching.sort_by(|a, b| {
-        let order = order(a, b, column, now).then_with(|| by_age(b, a));
+        let order = order(a, b, column, now).then_with(|| age(b).cmp(&age(a)));
         if turned { order.reverse() } else { order }
     });
     let (window, page, pages) = page::window(matching.len(), filter.page);
@@ -38,7 +40,7 @@ fn matches(operation: &ClusterOperation, filter: &OperationFilter) -> bool {
     let found = wanted.is_empty()
         || operation.name_any().to_lowercase().contains(&wanted)
         || operation.spec.cluster.to_lowercase().contains(&wanted)
-        || action(operation).to_lowercase().contains(&wanted);
+        || title(&operation.spec).to_lowercase().contains(&wanted);
     let of_cluster = filter.cluster.is_empty() || operation.spec.cluster == filter.cluster;
     found && of_cluster && (filter.phase.is_empty() || phase(operation).word().eq_ignore_ascii_case(&filter.phase))
 }
@@ -47,7 +49,7 @@ fn order(a: &ClusterOperation, b: &ClusterOperation, column: &str, now: Time) ->
     let newest_first = || submitted(b).cmp(&submitted(a));
     match column {
         "cluster" => a.spec.cluster.cmp(&b.spec.cluster).then_with(newest_first),
-        "action" => action(a).cmp(&action(b)).then_with(newest_first),
+        "action" => title(&a.spec).cmp(&title(&b.spec)).then_with(newest_first),
         "duration" => duration(a, now).cmp(&duration(b, now)).then_with(newest_first),
         _ => newest_first(),
     }

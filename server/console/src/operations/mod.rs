@@ -2,7 +2,6 @@
 
 mod arguments;
 mod catalogue;
-mod commands;
 mod detail;
 mod form;
 mod list;
@@ -14,9 +13,9 @@ mod row;
 mod submit;
 mod warnings;
 
-pub(crate) use outcome::{progress, why};
+pub(crate) use outcome::why;
 pub(crate) use queue::ahead;
-pub(crate) use row::{action, by_age, is_script, phase, row};
+pub(crate) use row::{phase, row};
 pub(crate) use submit::several;
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use crd::{ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, Data
 use rand::Rng;
 
 use super::{
-    arguments::quoted,
     catalogue,
     form::{Form, TEXT},
 };
@@ -93,7 +92,7 @@ pub(crate) fn draft(new: &NewOperation, playbooks: Playbooks, default_image: &st
         image,
         action_source: if source.is_some() { ActionSource::Configmap } else { ActionSource::Builtin },
         action_source_ref: source.clone(),
-        extra_args: (!arguments.is_empty()).then(|| arguments.iter().map(|a| quoted(a)).collect::<Vec<_>>().join(" ")),
+        extra_args: Some(arguments.as_slice()).filter(|all| !all.is_empty()).and_then(operation::join),
         pre_hook,
         post_hook,
         active_deadline_seconds: deadline,
@@ -204,7 +203,7 @@ mod tests {
             n.deadline = "30".into();
         })
         .unwrap();
-        assert_eq!(draft.spec.extra_args.as_deref(), Some(r"--limit=node1 -e 'motd=it'\''s; here'"));
+        assert_eq!(draft.spec.extra_args.as_deref(), Some(r#"--limit=node1 -e "motd=it's; here""#));
         assert_eq!((draft.spec.active_deadline_seconds, draft.spec.image.as_str()), (Some(1800), "default/image:1"));
         assert_eq!(draft.changes, Some(false));
     }

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crd::ClusterOperation;
 use kube::ResourceExt;
-
-use super::{outcome::progress, row::by_age};
+use operation::{order, phase};
 
 /// What runs on a cluster and what waits there, oldest first.
 #[derive(Debug, Default)]
@@ -18,13 +17,13 @@ pub(crate) struct Ahead {
 pub(crate) fn ahead(operations: &[Arc<ClusterOperation>], cluster: &str) -> Ahead {
     let mut ahead = Ahead::default();
     for operation in operations.iter().filter(|o| o.spec.cluster == cluster) {
-        match progress(operation) {
+        match phase(operation) {
             crd::Phase::Running => ahead.running = Some(Arc::clone(operation)),
             crd::Phase::Pending => ahead.waiting.push(Arc::clone(operation)),
             crd::Phase::Succeeded | crd::Phase::Failed => {}
         }
     }
-    ahead.waiting.sort_by(|a, b| by_age(a, b));
+    ahead.waiting.sort_by(|a, b| order(a).cmp(&order(b)));
     ahead
 }
 

@@ -5,16 +5,17 @@ use api::{
     operation::{OperationRow, Phase},
     run::Termination,
 };
-use crd::{ActionSource, ActionType, ClusterOperation};
+use crd::ClusterOperation;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
+use operation::{cut, is_script, terminated, termination, title};
 
-use super::outcome::{progress, why};
+use super::outcome::{early, why};
 use crate::moment;
 
 /// Where it stands, as people say it.
 pub(crate) fn phase(operation: &ClusterOperation) -> Phase {
-    match progress(operation) {
+    match operation::phase(operation) {
         crd::Phase::Pending => Phase::Queued,
         crd::Phase::Running => Phase::Running,
         crd::Phase::Succeeded => Phase::Succeeded,
@@ -29,31 +30,12 @@ pub(crate) fn submitted(operation: &ClusterOperation) -> Time {
     recorded.or(operation.metadata.creation_timestamp.as_ref()).map(moment::of).unwrap_or_default()
 }
 
-/// Whether the action is the text of a script.
-pub(crate) fn is_script(operation: &ClusterOperation) -> bool {
-    operation.spec.action_type == ActionType::Shell && operation.spec.action_source == ActionSource::Builtin
-}
-
-/// `ping.yml`, or the first line of a script that isn't a comment.
-pub(crate) fn action(operation: &ClusterOperation) -> String {
-    let spec = &operation.spec;
-    if is_script(operation) {
-        let line =
-            spec.action.lines().map(str::trim).find(|l| !l.is_empty() && !l.starts_with('#')).unwrap_or("script");
-        return shortened(line, 80);
-    }
-    shortened(&spec.action, 80)
-}
-
-fn shortened(text: &str, limit: usize) -> String {
-    if text.chars().count() <= limit { text.to_owned() } else { text.chars().take(limit - 1).chain(['…']).collect() }
-}
-
 /// The row of an operation; None where its name is none that an API lets through.
 pub(crate) fn row(operation: &ClusterOperation) -> Option<OperationRow> {
     let name: OperationName = operation.name_any().parse().ok()?;
     let status = operation.status.as_ref();
-    let (phase, why) = (phase(operation), why(operation));
+    let (phase, why, early) = (phase(operation), why(operation), early(operation));
+    let time = |of_status: Option<&crd::Time>, of_outcome: Option<&crd::Time>| of_status.or(of_outcome).map(moment::of);
     let by = status
         .and_then(|s| s.submitted_by.as_ref())
         .or_else(|| operation.annotations().get(crd::ANNOTATION_SUBMITTED_BY))
@@ -61,16 +43,22 @@ pub(crate) fn row(operation: &ClusterOperation) -> Option<OperationRow> {
     Some(OperationRow {
         name,
         cluster: operation.spec.cluster.clone(),
-        action: action(operation),
-        script: is_script(operation),
+        action: title(&operation.spec),
+        script: is_script(&operation.spec),
         phase,
         cancelling: operation.spec.cancel == Some(true) && !phase.is_final(),
         reason: why.reason,
         message: why.message,
         by: by.cloned().or_else(|| program(operation)).unwrap_or_default(),
         submitted: submitted(operation),
-        started: status.and_then(|s| s.start_time.as_ref()).map(moment::of),
-        ended: status.and_then(|s| s.end_time.as_ref()).map(moment::of),
+        started: time(
+            status.and_then(|s| s.start_time.as_ref()),
+            early.as_ref().and_then(|outcome| outcome.start_time.as_ref()),
+        ),
+        ended: time(
+            status.and_then(|s| s.end_time.as_ref()),
+            early.as_ref().and_then(|outcome| outcome.end_time.as_ref()),
+        ),
     })
 }
 
@@ -81,20 +69,12 @@ fn program(operation: &ClusterOperation) -> Option<String> {
     let manager = made.min_by_key(|entry| entry.time.as_ref().map(moment::of))?.manager.as_deref()?;
     // kubectl tells how it was used: kubectl-create, kubectl-client-side-apply.
     let name = if manager.starts_with("kubectl") { "kubectl" } else { manager };
-    Some(shortened(name, 40)).filter(|name| !name.is_empty())
+    Some(cut(name, 40)).filter(|name| !name.is_empty())
 }
 
-/// Orders operations as the controller takes them: by creation, then by name.
-pub(crate) fn by_age(a: &ClusterOperation, b: &ClusterOperation) -> std::cmp::Ordering {
-    let key = |o: &ClusterOperation| (o.metadata.creation_timestamp.as_ref().map(moment::of), o.metadata.name.clone());
-    key(a).cmp(&key(b))
-}
-
-/// What the run's pod left at its end.
+/// The summary that the run's pod left at its end.
 pub(crate) fn run_end(pod: &Pod) -> Option<Termination> {
-    let statuses = pod.status.as_ref()?.container_statuses.as_ref()?;
-    let ended = statuses.iter().find(|c| c.name == crd::PRODUCT)?.state.as_ref()?.terminated.as_ref()?;
-    serde_json::from_str(ended.message.as_deref()?).ok()
+    termination(terminated(pod)?)
 }
 
 #[cfg(test)]
@@ -149,14 +129,6 @@ pub(crate) mod tests {
         assert_eq!(row(&operation).unwrap().by, "kubectl");
         operation.metadata.annotations = Some([(crd::ANNOTATION_SUBMITTED_BY.to_owned(), "ada".to_owned())].into());
         assert_eq!(row(&operation).unwrap().by, "ada");
-    }
-
-    #[test]
-    fn a_script_is_shown_by_its_first_line_of_code() {
-        let mut operation = operation("a", "prod", 0, crd::Phase::Pending);
-        operation.spec.action_type = ActionType::Shell;
-        operation.spec.action = "#!/bin/bash\n\n  uptime -p\nfree\n".into();
-        assert_eq!(action(&operation), "uptime -p");
     }
 
     #[test]

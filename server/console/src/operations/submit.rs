@@ -7,11 +7,11 @@ use api::{
 use crd::{ActionType, Cluster, ClusterOperation, ClusterOperationSpec};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, ResourceExt, api::PostParams, runtime::reflector::ObjectRef};
+use operation::{Given, command, holds_variables, steps};
 
 use super::{
     ahead,
     arguments::{Selection, selection},
-    commands::commands,
     plan::{self, Draft},
     warnings::warnings,
 };
@@ -78,9 +78,11 @@ impl Console {
             ActionType::Shell => Selection::Hosts(Vec::new()),
         };
         removed_are_hosts(&draft, &inventory)?;
+        let run = steps(&draft.spec, &cluster.spec).map_err(|why| Problem::field("action", why.to_string()))?;
+        let given = Given { variables: holds_variables(vars), key: cluster.spec.ssh_auth_ref.is_some() };
         Ok(Plan {
             inputs: crd::inputs_sha256(hosts, vars),
-            commands: commands(&draft.spec, &cluster.spec, !variables.is_empty(), &draft.arguments),
+            commands: run.steps.iter().map(|step| command(step, given)).collect(),
             warnings: warnings(&draft, &cluster.spec, &inventory, &variables, &selected, self.shared.playbooks),
             hosts: match selected {
                 Selection::Hosts(hosts) => hosts,

@@ -1,6 +1,6 @@
 //! What is allowed but worth a second look. Pure.
 
-use crd::ClusterSpec;
+use crd::{ClusterSpec, Engine};
 use inventory::{Inventory, Vars};
 
 use super::{arguments::Selection, plan::Draft};
@@ -50,7 +50,8 @@ pub(crate) fn warnings(
             format!("It changes all {machines} machines of the inventory.")
         });
     }
-    if playbooks == Playbooks::Image && draft.changes == Some(true) && !draft.spec.image.contains("kubespray") {
+    let is_kubespray = operation::engine(cluster.engine, &draft.spec.image) == Engine::Kubespray;
+    if playbooks == Playbooks::Image && draft.changes == Some(true) && !is_kubespray {
         warnings.push(format!("{file} comes with kubespray, and the image {} doesn't look like it.", draft.spec.image));
     }
     if cluster.ssh_auth_ref.is_none() && inventory.hosts.iter().any(|host| !host.reached(vars).is_local()) {

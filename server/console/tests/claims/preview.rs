@@ -1,0 +1,132 @@
+//! What a review shows is what the Job of the operation runs: a real controller builds the Job, and its entrypoint says which
+//! commands it would call.
+
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
+
+use api::{
+    backend::Operations,
+    cluster::NewCluster,
+    operation::{NewOperation, OperationReview},
+};
+use controller::Config;
+use k8s_openapi::api::{
+    batch::v1::Job,
+    core::v1::{ConfigMap, Secret},
+};
+use kube::{
+    Api,
+    api::{Patch, PatchParams, PostParams},
+};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::world::{NAMESPACE, World, eventually, named, new_cluster};
+
+/// Prints the commands of all steps, as `entrypoint.py` itself makes them.
+const COMMANDS: &str = "
+import importlib.util, json, sys
+found = importlib.util.spec_from_file_location('entrypoint', sys.argv[1])
+entrypoint = importlib.util.module_from_spec(found)
+found.loader.exec_module(entrypoint)
+steps = entrypoint.read_json(entrypoint.CONF + '/steps.json', None)['steps']
+print(json.dumps([entrypoint.command_for(step) for step in steps]))
+";
+
+/// Reviews and submits, and returns the review with the commands of the run that the controller prepared.
+async fn reviewed_and_run(world: &World, new: &NewOperation) -> (OperationReview, Vec<Vec<String>>) {
+    let review = Operations::review(&world.console, &world.user, new).await.unwrap();
+    let name = world.submit(new).await.unwrap();
+    let jobs: Api<Job> = Api::namespaced(world.client.clone(), NAMESPACE);
+    let job_name = crd::job_name(name.as_str());
+    eventually(async || jobs.get_opt(&job_name).await.unwrap().is_some()).await;
+    let job = jobs.get(&job_name).await.unwrap();
+    let snapshot = world.secrets().get(&crd::inputs_name(name.as_str())).await.unwrap();
+    (review, commands(&job, &snapshot))
+}
+
+/// Lays the files of the Job's volumes out in a folder and asks the entrypoint for its commands there.
+fn commands(job: &Job, snapshot: &Secret) -> Vec<Vec<String>> {
+    let root = tempfile::tempdir().unwrap();
+    let write = |path: &str, bytes: &[u8]| {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    };
+    for playbook in ["ping.yml", "facts.yml"] {
+        write(&format!("kubespray/{playbook}"), b"");
+    }
+    let volumes = job.spec.as_ref().unwrap().template.spec.as_ref().unwrap().volumes.as_ref().unwrap();
+    for (volume, folder) in [("inputs", "conf"), ("ssh-auth", "auth")] {
+        let Some(volume) = volumes.iter().find(|v| v.name == volume) else { continue };
+        for item in volume.secret.as_ref().unwrap().items.as_ref().unwrap() {
+            let bytes = snapshot.data.as_ref().unwrap().get(&item.key).map_or(&b"key"[..], |bytes| &bytes.0);
+            write(&format!("{folder}/{}", item.path), bytes);
+        }
+    }
+    let called = Command::new("python3")
+        .args(["-B", "-c", COMMANDS])
+        .arg(root.path().join("conf/entrypoint.py"))
+        .env("KUBEONKUBE_ROOT", root.path())
+        .output()
+        .expect("python3 runs");
+    assert!(called.status.success(), "{}", String::from_utf8_lossy(&called.stderr));
+    let commands: Vec<Vec<String>> = serde_json::from_slice(&called.stdout).unwrap();
+    commands.into_iter().map(|command| command.iter().map(|word| in_pod(word, root.path())).collect()).collect()
+}
+
+/// In a pod the root is empty.
+fn in_pod(word: &str, root: &Path) -> String {
+    word.replace(root.to_str().unwrap(), "")
+}
+
+async fn config_map(world: &World, name: &str, files: &[(&str, &str)]) {
+    let data: BTreeMap<_, _> = files.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect();
+    let map = ConfigMap { metadata: named(name), data: Some(data), ..ConfigMap::default() };
+    world.config_maps().create(&PostParams::default(), &map).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_reviewed_is_what_runs() {
+    let world = World::standalone().await;
+    config_map(&world, "own", &[("site.yml", "- hosts: all\n"), ("fix.sh", "uptime\n")]).await;
+    config_map(&world, "check", &[("precheck.yml", "- hosts: all\n")]).await;
+    let shutdown = CancellationToken::new();
+    let config = Config { controller_namespace: NAMESPACE.into(), ..Config::default() };
+    let (_, controller) = controller::start(world.client.clone(), config, shutdown.clone());
+
+    let builtin = NewOperation {
+        action: "ping.yml".into(),
+        limit: "w1".into(),
+        extra_args: "-e\nmotd=it's; $(here)\n--check\n#no comment".into(),
+        ..NewOperation::default()
+    };
+    let from_config_map =
+        |key: &str| NewOperation { source: format!("{NAMESPACE}/own"), action: key.into(), ..NewOperation::default() };
+    let script = NewOperation { action_type: "shell".into(), action: "echo \"$1\"\n".into(), ..Default::default() };
+    let cases = [
+        ("builtin", builtin.clone()),
+        ("hooks", NewOperation { pre_hooks: "facts.yml\nping.yml".into(), post_hooks: "facts.yml".into(), ..builtin }),
+        ("config-map", from_config_map("site.yml")),
+        ("script-file", NewOperation { action_type: "shell".into(), ..from_config_map("fix.sh") }),
+        ("script", NewOperation { extra_args: "two words\n--flag".into(), pre_hooks: "ping.yml".into(), ..script }),
+    ];
+    for (name, new) in cases {
+        // One cluster each: no run ends here, so a second one would wait forever.
+        world.register(&new_cluster(name)).await.unwrap();
+        let (review, ran) = reviewed_and_run(&world, &NewOperation { cluster: name.into(), ..new }).await;
+        assert_eq!(review.commands, ran, "{name}");
+    }
+
+    let bare = NewCluster { variables: "---\n# none\n".into(), ssh: "none".into(), ..new_cluster("bare") };
+    world.register(&bare).await.unwrap();
+    let checked = json!({"spec": {"preCheckRef": {"namespace": NAMESPACE, "name": "check"}}});
+    world.clusters().patch("bare", &PatchParams::default(), &Patch::Merge(checked)).await.unwrap();
+    let new = NewOperation { cluster: "bare".into(), ..from_config_map("site.yml") };
+    eventually(async || Operations::review(&world.console, &world.user, &new).await.unwrap().commands.len() == 2).await;
+    let (review, ran) = reviewed_and_run(&world, &new).await;
+    assert_eq!(review.commands, ran, "a pre-check, without variables and key");
+    assert!(!ran.concat().iter().any(|word| word == "-e" || word == "--private-key"), "{ran:?}");
+
+    shutdown.cancel();
+    controller.await.unwrap();
+}

@@ -1,0 +1,71 @@
+//! The command of a step, as `deploy/runner/entrypoint.py` calls it. `server/console/tests/claims/preview.rs` compares the two.
+
+use crd::ActionType;
+
+use crate::Step;
+
+/// What a run finds beside its steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Given {
+    /// Its file of variables holds any; see [`holds_variables`].
+    pub variables: bool,
+    /// The Cluster names a private key.
+    pub key: bool,
+}
+
+/// The command of `step` as an argument vector, with paths as in a pod.
+pub fn command(step: &Step, given: Given) -> Vec<String> {
+    let mut command: Vec<&str> = match step.kind {
+        ActionType::Shell => vec!["bash"],
+        ActionType::Playbook => vec!["ansible-playbook", "-i", "/conf/hosts.yml", "-b", "--become-user", "root"],
+    };
+    if step.kind == ActionType::Playbook && given.variables {
+        command.extend(["-e", "@/conf/group_vars.yml"]);
+    }
+    if step.kind == ActionType::Playbook && given.key {
+        command.extend(["--private-key", "/auth/ssh-privatekey"]);
+    }
+    let path = format!("/{}", step.path);
+    command.push(&path);
+    command.into_iter().map(str::to_owned).chain(step.args.iter().cloned()).collect()
+}
+
+/// Whether a file of variables holds anything but blank lines, comments and document marks. ansible refuses a file that doesn't.
+pub fn holds_variables(text: &str) -> bool {
+    text.lines().map(str::trim).any(|line| !(line.is_empty() || line.starts_with('#') || matches!(line, "---" | "...")))
+}
+
+#[cfg(test)]
+mod tests {
+    use api::run::StepRole;
+
+    use super::*;
+
+    fn step(kind: ActionType, path: &str) -> Step {
+        Step { role: StepRole::Main, kind, path: path.into(), title: String::new(), args: vec!["a b".into()] }
+    }
+
+    #[test]
+    fn a_playbook_gets_inventory_variables_and_key() {
+        let playbook = step(ActionType::Playbook, "kubespray/ping.yml");
+        let all = command(&playbook, Given { variables: true, key: true }).join(" ");
+        assert_eq!(
+            all,
+            "ansible-playbook -i /conf/hosts.yml -b --become-user root -e @/conf/group_vars.yml --private-key /auth/ssh-privatekey /kubespray/ping.yml a b"
+        );
+        let none = command(&playbook, Given { variables: false, key: false }).join(" ");
+        assert_eq!(none, "ansible-playbook -i /conf/hosts.yml -b --become-user root /kubespray/ping.yml a b");
+    }
+
+    #[test]
+    fn a_script_gets_its_arguments_and_nothing_of_ansible() {
+        let script = step(ActionType::Shell, "conf/scripts/1.sh");
+        assert_eq!(command(&script, Given { variables: true, key: true }), ["bash", "/conf/scripts/1.sh", "a b"]);
+    }
+
+    #[test]
+    fn a_file_of_comments_holds_no_variables() {
+        assert!(!holds_variables("---\n# nothing yet\n\n...\n") && !holds_variables(""));
+        assert!(holds_variables("# one\nkube_version: v1.34.4\n") && holds_variables("{}\n"));
+    }
+}

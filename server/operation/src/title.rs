@@ -1,0 +1,68 @@
+//! What an operation is called in one line.
+
+use crd::{ActionSource, ActionType, ClusterOperationSpec};
+
+use crate::Asked;
+
+/// Characters of the longest title.
+const LONGEST: usize = 60;
+
+/// The title of an operation, as `status.action` and the console show it: the playbook, or the first line of code of a script.
+pub fn title(operation: &ClusterOperationSpec) -> String {
+    Asked::main(operation).title()
+}
+
+/// Whether the action is the text of a script and not the name of a file.
+pub fn is_script(operation: &ClusterOperationSpec) -> bool {
+    Asked::main(operation).is_script()
+}
+
+impl Asked<'_> {
+    /// One line that says what this step runs.
+    pub fn title(&self) -> String {
+        let line = if self.is_script() {
+            let mut lines = self.action.lines().map(str::trim);
+            lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("script")
+        } else {
+            self.action
+        };
+        cut(line, LONGEST)
+    }
+
+    fn is_script(&self) -> bool {
+        (self.kind, self.source) == (ActionType::Shell, ActionSource::Builtin)
+    }
+}
+
+/// `text` on one line, at most `limit` characters, with an ellipsis if something is left out.
+pub fn cut(text: &str, limit: usize) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(limit) {
+        None => line,
+        Some(_) => line.chars().take(limit.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(text: &str) -> ClusterOperationSpec {
+        ClusterOperationSpec { action_type: ActionType::Shell, action: text.into(), ..Default::default() }
+    }
+
+    #[test]
+    fn a_script_is_called_by_its_first_line_of_code() {
+        assert_eq!(title(&script("#!/bin/bash\n\n  uptime -p\nfree\n")), "uptime -p");
+        assert_eq!(title(&script("# nothing\n")), "script");
+        let file = ClusterOperationSpec { action_source: ActionSource::Configmap, ..script("fix.sh") };
+        assert_eq!((title(&file).as_str(), is_script(&file)), ("fix.sh", false));
+    }
+
+    #[test]
+    fn a_long_title_is_cut_and_keeps_to_one_line() {
+        let long = title(&script(&format!("echo\t{}", "x".repeat(100))));
+        assert_eq!((long.chars().count(), &long[..6]), (60, "echo x"));
+        assert!(long.ends_with('…'));
+    }
+}
