@@ -62,7 +62,8 @@ pub struct ClusterSpec {
 #[serde(rename_all = "camelCase", default)]
 pub struct ClusterStatus {
     /// The history of its operations, newest first. An entry with status Running is the turn, the exclusive right to run on
-    /// the cluster: it is written before any object of the operation is created, and while it exists no other operation starts.
+    /// the cluster: it is written before any object of the operation is created, and while it exists no other operation
+    /// starts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<OperationRecord>,
     /// Kubernetes-style conditions: InputsReady, Busy, LastOperationSucceeded.

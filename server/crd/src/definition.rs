@@ -30,8 +30,8 @@ pub(crate) fn document(crd: &CustomResourceDefinition) -> String {
     format!("---\n# Generated from server/crd. Don't edit: UPDATE_CRDS=1 cargo test -p kubeonkube-crd\n{yaml}")
 }
 
-/// Makes a spec immutable: an operation is a record of what was requested. Only `cancel` may become true. The rules are derived
-/// from the schema, so that a field added later is immutable too.
+/// Makes a spec immutable: an operation is a record of what was requested. Only `cancel` may become true. The rules are
+/// derived from the schema, so that a field added later is immutable too.
 fn freeze(spec: &mut JSONSchemaProps) {
     let required = spec.required.clone().unwrap_or_default();
     let rules = spec.properties.iter().flatten().map(|(field, schema)| {

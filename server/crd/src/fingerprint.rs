@@ -2,8 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-/// SHA-256 (hex) of an inventory and its variables: the bytes of `hosts.yml`, one zero byte, and the bytes of `group_vars.yml`.
-/// YAML can't contain a zero byte, so different pairs always have different bytes.
+/// SHA-256 (hex) of an inventory and its variables: the bytes of `hosts.yml`, one zero byte, and the bytes of
+/// `group_vars.yml`. YAML can't contain a zero byte, so different pairs always have different bytes.
 pub fn inputs_sha256(hosts: &str, vars: &str) -> String {
     let digest = Sha256::new().chain_update(hosts).chain_update([0]).chain_update(vars).finalize();
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

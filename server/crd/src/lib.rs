@@ -1,5 +1,5 @@
-//! The custom resources `Cluster` and `ClusterOperation` (`kubeonkube.clay.io/v1alpha1`, both cluster-scoped), and the names,
-//! labels and conditions that all crates share. `deploy/crd/` is generated from this crate.
+//! The custom resources `Cluster` and `ClusterOperation` (`kubeonkube.clay.io/v1alpha1`, both cluster-scoped), and the
+//! names, labels and conditions that all crates share. `deploy/crd/` is generated from this crate.
 
 mod cluster;
 mod conditions;

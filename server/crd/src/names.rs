@@ -22,8 +22,8 @@ pub const LABEL_USED_BY: &str = "kubeonkube.clay.io/used-by";
 /// Label on everything the product creates, with value [`PRODUCT`].
 pub const LABEL_MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 
-/// Annotation on operations: an integer. When old operations are deleted, the highest is deleted first. 0 if it is absent or not a
-/// number.
+/// Annotation on operations: an integer. When old operations are deleted, the highest is deleted first. 0 if it is absent or
+/// not a number.
 pub const ANNOTATION_ELIMINATE_SCORE: &str = "clay.io/eliminate-score";
 /// Annotation on operations: the user who submitted it. The console writes it, and `status.submittedBy` shows it.
 pub const ANNOTATION_SUBMITTED_BY: &str = "kubeonkube.clay.io/submitted-by";
@@ -49,7 +49,8 @@ pub const CONFIG_NAME: &str = "kubeonkube-config";
 /// Key in [`CONFIG_NAME`]: how many finished operations are kept per cluster.
 pub const CONFIG_BACKEND_LIMIT: &str = "CLUSTER_OPERATIONS_BACKEND_LIMIT";
 
-/// Whether an object could have this name: an RFC 1123 label (at most 63 characters), or with `dots` a subdomain (at most 253).
+/// Whether an object could have this name: an RFC 1123 label (at most 63 characters), or with `dots` a subdomain (at most
+/// 253).
 pub fn is_object_name(text: &str, dots: bool) -> bool {
     let edge = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     let bytes = text.as_bytes();

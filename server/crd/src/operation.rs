@@ -66,11 +66,12 @@ pub struct ClusterOperationSpec {
     /// Seconds after which the run is stopped and the operation fails. The default is 21600 (6 hours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_deadline_seconds: Option<i64>,
-    /// Set to true to cancel: no new task starts, and the operation ends as Failed with reason Cancelled. This can't be undone.
+    /// Set to true to cancel: no new task starts, and the operation ends as Failed with reason Cancelled. This can't be
+    /// undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel: Option<bool>,
-    /// SHA-256 (hex) of the inputs that were confirmed at submission. If the inputs have changed when the operation is about to
-    /// start, it doesn't run, and ends as Failed with reason InputsChanged.
+    /// SHA-256 (hex) of the inputs that were confirmed at submission. If the inputs have changed when the operation is about
+    /// to start, it doesn't run, and ends as Failed with reason InputsChanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_inputs: Option<String>,
     /// Accepted for compatibility and ignored. The inputs that were used are in `status.inputs`.

@@ -20,8 +20,8 @@ impl DataRef {
         Self { namespace: namespace.into(), name: name.into() }
     }
 
-    /// Whether an object could have this namespace and name (RFC 1123). If not, the object is missing and must not be requested:
-    /// a name with `/` or `?` would change the path of the request.
+    /// Whether an object could have this namespace and name (RFC 1123). If not, the object is missing and must not be
+    /// requested: a name with `/` or `?` would change the path of the request.
     pub fn can_exist(&self) -> bool {
         is_object_name(&self.namespace, false) && is_object_name(&self.name, true)
     }

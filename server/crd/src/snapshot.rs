@@ -18,8 +18,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads a Secret's data. `None` if it has no token of at least 8 characters: then it is a placeholder and not a snapshot,
-    /// and doesn't tell which values of the run are secret.
+    /// Reads a Secret's data. `None` if it has no token of at least 8 characters: then it is a placeholder and not a
+    /// snapshot, and doesn't tell which values of the run are secret.
     #[must_use]
     pub fn read(data: &BTreeMap<String, ByteString>) -> Option<Self> {
         let text = |key| data.get(key).map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned()).unwrap_or_default();

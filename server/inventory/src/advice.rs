@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::{inventory::Inventory, names, vars::Vars};
+use crate::inventory::Inventory;
+use crate::names;
+use crate::vars::Vars;
 
 /// What will make ansible or kubespray fail with this inventory. Sentences, the worst first.
 #[must_use]

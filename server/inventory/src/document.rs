@@ -4,15 +4,14 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value as Json};
+use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{
     DuplicateKeyPolicy, Error, MessageFormatter, NonFiniteFloatPolicy, Spanned, UserMessageFormatter,
-    budget::BudgetBreach, from_str_with_options,
+    from_str_with_options,
 };
 
-use crate::{
-    invalid::{Invalid, Kind},
-    limits,
-};
+use crate::invalid::{Invalid, Kind};
+use crate::limits;
 
 /// A key and its position. Values have no position: `Spanned` around every value would triple the stack that each level of
 /// nesting takes.
@@ -31,9 +30,9 @@ pub(crate) enum Value {
 
 /// Reads one document. `None` if it has nothing but comments.
 ///
-/// It is read as YAML 1.1, like ansible does: `yes` is true, and `<<` merges. One thing is stricter: a duplicate key is an error,
-/// while ansible only logs a warning. A few plain scalars become other values than in ansible (`12:30:45`, `1e3`, `0o17`, `y`,
-/// `089`). This only affects summaries, because ansible reads the file itself.
+/// It is read as YAML 1.1, like ansible does: `yes` is true, and `<<` merges. One thing is stricter: a duplicate key is an
+/// error, while ansible only logs a warning. A few plain scalars become other values than in ansible (`12:30:45`, `1e3`,
+/// `0o17`, `y`, `089`). This only affects summaries, because ansible reads the file itself.
 pub(crate) fn read(text: &str) -> Result<Option<Value>, Invalid> {
     if text.len() > limits::BYTES {
         return Err(Invalid::whole(Kind::TooLarge { bytes: text.len() }));
@@ -69,7 +68,8 @@ pub(crate) fn read(text: &str) -> Result<Option<Value>, Invalid> {
     Ok(Some(value).filter(|value| !matches!(value, Value::Null)))
 }
 
-// Ansible's YAML reader also refuses these, with a Python traceback. Here a binary file gets an error that names the character.
+// Ansible's YAML reader also refuses these, with a Python traceback. Here a binary file gets an error that names the
+// character.
 fn refuse_control_characters(text: &str) -> Result<(), Invalid> {
     let strange = |c: char| {
         (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) || matches!(c, '\u{FFFE}' | '\u{FFFF}')

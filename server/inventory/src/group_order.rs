@@ -40,8 +40,8 @@ impl GroupOrder {
         Err(if done < children.len() { circle(&parents, &waiting) } else { vec![0, parents[0][0], 0] })
     }
 
-    /// The groups that apply to a host listed in the groups `direct`, in ansible's order of precedence: by depth, then by name
-    /// (`rank`). Later groups win.
+    /// The groups that apply to a host listed in the groups `direct`, in ansible's order of precedence: by depth, then by
+    /// name (`rank`). Later groups win.
     pub(crate) fn above<'a>(&self, direct: &[usize], rank: impl Fn(usize) -> &'a str) -> Vec<usize> {
         let mut seen: HashSet<usize> = HashSet::from([0]);
         let mut queue: Vec<usize> = direct.to_vec();

@@ -1,6 +1,7 @@
 //! An inventory, with ansible's rules applied.
 
-use std::{collections::HashMap, fmt};
+use std::collections::HashMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -112,8 +113,8 @@ impl Inventory {
         self.groups.iter().find(|group| group.name == name)
     }
 
-    /// Hosts with `role`, in the order of the role's group: kubespray's first control plane is the first of that group. Hosts that
-    /// have the role through a child group come last.
+    /// Hosts with `role`, in the order of the role's group: kubespray's first control plane is the first of that group.
+    /// Hosts that have the role through a child group come last.
     #[must_use]
     pub fn with_role(&self, role: Role) -> Vec<&Host> {
         let listed = self.group(role.group()).map_or(&[][..], |group| &group.hosts);

@@ -30,7 +30,6 @@ pub use advice::advice;
 pub use invalid::{Invalid, Kind};
 pub use inventory::{Group, Host, Inventory, Role};
 pub use machine::{Machine, give_roles, machines};
-pub use names::{is_host_name, is_node_name};
 pub use parse::parse;
 pub use pasted::{LineProblem, machines_from_lines};
 pub use reached::Reached;

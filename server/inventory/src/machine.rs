@@ -4,12 +4,10 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    invalid::quoted,
-    inventory::{Inventory, Role},
-    names,
-    vars::Vars,
-};
+use crate::invalid::quoted;
+use crate::inventory::{Inventory, Role};
+use crate::names;
+use crate::vars::Vars;
 
 /// One machine of a cluster that is being registered. [`machines_from_lines`](crate::machines_from_lines) and
 /// [`machines_from_rows`](crate::machines_from_rows) only return machines that they have checked.
@@ -27,8 +25,8 @@ pub struct Machine {
     pub vars: Vars,
 }
 
-/// The machines of an inventory, with the effective address, user and port of each. Group variables and groups without a role
-/// aren't included, so an inventory can't be edited by writing these machines back.
+/// The machines of an inventory, with the effective address, user and port of each. Group variables and groups without a
+/// role aren't included, so an inventory can't be edited by writing these machines back.
 #[must_use]
 pub fn machines(inventory: &Inventory) -> Vec<Machine> {
     let elsewhere =
@@ -52,8 +50,9 @@ pub fn machines(inventory: &Inventory) -> Vec<Machine> {
         .collect()
 }
 
-/// Gives every machine without roles the role of a worker. If no machine has a role, the first one also becomes a control plane;
-/// of three or more machines, the first three do. If no machine has the etcd role, an odd number of control planes get it.
+/// Gives every machine without roles the role of a worker. If no machine has a role, the first one also becomes a control
+/// plane; of three or more machines, the first three do. If no machine has the etcd role, an odd number of control planes
+/// get it.
 pub fn give_roles(machines: &mut [Machine]) {
     let planes = if machines.len() < 3 { 1 } else { 3 };
     let no_roles = machines.iter().all(|m| m.roles.is_empty());

@@ -2,16 +2,15 @@
 
 use std::net::Ipv6Addr;
 
-/// Whether ansible takes `name` for exactly one host, in an inventory, in `--limit` and in a file name: letters, digits, `-`, `_`
-/// and `.`, without `-` or `.` at either end, at most 253 characters. An IPv6 address without brackets is allowed too.
-#[must_use]
-pub fn is_host_name(name: &str) -> bool {
+/// Whether ansible takes `name` for exactly one host, in an inventory, in `--limit` and in a file name: letters, digits,
+/// `-`, `_` and `.`, without `-` or `.` at either end, at most 253 characters. An IPv6 address without brackets is allowed
+/// too.
+pub(crate) fn is_host_name(name: &str) -> bool {
     is_plain(name) || name.parse::<Ipv6Addr>().is_ok()
 }
 
 /// Whether `name` is an RFC 1123 subdomain, as Kubernetes requires for nodes. Kubespray uses the host's name for the node.
-#[must_use]
-pub fn is_node_name(name: &str) -> bool {
+pub(crate) fn is_node_name(name: &str) -> bool {
     let edge = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
     let label = |l: &str| {
         let b = l.as_bytes();

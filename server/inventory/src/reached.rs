@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-use crate::{
-    inventory::Host,
-    vars::{Vars, text},
-};
+use crate::inventory::Host;
+use crate::vars::{Vars, text};
 
 /// The names of one variable. The first one that is set counts.
 type Names = [&'static str];

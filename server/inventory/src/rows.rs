@@ -2,11 +2,9 @@
 
 use api::cluster::MachineRow;
 
-use crate::{
-    inventory::Role,
-    limits,
-    machine::{Machine, Refused, Seen, port},
-};
+use crate::inventory::Role;
+use crate::limits;
+use crate::machine::{Machine, Refused, Seen, port};
 
 /// What is wrong with one field of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]

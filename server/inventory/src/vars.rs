@@ -2,10 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::{
-    document,
-    invalid::{Invalid, Kind},
-};
+use crate::document;
+use crate::invalid::{Invalid, Kind};
 
 /// Variables, in their order in the file. A `!vault` value is its cipher text, which starts with `$ANSIBLE_VAULT`.
 pub type Vars = Map<String, Value>;

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::{pattern, scalar::Place};
+use crate::pattern;
+use crate::scalar::Place;
 
 /// A name before a value. `:` needs a space after it, except after a quoted name.
 static ASSIGNED: LazyLock<Regex> =

@@ -2,14 +2,12 @@
 
 use std::collections::HashSet;
 
-use crate::{
-    assignment::{self, ANCHOR, Assignment, split_marks},
-    name::is_secret_name,
-    private_key::{self, KeyLines},
-    scalar::scalar,
-    shapes,
-    value::{VAULT, is_harmless},
-};
+use crate::assignment::{self, ANCHOR, Assignment, split_marks};
+use crate::name::is_secret_name;
+use crate::private_key::{self, KeyLines};
+use crate::scalar::scalar;
+use crate::shapes;
+use crate::value::{VAULT, is_harmless};
 
 /// Replaces a secret value.
 pub const HIDDEN: &str = "(hidden)";
@@ -22,8 +20,8 @@ pub fn hide_in_document(text: &str) -> String {
     if aliases.is_empty() { shown } else { hide(text, &aliases).0 }
 }
 
-/// `text` with its secrets hidden, and the names of the aliases in the hidden parts. The values of the anchors named `secret`
-/// are hidden too.
+/// `text` with its secrets hidden, and the names of the aliases in the hidden parts. The values of the anchors named
+/// `secret` are hidden too.
 fn hide<'t>(text: &'t str, secret: &HashSet<&str>) -> (String, HashSet<&'t str>) {
     let mut shown = String::with_capacity(text.len());
     let mut aliases = HashSet::new();

@@ -1,17 +1,18 @@
-//! The secret values in an inventory or a variables file, for finding them in a log. The input is read as text, not as YAML: it
-//! need not be valid, and reading it can't fail or take long.
+//! The secret values in an inventory or a variables file, for finding them in a log. The input is read as text, not as YAML:
+//! it need not be valid, and reading it can't fail or take long.
 
-use std::{collections::HashMap, iter::Peekable, str::Lines, sync::LazyLock};
+use std::collections::HashMap;
+use std::iter::Peekable;
+use std::str::Lines;
+use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::{
-    assignment::{self, ANCHOR, split_marks},
-    name::is_secret_name,
-    pattern,
-    scalar::{Place, items, scalar},
-    value::is_harmless,
-};
+use crate::assignment::{self, ANCHOR, split_marks};
+use crate::name::is_secret_name;
+use crate::pattern;
+use crate::scalar::{Place, items, scalar};
+use crate::value::is_harmless;
 
 /// Masking shorter values would mask half of every log.
 const SHORTEST: usize = 4;
@@ -98,8 +99,8 @@ fn block(lines: &mut Peekable<Lines<'_>>, indent: usize) -> Vec<String> {
     values
 }
 
-/// The value below a name that has none beside it: a scalar, or the items of a list. Stops at a map, whose names are found as
-/// assignments of their own.
+/// The value below a name that has none beside it: a scalar, or the items of a list. Stops at a map, whose names are found
+/// as assignments of their own.
 fn below(lines: &mut Peekable<Lines<'_>>, indent: usize) -> Vec<String> {
     let mut values = Vec::new();
     let belongs = |line: &str| column(line) > indent || (column(line) == indent && line.trim_start().starts_with("- "));

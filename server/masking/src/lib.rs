@@ -27,22 +27,22 @@
 //! # Which values are secret under any name
 //!
 //! - Vault: what follows `!vault` or starts with `$ANSIBLE_VAULT`.
-//! - A login in a URL: the password in `scheme://user:password@host`, and a lone token in `https://token@host`. The user in
-//!   `ssh://user@host` is no secret.
+//! - A login in a URL: the password in `scheme://user:password@host`, and the token in `https://token@host` (or `http`). In
+//!   a URL with another scheme, such as `ssh://user@host`, a user without a password is no secret.
 //! - A private key (PEM), over all its lines.
 //! - A kubeadm bootstrap token, and the key after `--certificate-key`.
 //! - In the log of a run: the run's own token.
 //!
 //! # How much of a value is hidden
 //!
-//! - **A document** is hidden generously, because nothing in it is needed to follow a run: the rest of the line (in an inline
-//!   map that includes the entries after it), the lines of a block and everything indented below the name, every value that an
-//!   alias refers to, and comments that mention a password.
+//! - **A document** is hidden generously, because nothing in it is needed to follow a run: the rest of the line (in an
+//!   inline map that includes the entries after it), the lines of a block and everything indented below the name, every
+//!   value that an alias refers to, and comments that mention a password.
 //! - **A log** is searched for the values that the run's inputs hold under secret names: whole scalars, each line of a block
-//!   (if it has at least 8 characters), items of a list, and the value behind an alias. A value is searched for as it is and as
-//!   JSON writes it. Values with fewer than 4 characters aren't, or half of every log would be masked. Neither are templates
-//!   (`{{ … }}`), whose text isn't the secret, nor vault's cipher text. Only the named values within a map count, so that a map
-//!   called `registry_auth` doesn't mask its user's name everywhere.
+//!   (if it has at least 8 characters), items of a list, and the value behind an alias. A value is searched for as it is and
+//!   as JSON writes it. Values with fewer than 4 characters aren't, or half of every log would be masked. Neither are
+//!   templates (`{{ … }}`), whose text isn't the secret, nor vault's cipher text. Only the named values within a map count,
+//!   so that a map called `registry_auth` doesn't mask its user's name everywhere.
 //! - **A summary** mentions the variable without its values, also if the value is a map or a string that contains a secret.
 
 mod assignment;
@@ -54,13 +54,13 @@ mod private_key;
 mod scalar;
 mod shapes;
 mod value;
+mod variable;
 
 use regex::Regex;
 
 pub use document::{HIDDEN, hide_in_document};
 pub use masker::{MASK, Masker, UNKNOWN_INPUTS};
-pub use name::is_secret_name;
-pub use value::is_secret;
+pub use variable::is_secret;
 
 /// Compiles a pattern of this crate.
 fn pattern(text: &str) -> Regex {

@@ -2,11 +2,9 @@
 
 use regex::Regex;
 
-use crate::{
-    known,
-    private_key::{self, KeyLines},
-    shapes::{self, replaced},
-};
+use crate::known;
+use crate::private_key::{self, KeyLines};
+use crate::shapes::{self, replaced};
 
 /// Replaces a secret.
 pub const MASK: &str = "••••••";

@@ -42,8 +42,7 @@ const POINTERS: [&str; 21] = [
 ];
 
 /// Whether a variable with this name holds a secret, unless its value is harmless.
-#[must_use]
-pub fn is_secret_name(name: &str) -> bool {
+pub(crate) fn is_secret_name(name: &str) -> bool {
     let name = name.to_lowercase();
     let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let Some(last) = words.clone().next_back() else { return false };

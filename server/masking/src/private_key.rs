@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::{pattern, shapes::replaced};
+use crate::pattern;
+use crate::shapes::replaced;
 
 static BEGIN: LazyLock<Regex> = LazyLock::new(|| pattern(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----"));
 static INLINE: LazyLock<Regex> =

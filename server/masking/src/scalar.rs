@@ -61,8 +61,8 @@ pub(crate) fn scalar(rest: &str, place: Place) -> (String, usize) {
     }
 }
 
-/// The scalars of the inline list at the start of `rest`, and how many bytes were read. Reading stops at the list's end, or at
-/// an item that is no scalar.
+/// The scalars of the inline list at the start of `rest`, and how many bytes were read. Reading stops at the list's end, or
+/// at an item that is no scalar.
 pub(crate) fn items(rest: &str) -> (Vec<String>, usize) {
     let (mut found, mut at) = (Vec::new(), 1);
     loop {

@@ -1,6 +1,7 @@
 //! Secrets that are recognised by their form, whatever name they have.
 
-use std::{borrow::Cow, sync::LazyLock};
+use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 

@@ -1,6 +1,7 @@
 //! One table of names and values, checked against every place that hides secrets: logs, pages and summaries.
 
-use inventory::{diff::summary_of_vars, parse_vars};
+use inventory::diff::summary_of_vars;
+use inventory::parse_vars;
 use kubeonkube_masking::{HIDDEN, MASK, Masker, hide_in_document};
 
 /// Names whose value every place hides.

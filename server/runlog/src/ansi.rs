@@ -10,7 +10,8 @@ const ESC: char = '\u{1b}';
 /// The text of a line, as a terminal would show it:
 /// - invalid UTF-8 becomes U+FFFD;
 /// - of a progress bar that redraws itself after `\r`, the last state remains;
-/// - colours (SGR, `ESC [ … m`) remain. All other escape sequences and control characters are dropped, and a tab becomes spaces.
+/// - colours (SGR, `ESC [ … m`) remain. All other escape sequences and control characters are dropped, and a tab becomes
+///   spaces.
 pub(crate) fn clean(raw: &[u8]) -> String {
     let raw = last_state(raw);
     if raw.iter().all(|b| matches!(b, b' '..=b'~')) {
@@ -84,8 +85,8 @@ pub(crate) fn without_colours(text: &str) -> String {
     out
 }
 
-/// Cuts a text that is longer than [`TEXT_LIMIT`], or whose line was too long to be kept whole. `length` is the number of bytes
-/// that the container wrote.
+/// Cuts a text that is longer than [`TEXT_LIMIT`], or whose line was too long to be kept whole. `length` is the number of
+/// bytes that the container wrote.
 pub(crate) fn cut(mut text: String, length: u64) -> String {
     let mark = format!(" … [cut here: this line has {length} bytes]");
     if text.len() <= TEXT_LIMIT && length <= crate::upstream::RAW_LIMIT as u64 {

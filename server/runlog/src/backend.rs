@@ -1,37 +1,28 @@
 //! Answers pages and sockets: the trait [`Runs`] on top of the spool.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    io,
-    path::PathBuf,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use api::{
-    OperationName, Problem, User,
-    backend::{Frames, Runs},
-    log::{LogEnd, LogFrame, LogPage, RunRecord},
-    run::HostStats,
-};
+use api::backend::{Frames, Runs};
+use api::log::{LogEnd, LogFrame, LogPage, RunRecord};
+use api::run::HostStats;
+use api::{OperationName, Problem, User};
 use async_trait::async_trait;
 use crd::{ClusterOperation, JobRef};
 use futures::{FutureExt, StreamExt, future, stream};
 use kube::runtime::reflector::{ObjectRef, Store};
 use parking_lot::Mutex;
-use tokio::{
-    sync::{OnceCell, watch},
-    time::timeout,
-};
+use tokio::sync::{OnceCell, watch};
+use tokio::time::timeout;
 
-use crate::{
-    follow, note,
-    pod::{PodFacts, PodState},
-    reading,
-    rechecked::rechecked,
-    run::{self, About, Run},
-    scan::Point,
-};
+use crate::pod::{PodFacts, PodState};
+use crate::rechecked::rechecked;
+use crate::run::{self, About, Run};
+use crate::scan::Point;
+use crate::{follow, note, reading};
 
 /// If more journals than this are open, unused ones are closed.
 const OPEN_RUNS: usize = 256;
@@ -308,7 +299,8 @@ impl Runs for RunLog {
 mod tests {
     use std::sync::mpsc;
 
-    use kube::runtime::{reflector, watcher::Event};
+    use kube::runtime::reflector;
+    use kube::runtime::watcher::Event;
 
     use super::*;
 

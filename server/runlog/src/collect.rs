@@ -1,24 +1,23 @@
 //! Collects the log of one pod, from its first line to the end record.
 
-use std::{io, sync::Arc, time::Duration};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 
 use crd::Snapshot;
 use futures::{AsyncBufRead, FutureExt};
 use k8s_openapi::api::core::v1::{Pod, Secret};
-use kube::{Api, Client, api::LogParams};
+use kube::api::LogParams;
+use kube::{Api, Client};
 use masking::Masker;
-use tokio::{
-    sync::watch,
-    time::{Instant, sleep, sleep_until, timeout},
-};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::{
-    cursor::{Resume, Verdict},
-    pod::{CONTAINER, PodFacts, PodState},
-    run::Run,
-    upstream::{Lines, RawLine, stamped},
-    writer::Writer,
-};
+use crate::cursor::{Resume, Verdict};
+use crate::pod::{CONTAINER, PodFacts, PodState};
+use crate::run::Run;
+use crate::upstream::{Lines, RawLine, stamped};
+use crate::writer::Writer;
 
 /// How long a line may wait for others before it is written.
 const LINGER: Duration = Duration::from_millis(20);
@@ -31,8 +30,8 @@ const TRIES: u32 = 8;
 
 /// How one connection ended.
 enum Ending {
-    /// In order, with the bytes after the last line feed. This doesn't prove that the log is complete: an API server that loses
-    /// the kubelet also ends its response in order.
+    /// In order, with the bytes after the last line feed. This doesn't prove that the log is complete: an API server that
+    /// loses the kubelet also ends its response in order.
     Clean(Option<RawLine>),
     /// By an error. The lines before it are stored.
     Cut(String),
@@ -40,8 +39,8 @@ enum Ending {
     Absent(String),
 }
 
-/// Stores everything that the container of this pod writes. Returns after the end record is written. The future may be dropped at
-/// any time: the next call continues from the journal.
+/// Stores everything that the container of this pod writes. Returns after the end record is written. The future may be
+/// dropped at any time: the next call continues from the journal.
 pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Receiver<PodFacts>) -> io::Result<()> {
     if run.extent().end.is_some() {
         return Ok(());
@@ -81,7 +80,8 @@ pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Rec
         match ending {
             Ending::Clean(rest) => {
                 clean = Some(rest);
-                // The container had ended before this connection, and the connection brought nothing new: the log is complete.
+                // The container had ended before this connection, and the connection brought nothing new: the log is
+                // complete.
                 if settled && !fresh {
                     break;
                 }
@@ -227,8 +227,8 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// Waits until the Secret can be read. If it is deleted or may not be read, the secrets of the run are unknown, so no line is
-    /// stored as it is.
+    /// Waits until the Secret can be read. If it is deleted or may not be read, the secrets of the run are unknown, so no
+    /// line is stored as it is.
     async fn read(secrets: &Api<Secret>, name: &str) -> Self {
         let mut pause = Duration::from_millis(100);
         let data = loop {

@@ -19,8 +19,8 @@ impl Cursor {
     }
 
     /// The second to request the log from. `sinceTime` has whole seconds: the API server truncates a fraction, but kube-rs
-    /// rounds it, so a fraction of .6 would skip lines. A whole second is safe with both, and [`Resume`] drops the lines up to
-    /// the cursor.
+    /// rounds it, so a fraction of .6 would skip lines. A whole second is safe with both, and [`Resume`] drops the lines up
+    /// to the cursor.
     pub(crate) fn since_second(self) -> i64 {
         self.at.div_euclid(1_000_000_000)
     }

@@ -1,19 +1,23 @@
 //! One viewer of a run.
 //!
-//! A follower pulls. It only keeps a position in the journal, so a slow one costs nothing and doesn't delay others. At the end
-//! of the journal it uses the batches in memory that all followers share; further back it reads the file.
+//! A follower pulls. It only keeps a position in the journal, so a slow one costs nothing and doesn't delay others. At the
+//! end of the journal it uses the batches in memory that all followers share; further back it reads the file.
 
-use std::{collections::VecDeque, io, sync::Arc, time::Duration};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 
-use api::{Problem, backend::Frames, log::LogFrame};
+use api::Problem;
+use api::backend::Frames;
+use api::log::LogFrame;
 use futures::StreamExt;
-use tokio::{sync::watch, time::Instant};
+use tokio::sync::watch;
+use tokio::time::Instant;
 
-use crate::{
-    reading::{self, Portion, Wanted},
-    run::Run,
-    scan::{Extent, Point},
-};
+use crate::reading::{self, Portion, Wanted};
+use crate::run::Run;
+use crate::scan::{Extent, Point};
 
 /// A live follower gets at most ten batches per second.
 const PACE: Duration = Duration::from_millis(100);

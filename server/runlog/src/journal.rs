@@ -7,16 +7,16 @@
 //! - `f`: an event that shared its upstream line with the text before it;
 //! - `z`: the end, with the number of missing lines.
 //!
-//! Each upstream line becomes one `t`, one `e`, or a `t` and an `f`, in order. So reading the journal recovers the cursor, and
-//! no second file can contradict it.
+//! Each upstream line becomes one `t`, one `e`, or a `t` and an `f`, in order. So reading the journal recovers the cursor,
+//! and no second file can contradict it.
 
-use std::{fs::File, io, os::unix::fs::FileExt};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 
-use api::{
-    Time,
-    log::{LogEnd, LogLine},
-    run::RunEvent,
-};
+use api::Time;
+use api::log::{LogEnd, LogLine};
+use api::run::RunEvent;
 
 /// The longest record, in bytes, that [`crate::scan::Scan`] and [`crate::reading`] accept.
 pub(crate) const RECORD_LIMIT: usize = 2 * crate::upstream::RAW_LIMIT;

@@ -2,22 +2,24 @@
 //!
 //! # How a line gets from a pod to a browser
 //!
-//! 1. [`start()`] watches the pods that have the label of an operation. For each it spawns one collector (`collect`), which waits
-//!    until the container has started and reads the run's inputs. They tell which values are secret, and the token that marks
-//!    the run's events.
-//! 2. The collector requests the pod's log with timestamps (`upstream` splits the response into lines). After a cut it connects
-//!    again: `cursor` knows the last stored line and drops the repeated ones. If lines are lost, a line in the log says so.
-//! 3. `message` decides whether a line is text or an event. `ansi` removes everything from a text that a browser must not get,
-//!    except colours, and the crate `masking` hides the secrets. So no secret reaches the disk.
+//! 1. [`start()`] watches the pods that have the label of an operation. For each it spawns one collector (`collect`), which
+//!    waits until the container has started and reads the run's inputs. They tell which values are secret, and the token
+//!    that marks the run's events.
+//! 2. The collector requests the pod's log with timestamps (`upstream` splits the response into lines). After a cut it
+//!    connects again: `cursor` knows the last stored line and drops the repeated ones. If lines are lost, a line in the log
+//!    says so.
+//! 3. `message` decides whether a line is text or an event. `ansi` removes everything from a text that a browser must not
+//!    get, except colours, and the crate `masking` hides the secrets. So no secret reaches the disk.
 //! 4. `writer` appends the line to the run's `journal`, one append-only file below the spool folder. The n-th text line of a
 //!    journal has the number n everywhere: in URLs, on the socket and in the download. Events have numbers of their own.
 //! 5. After each append, `run` publishes the new extent of the journal, and keeps the newest records in memory (`tail`).
-//! 6. Each viewer has a `follow`er. It waits for the extent to grow, takes the new records from the tail, or from the file if it
-//!    is behind (`reading`), and passes them on as frames. [`RunLog`] (`backend`) implements the trait `api::backend::Runs`, over
-//!    which pages and the live socket of the binary get them.
+//! 6. Each viewer has a `follow`er. It waits for the extent to grow, takes the new records from the tail, or from the file
+//!    if it is behind (`reading`), and passes them on as frames. [`RunLog`] (`backend`) implements the trait
+//!    `api::backend::Runs`, over which pages and the live socket of the binary get them.
 //!
-//! The journal is the only record of what was collected: after a crash, `scan` reads it and the collector continues behind its
-//! last whole record. Viewers never delay the collector, and a slow one is moved forward with a gap that it can fetch later.
+//! The journal is the only record of what was collected: after a crash, `scan` reads it and the collector continues behind
+//! its last whole record. Viewers never delay the collector, and a slow one is moved forward with a gap that it can fetch
+//! later.
 
 mod ansi;
 mod api_identity;

@@ -1,26 +1,26 @@
 //! Reads a journal: pages, events, portions for followers, and the whole text.
 
-use std::{collections::BTreeMap, fs::File, io, ops::ControlFlow, os::unix::fs::FileExt};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt;
 
-use api::{
-    log::{LogLine, LogPage},
-    run::{EventBody, HostStats, RunEvent},
-};
+use api::log::{LogLine, LogPage};
+use api::run::{EventBody, HostStats, RunEvent};
 
-use crate::{
-    ansi,
-    journal::{self, RECORD_LIMIT, Record},
-    run::Run,
-    scan::{Extent, Point},
-};
+use crate::ansi;
+use crate::journal::{self, RECORD_LIMIT, Record};
+use crate::run::Run;
+use crate::scan::{Extent, Point};
 
 /// The most lines that one page has.
 const PAGE_LINES: u32 = 10_000;
 /// The most bytes of text that one page has, apart from its last line.
 const PAGE_BYTES: usize = 8 * 1024 * 1024;
 
-/// Calls `each` with every record from `point` on, and moves `point` along. Stops at byte `until` of the journal, after about
-/// `budget` bytes, or when `each` breaks; the record at which it broke counts as read. Blocking.
+/// Calls `each` with every record from `point` on, and moves `point` along. Stops at byte `until` of the journal, after
+/// about `budget` bytes, or when `each` breaks; the record at which it broke counts as read. Blocking.
 pub(crate) fn walk(
     file: &File,
     point: &mut Point,

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use api::{Problem, backend::Frames, log::LogFrame};
-use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
+use api::Problem;
+use api::backend::Frames;
+use api::log::LogFrame;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, stream};
 use tokio::time::sleep;
 
 /// How often the right to read is checked: as long as the answer to an access review is cached.
@@ -60,10 +63,8 @@ where
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    };
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use api::log::LogEnd;
 

@@ -1,14 +1,16 @@
 //! Deletes the spools of deleted operations, but only those of the same API server.
 
-use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
-use kube::{Client, runtime::reflector::ObjectRef};
+use kube::Client;
+use kube::runtime::reflector::ObjectRef;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::{
-    RunLog, api_identity,
-    run::{self, About},
-};
+use crate::run::{self, About};
+use crate::{RunLog, api_identity};
 
 /// Whether an operation of this name exists although it isn't in the store, because it can't be read.
 pub type IsUnread = Arc<dyn Fn(&str) -> bool + Send + Sync>;
@@ -83,10 +85,12 @@ fn claim(about: About, api: &str, folder: &Path) {
 #[cfg(test)]
 mod tests {
     use crd::{ClusterOperation, ClusterOperationStatus, JobRef};
-    use kube::runtime::{reflector, watcher::Event};
+    use kube::runtime::reflector;
+    use kube::runtime::watcher::Event;
 
     use super::*;
-    use crate::{Everybody, run::Run};
+    use crate::Everybody;
+    use crate::run::Run;
 
     fn operation(name: &str, job: &str) -> ClusterOperation {
         let mut operation = ClusterOperation::new(name, Default::default());

@@ -1,22 +1,18 @@
 //! The spool of one run: its folder, its journal, and what its readers share in memory.
 
-use std::{
-    fs::{self, File},
-    io::{self, Write},
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use tokio::sync::watch;
 
-use crate::{
-    journal::{self, Record},
-    scan::{Extent, Point, Scan},
-    tail::{Batch, Tail},
-};
+use crate::journal::{self, Record};
+use crate::scan::{Extent, Point, Scan};
+use crate::tail::{Batch, Tail};
 
 const JOURNAL: &str = "journal";
 const ABOUT: &str = "about.json";

@@ -1,14 +1,16 @@
 //! One pass over a journal: its extent, the positions of its recaps, and positions to start reading from.
 
-use std::{borrow::Cow, collections::BTreeMap, fs::File, io, os::unix::fs::FileExt};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 
 use api::log::LogEnd;
 use serde::de::IgnoredAny;
 
-use crate::{
-    cursor::Cursor,
-    journal::{RECORD_LIMIT, mark, split},
-};
+use crate::cursor::Cursor;
+use crate::journal::{RECORD_LIMIT, mark, split};
 
 /// The sparse index has one point per this many records.
 const STRIDE: u64 = 128;
@@ -25,7 +27,8 @@ pub(crate) struct Extent {
     pub(crate) gone: bool,
 }
 
-/// A position to start reading from. Before byte `offset`, the journal has `lines` lines and the events up to number `event`.
+/// A position to start reading from. Before byte `offset`, the journal has `lines` lines and the events up to number
+/// `event`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Point {
     pub(crate) offset: u64,
@@ -136,10 +139,8 @@ mod tests {
     use api::run::{EventBody, RunEvent};
 
     use super::*;
-    use crate::journal::{
-        encode,
-        tests::{journal, sample},
-    };
+    use crate::journal::encode;
+    use crate::journal::tests::{journal, sample};
 
     #[test]
     fn a_scan_recovers_everything_that_the_collector_needs() {

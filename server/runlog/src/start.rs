@@ -1,24 +1,25 @@
 //! Watches pods and starts a collector for each.
 
-use std::{collections::HashSet, path::PathBuf, sync::Arc, time::Duration};
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use crd::ClusterOperation;
 use futures::{StreamExt, TryStreamExt};
 use k8s_openapi::api::core::v1::Pod;
-use kube::{
-    Api, Client,
-    runtime::{WatchStreamExt, reflector::Store, watcher},
-};
+use kube::runtime::reflector::Store;
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Api, Client};
 use tokio::sync::{Semaphore, watch};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::{
-    Readers, RunLog,
-    collect::collect,
-    pod::{PodFacts, facts},
-    retention::{self, IsUnread},
-    run::{self, About},
-};
+use crate::collect::collect;
+use crate::pod::{PodFacts, facts};
+use crate::retention::{self, IsUnread};
+use crate::run::{self, About};
+use crate::{Readers, RunLog};
 
 /// How many logs of ended pods are read at the same time after a restart.
 const CATCHING_UP: usize = 16;
@@ -34,8 +35,8 @@ pub struct Options {
 }
 
 /// Starts collecting from every pod with the label of an operation. The second value is the work itself: spawn it once
-/// `operations` is filled, and join it. It ends soon after `shutdown`, and the next start continues each journal without losing
-/// a line.
+/// `operations` is filled, and join it. It ends soon after `shutdown`, and the next start continues each journal without
+/// losing a line.
 pub fn start(
     client: Client,
     options: Options,
@@ -140,7 +141,8 @@ impl Pods {
         let (client, runs, catching_up) = (self.client.clone(), Arc::clone(&self.runs), Arc::clone(&self.catching_up));
         let work = async move {
             let pod = facts.borrow().clone();
-            // There may be thousands of ended pods after a restart. Most of their journals are complete, which is cheap to see.
+            // There may be thousands of ended pods after a restart. Most of their journals are complete, which is cheap to
+            // see.
             let _permit = if pod.state.is_settled() { catching_up.acquire_owned().await.ok() } else { None };
             let Some(folder) = run::folder(&runs.spool, &pod.job) else { return };
             if tokio::task::spawn_blocking(move || run::is_complete(&folder)).await.unwrap_or(false) {

@@ -1,8 +1,10 @@
 //! The newest records of a live run, in memory and shared by all its followers.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
-use crate::{journal::Record, scan::Point};
+use crate::journal::Record;
+use crate::scan::Point;
 
 /// The size of a run's tail, in bytes of its journal.
 const TAIL_BYTES: u64 = 256 * 1024;

@@ -4,8 +4,8 @@ use std::io;
 
 use futures::{AsyncBufRead, AsyncBufReadExt};
 
-/// The most bytes of a line that are kept (an event with the facts of a machine can be long). The rest of a longer line is read
-/// and dropped.
+/// The most bytes of a line that are kept (an event with the facts of a machine can be long). The rest of a longer line is
+/// read and dropped.
 pub(crate) const RAW_LIMIT: usize = 1024 * 1024;
 
 /// A line without its line feed.
@@ -53,8 +53,8 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
     }
 }
 
-/// Splits a line into its timestamp (nanoseconds since the epoch) and the container's own bytes. `None` for messages that the
-/// kubelet itself writes into the stream, such as `unable to retrieve container logs for …`.
+/// Splits a line into its timestamp (nanoseconds since the epoch) and the container's own bytes. `None` for messages that
+/// the kubelet itself writes into the stream, such as `unable to retrieve container logs for …`.
 pub(crate) fn stamped(raw: &[u8]) -> Option<(i64, &[u8])> {
     let end = raw.iter().take(64).position(|b| *b == b' ').unwrap_or(raw.len().min(64));
     let stamp: jiff::Timestamp = std::str::from_utf8(&raw[..end]).ok()?.parse().ok()?;

@@ -1,21 +1,19 @@
 //! Appends to the journal of a run. A run has one writer at a time.
 
-use std::{io, io::Write, sync::Arc};
+use std::io;
+use std::io::Write;
+use std::sync::Arc;
 
-use api::{
-    Time,
-    log::{LogEnd, LogLine},
-    run::RunEvent,
-};
+use api::Time;
+use api::log::{LogEnd, LogLine};
+use api::run::RunEvent;
 use masking::Masker;
 
-use crate::{
-    cursor::Cursor,
-    journal::{self, Record},
-    message::{Message, understand},
-    run::Run,
-    upstream::RawLine,
-};
+use crate::cursor::Cursor;
+use crate::journal::{self, Record};
+use crate::message::{Message, understand};
+use crate::run::Run;
+use crate::upstream::RawLine;
 
 /// How many bytes may be pending before they must be written.
 const PENDING_LIMIT: usize = 64 * 1024;

@@ -2,16 +2,12 @@
 
 mod scripted;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use api::{
-    OperationName, Problem, User,
-    backend::Runs,
-    log::{LogEnd, LogFrame},
-};
+use api::backend::Runs;
+use api::log::{LogEnd, LogFrame};
+use api::{OperationName, Problem, User};
 use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt};
 use kubeonkube_runlog::Readers;

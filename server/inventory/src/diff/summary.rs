@@ -5,10 +5,8 @@ use std::collections::{HashMap, HashSet};
 use masking::is_secret;
 use serde_json::Value;
 
-use crate::{
-    inventory::{Group, Host, Inventory},
-    vars::{Vars, text},
-};
+use crate::inventory::{Group, Host, Inventory};
+use crate::vars::{Vars, text};
 
 /// One sentence without a full stop for each change: `node4 added to kube_node, etcd`, `node2 removed`,
 /// `ansible_host of node1 changed from 10.0.0.1 to 10.0.0.9`. Secret values are never shown.

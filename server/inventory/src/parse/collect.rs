@@ -1,19 +1,18 @@
 //! Collects hosts and groups, indexed by name.
 
-use std::collections::{HashMap, HashSet, hash_map::Entry};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value as Json;
 
 use super::copies::Copies;
-use crate::{
-    document::{Key, Value, at, to_object},
-    group_order::GroupOrder,
-    invalid::{Invalid, Kind, quoted},
-    inventory::{Group, Host, Inventory, Role},
-    limits, names, range,
-    reached::{self, first_set},
-    vars::{Vars, text},
-};
+use crate::document::{Key, Value, at, to_object};
+use crate::group_order::GroupOrder;
+use crate::invalid::{Invalid, Kind, quoted};
+use crate::inventory::{Group, Host, Inventory, Role};
+use crate::reached::{self, first_set};
+use crate::vars::{Vars, text};
+use crate::{limits, names, range};
 
 pub(super) struct Collected {
     inventory: Inventory,
@@ -49,7 +48,8 @@ impl Default for Collected {
 }
 
 impl Collected {
-    /// Adds a group and everything below it, and returns its index. The limit of the document's depth also limits the recursion.
+    /// Adds a group and everything below it, and returns its index. The limit of the document's depth also limits the
+    /// recursion.
     pub(super) fn group(&mut self, name: &Key, below: &Value, path: &str) -> Result<usize, Invalid> {
         let index = self.group_named(name)?;
         let Some(sections) = mapping(below, name, path)? else { return Ok(index) };

@@ -3,7 +3,9 @@
 
 use serde_json::Value as Json;
 
-use crate::{invalid::Kind, limits, vars::Vars};
+use crate::invalid::Kind;
+use crate::limits;
+use crate::vars::Vars;
 
 /// Bytes counted for each value in addition to its text, because many small values take memory too.
 const VALUE: usize = 16;

@@ -6,17 +6,15 @@
 //! - A section may be a single name instead of a mapping.
 //! - `node[1:3]` means three hosts, and `node1:2222` a host and its port.
 //!
-//! Stricter than ansible: names with characters for a shell, duplicate keys and hosts in one place, and an inventory without hosts
-//! are refused.
+//! Stricter than ansible: names with characters for a shell, duplicate keys and hosts in one place, and an inventory without
+//! hosts are refused.
 
 mod collect;
 mod copies;
 
-use crate::{
-    document::{self, Value},
-    invalid::{Invalid, Kind},
-    inventory::Inventory,
-};
+use crate::document::{self, Value};
+use crate::invalid::{Invalid, Kind};
+use crate::inventory::Inventory;
 
 /// Reads an inventory.
 ///

@@ -8,13 +8,10 @@ mod words;
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::{
-    invalid::quoted,
-    inventory::Role,
-    limits,
-    machine::{Machine, Seen, port},
-    names, range,
-};
+use crate::invalid::quoted;
+use crate::inventory::Role;
+use crate::machine::{Machine, Seen, port};
+use crate::{limits, names, range};
 
 /// Why a pasted line is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,8 +23,8 @@ pub struct LineProblem {
     pub message: String,
 }
 
-/// The machines of all lines. A machine with only an address is named `node1`, `node2`, … by its position. Machines have only the
-/// roles that the lines name; [`give_roles`](crate::give_roles) adds the others.
+/// The machines of all lines. A machine with only an address is named `node1`, `node2`, … by its position. Machines have
+/// only the roles that the lines name; [`give_roles`](crate::give_roles) adds the others.
 ///
 /// # Errors
 /// Every line that is refused, at most [`limits::PROBLEMS`]. Of two lines in conflict, the second one is refused.

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-/// Splits a line at white space. Quotes keep a word together and are removed (`args='-o ProxyJump=x'`). A `#` at the start of a
-/// word, or a `;` at the start of the line, starts a comment.
+/// Splits a line at white space. Quotes keep a word together and are removed (`args='-o ProxyJump=x'`). A `#` at the start
+/// of a word, or a `;` at the start of the line, starts a comment.
 pub(super) fn split(line: &str) -> Result<Vec<String>, String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     if let Some(c) = line.chars().find(|c| c.is_control() && *c != '\t') {

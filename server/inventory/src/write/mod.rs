@@ -6,13 +6,15 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::{inventory::Role, machine::Machine, vars::Vars};
+use crate::inventory::Role;
+use crate::machine::Machine;
+use crate::vars::Vars;
 use scalar::{scalar, value};
 
 /// The machines as an inventory for kubespray: the hosts with their connection, then the groups of their roles.
 ///
-/// Every etcd member gets an `etcd_member_name`. Without it, kubespray numbers members by position, and renames them when the
-/// order changes. Every text that YAML could read as another value is quoted.
+/// Every etcd member gets an `etcd_member_name`. Without it, kubespray numbers members by position, and renames them when
+/// the order changes. Every text that YAML could read as another value is quoted.
 #[must_use]
 pub fn write(machines: &[Machine]) -> String {
     let mut out = String::from("all:\n  hosts:\n");

@@ -1,6 +1,7 @@
 //! Writes YAML scalars that mean the same in YAML 1.1 and 1.2.
 
-use std::{fmt::Write as _, net::Ipv4Addr};
+use std::fmt::Write as _;
+use std::net::Ipv4Addr;
 
 use serde_json::Value;
 

@@ -1,33 +1,27 @@
-//! An API server with one pod, whose log the test writes. It answers like a real one: it truncates `sinceTime` to seconds, and
-//! ends a follow with the container. Connections break when the test says so.
+//! An API server with one pod, whose log the test writes. It answers like a real one: it truncates `sinceTime` to seconds,
+//! and ends a follow with the container. Connections break when the test says so.
 
-use std::{
-    collections::VecDeque,
-    convert::Infallible,
-    path::Path,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use api::{
-    OperationName, User,
-    backend::{Frames, Runs},
-    log::{LogEnd, LogFrame, LogLine},
-};
+use api::backend::{Frames, Runs};
+use api::log::{LogEnd, LogFrame, LogLine};
+use api::{OperationName, User};
 use bytes::Bytes;
 use crd::{ClusterOperation, ClusterOperationStatus, JobRef, Phase};
 use futures::{StreamExt, stream};
 use http::{Request, Response};
 use http_body::Frame;
-use http_body_util::{BodyExt, StreamBody, combinators::UnsyncBoxBody};
-use kube::{
-    Client,
-    client::Body,
-    runtime::{
-        reflector::{self, Store, store::Writer},
-        watcher,
-    },
-};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, StreamBody};
+use kube::Client;
+use kube::client::Body;
+use kube::runtime::reflector::store::Writer;
+use kube::runtime::reflector::{self, Store};
+use kube::runtime::watcher;
 use kubeonkube_runlog::{Everybody, Options, Readers, RunLog};
 use serde_json::{Value, json};
 use tokio::sync::watch;

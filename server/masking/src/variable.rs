@@ -1,0 +1,22 @@
+//! Which variables a summary of changes mentions without their values.
+
+use serde_json::Value;
+
+use crate::document::hide_in_document;
+use crate::name::is_secret_name;
+use crate::value::{VAULT, is_harmless};
+
+/// Whether a summary must not mention the value of this variable. A map is always secret: it may contain one.
+#[must_use]
+pub fn is_secret(name: &str, value: &Value) -> bool {
+    let named = is_secret_name(name);
+    match value {
+        Value::Null | Value::Bool(_) => false,
+        Value::Number(_) => named,
+        Value::String(text) => {
+            (named && !is_harmless(text.trim())) || text.contains(VAULT) || hide_in_document(text) != *text
+        }
+        Value::Array(items) => items.iter().any(|item| is_secret(name, item)),
+        Value::Object(_) => true,
+    }
+}
