@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 use super::{SessionError, private_file};
 
 /// How long a link can be used.
-pub const VALID_FOR: Duration = Duration::from_hours(1);
+const VALID_FOR: Duration = Duration::from_hours(1);
 
 /// The links of one data directory.
 #[derive(Debug, Clone)]
@@ -92,7 +92,7 @@ fn is_young(path: &Path) -> bool {
 }
 
 /// The address that signs in with `token` on the server at `address`.
-pub fn url(address: &str, token: &str) -> String {
+pub(crate) fn url(address: &str, token: &str) -> String {
     format!("{address}/login?token={token}")
 }
 
@@ -102,7 +102,7 @@ pub(super) fn random() -> String {
 }
 
 /// The user name for links that this process makes: the name of the operating system's user.
-pub fn this_user() -> String {
+pub(crate) fn this_user() -> String {
     let fits = |name: &String| {
         (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-@".contains(c))
     };

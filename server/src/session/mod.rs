@@ -7,7 +7,7 @@
 mod checked;
 mod error;
 mod key;
-pub mod links;
+pub(crate) mod links;
 mod private_file;
 mod review;
 mod revoked;
@@ -15,9 +15,11 @@ mod sessions;
 mod sign_in;
 mod token_check;
 
+pub use checked::RECHECK_AFTER;
 pub use error::SessionError;
 pub use links::Links;
-pub use review::{Reviewer, TokenReviews};
+pub use review::Reviewer;
+pub(crate) use review::TokenReviews;
 pub use sessions::{LASTS, Session, Sessions};
 pub use sign_in::SignIn;
-pub use token_check::{RECHECK_AFTER, TokenRevoked};
+pub(crate) use token_check::TokenRevoked;

@@ -15,7 +15,7 @@ pub trait Reviewer: Send + Sync {
 }
 
 /// Asks a Kubernetes API.
-pub struct TokenReviews(pub Client);
+pub(crate) struct TokenReviews(pub(crate) Client);
 
 #[async_trait]
 impl Reviewer for TokenReviews {

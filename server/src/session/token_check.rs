@@ -1,11 +1,10 @@
 //! A session in a cluster is valid only while the cluster accepts its token. The cluster is asked again every
-//! [`RECHECK_AFTER`].
+//! [`super::RECHECK_AFTER`].
 
 use std::time::Duration;
 
 use tokio::time::{sleep_until, timeout};
 
-pub use super::checked::RECHECK_AFTER;
 use super::{
     SignIn,
     checked::Checked,
@@ -18,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// In the extensions of a request whose session has just ended because the cluster no longer accepts its token.
 #[derive(Debug, Clone, Copy)]
-pub struct TokenRevoked;
+pub(crate) struct TokenRevoked;
 
 /// A check that waits for its answer. If the request is dropped before the answer comes, the next request checks again.
 struct Check<'a> {
@@ -36,11 +35,11 @@ impl Drop for Check<'_> {
 }
 
 impl Sessions {
-    /// Whether `session` may still be used. Asks the cluster if the last check of its token is older than [`RECHECK_AFTER`].
+    /// Whether `session` may still be used. Asks the cluster if the last check of its token is older than [`super::RECHECK_AFTER`].
     /// If the cluster rejects the token, the session is revoked, which also closes its sockets.
     ///
     /// A session of the wrong kind is always rejected: a token without any rights must not open a standalone console.
-    pub async fn is_valid(&self, session: &Session, sign_in: &SignIn) -> bool {
+    pub(crate) async fn is_valid(&self, session: &Session, sign_in: &SignIn) -> bool {
         let (reviewer, token) = match (sign_in, &session.user.token) {
             (SignIn::Links(_), None) => return true,
             (SignIn::Tokens(reviewer), Some(token)) => (reviewer, token),
@@ -61,12 +60,12 @@ impl Sessions {
     }
 
     /// Makes the next request check the token again, however recent the last check is.
-    pub fn recheck(&self, session: &Session) {
+    pub(crate) fn recheck(&self, session: &Session) {
         self.checked.forget(&session.id);
     }
 
     /// Resolves when `session` ends, for whatever reason. Open sockets and downloads wait for this.
-    pub async fn ended(&self, session: &Session, sign_in: &SignIn) {
+    pub(crate) async fn ended(&self, session: &Session, sign_in: &SignIn) {
         let rejected = async {
             while self.is_valid(session, sign_in).await {
                 sleep_until(self.checked.due_at(&session.id)).await;

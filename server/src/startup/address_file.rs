@@ -5,19 +5,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub fn path(data: &Path) -> PathBuf {
+pub(crate) fn path(data: &Path) -> PathBuf {
     data.join("address")
 }
 
-pub fn write(data: &Path, address: &str) -> io::Result<()> {
+pub(crate) fn write(data: &Path, address: &str) -> io::Result<()> {
     fs::write(path(data), address)
 }
 
-pub fn read(data: &Path) -> io::Result<String> {
+pub(crate) fn read(data: &Path) -> io::Result<String> {
     fs::read_to_string(path(data))
 }
 
 /// Removes the file, if it exists.
-pub fn remove(data: &Path) {
+pub(crate) fn remove(data: &Path) {
     let _ = fs::remove_file(path(data));
 }

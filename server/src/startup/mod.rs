@@ -3,7 +3,7 @@
 //! [`serve()`] reads like the list of steps. The Kubernetes API comes first, then the controller, the log collector and the
 //! console over it, then the web server in front of them.
 
-pub mod address_file;
+pub(crate) mod address_file;
 mod banner;
 mod demo;
 mod kubectl;
