@@ -81,7 +81,7 @@ fn Held(held: HeldForm) -> impl IntoView {
                     <Alert tone=Tone::Warn title="Your session ended before this was sent, so nothing was changed."/>
                 </div>
                 <p>"What you typed is kept on this page. Sign in in a new tab, then come back here and send it again."</p>
-                {has_secret.then(|| view! { <p class="muted">"Only the SSH key is not kept: the form will ask for it once more."</p> })}
+                {has_secret.then(|| view! { <p class="muted">"The SSH key is not kept. The form will ask for it again."</p> })}
                 <a class="btn wide" href=routes::LOGIN target="_blank" autofocus>"Sign in in a new tab"</a>
                 <form method="post" action=held.action>
                     {fields
@@ -111,7 +111,7 @@ fn OneTimeLink(token: String, next: String) -> impl IntoView {
 fn NeedsLink() -> impl IntoView {
     view! {
         <p>"Open the sign-in link that the server printed when it started."</p>
-        <p class="muted">"Links work once. For another one, run this where the server runs:"</p>
+        <p class="muted">"Each link works once. To get a new one, run this on the server's machine:"</p>
         <pre class="command"><code>"kubeonkube login"</code></pre>
     }
 }
@@ -124,7 +124,7 @@ fn WithToken(next: String) -> impl IntoView {
             <div class="field">
                 <label for="token">"Kubernetes token"</label>
                 <input id="token" name="token" type="password" autocomplete="current-password" aria-describedby="token-hint" autofocus/>
-                <small id="token-hint">"Everything you do here is done with this token's rights. To get one:"</small>
+                <small id="token-hint">"The console acts with this token's permissions. To create a token:"</small>
             </div>
             <pre class="command"><code>"kubectl create token NAME --namespace NAMESPACE"</code></pre>
             <button class="btn primary wide" type="submit">"Sign in"</button>

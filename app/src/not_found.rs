@@ -10,9 +10,9 @@ pub fn NotFoundPage() -> impl IntoView {
     respond::status(404);
     view! {
         <main class="alone">
-            <PageTitle text="There is no such page"/>
-            <p class="muted">"The address may be mistyped, or what it showed is gone."</p>
-            <p><a class="btn primary" href=routes::HOME>"To the clusters"</a></p>
+            <PageTitle text="Page not found"/>
+            <p class="muted">"The address may be wrong, or the page no longer exists."</p>
+            <p><a class="btn primary" href=routes::HOME>"Go to clusters"</a></p>
         </main>
     }
 }

@@ -30,7 +30,7 @@ pub fn SettingsPage() -> impl IntoView {
                     <Loaded resource=about rows=3 let:about>
                         <Facts>
                             <Fact label="kubeonkube"><span class="mono">{about.version}</span></Fact>
-                            <Fact label="Works on">{about.mode}</Fact>
+                            <Fact label="Mode">{about.mode}</Fact>
                             {about
                                 .facts
                                 .into_iter()

@@ -158,7 +158,7 @@ async fn a_page_asks_once_for_what_it_shows() {
 async fn an_unknown_page_is_a_404_that_leads_back() {
     let page = page(&Fake::default(), "/nowhere").await;
     assert_eq!(page.status, StatusCode::NOT_FOUND);
-    page.shows("There is no such page").shows("href=\"/clusters\"");
+    page.shows("Page not found").shows("href=\"/clusters\"");
 }
 
 #[tokio::test]
@@ -211,8 +211,8 @@ async fn a_host_without_a_result_is_told_of_truly() {
     nodes.nodes[0].last_result = None;
     for (results, words) in [
         (NodeResults::NoRun, "Not in a run yet"),
-        (NodeResults::NewestRun, "Not in the newest run"),
-        (NodeResults::Unknown, "Not known now"),
+        (NodeResults::NewestRun, "Not in the last run"),
+        (NodeResults::Unknown, "Result unknown"),
     ] {
         fake.nodes.as_mut().unwrap().results = results;
         page(&fake, "/clusters/prod-fra/nodes").await.shows(words);
@@ -258,7 +258,7 @@ async fn a_refused_registration_comes_back_with_everything_typed_but_the_key() {
         .shows("value=\"10.0.0.&lt;b&gt;\"")
         .shows("That is no address.")
         .shows("Something without a field.")
-        .shows("3 fields need another look")
+        .shows("3 fields are invalid")
         .shows("aria-invalid=\"true\"")
         .shows(">a 10.0.0.1\r\nb 10.0.0.2</textarea>")
         .shows("kube_version: 1")
@@ -286,7 +286,7 @@ async fn a_review_shows_the_files_and_asks_for_the_key_again() {
         .shows("value=\"register_cluster\"")
         .shows("value=\"keep_editing\"")
         .shows("value=\"prod\"")
-        .shows("Give the private key once more")
+        .shows("Enter the private key again")
         .hides("secret-key-text");
 }
 
@@ -323,7 +323,7 @@ async fn a_conflict_shows_both_texts_and_a_way_to_take_either() {
     let page = page_with(&Fake::default(), "/clusters/prod-fra/configuration", back).await;
     page.shows("all: {theirs: 1}")
         .shows("all: {mine: 1}</textarea>")
-        .shows("Take theirs")
+        .shows("Discard mine, use saved version")
         .shows("name=\"version\" value=\"99\"")
         .shows("Nothing was saved");
 }
@@ -370,8 +370,8 @@ async fn what_the_machines_show_is_compared_before_it_is_saved() {
         });
     };
     let page = page_with(&Fake::default(), "/clusters/prod-fra/configuration?show=ssh", back).await;
-    page.shows("shows another key than the confirmed one")
-        .shows("only keys that the record marks as revoked")
+    page.shows("host key differs from the confirmed one")
+        .shows("has only revoked host keys")
         .shows("[10.0.0.1]:2222")
         .shows("SHA256:shown")
         .shows("[10.0.0.1]:2222 ssh-ed25519 AAAAshown\n</textarea>")
@@ -385,8 +385,8 @@ async fn a_record_of_host_keys_that_cannot_be_used_is_not_said_to_be_none() {
     let record = fake.configuration.as_mut().unwrap().ssh.host_keys.as_mut().unwrap();
     record.document.problem = Some("ConfigMap kubeonkube/prod-fra-known-hosts has no key known_hosts.".into());
     let page = page(&fake, "/clusters/prod-fra/configuration?show=ssh").await;
-    page.shows("On record, but not readable")
-        .shows("Not all of this record can")
+    page.shows("Saved, but unreadable")
+        .shows("Some of these host keys can")
         .shows("has no key known_hosts")
         .hides("None confirmed");
 }
@@ -396,7 +396,7 @@ async fn host_keys_that_may_not_be_read_are_not_said_to_be_none() {
     let mut fake = Fake::default();
     fake.configuration.as_mut().unwrap().ssh.host_keys = None;
     let page = page(&fake, "/clusters/prod-fra/configuration?show=ssh").await;
-    page.shows("You may not read them").hides("None confirmed").hides("value=\"scan_host_keys\"");
+    page.shows("permission to read them").hides("None confirmed").hides("value=\"scan_host_keys\"");
 }
 
 #[tokio::test]
@@ -416,7 +416,7 @@ async fn saved_is_said_until_something_else_is_submitted() {
         },
     };
     let refused = page_with(&fake, path, move || provide_context(conflict())).await;
-    refused.shows("was changed by somebody else").hides("Saved. Nothing has run");
+    refused.shows("was changed by someone else").hides("Saved. Nothing has run");
     let review = move || FormAnswer {
         form: "review_change".into(),
         values: values(),
@@ -431,7 +431,7 @@ async fn unregistering_says_what_happens_first() {
         .await
         .shows("The machines are not touched")
         .shows("Type “prod-fra” to confirm")
-        .shows("While an operation runs or waits, this is refused.")
+        .shows("A cluster with a running or queued operation can")
         .shows("value=\"unregister_cluster\"");
 }
 

@@ -73,7 +73,7 @@ async fn the_form_offers_what_can_run_and_says_why_something_can_not() {
         .shows("placeholder=\"quay.io/default:v1\"");
     let card = &page.html[page.html.find("value=\"ping.yml\"").unwrap()..][..60];
     assert!(card.contains("checked"), "{card}");
-    page.shows("Title of reset.yml").shows("1 more that can't run here").hides("value=\"reset.yml\"");
+    page.shows("Title of reset.yml").shows("1 more requires Kubernetes").hides("value=\"reset.yml\"");
 }
 
 #[tokio::test]
@@ -141,7 +141,7 @@ async fn the_review_shows_arguments_hosts_what_it_waits_for_and_the_manifest() {
     let page = page_with(&fake, "/operations/new", move || provide_context(back())).await;
     page.shows("<code>motd=two words")
         .shows("On 2 machines")
-        .shows("It will wait: grow-1 runs on prod-fra.")
+        .shows("Queued behind grow-1, which is running.")
         .shows("This changes machines.")
         .shows("apiVersion: kubeonkube.clay.io/v1alpha1")
         .shows("name=\"expected_inputs\" value=\"0123456789abcdef\"")

@@ -206,9 +206,9 @@ async fn cancelling_calls_the_backend_and_leads_back() {
 #[tokio::test]
 async fn a_disabled_cancel_says_why() {
     let mut detail = run("ping-1", Phase::Running);
-    detail.cancel = Err("It is being cancelled: no new task starts, what runs is interrupted.".into());
+    detail.cancel = Err("It is being cancelled: no new task starts, and running tasks are interrupted.".into());
     let page = page(&Fake { run: Ok(detail), ..Fake::default() }, "/operations/ping-1").await;
-    page.shows("It is being cancelled: no new task starts, what runs is interrupted.")
+    page.shows("It is being cancelled: no new task starts, and running tasks are interrupted.")
         .shows("disabled")
         .hides("Stop this run?");
 }

@@ -51,7 +51,7 @@ async fn a_form_that_came_after_the_session_keeps_everything_but_secrets() {
         .shows("name=\"form\" value=\"review_cluster\"")
         .shows("name=\"pasted\" value=\"n1 &lt;1&gt;\nn2\"")
         .shows("name=\"name\" value=\"\"")
-        .shows("Only the SSH key is not kept")
+        .shows("The SSH key is not kept")
         .hides("KEY-MATERIAL")
         .hides("hydrate()");
 }

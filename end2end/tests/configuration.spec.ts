@@ -15,8 +15,8 @@ bothWays((script) => {
     await expect(editor).toHaveValue(old);
     await editor.fill(wanted);
     await page.getByRole('button', { name: 'Review changes' }).click();
-    await expect(page.getByRole('region', { name: 'What saving changes' })).toContainText(/m3/);
-    const diff = page.getByRole('region', { name: 'Changes of the inventory' });
+    await expect(page.getByRole('region', { name: 'Changes to save' })).toContainText(/m3/);
+    const diff = page.getByRole('region', { name: 'Changes to the inventory' });
     await expect(diff).toContainText('+# ours');
     await expect(diff).toContainText(/-\s+m2:/);
     expect(await hosts(kube, cluster)).toBe(old);
@@ -41,7 +41,7 @@ bothWays((script) => {
     await visit(`/clusters/${cluster}/configuration?show=variables`);
     await page.getByLabel('Variables, YAML').fill('a: 1\nb: 2\n');
     await page.getByRole('button', { name: 'Review changes' }).click();
-    await expect(page.getByRole('region', { name: 'Changes of the variables' })).toContainText('+b: 2');
+    await expect(page.getByRole('region', { name: 'Changes to the variables' })).toContainText('+b: 2');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect(page.getByText('Saved. Nothing has run on the machines yet.')).toBeVisible();
     expect((await kube.get('ConfigMap', `${cluster}-vars`)).data['group_vars.yml']).toBe('a: 1\nb: 2\n');
@@ -68,7 +68,7 @@ bothWays((script) => {
 
     // Mine, knowingly: compared with what is there now.
     await page.getByRole('button', { name: 'Review changes' }).click();
-    await expect(page.getByRole('region', { name: 'Changes of the inventory' })).toContainText(/-\s+theirs:/);
+    await expect(page.getByRole('region', { name: 'Changes to the inventory' })).toContainText(/-\s+theirs:/);
     await page.getByRole('button', { name: 'Save' }).click();
     await expect(page.getByText('Saved. Nothing has run on the machines yet.')).toBeVisible();
     expect(await hosts(kube, cluster)).toBe(mine);
@@ -77,7 +77,7 @@ bothWays((script) => {
     await editor.fill(localHosts('m1', 'again'));
     await meanwhile(theirs);
     await page.getByRole('button', { name: 'Review changes' }).click();
-    await page.getByRole('link', { name: 'Take theirs' }).click();
+    await page.getByRole('link', { name: 'Discard mine, use saved version' }).click();
     await expect(editor).toHaveValue(theirs);
     await expect(page.getByRole('region', { name: 'Both versions' })).toHaveCount(0);
   });
@@ -90,7 +90,7 @@ bothWays((script) => {
     await page.getByLabel('Inventory, YAML').fill(text);
     await page.getByRole('button', { name: 'Review changes' }).click();
     await expect(page.getByLabel('Inventory, YAML')).toHaveAccessibleDescription(/line 4/);
-    await expect(page.getByLabel('The lines it is about')).toContainText('m1:');
+    await expect(page.getByLabel('Lines with the problem')).toContainText('m1:');
     await expect(page.getByLabel('Inventory, YAML')).toHaveValue(text);
   });
 });

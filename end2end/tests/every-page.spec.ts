@@ -35,7 +35,7 @@ const PAGES: [string, string, string | RegExp][] = [
 ];
 /** What is not there, and the words for it. */
 const LOST: [string, string][] = [
-  ['/nowhere', 'There is no such page'],
+  ['/nowhere', 'Page not found'],
   ['/clusters/not-there', 'There is no cluster called “not-there”'],
   ['/clusters/not-there/nodes', 'There is no cluster called “not-there”'],
   ['/operations/not-there', 'There is no operation called “not-there”'],
@@ -98,11 +98,11 @@ test('reviews, refusals and conflicts are pages like all others', async ({ page,
   await visit('/clusters/pages-states/configuration');
   await page.getByLabel('Inventory, YAML').fill('all: [');
   await page.getByRole('button', { name: 'Review changes' }).click();
-  await expect(page.getByLabel('The lines it is about')).toBeVisible();
+  await expect(page.getByLabel('Lines with the problem')).toBeVisible();
   await isRight(page);
   await page.getByLabel('Inventory, YAML').fill(localHosts('m1', 'm2'));
   await page.getByRole('button', { name: 'Review changes' }).click();
-  await expect(page.getByRole('region', { name: 'Changes of the inventory' })).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Changes to the inventory' })).toBeVisible();
   await isRight(page);
   await kube.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name: 'pages-states-hosts' }, data: { 'hosts.yml': localHosts('m1', 'm3') } });
   await page.getByRole('button', { name: 'Save' }).click();

@@ -37,7 +37,7 @@ bothWays((script) => {
     await run(kube, cluster, `${cluster}-1`, { playbook: 'ping.yml' });
     await kube.ended(`${cluster}-1`);
     await visit(`/operations/${cluster}-1`);
-    await expect(page.getByRole('alert')).toContainText('down could not be reached');
+    await expect(page.getByRole('alert')).toContainText('down was unreachable');
     await expect(page.getByRole('alert')).toContainText('Connection refused');
     await visit(`/operations/${cluster}-1?tab=hosts`);
     await expect(page.getByRole('row', { name: 'down' })).toContainText('Unreachable');

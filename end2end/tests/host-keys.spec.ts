@@ -12,15 +12,15 @@ bothWays((script) => {
     const saved = async () => (await kube.get('ConfigMap', known.name)).data['known_hosts'] as string;
     await makeCluster(kube, cluster, { hosts: sshHost('m1', sshd), key: sshd.privateKey });
     await visit(`/clusters/${cluster}/configuration?show=ssh`);
-    await expect(page.getByText('None confirmed: each run trusts the first key')).toBeVisible();
-    await page.getByRole('button', { name: 'Scan the machines' }).click();
+    await expect(page.getByText('None confirmed. Each run trusts the first key')).toBeVisible();
+    await page.getByRole('button', { name: 'Scan host keys' }).click();
 
     const row = page.getByRole('row', { name: 'm1' });
     await expect(row).toContainText('New');
     await expect(row).toContainText(`[127.0.0.1]:${sshd.port}`);
     await expect(row).toContainText(sshd.fingerprint);
     await page.getByRole('button', { name: 'Save' }).click();
-    await expect(page.getByText('1 host key on record.')).toBeVisible();
+    await expect(page.getByText('1 host key confirmed.')).toBeVisible();
     const confirmed = await saved();
     expect(confirmed).toMatch(new RegExp(`^\\[127\\.0\\.0\\.1\\]:${sshd.port} ssh-ed25519 \\S+\\n$`));
     await run(kube, cluster, `${cluster}-good`, { playbook: 'ping.yml' });
@@ -36,14 +36,14 @@ bothWays((script) => {
     await expect(phase(page, 'Failed')).toBeVisible();
     await expect(page.getByRole('alert').filter({ hasText: 'm1' }).first()).toContainText(/host key/i);
     await visit(`/clusters/${cluster}/configuration?show=ssh`);
-    await page.getByRole('button', { name: 'Scan the machines' }).click();
+    await page.getByRole('button', { name: 'Scan host keys' }).click();
     await expect(row).toContainText('Changed');
-    await expect(page.getByText('A machine shows another key than the confirmed one.')).toBeVisible();
+    await expect(page.getByText('A machine\'s host key differs from the confirmed one.')).toBeVisible();
     await page.getByRole('button', { name: 'Save' }).click();
     await expect(page.getByText('Saved. Nothing has run on the machines yet.')).toBeVisible();
     expect(await saved()).toBe(confirmed);
-    await page.getByRole('button', { name: 'Scan the machines' }).click();
-    await expect(row).toContainText('As confirmed');
-    await expect(page.getByText('Nothing would change: the text is as it was.')).toBeVisible();
+    await page.getByRole('button', { name: 'Scan host keys' }).click();
+    await expect(row).toContainText('Matches');
+    await expect(page.getByText('No changes: the text is the same as the saved version.')).toBeVisible();
   });
 });

@@ -28,12 +28,12 @@ bothWays((script) => {
       [page.getByLabel('Name', { exact: true }), 'prod;rm -rf /', /lower-case letters/],
       [page.getByLabel('Namespace'), 'no/space', /^A namespace has/],
       [page.getByLabel('Variables, YAML'), BOMB, /aliases/],
-      [page.getByLabel('Host keys, as in known_hosts'), 'not a host key', /^Line 1 is no host key/],
+      [page.getByLabel('Host keys, known_hosts format'), 'not a host key', /^Line 1 is no host key/],
     ];
     await visit('/clusters/new');
     await page.getByText('Host keys', { exact: true }).click();
-    await page.getByLabel('Use a private key that I have').check();
-    await page.getByLabel('Paste it').fill('hunter2');
+    await page.getByLabel('Use an existing key').check();
+    await page.getByLabel('Paste the private key').fill('hunter2');
     await page.getByLabel('Name of machine 1').fill('m1');
     await page.getByLabel('Address of machine 1').fill('$(id)');
     await page.getByLabel('Name of machine 2').fill('m2');
@@ -52,10 +52,10 @@ bothWays((script) => {
     await isRefused(page.getByLabel('Port of machine 2'), /65535/);
     await expect(page.getByLabel('Port of machine 2')).toHaveValue('99999');
     await expect(page.getByLabel('Role of machine 2')).toHaveValue('worker');
-    await isRefused(page.getByLabel('Paste it'), /no private key/);
-    await expect(page.getByLabel('Use a private key that I have')).toBeChecked();
+    await isRefused(page.getByLabel('Paste the private key'), /no private key/);
+    await expect(page.getByLabel('Use an existing key')).toBeChecked();
     // Secrets are the exception: the server never sends them back.
-    await expect(page.getByLabel('Paste it')).toHaveValue(script ? 'hunter2' : '');
+    await expect(page.getByLabel('Paste the private key')).toHaveValue(script ? 'hunter2' : '');
     if (script) await expect(page.getByLabel('Name', { exact: true })).toBeFocused();
     expect((await kube.list('Cluster')).map((c) => c.metadata.name)).toEqual(before.map((c) => c.metadata.name));
   });
@@ -65,11 +65,11 @@ bothWays((script) => {
     await visit('/clusters/new');
     await page.getByLabel('Name', { exact: true }).fill('fine');
     await page.getByText('Or paste lines').click();
-    await page.getByLabel('One machine a line').fill(lines);
+    await page.getByLabel('One machine per line').fill(lines);
     await page.getByRole('button', { name: 'Review' }).click();
-    await isRefused(page.getByLabel('One machine a line'), /line 2/i);
-    await isRefused(page.getByLabel('One machine a line'), /line 3/i);
-    await expect(page.getByLabel('One machine a line')).toHaveValue(lines);
+    await isRefused(page.getByLabel('One machine per line'), /line 2/i);
+    await isRefused(page.getByLabel('One machine per line'), /line 3/i);
+    await expect(page.getByLabel('One machine per line')).toHaveValue(lines);
     await expect(page.getByLabel('Name', { exact: true })).toHaveValue('fine');
   });
 
@@ -90,11 +90,11 @@ bothWays((script) => {
     await page.getByLabel('Name', { exact: true }).fill('fine');
     await page.getByLabel('Name of machine 1').fill('m1');
     await page.getByLabel('Address of machine 1').fill('192.0.2.1');
-    await page.getByLabel('Use a private key that I have').check();
-    await page.getByLabel('Or upload the file').setInputFiles({ name: 'key', mimeType: 'application/octet-stream', buffer: Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0xff, 0xfe, 1, 2]) });
+    await page.getByLabel('Use an existing key').check();
+    await page.getByLabel('Or upload a key file').setInputFiles({ name: 'key', mimeType: 'application/octet-stream', buffer: Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0xff, 0xfe, 1, 2]) });
     await page.getByRole('button', { name: 'Review' }).click();
-    await isRefused(page.getByLabel('Or upload the file'), /^This is (no text|not UTF-8 text)\. /);
-    await expect(page.getByLabel('Paste it')).not.toHaveAttribute('aria-invalid', 'true');
+    await isRefused(page.getByLabel('Or upload a key file'), /^This is (no text|not UTF-8 text)\. /);
+    await expect(page.getByLabel('Paste the private key')).not.toHaveAttribute('aria-invalid', 'true');
     await expect(page.getByLabel('Name', { exact: true })).toHaveValue('fine');
   });
 

@@ -22,8 +22,8 @@ bothWays((script) => {
     await visit('/clusters/new');
     await page.getByLabel('Name', { exact: true }).fill(name);
     await fillMachine(page, sshd);
-    await page.getByLabel('Use a private key that I have').check();
-    await page.getByLabel('Paste it').fill(sshd.privateKey);
+    await page.getByLabel('Use an existing key').check();
+    await page.getByLabel('Paste the private key').fill(sshd.privateKey);
     await page.getByLabel('Variables, YAML').fill('kube_version: 1.34.4\n');
     await page.getByRole('button', { name: 'Review' }).click();
 
@@ -35,8 +35,8 @@ bothWays((script) => {
     expect((await kube.list('Cluster')).map((c) => c.metadata.name)).not.toContain(name);
 
     if (!script) {
-      await expect(page.getByText('Give the private key once more')).toBeVisible();
-      await page.getByLabel('Paste it').fill(sshd.privateKey);
+      await expect(page.getByText('Enter the private key again')).toBeVisible();
+      await page.getByLabel('Paste the private key').fill(sshd.privateKey);
     }
     await page.getByRole('button', { name: 'Register the cluster' }).click();
     await expect(page).toHaveURL(`/clusters/${name}?registered=1`);
@@ -56,12 +56,12 @@ bothWays((script) => {
     await visit('/clusters/new');
     await page.getByLabel('Name', { exact: true }).fill(name);
     await fillMachine(page, sshd);
-    await page.getByLabel('Use a private key that I have').check();
+    await page.getByLabel('Use an existing key').check();
     const file = { name: 'id_ed25519', mimeType: 'application/octet-stream', buffer: Buffer.from(sshd.privateKey) };
-    await page.getByLabel('Or upload the file').setInputFiles(file);
+    await page.getByLabel('Or upload a key file').setInputFiles(file);
     await page.getByRole('button', { name: 'Review' }).click();
     await expect(page.getByRole('region', { name: 'Review' })).toBeVisible();
-    if (!script) await page.getByLabel('Or upload the file').setInputFiles(file);
+    if (!script) await page.getByLabel('Or upload a key file').setInputFiles(file);
     await page.getByRole('button', { name: 'Register the cluster' }).click();
     await expect(page).toHaveURL(`/clusters/${name}?registered=1`);
     const secret = await kube.get('Secret', `${name}-ssh-auth`);
@@ -73,7 +73,7 @@ bothWays((script) => {
     await visit('/clusters/new');
     await page.getByLabel('Name', { exact: true }).fill(name);
     await page.getByText('Or paste lines').click();
-    await page.getByLabel('One machine a line').fill('node[1:3] 192.0.2.[11:13]\nops@192.0.2.20:2222');
+    await page.getByLabel('One machine per line').fill('node[1:3] 192.0.2.[11:13]\nops@192.0.2.20:2222');
     await page.getByRole('button', { name: 'Review' }).click();
     const review = page.getByRole('region', { name: 'Review' });
     await expect(review.getByRole('heading', { name: '4 machines' })).toBeVisible();
@@ -81,7 +81,7 @@ bothWays((script) => {
 
     // Back to the form: what was typed is there.
     await page.getByRole('button', { name: 'Back to the form' }).click();
-    await expect(page.getByLabel('One machine a line')).toHaveValue('node[1:3] 192.0.2.[11:13]\nops@192.0.2.20:2222');
+    await expect(page.getByLabel('One machine per line')).toHaveValue('node[1:3] 192.0.2.[11:13]\nops@192.0.2.20:2222');
     await page.getByRole('button', { name: 'Review' }).click();
     await page.getByRole('button', { name: 'Register the cluster' }).click();
     await expect(page).toHaveURL(`/clusters/${name}?registered=1`);

@@ -16,7 +16,7 @@ pub enum Problem {
     #[error("There is no {what} called “{name}”. It may have been deleted.")]
     NotFound { what: String, name: String },
     /// 409: it changed since it was read. Holds both texts, so that neither is lost.
-    #[error("{what} was changed by somebody else since you opened it. Nothing was saved.")]
+    #[error("{what} was changed by someone else after you opened it. Nothing was saved.")]
     Conflict { what: String, theirs: String, yours: String, version: String },
     /// 422: the input can't be used; nothing was changed.
     #[error("{message}")]
@@ -58,7 +58,7 @@ impl Problem {
         let message = match fields.as_slice() {
             [] => return None,
             [one] => one.message.clone(),
-            many => format!("{} fields need another look. Nothing was changed.", many.len()),
+            many => format!("{} fields are invalid. Nothing was changed.", many.len()),
         };
         Some(Self::Invalid { message, fields })
     }

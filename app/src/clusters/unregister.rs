@@ -33,10 +33,10 @@ pub fn UnregisterClusterPage() -> impl IntoView {
             <div class="pad stack">
                 <Alert tone=Tone::Warn title="What happens">
                     <ul class="list">
-                        <li>"The machines are not touched: what runs on them keeps running."</li>
-                        <li>"The console and the controller forget the cluster; no operation can be started on it any more."</li>
-                        <li>"The inventory, variables and SSH key that this console wrote are deleted with it. Objects that somebody else applied stay."</li>
-                        <li>"While an operation runs or waits, this is refused."</li>
+                        <li>"The machines are not touched, and their workloads keep running."</li>
+                        <li>"The cluster is removed from the console, and no operations can be run on it."</li>
+                        <li>"The inventory, variables and SSH key that this console created are deleted. Objects created by others are kept."</li>
+                        <li>"A cluster with a running or queued operation can't be unregistered."</li>
                     </ul>
                 </Alert>
                 {dynamic(move || {
@@ -47,11 +47,11 @@ pub fn UnregisterClusterPage() -> impl IntoView {
                         <Form id="unregister" functions={vec![endpoint::<UnregisterCluster>()]} class="stack">
                             <input type="hidden" name="cluster" value=name.clone()/>
                             <fieldset>
-                                <legend>"Records of its operations"</legend>
+                                <legend>"Operations and logs of this cluster"</legend>
                                 <Check radio=true name="records" value="keep" label="Keep them" checked=true
-                                    hint="Runs and their logs stay readable under Operations."/>
+                                    hint="You can still read them under Operations."/>
                                 <Check radio=true name="records" value="delete" label="Delete them"
-                                    hint="Operations and their logs are gone for good."/>
+                                    hint="They are deleted permanently."/>
                             </fieldset>
                             <Field name="confirm" label=format!("Type “{name}” to confirm") mono=true/>
                             <FormEnd>

@@ -59,7 +59,7 @@ impl FormScope {
         let shows_own = |field: &str| self.shown.with_value(|shown| shown.iter().any(|s| same_field(s, field)));
         let elsewhere: Vec<_> = fields.iter().filter(|f| !shows_own(&f.field)).map(|f| f.message.clone()).collect();
         match (fields.len(), elsewhere.len()) {
-            (1, 0) => ("One field needs another look. Nothing was changed.".into(), Vec::new()),
+            (1, 0) => ("1 field is invalid. Nothing was changed.".into(), Vec::new()),
             (1, _) => (message.clone(), Vec::new()),
             _ => (message.clone(), elsewhere),
         }

@@ -42,7 +42,7 @@ impl FormAnswer {
 #[cfg(any(feature = "hydrate", test))]
 pub(super) fn unanswered() -> Problem {
     Problem::Unavailable {
-        message: "The server's answer didn't arrive, so this may or may not have been done. What you typed is still here: look whether it was done before you repeat it.".into(),
+        message: "The server's answer didn't arrive, so the change may or may not have been made. Your input is still here. Check the result before you send it again.".into(),
     }
 }
 
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn an_answer_that_is_not_ours_says_nothing_of_what_was_done() {
         let problem = refusal("<html><h1>502 Bad Gateway</h1></html>");
-        assert!(matches!(&problem, Problem::Unavailable { message } if message.contains("before you repeat it")));
+        assert!(matches!(&problem, Problem::Unavailable { message } if message.contains("before you send it again")));
         let ours = Problem::field("name", "It is taken.");
         assert_eq!(refusal(&serde_json::to_string(&ours).unwrap()), ours);
     }

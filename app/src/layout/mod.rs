@@ -50,8 +50,8 @@ pub fn Console() -> impl IntoView {
 fn LiveIndicator() -> impl IntoView {
     let connection = live::connection();
     let words = move || match connection.get() {
-        Connection::Connecting => ("connecting", "", "This page shows how things were when it was loaded."),
-        Connection::Live => ("on", "Live", "Changes appear by themselves."),
+        Connection::Connecting => ("connecting", "", "This page shows the state from when it was loaded."),
+        Connection::Live => ("on", "Live", "Changes appear automatically."),
         Connection::Lost => ("lost", "Disconnected, retrying", "The last known values are shown."),
     };
     view! {

@@ -126,7 +126,7 @@ fn ThemeSwitch() -> impl IntoView {
 #[component]
 fn SidebarSwitch(narrow: RwSignal<bool>) -> impl IntoView {
     let next = move || if narrow.get() { "wide" } else { "narrow" };
-    let words = move || if narrow.get() { "Widen the sidebar" } else { "Narrow the sidebar" };
+    let words = move || if narrow.get() { "Expand sidebar" } else { "Collapse sidebar" };
     let apply = move |event: SubmitEvent| {
         event.prevent_default();
         keep_in_browser("sidebar", next());

@@ -135,7 +135,7 @@ fn Table(list: OperationList, filter: OperationFilter, path: String, with_cluste
 fn NothingRan(cluster: String) -> impl IntoView {
     view! {
         <section class="panel">
-            <Empty title="Nothing has run yet" text="ping.yml reaches every machine and changes nothing: a good first run.">
+            <Empty title="Nothing has run yet" text="ping.yml connects to every machine and changes nothing. It is a good first run.">
                 {if cluster.is_empty() {
                     view! { <a class="btn primary" href=routes::new_operation("", "ping.yml")>{icon(Icon::Play)} "Run ping.yml"</a> }.into_any()
                 } else {
@@ -150,7 +150,7 @@ fn NothingRan(cluster: String) -> impl IntoView {
 fn NoneMatches(path: String) -> impl IntoView {
     view! {
         <section class="panel">
-            <Empty title="No operation matches" text="There are operations, but none with this filter.">
+            <Empty title="No operation matches" text="None of the operations matches the filter.">
                 <a class="btn" href=path>"Show all operations"</a>
             </Empty>
         </section>

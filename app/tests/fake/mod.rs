@@ -416,7 +416,7 @@ pub fn operation_review() -> OperationReview {
         ]],
         hosts: vec!["w1".into(), "w2".into()],
         expected_inputs: "0123456789abcdef".into(),
-        waits_for: Some("grow-1 runs on prod-fra.".into()),
+        waits_for: Some("Queued behind grow-1, which is running.".into()),
         warnings: vec!["This changes machines.".into()],
         manifest: "apiVersion: kubeonkube.clay.io/v1alpha1\n".into(),
     }

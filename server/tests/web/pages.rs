@@ -116,7 +116,7 @@ async fn an_unknown_address_is_a_page_with_status_404() {
     let cookie = world.sign_in().await;
     let got = world.get("/nowhere/at/all", &cookie).await;
     assert_eq!(got.status, StatusCode::NOT_FOUND);
-    assert!(got.text.contains("There is no such page"), "{got:?}");
+    assert!(got.text.contains("Page not found"), "{got:?}");
     let got = world.post("/api/nothing", &cookie, "").await;
     assert_eq!((got.status, got.problem().status()), (StatusCode::NOT_FOUND, 404));
 }

@@ -23,19 +23,19 @@ pub(super) fn Conflict(
     };
     view! {
         <section class="conflict" tabindex="-1" aria-label="Both versions">
-            <h3>"This was changed since you opened it"</h3>
+            <h3>"The document was changed after you opened it"</h3>
             <p>
-                "Nothing was saved, and nothing is lost. To keep yours, edit it below as needed, review it against what is there now, and save. To drop yours, take theirs."
+                "Nothing was saved, and your text is kept below. To save your version, review its changes to the saved version first."
             </p>
             <div class="sides">
                 <div>
-                    <h4>"Theirs, as it is saved now"</h4>
+                    <h4>"Saved version"</h4>
                     <SideText text=theirs.clone() other=yours.clone()/>
                     // Without JavaScript: this page anew.
-                    <a class="btn" href="" rel="external" on:click=take_theirs>"Take theirs"</a>
+                    <a class="btn" href="" rel="external" on:click=take_theirs>"Discard mine, use saved version"</a>
                 </div>
                 <div>
-                    <h4>"Yours, as you typed it"</h4>
+                    <h4>"Your version"</h4>
                     <SideText text=yours other=theirs/>
                 </div>
             </div>

@@ -37,7 +37,7 @@ pub(super) fn DocumentEditor(cluster: String, document: Document, current: Docum
                 view! {
                     <Alert
                         tone=Tone::Warn
-                        title="This object was not made by the console. It can be changed here, and whoever applies it may change it back."
+                        title="This object was not created by the console. You can edit it here, but its owner may overwrite your edit."
                     />
                 }
             })}
@@ -100,8 +100,8 @@ fn Editing(document: Document, current: DocumentText) -> impl IntoView {
         {optional(move || scope.message("text").map(|message| view! { <Excerpt text=text.get_untracked() message/> }))}
         {current.problem.clone().map(|problem| {
             let title = match document {
-                Document::HostKeys => "Not all of this record can be used, and what can't confirms no key.",
-                _ => "As it stands this document can't be used: no operation can start.",
+                Document::HostKeys => "Some of these host keys can't be used. Unusable entries confirm no machine.",
+                _ => "This document is invalid, so no operation can start.",
             };
             view! { <Alert tone=Tone::Err title><p>{problem.clone()}</p><Excerpt text=current.text.clone() message=problem/></Alert> }
         })}
@@ -115,7 +115,7 @@ fn Editing(document: Document, current: DocumentText) -> impl IntoView {
                     .into_any()
                 } else if document == Document::HostKeys {
                     view! {
-                        <Submit label="Scan the machines" function={endpoint::<ScanHostKeys>()}/>
+                        <Submit label="Scan host keys" function={endpoint::<ScanHostKeys>()}/>
                         <Submit label="Review changes" function={endpoint::<ReviewChange>()} class="btn"/>
                     }
                     .into_any()
@@ -140,7 +140,7 @@ fn TextWithNumbers(
     let label = match document {
         Document::Inventory => "Inventory, YAML",
         Document::Variables => "Variables, YAML",
-        Document::HostKeys => "Host keys, as in known_hosts",
+        Document::HostKeys => "Host keys, known_hosts format",
     };
     let lines = Memo::new(move |_| text.with(|text| line_count(text)));
     let numbers = move || (1..=lines.get()).map(|n| format!("{n}\n")).collect::<String>();

@@ -8,7 +8,7 @@ pub(super) fn Excerpt(text: String, message: String) -> impl IntoView {
     let lines = excerpt(&text, &message);
     (!lines.is_empty()).then(|| {
         view! {
-            <pre class="excerpt" aria-label="The lines it is about" tabindex="0">
+            <pre class="excerpt" aria-label="Lines with the problem" tabindex="0">
                 {lines
                     .into_iter()
                     .map(|(number, line, named)| {

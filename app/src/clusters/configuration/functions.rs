@@ -75,7 +75,7 @@ pub async fn keep_editing() -> Result<(), Failure> {
 #[cfg(feature = "ssr")]
 fn parse(document: &str) -> Result<Document, Problem> {
     Document::parse(document).ok_or_else(|| Problem::BadRequest {
-        message: "The form names none of a cluster's documents. Reload the page and try again.".into(),
+        message: "The form names an unknown document. Reload the page and try again.".into(),
     })
 }
 

@@ -15,15 +15,15 @@ pub(super) fn Review(review: ChangeReview, document: Document) -> impl IntoView 
                     let lines = review.summary.into_iter().map(|line| view! { <li>{line}</li> }).collect_view();
                     view! { <ul class="plain">{lines}</ul> }
                 })}
-            <Diff lines=review.lines label=format!("Changes of the {}", document.words())/>
+            <Diff lines=review.lines label=format!("Changes to the {}", document.words())/>
         }
         .into_any()
     } else {
-        view! { <Alert tone=Tone::Idle title="Nothing would change: the text is as it was."/> }.into_any()
+        view! { <Alert tone=Tone::Idle title="No changes: the text is the same as the saved version."/> }.into_any()
     };
     view! {
-        <section class="form-answer" tabindex="-1" aria-label="What saving changes">
-            <h3>"What saving changes"</h3>
+        <section class="form-answer" tabindex="-1" aria-label="Changes to save">
+            <h3>"Changes to save"</h3>
             {body}
         </section>
     }

@@ -1,4 +1,4 @@
-//! What the machines showed as their host keys, to be compared by a person.
+//! The host keys that a scan found, for a person to compare.
 
 use api::configuration::{MachineKey, Standing};
 use leptos::prelude::*;
@@ -10,14 +10,14 @@ pub(super) fn Scanned(machines: Vec<MachineKey>) -> impl IntoView {
     let any = |standing| machines.iter().any(|machine| machine.standing == standing);
     let (changed, new, revoked) = (any(Standing::Changed), any(Standing::New), any(Standing::Revoked));
     view! {
-        <section class="form-answer" tabindex="-1" aria-label="What the machines show">
-            <h3>"What the machines show"</h3>
+        <section class="form-answer" tabindex="-1" aria-label="Scanned host keys">
+            <h3>"Scanned host keys"</h3>
             {changed
                 .then(|| {
                     view! {
                         <Alert
                             tone=Tone::Err
-                            title="A machine shows another key than the confirmed one. Either it was set up again, or something stands between."
+                            title="A machine's host key differs from the confirmed one. Either the machine was reinstalled, or the connection may be intercepted."
                         />
                     }
                 })}
@@ -26,7 +26,7 @@ pub(super) fn Scanned(machines: Vec<MachineKey>) -> impl IntoView {
                     view! {
                         <Alert
                             tone=Tone::Err
-                            title="A machine shows only keys that the record marks as revoked. Give it another one before anything runs on it."
+                            title="A machine has only revoked host keys. Give it a new host key before you run anything on it."
                         />
                     }
                 })}
@@ -34,9 +34,9 @@ pub(super) fn Scanned(machines: Vec<MachineKey>) -> impl IntoView {
                 .then(|| {
                     view! {
                         <p>
-                            "Compare each fingerprint with what the machine itself says on its own console: "
+                            "Compare each fingerprint with the output of this command on the machine's own console: "
                             <code class="mono">"ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub"</code>
-                            ". Save only what is the same."
+                            ". Save only matching keys."
                         </p>
                     }
                 })}
@@ -46,8 +46,8 @@ pub(super) fn Scanned(machines: Vec<MachineKey>) -> impl IntoView {
                         <tr>
                             <th scope="col">"Machine"</th>
                             <th scope="col">"Address"</th>
-                            <th scope="col">"Against the record"</th>
-                            <th scope="col">"Key"</th>
+                            <th scope="col">"Status"</th>
+                            <th scope="col">"Key type"</th>
                             <th scope="col">"Fingerprint"</th>
                         </tr>
                     </thead>
@@ -62,10 +62,10 @@ pub(super) fn Scanned(machines: Vec<MachineKey>) -> impl IntoView {
 fn Row(machine: MachineKey) -> impl IntoView {
     let (tone, word) = match machine.standing {
         Standing::New => (Tone::Warn, "New"),
-        Standing::Confirmed => (Tone::Ok, "As confirmed"),
+        Standing::Confirmed => (Tone::Ok, "Matches"),
         Standing::Changed => (Tone::Err, "Changed"),
         Standing::Revoked => (Tone::Err, "Revoked"),
-        Standing::Unseen => (Tone::Idle, "No key seen"),
+        Standing::Unseen => (Tone::Idle, "No key found"),
     };
     view! {
         <tr>

@@ -12,14 +12,14 @@ use crate::{
 #[component]
 pub(super) fn Ssh(cluster: String, ssh: SshAccess) -> impl IntoView {
     let hosts = match ssh.host_keys.as_ref().map(|record| (record.count, &record.document.problem)) {
-        None => "You may not read them. Runs use what is on record all the same.".to_owned(),
-        Some((0, Some(_))) => "On record, but not readable: no run reaches a machine over SSH.".to_owned(),
+        None => "You don't have permission to read them. Runs still use them.".to_owned(),
+        Some((0, Some(_))) => "Saved, but unreadable. Runs can't connect over SSH.".to_owned(),
         Some((0, None)) => {
-            "None confirmed: each run trusts the first key that it sees, so nobody notices a machine in between."
+            "None confirmed. Each run trusts the first key it sees, so a man-in-the-middle goes unnoticed."
                 .to_owned()
         }
         Some((n, _)) => format!(
-            "{} on record. A machine without one, or with another, is not reached.",
+            "{} confirmed. Missing or different keys block the connection.",
             count(n.into(), "host key", "host keys")
         ),
     };
@@ -29,8 +29,8 @@ pub(super) fn Ssh(cluster: String, ssh: SshAccess) -> impl IntoView {
             <Facts>
                 <Fact label="Private key">
                     {match ssh.secret {
-                        Some(secret) => view! { "In Secret " <span class="mono">{secret}</span> ". It is never shown." }.into_any(),
-                        None => "None: machines are reached with what the inventory says.".into_any(),
+                        Some(secret) => view! { "Stored in Secret " <span class="mono">{secret}</span> ". It is never shown." }.into_any(),
+                        None => "None. Runs use the credentials in the inventory.".into_any(),
                     }}
                 </Fact>
                 {ssh.fingerprint.map(|print| view! { <Fact label="Fingerprint"><span class="mono">{print}</span></Fact> })}
@@ -41,7 +41,7 @@ pub(super) fn Ssh(cluster: String, ssh: SshAccess) -> impl IntoView {
                     <div class="pad stack">
                         <h3>"Public key"</h3>
                         <pre class="command" tabindex="0"><code>{key.clone()}</code></pre>
-                        <div class="bar"><Copy text=key label="Copy the public key"/></div>
+                        <div class="bar"><Copy text=key label="Copy public key"/></div>
                     </div>
                 }
             })}

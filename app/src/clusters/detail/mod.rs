@@ -78,7 +78,7 @@ fn Header(row: ClusterRow, now: api::Time) -> impl IntoView {
             Phase::Running => {
                 view! { "running for " <Since start=last.started.unwrap_or(last.submitted) now/> }.into_any()
             }
-            Phase::Queued => view! { "waiting for " <Since start=last.submitted now/> }.into_any(),
+            Phase::Queued => view! { "queued for " <Since start=last.submitted now/> }.into_any(),
             _ => view! { "last operation " <Ago time=last.ended.unwrap_or(last.submitted) now/> }.into_any(),
         };
         let by = if last.by.is_empty() { String::new() } else { format!(" by {}", last.by) };

@@ -9,6 +9,7 @@ use crate::{
     json::data,
     routes,
     ui::{Alert, Empty, Filter, Loaded, Segment, Segments, Status, Tone, dynamic},
+    words::count,
 };
 
 #[component]
@@ -48,7 +49,7 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String) -> impl
     if let Some(problem) = list.problem {
         return view! {
             <div role="alert">
-                <Alert tone=Tone::Err title="The inventory can't be read, so its machines can't be shown.">
+                <Alert tone=Tone::Err title="The inventory can't be read, so its hosts can't be shown.">
                     <p>{problem}</p>
                     <div class="bar"><a class="btn" href=configuration>"Open the inventory"</a></div>
                 </Alert>
@@ -61,7 +62,7 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String) -> impl
     if all == 0 {
         return view! {
             <section class="panel">
-                <Empty title="No machines" text="The inventory has no hosts.">
+                <Empty title="The inventory has no hosts" text="Add hosts to the inventory to see them here.">
                     <a class="btn" href=configuration>"Open the inventory"</a>
                 </Empty>
             </section>
@@ -71,7 +72,7 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String) -> impl
     if shown.is_empty() {
         return view! {
             <section class="panel">
-                <Empty title="No host matches" text=format!("There are {all} hosts, but none with this filter.")/>
+                <Empty title="No host matches" text=format!("The inventory has {}, but none matches the filter.", count(all as u64, "host", "hosts"))/>
             </section>
         }
         .into_any();
@@ -82,7 +83,7 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String) -> impl
                 <thead>
                     <tr>
                         <th scope="col">"Host"</th> <th scope="col">"Roles"</th> <th scope="col">"Address"</th>
-                        <th scope="col">"Reached by"</th> <th scope="col">"Newest run"</th>
+                        <th scope="col">"Connection"</th> <th scope="col">"Last run"</th>
                     </tr>
                 </thead>
                 <tbody>{shown.into_iter().map(|node| view! { <Node node results/> }).collect_view()}</tbody>
@@ -96,8 +97,8 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String) -> impl
 fn Node(node: NodeRow, results: NodeResults) -> impl IntoView {
     let without = match results {
         NodeResults::NoRun => "Not in a run yet",
-        NodeResults::NewestRun => "Not in the newest run",
-        NodeResults::Unknown => "Not known now",
+        NodeResults::NewestRun => "Not in the last run",
+        NodeResults::Unknown => "Result unknown",
     };
     let result = match node.last_result.as_deref() {
         None => view! { <span class="faint">{without}</span> }.into_any(),

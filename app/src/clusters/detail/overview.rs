@@ -74,7 +74,7 @@ fn Overview(detail: ClusterDetail) -> impl IntoView {
 fn Recent(rows: Vec<OperationRow>, name: String, now: Time) -> impl IntoView {
     if rows.is_empty() {
         return view! {
-            <Empty title="Nothing has run yet" text="ping.yml reaches every machine and changes nothing: a good first run.">
+            <Empty title="Nothing has run yet" text="ping.yml connects to every machine and changes nothing. It is a good first run.">
                 <FirstRun cluster=name id="first-run" class="btn"/>
             </Empty>
         }
@@ -161,11 +161,11 @@ fn FirstSteps(here: Here) -> impl IntoView {
                                 .map(|key| {
                                     view! {
                                         <p>
-                                            "Put this public key into " <code>"~/.ssh/authorized_keys"</code>
-                                            " of the user on every machine. The private half stays here and is never shown."
+                                            "Add this public key to " <code>"~/.ssh/authorized_keys"</code>
+                                            " of the SSH user on every machine. The private key stays here and is never shown."
                                         </p>
                                         <pre class="command" tabindex="0"><code>{key.clone()}</code></pre>
-                                        <div class="bar"><Copy text=key label="Copy the public key"/></div>
+                                        <div class="bar"><Copy text=key label="Copy public key"/></div>
                                     }
                                 })}
                             {configuration
@@ -177,10 +177,10 @@ fn FirstSteps(here: Here) -> impl IntoView {
                                     view! {
                                         <p>
                                             <a class="link" href=ssh>"Scan and confirm the machines' host keys"</a>
-                                            ", so that every run checks whom it talks to."
+                                            ", so that every run verifies the machines it connects to."
                                         </p>
                                     }
-                                })} <p>"Then let ansible reach every machine once. This changes nothing on them."</p>
+                                })} <p>"Then run ping.yml. It connects to every machine once and changes nothing."</p>
                             <div class="bar">
                                 <FirstRun cluster=name.clone() id="first-steps"/>
                             </div>

@@ -62,7 +62,7 @@ fn NoClustersYet() -> impl IntoView {
         <section class="panel first-use">
             <Empty
                 title="No clusters yet"
-                text="Register the machines of a cluster: a name, their addresses and an SSH key are enough. Nothing runs on them until you say so."
+                text="Register a cluster with a name, the addresses of its machines and an SSH key. Nothing runs on the machines until you start an operation."
             >
                 <a class="btn primary" href=routes::NEW_CLUSTER>{icon(Icon::Plus)} "Register a cluster"</a>
             </Empty>
@@ -74,7 +74,7 @@ fn NoClustersYet() -> impl IntoView {
 fn NoneMatches() -> impl IntoView {
     view! {
         <section class="panel">
-            <Empty title="No cluster matches" text="There are clusters, but none with this filter.">
+            <Empty title="No cluster matches" text="None of the clusters matches the filter.">
                 <a class="btn" href=routes::CLUSTERS>"Show all clusters"</a>
             </Empty>
         </section>

@@ -72,7 +72,7 @@ fn Row(row: ClusterRow, now: Time, labelled: bool, noted: bool) -> impl IntoView
 }
 
 fn note(row: &ClusterRow) -> String {
-    if row.note.is_empty() && row.queued > 0 { format!("{} waiting", row.queued) } else { row.note.clone() }
+    if row.note.is_empty() && row.queued > 0 { format!("{} queued", row.queued) } else { row.note.clone() }
 }
 
 #[component]

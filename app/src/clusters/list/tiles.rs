@@ -32,7 +32,7 @@ pub(super) fn Tiles(totals: ClusterTotals) -> impl IntoView {
             </a>
             <div>
                 <b>{totals.queued}</b>
-                <Status tone=Tone::Idle icon=Icon::Clock word="Waiting"/>
+                <Status tone=Tone::Idle icon=Icon::Clock word="Queued"/>
             </div>
             <div>
                 <b>{totals.nodes}</b>

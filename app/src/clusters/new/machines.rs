@@ -53,16 +53,16 @@ pub(super) fn Machines() -> impl IntoView {
             </div>
             <div class="bar" hidden=move || !script.get()>
                 <button type="button" class="btn" on:click=move |_| rows.update(|rows| *rows += 1)>
-                    {icon(Icon::Plus)} "Another machine"
+                    {icon(Icon::Plus)} "Add machine"
                 </button>
-                <span class="muted">"Rows left empty are ignored."</span>
+                <span class="muted">"Empty rows are ignored."</span>
             </div>
             <details open=scope.value("pasted").is_some_and(|pasted| !pasted.trim().is_empty())>
                 <summary>"Or paste lines"</summary>
                 <TextArea
-                    name="pasted" label="One machine a line" rows=6 nowrap=true
+                    name="pasted" label="One machine per line" rows=6 nowrap=true
                     placeholder="node1 10.0.0.11\nops@10.0.0.12:2222\nnode[3:9] 10.0.0.[13:19]"
-                    hint="Used when no row above is filled. A name and an address, user@address, a range, or lines of an inventory."
+                    hint="Used only if all rows above are empty. Accepts a name and an address, user@address, ranges, or lines of an inventory."
                 />
             </details>
         </div>

@@ -25,7 +25,7 @@ pub fn NewClusterPage() -> impl IntoView {
     view! {
         <PageTitle text="Register a cluster"/>
         <p class="muted lead">
-            "Nothing runs on the machines by this: it writes down which they are and how to reach them. You see every file before it is written."
+            "Registering changes nothing on the machines. It saves which machines belong to the cluster and how to connect to them. You review every file before it is written."
         </p>
         <Form id="new-cluster" functions multipart=true class="stack form-width">
             <Steps/>
@@ -49,11 +49,11 @@ fn Steps() -> impl IntoView {
                 <div class="pad cols">
                     <Field
                         name="name" label="Name" mono=true autofocus=true placeholder="prod-fra"
-                        hint="Lower-case letters, digits, “-” and “.”, at most 63."
+                        hint="Lower-case letters, digits, “-” and “.”; at most 63 characters."
                     />
                     <Field
                         name="namespace" label="Namespace" mono=true placeholder="kubeonkube"
-                        hint="Where its ConfigMaps and its Secret live. Empty: the default one."
+                        hint="Where the cluster's ConfigMaps and Secret are stored. Leave empty for the console's namespace."
                     />
                 </div>
             </Panel>
@@ -69,7 +69,7 @@ fn Steps() -> impl IntoView {
                     <TextArea
                         name="variables" label="Variables, YAML" rows=8 nowrap=true
                         placeholder="kube_version: 1.34.4\nkube_network_plugin: calico"
-                        hint="What the playbooks read as group_vars. May be empty now and changed later."
+                        hint="The playbooks read these as group_vars. You can leave them empty now and add them later."
                     />
                 </div>
             </Panel>

@@ -24,7 +24,7 @@ pub(super) fn Review(review: RegistrationReview) -> impl IntoView {
                         <thead>
                             <tr>
                                 <th scope="col">"Host"</th> <th scope="col">"Roles"</th> <th scope="col">"Address"</th>
-                                <th scope="col">"Reached by"</th>
+                                <th scope="col">"Connection"</th>
                             </tr>
                         </thead>
                         <tbody>

@@ -14,18 +14,18 @@ pub(super) fn SshChoice() -> impl IntoView {
             <fieldset>
                 <legend class="sr">"SSH key"</legend>
                 <Check radio=true name="ssh" value="generate" label="Generate a new key pair" checked=true
-                    hint="You get its public half to put on the machines."/>
-                <Check radio=true name="ssh" value="paste" label="Use a private key that I have"
-                    hint="Paste or upload it below. It is stored in a Secret and never shown again."/>
+                    hint="You get the public key and add it to the machines."/>
+                <Check radio=true name="ssh" value="paste" label="Use an existing key"
+                    hint="Paste or upload the private key below. It is stored in a Secret and never shown again."/>
                 <Check radio=true name="ssh" value="none" label="No key"
-                    hint="For local connections, or where the inventory says how to sign in."/>
+                    hint="For local connections, or if the inventory has the credentials."/>
             </fieldset>
             <details open=has_known_hosts()>
                 <summary>"Host keys"</summary>
                 <TextArea
-                    name="known_hosts" label="Host keys, as in known_hosts" rows=4 nowrap=true
+                    name="known_hosts" label="Host keys, known_hosts format" rows=4 nowrap=true
                     placeholder="10.0.0.11 ssh-ed25519 AAAA…"
-                    hint="Lines of ssh-keyscan that you have checked; you can also scan and confirm them later. With them machines are verified strictly; without, each run trusts the first key that it sees."
+                    hint="Paste output of ssh-keyscan that you have verified, or scan and confirm the keys later. With host keys, every connection is verified. Without them, each run trusts the first key it sees."
                 />
             </details>
         </div>
@@ -50,15 +50,15 @@ pub(super) fn KeyFields(
                         view! {
                             <Alert
                                 tone=Tone::Warn
-                                title="Give the private key once more: it is never sent back to a page, not even to you."
+                                title="Enter the private key again. The server never sends it back to the browser."
                             />
                         }
                     })}
                 <TextArea
-                    name="ssh_key" label="Paste it" rows=4 nowrap=true
+                    name="ssh_key" label="Paste the private key" rows=4 nowrap=true
                     placeholder="-----BEGIN OPENSSH PRIVATE KEY-----"
                 />
-                <FileField name="ssh_key_file" label="Or upload the file" hint="Without a passphrase: nobody could type it at night."/>
+                <FileField name="ssh_key_file" label="Or upload a key file" hint="Keys with a passphrase aren't supported."/>
             </div>
         </Panel>
     }

@@ -93,7 +93,7 @@ fn Catalogue(offers: Vec<ActionOffer>, chosen: String) -> impl IntoView {
             <label class="card">
                 <input type="radio" name="action" value=OTHER checked=other/>
                 <span class="card-title">"Another playbook"</span>
-                <small>"Any playbook that the image brings, by its name."</small>
+                <small>"Any other playbook, by its path in the image."</small>
             </label>
         </div>
         <span class="field-error" id="new-operation-action-error">{message}</span>
@@ -127,7 +127,7 @@ fn Missing(offers: Vec<ActionOffer>, open: bool) -> impl IntoView {
     let why = offers.first().and_then(|offer| offer.unavailable.clone());
     view! {
         <details class="advanced missing" open=open>
-            <summary>{icon(Icon::ChevronRight)} {format!("{} more that can't run here", offers.len())}</summary>
+            <summary>{icon(Icon::ChevronRight)} {if offers.len() == 1 { "1 more requires Kubernetes".to_owned() } else { format!("{} more require Kubernetes", offers.len()) }}</summary>
             <p>{why}</p>
             <dl>
                 {offers

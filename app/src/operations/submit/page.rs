@@ -98,7 +98,7 @@ fn NewOperation(form: SubmitForm) -> impl IntoView {
                             value=draft.limit.clone()
                             mono=true
                             placeholder="all machines"
-                            hint="Hosts or groups of the inventory, separated by commas. Empty: all."
+                            hint="Hosts or groups of the inventory, separated by commas. Leave empty for all."
                         />
                     </div>
                     <TextArea
@@ -108,7 +108,7 @@ fn NewOperation(form: SubmitForm) -> impl IntoView {
                         rows=3
                         nowrap=true
                         placeholder="-e\nkube_version=1.34.4"
-                        hint="One argument a line, each exactly as it stands: no quotes needed, no shell reads them."
+                        hint="One per line, passed unchanged. No quotes needed."
                     />
                 </div>
                 <Advanced draft default_image=choices.default_image open=advanced/>
@@ -139,7 +139,7 @@ fn Advanced(draft: OperationDraft, default_image: String, open: bool) -> impl In
                         label="Deadline in minutes"
                         value=draft.deadline
                         placeholder="360"
-                        hint="After it the run is stopped and has failed."
+                        hint="Then the run is stopped and marked failed."
                     />
                 </div>
                 <Field
@@ -148,7 +148,7 @@ fn Advanced(draft: OperationDraft, default_image: String, open: bool) -> impl In
                     value=draft.image
                     mono=true
                     placeholder=default_image
-                    hint="The ansible and the playbooks that run. Empty: the default above."
+                    hint="Contains ansible and the playbooks. Leave empty for the default shown above."
                 />
                 <div class="fields">
                     <TextArea
@@ -158,7 +158,7 @@ fn Advanced(draft: OperationDraft, default_image: String, open: bool) -> impl In
                         rows=2
                         nowrap=true
                         placeholder="ping.yml"
-                        hint="Builtin playbooks, one a line. If one fails nothing else runs."
+                        hint="Builtin playbooks, one per line. If one fails, nothing else runs."
                     />
                     <TextArea
                         name="post_hooks"
@@ -166,7 +166,7 @@ fn Advanced(draft: OperationDraft, default_image: String, open: bool) -> impl In
                         value=draft.post_hooks
                         rows=2
                         nowrap=true
-                        hint="Builtin playbooks, one a line, after the action has succeeded."
+                        hint="Builtin playbooks, one per line. They run after the action has succeeded."
                     />
                 </div>
             </div>

@@ -43,7 +43,7 @@ impl OperationDraft {
                 _ => refuse("version", "Write all three numbers, like 1.34.4."),
             },
             "reset.yml" if self.confirmed.is_empty() && !is_free("reset_confirmation=") => {
-                refuse("confirmed", "Tick this to say that you mean it. Nothing brings the data back.")
+                refuse("confirmed", "Tick this box to continue. Deleted data cannot be restored.")
             }
             _ => Ok(()),
         }
@@ -104,7 +104,7 @@ pub(super) fn Parameters(draft: OperationDraft) -> impl IntoView {
             <Check
                 name="confirmed"
                 value="yes"
-                label="Remove Kubernetes and all its data from these machines"
+                label="I understand that Kubernetes and all its data on these machines are deleted and cannot be restored"
                 checked=!draft.confirmed.is_empty()
             />
         </div>

@@ -25,7 +25,7 @@ pub(super) fn Review(review: OperationReview, fingerprint: String, submit: &'sta
             </header>
             <div class="review-body">
                 {review.warnings.into_iter().map(|warning| view! { <Alert tone=Tone::Warn title=warning/> }).collect_view()}
-                {review.waits_for.map(|what| view! { <Alert tone=Tone::Idle title=format!("It will wait: {what}")/> })}
+                {review.waits_for.map(|what| view! { <Alert tone=Tone::Idle title=what/> })}
                 <h3>{if review.commands.len() == 1 { "The command" } else { "The commands, in this order" }}</h3>
                 <ol class="commands">
                     {review
@@ -56,7 +56,7 @@ pub(super) fn Review(review: OperationReview, fingerprint: String, submit: &'sta
                 <input type="hidden" name="reviewed" value=fingerprint/>
             </div>
             <footer>
-                <span class="muted">"The inputs are taken as they are now: if they change before its turn, it ends without running."</span>
+                <span class="muted">"The operation uses the inputs as they are now; if they change while queued, it won't run."</span>
                 <Submit label="Submit" function=submit icon=Icon::Play/>
             </footer>
         </section>

@@ -48,7 +48,7 @@ pub(crate) fn judge(cluster: &Cluster, work: &Work<'_>) -> Judgement {
         return say(Health::Working, running_words(running), "");
     }
     if let Some(next) = work.next {
-        return say(Health::Working, format!("{} waits", subject(next)), "");
+        return say(Health::Working, format!("{} queued", subject(next)), "");
     }
     let Some(ended) = work.ended else { return from_history(cluster) };
     let note = &why(ended).message;
@@ -86,9 +86,9 @@ fn broken(reason: &str) -> &'static str {
         "ReferenceNotFound" => "Input missing",
         "KeyNotFound" => "Key missing in an input",
         "HostKeysUnreadable" => "Host keys unreadable",
-        "ReferenceForbidden" => "Input may not be read",
-        "InventoryInvalid" => "Inventory unreadable",
-        "VariablesInvalid" => "Variables unreadable",
+        "ReferenceForbidden" => "No access to an input",
+        "InventoryInvalid" => "Inventory invalid",
+        "VariablesInvalid" => "Variables invalid",
         "PrivateKeyInvalid" => "SSH key unusable",
         "TwoNamespaces" => "Inputs in two namespaces",
         _ => "Inputs unusable",
@@ -140,7 +140,7 @@ mod tests {
             (operation("a", "prod", 0, crd::Phase::Failed), operation("b", "prod", 1, crd::Phase::Pending));
         let judged = |work: Work<'_>| judge(&cluster(), &work);
         let work = Work { ended: Some(&failed), next: Some(&open), waiting: 1, ..Work::default() };
-        assert_eq!((judged(work).health, judged(work).word.as_str()), (Health::Working, "ping.yml waits"));
+        assert_eq!((judged(work).health, judged(work).word.as_str()), (Health::Working, "ping.yml queued"));
         assert_eq!(judged(Work { running: Some(&open), ..work }).word, "Running ping.yml");
         assert_eq!(judged(Work { next: None, ..work }).word, "ping.yml failed");
         assert_eq!(judged(Work::default()).health, Health::Unknown);

@@ -47,7 +47,7 @@ impl Console {
                 .ok_or_else(|| not_found(name))?;
             if let Some(open) = self.open_operation(&found) {
                 let message = format!(
-                    "{name} can't be unregistered while {open} is open. Wait for its end or cancel it, then try again."
+                    "{name} can't be unregistered while {open} is running or queued. Wait until it ends or cancel it, then try again."
                 );
                 return Err(Problem::Invalid { message, fields: Vec::new() });
             }

@@ -76,7 +76,7 @@ pub(crate) fn cancellable(operation: &ClusterOperation) -> Result<(), String> {
         Phase::Cancelled => Err("It was cancelled already.".into()),
         Phase::Failed | Phase::Succeeded => Err("It has ended; there is nothing to cancel.".into()),
         Phase::Running | Phase::Queued if operation.spec.cancel == Some(true) => {
-            Err("It is being cancelled: no new task starts, what runs is interrupted.".into())
+            Err("It is being cancelled: no new task starts, and running tasks are interrupted.".into())
         }
         Phase::Running | Phase::Queued => Ok(()),
     }

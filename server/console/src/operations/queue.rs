@@ -32,11 +32,11 @@ impl Ahead {
     pub(crate) fn sentence(&self) -> Option<String> {
         let first = self.running.as_ref().or_else(|| self.waiting.first())?;
         let others = self.waiting.len() - usize::from(self.running.is_none());
-        let doing = if self.running.is_some() { "which runs now" } else { "which waits for its turn" };
+        let doing = if self.running.is_some() { "which is running" } else { "which is queued" };
         Some(match others {
-            0 => format!("It waits for {}, {doing}: a cluster runs one operation at a time.", first.name_any()),
-            1 => format!("It waits for {}, {doing}, and one more after it.", first.name_any()),
-            n => format!("It waits for {}, {doing}, and {n} more after it.", first.name_any()),
+            0 => format!("Queued behind {}, {doing}. A cluster runs one operation at a time.", first.name_any()),
+            1 => format!("Queued behind {}, {doing}, and 1 more operation.", first.name_any()),
+            n => format!("Queued behind {}, {doing}, and {n} more operations.", first.name_any()),
         })
     }
 }
@@ -57,7 +57,7 @@ mod tests {
         .map(Arc::new)
         .collect();
         let sentence = ahead(&operations, "prod").sentence().unwrap();
-        assert_eq!(sentence, "It waits for first, which runs now, and one more after it.");
+        assert_eq!(sentence, "Queued behind first, which is running, and 1 more operation.");
         assert_eq!(ahead(&operations, "idle").sentence(), None);
     }
 }
