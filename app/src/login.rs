@@ -1,4 +1,4 @@
-//! Signing in: with a one-time link, or with a token. A plain form that posts to a route of the binary.
+//! The sign-in page: a plain form for a one-time link or a token. It posts to a route of the binary.
 
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -8,38 +8,38 @@ use crate::{
     ui::{Alert, Icon, PageTitle, Tone, icon},
 };
 
-/// What the binary tells the sign-in page, through context.
+/// What the sign-in page shows. The binary provides it as context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoginPage {
     pub mode: LoginMode,
     /// Why the last attempt was refused.
     pub problem: Option<String>,
-    /// Where to go afterwards; empty: the start page.
+    /// The path to open after signing in. Empty: the start page.
     pub next: String,
 }
 
-/// A form that was posted without JavaScript after the session had ended. In the context of the sign-in page, which keeps
-/// it for its author. That document has no script: the browser shows the form's address, and the app would render that.
+/// A form that was posted without JavaScript after the session had ended. The binary provides it as context, and the sign-in
+/// page keeps its fields. That page loads no script: the browser's URL is still the form's, so the app would render the form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldForm {
-    /// The address it was posted to.
+    /// The URL it was posted to.
     pub action: String,
-    /// Its fields in their order, `form` among them.
+    /// Its fields in their order, including `form`.
     pub fields: Vec<(String, String)>,
 }
 
-/// How people sign in here.
+/// How users sign in to this server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoginMode {
-    /// Standalone: by a link that works once. `valid` holds its token when the page was opened by a good one.
+    /// Standalone: with a link that works once. `valid` holds the token if the page was opened with a valid link.
     Link { valid: Option<String> },
     /// In a cluster: with a Kubernetes token.
     Token,
 }
 
-/// The sign-in page. A one-time link shows a button and nothing is consumed until it is pressed: mail scanners and
-/// link previews follow links, they don't press buttons.
+/// The sign-in page. Opening a one-time link only shows a button, and pressing the button uses the link up: mail scanners and
+/// link previews follow links but don't press buttons.
 #[component]
 pub fn SignInPage() -> impl IntoView {
     if let Some(held) = use_context::<HeldForm>() {
@@ -65,8 +65,8 @@ pub fn SignInPage() -> impl IntoView {
     .into_any()
 }
 
-/// What was typed, kept until its author is signed in again. Only a press sends it: nothing is done by itself, perhaps in
-/// another person's name.
+/// Keeps the typed values until the user has signed in again. Only pressing the button sends them, because another user may
+/// have signed in meanwhile.
 #[component]
 fn Held(held: HeldForm) -> impl IntoView {
     let filled = held.fields.iter().filter(|(_, value)| !value.is_empty()).count();

@@ -1,10 +1,9 @@
-//! A URL that leads nowhere.
+//! The page for an unknown URL.
 
 use leptos::prelude::*;
 
 use crate::{respond, routes, ui::PageTitle};
 
-/// Says so, and leads back.
 #[component]
 pub fn NotFoundPage() -> impl IntoView {
     respond::status(404);

@@ -1,10 +1,10 @@
-//! Every URL of the console, built from types. Pages never write a path by hand.
+//! Builds every URL of the console. Pages never write a path by hand.
 
 use std::fmt::Write as _;
 
 use api::{cluster::ClusterFilter, operation::OperationFilter};
 
-/// Where signed-in people land.
+/// The start page of signed-in users.
 pub const HOME: &str = "/clusters";
 pub const LOGIN: &str = "/login";
 pub const LOGOUT: &str = "/logout";
@@ -14,7 +14,7 @@ pub const OPERATIONS: &str = "/operations";
 pub const NEW_OPERATION: &str = "/operations/new";
 pub const SETTINGS: &str = "/settings";
 
-/// The address of a page as the router tells it: its `search` comes without the `?`.
+/// The URL of the current page from the router's path and `search`, which comes without the `?`.
 #[must_use]
 pub fn here(path: &str, search: &str) -> String {
     match search.trim_start_matches('?') {
@@ -23,7 +23,7 @@ pub fn here(path: &str, search: &str) -> String {
     }
 }
 
-/// The clusters list with this filter; what is at its default is left out.
+/// The clusters list with this filter. Default values are left out.
 #[must_use]
 pub fn clusters(filter: &ClusterFilter) -> String {
     with_query(
@@ -44,13 +44,13 @@ pub fn cluster_tab(name: impl AsRef<str>, tab: &str) -> String {
     format!("{}/{tab}", cluster(name))
 }
 
-/// The operations list with this filter; what is at its default is left out.
+/// The operations list with this filter. Default values are left out.
 #[must_use]
 pub fn operations(filter: &OperationFilter) -> String {
     operations_at(OPERATIONS, filter)
 }
 
-/// The same list at another path (a cluster's tab); `cluster` is left out there when it is empty.
+/// The same list at another path, as on a cluster's tab.
 #[must_use]
 pub fn operations_at(path: &str, filter: &OperationFilter) -> String {
     with_query(
@@ -65,31 +65,31 @@ pub fn operations_at(path: &str, filter: &OperationFilter) -> String {
     )
 }
 
-/// A run.
+/// The page of a run.
 #[must_use]
 pub fn operation(name: impl AsRef<str>) -> String {
     format!("{OPERATIONS}/{}", encode(name.as_ref()))
 }
 
-/// The whole log of a run as a download.
+/// The download of a run's complete log.
 #[must_use]
 pub fn operation_log(name: impl AsRef<str>) -> String {
     format!("{}/log.txt", operation(name))
 }
 
-/// The submit form; empty texts leave the choice open.
+/// The form that submits an operation. Empty arguments are not preselected.
 #[must_use]
 pub fn new_operation(cluster: &str, action: &str) -> String {
     with_query(NEW_OPERATION, &[("cluster", cluster), ("action", action)])
 }
 
-/// The sign-in page that leads back to `next`.
+/// The sign-in page, which leads to `next` afterwards.
 #[must_use]
 pub fn login(next: &str) -> String {
     with_query(LOGIN, &[("next", next)])
 }
 
-/// A path with those pairs that have a value.
+/// A path with a query of all pairs whose value isn't empty.
 #[must_use]
 pub fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
     let mut url = path.to_owned();

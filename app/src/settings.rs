@@ -1,4 +1,4 @@
-//! Settings: what this is and where it runs, the theme, the keys.
+//! The settings page: version and mode, theme, keyboard shortcuts.
 
 use api::backend::About;
 use leptos::{ev::SubmitEvent, prelude::*, server};
@@ -79,7 +79,7 @@ fn Themes() -> impl IntoView {
     }
 }
 
-/// The value of the button that submitted.
+/// The value of the pressed button.
 #[cfg(feature = "hydrate")]
 fn pressed(event: &SubmitEvent) -> Option<String> {
     use wasm_bindgen::JsCast;

@@ -1,6 +1,6 @@
-//! How words and numbers are written, on every page.
+//! Formats words and numbers for all pages.
 
-/// `etcd` as `Etcd`; only the letters a to z have a capital here, those of all other scripts are 24 KB of wasm.
+/// `etcd` becomes `Etcd`. Handles ASCII only: the case tables for the rest of Unicode would add 24 KB to the wasm.
 pub(crate) fn capitalised(mut word: String) -> String {
     if let Some(first) = word.get_mut(..1) {
         first.make_ascii_uppercase();

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use fake::{Fake, submit, submit_as};
 
 #[tokio::test]
-async fn a_form_reaches_the_backend_as_it_was_typed() {
+async fn a_form_reaches_the_backend_as_typed() {
     let fake = Fake::default();
     let body = "form=register_cluster&name=+prod+&machines%5B0%5D%5Bname%5D=node1&machines%5B0%5D%5Baddress%5D=10.0.0.11\
                 &machines%5B1%5D%5Bname%5D=&ssh=paste&ssh_key=a%0D%0Ab%0D%0A&ssh_key_file=&variables=x%3A+1%0D%0A";
@@ -34,7 +34,7 @@ async fn an_uploaded_key_wins_over_a_pasted_one() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_key_is_told_where_it_was_given() {
+async fn a_problem_with_a_key_is_shown_at_the_used_field() {
     let fake = Fake { registration: Err(Problem::field("ssh_key", "This is no text.")), ..Fake::default() };
     for function in ["review_cluster", "register_cluster"] {
         for (given, field) in [("ssh_key=x&ssh_key_file=", "ssh_key"), ("ssh_key=&ssh_key_file=x", "ssh_key_file")] {
@@ -75,7 +75,7 @@ async fn a_refusal_is_a_status_and_a_problem() {
 }
 
 #[tokio::test]
-async fn saving_leads_to_another_url_so_that_the_new_version_is_read() {
+async fn saving_redirects_so_that_the_new_version_is_loaded() {
     let fake = Fake::default();
     let body = "cluster=prod-fra&document=variables&version=41&text=a%3A+1%0D%0A";
     let page = submit(&fake, "save_change", body).await;
@@ -93,7 +93,7 @@ async fn records_are_only_deleted_when_asked_for() {
 }
 
 #[tokio::test]
-async fn a_signed_out_person_changes_nothing() {
+async fn a_signed_out_user_changes_nothing() {
     let fake = Fake::default();
     let forms = [
         ("register_cluster", "name=prod"),
@@ -113,7 +113,7 @@ async fn a_signed_out_person_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_name_that_can_be_no_name_is_not_found() {
+async fn an_invalid_name_is_not_found() {
     let page = submit(&Fake::default(), "save_change", "cluster=..%2Fx&document=inventory&version=1&text=x").await;
     assert_eq!(page.status, StatusCode::NOT_FOUND);
 }

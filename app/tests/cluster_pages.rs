@@ -1,4 +1,4 @@
-//! The cluster pages over a fake backend: what a person reads without JavaScript.
+//! The cluster pages over a fake backend, as rendered without JavaScript.
 
 mod fake;
 
@@ -13,7 +13,7 @@ use kubeonkube_app::{FormAnswer, FormReturn};
 use leptos::prelude::provide_context;
 
 #[tokio::test]
-async fn the_list_shows_name_health_last_operation_and_who() {
+async fn the_list_shows_name_health_last_operation_and_user() {
     let mut row = cluster("staging", Health::Attention);
     row.last = Some(operation("upgrade-7", "staging", Phase::Failed));
     row.note = "task “kubeadm upgrade apply” on stg-cp1".into();
@@ -32,13 +32,13 @@ async fn the_list_shows_name_health_last_operation_and_who() {
 }
 
 #[tokio::test]
-async fn without_clusters_there_is_one_sentence_and_one_action() {
+async fn an_empty_list_has_one_sentence_and_one_action() {
     let fake = Fake { clusters: Ok(list(vec![])), ..Fake::default() };
     page(&fake, "/clusters").await.shows("No clusters yet").shows("href=\"/clusters/new\"").hides("<table");
 }
 
 #[tokio::test]
-async fn a_filter_that_matches_nothing_says_so_and_offers_all() {
+async fn a_filter_without_matches_offers_all_clusters() {
     let mut none = list(vec![cluster("prod-fra", Health::Good)]);
     none.rows.clear();
     let fake = Fake { clusters: Ok(none), ..Fake::default() };
@@ -46,7 +46,7 @@ async fn a_filter_that_matches_nothing_says_so_and_offers_all() {
 }
 
 #[tokio::test]
-async fn a_list_that_can_not_be_loaded_says_why_and_offers_another_try() {
+async fn a_list_that_can_not_be_loaded_says_why_and_offers_a_retry() {
     let message = "The Kubernetes API does not answer. It is tried again by itself.";
     let fake = Fake { clusters: Err(Problem::Unavailable { message: message.into() }), ..Fake::default() };
     let page = page(&fake, "/clusters?q=a").await;
@@ -55,8 +55,8 @@ async fn a_list_that_can_not_be_loaded_says_why_and_offers_another_try() {
 }
 
 #[tokio::test]
-async fn a_page_that_waits_is_a_skeleton_only_after_300_ms() {
-    // The server waits for its data, so a skeleton is only ever seen in the browser; its delay is in the style sheet.
+async fn the_loading_skeleton_appears_only_after_300_ms() {
+    // The server renders after loading its data, so only the browser shows a skeleton. Its delay is in the style sheet.
     let css = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../style/40-status.css")).unwrap();
     assert!(css.contains("animation: appear 1ms 300ms forwards"));
     page(&Fake::default(), "/clusters").await.hides("class=\"skeleton\"");
@@ -81,7 +81,7 @@ async fn filter_view_sort_and_page_are_links_that_keep_each_other() {
 }
 
 #[tokio::test]
-async fn hostile_words_are_text_everywhere() {
+async fn hostile_input_is_escaped_everywhere() {
     let hostile = "</title><script>alert(1)</script>";
     let mut row = cluster("prod-fra", Health::Broken);
     row.note = hostile.into();
@@ -106,14 +106,14 @@ async fn hostile_words_are_text_everywhere() {
 }
 
 #[tokio::test]
-async fn a_cluster_that_is_not_there_is_a_404_said_once() {
+async fn a_missing_cluster_is_a_404_with_one_message() {
     let gone = Problem::NotFound { what: "cluster".into(), name: "nope".into() };
     let fake =
         Fake { detail: Err(gone.clone()), nodes: Err(gone.clone()), configuration: Err(gone), ..Fake::default() };
     for tab in ["", "/nodes", "/operations", "/configuration", "/unregister"] {
         let page = page(&fake, &format!("/clusters/nope{tab}")).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{tab}");
-        // The style sheet hides the tab below such a header.
+        // The style sheet hides a tab whose header is missing.
         let (header, _) = page.html.split_once("tab-body").unwrap();
         assert_eq!(header.matches("There is no cluster called").count(), 1, "{tab}: {}", page.html);
         page.hides("class=\"tabs\"").shows("class=\"gone\"").shows("<h1>nope").shows("nope · kubeonkube</title>");
@@ -121,7 +121,7 @@ async fn a_cluster_that_is_not_there_is_a_404_said_once() {
 }
 
 #[tokio::test]
-async fn a_tab_that_can_not_be_shown_says_why_below_a_header_that_can() {
+async fn a_tab_that_can_not_be_shown_keeps_the_header() {
     let gone = Problem::NotFound { what: "cluster".into(), name: "prod-fra".into() };
     for problem in [gone, Problem::SignedOut] {
         let fake = Fake { nodes: Err(problem.clone()), configuration: Err(problem.clone()), ..Fake::default() };
@@ -136,7 +136,7 @@ async fn a_tab_that_can_not_be_shown_says_why_below_a_header_that_can() {
 }
 
 #[tokio::test]
-async fn a_page_asks_once_for_what_it_shows() {
+async fn a_page_loads_its_data_once() {
     let fake = Fake::default();
     for path in [
         "/clusters/prod-fra",
@@ -162,7 +162,7 @@ async fn an_unknown_page_is_a_404_that_leads_back() {
 }
 
 #[tokio::test]
-async fn the_overview_tells_what_ran_what_holds_and_what_is_known() {
+async fn the_overview_shows_operations_conditions_and_facts() {
     let page = page(&Fake::default(), "/clusters/prod-fra").await;
     page.shows("prod-fra · kubeonkube</title>")
         .shows("Recent operations")
@@ -175,7 +175,7 @@ async fn the_overview_tells_what_ran_what_holds_and_what_is_known() {
 }
 
 #[tokio::test]
-async fn after_registering_the_public_key_and_the_first_run_are_offered_once() {
+async fn after_registering_the_key_and_the_first_run_are_offered() {
     let fake = Fake::default();
     page(&fake, "/clusters/prod-fra?registered=1")
         .await
@@ -205,7 +205,7 @@ async fn nodes_are_filtered_by_the_url() {
 }
 
 #[tokio::test]
-async fn a_host_without_a_result_is_told_of_truly() {
+async fn a_host_without_a_result_says_why() {
     let mut fake = Fake::default();
     let nodes = fake.nodes.as_mut().unwrap();
     nodes.nodes[0].last_result = None;
@@ -220,7 +220,7 @@ async fn a_host_without_a_result_is_told_of_truly() {
 }
 
 #[tokio::test]
-async fn an_inventory_that_can_not_be_read_is_said_on_the_nodes_page() {
+async fn an_unreadable_inventory_is_reported_on_the_nodes_page() {
     let mut nodes = fake::Fake::default().nodes.unwrap();
     nodes.nodes.clear();
     nodes.problem = Some("hosts.yml is no YAML: line 3, column 1.".into());
@@ -229,7 +229,7 @@ async fn an_inventory_that_can_not_be_read_is_said_on_the_nodes_page() {
 }
 
 #[tokio::test]
-async fn a_refused_registration_comes_back_with_everything_typed_but_the_key() {
+async fn a_refused_registration_keeps_everything_but_the_key() {
     let typed = [
         ("name", "Prod!"),
         ("machines[0][name]", "node1"),
@@ -303,7 +303,7 @@ async fn an_empty_text_area_is_empty() {
 }
 
 #[tokio::test]
-async fn a_conflict_shows_both_texts_and_a_way_to_take_either() {
+async fn a_conflict_shows_both_texts_and_offers_either() {
     let back = || {
         provide_context(FormReturn {
             form: "save_change".into(),
@@ -342,7 +342,7 @@ async fn a_broken_document_comes_back_with_the_line_marked() {
 }
 
 #[tokio::test]
-async fn a_reviewed_change_shows_its_words_and_its_lines_and_can_be_saved() {
+async fn a_reviewed_change_shows_its_difference_and_can_be_saved() {
     let back = || {
         provide_context(FormAnswer {
             form: "review_change".into(),
@@ -355,7 +355,7 @@ async fn a_reviewed_change_shows_its_words_and_its_lines_and_can_be_saved() {
 }
 
 #[tokio::test]
-async fn what_the_machines_show_is_compared_before_it_is_saved() {
+async fn scanned_host_keys_are_compared_before_they_are_saved() {
     let there = page(&Fake::default(), "/clusters/prod-fra/configuration?show=ssh").await;
     there.shows("None confirmed").shows("value=\"scan_host_keys\"").hides("Fingerprint</th>");
     let fake = Fake::default();
@@ -380,7 +380,7 @@ async fn what_the_machines_show_is_compared_before_it_is_saved() {
 }
 
 #[tokio::test]
-async fn a_record_of_host_keys_that_cannot_be_used_is_not_said_to_be_none() {
+async fn unusable_host_keys_are_not_reported_as_none() {
     let mut fake = Fake::default();
     let record = fake.configuration.as_mut().unwrap().ssh.host_keys.as_mut().unwrap();
     record.document.problem = Some("ConfigMap kubeonkube/prod-fra-known-hosts has no key known_hosts.".into());
@@ -392,7 +392,7 @@ async fn a_record_of_host_keys_that_cannot_be_used_is_not_said_to_be_none() {
 }
 
 #[tokio::test]
-async fn host_keys_that_may_not_be_read_are_not_said_to_be_none() {
+async fn unreadable_host_keys_are_not_reported_as_none() {
     let mut fake = Fake::default();
     fake.configuration.as_mut().unwrap().ssh.host_keys = None;
     let page = page(&fake, "/clusters/prod-fra/configuration?show=ssh").await;
@@ -400,7 +400,7 @@ async fn host_keys_that_may_not_be_read_are_not_said_to_be_none() {
 }
 
 #[tokio::test]
-async fn saved_is_said_until_something_else_is_submitted() {
+async fn saved_is_shown_until_the_next_submission() {
     let path = "/clusters/prod-fra/configuration?saved=43";
     let fake = Fake::default();
     page(&fake, path).await.shows("Saved. Nothing has run on the machines yet.");
@@ -426,7 +426,7 @@ async fn saved_is_said_until_something_else_is_submitted() {
 }
 
 #[tokio::test]
-async fn unregistering_says_what_happens_first() {
+async fn the_unregister_page_lists_the_consequences() {
     page(&Fake::default(), "/clusters/prod-fra/unregister")
         .await
         .shows("The machines are not touched")
@@ -436,7 +436,7 @@ async fn unregistering_says_what_happens_first() {
 }
 
 #[tokio::test]
-async fn no_page_shows_the_persons_token() {
+async fn no_page_shows_the_users_token() {
     let fake = Fake::default();
     let paths = [
         "/clusters",

@@ -13,7 +13,7 @@ fn values(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn the_list_shows_status_action_cluster_who_and_when() {
+async fn the_list_shows_status_action_cluster_user_and_time() {
     let mut failed = operation("grow-1", "prod-fra", Phase::Failed);
     failed.message = "“Install” failed on w2".into();
     let fake = Fake {
@@ -63,7 +63,7 @@ async fn a_list_that_can_not_be_read_says_why_and_offers_to_retry() {
 }
 
 #[tokio::test]
-async fn the_form_offers_what_can_run_and_says_why_something_can_not() {
+async fn the_form_offers_actions_and_explains_unavailable_ones() {
     let page = page(&Fake::default(), "/operations/new?cluster=prod-fra&action=ping.yml").await;
     page.shows("Title of ping.yml")
         .shows("What scale.yml does.")
@@ -77,13 +77,13 @@ async fn the_form_offers_what_can_run_and_says_why_something_can_not() {
 }
 
 #[tokio::test]
-async fn running_again_fills_the_form_in_as_it_was() {
+async fn running_again_fills_in_the_form() {
     let fake = Fake { run: Ok(run("grow-1", Phase::Failed)), ..Fake::default() };
     let page = page(&fake, "/operations/new?again=grow-1").await;
     page.shows("value=\"w1\"").shows("-e\nmotd=two words").shows("value=\"360\"").shows(">ping.yml</textarea>");
 }
 
-/// A run of a script of three lines.
+/// A failed run of a three-line script.
 fn script() -> Fake {
     let mut script = run("script-1", Phase::Failed);
     (script.source, script.row.action, script.row.script) = ("shell, builtin".into(), "uptime".into(), true);
@@ -92,19 +92,19 @@ fn script() -> Fake {
 }
 
 #[tokio::test]
-async fn all_of_a_script_is_among_the_inputs_of_its_run() {
+async fn the_inputs_of_a_run_show_the_whole_script() {
     let page = page(&script(), "/operations/script-1?tab=inputs").await;
     page.shows("Script on prod").shows("#!/bin/bash\nuptime\nfree -m\n<!></pre>");
 }
 
 #[tokio::test]
-async fn running_a_script_again_fills_in_all_of_it() {
+async fn running_a_script_again_fills_in_the_whole_script() {
     let fake = script();
     page(&fake, "/operations/new?again=script-1").await.shows("#!/bin/bash\nuptime\nfree -m\n</textarea>");
 }
 
 #[tokio::test]
-async fn a_refused_form_comes_back_with_everything_and_the_message_at_the_field() {
+async fn a_refused_form_keeps_everything_and_shows_its_message() {
     let came_back = || FormReturn {
         form: "review_operation".into(),
         values: values(&[
@@ -126,7 +126,7 @@ async fn a_refused_form_comes_back_with_everything_and_the_message_at_the_field(
 }
 
 #[tokio::test]
-async fn the_review_shows_arguments_hosts_what_it_waits_for_and_the_manifest() {
+async fn the_review_shows_arguments_hosts_queue_and_manifest() {
     let fake = Fake::default();
     let body = "form=review_operation&cluster=prod-fra&kind=builtin&action=ping.yml&limit=w1&script=ignored";
     let answer = submit(&fake, "review_operation", body).await;
@@ -150,7 +150,7 @@ async fn the_review_shows_arguments_hosts_what_it_waits_for_and_the_manifest() {
         .shows("value=\"w1\"");
 }
 
-/// The hidden field that the review of this form carries.
+/// The value of the hidden field `reviewed` in the review of this form.
 async fn reviewed(pairs: &'static [(&'static str, &'static str)]) -> String {
     let back = move || FormAnswer {
         form: "review_operation".into(),
@@ -158,12 +158,12 @@ async fn reviewed(pairs: &'static [(&'static str, &'static str)]) -> String {
         answer_json: serde_json::to_string(&fake::operation_review()).unwrap(),
     };
     let page = page_with(&Fake::default(), "/operations/new", move || provide_context(back())).await;
-    let at = page.html.find("name=\"reviewed\" value=\"").expect("the review carries it") + 23;
+    let at = page.html.find("name=\"reviewed\" value=\"").expect("the review has the hidden field") + 23;
     page.html[at..at + 16].to_owned()
 }
 
 #[tokio::test]
-async fn what_was_reviewed_is_submitted_and_leads_to_the_run() {
+async fn a_reviewed_form_is_submitted_and_leads_to_the_run() {
     let fake = Fake::default();
     let reviewed = reviewed(&[("cluster", "prod-fra"), ("action", "ping.yml"), ("extra_args", "-e\r\na=1")]).await;
     let body = format!(
@@ -177,7 +177,7 @@ async fn what_was_reviewed_is_submitted_and_leads_to_the_run() {
 }
 
 #[tokio::test]
-async fn what_was_changed_after_the_review_is_refused() {
+async fn a_form_changed_after_the_review_is_refused() {
     let fake = Fake::default();
     let reviewed = reviewed(&[("cluster", "prod-fra"), ("action", "ping.yml"), ("limit", "w1")]).await;
     let body = format!("form=submit_operation&cluster=prod-fra&action=ping.yml&limit=&reviewed={reviewed}");
@@ -188,7 +188,7 @@ async fn what_was_changed_after_the_review_is_refused() {
 }
 
 #[tokio::test]
-async fn a_problem_with_the_action_is_said_at_the_field_it_was_typed_in() {
+async fn a_problem_with_the_action_is_shown_at_its_field() {
     let fake = Fake { review: Err(Problem::field("action", "There is no key site.yml.")), ..Fake::default() };
     let body = "form=review_operation&cluster=prod-fra&kind=configmap&source=ops%2Fbooks&key=site.yml";
     let answer = submit(&fake, "review_operation", body).await;
@@ -196,7 +196,7 @@ async fn a_problem_with_the_action_is_said_at_the_field_it_was_typed_in() {
 }
 
 #[tokio::test]
-async fn without_clusters_the_form_leads_to_registering_one() {
+async fn without_clusters_the_form_links_to_registering_one() {
     let mut fake = Fake::default();
     fake.choices.clusters.clear();
     page(&fake, "/operations/new")

@@ -14,7 +14,7 @@ async fn signing_in(next: &'static str, mode: LoginMode, problem: Option<&'stati
 }
 
 #[tokio::test]
-async fn a_good_link_shows_a_button_that_posts_its_token() {
+async fn a_valid_link_shows_a_button_that_posts_its_token() {
     signing_in("/clusters/a", LoginMode::Link { valid: Some("one-time".into()) }, None)
         .await
         .shows("action=\"/login\"")
@@ -34,7 +34,7 @@ async fn in_a_cluster_it_asks_for_a_token_and_says_how_to_get_one() {
 }
 
 #[tokio::test]
-async fn another_origin_is_no_place_to_go_next() {
+async fn signing_in_never_leads_to_another_origin() {
     for next in ["https://evil.example", "//evil.example", "/\\evil.example"] {
         let page = signing_in(next, LoginMode::Token, None).await;
         page.shows("name=\"next\" value=\"\"").hides("value=\"//evil").hides("value=\"https://evil");
@@ -42,7 +42,7 @@ async fn another_origin_is_no_place_to_go_next() {
 }
 
 #[tokio::test]
-async fn a_form_that_came_after_the_session_keeps_everything_but_secrets() {
+async fn a_form_sent_after_the_session_keeps_all_but_secrets() {
     let fields = [("form", "review_cluster"), ("pasted", "n1 <1>\nn2"), ("name", ""), ("ssh_key", "KEY-MATERIAL")];
     let fields: Vec<_> = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let held = HeldForm { action: "/clusters/new?a=b".into(), fields };

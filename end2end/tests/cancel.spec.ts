@@ -1,4 +1,4 @@
-// Stopping a run, and taking one from the queue.
+// Stopping a run, and removing a queued one.
 import { bothWays, expect, test } from '../fixtures/console.ts';
 import { makeCluster, run, runOwn } from '../fixtures/objects.ts';
 import { log, phase, says } from '../fixtures/run-page.ts';
@@ -7,9 +7,9 @@ import { Talker } from '../fixtures/talker.ts';
 bothWays((script) => {
   const ending = script ? 'js' : 'plain';
 
-  test('a run is stopped when asked twice, and one behind it is taken from the queue', async ({ page, visit, kube }) => {
+  test('a run is stopped, and a queued one is removed', async ({ page, visit, kube }) => {
     const cluster = `cancel-${ending}`;
-    /** Without JavaScript, until the page that answers is there. */
+    /** Without JavaScript, also waits until the next page has loaded. */
     const press = async (name: string) => {
       const answer = script ? undefined : page.waitForEvent('load');
       await page.getByRole('button', { name }).click();

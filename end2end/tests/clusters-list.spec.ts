@@ -1,4 +1,4 @@
-// The list of clusters: filter and sort in the URL, news without reloading, keys.
+// The list of clusters: filter and sort in the URL, live updates, keyboard.
 import { bothWays, expect, test } from '../fixtures/console.ts';
 import { localHosts, makeCluster, run } from '../fixtures/objects.ts';
 import { Talker } from '../fixtures/talker.ts';
@@ -10,7 +10,7 @@ const names = (page: Page) => page.getByRole('region', { name: 'Clusters' }).get
 bothWays((script) => {
   const prefix = script ? 'listed-js' : 'listed-plain';
 
-  test('filter and sort are in the URL, and a URL shows what it says', async ({ page, visit, kube }) => {
+  test('filter and sort are kept in the URL', async ({ page, visit, kube }) => {
     await makeCluster(kube, `${prefix}-a`, { hosts: localHosts('m1') });
     await makeCluster(kube, `${prefix}-b`, { hosts: localHosts('m1', 'm2', 'm3') });
     await makeCluster(kube, `${prefix}-c`, { hosts: localHosts('m1', 'm2') });
@@ -41,7 +41,7 @@ bothWays((script) => {
   });
 });
 
-test('a run that begins and ends elsewhere changes the list by itself', async ({ page, visit, kube }) => {
+test('the list follows a run that was started elsewhere', async ({ page, visit, kube }) => {
   await makeCluster(kube, 'news', { hosts: localHosts('m1') });
   await visit('/clusters?q=news');
   await expect(row(page, 'news')).toContainText('Nothing run yet');
@@ -54,7 +54,7 @@ test('a run that begins and ends elsewhere changes the list by itself', async ({
   await expect(row(page, 'news')).toContainText('Ready');
   await makeCluster(kube, 'news-2');
   await expect(row(page, 'news-2')).toBeVisible();
-  expect(await page.evaluate(() => (window as any).same), 'the page was never loaded anew').toBe(true);
+  expect(await page.evaluate(() => (window as any).same), 'the page was never reloaded').toBe(true);
 });
 
 test('keys filter, move and go', async ({ page, visit, kube }) => {
@@ -64,7 +64,7 @@ test('keys filter, move and go', async ({ page, visit, kube }) => {
   await page.keyboard.press('/');
   const filter = page.getByRole('searchbox', { name: 'Filter by name or label' });
   await expect(filter).toBeFocused();
-  // Where letters are text, keys are no commands.
+  // Inside a text field, keys are not commands.
   await page.keyboard.press('End');
   await page.keyboard.type('-2go');
   await expect(filter).toHaveValue('keys-2go');

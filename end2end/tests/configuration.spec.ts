@@ -1,4 +1,4 @@
-// Changing a cluster's inputs: review first, then save; a conflict shows both sides.
+// Changing a cluster's inputs: review, save, and conflicts.
 import { bothWays, expect, test } from '../fixtures/console.ts';
 import { localHosts, makeCluster } from '../fixtures/objects.ts';
 
@@ -6,7 +6,7 @@ bothWays((script) => {
   const ending = script ? 'js' : 'plain';
   const hosts = async (kube: import('../fixtures/kube.ts').Kube, cluster: string) => (await kube.get('ConfigMap', `${cluster}-hosts`)).data['hosts.yml'];
 
-  test('an inventory is saved after its difference was shown', async ({ page, visit, kube }) => {
+  test('an inventory is saved after a review of the difference', async ({ page, visit, kube }) => {
     const cluster = `edit-${ending}`;
     const [old, wanted] = [localHosts('m1', 'm2'), `# ours\n${localHosts('m1', 'm3')}`];
     await makeCluster(kube, cluster, { hosts: old });
@@ -21,7 +21,7 @@ bothWays((script) => {
     await expect(diff).toContainText(/-\s+m2:/);
     expect(await hosts(kube, cluster)).toBe(old);
 
-    // Not yet: back to the text, which is as it was typed.
+    // Back to the editor: the text is unchanged.
     await page.getByRole('button', { name: 'Keep editing' }).click();
     await expect(editor).toBeEditable();
     await expect(editor).toHaveValue(wanted);
@@ -47,7 +47,7 @@ bothWays((script) => {
     expect((await kube.get('ConfigMap', `${cluster}-vars`)).data['group_vars.yml']).toBe('a: 1\nb: 2\n');
   });
 
-  test('a conflict shows both sides, and either can be kept', async ({ page, visit, kube }) => {
+  test('a conflict shows both versions, and either can be kept', async ({ page, visit, kube }) => {
     const cluster = `conflict-${ending}`;
     await makeCluster(kube, cluster, { hosts: localHosts('m1') });
     const [theirs, mine] = [localHosts('m1', 'theirs'), localHosts('m1', 'mine')];
@@ -66,14 +66,14 @@ bothWays((script) => {
     await expect(editor).toHaveValue(mine);
     expect(await hosts(kube, cluster)).toBe(theirs);
 
-    // Mine, knowingly: compared with what is there now.
+    // Keep mine, after a review against the saved version.
     await page.getByRole('button', { name: 'Review changes' }).click();
     await expect(page.getByRole('region', { name: 'Changes to the inventory' })).toContainText(/-\s+theirs:/);
     await page.getByRole('button', { name: 'Save' }).click();
     await expect(page.getByText('Saved. Nothing has run on the machines yet.')).toBeVisible();
     expect(await hosts(kube, cluster)).toBe(mine);
 
-    // Theirs.
+    // Use the saved version.
     await editor.fill(localHosts('m1', 'again'));
     await meanwhile(theirs);
     await page.getByRole('button', { name: 'Review changes' }).click();
@@ -82,7 +82,7 @@ bothWays((script) => {
     await expect(page.getByRole('region', { name: 'Both versions' })).toHaveCount(0);
   });
 
-  test('a text that is no YAML is refused with its line, and stays', async ({ page, visit, kube }) => {
+  test('invalid YAML is refused with its line, and the text stays', async ({ page, visit, kube }) => {
     const cluster = `broken-${ending}`;
     await makeCluster(kube, cluster);
     await visit(`/clusters/${cluster}/configuration`);

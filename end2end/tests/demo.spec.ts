@@ -1,4 +1,4 @@
-// `--demo`, as somebody without privileges: real runs on this very machine, the first in two clicks.
+// `--demo` as an unprivileged user: real runs on this machine, the first in two clicks.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -9,17 +9,17 @@ import { Folder } from '../fixtures/folder.ts';
 import { phase } from '../fixtures/run-page.ts';
 import { Server, binary } from '../fixtures/server.ts';
 
-/** The user and group nobody. */
+/** The ids of the user and group `nobody`. */
 const UNPRIVILEGED = 65534;
 
 test.use({ storageState: NOBODY });
 
-test('a demo cluster runs facts.yml on this machine as an unprivileged user', async ({ page, browser }) => {
+test('a demo cluster runs facts.yml as an unprivileged user', async ({ page, browser }) => {
   test.setTimeout(330_000);
   using home = new Folder('demo');
   const [dataDir, program] = [join(home.path, 'data'), join(home.path, 'kubeonkube')];
   mkdirSync(dataDir);
-  // That user may not be able to read where it was built.
+  // The unprivileged user may not be able to read the build folder.
   chmodSync(home.path, 0o755);
   copyFileSync(binary, program);
   const root = userInfo().uid === 0;
@@ -58,7 +58,7 @@ async function runsFacts(page: Page, plain = false): Promise<void> {
   await expect(page.getByRole('region', { name: 'Facts' }).getByRole('row', { name: 'this-machine' })).toContainText('GiB');
 }
 
-/** The ansible of the other tests where that user may run it; else the server makes its own, with the system's Python. */
+/** The ansible of the other tests if that user may run it. Otherwise the server installs its own with the system's Python. */
 function ansibleFor(under: string[]): NodeJS.ProcessEnv {
   const there = process.env.KUBEONKUBE_ANSIBLE;
   const [program, ...words] = [...under, join(there ?? '', 'ansible-playbook'), '--version'];

@@ -1,4 +1,4 @@
-// Every page: axe finds nothing in light and dark, nothing scrolls sideways on a phone, and all of it reads without JavaScript.
+// Every page: no axe violation in light and dark, no sideways scrolling on a phone, and readable without JavaScript.
 import { NOBODY, expect, test } from '../fixtures/console.ts';
 import { localHosts, makeCluster, run, runOwn } from '../fixtures/objects.ts';
 import type { Kube } from '../fixtures/kube.ts';
@@ -6,7 +6,7 @@ import { isRight } from '../fixtures/looks.ts';
 
 const LONG = 'a-host-with-a-rather-long-name.example.com';
 
-/** Path, heading and some of the content of every page, and of every state of one that looks different. */
+/** Path, heading and some content of every page, and of every page state that looks different. */
 const PAGES: [string, string, string | RegExp][] = [
   ['/clusters', 'Clusters', 'pages-broken'],
   ['/clusters?q=nothing-matches', 'Clusters', 'No cluster matches'],
@@ -33,7 +33,7 @@ const PAGES: [string, string, string | RegExp][] = [
   ['/operations/pages-script', /./.source, 'red green yellow'],
   ['/settings', 'Settings', 'standalone'],
 ];
-/** What is not there, and the words for it. */
+/** Paths of things that don't exist, and what their pages say. */
 const LOST: [string, string][] = [
   ['/nowhere', 'Page not found'],
   ['/clusters/not-there', 'There is no cluster called “not-there”'],
@@ -41,7 +41,7 @@ const LOST: [string, string][] = [
   ['/operations/not-there', 'There is no operation called “not-there”'],
 ];
 
-/** What the pages show. */
+/** Creates what the pages show. */
 async function furnish(kube: Kube): Promise<void> {
   await makeCluster(kube, 'pages', { hosts: localHosts('m1', LONG), variables: 'kube_version: 1.34.4\n' });
   await makeCluster(kube, 'pages-broken', { hosts: 'all: [oops\n' });
@@ -64,7 +64,7 @@ for (const [path, heading, content] of PAGES) {
   });
 }
 
-test('what is not there is told on pages like all others', async ({ page }) => {
+test('pages for missing things are accessible and fit a phone', async ({ page }) => {
   for (const [path, words] of LOST) {
     await page.goto(path);
     await expect(page.getByRole('heading', { level: 1 }), path).toBeVisible();
@@ -73,8 +73,8 @@ test('what is not there is told on pages like all others', async ({ page }) => {
   }
 });
 
-test('reviews, refusals and conflicts are pages like all others', async ({ page, visit, kube }) => {
-  test.slow(); // six states, four looks at each
+test('reviews, refusals and conflicts are accessible, too', async ({ page, visit, kube }) => {
+  test.slow(); // six states, four checks of each
   await makeCluster(kube, 'pages-states');
   const review = page.getByRole('button', { name: 'Review' });
 
@@ -113,7 +113,7 @@ test('reviews, refusals and conflicts are pages like all others', async ({ page,
 test.describe('signed out', () => {
   test.use({ storageState: NOBODY });
 
-  test('the sign-in page is a page like all others', async ({ page, server }) => {
+  test('the sign-in page is accessible and fits a phone', async ({ page, server }) => {
     for (const path of ['/login', server.anotherLink(), '/login?token=spent']) {
       await page.goto(path);
       await expect(page.getByRole('heading', { level: 1 })).toHaveText('Sign in');
@@ -125,7 +125,7 @@ test.describe('signed out', () => {
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('every page reads', async ({ page, kube }) => {
+  test('every page is readable', async ({ page, kube }) => {
     await furnish(kube);
     for (const [path, heading, content] of PAGES) {
       const answer = await page.goto(path);

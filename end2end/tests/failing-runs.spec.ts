@@ -1,4 +1,4 @@
-// A run that fails says why, first of all.
+// The page of a failed run shows the reason first.
 import { generateKeyPairSync } from 'node:crypto';
 import { bothWays, expect, test } from '../fixtures/console.ts';
 import { localHosts, makeCluster, run, runOwn, sshHost } from '../fixtures/objects.ts';
@@ -7,13 +7,13 @@ import type { Sshd } from '../fixtures/sshd.ts';
 
 /** A key that opens nothing here. */
 const wrongKey = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' }) as string;
-/** Nobody listens on port 1. */
-const nobody = (sshd: Sshd) => ({ ...sshd, port: 1 }) as Sshd;
+/** No process listens on port 1. */
+const unreachable = (sshd: Sshd) => ({ ...sshd, port: 1 }) as Sshd;
 
 bothWays((script) => {
   const ending = script ? 'js' : 'plain';
 
-  test('a wrong key is told as the reason, with the host and its words', async ({ page, visit, kube, sshd }) => {
+  test('a wrong key is shown as the reason, with host and message', async ({ page, visit, kube, sshd }) => {
     const cluster = `wrong-key-${ending}`;
     await makeCluster(kube, cluster, { hosts: sshHost('m1', sshd), key: wrongKey() });
     await run(kube, cluster, `${cluster}-1`, { playbook: 'ping.yml' });
@@ -30,9 +30,9 @@ bothWays((script) => {
     await expect(page.getByRole('status').filter({ hasText: /^ping.yml failed$/ })).toBeVisible();
   });
 
-  test('a host that does not answer is told beside those that did', async ({ page, visit, kube, sshd }) => {
+  test('an unreachable host is shown beside reachable ones', async ({ page, visit, kube, sshd }) => {
     const cluster = `unreachable-${ending}`;
-    const hosts = sshHost('up', sshd) + sshHost('down', nobody(sshd)).split('\n')[2] + '\n';
+    const hosts = sshHost('up', sshd) + sshHost('down', unreachable(sshd)).split('\n')[2] + '\n';
     await makeCluster(kube, cluster, { hosts, key: sshd.privateKey });
     await run(kube, cluster, `${cluster}-1`, { playbook: 'ping.yml' });
     await kube.ended(`${cluster}-1`);
@@ -48,7 +48,7 @@ bothWays((script) => {
   });
 });
 
-test('an inventory that is no YAML fails the operation before anything runs', async ({ page, visit, kube }) => {
+test('an invalid inventory fails the operation before it runs', async ({ page, visit, kube }) => {
   await makeCluster(kube, 'no-yaml', { hosts: 'all: [oops\n' });
   await run(kube, 'no-yaml', 'no-yaml-1', { playbook: 'ping.yml' });
   await visit('/operations/no-yaml-1');
@@ -57,7 +57,7 @@ test('an inventory that is no YAML fails the operation before anything runs', as
   await expect(page.getByText('Nothing was written.')).toBeVisible();
 });
 
-test('the first of many failures leads, the others follow', async ({ page, visit, kube }) => {
+test('the first failure is shown first, then the others', async ({ page, visit, kube }) => {
   await makeCluster(kube, 'many', { hosts: localHosts('a', 'b', 'c') });
   const playbook = '- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Check the disk\n      ansible.builtin.fail: {msg: "no room on {{ inventory_hostname }}"}\n';
   await runOwn(kube, 'many', 'many-1', playbook);

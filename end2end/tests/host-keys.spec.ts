@@ -1,4 +1,4 @@
-// A machine's host key is scanned, compared, confirmed once, and checked by every run from then on.
+// A machine's host key is scanned and confirmed once; every later run checks it.
 import { bothWays, expect, test } from '../fixtures/console.ts';
 import { makeCluster, run, sshHost } from '../fixtures/objects.ts';
 import { phase } from '../fixtures/run-page.ts';
@@ -27,7 +27,7 @@ bothWays((script) => {
     await visit(`/operations/${cluster}-good`);
     expect((await kube.ended(`${cluster}-good`)).status).toMatchObject({ status: 'Succeeded' });
 
-    // Another machine answers at that address.
+    // Now another machine's key is confirmed for that address.
     const other = `[127.0.0.1]:${sshd.port} ${sshd.publicKey}\n`;
     await kube.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: known, data: { known_hosts: other } });
     await run(kube, cluster, `${cluster}-bad`, { playbook: 'ping.yml' });

@@ -1,4 +1,4 @@
-// The server is killed in the middle of a run. The run goes on, the page comes back by itself, and nothing is lost.
+// The server is killed during a run. The run continues, the page reconnects, and nothing is lost.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { alive, expect, test } from '../fixtures/console.ts';
@@ -7,10 +7,10 @@ import { makeCluster, run, runOwn } from '../fixtures/objects.ts';
 import { phase, readAll, says, saysItAll } from '../fixtures/run-page.ts';
 import { Talker } from '../fixtures/talker.ts';
 
-/** What a browser says while nobody listens. */
+/** The browser's messages while the server is down. */
 const GONE = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|WebSocket connection to/;
 
-test('a script goes on without the server, and every line is there once', async ({ page, visit, server, kube, expected }) => {
+test('a script survives the server, and no line is lost or doubled', async ({ page, visit, server, kube, expected }) => {
   expected.push(GONE);
   using talker = new Talker();
   await makeCluster(kube, 'killed');
@@ -26,21 +26,21 @@ test('a script goes on without the server, and every line is there once', async 
   await alive(page);
   await says(page, 2000);
   await says(page, talker.say(1000));
-  // Killed once more, while it reads.
+  // Kill the server again while it reads the log.
   talker.say(20_000);
   await server.stop('SIGKILL');
   await server.startAgain();
   talker.end();
   await expect(phase(page, 'Succeeded')).toBeVisible();
   await expect(page.getByText(/^Log complete, 23,00\d lines$/)).toBeVisible();
-  expect(await page.evaluate(() => (window as any).same), 'the page was never loaded anew').toBe(true);
+  expect(await page.evaluate(() => (window as any).same), 'the page was never reloaded').toBe(true);
   await saysItAll(page, 23_000);
 });
 
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('a script goes on without the server, and its page has every line when that is back', async ({ page, visit, server, kube }) => {
+  test('a script survives the server, and no line is lost', async ({ page, visit, server, kube }) => {
     using talker = new Talker();
     await makeCluster(kube, 'killed-plain');
     await run(kube, 'killed-plain', 'killed-plain-1', { script: talker.script });
@@ -63,7 +63,7 @@ test.describe('without JavaScript', () => {
   });
 });
 
-test('a playbook goes on without the server and ends Succeeded', async ({ page, visit, server, kube, expected }) => {
+test('a playbook survives the server and succeeds', async ({ page, visit, server, kube, expected }) => {
   expected.push(GONE);
   using folder = new Folder('sign');
   const sign = join(folder.path, 'sign');
@@ -74,7 +74,7 @@ test('a playbook goes on without the server and ends Succeeded', async ({ page, 
   await visit('/operations/killed-ansible-1');
   await expect(page.getByText('“Wait for the sign” runs on m1.')).toBeVisible();
   await server.stop('SIGKILL');
-  // It ends while nobody watches.
+  // It ends while the server is down.
   writeFileSync(sign, '');
   await server.startAgain();
   await expect(phase(page, 'Succeeded')).toBeVisible();

@@ -1,4 +1,4 @@
-// A list while it loads, when it can't be loaded, and when what it shows is old. (Empty, and nothing that matches: every-page.spec.ts and the app's page tests.)
+// The states of a list: loading, error, stale. (Empty lists: every-page.spec.ts and the app's page tests.)
 import type { Locator, Page, Route } from '@playwright/test';
 import { expect, test } from '../fixtures/console.ts';
 import type { Kube } from '../fixtures/kube.ts';
@@ -7,19 +7,19 @@ import { localHosts, makeCluster, run } from '../fixtures/objects.ts';
 
 type List = {
   what: string;
-  /** What the list asks the server. */
+  /** The URL from which the list loads its data. */
   data: RegExp;
-  /** What there is besides a cluster. */
+  /** Creates what the list needs besides a cluster. */
   prepare?: (kube: Kube, cluster: string) => Promise<void>;
-  /** Another page of the console, and the link there that leads to the list. */
+  /** Another page, and the link there that opens the list. */
   from: (cluster: string) => string;
   link: (page: Page) => Locator;
   /** The name of the list's table. */
   table: string;
-  /** A row that is there from the start, and one that `change` adds. */
+  /** A row that exists from the start, and a row that `change` adds. */
   rows: [RegExp, RegExp];
   change: (kube: Kube, cluster: string) => Promise<void>;
-  /** A way not to get an answer, and what is said about it. */
+  /** Makes loading fail, and the sentence that the page shows then. */
   fail: (route: Route) => Promise<void>;
   sentence: string;
 };
@@ -53,7 +53,7 @@ const LISTS: List[] = [
       await run(kube, cluster, `${cluster}-2`, { script: 'echo second' });
       await kube.ended(`${cluster}-2`);
     },
-    // A proxy's page, while the server behind it starts again.
+    // A proxy answers with its own page while the server restarts.
     fail: (route) => route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }),
     sentence: 'The server\'s answer can\'t be read. It may be restarting. Try again.',
   },
@@ -73,7 +73,7 @@ const LISTS: List[] = [
   },
 ];
 
-/** How opaque something is so many milliseconds after it came: its animation is set to that time. */
+/** The opacity of an element `ms` after it appeared: sets its animation to that time. */
 const opacityAt = (shown: Locator, ms: number) => shown.evaluate((node, ms) => {
   const [appears] = node.getAnimations();
   appears.pause();
@@ -81,7 +81,7 @@ const opacityAt = (shown: Locator, ms: number) => shown.evaluate((node, ms) => {
   return getComputedStyle(node).opacity;
 }, ms);
 
-/** As a person sees it: dimmed by itself or by what it is in. */
+/** The effective opacity: the product over the element and its ancestors. */
 const opacity = (shown: Locator) => shown.evaluate((node) => {
   let opacity = 1;
   for (let at: Element | null = node; at; at = at.parentElement) opacity *= Number(getComputedStyle(at).opacity);
@@ -89,18 +89,18 @@ const opacity = (shown: Locator) => shown.evaluate((node) => {
 });
 
 for (const list of LISTS) {
-  test(`${list.what}: a skeleton while they load, an error when they can't, and old rows are dimmed, readable and called old`, async ({ page, visit, kube, expected }) => {
+  test(`${list.what}: skeleton, error, and dimmed stale rows`, async ({ page, visit, kube, expected }) => {
     expected.push(/Failed to load resource/);
     const cluster = `states-${list.what}`;
     await makeCluster(kube, cluster);
     await list.prepare?.(kube, cluster);
-    // The skeleton breathes for those who like motion.
+    // The skeleton pulses unless reduced motion is set.
     await page.emulateMedia({ reducedMotion: 'reduce' });
     const table = page.getByRole('region', { name: list.table, exact: true });
     const [first, second] = list.rows.map((name) => table.getByRole('row', { name }));
     const skeleton = page.getByRole('status', { name: 'Loading' });
     const alert = page.getByRole('main').getByRole('alert');
-    /** By the link; news that come late may be quicker. */
+    /** Presses the link, unless a late live update has reloaded the list already. */
     const tryAgain = (row: Locator) => expect(async () => {
       const again = alert.getByRole('link', { name: 'Try again' });
       if (await again.count()) await again.click({ timeout: 1000 });
@@ -130,7 +130,7 @@ for (const list of LISTS) {
     await expect(alert).toHaveCount(0);
     expect(await opacity(first)).toBe(1);
 
-    // News come, and what they are can't be loaded.
+    // A live update arrives, but the new data can't be loaded.
     await page.route(list.data, list.fail);
     await list.change(kube, cluster);
     await expect(alert).toContainText(list.sentence);
@@ -138,7 +138,7 @@ for (const list of LISTS) {
     await expect(first).toBeVisible();
     await expect(second).toHaveCount(0);
     expect(await opacity(first), 'old rows are dimmed').toBeLessThan(1);
-    expect(await opacity(alert), 'what is said about them is not').toBe(1);
+    expect(await opacity(alert), 'the message about them is not').toBe(1);
 
     await isRight(page);
 

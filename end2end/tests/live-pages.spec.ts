@@ -1,4 +1,4 @@
-// Pages of what goes on: as every page, they are right for axe in light and dark, and fit a phone.
+// Pages of running and queued operations: no axe violation in light and dark, and they fit a phone.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../fixtures/console.ts';
 import type { Kube } from '../fixtures/kube.ts';
@@ -11,7 +11,7 @@ import { Talker } from '../fixtures/talker.ts';
 test.describe.configure({ mode: 'parallel' });
 
 /** A script that runs until the talker ends it, and a second operation behind it. */
-async function goesOn(kube: Kube, cluster: string, talker: Talker): Promise<void> {
+async function runAndQueue(kube: Kube, cluster: string, talker: Talker): Promise<void> {
   await makeCluster(kube, cluster);
   await run(kube, cluster, `${cluster}-1`, { script: talker.script });
   await kube.condition(`${cluster}-1`, 'Running');
@@ -19,18 +19,18 @@ async function goesOn(kube: Kube, cluster: string, talker: Talker): Promise<void
   await kube.condition(`${cluster}-2`, 'Queued');
 }
 
-/** Nothing is left behind that runs without its server. */
-async function ends(kube: Kube, cluster: string, talker: Talker): Promise<void> {
+/** Ends both operations, so that no run outlives the server. */
+async function endBoth(kube: Kube, cluster: string, talker: Talker): Promise<void> {
   talker.end();
   await kube.ended(`${cluster}-2`);
 }
 
 const question = (page: Page) => page.getByText('Cancel…');
 
-test('a run that goes on, the question whether to stop it, and the way back to its end are right', async ({ page, visit, kube }) => {
-  test.slow(); // four looks at each state
+test('a running page and its stop dialog are accessible', async ({ page, visit, kube }) => {
+  test.slow(); // four checks of each state
   using talker = new Talker();
-  await goesOn(kube, 'live-run', talker);
+  await runAndQueue(kube, 'live-run', talker);
   await visit('/operations/live-run-1');
   await says(page, talker.say(200));
   await expect(phase(page, 'Running')).toBeVisible();
@@ -48,29 +48,29 @@ test('a run that goes on, the question whether to stop it, and the way back to i
   await expect(pill).toBeVisible();
   await isRight(page);
   await expect(pill).toBeVisible();
-  await ends(kube, 'live-run', talker);
+  await endBoth(kube, 'live-run', talker);
 });
 
-test('a run shows its end, though the question for it failed and nothing happens any more', async ({ page, visit, kube, expected }) => {
+test('a run shows its end even if loading it failed once', async ({ page, visit, kube, expected }) => {
   expected.push(/ERR_FAILED/);
   using talker = new Talker();
-  await goesOn(kube, 'live-cut', talker);
+  await runAndQueue(kube, 'live-cut', talker);
   await visit('/operations/live-cut-2');
   await expect(phase(page, 'Queued')).toBeVisible();
   let failed = Infinity;
   page.on('requestfailed', () => (failed = Date.now()));
   await page.route('**/api/load_operation*', (route) => route.abort());
-  await ends(kube, 'live-cut', talker);
-  // News of one operation are 250 ms apart at most: what came last has been asked about.
+  await endBoth(kube, 'live-cut', talker);
+  // Updates of one operation are at most 250 ms apart, so the last one has been requested by now.
   await expect.poll(() => Date.now() - failed).toBeGreaterThan(700);
   await page.unroute('**/api/load_operation*');
   await expect(phase(page, 'Succeeded')).toBeVisible();
 });
 
-test('a run that waits, and one that was cancelled, are right', async ({ page, visit, kube }) => {
-  test.slow(); // four looks at each state
+test('queued and cancelled runs are accessible', async ({ page, visit, kube }) => {
+  test.slow(); // four checks of each state
   using talker = new Talker();
-  await goesOn(kube, 'live-queue', talker);
+  await runAndQueue(kube, 'live-queue', talker);
   await visit('/operations/live-queue-2');
   await expect(phase(page, 'Queued')).toBeVisible();
   await isRight(page);
@@ -82,10 +82,10 @@ test('a run that waits, and one that was cancelled, are right', async ({ page, v
   await kube.ended('live-queue-1');
 });
 
-test('a list of what runs and waits, the refusal to unregister its cluster, and the keys are right', async ({ page, visit, kube }) => {
-  test.slow(); // four looks at each state
+test('busy list, refused unregistering and help are accessible', async ({ page, visit, kube }) => {
+  test.slow(); // four checks of each state
   using talker = new Talker();
-  await goesOn(kube, 'live-busy', talker);
+  await runAndQueue(kube, 'live-busy', talker);
   await visit('/operations?q=live-busy');
   await expect(page.getByRole('row', { name: /^Running/ })).toBeVisible();
   await expect(page.getByRole('row', { name: /^Queued/ })).toBeVisible();
@@ -101,5 +101,5 @@ test('a list of what runs and waits, the refusal to unregister its cluster, and 
   await page.keyboard.press('?');
   await expect(page.getByRole('dialog', { name: 'Keyboard' })).toBeVisible();
   await isRight(page);
-  await ends(kube, 'live-busy', talker);
+  await endBoth(kube, 'live-busy', talker);
 });

@@ -1,4 +1,4 @@
-// The log: exact through every cut, long without being slow, and every line has an address.
+// The log: complete after reconnects, fast when long, and with a URL for every line.
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { alive, bothWays, expect, signIn, test } from '../fixtures/console.ts';
@@ -32,7 +32,7 @@ test.describe('over a wire that is cut', () => {
     const context = await browser.newContext({ baseURL: wire.url });
     const page = await context.newPage();
     await signIn(page, server);
-    // What comes over the sockets, all of them one after the other.
+    // The lines of all sockets, in the order in which they arrive.
     const came: { line: number; text: string }[] = [];
     page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => {
       const frame = JSON.parse(String(payload));
@@ -43,7 +43,7 @@ test.describe('over a wire that is cut', () => {
     for (let cut = 1; cut <= 20; cut += 1) {
       const before = came.length;
       talker.say(5000);
-      // In the middle of a burst.
+      // Cut in the middle of a burst.
       await expect.poll(() => came.length, { intervals: [5] }).toBeGreaterThan(before);
       wire.cut();
       await alive(page);
@@ -57,7 +57,7 @@ test.describe('over a wire that is cut', () => {
     const said = came.map(({ text }) => text).filter((text) => /^line \d+$/.test(text));
     expect(said.length).toBe(100_000);
     expect(said.filter((text, at) => text !== `line ${at + 1}`)).toEqual([]);
-    // And what came is what the page shows.
+    // The page shows what arrived.
     const shift = came.find(({ text }) => text === 'line 1')!.line - 1;
     for (const share of [0, 0.33, 0.5, 0.77, 1]) {
       await scrollTo(page, share);
@@ -76,9 +76,9 @@ test.describe('of a run that is over', () => {
     await finished(kube, 'long', 200_000);
     await visit('/operations/long-1');
     await says(page, 200_000);
-    // Wheels and drags all over it: wherever one stops, the rows on screen are there with their texts.
+    // After a jump to any place, the rows on screen have their texts.
     for (const share of [0, 0.5, 0.25, 0.99, 0.1, 0.75, 0.001, 1]) await scrollTo(page, share);
-    // A steady scroll has the next rows painted before they come on screen.
+    // While scrolling steadily, rows are painted before they come on screen.
     const bare = await log(page).evaluate(async (scroller) => {
       scroller.scrollTop = 1_000_000;
       for (let n = 0; n < 30; n += 1) await new Promise(requestAnimationFrame);
@@ -106,7 +106,7 @@ test.describe('of a run that is over', () => {
     await expect(row).toContainText(/line 1\d{5}/);
     await expect(page.getByRole('region', { name: 'Selected lines' })).toContainText('Line 120,000');
 
-    // A click names a line, a click with Shift several.
+    // A click selects a line, Shift and click a range.
     await log(page).getByRole('link', { name: '120003', exact: true }).click();
     await expect(page).toHaveURL(/#L120003$/);
     await log(page).getByRole('link', { name: '120005', exact: true }).click({ modifiers: ['Shift'] });
@@ -125,7 +125,7 @@ test.describe('of a run that is over', () => {
   });
 });
 
-test('who scrolls up stays there, and a pill leads back to the newest line', async ({ page, visit, kube }) => {
+test('scrolling up is kept, and a pill leads to the newest line', async ({ page, visit, kube }) => {
   using talker = new Talker();
   await makeCluster(kube, 'pill');
   await run(kube, 'pill', 'pill-1', { script: talker.script });
@@ -158,7 +158,7 @@ test('colours of ansible are kept and other escapes are dropped', async ({ page,
 });
 
 bothWays((script) => {
-  test('older lines are pages without JavaScript, and one scroll with it', async ({ page, visit, kube }) => {
+  test('older lines come in pages, or scroll with JavaScript', async ({ page, visit, kube }) => {
     const cluster = `older-${script ? 'js' : 'plain'}`;
     await finished(kube, cluster, 450);
     await visit(`/operations/${cluster}-1`);
@@ -190,7 +190,7 @@ function shown(page: Page): Promise<[number, string][]> {
   return log(page).evaluate((scroller) => [...scroller.querySelectorAll('[id^="L"]')].map((row) => [Number(row.id.slice(1)), row.querySelector('.tx')!.textContent!]));
 }
 
-/** Rows on screen that have no text yet, or don't cover it; in the browser. */
+/** Runs in the browser: rows on screen without text, or too few rows to fill it. */
 function blanks(scroller: Element): string {
   const box = scroller.getBoundingClientRect();
   const rows = [...scroller.querySelectorAll('[id^="L"]')].filter((row) => {

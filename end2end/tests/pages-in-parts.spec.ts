@@ -1,4 +1,4 @@
-// A release loads the code of each page when it is needed: what happens while it comes, and when it doesn't.
+// A release loads the code of each page when it is needed: while it loads, and when loading fails.
 import type { Page } from '@playwright/test';
 import { alive, expect, test } from '../fixtures/console.ts';
 import type { Kube } from '../fixtures/kube.ts';
@@ -15,7 +15,7 @@ test.beforeEach(async ({ page }) => {
 
 const heading = (name: string) => ({ level: 1, name, exact: true }) as const;
 
-/** Answers requests for these files only after `go`. */
+/** Holds requests for these files until the returned function is called. */
 async function hold(page: Page, files: string | RegExp): Promise<() => void> {
   let go = () => {};
   const held = new Promise<void>((resolve) => (go = resolve));
@@ -26,7 +26,7 @@ async function hold(page: Page, files: string | RegExp): Promise<() => void> {
   return go;
 }
 
-test('the old page stays until the code of the next one is there', async ({ page, visit }) => {
+test('the old page stays until the next one has loaded', async ({ page, visit }) => {
   await visit('/clusters');
   const go = await hold(page, '**/assets/settings-*.bin');
   const asked = page.waitForRequest('**/assets/settings-*.bin');
@@ -39,7 +39,7 @@ test('the old page stays until the code of the next one is there', async ({ page
   await expect(page).toHaveURL(/\/settings$/);
 });
 
-test('a page whose code is gone, as after an upgrade, comes whole from the server', async ({ page, visit, expected }) => {
+test('a page without code comes from the server after an upgrade', async ({ page, visit, expected }) => {
   expected.push(/settings-\w+\.bin/);
   await visit('/clusters');
   await page.evaluate(() => Object.assign(globalThis, { old: true }));
@@ -53,7 +53,7 @@ test('a page whose code is gone, as after an upgrade, comes whole from the serve
   await expect(page.getByRole('heading', heading('Clusters'))).toBeVisible();
 });
 
-test('a page that never gets its code says so and works as without JavaScript', async ({ page, kube, expected }) => {
+test('a page whose code fails to load still works', async ({ page, kube, expected }) => {
   expected.push(/clusters-\w+\.bin/);
   await makeCluster(kube, 'parts');
   await page.route('**/assets/clusters-*.bin', (route) => route.fulfill({ status: 404, body: 'There is no such file.' }));
@@ -71,7 +71,7 @@ test.describe('a run', () => {
     expect((await kube.ended(`${name}-1`)).status).toMatchObject({ status: 'Succeeded' });
   };
 
-  test('brings the code of a tab when that is opened, once', async ({ page, visit, kube }) => {
+  test('loads the code of a tab once, when the tab is opened', async ({ page, visit, kube }) => {
     await pinged(kube, 'tabs');
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace(/-\w+\./, '.')));
@@ -90,7 +90,7 @@ test.describe('a run', () => {
     expect(tabs()).toEqual(['/assets/run_hosts_piece.bin']);
   });
 
-  test('says so when the code of a tab is gone, as after an upgrade, and tries again when that is opened again', async ({ page, visit, kube, expected }) => {
+  test('reports missing code of a tab and retries on reopening', async ({ page, visit, kube, expected }) => {
     expected.push(/run_hosts_piece-\w+\.bin/);
     await pinged(kube, 'gone');
     await visit('/operations/gone-1');
@@ -125,7 +125,7 @@ test.describe('a run', () => {
   const waiting = '- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Wait\n      ansible.builtin.command: sleep 600\n';
   const tasks = (page: Page) => page.getByRole('navigation', { name: 'Tasks' });
 
-  test('is alive before the code of its task list has come, which then takes its place', async ({ page, visit, kube }) => {
+  test('is live before its task list is, which then takes over', async ({ page, visit, kube }) => {
     await makeCluster(kube, 'tasks');
     await runOwn(kube, 'tasks', 'tasks-1', waiting);
     const go = await hold(page, '**/assets/run_tasks_piece-*.bin');
@@ -137,7 +137,7 @@ test.describe('a run', () => {
     await task.focus();
     const before = (await task.elementHandle())!;
     go();
-    await expect.poll(() => before.evaluate((link) => link.isConnected), { message: 'the living list takes its place' }).toBe(false);
+    await expect.poll(() => before.evaluate((link) => link.isConnected), { message: 'the live list replaces it' }).toBe(false);
     await expect(task).toHaveCount(1);
     await expect(task, 'the keyboard stays where it was').toBeFocused();
     await page.getByText('Cancel…').click();
@@ -146,7 +146,7 @@ test.describe('a run', () => {
     await expect(task).toContainText('stopped');
   });
 
-  test('that ended while its tasks were out of sight shows how they ended', async ({ page, visit, kube }) => {
+  test('shows how tasks ended while another tab was open', async ({ page, visit, kube }) => {
     await makeCluster(kube, 'sight');
     await runOwn(kube, 'sight', 'sight-1', waiting);
     await visit('/operations/sight-1');
@@ -160,7 +160,7 @@ test.describe('a run', () => {
     await expect(tasks(page).getByRole('link', { name: 'Wait' })).toContainText('stopped');
   });
 
-  test('that is over brings no code for its tasks and its reason until they are used', async ({ page, visit, kube }) => {
+  test('loads no code for tasks and reason after the end', async ({ page, visit, kube }) => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace(/-\w+\./, '.')));
     for (const name of ['over', 'other']) {
@@ -174,9 +174,9 @@ test.describe('a run', () => {
     expect(asked.filter((path) => path.includes('_piece'))).toEqual([]);
     await reason.getByRole('link', { name: /^Go to line/ }).click();
     await expect(page.getByRole('region', { name: 'Selected lines' })).toContainText('no room on over');
-    await expect.poll(() => asked, { message: 'who reads elsewhere has the task marked' }).toContain('/assets/run_tasks_piece.bin');
+    await expect.poll(() => asked, { message: 'the task of the selected line is marked' }).toContain('/assets/run_tasks_piece.bin');
     await expect(tasks(page).getByRole('link', { name: 'Fail' })).toHaveCount(1);
-    // Another run in the same document: nothing of the first one stays.
+    // Another run in the same document shows nothing of the first one.
     await page.evaluate(() => {
       const link = document.querySelector<HTMLAnchorElement>('nav[aria-label="Main"] a')!.cloneNode() as HTMLAnchorElement;
       link.href = '/operations/other-1';
@@ -188,7 +188,7 @@ test.describe('a run', () => {
     await expect(tasks(page).getByRole('link', { name: 'Fail' })).toHaveCount(1);
   });
 
-  test('says what cancelling means as it is now, though the code for it comes late', async ({ page, visit, kube }) => {
+  test('asks the current question even if its code loads late', async ({ page, visit, kube }) => {
     using talker = new Talker();
     talker.say(1);
     await makeCluster(kube, 'late');
@@ -209,13 +209,13 @@ test.describe('a run', () => {
     await expect(phase(page, 'Cancelled')).toBeVisible();
   });
 
-  test('goes on without the code of a piece, and its forms work as without JavaScript', async ({ page, visit, kube, expected }) => {
+  test('works without the code of a piece, including its forms', async ({ page, visit, kube, expected }) => {
     expected.push(/run_(tasks|cancel)_piece-\w+\.bin/);
     using talker = new Talker();
     talker.say(2);
     await makeCluster(kube, 'pieces');
     await run(kube, 'pieces', 'pieces-1', { script: talker.script });
-    // What the server renders of a run that waits is no longer so when it has begun.
+    // Wait until the run has started: what the server renders for a queued run would be stale.
     await visit('/operations/pieces-1');
     await says(page, 2);
     const missing = /run_(tasks|cancel)_piece-/;

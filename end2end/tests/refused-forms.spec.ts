@@ -1,9 +1,9 @@
-// Bad input gets a sentence at its field, keeps everything that was typed, and changes nothing.
+// Invalid input: a message at the field, everything typed is kept, nothing is changed.
 import type { Locator } from '@playwright/test';
 import { bothWays, expect, test } from '../fixtures/console.ts';
 import { makeCluster } from '../fixtures/objects.ts';
 
-/** Ten to the ninth values in a kilobyte. */
+/** A billion values in a kilobyte of YAML aliases. */
 const BOMB = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]', ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `a${n}: &a${n} [${Array(10).fill(`*a${n - 1}`).join(', ')}]`)].join('\n');
 
 async function isRefused(field: Locator, sentence: RegExp): Promise<void> {
@@ -11,7 +11,7 @@ async function isRefused(field: Locator, sentence: RegExp): Promise<void> {
   await expect(field).toHaveAccessibleDescription(sentence);
 }
 
-/** Puts a large text in at once, as a paste does: typing it would take minutes. */
+/** Inserts a large text at once, as pasting does; typing it would take minutes. */
 async function paste(field: Locator, text: string): Promise<void> {
   await field.evaluate((area: HTMLTextAreaElement, value) => {
     area.value = value;
@@ -22,7 +22,7 @@ async function paste(field: Locator, text: string): Promise<void> {
 bothWays((script) => {
   const ending = script ? 'js' : 'plain';
 
-  test('a registration with many mistakes comes back whole, with a sentence at each', async ({ page, visit, kube }) => {
+  test('a refused registration comes back with all errors', async ({ page, visit, kube }) => {
     const before = await kube.list('Cluster');
     const typed: [Locator, string, RegExp][] = [
       [page.getByLabel('Name', { exact: true }), 'prod;rm -rf /', /lower-case letters/],
@@ -60,7 +60,7 @@ bothWays((script) => {
     expect((await kube.list('Cluster')).map((c) => c.metadata.name)).toEqual(before.map((c) => c.metadata.name));
   });
 
-  test('pasted lines with hosts twice or a command in a name are refused with the line', async ({ page, visit }) => {
+  test('duplicate hosts and bad names are refused with their line', async ({ page, visit }) => {
     const lines = 'm1 192.0.2.1\nm1 192.0.2.2\nm3;rm 192.0.2.3';
     await visit('/clusters/new');
     await page.getByLabel('Name', { exact: true }).fill('fine');
@@ -85,7 +85,7 @@ bothWays((script) => {
     expect(await page.getByLabel('Variables, YAML').inputValue()).toBe(text);
   });
 
-  test('a binary file as a key is told apart from a key', async ({ page, visit }) => {
+  test('a binary file is refused as a key', async ({ page, visit }) => {
     await visit('/clusters/new');
     await page.getByLabel('Name', { exact: true }).fill('fine');
     await page.getByLabel('Name of machine 1').fill('m1');
@@ -98,7 +98,7 @@ bothWays((script) => {
     await expect(page.getByLabel('Name', { exact: true })).toHaveValue('fine');
   });
 
-  test('an operation that cannot run is refused where it was typed', async ({ page, visit, kube }) => {
+  test('an invalid operation is refused at the field', async ({ page, visit, kube }) => {
     const cluster = `refused-op-${ending}`;
     await makeCluster(kube, cluster);
     await visit(`/operations/new?cluster=${cluster}`);
@@ -116,7 +116,7 @@ bothWays((script) => {
   });
 });
 
-test('a paste of 3 MB is refused with its size and stays in the form', async ({ page, visit }) => {
+test('a paste of 3 MB is refused with its size and kept', async ({ page, visit }) => {
   const text = `x: ${'y'.repeat(996)}\n`.repeat(3000);
   await visit('/clusters/new');
   const field = page.getByLabel('Variables, YAML');

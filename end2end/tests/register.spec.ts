@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { bothWays, expect, test } from '../fixtures/console.ts';
 import type { Sshd } from '../fixtures/sshd.ts';
 
-/** One row: this machine, behind the sshd. */
+/** Fills one row with this machine, reached through the sshd. */
 async function fillMachine(page: Page, sshd: Sshd): Promise<void> {
   await page.getByLabel('Name of machine 1').fill('m1');
   await page.getByLabel('Address of machine 1').fill('127.0.0.1');
@@ -11,13 +11,13 @@ async function fillMachine(page: Page, sshd: Sshd): Promise<void> {
   await page.getByLabel('Port of machine 1').fill(String(sshd.port));
 }
 
-/** A line of the key that nobody could guess. */
+/** A line from the middle of the private key. */
 const secretOf = (sshd: Sshd) => sshd.privateKey.split('\n')[2];
 
 bothWays((script) => {
   const ending = script ? 'js' : 'plain';
 
-  test('a reviewed cluster is registered with the key that was pasted, which no page ever shows', async ({ page, visit, sshd, kube }) => {
+  test('a cluster is registered, and no page shows its pasted key', async ({ page, visit, sshd, kube }) => {
     const name = `register-paste-${ending}`;
     await visit('/clusters/new');
     await page.getByLabel('Name', { exact: true }).fill(name);
@@ -68,7 +68,7 @@ bothWays((script) => {
     expect(Buffer.from(secret.data['ssh-privatekey'], 'base64').toString()).toBe(sshd.privateKey);
   });
 
-  test('pasted lines and a generated key are enough, and the public half is shown to be put on the machines', async ({ page, visit }) => {
+  test('pasted lines and a generated key are enough', async ({ page, visit }) => {
     const name = `register-lines-${ending}`;
     await visit('/clusters/new');
     await page.getByLabel('Name', { exact: true }).fill(name);
@@ -79,7 +79,7 @@ bothWays((script) => {
     await expect(review.getByRole('heading', { name: '4 machines' })).toBeVisible();
     await expect(review).toContainText('ops@192.0.2.20:2222');
 
-    // Back to the form: what was typed is there.
+    // Back to the form: the typed text is kept.
     await page.getByRole('button', { name: 'Back to the form' }).click();
     await expect(page.getByLabel('One machine per line')).toHaveValue('node[1:3] 192.0.2.[11:13]\nops@192.0.2.20:2222');
     await page.getByRole('button', { name: 'Review' }).click();

@@ -1,4 +1,4 @@
-// A release is one file: its site is in it.
+// A release is one file that contains the site.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, NOBODY, test } from '../fixtures/console.ts';
@@ -6,9 +6,9 @@ import { root } from '../fixtures/server.ts';
 
 test.use({ storageState: NOBODY });
 
-test('a release carries its site, compressed, to be kept for ever', async ({ page }) => {
+test('a release serves its own site, compressed and cacheable', async ({ page }) => {
   test.skip(!process.env.KUBEONKUBE_IN_PARTS, 'in this build the site is read from disk');
-  expect(existsSync(join(root, 'target/site')), 'the site that was built is away').toBe(false);
+  expect(existsSync(join(root, 'target/site')), 'the built site has been moved away').toBe(false);
   const asked = page.waitForResponse(/\/assets\/app-\w+\.wasm$/);
   await page.goto('/login');
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();

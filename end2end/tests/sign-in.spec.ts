@@ -1,4 +1,4 @@
-// Signing in by the one-time link, and out again.
+// Signing in with the one-time link, and signing out.
 import { NOBODY, alive, bothWays, expect, test } from '../fixtures/console.ts';
 
 bothWays(() => {
@@ -6,7 +6,7 @@ bothWays(() => {
 
   test('a link signs in once, and only when its button is pressed', async ({ page, server, context }) => {
     const link = server.anotherLink();
-    // A mail scanner opens it first.
+    // A mail scanner opens the link first.
     await page.goto(link);
     await page.goto(link);
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -20,7 +20,7 @@ bothWays(() => {
     await expect(page.getByText('kubeonkube login', { exact: true })).toBeVisible();
   });
 
-  test('whoever is signed out is led to the sign-in page and back to where they wanted', async ({ page, server }) => {
+  test('a signed-out user returns to the page after signing in', async ({ page, server }) => {
     await page.goto('/operations?phase=failed');
     await expect(page).toHaveURL(/\/login\?next=/);
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Sign in');
@@ -30,7 +30,7 @@ bothWays(() => {
     await expect(page).toHaveURL(`${server.url}/operations?phase=failed`);
   });
 
-  test('the way back never leaves this site', async ({ page, server }) => {
+  test('signing in never redirects to another site', async ({ page, server }) => {
     await page.goto(`${server.anotherLink()}&next=${encodeURIComponent('//example.com/')}`);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expect(page).toHaveURL(`${server.url}/clusters`);

@@ -1,11 +1,11 @@
-// Everything that can be run, through the form: a script, a playbook from a ConfigMap, and what ran before once more.
+// What the form can run: a script, a playbook from a ConfigMap, and an earlier operation again.
 import type { Page } from '@playwright/test';
 import { bothWays, expect, test } from '../fixtures/console.ts';
 import type { Kube, Resource } from '../fixtures/kube.ts';
 import { makeCluster } from '../fixtures/objects.ts';
 import { log, phase } from '../fixtures/run-page.ts';
 
-/** Reviews and submits the form. The operation once it has ended, with its page open. */
+/** Reviews and submits the form. Returns the operation after it has ended, with its page open. */
 async function submitted(page: Page, kube: Kube): Promise<Resource> {
   await page.getByRole('button', { name: 'Review' }).click();
   await page.getByRole('region', { name: 'Review' }).getByRole('button', { name: 'Submit' }).click();
@@ -18,7 +18,7 @@ async function submitted(page: Page, kube: Kube): Promise<Resource> {
 bothWays((script) => {
   const ending = script ? 'js' : 'plain';
 
-  test('a script that was typed runs as it was typed', async ({ page, visit, kube }) => {
+  test('a typed script runs unchanged', async ({ page, visit, kube }) => {
     const cluster = `kinds-script-${ending}`;
     const lines = `# two lines\necho "<b>it's $((40 + 2))</b>"`;
     await makeCluster(kube, cluster);
@@ -26,7 +26,7 @@ bothWays((script) => {
     await expect(page.getByLabel('Script', { exact: true })).toBeHidden();
     await page.getByText('A shell script').click();
     await page.getByLabel('Script', { exact: true }).fill(lines);
-    // A script runs beside the inventory, on no machine of it.
+    // A script doesn't run on the machines, so it has no limit.
     await expect(page.getByLabel('Limit', { exact: true })).toBeHidden();
     const operation = await submitted(page, kube);
     expect(operation.spec).toMatchObject({ cluster, actionType: 'shell', action: lines });
@@ -34,7 +34,7 @@ bothWays((script) => {
     await expect(log(page).getByText('<b>it\'s 42</b>', { exact: true })).toBeVisible();
   });
 
-  test('a playbook from a ConfigMap runs, and runs again as it was', async ({ page, visit, kube }) => {
+  test('a playbook from a ConfigMap runs, and runs again', async ({ page, visit, kube }) => {
     const cluster = `kinds-map-${ending}`;
     const source = { namespace: 'default', name: `${cluster}-books` };
     const playbook = '- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Speak\n      ansible.builtin.debug: {msg: "{{ word }}"}\n';

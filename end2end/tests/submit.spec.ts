@@ -1,4 +1,4 @@
-// Submitting an operation and watching real ansible.
+// Submitting an operation and following real ansible.
 import { bothWays, expect, test } from '../fixtures/console.ts';
 import { makeCluster, run, sshHost } from '../fixtures/objects.ts';
 import { log, phase } from '../fixtures/run-page.ts';
@@ -6,7 +6,7 @@ import { log, phase } from '../fixtures/run-page.ts';
 bothWays((script) => {
   const ending = script ? 'js' : 'plain';
 
-  test('a reviewed ping.yml runs over SSH and ends Succeeded with its log', async ({ page, visit, kube, sshd }) => {
+  test('a reviewed ping.yml runs over SSH and shows its log', async ({ page, visit, kube, sshd }) => {
     const cluster = `submit-ping-${ending}`;
     await makeCluster(kube, cluster, { hosts: sshHost('m1', sshd), key: sshd.privateKey });
     await visit(`/operations/new?cluster=${cluster}&action=ping.yml`);
@@ -27,7 +27,7 @@ bothWays((script) => {
       await kube.ended(name);
       await page.reload();
     }
-    // With JavaScript all of it arrives by itself.
+    // With JavaScript the page updates itself.
     await expect(phase(page, 'Succeeded')).toBeVisible();
     await expect(log(page)).toContainText('TASK [Log in and run Python]');
     await expect(log(page)).toContainText('ok: [m1]');
@@ -56,7 +56,7 @@ bothWays((script) => {
     await expect(facts.getByRole('row', { name: 'm1' })).toContainText('Debian');
   });
 
-  test('arguments, hooks and a name reach ansible exactly as they were typed', async ({ page, visit, kube }) => {
+  test('arguments, hooks and name reach ansible unchanged', async ({ page, visit, kube }) => {
     const cluster = `submit-args-${ending}`;
     const motd = `{"motd": "it's; rm -rf / $(id) here"}`;
     await makeCluster(kube, cluster);
@@ -81,7 +81,7 @@ bothWays((script) => {
   });
 });
 
-test('what was changed after the review has to be reviewed once more', async ({ page, visit, kube }) => {
+test('a form changed after the review must be reviewed again', async ({ page, visit, kube }) => {
   await makeCluster(kube, 'submit-changed');
   await visit('/operations/new?cluster=submit-changed&action=ping.yml');
   await page.getByRole('button', { name: 'Review' }).click();

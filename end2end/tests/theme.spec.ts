@@ -1,16 +1,16 @@
-// Light and dark: what the system says, until somebody says otherwise.
+// Light and dark: follows the system until the user chooses.
 import type { Page } from '@playwright/test';
 import { bothWays, expect, test } from '../fixtures/console.ts';
 
 const [LIGHT, DARK] = ['rgb(246, 247, 249)', 'rgb(13, 16, 20)'];
 
-/** The page looks so. */
+/** Checks the page's background colour. */
 async function looks(page: Page, background: string): Promise<void> {
   await expect(page.locator('body')).toHaveCSS('background-color', background);
 }
 
 bothWays(() => {
-  test('the theme is switched where one is, and stays on every page from its first byte', async ({ page, visit }) => {
+  test('the theme is switched in place and kept on every page', async ({ page, visit }) => {
     await page.emulateMedia({ colorScheme: 'dark' });
     await visit('/operations?phase=failed');
     await looks(page, DARK);

@@ -1,4 +1,4 @@
-// Taking a cluster out of the console: records kept or deleted, machines untouched.
+// Unregistering a cluster: records kept or deleted, machines untouched.
 import { bothWays, expect, test } from '../fixtures/console.ts';
 import { makeCluster, run } from '../fixtures/objects.ts';
 import { Talker } from '../fixtures/talker.ts';
@@ -6,7 +6,7 @@ import { Talker } from '../fixtures/talker.ts';
 bothWays((script) => {
   const ending = script ? 'js' : 'plain';
 
-  test('unregistering asks for the name, keeps the records, and what somebody else applied', async ({ page, visit, kube }) => {
+  test('unregistering keeps records and objects of others', async ({ page, visit, kube }) => {
     const cluster = `leave-${ending}`;
     await makeCluster(kube, cluster);
     await run(kube, cluster, `${cluster}-1`, { script: 'echo hello' });
@@ -32,7 +32,7 @@ bothWays((script) => {
     await expect(page.getByRole('alert')).toContainText('There is no cluster');
   });
 
-  test('records are deleted when asked to', async ({ page, visit, kube }) => {
+  test('records are deleted on request', async ({ page, visit, kube }) => {
     const cluster = `forget-${ending}`;
     await makeCluster(kube, cluster);
     await run(kube, cluster, `${cluster}-1`, { script: 'echo hello' });
@@ -48,7 +48,7 @@ bothWays((script) => {
     });
   });
 
-  test('while an operation runs it is refused with the reason', async ({ page, visit, kube }) => {
+  test('a cluster with a running operation is not unregistered', async ({ page, visit, kube }) => {
     const cluster = `busy-${ending}`;
     using talker = new Talker();
     await makeCluster(kube, cluster);

@@ -1,4 +1,4 @@
-//! What the cluster pages read.
+//! Server functions that load the data of the cluster pages.
 
 use api::cluster::{ClusterDetail, ClusterFilter, ClusterList, NodeList};
 use leptos::{prelude::*, server};
@@ -28,7 +28,7 @@ pub async fn load_nodes(cluster: String) -> Result<NodeList, Failure> {
     Ok(backend.clusters.nodes(&user, &cluster).await?)
 }
 
-/// The name from a URL. What can't be a name is the name of nothing.
+/// Parses the name in a URL. An invalid name is reported as not found.
 #[cfg(feature = "ssr")]
 pub(super) fn known(name: &str) -> Result<api::ClusterName, api::Problem> {
     let short = || name.chars().take(80).collect();

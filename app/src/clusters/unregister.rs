@@ -1,4 +1,4 @@
-//! Taking a cluster out of the console, with its consequences said first.
+//! Unregistering a cluster. The page lists the consequences first.
 
 use leptos::{prelude::*, server};
 use leptos_meta::Title;
@@ -10,7 +10,7 @@ use crate::{
     ui::{Alert, Check, Field, Form, FormEnd, Panel, Submit, Tone, dynamic},
 };
 
-/// Takes the cluster out. `records` is `keep` or `delete`.
+/// Unregisters the cluster. `records` is `keep` or `delete`.
 #[server(prefix = "/api", endpoint = "unregister_cluster", output = crate::json::Json)]
 pub async fn unregister_cluster(
     cluster: String,
@@ -42,7 +42,7 @@ pub fn UnregisterClusterPage() -> impl IntoView {
                 {dynamic(move || {
                     let name = here.name.get();
                     view! {
-                        // Text, not a function: the server asks for the title when this page's signals may be gone.
+                        // A string, not a closure: the server reads the title when this page's signals may already be disposed.
                         <Title text=format!("Unregister {name}")/>
                         <Form id="unregister" functions={vec![endpoint::<UnregisterCluster>()]} class="stack">
                             <input type="hidden" name="cluster" value=name.clone()/>

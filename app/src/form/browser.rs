@@ -1,4 +1,4 @@
-//! The browser's half: a submission as a fetch of the same server function.
+//! Submits a form in the browser: calls the same server function by fetch.
 
 use api::Problem;
 use leptos::{ev::SubmitEvent, prelude::*, task::spawn_local};
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::wait::after_render;
 
-/// Takes over from the browser: nothing is loaded anew, and what was typed stays where it is.
+/// Replaces the browser's own submission, so that the page is not reloaded and keeps what was typed.
 pub(super) fn submit(
     event: &SubmitEvent,
     submission: Submission,
@@ -27,14 +27,14 @@ pub(super) fn submit(
     }
     let Some(form) = event.target().and_then(|target| target.dyn_into::<HtmlFormElement>().ok()) else { return };
     event.prevent_default();
-    let Some(number) = submission.begins(&here.get_untracked()) else { return };
+    let Some(number) = submission.start(&here.get_untracked()) else { return };
     let button = event.submitter().and_then(|element| element.dyn_into::<HtmlButtonElement>().ok());
     spawn_local(async move {
         let values = collect(&form, button.as_ref()).await;
         let name = values.iter().rfind(|(name, _)| name == "form").map(|(_, value)| value.clone()).unwrap_or_default();
         let outcome = call(&name, &values).await;
-        if !here.try_get_untracked().is_some_and(|here| submission.is_waited_for(number, &here)) {
-            return; // The page was left meanwhile; its answer is nobody's.
+        if !here.try_get_untracked().is_some_and(|here| submission.finish(number, &here)) {
+            return; // The user has left the page, so the answer is dropped.
         }
         match outcome {
             Outcome::Redirect(path) => {
@@ -61,7 +61,7 @@ enum Outcome {
     Refused(Problem),
 }
 
-/// All fields of the form, files as text, then the button's own name and value.
+/// All fields of the form, with files as text, followed by the name and value of the pressed button.
 async fn collect(form: &HtmlFormElement, button: Option<&HtmlButtonElement>) -> Vec<(String, String)> {
     let mut values = Vec::new();
     let entries = FormData::new_with_form(form).ok().and_then(|data| js_sys::try_iter(&data).ok().flatten());
@@ -84,7 +84,7 @@ async fn collect(form: &HtmlFormElement, button: Option<&HtmlButtonElement>) -> 
 async fn call(name: &str, values: &[(String, String)]) -> Outcome {
     match fetch(name, values).await {
         Ok(outcome) => outcome,
-        // A browser doesn't tell a server that can't be reached from a connection that was cut after the sending.
+        // The browser does not tell whether the request failed before or after the server received it.
         Err(_) => Outcome::Refused(unanswered()),
     }
 }
@@ -110,7 +110,7 @@ async fn fetch(name: &str, values: &[(String, String)]) -> Result<Outcome, JsVal
     })
 }
 
-/// The answer appears in the next frame; the person's place is there.
+/// Focuses the answer, which is rendered in the next frame.
 fn focus_after_render(form: &HtmlFormElement, selector: &'static str) {
     let form = form.clone();
     after_render(move || {

@@ -1,11 +1,11 @@
-//! Inputs with label, hint and the problem at them, refilled from what came back.
+//! Inputs with label, hint and error message. After a submission they are refilled with the values that were sent.
 
 use leptos::{either::Either, prelude::*};
 
 use super::FormScope;
 use crate::ui::optional;
 
-/// What all kinds of input have in common.
+/// Ids and scope, shared by all kinds of input.
 struct Bound {
     id: String,
     hint_id: String,
@@ -32,7 +32,7 @@ impl Bound {
     }
 }
 
-/// A label above, the input, then its problem and hint below.
+/// Renders the label above the input, the problem and the hint below it.
 fn frame(
     bound: &Bound,
     label: String,
@@ -58,7 +58,7 @@ pub fn Field(
     #[prop(into)] name: String,
     #[prop(into)] label: String,
     #[prop(optional, into)] hint: Option<String>,
-    /// Shown until the person changes it; what came back wins.
+    /// The initial value. A value from the last submission takes precedence.
     #[prop(optional, into)]
     value: String,
     #[prop(default = "text")] kind: &'static str,
@@ -90,7 +90,7 @@ pub fn Field(
     frame(&bound, label, hint, class, message, input.into_any())
 }
 
-/// Several lines, in the mono face. A secret one is never refilled.
+/// Several lines in the monospace font. Secret fields are never refilled.
 #[component]
 pub fn TextArea(
     #[prop(into)] name: String,
@@ -100,14 +100,14 @@ pub fn TextArea(
     #[prop(default = 8)] rows: u32,
     #[prop(optional, into)] placeholder: String,
     #[prop(optional)] class: &'static str,
-    /// Long lines scroll instead of breaking: right for YAML.
+    /// Long lines scroll instead of wrapping, as YAML needs it.
     #[prop(optional)]
     nowrap: bool,
 ) -> impl IntoView {
     let bound = Bound::new(name.clone());
     let message = bound.message();
     let value = bound.scope.value(&name).unwrap_or(value);
-    // The HTML parser drops a newline right after the opening tag; one more keeps the text's own.
+    // The HTML parser drops a newline right after `<textarea>`. A second one keeps the newline that the text starts with.
     let text = if cfg!(feature = "ssr") && value.starts_with(['\n', '\r']) { format!("\n{value}") } else { value };
     let input = view! {
         <textarea
@@ -123,17 +123,17 @@ pub fn TextArea(
             aria-invalid=move || message.get().map(|_| "true")
         ></textarea>
     };
-    // An empty text node is a space in the server's HTML, and in a textarea that space would count.
+    // Leptos renders an empty text node as a space in the server's HTML. In a textarea that space would be content.
     let input = if text.is_empty() { input.into_any() } else { input.into_inner().child(text).into_any() };
     frame(&bound, label, hint, class, message, input)
 }
 
-/// A choice of few.
+/// A drop-down list.
 #[component]
 pub fn Select(
     #[prop(into)] name: String,
     #[prop(into)] label: String,
-    /// Value and word.
+    /// Value and label of each option.
     options: Vec<(String, String)>,
     #[prop(optional, into)] hint: Option<String>,
     #[prop(optional, into)] value: String,
@@ -161,7 +161,7 @@ pub fn Select(
     frame(&bound, label, hint, class, message, input.into_any())
 }
 
-/// A file whose text is sent. It can't be refilled; no browser allows that.
+/// A file whose text is sent. Browsers don't allow refilling it.
 #[component]
 pub fn FileField(
     #[prop(into)] name: String,
@@ -184,7 +184,7 @@ pub fn FileField(
     frame(&bound, label, hint, "", message, input.into_any())
 }
 
-/// A box to tick, or one of several to choose (`radio`).
+/// A checkbox, or a radio button if `radio` is set.
 #[component]
 pub fn Check(
     #[prop(into)] name: String,

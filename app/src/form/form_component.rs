@@ -1,4 +1,4 @@
-//! The form itself, its problem, and its buttons.
+//! The form, its error message, and its buttons.
 
 use leptos::{ev::SubmitEvent, prelude::*, server_fn::ServerFn};
 use leptos_router::hooks::{use_location, use_navigate};
@@ -9,7 +9,7 @@ use crate::{
     ui::{Alert, Icon, Tone},
 };
 
-/// The name of a server function as a form's field `form` gives it.
+/// The name of a server function, as sent in the form field `form`.
 #[must_use]
 pub fn endpoint<F: ServerFn>() -> &'static str {
     F::PATH.rsplit('/').next().unwrap_or(F::PATH)
@@ -17,17 +17,18 @@ pub fn endpoint<F: ServerFn>() -> &'static str {
 
 /// A form that posts to its own page.
 ///
-/// With one function a hidden field names it; with several, each [`Submit`] names its own and Enter takes the first.
+/// If the form has one function, a hidden field names it. If it has several, each [`Submit`] names its own, and Enter presses
+/// the first.
 #[component]
 pub fn Form(
-    /// Prefix of the fields' ids, unique on the page.
+    /// Prefix of the fields' ids. Must be unique on the page.
     id: &'static str,
-    /// The functions its buttons call, from [`endpoint`].
+    /// The functions that its buttons call, from [`endpoint`].
     functions: Vec<&'static str>,
-    /// A hidden field that tells two forms of one function apart.
+    /// Name and value of a hidden field. It distinguishes two forms of the same function.
     #[prop(optional)]
     only: Option<(&'static str, &'static str)>,
-    /// It has a file field.
+    /// The form has a file field.
     #[prop(optional)]
     multipart: bool,
     #[prop(optional)] class: &'static str,
@@ -40,13 +41,13 @@ pub fn Form(
     provide_context(scope);
     let location = use_location();
     let here = location.pathname;
-    submission.is_at(&here.get_untracked());
+    submission.drop_unless_at(&here.get_untracked());
     on_cleanup(move || {
-        // A form that is only rendered anew still waits for its answer.
+        // A form that is re-rendered on the same page still waits for its answer.
         if let Some(now) = here.try_get_untracked() {
-            submission.is_at(&now);
+            submission.drop_unless_at(&now);
         }
-        // What came back belongs to the page that was left. The signals may be gone already when the whole app is.
+        // The answer belongs to the page that was left. The signals may already be disposed together with the app.
         let _ = submission.refused.try_set(None);
         let _ = submission.answered.try_set(None);
     });
@@ -65,11 +66,11 @@ pub fn Form(
 #[cfg(feature = "hydrate")]
 use super::browser::submit;
 
-/// Without a browser nothing is submitted: the server only renders forms.
+/// The server only renders forms and never submits one.
 #[cfg(not(feature = "hydrate"))]
 fn submit<N>(_: &SubmitEvent, _: Submission, _: Memo<String>, _: N) {}
 
-/// The end of a form: why it was refused, then its buttons. Place it after the fields, so that it knows which of them show
+/// The end of a form: why it was refused, and its buttons. Place it after all fields, so that it knows which fields show
 /// their own problem.
 #[component]
 pub fn FormEnd(children: Children) -> impl IntoView {
@@ -104,7 +105,7 @@ pub fn FormEnd(children: Children) -> impl IntoView {
 #[component]
 pub fn Submit(
     #[prop(into)] label: String,
-    /// The function to call, where the form has several.
+    /// The function to call, if the form has several.
     #[prop(optional)]
     function: Option<&'static str>,
     #[prop(default = "btn primary")] class: &'static str,

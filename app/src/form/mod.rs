@@ -1,9 +1,10 @@
 //! Forms that work without JavaScript, and better with it.
 //!
-//! Without: the browser posts to the page's own URL, the binary runs the server function that the field `form` names, and
-//! renders the page again with [`FormReturn`] (refused) or [`FormAnswer`] (a review) in its context; success redirects.
-//! With: [`Form`] calls the same function by fetch and puts the same two values into the same signals, so a page is
-//! written once. What was typed stays in its fields either way.
+//! Without JavaScript, the browser posts to the page's own URL. The binary runs the server function named by the field `form`
+//! and renders the page again, with [`FormReturn`] (refused) or [`FormAnswer`] (a review) in its context. Success redirects.
+//!
+//! With JavaScript, [`Form`] calls the same function by fetch and writes the same two values into the same signals, so a page
+//! is written only once. The fields keep what was typed in both cases.
 
 #[cfg(feature = "hydrate")]
 mod browser;

@@ -1,19 +1,19 @@
-//! One form's share of the page's [`Submission`].
+//! The part of the page's [`Submission`] that belongs to one form.
 
 use api::Problem;
 use leptos::prelude::*;
 
 use super::{FormAnswer, FormReturn, Submission};
 
-/// The form around a field: which functions it calls, and what they said last. Found by `use_context` inside a `Form`.
+/// The form around a field: the functions it calls and their last answer. A `Form` provides it as context.
 #[derive(Clone, Copy)]
 pub struct FormScope {
     pub(super) id: &'static str,
     pub(super) functions: StoredValue<Vec<&'static str>>,
-    /// Two forms of one function on a page differ in one hidden field.
+    /// The hidden field that distinguishes two forms of the same function.
     pub(super) only: Option<(&'static str, &'static str)>,
     pub(super) submission: Submission,
-    /// Fields that show their own problem.
+    /// Names of the fields that show their own problem.
     pub(super) shown: StoredValue<Vec<String>>,
 }
 
@@ -29,31 +29,31 @@ impl FormScope {
         self.functions.with_value(|mine| mine.contains(&form)) && self.only.is_none_or(here)
     }
 
-    /// The refusal of this form, if the last submission was refused and this form's.
+    /// The refusal, if the last submission was of this form and was refused.
     #[must_use]
     pub fn refused(&self) -> Option<FormReturn> {
         self.submission.refused.get().filter(|back| self.is_mine(&back.form, &back.values))
     }
 
-    /// The answer to this form, likewise.
+    /// The answer, if the last submission was of this form and was answered.
     #[must_use]
     pub fn answered(&self) -> Option<FormAnswer> {
         self.submission.answered.get().filter(|back| self.is_mine(&back.form, &back.values))
     }
 
-    /// The sentence for a field.
+    /// The error message for a field.
     #[must_use]
     pub fn message(&self, name: &str) -> Option<String> {
         let Problem::Invalid { fields, .. } = self.refused()?.problem else { return None };
         fields.into_iter().find(|problem| same_field(&problem.field, name)).map(|problem| problem.message)
     }
 
-    /// The field `name` shows its own problem, so the form's end need not.
+    /// Declares that the field `name` shows its own problem, so that [`FormEnd`](super::FormEnd) doesn't repeat it.
     pub fn claim(&self, name: &str) {
         self.shown.update_value(|shown| shown.push(name.to_owned()));
     }
 
-    /// What the form's end says: one sentence, and those of fields that don't show their own.
+    /// What [`FormEnd`](super::FormEnd) shows: one sentence, and the messages of fields that don't show their own.
     pub(super) fn summary(&self, problem: &Problem) -> (String, Vec<String>) {
         let Problem::Invalid { message, fields } = problem else { return (problem.to_string(), Vec::new()) };
         let shows_own = |field: &str| self.shown.with_value(|shown| shown.iter().any(|s| same_field(s, field)));
@@ -65,27 +65,27 @@ impl FormScope {
         }
     }
 
-    /// What the last submission of this form held for a hidden field, as submissions come.
+    /// The value of a hidden field in the last submission of this form. Tracks the submission.
     #[must_use]
     pub fn submitted(&self, name: &str) -> Option<String> {
         let values = self.refused().map(|back| back.values).or_else(|| self.answered().map(|back| back.values))?;
         values.into_iter().rfind(|(n, _)| n == name).map(|(_, value)| value)
     }
 
-    /// Everything that was typed, where the form came back.
+    /// All submitted values, if this form was refused or answered. Doesn't track the submission.
     #[must_use]
     pub fn typed(&self) -> Option<Vec<(String, String)>> {
         untrack(|| self.refused().map(|back| back.values).or_else(|| self.answered().map(|back| back.values)))
     }
 
-    /// What was typed into a field, where the form came back: the last value if there are several.
+    /// The submitted value of a field, as in [`Self::typed`]; the last one if there are several.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<String> {
         self.typed()?.into_iter().rfind(|(n, _)| n == name).map(|(_, value)| value)
     }
 }
 
-/// Whether two spellings name one field: `machines[3][address]`, `machines[3].address` and `machines.3.address` do.
+/// Whether two names mean the same field, as `machines[3][address]`, `machines[3].address` and `machines.3.address` do.
 #[must_use]
 pub fn same_field(a: &str, b: &str) -> bool {
     let words = |text: &str| -> Vec<String> {

@@ -1,4 +1,4 @@
-//! What came back from the last submission of the page.
+//! The last submission of a form on the page, and its answer.
 
 use api::Problem;
 use leptos::prelude::*;
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::json;
 
-/// Fields that are write-only: they never come back to a page, not even to the person who typed them.
+/// Write-only fields. The server never sends their values back, not even to the user who typed them.
 const SECRET: &[&str] = &["ssh_key", "ssh_key_file", "token"];
 
-/// A refused submission: the page refills its fields from it and shows the problem at them.
+/// A refused submission. The page refills its fields from it and shows the problem at the fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormReturn {
     /// The endpoint of the server function.
@@ -19,7 +19,7 @@ pub struct FormReturn {
     pub problem: Problem,
 }
 
-/// An answered submission that changed nothing yet: a review.
+/// An answered submission that changed nothing, such as a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormAnswer {
     /// The endpoint of the server function.
@@ -31,14 +31,14 @@ pub struct FormAnswer {
 }
 
 impl FormAnswer {
-    /// The answer as the type that the function returns; None where it is another's.
+    /// Parses the answer. `None` if another function gave it.
     #[must_use]
     pub fn answer<T: DeserializeOwned>(&self) -> Option<T> {
         crate::json::read(&self.answer_json).ok()
     }
 }
 
-/// Nobody knows whether it was done: the answer got lost, or nothing got through at all.
+/// The answer was lost, so it is unknown whether the server carried the request out.
 #[cfg(any(feature = "hydrate", test))]
 pub(super) fn unanswered() -> Problem {
     Problem::Unavailable {
@@ -46,41 +46,41 @@ pub(super) fn unanswered() -> Problem {
     }
 }
 
-/// What an answer says that is no success. One that can't be read is somebody else's: a proxy's page, say, while the server
-/// behind it starts again.
+/// The problem in an unsuccessful answer. An unreadable one did not come from this server: a proxy answers with a page of its
+/// own while the server restarts.
 #[cfg(any(feature = "hydrate", test))]
 pub(super) fn refusal(answer: &str) -> Problem {
     json::read::<crate::Failure>(answer).map_or_else(|_| unanswered(), |failure| failure.0)
 }
 
-/// What may be shown again of what was typed.
+/// Removes the values of secret fields.
 pub(crate) fn without_secrets(mut values: Vec<(String, String)>) -> Vec<(String, String)> {
     values.retain(|(name, _)| !SECRET.contains(&name.as_str()));
     values
 }
 
-/// The last submission, for the whole page. Shared between server and browser, so that hydration sees what was rendered.
+/// The last submission on the page. The server passes it to the browser, so that hydration renders the same as the server.
 #[derive(Clone, Copy)]
 pub struct Submission {
     pub refused: RwSignal<Option<FormReturn>>,
     pub answered: RwSignal<Option<FormAnswer>>,
-    /// A submission of this page is on its way.
+    /// Whether a submission of this page is in progress.
     pub pending: RwSignal<bool>,
     flight: StoredValue<Flight>,
 }
 
-/// The submission that is on its way, and the page it belongs to.
+/// The submission in progress and its page.
 #[derive(Debug, Default)]
 struct Flight {
     #[cfg(any(feature = "hydrate", test))]
     number: u64,
-    /// The path of its page; None while nobody waits for an answer.
+    /// The path of its page. `None` if no answer is awaited.
     from: Option<String>,
 }
 
 impl Flight {
     #[cfg(any(feature = "hydrate", test))]
-    fn begins(&mut self, path: &str) -> Option<u64> {
+    fn start(&mut self, path: &str) -> Option<u64> {
         if self.from.as_deref() == Some(path) {
             return None;
         }
@@ -90,7 +90,7 @@ impl Flight {
     }
 
     #[cfg(any(feature = "hydrate", test))]
-    fn is_waited_for(&mut self, number: u64, path: &str) -> bool {
+    fn finish(&mut self, number: u64, path: &str) -> bool {
         self.number == number && self.from.take_if(|from| from == path).is_some()
     }
 
@@ -117,23 +117,23 @@ impl Submission {
         });
     }
 
-    /// A form of the page at `path` is sent. None while another one of that page is on its way.
+    /// Starts a submission of the page at `path` and returns its number. `None` if that page already has one in progress.
     #[cfg(feature = "hydrate")]
-    pub(super) fn begins(self, path: &str) -> Option<u64> {
-        let number = self.flight.try_update_value(|flight| flight.begins(path))??;
+    pub(super) fn start(self, path: &str) -> Option<u64> {
+        let number = self.flight.try_update_value(|flight| flight.start(path))??;
         self.pending.set(true);
         Some(number)
     }
 
-    /// The answer to submission `number` came: whether somebody waits for it. If not, its page was left.
+    /// Ends submission `number`. Returns false if the user has left its page, so that the answer must be dropped.
     #[cfg(feature = "hydrate")]
-    pub(super) fn is_waited_for(self, number: u64, path: &str) -> bool {
-        let waited = self.flight.try_update_value(|flight| flight.is_waited_for(number, path)) == Some(true);
+    pub(super) fn finish(self, number: u64, path: &str) -> bool {
+        let waited = self.flight.try_update_value(|flight| flight.finish(number, path)) == Some(true);
         waited && self.pending.try_set(false).is_none()
     }
 
-    /// The reader is at `path`: the answer to what another page sent is nobody's.
-    pub(super) fn is_at(self, path: &str) {
+    /// Drops the submission in progress, unless it belongs to the page at `path`.
+    pub(super) fn drop_unless_at(self, path: &str) {
         self.flight.try_update_value(|flight| flight.leave_unless(path));
         let waits = self.flight.try_with_value(|flight| flight.from.is_some()).unwrap_or_default();
         if !waits && self.pending.try_get_untracked() == Some(true) {
@@ -169,24 +169,24 @@ mod tests {
     #[test]
     fn one_submission_of_a_page_is_on_its_way_at_a_time() {
         let mut flight = Flight::default();
-        let first = flight.begins("/a").expect("nothing is on its way");
-        assert_eq!(flight.begins("/a"), None);
-        assert!(flight.is_waited_for(first, "/a"));
-        assert!(!flight.is_waited_for(first, "/a"), "once");
-        assert!(flight.begins("/a").is_some());
+        let first = flight.start("/a").expect("no submission is in progress");
+        assert_eq!(flight.start("/a"), None);
+        assert!(flight.finish(first, "/a"));
+        assert!(!flight.finish(first, "/a"), "once");
+        assert!(flight.start("/a").is_some());
     }
 
     #[test]
-    fn an_answer_that_comes_after_its_page_was_left_is_nobodys() {
+    fn an_answer_is_dropped_after_its_page_was_left() {
         let mut flight = Flight::default();
-        let first = flight.begins("/a").expect("nothing is on its way");
-        assert!(!flight.is_waited_for(first, "/b"));
+        let first = flight.start("/a").expect("no submission is in progress");
+        assert!(!flight.finish(first, "/b"));
         flight.leave_unless("/a");
-        assert!(flight.is_waited_for(first, "/a"), "a form that was rendered anew is still the page's");
-        let second = flight.begins("/a").expect("the first has ended");
+        assert!(flight.finish(first, "/a"), "a re-rendered form still belongs to the page");
+        let second = flight.start("/a").expect("the first has ended");
         flight.leave_unless("/b");
-        let third = flight.begins("/b").expect("another page waits for nothing");
-        assert!(!flight.is_waited_for(second, "/b") && !flight.is_waited_for(second, "/a"));
-        assert!(flight.is_waited_for(third, "/b"));
+        let third = flight.start("/b").expect("another page waits for nothing");
+        assert!(!flight.finish(second, "/b") && !flight.finish(second, "/a"));
+        assert!(flight.finish(third, "/b"));
     }
 }

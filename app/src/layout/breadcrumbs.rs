@@ -1,4 +1,4 @@
-//! Where a person is, told from the URL alone.
+//! Breadcrumbs, made from the URL alone.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
@@ -8,7 +8,7 @@ use crate::{
     words::capitalised,
 };
 
-/// The way from the top to this page; all but the last are links.
+/// The path from the first level to this page. All but the last are links.
 #[component]
 pub(super) fn Breadcrumbs() -> impl IntoView {
     let path = use_location().pathname;
@@ -33,7 +33,7 @@ pub(super) fn Breadcrumbs() -> impl IntoView {
     view! { <nav class="crumbs" aria-label="Breadcrumb"><ol>{crumbs}</ol></nav> }
 }
 
-/// Word and URL of each step.
+/// Label and URL of each level.
 fn crumbs(path: &str) -> Vec<(String, String)> {
     let mut href = String::new();
     let mut crumbs = Vec::new();
@@ -44,7 +44,7 @@ fn crumbs(path: &str) -> Vec<(String, String)> {
     crumbs
 }
 
-/// First-level pages and tabs have words; what stands between them is a name.
+/// First-level pages and tabs get a label; the level between them is a name and keeps its spelling.
 fn word(depth: usize, segment: &str) -> String {
     if depth == 1 && segment != "new" {
         return decode(segment);
@@ -55,7 +55,7 @@ fn word(depth: usize, segment: &str) -> String {
     }
 }
 
-/// Percent-decoding, as far as it is UTF-8; the router gives the path as the browser wrote it.
+/// Percent-decodes a segment, because the router returns the path as the browser sent it. Invalid UTF-8 is replaced.
 fn decode(segment: &str) -> String {
     let mut bytes = Vec::with_capacity(segment.len());
     let mut rest = segment.as_bytes();

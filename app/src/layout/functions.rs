@@ -1,4 +1,4 @@
-//! What the frame around the pages shows.
+//! Loads the data of the frame around the pages.
 
 use api::{cluster::ClusterTotals, operation::OperationRow};
 use leptos::{prelude::*, server};
@@ -17,7 +17,7 @@ pub(crate) struct Frame {
     pub(crate) running: Vec<OperationRow>,
 }
 
-/// Who is signed in, how many there are, what runs.
+/// The signed-in user, the totals, and the running operations.
 #[server(prefix = "/api", endpoint = "load_frame", input = server_fn::codec::GetUrl, output = crate::json::Json)]
 pub(crate) async fn load_frame() -> Result<Frame, Failure> {
     use api::{cluster::ClusterFilter, operation::OperationFilter};

@@ -1,4 +1,4 @@
-//! What surrounds every page: sidebar, top bar, and the region that announces.
+//! The frame around every page: sidebar, top bar, and the live indicator.
 
 mod breadcrumbs;
 mod functions;
@@ -19,7 +19,7 @@ use breadcrumbs::Breadcrumbs;
 use functions::load_frame;
 use sidebar::Sidebar;
 
-/// The console around its pages.
+/// The frame with the page inside.
 #[component]
 pub fn Console() -> impl IntoView {
     let clusters = live::use_topic(Topic::Clusters);
@@ -45,7 +45,7 @@ pub fn Console() -> impl IntoView {
     }
 }
 
-/// Whether what is on screen is live.
+/// Shows whether the page receives live updates.
 #[component]
 fn LiveIndicator() -> impl IntoView {
     let connection = live::connection();

@@ -1,4 +1,4 @@
-//! The sidebar: 232 px, 56 when collapsed, a bar on top of small screens.
+//! The sidebar: 232 px wide, 56 px when collapsed, and a top bar on small screens.
 
 use leptos::{ev::SubmitEvent, prelude::*};
 use leptos_router::hooks::use_location;
@@ -71,7 +71,7 @@ fn NavLink(href: &'static str, icon: Icon, word: &'static str, children: Childre
     }
 }
 
-/// Up to five runs, to be one click away from anywhere.
+/// Links to up to five running operations.
 #[component]
 fn RunningNow(frame: Frame) -> impl IntoView {
     (!frame.running.is_empty()).then(|| {
@@ -95,7 +95,7 @@ fn RunningNow(frame: Frame) -> impl IntoView {
     })
 }
 
-/// System, light, dark, in turn.
+/// A button that cycles through system, light and dark.
 #[component]
 fn ThemeSwitch() -> impl IntoView {
     let theme = expect_context::<Theming>().0;

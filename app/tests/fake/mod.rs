@@ -1,6 +1,6 @@
-//! A backend of fixtures, and pages rendered over it as the binary renders them.
+//! A fake backend, and functions that render pages over it as the binary does.
 
-#![allow(dead_code, unreachable_pub, reason = "every test file uses its part of the fixtures")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of the fixtures")]
 
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -32,7 +32,7 @@ use leptos::prelude::provide_context;
 
 pub const NOW: Time = Time(1_790_000_000_000);
 
-/// What the fake answers; every field can be set by a test.
+/// The answers of the fake. Tests set the fields that they need.
 #[derive(Clone)]
 pub struct Fake {
     pub clusters: Result<ClusterList, Problem>,
@@ -46,7 +46,7 @@ pub struct Fake {
     pub record: RunRecord,
     pub choices: SubmitChoices,
     pub review: Result<OperationReview, Problem>,
-    /// What was called with which arguments.
+    /// The calls with their arguments.
     pub calls: Arc<Mutex<Vec<String>>>,
 }
 
@@ -100,7 +100,7 @@ impl Fake {
     }
 }
 
-/// The signed-in person of all tests, with a token that no page may show.
+/// The token of the signed-in user. No page may show it.
 pub const TOKEN: &str = "token-that-no-page-may-show";
 
 pub fn user() -> User {
@@ -128,12 +128,12 @@ impl Page {
     }
 }
 
-// Must be finished before anything renders: while it runs, no resource of the process loads.
+// Must be complete before anything renders: while Leptos generates the list, no resource of the process loads.
 pub static ROUTES: LazyLock<Vec<String>> = LazyLock::new(|| {
     leptos_axum::generate_route_list(app::App).into_iter().map(|route| route.path().to_owned()).collect()
 });
 
-/// Renders a page as the binary does, with more context where a form was submitted.
+/// Renders a page as the binary does. `more` provides further context, such as a submitted form.
 pub async fn page_with(fake: &Fake, path: &str, more: impl Fn() + Clone + Send + Sync + 'static) -> Page {
     assert!(ROUTES.len() > 10);
     let backend = fake.backend();

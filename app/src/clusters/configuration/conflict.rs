@@ -1,4 +1,4 @@
-//! Somebody else saved meanwhile: both sides, and a way to take either.
+//! A save conflict: both versions side by side, and a link that loads the saved one.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::form::Submission;
 
-/// The problem's own sentence stands at the end of the form; here are the texts.
+/// Shows the two texts. The problem's sentence is shown at the end of the form.
 #[component]
 pub(super) fn Conflict(
     theirs: String,
@@ -31,7 +31,7 @@ pub(super) fn Conflict(
                 <div>
                     <h4>"Saved version"</h4>
                     <SideText text=theirs.clone() other=yours.clone()/>
-                    // Without JavaScript: this page anew.
+                    // Without JavaScript the link reloads this page, which shows the saved version.
                     <a class="btn" href="" rel="external" on:click=take_theirs>"Discard mine, use saved version"</a>
                 </div>
                 <div>
@@ -43,7 +43,7 @@ pub(super) fn Conflict(
     }
 }
 
-/// One side; what the other one lacks is marked.
+/// One side; lines that the other side lacks are marked.
 #[component]
 fn SideText(text: String, other: String) -> impl IntoView {
     let lines =
@@ -51,7 +51,7 @@ fn SideText(text: String, other: String) -> impl IntoView {
     view! { <pre class="side-text" tabindex="0">{lines.collect_view()}</pre> }
 }
 
-/// Each line of `text`, and whether `other` has no such line.
+/// Each line of `text`, and whether `other` lacks it.
 fn marked(text: &str, other: &str) -> Vec<(String, bool)> {
     let known: HashSet<_> = other.lines().collect();
     text.lines().map(|line| (line.to_owned(), !known.contains(line))).collect()
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_lines_that_the_other_side_lacks_are_marked() {
+    fn only_lines_missing_on_the_other_side_are_marked() {
         let marked = marked("all:\n  a:\n", "all:\n  b:\n");
         assert_eq!(marked, [("all:".to_owned(), false), ("  a:".to_owned(), true)]);
     }

@@ -1,4 +1,4 @@
-//! One document: its text with line numbers, review, save.
+//! The editor of one document: text with line numbers, review, save.
 
 use api::{
     Problem,
@@ -50,7 +50,7 @@ pub(super) fn DocumentEditor(cluster: String, document: Document, current: Docum
     }
 }
 
-/// Inside the form, where what came back is known.
+/// A component of its own, because the form's answer is only available inside `Form`.
 #[component]
 fn Editing(document: Document, current: DocumentText) -> impl IntoView {
     let scope = expect_context::<crate::form::FormScope>();
@@ -81,7 +81,8 @@ fn Editing(document: Document, current: DocumentText) -> impl IntoView {
         Problem::Conflict { theirs, yours, version, .. } => Some((theirs, yours, version)),
         _ => None,
     });
-    // After a conflict a review compares with what is there now, and so may save over it: knowingly.
+    // A review compares with the newest saved version and returns that version. So after a conflict, a reviewed text may
+    // overwrite the other change: the user has seen the difference.
     let base = RwSignal::new(current.version.clone());
     let version = move || {
         let newest = conflict.get().map(|(_, _, version)| version).or_else(|| reviewed.get().map(|r| r.version));
@@ -127,7 +128,7 @@ fn Editing(document: Document, current: DocumentText) -> impl IntoView {
     }
 }
 
-/// The text as a textarea with line numbers at its left. Reviewed text is read-only: what is saved is what was shown.
+/// A textarea with line numbers on its left. Reviewed text is read-only, so that exactly the reviewed text is saved.
 #[component]
 fn TextWithNumbers(
     document: Document,
@@ -166,19 +167,19 @@ fn TextWithNumbers(
     view! {
         <div class="editor">
             <pre class="line-numbers" aria-hidden="true">{numbers}</pre>
-            // An empty text node is a space in the server's HTML, and in a textarea that space would count.
+            // Leptos renders an empty text node as a space in the server's HTML. In a textarea that space would be content.
             {if value.is_empty() { textarea.into_any() } else { textarea.into_inner().child(kept(value)).into_any() }}
         </div>
         <span class="field-error" id=error>{optional(move || scope.message("text"))}</span>
     }
 }
 
-/// The HTML parser drops a newline right after the opening tag; one more keeps the text's own.
+/// The HTML parser drops a newline right after `<textarea>`. A second one keeps the newline that the text starts with.
 fn kept(text: String) -> String {
     if cfg!(feature = "ssr") && text.starts_with('\n') { format!("\n{text}") } else { text }
 }
 
-/// As an editor counts: a newline at the end begins one more.
+/// Counts as an editor does: a newline at the end starts another line.
 fn line_count(text: &str) -> usize {
     text.matches('\n').count() + 1
 }

@@ -1,8 +1,8 @@
-//! The lines around the one that a problem names.
+//! The lines around the line number in an error message.
 
 use leptos::prelude::*;
 
-/// Up to two lines before and after, with numbers, the named one marked.
+/// Shows the line with up to two lines before and after, numbered; the line itself is marked.
 #[component]
 pub(super) fn Excerpt(text: String, message: String) -> impl IntoView {
     let lines = excerpt(&text, &message);
@@ -25,7 +25,7 @@ pub(super) fn Excerpt(text: String, message: String) -> impl IntoView {
     })
 }
 
-/// Number, text, and whether it is the named one.
+/// For each line: its number, its text, and whether the message names it.
 fn excerpt(text: &str, message: &str) -> Vec<(usize, String, bool)> {
     let Some(named) = line_in(message) else { return Vec::new() };
     text.lines()

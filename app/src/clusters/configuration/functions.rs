@@ -1,4 +1,4 @@
-//! Reading, reviewing and saving a cluster's inputs.
+//! Server functions that read, review and save a cluster's inputs.
 
 use api::configuration::{ChangeReview, Configuration, HostKeyScan};
 use leptos::{prelude::*, server};
@@ -19,7 +19,7 @@ pub async fn load_configuration(cluster: String) -> Result<Configuration, Failur
     Ok(backend.configurations.read(&user, &cluster).await?)
 }
 
-/// What saving `text` would change. Changes nothing.
+/// Shows what saving `text` would change. Saves nothing.
 #[server(prefix = "/api", endpoint = "review_change", output = crate::json::Json)]
 pub async fn review_change(
     cluster: String,
@@ -32,7 +32,7 @@ pub async fn review_change(
     Ok(backend.configurations.review(&user, &cluster, document, &version, &lines(text)).await?)
 }
 
-/// What the machines show as their host keys, and what `text` would become with them. Changes nothing.
+/// Scans the machines' host keys and returns them with `text` updated to match. Saves nothing.
 #[server(prefix = "/api", endpoint = "scan_host_keys", output = crate::json::Json)]
 pub async fn scan_host_keys(
     cluster: String,
@@ -44,7 +44,7 @@ pub async fn scan_host_keys(
     Ok(backend.configurations.scan_host_keys(&user, &cluster, &version, &lines(text)).await?)
 }
 
-/// Saves `text`, if the document is still at `version`.
+/// Saves `text` if the document is still at `version`; otherwise the result is a conflict.
 #[server(prefix = "/api", endpoint = "save_change", output = crate::json::Json)]
 pub async fn save_change(
     cluster: String,
@@ -65,7 +65,7 @@ pub async fn save_change(
     Ok(())
 }
 
-/// Changes nothing: without JavaScript it brings a reviewed form back as it was typed.
+/// Does nothing. Without JavaScript, submitting it returns from the review to the form with the typed values.
 #[server(prefix = "/api", endpoint = "keep_editing", output = crate::json::Json)]
 pub async fn keep_editing() -> Result<(), Failure> {
     session::signed_in()?;

@@ -1,5 +1,5 @@
-//! The Configuration tab: inventory, variables and SSH access, changed without fear: review first, then save, and a
-//! conflict shows both sides.
+//! The Configuration tab: inventory, variables and SSH access. A change is reviewed before it is saved, and a conflict shows
+//! both versions.
 
 mod conflict;
 mod editor;
@@ -31,8 +31,8 @@ pub fn ClusterConfigurationPage() -> impl IntoView {
     let location = use_location();
     let submission = expect_context::<Submission>();
     let show = Memo::new(move |_| query.read().get("show").unwrap_or_default());
-    // Saving leads to another URL of this page, so the new version is read. Not live on purpose: what somebody is
-    // editing must not change under their hands; a conflict is found when they review or save.
+    // Saving redirects to another URL of this page, which loads the new version. The page is deliberately not live: a text
+    // must not change while a user edits it. Review and save detect conflicts.
     let configuration = data(move || (here.name.get(), location.search.get()), |(name, _)| load_configuration(name));
     let path = move || routes::cluster_tab(here.name.get(), "configuration");
     let segments = Signal::derive(move || {

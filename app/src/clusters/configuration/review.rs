@@ -1,4 +1,4 @@
-//! What saving would change, in words and as text.
+//! The review of a change: a summary in words and the difference of the texts.
 
 use api::configuration::{ChangeReview, DiffKind, Document};
 use leptos::prelude::*;

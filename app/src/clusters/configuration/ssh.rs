@@ -1,4 +1,4 @@
-//! How the machines are reached. Keys are write-only: only what is public is shown.
+//! SSH access to the machines. Private keys are write-only: only public parts are shown.
 
 use api::configuration::{Document, SshAccess};
 use leptos::prelude::*;
@@ -15,8 +15,7 @@ pub(super) fn Ssh(cluster: String, ssh: SshAccess) -> impl IntoView {
         None => "You don't have permission to read them. Runs still use them.".to_owned(),
         Some((0, Some(_))) => "Saved, but unreadable. Runs can't connect over SSH.".to_owned(),
         Some((0, None)) => {
-            "None confirmed. Each run trusts the first key it sees, so a man-in-the-middle goes unnoticed."
-                .to_owned()
+            "None confirmed. Each run trusts the first key it sees, so a man-in-the-middle goes unnoticed.".to_owned()
         }
         Some((n, _)) => format!(
             "{} confirmed. Missing or different keys block the connection.",

@@ -1,4 +1,4 @@
-//! One cluster: its header and tabs, and what the tabs show.
+//! The pages of one cluster: header, tabs and the content of each tab.
 
 mod nodes;
 mod operations;
@@ -24,21 +24,21 @@ pub use nodes::ClusterNodesPage;
 pub use operations::ClusterOperationsPage;
 pub use overview::ClusterOverviewPage;
 
-/// The cluster that the URL names, for all its tabs.
+/// The cluster in the URL, shared by all tabs through the context.
 #[derive(Clone, Copy)]
 pub(super) struct Here {
     pub(super) name: Memo<String>,
     pub(super) detail: Data<ClusterDetail>,
-    /// Rises when something of this cluster changed.
+    /// Increases whenever something of this cluster has changed.
     pub(super) news: Signal<u64>,
 }
 
-/// The header and the tabs; the open tab is the outlet.
+/// The header and the tabs. The router renders the open tab into the outlet.
 #[component]
 pub fn ClusterPage() -> impl IntoView {
     let params = use_params_map();
     let name = Memo::new(move |_| params.read().get("name").unwrap_or_default());
-    // The page stays when only the name in the URL changes; what it listens to must not.
+    // The router keeps this component when only the name in the URL changes, so the subscription must follow the name.
     let topic = Memo::new(move |_| live::use_topic(Topic::Cluster(name.get())));
     let news = Signal::derive(move || topic.get().get());
     let detail = data(move || (news.get(), name.get()), |(_, name)| load_cluster(name));

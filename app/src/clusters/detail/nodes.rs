@@ -1,4 +1,4 @@
-//! The Nodes tab: the machines of the inventory.
+//! The Nodes tab: the hosts of the inventory.
 
 use api::cluster::{NodeList, NodeResults, NodeRow};
 use leptos::prelude::*;
@@ -118,9 +118,9 @@ fn Node(node: NodeRow, results: NodeResults) -> impl IntoView {
     }
 }
 
-/// Part of the name or address, and the role if one is chosen.
+/// Whether `q` is part of the name or address, and the host has the chosen role, if any.
 fn matches(node: &NodeRow, q: &str, role: &str) -> bool {
-    // Names and addresses are ASCII. The letters of all other scripts are 24 KB of wasm.
+    // Names and addresses are ASCII, and case tables for the rest of Unicode would add 24 KB to the wasm.
     let q = q.to_ascii_lowercase();
     (q.is_empty() || node.name.to_ascii_lowercase().contains(&q) || node.address.to_ascii_lowercase().contains(&q))
         && (role.is_empty() || node.roles.iter().any(|r| r == role))

@@ -1,4 +1,4 @@
-//! The Operations tab: the operations list, of this cluster.
+//! The Operations tab: the operations list, limited to this cluster.
 
 use leptos::prelude::*;
 

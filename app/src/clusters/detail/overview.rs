@@ -1,4 +1,4 @@
-//! The Overview tab: what ran, what holds, what is known.
+//! The Overview tab: recent operations, conditions and facts.
 
 use api::{
     Time,
@@ -141,9 +141,9 @@ fn Conditions(rows: Vec<ConditionRow>, now: Time) -> impl IntoView {
     }
 }
 
-/// Right after registering: the key to put on the machines, if one was generated, and the first run.
+/// Shown right after registering: the public key to add to the machines, and a button for the first run.
 ///
-/// The key is read back from the cluster, never from the URL: else a crafted link could show somebody else's.
+/// The key is read from the cluster, never from the URL, because a crafted link could otherwise show an attacker's key.
 #[component]
 fn FirstSteps(here: Here) -> impl IntoView {
     let configuration = data(move || here.name.get(), load_configuration);

@@ -1,4 +1,4 @@
-//! All clusters: what is broken, what runs and who started it, at a glance.
+//! The list of clusters: health, running operations and who started them.
 
 mod query;
 mod table;

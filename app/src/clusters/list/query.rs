@@ -1,11 +1,11 @@
-//! The list's query string, both ways.
+//! Reads and writes the query string of the list.
 
 use api::cluster::ClusterFilter;
 use leptos_router::params::ParamsMap;
 
 use crate::{routes, ui::Segment};
 
-/// The filter that a URL asks for.
+/// The filter in a URL's query.
 pub(super) fn filter_of(query: &ParamsMap) -> ClusterFilter {
     let text = |key| query.get_str(key).unwrap_or_default().to_owned();
     ClusterFilter {
@@ -16,7 +16,7 @@ pub(super) fn filter_of(query: &ParamsMap) -> ClusterFilter {
     }
 }
 
-/// The views of the list; each keeps what was typed and how it is sorted.
+/// Links to the views of the list. Each keeps the search text and the sort order.
 pub(super) fn views(filter: &ClusterFilter) -> Vec<Segment> {
     [("All", ""), ("Need attention", "attention"), ("Running", "running")]
         .into_iter()

@@ -25,7 +25,7 @@ pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl Int
         let kept = filter.clone();
         move |page| routes::clusters(&ClusterFilter { page, ..kept.clone() })
     };
-    // Columns that would be empty in every row are not there.
+    // A column that is empty in every row is left out.
     let labelled = list.rows.iter().any(|row| !row.labels.is_empty());
     let noted = list.rows.iter().any(|row| !note(row).is_empty());
     let of = format!("{} {}", list.matching, if list.matching == 1 { "cluster" } else { "clusters" });

@@ -1,4 +1,4 @@
-//! Five numbers over all clusters.
+//! Totals over all clusters: ready, need attention, running, queued, nodes.
 
 use api::cluster::{ClusterFilter, ClusterTotals};
 use leptos::prelude::*;

@@ -1,4 +1,4 @@
-//! Reviewing and registering.
+//! Server functions that review and register a new cluster.
 
 use api::cluster::{NewCluster, RegistrationReview};
 use leptos::server;
@@ -11,7 +11,7 @@ use {
     api::Problem,
 };
 
-/// Everything that registering would check and write. Changes nothing.
+/// Runs all checks and returns the files that registering would write. Writes nothing.
 #[server(prefix = "/api", endpoint = "review_cluster", output = crate::json::Json)]
 pub async fn review_cluster(
     #[server(flatten)] new: NewCluster,
@@ -22,7 +22,7 @@ pub async fn review_cluster(
     Ok(backend.clusters.review(&user, &new).await.map_err(|problem| at_its_field(problem, uploaded))?)
 }
 
-/// Registers, then shows the cluster with what to do next.
+/// Registers the cluster and redirects to its page, which shows the first steps.
 #[server(prefix = "/api", endpoint = "register_cluster", output = crate::json::Json)]
 pub async fn register_cluster(
     #[server(flatten)] new: NewCluster,
@@ -35,7 +35,8 @@ pub async fn register_cluster(
     Ok(())
 }
 
-/// A chosen file wins over pasted text, which is told, too; lines end as in files; a name has no blanks around it.
+/// Cleans up the input: line ends become LF, and names are trimmed. An uploaded key replaces a pasted one; the second value
+/// tells whether a key was uploaded.
 #[cfg(feature = "ssr")]
 fn as_typed(new: NewCluster, ssh_key_file: String) -> (NewCluster, bool) {
     let uploaded = !ssh_key_file.trim().is_empty();
@@ -52,7 +53,7 @@ fn as_typed(new: NewCluster, ssh_key_file: String) -> (NewCluster, bool) {
     (new, uploaded)
 }
 
-/// What is wrong with an uploaded key stands at the file, not where nothing was pasted.
+/// Moves a problem with an uploaded key from the paste field to the file field.
 #[cfg(feature = "ssr")]
 fn at_its_field(mut problem: Problem, uploaded: bool) -> Problem {
     if let (true, Problem::Invalid { fields, .. }) = (uploaded, &mut problem) {

@@ -1,4 +1,4 @@
-//! The machines: rows, or pasted lines.
+//! The machines of a new cluster, as rows or as pasted lines.
 
 use leptos::prelude::*;
 
@@ -7,9 +7,9 @@ use crate::{
     ui::{Icon, TextArea, icon},
 };
 
-/// Rows that a page without JavaScript offers.
+/// Rows on a page without JavaScript.
 const ROWS: usize = 8;
-/// Rows that a page with JavaScript begins with.
+/// Rows that a page with JavaScript starts with; a button adds more.
 const FIRST: usize = 3;
 const FIELDS: [&str; 5] = ["name", "address", "user", "port", "role"];
 const ROLES: [(&str, &str); 4] = [
@@ -23,7 +23,8 @@ const ROLES: [(&str, &str); 4] = [
 pub(super) fn Machines() -> impl IntoView {
     let scope = expect_context::<FormScope>();
     let filled = scope.typed().map_or(0, |typed| filled_rows(&typed));
-    // The server offers enough rows for everybody; in the browser the empty ones go, and a button brings more.
+    // The server renders enough rows for browsers without JavaScript. With JavaScript, unused rows are removed and a button
+    // adds rows.
     let rows = RwSignal::new(ROWS.max(filled + 1));
     let script = RwSignal::new(false);
     Effect::new(move |_| {
@@ -72,7 +73,7 @@ pub(super) fn Machines() -> impl IntoView {
 #[component]
 fn MachineFields(index: usize) -> impl IntoView {
     let scope = expect_context::<FormScope>();
-    // A cell is too narrow for a sentence: the row's problems stand together below it.
+    // A cell is too narrow for a sentence, so all problems of a row are shown below it.
     let problems = move || {
         let sentences: Vec<_> = FIELDS.into_iter().filter_map(|field| scope.message(&name_of(index, field))).collect();
         (!sentences.is_empty()).then(|| sentences.join(" "))
@@ -94,7 +95,7 @@ fn MachineFields(index: usize) -> impl IntoView {
     }
 }
 
-/// An input whose label is its column's heading and its row's number.
+/// An input, labelled with its column and its row number.
 #[component]
 fn Cell(index: usize, field: &'static str, label: &'static str, #[prop(into)] placeholder: String) -> impl IntoView {
     let scope = expect_context::<FormScope>();
@@ -145,7 +146,7 @@ fn name_of(index: usize, field: &str) -> String {
     format!("machines[{index}][{field}]")
 }
 
-/// How many rows the typed values fill, counted to the last filled one.
+/// The number of rows up to the last one with a typed value, at most 1000.
 fn filled_rows(typed: &[(String, String)]) -> usize {
     typed
         .iter()
@@ -157,7 +158,7 @@ fn filled_rows(typed: &[(String, String)]) -> usize {
         .min(1000)
 }
 
-/// Somebody was quicker than the wasm and typed into a row already.
+/// Whether the user typed into a row before the page was hydrated.
 #[cfg(feature = "hydrate")]
 fn any_row_typed() -> bool {
     use wasm_bindgen::JsCast;
@@ -185,7 +186,7 @@ mod tests {
         assert_eq!(
             filled_rows(&typed(&[("machines[99999999][name]", "a")])),
             1000,
-            "a crafted index is no request for memory"
+            "a crafted index must not allocate memory"
         );
     }
 }

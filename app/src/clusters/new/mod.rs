@@ -33,14 +33,14 @@ pub fn NewClusterPage() -> impl IntoView {
     }
 }
 
-/// Inside the form, where what came back is known.
+/// A component of its own, because the form's answer is only available inside `Form`.
 #[component]
 fn Steps() -> impl IntoView {
     let scope = expect_context::<FormScope>();
     let reviewed = Signal::derive(move || scope.answered().and_then(|answer| answer.answer::<RegistrationReview>()));
     let reviewing = Signal::derive(move || reviewed.get().is_some());
-    // A private key never comes back from the server. When the page was rendered by a submission (no JavaScript), it
-    // must be given once more, so its fields stay in sight.
+    // The server never sends a private key back. After a submission without JavaScript the user must enter it again, so its
+    // fields stay visible.
     let key_again = scope.typed().is_some() && scope.value("ssh").as_deref() == Some("paste");
     view! {
         {optional(move || reviewed.get().map(|review| view! { <Review review/> }))}

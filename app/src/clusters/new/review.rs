@@ -1,4 +1,4 @@
-//! What registering will write.
+//! The review of a registration: warnings, machines, and the files to be written.
 
 use api::cluster::RegistrationReview;
 use leptos::prelude::*;

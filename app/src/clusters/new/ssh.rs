@@ -1,4 +1,4 @@
-//! How the machines will be reached.
+//! The choice of SSH key and host keys for a new cluster.
 
 use leptos::prelude::*;
 
@@ -36,10 +36,10 @@ fn has_known_hosts() -> bool {
     expect_context::<FormScope>().value("known_hosts").is_some_and(|typed| !typed.trim().is_empty())
 }
 
-/// The private key, pasted or as a file.
+/// Fields for the private key: pasted, or as a file.
 #[component]
 pub(super) fn KeyFields(
-    /// It was given before, and is asked for again.
+    /// Whether the key was entered before and has to be entered again.
     again: bool,
 ) -> impl IntoView {
     view! {
