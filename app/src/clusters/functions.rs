@@ -17,20 +17,20 @@ pub async fn load_clusters(filter: ClusterFilter) -> Result<ClusterList, Failure
 #[server(prefix = "/api", endpoint = "load_cluster", input = GetUrl, output = crate::json::Json)]
 pub async fn load_cluster(cluster: String) -> Result<ClusterDetail, Failure> {
     let (user, backend) = session::signed_in()?;
-    let cluster = known(&cluster)?;
+    let cluster = parse_name(&cluster)?;
     Ok(backend.clusters.get(&user, &cluster).await?)
 }
 
 #[server(prefix = "/api", endpoint = "load_nodes", input = GetUrl, output = crate::json::Json)]
 pub async fn load_nodes(cluster: String) -> Result<NodeList, Failure> {
     let (user, backend) = session::signed_in()?;
-    let cluster = known(&cluster)?;
+    let cluster = parse_name(&cluster)?;
     Ok(backend.clusters.nodes(&user, &cluster).await?)
 }
 
 /// Parses the name in a URL. An invalid name is reported as not found.
 #[cfg(feature = "ssr")]
-pub(super) fn known(name: &str) -> Result<api::ClusterName, api::Problem> {
+pub(super) fn parse_name(name: &str) -> Result<api::ClusterName, api::Problem> {
     let short = || name.chars().take(80).collect();
     name.parse().map_err(|_| api::Problem::NotFound { what: "cluster".into(), name: short() })
 }

@@ -1,6 +1,7 @@
 //! Clusters: the list, registering one, and the pages of one.
 
 mod configuration;
+mod current;
 mod detail;
 mod functions;
 mod health;

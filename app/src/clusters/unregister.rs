@@ -3,11 +3,11 @@
 use leptos::{prelude::*, server};
 use leptos_meta::Title;
 
-use super::detail::Here;
+use super::current::CurrentCluster;
 use crate::{
     Failure,
-    form::endpoint,
-    ui::{Alert, Check, Field, Form, FormEnd, Panel, Submit, Tone, dynamic},
+    form::{Check, Field, Form, FormEnd, Submit, endpoint},
+    ui::{Alert, Panel, Tone, dynamic},
 };
 
 /// Unregisters the cluster. `records` is `keep` or `delete`.
@@ -18,7 +18,7 @@ pub async fn unregister_cluster(
     #[server(default)] records: String,
 ) -> Result<(), Failure> {
     let (user, backend) = crate::session::signed_in()?;
-    let cluster = super::functions::known(&cluster)?;
+    let cluster = super::functions::parse_name(&cluster)?;
     let how = api::cluster::Unregister { confirm: confirm.trim().to_owned(), delete_records: records == "delete" };
     backend.clusters.unregister(&user, &cluster, &how).await?;
     crate::redirect::to(crate::routes::CLUSTERS);
@@ -27,7 +27,7 @@ pub async fn unregister_cluster(
 
 #[component]
 pub fn UnregisterClusterPage() -> impl IntoView {
-    let here = expect_context::<Here>();
+    let here = expect_context::<CurrentCluster>();
     view! {
         <Panel title="Unregister this cluster" class="narrow">
             <div class="pad stack">

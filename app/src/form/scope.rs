@@ -86,8 +86,7 @@ impl FormScope {
 }
 
 /// Whether two names mean the same field, as `machines[3][address]`, `machines[3].address` and `machines.3.address` do.
-#[must_use]
-pub fn same_field(a: &str, b: &str) -> bool {
+fn same_field(a: &str, b: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         text.split(['[', ']', '.']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
     };

@@ -4,8 +4,8 @@ use leptos::{prelude::*, server};
 
 use crate::{
     Failure,
-    form::endpoint,
-    ui::{Form, FormEnd, Icon, Submit},
+    form::{Form, FormEnd, Submit, endpoint},
+    ui::Icon,
 };
 
 /// Runs `ping.yml` and leads to its page. It changes nothing on any machine, so it needs no review.

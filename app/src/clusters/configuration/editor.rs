@@ -14,8 +14,8 @@ use super::{
     scanned::Scanned,
 };
 use crate::{
-    form::endpoint,
-    ui::{Alert, Form, FormEnd, Panel, Submit, Tone, dynamic, optional},
+    form::{Form, FormEnd, Submit, endpoint},
+    ui::{Alert, Panel, Tone, dynamic, optional},
 };
 
 #[component]

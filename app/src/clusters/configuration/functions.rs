@@ -7,7 +7,7 @@ use server_fn::codec::GetUrl;
 use crate::Failure;
 #[cfg(feature = "ssr")]
 use {
-    super::super::functions::known,
+    super::super::functions::parse_name,
     crate::{redirect, routes, session},
     api::{Problem, configuration::Document},
 };
@@ -15,7 +15,7 @@ use {
 #[server(prefix = "/api", endpoint = "load_configuration", input = GetUrl, output = crate::json::Json)]
 pub async fn load_configuration(cluster: String) -> Result<Configuration, Failure> {
     let (user, backend) = session::signed_in()?;
-    let cluster = known(&cluster)?;
+    let cluster = parse_name(&cluster)?;
     Ok(backend.configurations.read(&user, &cluster).await?)
 }
 
@@ -28,7 +28,7 @@ pub async fn review_change(
     #[server(default)] text: String,
 ) -> Result<ChangeReview, Failure> {
     let (user, backend) = session::signed_in()?;
-    let (cluster, document) = (known(&cluster)?, parse(&document)?);
+    let (cluster, document) = (parse_name(&cluster)?, parse(&document)?);
     Ok(backend.configurations.review(&user, &cluster, document, &version, &lines(text)).await?)
 }
 
@@ -40,7 +40,7 @@ pub async fn scan_host_keys(
     #[server(default)] text: String,
 ) -> Result<HostKeyScan, Failure> {
     let (user, backend) = session::signed_in()?;
-    let cluster = known(&cluster)?;
+    let cluster = parse_name(&cluster)?;
     Ok(backend.configurations.scan_host_keys(&user, &cluster, &version, &lines(text)).await?)
 }
 
@@ -53,7 +53,7 @@ pub async fn save_change(
     #[server(default)] text: String,
 ) -> Result<(), Failure> {
     let (user, backend) = session::signed_in()?;
-    let (cluster, document) = (known(&cluster)?, parse(&document)?);
+    let (cluster, document) = (parse_name(&cluster)?, parse(&document)?);
     let saved = backend.configurations.save(&user, &cluster, document, &version, &lines(text)).await?;
     let show = match document {
         Document::Inventory => "",

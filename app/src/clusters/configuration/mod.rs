@@ -13,7 +13,7 @@ use api::configuration::{Configuration, Document};
 use leptos::prelude::*;
 use leptos_router::hooks::{use_location, use_query_map};
 
-use super::detail::Here;
+use super::current::CurrentCluster;
 use crate::{
     form::Submission,
     json::data,
@@ -26,7 +26,7 @@ use ssh::Ssh;
 
 #[component]
 pub fn ClusterConfigurationPage() -> impl IntoView {
-    let here = expect_context::<Here>();
+    let here = expect_context::<CurrentCluster>();
     let query = use_query_map();
     let location = use_location();
     let submission = expect_context::<Submission>();
@@ -63,7 +63,7 @@ pub fn ClusterConfigurationPage() -> impl IntoView {
 }
 
 #[component]
-fn Saved(here: Here) -> impl IntoView {
+fn Saved(here: CurrentCluster) -> impl IntoView {
     view! {
         <div role="status">
             <Alert tone=Tone::Ok title="Saved. Nothing has run on the machines yet.">

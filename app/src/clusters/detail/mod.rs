@@ -4,18 +4,13 @@ mod nodes;
 mod operations;
 mod overview;
 
-use api::{
-    ClusterName,
-    cluster::{ClusterDetail, ClusterRow},
-    live::Topic,
-    operation::Phase,
-};
+use api::{ClusterName, cluster::ClusterRow, live::Topic, operation::Phase};
 use leptos::prelude::*;
 use leptos_router::{components::Outlet, hooks::use_params_map};
 
-use super::{functions::load_cluster, health};
+use super::{current::CurrentCluster, functions::load_cluster, health};
 use crate::{
-    json::{Data, data},
+    json::data,
     live, routes,
     ui::{Ago, Chip, Icon, Loaded, PageTitle, Since, Tab, Tabs, icon},
 };
@@ -23,15 +18,6 @@ use crate::{
 pub use nodes::ClusterNodesPage;
 pub use operations::ClusterOperationsPage;
 pub use overview::ClusterOverviewPage;
-
-/// The cluster in the URL, shared by all tabs through the context.
-#[derive(Clone, Copy)]
-pub(super) struct Here {
-    pub(super) name: Memo<String>,
-    pub(super) detail: Data<ClusterDetail>,
-    /// Increases whenever something of this cluster has changed.
-    pub(super) news: Signal<u64>,
-}
 
 /// The header and the tabs. The router renders the open tab into the outlet.
 #[component]
@@ -42,7 +28,7 @@ pub fn ClusterPage() -> impl IntoView {
     let topic = Memo::new(move |_| live::use_topic(Topic::Cluster(name.get())));
     let news = Signal::derive(move || topic.get().get());
     let detail = data(move || (news.get(), name.get()), |(_, name)| load_cluster(name));
-    provide_context(Here { name, detail, news });
+    provide_context(CurrentCluster { name, detail, news });
     view! {
         <Loaded resource=detail rows=2 title=name let:detail>
             <Header row=detail.row.clone() now=detail.now/>

@@ -4,7 +4,7 @@ use api::cluster::{NodeList, NodeResults, NodeRow};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use super::{super::functions::load_nodes, Here};
+use super::super::{current::CurrentCluster, functions::load_nodes};
 use crate::{
     json::data,
     routes,
@@ -14,7 +14,7 @@ use crate::{
 
 #[component]
 pub fn ClusterNodesPage() -> impl IntoView {
-    let here = expect_context::<Here>();
+    let here = expect_context::<CurrentCluster>();
     let query = use_query_map();
     let text = move |key: &'static str| Signal::derive(move || query.read().get(key).unwrap_or_default());
     let (q, role) = (text("q"), text("role"));

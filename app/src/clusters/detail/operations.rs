@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
-use super::Here;
+use super::super::current::CurrentCluster;
 use crate::operations::OperationsTable;
 
 #[component]
 pub fn ClusterOperationsPage() -> impl IntoView {
-    let here = expect_context::<Here>();
+    let here = expect_context::<CurrentCluster>();
     view! { <OperationsTable cluster=here.name/> }
 }

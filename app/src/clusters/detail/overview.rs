@@ -8,7 +8,7 @@ use api::{
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use super::{super::configuration::functions::load_configuration, Here};
+use super::super::{configuration::functions::load_configuration, current::CurrentCluster};
 use crate::{
     json::data,
     operations::FirstRun,
@@ -21,7 +21,7 @@ use crate::{
 
 #[component]
 pub fn ClusterOverviewPage() -> impl IntoView {
-    let here = expect_context::<Here>();
+    let here = expect_context::<CurrentCluster>();
     let query = use_query_map();
     view! {
         {optional(move || query.read().get("registered").map(|_| view! { <FirstSteps here/> }))}
@@ -145,7 +145,7 @@ fn Conditions(rows: Vec<ConditionRow>, now: Time) -> impl IntoView {
 ///
 /// The key is read from the cluster, never from the URL, because a crafted link could otherwise show an attacker's key.
 #[component]
-fn FirstSteps(here: Here) -> impl IntoView {
+fn FirstSteps(here: CurrentCluster) -> impl IntoView {
     let configuration = data(move || here.name.get(), load_configuration);
     view! {
         <Loaded resource=configuration rows=2 let:configuration>

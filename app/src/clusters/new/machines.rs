@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::{
-    form::FormScope,
-    ui::{Icon, TextArea, icon},
+    form::{FormScope, TextArea},
+    ui::{Icon, icon},
 };
 
 /// Rows on a page without JavaScript.

@@ -10,9 +10,9 @@ use leptos::prelude::*;
 
 use super::configuration::functions::KeepEditing;
 use crate::{
-    form::{FormScope, endpoint},
+    form::{Field, Form, FormEnd, FormScope, Submit, TextArea, endpoint},
     routes,
-    ui::{Field, Form, FormEnd, PageTitle, Panel, Submit, TextArea, dynamic, optional},
+    ui::{PageTitle, Panel, dynamic, optional},
 };
 use functions::{RegisterCluster, ReviewCluster};
 use machines::Machines;

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::{
-    form::FormScope,
-    ui::{Alert, Check, FileField, Panel, TextArea, Tone},
+    form::{Check, FileField, FormScope, TextArea},
+    ui::{Alert, Panel, Tone},
 };
 
 #[component]

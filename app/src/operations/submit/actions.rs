@@ -8,8 +8,8 @@ use super::{
     parameters::Parameters,
 };
 use crate::{
-    form::FormScope,
-    ui::{Field, Icon, TextArea, icon},
+    form::{Field, FormScope, TextArea},
+    ui::{Icon, icon},
 };
 
 /// The kinds and their fields. Which of them are on screen is decided by CSS from what is chosen, so it works everywhere.

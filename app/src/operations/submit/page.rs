@@ -11,10 +11,10 @@ use super::{
     review::Review,
 };
 use crate::{
-    form::{FormScope, endpoint},
+    form::{Field, Form, FormEnd, FormScope, Select, Submit, TextArea, endpoint},
     json::data,
     routes,
-    ui::{Empty, Field, Form, FormEnd, Icon, Loaded, PageTitle, Select, Submit, TextArea, dynamic, icon},
+    ui::{Empty, Icon, Loaded, PageTitle, dynamic, icon},
 };
 
 /// `/operations/new?cluster=&action=`, or `?again=` with an earlier operation.

@@ -4,7 +4,7 @@ use api::Problem;
 use leptos::prelude::*;
 
 use super::draft::OperationDraft;
-use crate::ui::{Check, Field};
+use crate::form::{Check, Field};
 
 impl OperationDraft {
     /// One argument each.

@@ -4,7 +4,8 @@ use api::operation::OperationReview;
 use leptos::prelude::*;
 
 use crate::{
-    ui::{Alert, Copy, Icon, Submit, Tone, icon},
+    form::Submit,
+    ui::{Alert, Copy, Icon, Tone, icon},
     words::count,
 };
 

@@ -5,8 +5,7 @@ use leptos::prelude::*;
 
 use super::super::functions::CancelOperation;
 use super::super::state::Run;
-use crate::form::endpoint;
-use crate::ui::{Form, FormEnd, Submit};
+use crate::form::{Form, FormEnd, Submit, endpoint};
 
 /// Says what the cancel does to this run, and submits it. A piece of the page.
 #[component]
