@@ -9,10 +9,7 @@ use web_sys::{
     File, FormData, HtmlButtonElement, HtmlElement, HtmlFormElement, Request, RequestInit, Response, UrlSearchParams,
 };
 
-use super::{
-    FormAnswer, FormReturn, Submission,
-    submission::{refusal, unanswered},
-};
+use super::submission::{FormAnswer, FormReturn, Submission, refusal, unanswered};
 use crate::wait::after_render;
 
 /// Replaces the browser's own submission, so that the page is not reloaded and keeps what was typed.

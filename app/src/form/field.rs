@@ -2,7 +2,7 @@
 
 use leptos::{either::Either, prelude::*};
 
-use super::FormScope;
+use super::scope::FormScope;
 use crate::ui::optional;
 
 /// Ids and scope, shared by all kinds of input.

@@ -3,7 +3,7 @@
 use leptos::{ev::SubmitEvent, prelude::*, server_fn::ServerFn};
 use leptos_router::hooks::{use_location, use_navigate};
 
-use super::{FormScope, Submission};
+use super::{scope::FormScope, submission::Submission};
 use crate::{
     routes,
     ui::{Alert, Icon, Tone},

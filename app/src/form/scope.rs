@@ -3,7 +3,7 @@
 use api::Problem;
 use leptos::prelude::*;
 
-use super::{FormAnswer, FormReturn, Submission};
+use super::submission::{FormAnswer, FormReturn, Submission};
 
 /// The form around a field: the functions it calls and their last answer. A `Form` provides it as context.
 #[derive(Clone, Copy)]
