@@ -103,12 +103,12 @@ bothWays((script) => {
     await makeCluster(kube, cluster);
     await visit(`/operations/new?cluster=${cluster}`);
     await page.getByText('Another playbook').click();
-    await page.getByLabel('Playbook in the image').fill('../../etc/passwd');
+    await page.getByLabel('Playbook in the image', { exact: true }).fill('../../etc/passwd');
     await page.getByLabel('Limit', { exact: true }).fill('m1;rm -rf /');
     await page.getByLabel('Extra arguments').fill('--start-at-task\nPing it');
     await page.getByRole('button', { name: 'Review' }).click();
-    await isRefused(page.getByLabel('Playbook in the image'), /Name a playbook file/);
-    await expect(page.getByLabel('Playbook in the image')).toHaveValue('../../etc/passwd');
+    await isRefused(page.getByLabel('Playbook in the image', { exact: true }), /Name a playbook file/);
+    await expect(page.getByLabel('Playbook in the image', { exact: true })).toHaveValue('../../etc/passwd');
     await expect(page.getByLabel('Limit', { exact: true })).toHaveValue('m1;rm -rf /');
     await expect(page.getByLabel('Extra arguments')).toHaveValue('--start-at-task\nPing it');
     await expect(page.getByRole('button', { name: 'Submit' })).toHaveCount(0);
