@@ -1,6 +1,7 @@
 //! Makes sure that the embedded folder exists, and that a release embeds the current site.
 
-use std::{env, fs, path::Path};
+use std::path::Path;
+use std::{env, fs};
 
 fn main() {
     let site = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../target/site");

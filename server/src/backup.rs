@@ -1,10 +1,8 @@
 //! `kubeonkube backup FILE`: a consistent copy of the standalone database, even while a server writes to it.
 
-use std::{
-    fs::{self, OpenOptions},
-    os::unix::fs::OpenOptionsExt,
-    path::{Path, PathBuf},
-};
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 

@@ -1,6 +1,7 @@
 //! The command line. The doc comments of fields and variants are the help texts.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 

@@ -1,11 +1,9 @@
 //! The settings of `kubeonkube serve`, made from command line and environment and checked once.
 
-use std::{
-    env, fmt,
-    net::{IpAddr, SocketAddr},
-    path::{Path, PathBuf},
-    str::FromStr,
-};
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::{env, fmt};
 
 use http::Uri;
 

@@ -1,14 +1,10 @@
 //! `kubeonkube login`: another sign-in link for the server that uses a data directory.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::io;
+use std::path::{Path, PathBuf};
 
-use crate::{
-    session::{Links, SessionError, links},
-    startup::address_file,
-};
+use crate::session::{Links, SessionError, links};
+use crate::startup::address_file;
 
 /// Why there is no link.
 #[derive(Debug, thiserror::Error)]

@@ -3,14 +3,10 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use kubeonkube::{
-    backup,
-    cli::{Cli, Command},
-    config::{self, Settings},
-    login,
-    startup::{self, shutdown},
-    telemetry,
-};
+use kubeonkube::cli::{Cli, Command};
+use kubeonkube::config::{self, Settings};
+use kubeonkube::startup::{self, shutdown};
+use kubeonkube::{backup, login, telemetry};
 use tokio_util::sync::CancellationToken;
 
 fn main() -> ExitCode {

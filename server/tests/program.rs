@@ -1,23 +1,24 @@
 //! The program as a process: start, requests, stop, restart.
 
-use std::{
-    collections::HashMap,
-    fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpStream},
-    os::unix::fs::PermissionsExt,
-    path::Path,
-    process::{Child, Command, Output, Stdio},
-    thread::JoinHandle,
-    time::{Duration, Instant},
-};
+use std::collections::HashMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use api::live::{LiveFrame, Topic};
 use crd::ClusterOperation;
-use kube::{Api, config::Kubeconfig};
+use kube::Api;
+use kube::config::Kubeconfig;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
-use tokio_tungstenite::tungstenite::{Message, WebSocket, client::IntoClientRequest, connect, stream::MaybeTlsStream};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::stream::MaybeTlsStream;
+use tokio_tungstenite::tungstenite::{Message, WebSocket, connect};
 
 const SOON: Duration = Duration::from_secs(60);
 

@@ -2,23 +2,22 @@
 //! latency of a line starts with its timestamp, which the shim process takes when it reads the line from the pipe, before the
 //! server gets it. It ends when the viewer has received the frame. Viewers and server share this machine.
 
-use std::{
-    fs,
-    sync::Arc,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
-};
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::measure::{
-    objects,
-    program::{Memory, Program, Socket},
-    report::{Report, rounded},
-};
-use futures::{SinkExt, StreamExt, future::join_all};
-use kube::{Api, api::PostParams};
+use futures::future::join_all;
+use futures::{SinkExt, StreamExt};
+use kube::Api;
+use kube::api::PostParams;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde::Deserialize;
 use tokio::sync::Barrier;
 use tokio_tungstenite::tungstenite::Message;
+
+use crate::measure::objects;
+use crate::measure::program::{Memory, Program, Socket};
+use crate::measure::report::{Report, rounded};
 
 const VIEWERS: [usize; 3] = [1, 100, 1000];
 const SECONDS: u64 = 15;

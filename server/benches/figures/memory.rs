@@ -1,11 +1,9 @@
 //! Memory of the real program per 1,000 objects: standalone, where it contains the Kubernetes API, and as in a cluster, where the
 //! Kubernetes API is another process. One object in ten is a Cluster, the others are finished operations.
 
-use crate::measure::{
-    eventually, objects,
-    program::{Memory, Program},
-    report::{Report, rounded},
-};
+use crate::measure::program::{Memory, Program};
+use crate::measure::report::{Report, rounded};
+use crate::measure::{eventually, objects};
 
 /// Objects after each step.
 const STEPS: [usize; 5] = [1_000, 2_000, 4_000, 7_000, 10_000];

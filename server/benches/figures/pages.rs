@@ -3,11 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::measure::{
-    eventually, objects,
-    program::Program,
-    report::{Report, percentile},
-};
+use crate::measure::program::Program;
+use crate::measure::report::{Report, percentile};
+use crate::measure::{eventually, objects};
 
 const CLUSTERS: usize = 1000;
 const REQUESTS: usize = 1000;

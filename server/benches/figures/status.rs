@@ -4,18 +4,15 @@
 
 use std::time::{Duration, Instant};
 
-use crate::measure::{
-    eventually, objects,
-    program::Program,
-    report::{Report, percentile},
-};
 use futures::{SinkExt, StreamExt};
-use kube::{
-    Api,
-    api::{Patch, PatchParams},
-};
+use kube::Api;
+use kube::api::{Patch, PatchParams};
 use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::Message;
+
+use crate::measure::program::Program;
+use crate::measure::report::{Report, percentile};
+use crate::measure::{eventually, objects};
 
 const CLUSTERS: usize = 1000;
 const CHANGES: usize = 200;

@@ -2,29 +2,22 @@
 //! synced). A task takes the place of Job controller and kubelet and ends Jobs at once. Watches measure what a client sees: when
 //! an operation gets its turn on a Cluster, and when its Job exists.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex},
-    time::{Duration, Instant},
-};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
-use crate::{
-    kubelet::Kubelet,
-    measure::{
-        eventually, objects,
-        report::{Report, percentile},
-    },
-};
 use crd::{Cluster, ClusterOperation, Phase};
 use futures::StreamExt;
 use k8s_openapi::api::batch::v1::Job;
-use kube::{
-    Api, Client, ResourceExt,
-    api::PostParams,
-    client::Body,
-    runtime::watcher::{self, Event, watcher},
-};
+use kube::api::PostParams;
+use kube::client::Body;
+use kube::runtime::watcher::{self, Event, watcher};
+use kube::{Api, Client, ResourceExt};
 use tokio_util::sync::CancellationToken;
+
+use crate::kubelet::Kubelet;
+use crate::measure::report::{Report, percentile};
+use crate::measure::{eventually, objects};
 
 /// Operations of the burst, each on its own cluster.
 const BURST: usize = 1000;

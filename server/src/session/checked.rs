@@ -1,6 +1,7 @@
 //! When the token of each session was last checked with the cluster.
 
-use std::{collections::HashMap, time::Duration};
+use std::collections::HashMap;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::time::Instant;

@@ -1,6 +1,7 @@
 //! Why sessions and sign-in links can't be kept.
 
-use std::{io, path::PathBuf};
+use std::io;
+use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {

@@ -1,10 +1,8 @@
 //! The key that encrypts cookies: 64 random bytes in a file that only the server's user may read.
 
-use std::{
-    fs,
-    io::{self, ErrorKind},
-    path::Path,
-};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
 
 use cookie::Key;
 use sha2::{Digest, Sha256};

@@ -5,15 +5,14 @@
 //! `kubeonkube login` works without talking to the running server. To use a link is to remove its file, which succeeds for
 //! exactly one of several simultaneous attempts.
 
-use std::{
-    fs,
-    io::{self, ErrorKind},
-    os::unix::fs::{DirBuilderExt, MetadataExt, chown},
-    path::{Path, PathBuf},
-    time::{Duration, SystemTime},
-};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use super::{SessionError, private_file};

@@ -1,9 +1,7 @@
 //! Files that only the server's user may read, written so that a crash leaves the old file or the new one, never half of it.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-};
+use std::io::{self, Write};
+use std::path::Path;
 
 use tempfile::NamedTempFile;
 

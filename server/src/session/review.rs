@@ -2,9 +2,11 @@
 
 use api::{Problem, User};
 use async_trait::async_trait;
-use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec};
-use kube::{Api, Client, api::PostParams};
+use kube::api::PostParams;
+use kube::{Api, Client};
 
 /// Finds the user of a token.
 #[async_trait]

@@ -1,12 +1,10 @@
 //! Sessions that were signed out before their end. Each is remembered until it would have ended anyway.
 
-use std::{
-    collections::HashMap,
-    fs::{self, OpenOptions},
-    io::{self, ErrorKind, Write},
-    os::unix::fs::OpenOptionsExt,
-    path::PathBuf,
-};
+use std::collections::HashMap;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 
 use parking_lot::Mutex;
 use tokio::sync::watch;

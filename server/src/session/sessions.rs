@@ -1,16 +1,16 @@
 //! The sessions of one data directory: made at sign-in, read from each request's cookie, revoked at sign-out.
 
-use std::{
-    path::Path,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use api::User;
 use cookie::{Cookie, CookieJar, Key, SameSite};
 use http::{HeaderMap, HeaderValue, header};
 use serde::{Deserialize, Serialize};
 
-use super::{SessionError, checked::Checked, key, links, revoked::Revoked};
+use super::checked::Checked;
+use super::revoked::Revoked;
+use super::{SessionError, key, links};
 
 /// The longest that a session lasts.
 pub const LASTS: Duration = Duration::from_hours(12);

@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use tokio::time::{sleep_until, timeout};
 
-use super::{
-    SignIn,
-    checked::Checked,
-    sessions::{Session, Sessions},
-};
+use super::SignIn;
+use super::checked::Checked;
+use super::sessions::{Session, Sessions};
 
 /// How long the cluster may take to answer. Without an answer the session stays valid: the cluster also checks the token
 /// at every use.

@@ -1,9 +1,7 @@
 //! The file in the data directory that contains the server's address while the server runs. `kubeonkube login` reads it.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 pub(crate) fn path(data: &Path) -> PathBuf {
     data.join("address")

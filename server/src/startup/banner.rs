@@ -1,6 +1,7 @@
 //! The text in the terminal when the server has started.
 
-use std::{fmt, path::Path};
+use std::fmt;
+use std::path::Path;
 
 use crate::session::links;
 

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use api::{
-    Backend, ClusterName, Problem, User,
-    cluster::{Health, MachineRow, NewCluster},
-};
+use api::cluster::{Health, MachineRow, NewCluster};
+use api::{Backend, ClusterName, Problem, User};
 use tokio_util::sync::CancellationToken;
 
 use crate::web::readiness::Readiness;

@@ -1,20 +1,16 @@
 //! kubectl's access to the embedded API: an HTTPS port, and a kubeconfig for it.
 
-use std::{
-    fs, io,
-    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
 
 use standalone::Api;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    listen::{ListenError, listen},
-    tasks::Tasks,
-};
+use super::listen::{ListenError, listen};
+use super::tasks::Tasks;
 
 /// The flag that sets the address.
 const FLAG: &str = "--kube-listen";

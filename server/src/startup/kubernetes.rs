@@ -1,23 +1,17 @@
 //! Connects to the Kubernetes API that the settings name, or starts the embedded one. The rest of the program doesn't
 //! distinguish them.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use kube::{
-    Client, Config,
-    config::{KubeConfigOptions, Kubeconfig},
-};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
 use runner::{Ansible, LocalLogs, RunnerOptions};
 use standalone::{Api, Options};
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    kubectl::{self, KubectlError},
-    tasks::Tasks,
-};
+use super::kubectl::{self, KubectlError};
+use super::tasks::Tasks;
 use crate::config::{Kubernetes, Settings};
 
 /// The user name of this server in the embedded API.

@@ -1,6 +1,7 @@
 //! Opens a port.
 
-use std::{io, net::SocketAddr};
+use std::io;
+use std::net::SocketAddr;
 
 use tokio::net::TcpListener;
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use api::{Backend, OperationName, Problem, User, backend::About};
+use api::backend::About;
+use api::{Backend, OperationName, Problem, User};
 use async_trait::async_trait;
 use console::{Change, Console, Playbooks};
 use controller::{ChangeKind, Running};
@@ -10,11 +11,10 @@ use kube::ResourceExt;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use super::{kubernetes::Connected, tasks::Tasks};
-use crate::{
-    config::{Kubernetes, Settings},
-    web::readiness::Readiness,
-};
+use super::kubernetes::Connected;
+use super::tasks::Tasks;
+use crate::config::{Kubernetes, Settings};
+use crate::web::readiness::Readiness;
 
 /// The default image of operations: ours, of the same version as this program.
 const IMAGE: &str = concat!("ghcr.io/clay-wangzhi/kubeonkube-runner:v", env!("CARGO_PKG_VERSION"));

@@ -1,31 +1,29 @@
 //! Starts everything, serves until the stop, and ends everything in order.
 
-use std::{
-    fs::DirBuilder,
-    io,
-    os::unix::fs::{DirBuilderExt, PermissionsExt},
-    path::PathBuf,
-    sync::Arc,
-};
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use axum::serve::ListenerExt;
-use tokio::{net::TcpListener, time::timeout};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use super::{
-    address_file,
-    banner::Banner,
-    demo,
-    kubernetes::{self, ConnectError, Connected},
-    listen::{ListenError, listen},
-    rooms,
-    tasks::{PATIENCE, Tasks},
-};
-use crate::{
-    config::{Kubernetes, Settings},
-    session::{Links, SessionError, Sessions, SignIn, TokenReviews, links},
-    web::{Web, assets::Site, origin::OurOrigin, pages, readiness::Readiness, router::router},
-};
+use super::banner::Banner;
+use super::kubernetes::{self, ConnectError, Connected};
+use super::listen::{ListenError, listen};
+use super::tasks::{PATIENCE, Tasks};
+use super::{address_file, demo, rooms};
+use crate::config::{Kubernetes, Settings};
+use crate::session::{Links, SessionError, Sessions, SignIn, TokenReviews, links};
+use crate::web::assets::Site;
+use crate::web::origin::OurOrigin;
+use crate::web::readiness::Readiness;
+use crate::web::router::router;
+use crate::web::{Web, pages};
 
 /// The flag that sets the console's address.
 const FLAG: &str = "--listen";

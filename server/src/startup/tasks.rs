@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use tokio::{
-    task::{JoinHandle, JoinSet},
-    time::timeout,
-};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
 
 /// How long requests and tasks may take to end after a stop.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);

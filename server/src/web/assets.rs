@@ -1,7 +1,9 @@
 //! The site's files inside the binary. Their names contain a hash, so browsers may cache them forever; they were compressed at
 //! build time.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;

@@ -1,22 +1,21 @@
 //! `GET /operations/{name}/log.txt`: the complete log of a run, streamed.
 
-use std::{io, sync::Arc};
+use std::io;
+use std::sync::Arc;
 
-use api::{OperationName, Problem, backend::Frames};
-use axum::{
-    Extension,
-    body::Body,
-    extract::{Path, State},
-    response::{IntoResponse, Response},
-};
-use futures::{
-    FutureExt, StreamExt,
-    future::BoxFuture,
-    stream::{self, BoxStream},
-};
+use api::backend::Frames;
+use api::{OperationName, Problem};
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream};
+use futures::{FutureExt, StreamExt};
 use http::header;
 
-use super::{Web, problem::as_text};
+use super::Web;
+use super::problem::as_text;
 use crate::session::Session;
 
 pub(super) async fn log(

@@ -4,7 +4,8 @@
 //! name. `Origin` and `Sec-Fetch-Site` are checked on every request that may change something and on every upgrade: server
 //! functions read bodies of any content type, and CORS doesn't apply to WebSockets.
 
-use http::{HeaderMap, Method, Uri, header, uri::Authority};
+use http::uri::Authority;
+use http::{HeaderMap, Method, Uri, header};
 
 use crate::config::{PublicUrl, is_loopback_name};
 

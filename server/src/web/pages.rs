@@ -3,26 +3,19 @@
 use std::sync::{Arc, LazyLock};
 
 use api::{Backend, Problem};
-use app::{
-    Assets, FormAnswer, FormReturn,
-    login::{HeldForm, LoginPage},
-};
-use axum::{
-    extract::Request,
-    response::{IntoResponse, Response},
-};
+use app::login::{HeldForm, LoginPage};
+use app::{Assets, FormAnswer, FormReturn};
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
-use http::{Extensions, StatusCode, request::Parts};
-use leptos::{
-    nonce::Nonce,
-    prelude::{provide_context, use_context},
-};
+use http::request::Parts;
+use http::{Extensions, StatusCode};
+use leptos::nonce::Nonce;
+use leptos::prelude::{provide_context, use_context};
 
-use super::{
-    Handler, Pages,
-    assets::{Manifest, Site},
-    problem::as_json,
-};
+use super::assets::{Manifest, Site};
+use super::problem::as_json;
+use super::{Handler, Pages};
 use crate::session::Session;
 
 /// The routes of all pages, listed once and before any page renders. While leptos lists routes, it loads no resources in the

@@ -1,9 +1,7 @@
 //! What must have started before this server is ready.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The list of what has to start, and whether it has.
 #[derive(Debug, Clone, Default)]

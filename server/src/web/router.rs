@@ -1,25 +1,20 @@
 //! Every address of the console, its handler, and the layers before it.
 
-use std::{any::Any, sync::Arc};
+use std::any::Any;
+use std::sync::Arc;
 
 use api::Problem;
-use axum::{
-    Router,
-    extract::{DefaultBodyLimit, Request, State},
-    middleware::{self, Next},
-    response::{Redirect, Response},
-    routing::{MethodRouter, any, get, post},
-};
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::middleware::{self, Next};
+use axum::response::{Redirect, Response};
+use axum::routing::{MethodRouter, any, get, post};
 use futures::FutureExt;
 use http::{HeaderMap, Method, Uri, header};
 
-use super::{
-    Pages, Web, download, forms,
-    guard::{headers, same_origin, signed_in},
-    health, live,
-    problem::{as_json, as_text},
-    sign_in,
-};
+use super::guard::{headers, same_origin, signed_in};
+use super::problem::{as_json, as_text};
+use super::{Pages, Web, download, forms, health, live, sign_in};
 
 /// The largest body of a server function, in bytes: a form of the largest size, percent-encoded.
 const FUNCTION_LIMIT: usize = 3 * forms::body::LIMIT + 64 * 1024;

@@ -3,28 +3,20 @@
 use std::sync::Arc;
 
 use api::{Problem, User};
-use app::{
-    login::{LoginMode, LoginPage},
-    redirect,
-};
-use axum::{
-    Extension,
-    body::Body,
-    extract::{Query, Request, State},
-    response::{IntoResponse, Redirect, Response},
-};
+use app::login::{LoginMode, LoginPage};
+use app::redirect;
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Query, Request, State};
+use axum::response::{IntoResponse, Redirect, Response};
 use http::{Method, StatusCode, header};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
-use crate::{
-    session::{Session, SignIn, TokenRevoked},
-    web::{
-        Web,
-        forms::body,
-        problem::{as_text, status},
-    },
-};
+use crate::session::{Session, SignIn, TokenRevoked};
+use crate::web::Web;
+use crate::web::forms::body;
+use crate::web::problem::{as_text, status};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

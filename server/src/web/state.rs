@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use api::Backend;
-use axum::{extract::Request, response::Response};
+use axum::extract::Request;
+use axum::response::Response;
 use futures::future::BoxFuture;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use super::{assets::Site, origin::OurOrigin, readiness::Readiness};
+use super::assets::Site;
+use super::origin::OurOrigin;
+use super::readiness::Readiness;
 use crate::session::{Session, Sessions, SignIn};
 
 /// The state of the web server.

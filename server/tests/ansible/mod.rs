@@ -1,6 +1,7 @@
 //! The ansible installation that tests use.
 
-use std::{env, path::PathBuf};
+use std::env;
+use std::path::PathBuf;
 
 /// The `bin` folder of the installation: `$KUBEONKUBE_TEST_ANSIBLE`, or `$KUBEONKUBE_ANSIBLE`.
 pub(crate) fn folder() -> Option<PathBuf> {

@@ -20,11 +20,9 @@ use std::time::{Duration, Instant};
 
 use crd::Phase;
 
-use crate::{
-    run::Run,
-    storm::Storm,
-    world::{World, eventually, skipped},
-};
+use crate::run::Run;
+use crate::storm::Storm;
+use crate::world::{World, eventually, skipped};
 
 /// How long a stop may take while sockets are open and a run is running.
 const A_FEW_SECONDS: Duration = Duration::from_secs(5);

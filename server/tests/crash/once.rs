@@ -1,17 +1,14 @@
 //! Compatibility rule K14: a run whose pod is deleted must never run its playbook again, however the pod is deleted.
 
 use crd::Phase;
-use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};
-use kube::{
-    Api, ResourceExt,
-    api::{DeleteParams, ListParams, Patch, PatchParams},
-};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
+use kube::{Api, ResourceExt};
 use serde_json::json;
 
-use crate::{
-    run::Run,
-    world::{World, eventually, skipped},
-};
+use crate::run::Run;
+use crate::world::{World, eventually, skipped};
 
 /// How a pod is deleted.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,8 @@
 //! Finds processes by a path in their command line or environment. Paths in a test's temporary folder identify its processes.
 
-use std::{fs, path::Path, time::Duration};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 

@@ -1,20 +1,17 @@
 //! The server's process, and a browser's requests to it.
 
-use std::{
-    fs::{self, File},
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    process::Stdio,
-    time::Duration,
-};
+use std::fs::{self, File};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::{
-    process::{Child, Command},
-    time::timeout,
-};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
 
-use crate::{plain_http, world::eventually};
+use crate::plain_http;
+use crate::world::eventually;
 
 /// How long one answer may take.
 const SOON: Duration = Duration::from_secs(60);

@@ -1,11 +1,15 @@
 //! Kills the server many times, at random moments, while runs are submitted, start, run and end.
 
-use std::{env, future::pending, time::Duration};
+use std::env;
+use std::future::pending;
+use std::time::Duration;
 
-use rand::{Rng, SeedableRng, rngs::StdRng};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
 use tokio::time::timeout;
 
-use crate::{run::Run, world::World};
+use crate::run::Run;
+use crate::world::World;
 
 /// The variable with the seed that repeats an earlier test run.
 const SEED: &str = "KUBEONKUBE_TEST_SEED";

@@ -1,15 +1,17 @@
 //! Checks that nothing is half written: objects, their children, files.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use crd::{Cluster, ClusterOperation, Phase};
-use k8s_openapi::api::{
-    batch::v1::Job,
-    core::v1::{Pod, Secret},
-};
-use kube::{Api, Resource, ResourceExt, api::ListParams};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{Pod, Secret};
+use kube::api::ListParams;
+use kube::{Api, Resource, ResourceExt};
 
-use crate::{run::Run, world::World};
+use crate::run::Run;
+use crate::world::World;
 
 /// Keys that every snapshot of inputs contains.
 const SNAPSHOT: [&str; 6] =

@@ -1,28 +1,22 @@
 //! A data directory with clusters on this machine, a server that is started and killed, and a client like kubectl's.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crd::{Cluster, ClusterOperation, DataRef};
 use futures::AsyncBufRead;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-use kube::{
-    Api, Client, ResourceExt,
-    api::{ListParams, LogParams, PostParams},
-    config::Kubeconfig,
-};
+use kube::api::{ListParams, LogParams, PostParams};
+use kube::config::Kubeconfig;
+use kube::{Api, Client, ResourceExt};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::{
-    ansible, processes,
-    run::{self, Run},
-    server::Server,
-    skipped::skip,
-};
+use crate::run::{self, Run};
+use crate::server::Server;
+use crate::skipped::skip;
+use crate::{ansible, processes};
 
 /// Long enough for a loaded machine.
 const DEADLINE: Duration = Duration::from_secs(120);

@@ -7,7 +7,8 @@ mod session;
 #[path = "../skipped/mod.rs"]
 mod skipped;
 
-use std::{fs, path::Path};
+use std::fs;
+use std::path::Path;
 
 use crate::session::{Session, ends_well, in_repository, next_line};
 

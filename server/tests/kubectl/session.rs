@@ -1,21 +1,18 @@
 //! The program with a new data directory, and kubectl with the kubeconfig that the program writes there.
 
-use std::{
-    env,
-    fs::{self, File},
-    path::{Path, PathBuf},
-    process::Stdio,
-    time::Duration,
-};
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
 
 use tempfile::TempDir;
-use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
-    process::{Child, ChildStdout, Command},
-    time::timeout,
-};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+use tokio::time::timeout;
 
-use crate::{ansible, skipped::skip};
+use crate::ansible;
+use crate::skipped::skip;
 
 /// How long one command may take on a loaded machine.
 const SOON: Duration = Duration::from_secs(150);

@@ -1,12 +1,11 @@
 //! One request to the program, as a page's form sends it. HTTP/1.0, so that the response ends with the connection.
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
+use std::time::Duration;
 
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-    time::timeout,
-};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 /// How long one answer may take on a loaded machine.
 const SOON: Duration = Duration::from_secs(60);

@@ -1,33 +1,25 @@
 //! A cluster that authenticates users by token and records their requests, in front of the embedded API.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use axum::{
-    Router,
-    body::to_bytes,
-    extract::{Request, State},
-    response::{IntoResponse, Response},
-};
+use axum::Router;
+use axum::body::to_bytes;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
 use crd::ClusterOperation;
 use http::{HeaderValue, Method, StatusCode, header};
 use k8s_openapi::api::batch::v1::Job;
-use kube::{
-    Api,
-    api::{Patch, PatchParams},
-};
+use kube::Api;
+use kube::api::{Patch, PatchParams};
 use runner::{Ansible, LocalLogs, RunnerOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::{
-    net::TcpListener,
-    task::JoinHandle,
-    time::{interval, timeout},
-};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio::time::{interval, timeout};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 

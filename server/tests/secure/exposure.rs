@@ -1,13 +1,12 @@
 //! What responses reveal: reads everything that a signed-in user can get, as pages and as data.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
 use http::Method;
 use k8s_openapi::api::core::v1::Secret;
-use kube::{Api, ResourceExt, api::ListParams};
+use kube::api::ListParams;
+use kube::{Api, ResourceExt};
 use serde_json::Value;
 
 use crate::server::{Server, kube};

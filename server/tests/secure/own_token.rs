@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use crd::ClusterOperation;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::{Api, ResourceExt, api::ListParams};
+use kube::api::ListParams;
+use kube::{Api, ResourceExt};
 
-use crate::{
-    cluster::Cluster,
-    server::{Got, Server},
-};
+use crate::cluster::Cluster;
+use crate::server::{Got, Server};
 
 const MACHINES: &str = "m1 192.0.2.1\n";
 

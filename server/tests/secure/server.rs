@@ -1,20 +1,17 @@
 //! The program as a process, and requests to it.
 
-use std::{
-    fs::{self, File},
-    net::SocketAddr,
-    path::Path,
-    process::Stdio,
-    time::Duration,
-};
+use std::fs::{self, File};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
 use tempfile::TempDir;
-use tokio::{
-    process::{Child, Command},
-    time::{interval, timeout},
-};
+use tokio::process::{Child, Command};
+use tokio::time::{interval, timeout};
 
-use crate::{plain_http, skipped::skip};
+use crate::plain_http;
+use crate::skipped::skip;
 
 /// The longest time to wait for anything on a loaded machine.
 const SOON: Duration = Duration::from_secs(60);

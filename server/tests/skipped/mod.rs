@@ -1,6 +1,8 @@
 //! Records a test that can't run on this machine. libtest doesn't show the output of a test that passes.
 
-use std::{env, fs::File, io::Write};
+use std::env;
+use std::fs::File;
+use std::io::Write;
 
 /// Records `test` and what is missing for it. `cargo xtask test` lists these at the end of the stage. Where `CI` is set, the
 /// test fails instead.

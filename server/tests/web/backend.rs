@@ -1,20 +1,16 @@
 //! A backend whose changes and runs the test controls. Functions that no test needs answer `Internal`; every registration is
 //! refused.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use api::{
-    Backend, ClusterName, OperationName, Problem, User,
-    backend::{Changes, Clusters, Configurations, Frames, Operations, Runs},
-    cluster::*,
-    configuration::{ChangeReview, Configuration, Document, HostKeyScan},
-    live::Topic,
-    log::{LogEnd, LogFrame, LogLine, LogPage, RunRecord},
-    operation::*,
-};
+use api::backend::{Changes, Clusters, Configurations, Frames, Operations, Runs};
+use api::cluster::*;
+use api::configuration::{ChangeReview, Configuration, Document, HostKeyScan};
+use api::live::Topic;
+use api::log::{LogEnd, LogFrame, LogLine, LogPage, RunRecord};
+use api::operation::*;
+use api::{Backend, ClusterName, OperationName, Problem, User};
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use tokio::sync::broadcast;

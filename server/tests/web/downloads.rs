@@ -1,6 +1,7 @@
 //! A log download that is complete, and one that is cut before the end of the log.
 
-use axum::{body::Body, extract::Request};
+use axum::body::Body;
+use axum::extract::Request;
 use futures::StreamExt;
 use http::header;
 use tower::ServiceExt;

@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use clap::Parser;
-use kubeonkube::{cli::Cli, config::Settings};
+use kubeonkube::cli::Cli;
+use kubeonkube::config::Settings;
 
 #[test]
 fn by_default_everything_listens_on_loopback() {

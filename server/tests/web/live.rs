@@ -1,18 +1,17 @@
 //! The live socket, through a real listener and a real WebSocket client.
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
+use std::time::Duration;
 
 use api::live::{LiveFrame, Topic};
 use futures::{SinkExt, StreamExt};
 use http::{StatusCode, header};
-use tokio::{
-    net::{TcpListener, TcpStream},
-    time::timeout,
-};
-use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, connect_async,
-    tungstenite::{Error, Message, client::IntoClientRequest, protocol::frame::coding::CloseCode},
-};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::world::World;
 

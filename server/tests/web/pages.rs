@@ -2,7 +2,8 @@
 
 use axum::extract::Request;
 use http::{Method, StatusCode, header};
-use kubeonkube::web::{assets::Site, pages, router};
+use kubeonkube::web::assets::Site;
+use kubeonkube::web::{pages, router};
 
 use crate::world::{ORIGIN, World};
 

@@ -1,6 +1,7 @@
 //! `docs/security.md` names the tests that prove each promise. This test checks that they exist.
 
-use std::{fs, path::Path};
+use std::fs;
+use std::path::Path;
 
 #[test]
 fn every_promise_of_the_security_page_names_existing_tests() {

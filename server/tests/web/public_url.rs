@@ -1,8 +1,10 @@
 //! Behind a proxy, with `--public-url https://…`: one host name, one origin.
 
-use axum::{body::Body, extract::Request};
+use axum::body::Body;
+use axum::extract::Request;
 use http::{Method, StatusCode, header};
-use kubeonkube::web::{origin::OurOrigin, router};
+use kubeonkube::web::origin::OurOrigin;
+use kubeonkube::web::router;
 
 use crate::world::{Got, ORIGIN, World};
 

@@ -1,22 +1,17 @@
 //! How long the console caches the cluster's answer about a person's rights. The test controls the clock.
 
-use std::{
-    convert::Infallible,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
-use api::{
-    Problem, User,
-    backend::{Changes, Clusters, Operations},
-};
+use api::backend::{Changes, Clusters, Operations};
+use api::{Problem, User};
 use console::{Change, Console, Playbooks, UserClients};
 use futures::StreamExt;
 use http::{Request, Response, StatusCode};
-use kube::{Client, client::Body};
+use kube::Client;
+use kube::client::Body;
 use serde_json::json;
 use tokio::time::{advance, pause};
 use tokio_util::sync::CancellationToken;

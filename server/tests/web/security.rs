@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use api::{Problem, User};
 use async_trait::async_trait;
-use axum::{body::Body, extract::Request};
+use axum::body::Body;
+use axum::extract::Request;
 use http::{Method, StatusCode, header};
-use kubeonkube::{
-    session::Reviewer,
-    web::{origin::OurOrigin, router},
-};
+use kubeonkube::session::Reviewer;
+use kubeonkube::web::origin::OurOrigin;
+use kubeonkube::web::router;
 
 use crate::world::{ORIGIN, World};
 

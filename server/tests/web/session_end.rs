@@ -1,31 +1,25 @@
 //! What ends a session, and what ends with it. Time is tokio's paused clock.
 
-use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use api::{Problem, User, live::LiveFrame};
+use api::live::LiveFrame;
+use api::{Problem, User};
 use async_trait::async_trait;
-use axum::{body::Body, extract::Request};
+use axum::body::Body;
+use axum::extract::Request;
 use futures::StreamExt;
 use http::{StatusCode, header};
 use http_body_util::{BodyExt, BodyStream};
-use kubeonkube::{
-    session::{LASTS, RECHECK_AFTER, Reviewer},
-    web::origin::OurOrigin,
-};
+use kubeonkube::session::{LASTS, RECHECK_AFTER, Reviewer};
+use kubeonkube::web::origin::OurOrigin;
 use tokio::time::{Instant, advance, pause, timeout};
 use tokio_tungstenite::tungstenite::Message;
 use tower::ServiceExt;
 
-use crate::{
-    live::{Socket, connect, listen, open},
-    world::{HOST, World},
-};
+use crate::live::{Socket, connect, listen, open};
+use crate::world::{HOST, World};
 
 /// A cluster with one token.
 #[derive(Default)]

@@ -1,17 +1,15 @@
 //! What a person sees when the session ends during work.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use api::{Problem, User};
 use async_trait::async_trait;
 use http::{StatusCode, header};
-use kubeonkube::{
-    session::Reviewer,
-    web::{assets::Site, origin::OurOrigin, pages},
-};
+use kubeonkube::session::Reviewer;
+use kubeonkube::web::assets::Site;
+use kubeonkube::web::origin::OurOrigin;
+use kubeonkube::web::pages;
 
 use crate::world::World;
 

@@ -3,32 +3,25 @@
 use std::sync::Arc;
 
 use api::{Backend, Problem, User};
-use app::{
-    FormAnswer, FormReturn,
-    login::{HeldForm, LoginPage},
-};
-use axum::{
-    Router,
-    body::Body,
-    extract::Request,
-    response::{IntoResponse, Response},
-};
+use app::login::{HeldForm, LoginPage};
+use app::{FormAnswer, FormReturn};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 use http::{HeaderMap, Method, StatusCode, header};
 use http_body_util::BodyExt;
-use kubeonkube::{
-    session::{Links, Reviewer, Session, Sessions, SignIn},
-    web::{
-        Pages, Web,
-        assets::Site,
-        origin::OurOrigin,
-        readiness::{Gate, Readiness},
-        router::router,
-    },
-};
+use kubeonkube::session::{Links, Reviewer, Session, Sessions, SignIn};
+use kubeonkube::web::assets::Site;
+use kubeonkube::web::origin::OurOrigin;
+use kubeonkube::web::readiness::{Gate, Readiness};
+use kubeonkube::web::router::router;
+use kubeonkube::web::{Pages, Web};
 use leptos::nonce::Nonce;
 use tempfile::TempDir;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
 use crate::backend::Fake;

@@ -1,17 +1,14 @@
 //! Takes the place of Job controller and kubelet: every Job succeeds at once.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::StreamExt;
-use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};
-use kube::{
-    Api, Client, ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-    runtime::watcher::{self, Event, watcher},
-};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{Patch, PatchParams, PostParams};
+use kube::runtime::watcher::{self, Event, watcher};
+use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
 
 #[derive(Default)]

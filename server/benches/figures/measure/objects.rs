@@ -3,10 +3,8 @@
 use crd::{Cluster, ClusterOperation, ClusterSpec, DataRef};
 use futures::{StreamExt, stream};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api, Client,
-    api::{Patch, PatchParams, PostParams},
-};
+use kube::api::{Patch, PatchParams, PostParams};
+use kube::{Api, Client};
 use serde_json::json;
 
 /// Concurrent requests while objects are created.

@@ -1,6 +1,7 @@
 //! Measurements as a Markdown table, with a description of the machine.
 
-use std::{fs, time::Duration};
+use std::fs;
+use std::time::Duration;
 
 /// One measurement.
 struct Row {

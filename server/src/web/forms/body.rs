@@ -4,10 +4,8 @@
 use std::collections::BTreeSet;
 
 use api::Problem;
-use axum::{
-    body::Body,
-    extract::{DefaultBodyLimit, FromRequest, Multipart},
-};
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, FromRequest, Multipart};
 use bytes::Bytes;
 use http::{HeaderMap, Request, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};

@@ -1,16 +1,22 @@
 //! A form that is posted after its session has ended: a page keeps its fields, so that they can be sent again after sign-in.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
+use std::time::Duration;
 
 use api::Problem;
 use app::login::HeldForm;
-use axum::{body::Body, extract::Request, response::Response};
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
 use http::{Method, StatusCode, Uri};
 use http_body_util::BodyExt;
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
-use super::{body, same_page::same_page};
-use crate::web::{Web, problem::as_text};
+use super::body;
+use super::same_page::same_page;
+use crate::web::Web;
+use crate::web::problem::as_text;
 
 /// No session is needed to send a form, so number, size and time are limited: at most this many forms are in memory at once,
 /// each until its page has been sent.

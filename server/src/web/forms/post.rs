@@ -4,23 +4,18 @@ use std::sync::Arc;
 
 use api::Problem;
 use app::{FormAnswer, FormReturn};
-use axum::{
-    body::Body,
-    extract::{Request, State},
-    response::{IntoResponse, Response},
-};
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
 use form_urlencoded::Serializer;
-use http::{HeaderValue, Method, StatusCode, header, request::Parts};
+use http::request::Parts;
+use http::{HeaderValue, Method, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 
-use super::{
-    body::{self, Values},
-    same_page::same_page,
-};
-use crate::web::{
-    Web,
-    problem::{as_text, status},
-};
+use super::body::{self, Values};
+use super::same_page::same_page;
+use crate::web::Web;
+use crate::web::problem::{as_text, status};
 
 /// The largest answer of a server function that a page shows, in bytes.
 const ANSWER_LIMIT: usize = 32 * 1024 * 1024;

@@ -1,5 +1,7 @@
-use axum::{body::Body, extract::Request};
-use http::{Method, header, request::Parts};
+use axum::body::Body;
+use axum::extract::Request;
+use http::request::Parts;
+use http::{Method, header};
 
 /// The `GET` request for the page that a form was posted to, with all headers and extensions of the `POST`.
 pub(super) fn same_page(mut parts: Parts) -> Request {

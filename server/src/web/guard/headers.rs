@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::{
-    extract::{Request, State},
-    middleware::Next,
-    response::Response,
-};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
 use http::{HeaderName, HeaderValue, header};
 use leptos::nonce::Nonce;
 

@@ -3,17 +3,13 @@
 use std::sync::Arc;
 
 use api::Problem;
-use axum::{
-    extract::{Request, State},
-    middleware::Next,
-    response::{IntoResponse, Response},
-};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
-use crate::web::{
-    origin::{OurOrigin, Refusal},
-    problem::{as_json, as_text},
-};
+use crate::web::origin::{OurOrigin, Refusal};
+use crate::web::problem::{as_json, as_text};
 
 /// Probes are exempt: a kubelet sends the pod's address as `Host`, and the answers reveal nothing.
 pub(in crate::web) async fn layer(State(origin): State<Arc<OurOrigin>>, request: Request, next: Next) -> Response {

@@ -3,17 +3,14 @@
 use std::sync::Arc;
 
 use api::Problem;
-use axum::{
-    extract::{Request, State},
-    middleware::Next,
-    response::{IntoResponse, Redirect, Response},
-};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
 use http::{Method, StatusCode};
 
-use crate::{
-    session::TokenRevoked,
-    web::{Web, forms, problem::as_json, sign_in},
-};
+use crate::session::TokenRevoked;
+use crate::web::problem::as_json;
+use crate::web::{Web, forms, sign_in};
 
 /// The same for everybody, so the session isn't read and its token isn't checked.
 fn is_public(path: &str) -> bool {

@@ -1,13 +1,12 @@
 //! The runs that a tab follows, as one stream of frames.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
+use std::time::Duration;
 
-use api::{
-    Backend, OperationName, Problem, User,
-    backend::{Frames, Runs},
-    live::LiveFrame,
-    log::LogFrame,
-};
+use api::backend::{Frames, Runs};
+use api::live::LiveFrame;
+use api::log::LogFrame;
+use api::{Backend, OperationName, Problem, User};
 use futures::{StreamExt, stream};
 use tokio::time::sleep;
 use tokio_stream::StreamMap;

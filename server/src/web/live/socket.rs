@@ -1,30 +1,23 @@
 //! The task behind each socket.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
+use std::time::Duration;
 
-use api::{
-    backend::Frames,
-    live::{LiveFrame, LiveRequest, Topic},
-};
-use axum::{
-    Extension,
-    extract::{
-        State, WebSocketUpgrade,
-        ws::{CloseFrame, Message, WebSocket, close_code},
-    },
-    response::Response,
-};
-use futures::{
-    SinkExt, StreamExt,
-    stream::{SplitSink, SplitStream},
-};
+use api::backend::Frames;
+use api::live::{LiveFrame, LiveRequest, Topic};
+use axum::Extension;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use axum::extract::{State, WebSocketUpgrade};
+use axum::response::Response;
+use futures::stream::{SplitSink, SplitStream};
+use futures::{SinkExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
-use super::{follows::Follows, topics::Topics};
-use crate::{
-    session::Session,
-    web::{Web, problem::as_json},
-};
+use super::follows::Follows;
+use super::topics::Topics;
+use crate::session::Session;
+use crate::web::Web;
+use crate::web::problem::as_json;
 
 /// Time between heartbeats. Proxies close connections that are silent for 60 s, some after 30 s.
 const HEARTBEAT: Duration = Duration::from_secs(20);

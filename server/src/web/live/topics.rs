@@ -1,10 +1,8 @@
 //! Which topics a tab wants, and when to send it a frame: at most four times a second per topic, and always after the last
 //! change.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use api::live::Topic;
 use tokio::time::Instant;
