@@ -1,13 +1,13 @@
-//! What can go wrong on the way to the API. All of it is tried again.
+//! Errors of a reconcile. All of them are retried.
 
 use std::time::Duration;
 
 use kube::runtime::controller::Action;
 
-/// Why a reconcile stopped before its end.
+/// Why a reconcile stopped early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// Somebody else wrote first: read again.
+    /// Another client wrote first: read again.
     #[error("{0} changed while it was being written")]
     Conflict(String),
     #[error("could not {what}: {source}")]
@@ -15,7 +15,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// Somebody else wrote first, which is expected and tried again.
+    /// Another client wrote first, which is normal.
     fn is_conflict(&self) -> bool {
         match self {
             Self::Conflict(_) => true,
@@ -29,31 +29,15 @@ impl Error {
     }
 }
 
-/// When to try again. The order of queues doesn't depend on it.
-pub(crate) fn again(object: &str, error: &Error) -> Action {
+/// When to retry. The order of operations doesn't depend on it.
+pub(crate) fn retry(object: &str, error: &Error) -> Action {
     if error.is_conflict() {
-        // Ordinary between two controllers, or a controller and a person.
-        tracing::debug!(object, %error, "a reconcile begins again");
+        // Expected when two controllers, or a controller and a user, write the same object.
+        tracing::debug!(object, %error, "a reconcile met a conflict and starts again");
         Action::requeue(Duration::from_millis(100))
     } else {
-        tracing::warn!(object, %error, "a reconcile failed and is tried again");
+        tracing::warn!(object, %error, "a reconcile failed and will be retried");
         Action::requeue(Duration::from_secs(2))
-    }
-}
-
-/// The answer of a write with preconditions.
-pub(crate) trait Answer<T> {
-    /// None where somebody else wrote first, or the object is gone.
-    fn unless_changed(self) -> Result<Option<T>, kube::Error>;
-}
-
-impl<T> Answer<T> for Result<T, kube::Error> {
-    fn unless_changed(self) -> Result<Option<T>, kube::Error> {
-        match self {
-            Ok(value) => Ok(Some(value)),
-            Err(kube::Error::Api(status)) if status.is_conflict() || status.is_not_found() => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 }
 
@@ -62,14 +46,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_write_that_somebody_else_preceded_is_no_warning_and_tried_again_at_once() {
+    fn a_conflict_is_retried_at_once_and_is_no_warning() {
         let api = |code: u16| {
             let reason = if code == 409 { "Conflict" } else { "InternalError" };
             let status = kube::core::Status { code, ..kube::core::Status::failure("no", reason) };
             Error::Api { what: "write a status", source: kube::Error::Api(status.boxed()) }
         };
         assert!(api(409).is_conflict() && Error::Conflict("a".into()).is_conflict());
-        assert_eq!(again("a", &api(409)), Action::requeue(Duration::from_millis(100)));
-        assert_eq!(again("a", &api(500)), Action::requeue(Duration::from_secs(2)));
+        assert_eq!(retry("a", &api(409)), Action::requeue(Duration::from_millis(100)));
+        assert_eq!(retry("a", &api(500)), Action::requeue(Duration::from_secs(2)));
     }
 }

@@ -1,50 +1,41 @@
-//! The reconcilers: from a ClusterOperation to a Job and its verdict.
+//! The controller: makes a Job of each ClusterOperation and records how it ended. It also reconciles Clusters.
 //!
-//! An operation goes one way: it waits for its turn ([`turn`], [`waiting`]), its inputs are read ([`inputs`]) and checked ([`validate`]), it
-//! takes its turn by an entry in the Cluster's status ([`history`]), its snapshot and Job are created ([`build`], [`children`]),
-//! its Job is judged ([`verdict`], [`cause`]), and its end is recorded ([`finish`]); one that ends without a Job leaves a [`tombstone`]. Everything but the requests themselves is a function of
-//! values. Correctness rests on the preconditions of the writes, never on a store being up to date or on being alone.
+//! An operation takes these steps, and [`reconcile`] calls them one after the other:
+//!
+//! 1. It waits for its turn, the exclusive right to run on its cluster ([`turn`]).
+//! 2. Its inputs are read and checked ([`inputs`]). Then it takes the turn: an entry in the Cluster's status ([`turn::history`]).
+//! 3. Its snapshot and its Job are created ([`job`]).
+//! 4. The Job is observed and judged ([`verdict`]).
+//! 5. The result is recorded, and the next operation gets the turn ([`ending`]). An operation that ends without a Job leaves a
+//!    placeholder Job ([`job::placeholder`]).
+//!
+//! Each step is a stage: an async function that takes values, makes requests, and returns the next step ([`next::Next`]). Decisions are
+//! pure functions. Correctness depends only on the preconditions of the writes, not on stores that are up to date, and not on a single
+//! running controller.
 
 #![warn(missing_docs)]
 
-mod build;
-mod cause;
-mod change;
-mod changed;
-mod children;
+mod clock;
 mod cluster;
+mod config;
 mod context;
+mod ending;
 mod error;
-mod expectations;
-mod finish;
-mod history;
 mod inputs;
-mod lifecycle;
-mod marks;
-mod observe;
-mod operation;
-mod outcome;
-mod plan;
-mod references;
-mod refusal;
-mod retention;
-mod run;
-mod secrets;
-mod sentence;
-mod settle;
-mod snapshot;
-mod start;
+mod job;
+mod label;
+mod memory;
+mod next;
+mod ownership;
+mod reconcile;
+mod request;
+mod startup;
 mod status;
-mod termination;
-mod tombstone;
-mod trigger;
 mod turn;
-mod unread;
-mod validate;
 mod verdict;
-mod waiting;
-mod watching;
+mod watch;
 
-pub use change::{Change, ChangeKind};
-pub use run::{Config, Running, start};
-pub use unread::Unread;
+pub use config::Config;
+pub use startup::controllers::{Running, start};
+pub use watch::change::{Change, ChangeKind};
+pub use watch::unread::Unread;

@@ -52,7 +52,7 @@ fn status(name: &str) -> serde_json::Value {
         "submittedBy": "ann", "submittedAt": "2026-01-01T00:00:00Z", "engine": "kubeonkube",
         "inputs": {"secret": {"namespace": "default", "name": format!("{name}-inputs")}, "sha256": "0".repeat(64), "hostCount": 1, "hosts": ["here"]},
         "conditions": [
-            condition("Queued", "False", "Started", "Its turn came."),
+            condition("Queued", "False", "Started", "The operation has its turn."),
             condition("Running", "False", "Ended", "Its Job has ended."),
             condition("Complete", "True", "Succeeded", "It ran for 12 s on 1 machine."),
         ],

@@ -1,15 +1,15 @@
-//! What an operation costs the API.
+//! How many API requests an operation makes.
 
 use crate::world::{World, ready, reason};
 
 const BUDGET: usize = 12;
 
 #[tokio::test]
-async fn an_operation_takes_at_most_12_requests_events_included() {
+async fn an_operation_makes_at_most_12_requests() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.cluster_that("prod", "know its inputs", ready).await;
-    // The Cluster reads its inputs once more when the first reading has marked them; after a whole operation that is over.
+    // The Cluster's inputs are read once more after they were labelled. One operation later, that is done.
     spent_on(&world, "before", "ok").await;
     for name in ["first", "second"] {
         let spent = spent_on(&world, name, "ok").await;
@@ -20,7 +20,7 @@ async fn an_operation_takes_at_most_12_requests_events_included() {
 }
 
 #[tokio::test]
-async fn an_operation_that_has_to_wait_takes_at_most_12_requests_too() {
+async fn a_queued_operation_makes_at_most_12_requests() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.cluster_that("prod", "know its inputs", ready).await;
@@ -42,7 +42,7 @@ async fn an_operation_that_has_to_wait_takes_at_most_12_requests_too() {
 }
 
 #[tokio::test]
-async fn who_waits_for_a_slot_reads_no_inputs_until_there_is_one() {
+async fn inputs_are_not_read_without_a_slot() {
     let world = World::with_slots(1).await;
     for name in ["x", "y"] {
         world.cluster(name).await;
@@ -60,12 +60,12 @@ async fn who_waits_for_a_slot_reads_no_inputs_until_there_is_one() {
 }
 
 #[tokio::test]
-async fn an_operation_that_waits_for_a_slot_takes_at_most_12_requests_too() {
+async fn a_wait_for_a_slot_stays_within_12_requests() {
     let world = World::with_slots(1).await;
     for name in ["x", "y"] {
         world.config_map(&format!("{name}-known-hosts"), &[("known_hosts", "m1 ssh-ed25519 AAAA\n")]).await;
         world.cluster(name).await;
-        world.marked(&format!("{name}-known-hosts")).await;
+        world.labelled(&format!("{name}-known-hosts")).await;
         world.cluster_that(name, "know its inputs", ready).await;
     }
     let before = world.controller().relay.requests.lock().unwrap().len();
@@ -83,7 +83,7 @@ async fn an_operation_that_waits_for_a_slot_takes_at_most_12_requests_too() {
 }
 
 #[tokio::test]
-async fn open_and_finished_operations_cost_nothing_while_nothing_happens() {
+async fn idle_operations_cause_no_requests() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.cluster("test").await;
@@ -98,13 +98,13 @@ async fn open_and_finished_operations_cost_nothing_while_nothing_happens() {
     world.cluster_that("test", "know its inputs", ready).await;
     let count = || world.controller().relay.requests.lock().unwrap().len();
     let before = count();
-    // There is nothing to wait for but time itself.
+    // No condition shows that nothing happens, so wait for a while.
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
     let after = world.controller().relay.requests.lock().unwrap()[before..].to_vec();
     assert!(after.is_empty(), "{after:#?}");
 }
 
-/// The requests from submission to the event that tells the end.
+/// The requests from the submission to the Event about the end.
 async fn spent_on(world: &World, name: &str, image: &str) -> Vec<String> {
     let before = world.controller().relay.requests.lock().unwrap().len();
     world.submit(name, "prod", image).await;

@@ -1,4 +1,4 @@
-//! Cancelling, and what only looks like it.
+//! Cancelling, and suspended Jobs, which look similar.
 
 use crd::Phase;
 use kube::api::{Patch, PatchParams};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::world::{World, eventually, message, phase, reason};
 
 #[tokio::test]
-async fn a_running_operation_is_cancelled_and_names_what_was_in_flight() {
+async fn a_cancelled_operation_names_the_tasks_in_flight() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "hold").await;
@@ -16,7 +16,7 @@ async fn a_running_operation_is_cancelled_and_names_what_was_in_flight() {
     world.cancel("a").await;
     let a = world.finished("a").await;
     assert_eq!((phase(&a), reason(&a)), (Phase::Failed, "Cancelled"), "{}", message(&a));
-    assert_eq!(message(&a), "It was cancelled while task “Upgrade” was in flight on w1.");
+    assert_eq!(message(&a), "The run was cancelled while task “Upgrade” was in flight on w1.");
     assert_eq!(world.jobs().get("kubeonkube-a-job").await.unwrap().spec.unwrap().suspend, Some(true));
     assert_eq!(phase(&world.finished("b").await), Phase::Succeeded, "the next one runs");
     assert!(world.kubelet.runs.lock().unwrap().iter().all(|run| run.beside.is_empty()));
@@ -38,13 +38,13 @@ async fn a_waiting_operation_is_cancelled_at_once_and_never_runs() {
 }
 
 #[tokio::test]
-async fn k13_a_suspended_job_is_not_a_failed_one() {
+async fn k13_a_suspended_job_has_not_failed() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "hold").await;
     eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.unwrap();
     let suspend = json!({"spec": {"suspend": true}});
     world.jobs().patch("kubeonkube-a-job", &PatchParams::default(), &Patch::Merge(suspend)).await.unwrap();
-    let a = world.operation_that("a", "tell that it is suspended", |operation| reason(operation) == "Suspended").await;
+    let a = world.operation_that("a", "say that it is suspended", |operation| reason(operation) == "Suspended").await;
     assert_eq!(phase(&a), Phase::Running);
 }

@@ -1,4 +1,4 @@
-//! What of an operation and its cluster reaches the Job and its snapshot.
+//! What the Job and the snapshot contain of an operation and its cluster.
 
 use crd::{Engine, Phase};
 use k8s_openapi::api::core::v1::{ResourceRequirements, Secret};
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::world::{NAMESPACE, World, message, phase, reason};
 
 #[tokio::test]
-async fn resources_and_deadline_of_the_spec_stand_in_the_job() {
+async fn the_job_has_the_resources_and_deadline_of_the_spec() {
     let world = World::new().await;
     world.cluster("prod").await;
     let asked: ResourceRequirements = serde_json::from_value(json!({
@@ -28,7 +28,7 @@ async fn resources_and_deadline_of_the_spec_stand_in_the_job() {
 }
 
 #[tokio::test]
-async fn an_operation_that_asks_for_nothing_gets_six_hours_and_a_small_request_without_limits() {
+async fn the_defaults_are_six_hours_and_small_requests() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "ok").await;
@@ -38,7 +38,7 @@ async fn an_operation_that_asks_for_nothing_gets_six_hours_and_a_small_request_w
     let resources = job.template.spec.unwrap().containers[0].resources.clone().unwrap();
     let requests = resources.requests.unwrap();
     assert_eq!((requests["cpu"].0.as_str(), requests["memory"].0.as_str()), ("100m", "256Mi"));
-    assert_eq!(resources.limits, None, "a run that is killed halfway leaves machines halfway");
+    assert_eq!(resources.limits, None, "a run that is killed leaves machines half configured");
 }
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn the_known_hosts_of_a_cluster_are_in_the_snapshot_and_at_conf() {
 }
 
 #[tokio::test]
-async fn a_record_of_host_keys_that_cannot_be_read_is_not_taken_for_none() {
+async fn unreadable_host_keys_are_an_error() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.config_map("prod-known-hosts", &[("known-hosts", "m1 ssh-ed25519 AAAA\n")]).await;
@@ -68,7 +68,7 @@ async fn a_record_of_host_keys_that_cannot_be_read_is_not_taken_for_none() {
 }
 
 #[tokio::test]
-async fn a_cluster_without_known_hosts_mounts_none_so_that_the_first_key_counts() {
+async fn a_cluster_without_known_hosts_mounts_none() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "ok").await;
@@ -79,7 +79,7 @@ async fn a_cluster_without_known_hosts_mounts_none_so_that_the_first_key_counts(
 }
 
 #[tokio::test]
-async fn the_status_says_whose_playbooks_the_run_uses() {
+async fn the_status_names_the_engine_of_the_run() {
     let world = World::new().await;
     world.cluster("judged").await;
     world.config_map("declared-hosts", &[("hosts.yml", crate::world::HOSTS)]).await;
@@ -98,7 +98,7 @@ async fn the_status_says_whose_playbooks_the_run_uses() {
     assert_eq!(engine("declared").await, Some(Engine::Kubespray), "as the Cluster says");
 }
 
-/// The snapshot of an operation, and where the Job's mount at `/conf` puts each of its keys.
+/// The snapshot of an operation, and for each of its keys the path below `/conf`.
 async fn mounted_at_conf(world: &World, operation: &str) -> (Secret, std::collections::BTreeMap<String, String>) {
     let job = world.jobs().get(&format!("kubeonkube-{operation}-job")).await.unwrap();
     let pod = job.spec.unwrap().template.spec.unwrap();

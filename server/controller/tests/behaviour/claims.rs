@@ -1,4 +1,5 @@
-//! The defects K1–K15 of the system this one succeeds, each shown not to be here. K12 is in `retention`, K13 in `cancelling`.
+//! The defects K1–K15 of the reference system don't exist here. `docs/defects-of-the-reference.md` explains each. K12 is tested in
+//! `retention`, K13 in `cancelling`.
 
 use crd::{ActionSource, ActionType, DataRef, HookAction, Phase};
 use k8s_openapi::api::batch::v1::Job;
@@ -11,7 +12,7 @@ use serde_json::json;
 use crate::world::{NAMESPACE, World, eventually, message, phase, reason};
 
 #[tokio::test]
-async fn k1_a_broken_or_empty_inventory_or_a_wrong_key_is_never_a_success() {
+async fn k1_a_broken_inventory_or_wrong_key_never_succeeds() {
     let world = World::new().await;
     for (name, key, text, why, says) in [
         ("broken", "hosts.yml", "all: [oops", "InventoryInvalid", "line 1"),
@@ -29,7 +30,7 @@ async fn k1_a_broken_or_empty_inventory_or_a_wrong_key_is_never_a_success() {
 }
 
 #[tokio::test]
-async fn k1_a_run_that_matched_no_host_or_left_no_summary_is_never_a_success() {
+async fn k1_a_run_without_hosts_or_summary_never_succeeds() {
     let world = World::new().await;
     world.cluster("prod").await;
     for (image, why) in [
@@ -61,7 +62,7 @@ async fn k2_a_second_operation_waits_for_the_first_and_says_so() {
     world.operation_that("a", "run", |a| phase(a) == Phase::Running).await;
     world.submit("b", "prod", "ok").await;
     let b = world.operation_that("b", "wait", |b| reason(b) == "ClusterBusy").await;
-    assert_eq!((phase(&b), message(&b)), (Phase::Pending, "It waits for operation a on cluster prod."));
+    assert_eq!((phase(&b), message(&b)), (Phase::Pending, "Waiting for operation a on cluster prod."));
     assert!(crd::is_true(&b.status.unwrap().conditions, "Queued"));
     world.kubelet.release("a");
     assert_eq!(phase(&world.finished("a").await), Phase::Succeeded);
@@ -72,7 +73,7 @@ async fn k2_a_second_operation_waits_for_the_first_and_says_so() {
 }
 
 #[tokio::test]
-async fn k3_any_playbook_of_the_image_may_be_named_but_nothing_outside_it() {
+async fn k3_only_playbooks_inside_the_image_can_be_named() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit_with("deep", "prod", |spec| spec.action = "playbooks/facts.yml".into()).await;
@@ -86,7 +87,7 @@ async fn k3_any_playbook_of_the_image_may_be_named_but_nothing_outside_it() {
 }
 
 #[tokio::test]
-async fn k4_playbooks_scripts_and_hooks_come_from_config_maps_as_asked() {
+async fn k4_playbooks_scripts_and_hooks_come_from_config_maps() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.config_map("books", &[("main.yml", "- hosts: all"), ("tasks.yml", "[]")]).await;
@@ -185,7 +186,7 @@ async fn k6_a_recreated_operation_does_not_adopt_the_old_result() {
 }
 
 #[tokio::test]
-async fn k6_a_foreign_job_of_the_same_name_is_neither_adopted_nor_waited_for() {
+async fn k6_a_foreign_job_of_the_same_name_ends_the_operation() {
     let world = World::new().await;
     world.cluster("prod").await;
     let job: Job = serde_json::from_value(json!({
@@ -221,7 +222,7 @@ async fn k7_k8_k17_one_immutable_snapshot_and_no_copy_of_the_key() {
     assert_eq!(inputs.sha256, crd::inputs_sha256(crate::world::HOSTS, "kube_version: v1.33.4\n"));
     let job = world.jobs().get("kubeonkube-a-job").await.unwrap().spec.unwrap().template.spec.unwrap();
     let volumes = serde_json::to_value(job.volumes.unwrap()).unwrap();
-    assert_eq!(volumes[2]["secret"]["secretName"], "prod-ssh", "referenced where they are");
+    assert_eq!(volumes[2]["secret"]["secretName"], "prod-ssh", "referenced, not copied");
     world.delete("a").await;
     eventually(async || secrets.get_opt("a-inputs").await.unwrap().is_none().then_some(()))
         .await
@@ -229,7 +230,7 @@ async fn k7_k8_k17_one_immutable_snapshot_and_no_copy_of_the_key() {
 }
 
 #[tokio::test]
-async fn k7_a_run_that_was_cut_between_its_snapshot_and_its_job_has_one_snapshot_and_says_which() {
+async fn k7_a_crash_after_the_snapshot_keeps_that_snapshot() {
     let mut world = World::without_controller().await;
     world.cluster("prod").await;
     let relay = std::sync::Arc::new(crate::relay::Relay::default());
@@ -245,13 +246,17 @@ async fn k7_a_run_that_was_cut_between_its_snapshot_and_its_job_has_one_snapshot
     let operation = world.finished("a").await;
     assert_eq!(phase(&operation), Phase::Succeeded, "{}", message(&operation));
     let inputs = operation.status.unwrap().inputs.unwrap();
-    assert_eq!(inputs.sha256, crd::inputs_sha256(crate::world::HOSTS, "kube_version: v1.33.4\n"), "the old of both");
+    assert_eq!(
+        inputs.sha256,
+        crd::inputs_sha256(crate::world::HOSTS, "kube_version: v1.33.4\n"),
+        "both are the old ones"
+    );
     assert_eq!(inputs.hosts, ["m1", "w1"]);
     assert_eq!(world.kubelet.runs.lock().unwrap()[0].hosts_yml, crate::world::HOSTS);
 }
 
 #[tokio::test]
-async fn k8_a_refused_operation_leaves_no_snapshot_whether_it_waited_or_not() {
+async fn k8_a_refused_operation_leaves_no_snapshot() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("first", "prod", "hold").await;
@@ -271,7 +276,7 @@ async fn k8_a_refused_operation_leaves_no_snapshot_whether_it_waited_or_not() {
 }
 
 #[tokio::test]
-async fn k11_the_api_refuses_a_changed_spec_and_the_digest_covers_all_of_it() {
+async fn k11_the_spec_is_immutable_and_fully_in_the_digest() {
     let world = World::new().await;
     world.cluster("prod").await;
     let digest = async |name: &str, args: Option<&str>, deadline: Option<i64>| {
@@ -300,7 +305,7 @@ async fn k11_the_api_refuses_a_changed_spec_and_the_digest_covers_all_of_it() {
 }
 
 #[tokio::test]
-async fn k9_k10_a_missing_cluster_an_over_long_name_and_a_cluster_that_is_no_label_fail_with_a_reason() {
+async fn k9_k10_invalid_names_and_missing_clusters_are_refused() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("lost", "nowhere", "ok").await;
@@ -312,7 +317,7 @@ async fn k9_k10_a_missing_cluster_an_over_long_name_and_a_cluster_that_is_no_lab
     let operation = world.finished(&long).await;
     assert_eq!(operation.labels()["clusterName"], "prod");
     let prod = world.clusters().get("prod").await.unwrap();
-    assert_eq!(prod.status.unwrap().conditions[0].cluster_ops, long, "it stands in the history too");
+    assert_eq!(prod.status.unwrap().conditions[0].cluster_ops, long, "it is in the history, too");
 
     let wide = "b".repeat(64);
     world.cluster(&wide).await;
@@ -324,7 +329,7 @@ async fn k9_k10_a_missing_cluster_an_over_long_name_and_a_cluster_that_is_no_lab
 }
 
 #[tokio::test]
-async fn k14_a_job_is_never_run_twice_by_itself() {
+async fn k14_a_job_is_never_restarted_automatically() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "ok").await;
@@ -343,7 +348,7 @@ async fn k14_a_job_is_never_run_twice_by_itself() {
 }
 
 #[tokio::test]
-async fn k14_a_job_that_somebody_deletes_is_not_made_again() {
+async fn k14_a_deleted_job_is_not_created_again() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "hold").await;
@@ -354,11 +359,14 @@ async fn k14_a_job_that_somebody_deletes_is_not_made_again() {
     assert_eq!((phase(&operation), reason(&operation)), (Phase::Failed, "JobGone"), "{}", message(&operation));
     assert_eq!(world.kubelet.runs_of("a"), 1);
     let left = world.all_jobs().await;
-    assert!(left.iter().all(|job| job.spec.as_ref().unwrap().suspend == Some(true)), "only its tombstone: {left:#?}");
+    assert!(
+        left.iter().all(|job| job.spec.as_ref().unwrap().suspend == Some(true)),
+        "only its placeholder Job: {left:#?}"
+    );
 }
 
 #[tokio::test]
-async fn k15_every_end_has_a_reason_a_message_a_condition_and_an_event() {
+async fn k15_every_end_has_reason_message_condition_and_event() {
     let world = World::new().await;
     world.cluster("prod").await;
     for (name, image, kind, condition) in [("good", "ok", "Normal", "Complete"), ("bad", "fail", "Warning", "Failed")] {
@@ -377,17 +385,17 @@ async fn k15_every_end_has_a_reason_a_message_a_condition_and_an_event() {
         let events: Api<Event> = Api::namespaced(world.client.clone(), "default");
         let all = events.list(&ListParams::default()).await.unwrap().items;
         let mine = |event: &Event| event.regarding.as_ref().is_some_and(|at| at.uid == operation.uid());
-        let told = all.into_iter().find(|event| mine(event) && event.note == status.message);
-        assert_eq!(told.expect("an event").type_.as_deref(), Some(kind));
+        let found = all.into_iter().find(|event| mine(event) && event.note == status.message);
+        assert_eq!(found.expect("an event").type_.as_deref(), Some(kind));
     }
 }
 
 #[tokio::test]
-async fn k15_events_tell_the_story_of_every_operation_queued_started_ended_refused_and_cancelled() {
+async fn k15_events_report_every_step_of_an_operation() {
     let world = World::new().await;
     world.config_map("prod-known-hosts", &[("known_hosts", "m1 ssh-ed25519 AAAA\n")]).await;
     world.cluster("prod").await;
-    world.marked("prod-known-hosts").await;
+    world.labelled("prod-known-hosts").await;
     world.submit("a-first", "prod", "hold").await;
     world.operation_that("a-first", "run", |first| phase(first) == Phase::Running).await;
     world.submit("b-second", "prod", "fail").await;
@@ -409,11 +417,15 @@ async fn k15_events_tell_the_story_of_every_operation_queued_started_ended_refus
     assert_eq!(reasons("a-first").await, ["Started", "Succeeded"]);
     assert_eq!(reasons("b-second").await, ["Queued", "Started", "TaskFailed"]);
     assert_eq!(reasons("c-third").await, ["Queued", "Cancelled"]);
-    assert_eq!(reasons("d-fourth").await, ["Queued", "Started", "Cancelled"], "queued once, whatever it waits for");
+    assert_eq!(
+        reasons("d-fourth").await,
+        ["Queued", "Started", "Cancelled"],
+        "one Queued event, even if it waits for several operations"
+    );
     assert_eq!(reasons("e-fifth").await, ["ClusterNotFound"]);
     let story = world.story("b-second").await;
-    assert_eq!(story[0].1, "It waits for operation a-first on cluster prod.");
-    assert_eq!(story[1].1, "Its Job lab/kubeonkube-b-second-job was created for 2 hosts.");
+    assert_eq!(story[0].1, "Waiting for operation a-first on cluster prod.");
+    assert_eq!(story[1].1, "Job lab/kubeonkube-b-second-job was created for 2 hosts.");
     assert!(story[2].1.contains("no such package"), "{story:?}");
 }
 

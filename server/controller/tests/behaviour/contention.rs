@@ -8,10 +8,10 @@ use crate::relay::Relay;
 use crate::world::{World, message, phase};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_controllers_without_election_and_200_operations_never_two_active_jobs() {
+async fn two_controllers_never_run_two_jobs_of_a_cluster() {
     let mut world = World::without_controller().await;
     world.start_controller().await;
-    // The second one sees everything late: it has to lose its claims, not to win them.
+    // The second one sees all changes late, so its claims must fail.
     let late = Arc::new(Relay::default());
     *late.delay_watches.lock().unwrap() = Some(std::time::Duration::from_millis(50));
     world.start_controller_behind(late).await;

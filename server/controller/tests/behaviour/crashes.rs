@@ -1,4 +1,4 @@
-//! The controller is killed after every single request in turn, its answer lost: nothing doubles, nothing is lost.
+//! The controller is killed after its first, second, third … request, and the answer is lost. No run is lost or doubled.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,11 +9,11 @@ use kube::ResourceExt;
 use crate::relay::Relay;
 use crate::world::{World, eventually, message, phase, reason};
 
-/// More requests than any operation takes.
+/// More requests than any operation makes.
 const MOST: usize = 40;
 
 #[tokio::test]
-async fn a_crash_after_any_request_neither_doubles_nor_loses_a_run() {
+async fn a_crash_after_any_request_leaves_exactly_one_run() {
     let mut world = World::without_controller().await;
     world.cluster("prod").await;
     let mut cuts = 0;
@@ -59,7 +59,7 @@ async fn a_crash_after_any_request_leaves_a_refusal_a_refusal() {
 }
 
 #[tokio::test]
-async fn a_crash_while_the_turn_is_handed_on_neither_doubles_nor_loses_the_next_run() {
+async fn a_crash_during_a_handover_leaves_one_run_each() {
     let mut world = World::without_controller().await;
     world.cluster("prod").await;
     let mut cuts = 0;
@@ -133,13 +133,13 @@ async fn a_crash_after_any_request_of_a_cancel_still_cancels() {
     assert!(cuts >= 3, "only {cuts} requests were cut");
 }
 
-/// Submits an operation to a controller that dies after `n` requests. False when it was over before.
+/// Submits an operation to a controller that dies after `n` requests. False if the operation ended before.
 async fn crash(world: &mut World, name: &str, image: &str, n: usize) -> bool {
     let relay = Arc::new(Relay::default());
     world.start_controller_behind(relay.clone()).await;
     let known =
         |cluster: &crd::Cluster| cluster.status.as_ref().is_some_and(|status| status.observed_generation.is_some());
-    world.cluster_that("prod", "be looked after", known).await;
+    world.cluster_that("prod", "be observed", known).await;
     relay.cut_after(n);
     world.submit(name, "prod", image).await;
     eventually(async || (relay.cut.load(Ordering::SeqCst) || world.tells_end(name).await).then_some(()))

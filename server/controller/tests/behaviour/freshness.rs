@@ -1,4 +1,4 @@
-//! A run has the inputs of its turn, not of some earlier moment.
+//! A run uses the inputs as they are at its turn, not older ones.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::relay::Relay;
 use crate::world::{HOSTS, NAMESPACE, World, message, phase};
 
 #[tokio::test]
-async fn an_inventory_saved_right_before_the_submission_is_the_one_that_runs() {
+async fn a_run_uses_the_inventory_saved_just_before() {
     let mut world = World::without_controller().await;
     let relay = Arc::new(Relay::default());
     *relay.delay_config_maps.lock().unwrap() = Some(Duration::from_secs(2));
@@ -35,7 +35,7 @@ async fn an_inventory_saved_right_before_the_submission_is_the_one_that_runs() {
 }
 
 #[tokio::test]
-async fn inputs_that_changed_since_they_were_confirmed_are_not_run_and_the_difference_is_named() {
+async fn changed_inputs_do_not_run_and_the_change_is_named() {
     let world = World::new().await;
     world.cluster("prod").await;
     let vars = "kube_version: v1.33.4\n";
@@ -55,7 +55,7 @@ async fn inputs_that_changed_since_they_were_confirmed_are_not_run_and_the_diffe
 }
 
 #[tokio::test]
-async fn what_a_folder_brings_in_the_wrong_order_is_waited_for() {
+async fn an_operation_waits_for_a_cluster_applied_after_it() {
     let mut world = World::without_controller().await;
     world.config.patience = Duration::from_secs(30);
     world.start_controller().await;
@@ -67,9 +67,9 @@ async fn what_a_folder_brings_in_the_wrong_order_is_waited_for() {
     assert_eq!(phase(&world.finished("early").await), Phase::Succeeded);
 }
 
-/// Without a key of the Cluster's, too: the inventory may name one, or a password.
+/// This includes Clusters without an SSH key: the inventory may name a key or a password.
 #[tokio::test]
-async fn confirmed_host_keys_are_in_the_snapshot_wherever_machines_are_reached_over_ssh() {
+async fn host_keys_are_in_the_snapshot_of_every_run_over_ssh() {
     let world = World::new().await;
     let known = "m1 ssh-ed25519 AAAA\n";
     for (name, hosts) in [("keyless", HOSTS), ("local", "all: {hosts: {m1: {ansible_connection: local}}}\n")] {
@@ -81,7 +81,7 @@ async fn confirmed_host_keys_are_in_the_snapshot_wherever_machines_are_reached_o
     world.cluster("commented").await;
     world.config_map("commented-known-hosts", &[("known_hosts", "# none yet\n\n")]).await;
     let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
-    // An argument, like a playbook of one's own, may reach machines in another way than the inventory says.
+    // Extra arguments or a user's own playbook may connect in another way than the inventory says.
     world.submit_with("dials", "local", |spec| spec.extra_args = Some("-e ansible_connection=ssh".into())).await;
     world.finished("dials").await;
     let data = secrets.get("dials-inputs").await.unwrap().data.unwrap();

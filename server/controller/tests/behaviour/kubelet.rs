@@ -1,4 +1,4 @@
-//! Plays Job controller and kubelet: gives every Job a pod, and ends both as the image's name says.
+//! A fake Job controller and kubelet: creates a pod for every Job and ends both as the name of the image says.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -18,11 +18,11 @@ use tokio::sync::Notify;
 pub(crate) struct Run {
     pub(crate) operation: String,
     pub(crate) hosts_yml: String,
-    /// Unfinished Jobs of the same cluster when this one was created, itself left out.
+    /// Other Jobs of the same cluster that had not ended when this one was created.
     pub(crate) beside: Vec<String>,
 }
 
-/// What was run.
+/// The fake kubelet and what it ran.
 #[derive(Default)]
 pub(crate) struct Kubelet {
     pub(crate) runs: Mutex<Vec<Run>>,
@@ -30,7 +30,7 @@ pub(crate) struct Kubelet {
 }
 
 impl Kubelet {
-    /// Lets the run of an operation with the image `hold…` end.
+    /// Ends the run of an operation with the image `hold…`.
     pub(crate) fn release(&self, operation: &str) {
         self.hold(operation).notify_one();
     }
@@ -48,7 +48,7 @@ impl Kubelet {
         let config = watcher::Config::default().labels("app.kubernetes.io/managed-by=kubeonkube");
         let mut events = std::pin::pin!(watcher(Api::<Job>::all(client.clone()), config));
         let mut seen: HashMap<String, bool> = HashMap::new();
-        // Unfinished and not suspended, by uid. A watch tells in the order of the writes: this is what the API held at that write.
+        // Jobs that can run, by uid. A watch reports writes in their order, so this is what the API held at that moment.
         let mut alive: HashMap<String, Job> = HashMap::new();
         while let Some(event) = events.next().await {
             let job = match event {
@@ -89,7 +89,7 @@ impl Kubelet {
         let jobs: Api<Job> = Api::namespaced(client.clone(), &namespace);
         let secrets: Api<Secret> = Api::namespaced(client.clone(), &namespace);
         let inputs = secrets.get_opt(&format!("{operation}-inputs")).await.expect("the API answers");
-        // A volume of a Secret or key that is not there can't be mounted, and the container never starts.
+        // A missing Secret or key can't be mounted, so the container never starts.
         let Some(data) = inputs.and_then(|inputs| inputs.data) else { return };
         let text = |key: &str| String::from_utf8(data[key].0.clone()).unwrap();
         self.runs.lock().unwrap().push(Run { operation: operation.clone(), hosts_yml: text("hosts.yml"), beside });
@@ -188,7 +188,7 @@ async fn end_job(jobs: &Api<Job>, job: &Job, well: bool) {
     let _ = jobs.patch_status(&job.name_any(), &PatchParams::default(), &Patch::Merge(json!({"status": status}))).await;
 }
 
-/// What the Job controller does with a running Job that is suspended.
+/// Ends the pods of a running Job that was suspended, like the Job controller.
 async fn stop(client: Client, job: Job) {
     let namespace = job.namespace().unwrap();
     let pods: Api<Pod> = Api::namespaced(client.clone(), &namespace);
@@ -217,5 +217,5 @@ fn now() -> String {
     jiff::Timestamp::from_second(jiff::Timestamp::now().as_second()).unwrap().to_string()
 }
 
-/// Long enough for a loaded machine, short enough to notice.
+/// How long tests wait for something to happen; enough for a loaded machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);

@@ -1,4 +1,6 @@
-//! What the controller does, over the embedded API and with a kubelet that only pretends.
+//! Behaviour tests of the controller, with the embedded API and a fake kubelet.
+//!
+//! Labels such as `k2_` in test names stand for defects of the reference system; `docs/defects-of-the-reference.md` explains them.
 
 mod budget;
 mod cancelling;

@@ -1,4 +1,4 @@
-//! Status and Events have more readers than the inputs of a run: they say no secret, as the log doesn't.
+//! More people can read statuses and Events than the inputs of a run, so these never contain secrets.
 
 use crd::Phase;
 use k8s_openapi::api::core::v1::Secret;
@@ -15,7 +15,7 @@ async fn neither_status_nor_events_nor_annotations_say_a_secret_of_the_inputs() 
     world.config_map("prod-vars", &[("group_vars.yml", "ansible_password: hunter22\n")]).await;
     world.submit("a", "prod", "leak").await;
     tells_nothing(&world, "a").await;
-    // Another process has to read the inputs again to know.
+    // Another process must read the inputs again to know the secrets.
     world.submit("b", "prod", "hold-leak").await;
     world.operation_that("b", "run", |b| phase(b) == Phase::Running).await;
     world.stop_controller().await;
@@ -37,10 +37,10 @@ async fn when_the_inputs_are_gone_nothing_of_what_a_run_said_is_repeated() {
     world.start_controller().await;
     world.kubelet.release("a");
     let a = world.finished("a").await;
-    assert_eq!((phase(&a), reason(&a)), (Phase::Failed, "TaskFailed"), "what numbers tell is still told");
+    assert_eq!((phase(&a), reason(&a)), (Phase::Failed, "TaskFailed"), "the numbers are still reported");
     let (said, story) = (message(&a), world.story("a").await);
     assert!(
-        said.starts_with("ping.yml: 1 failed, 0 unreachable of 2 hosts. Its inputs (Secret a-inputs) are gone"),
+        said.starts_with("ping.yml: 1 failed, 0 unreachable of 2 hosts. The run's output is not quoted here: its inputs (Secret a-inputs) are gone"),
         "{said}"
     );
     assert_eq!(story.last().map(|(_, note)| note.as_str()), Some(said));
@@ -72,14 +72,14 @@ async fn tells_nothing(world: &World, name: &str) {
     let operation = world.finished(name).await;
     assert!(message(&operation).contains(&format!("login root/{} failed", masking::MASK)), "{}", message(&operation));
     let events: Api<Event> = Api::namespaced(world.client.clone(), "default");
-    let told = eventually(async || {
+    let reported = eventually(async || {
         let all = events.list(&ListParams::default()).await.unwrap().items;
         all.into_iter().find(|event| {
             event.regarding.as_ref().is_some_and(|at| at.uid == operation.uid())
                 && event.note.as_ref().is_some_and(|note| note.contains("login"))
         })
     });
-    let event = told.await.expect("an event tells the end");
+    let event = reported.await.expect("an Event reports the end");
     for text in [serde_json::to_string(&operation).unwrap(), serde_json::to_string(&event).unwrap()] {
         assert!(!text.contains("hunter22") && !text.contains("pa55word"), "{text}");
     }

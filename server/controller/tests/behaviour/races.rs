@@ -1,4 +1,4 @@
-//! Two controllers, of which one is late: the turn is never given on beside a Job.
+//! Two controllers, one of them late: the next operation never gets the turn while a Job may still run.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use crate::world::{HOSTS, NAMESPACE, World, eventually, message, phase, reason};
 
 pub(crate) const JOBS: &str = "POST /apis/batch/v1/namespaces/lab/jobs";
 
-/// A controller that has taken the turn for `a` and is about to create its Job.
+/// Starts a controller that has taken the turn for `a` and is about to create its Job.
 pub(crate) async fn about_to_create(world: &mut World) -> Arc<Relay> {
     let late = Arc::new(Relay::default());
     late.hold_back(JOBS);
@@ -26,9 +26,9 @@ pub(crate) async fn about_to_create(world: &mut World) -> Arc<Relay> {
     late
 }
 
-/// The turn was given on to `b`; the late one goes on, and finds the name of its Job taken.
+/// The turn goes to `b`. The late controller then continues and finds the name of its Job taken.
 async fn only_b_runs(world: &World, late: &Relay) {
-    eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("the turn was given on");
+    eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("b has the turn");
     late.let_through();
     eventually(async || late.asked("GET /apis/batch/v1/namespaces/lab/jobs/kubeonkube-a-job").then_some(()))
         .await
@@ -39,7 +39,7 @@ async fn only_b_runs(world: &World, late: &Relay) {
 }
 
 #[tokio::test]
-async fn k2_a_cancel_by_one_controller_makes_the_job_impossible_that_another_is_about_to_create() {
+async fn k2_a_cancel_blocks_the_job_of_a_late_controller() {
     let mut world = World::without_controller().await;
     let late = about_to_create(&mut world).await;
     world.submit("b", "prod", "hold").await;
@@ -51,7 +51,7 @@ async fn k2_a_cancel_by_one_controller_makes_the_job_impossible_that_another_is_
 }
 
 #[tokio::test]
-async fn k2_a_refusal_by_one_controller_makes_the_job_impossible_that_another_is_about_to_create() {
+async fn k2_a_refusal_blocks_the_job_of_a_late_controller() {
     let mut world = World::without_controller().await;
     let late = about_to_create(&mut world).await;
     world.config_map("prod-hosts", &[("hosts.yml", "all: [oops")]).await;
@@ -63,7 +63,7 @@ async fn k2_a_refusal_by_one_controller_makes_the_job_impossible_that_another_is
 }
 
 #[tokio::test]
-async fn k2_a_cluster_that_is_made_anew_makes_the_job_of_a_cancelled_operation_impossible_all_the_same() {
+async fn k2_a_cancel_blocks_a_late_job_on_a_recreated_cluster() {
     let mut world = World::without_controller().await;
     let late = about_to_create(&mut world).await;
     let spec = world.clusters().get("prod").await.unwrap().spec;
@@ -77,22 +77,24 @@ async fn k2_a_cluster_that_is_made_anew_makes_the_job_of_a_cancelled_operation_i
 }
 
 #[tokio::test]
-async fn k2_the_turn_of_a_deleted_operation_is_free_when_a_job_that_is_on_its_way_has_nothing_to_run() {
+async fn k2_a_deleted_operation_frees_its_turn_after_its_inputs() {
     let mut world = World::without_controller().await;
     let late = about_to_create(&mut world).await;
     let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
     let finalizers = |all: serde_json::Value| Patch::Merge(json!({"metadata": {"finalizers": all}}));
     let params = PatchParams::default();
-    // Whoever collects what a deleted operation leaves takes its time.
+    // The garbage collector is slow.
     secrets.patch("a-inputs", &params, &finalizers(json!(["example.com/slow"]))).await.unwrap();
     world.delete("a").await;
     world.submit("b", "prod", "hold").await;
     let relay = world.start_controller().await.relay.clone();
     let looked = "GET /api/v1/namespaces/lab/secrets/a-inputs";
-    eventually(async || (relay.asked(looked) || world.kubelet.runs_of("b") > 0).then_some(())).await.expect("it looks");
-    assert_eq!(world.kubelet.runs_of("b"), 0, "a Job of a would find its inputs");
+    eventually(async || (relay.asked(looked) || world.kubelet.runs_of("b") > 0).then_some(()))
+        .await
+        .expect("it checks the snapshot");
+    assert_eq!(world.kubelet.runs_of("b"), 0, "a Job of a would still find its inputs");
     secrets.patch("a-inputs", &params, &finalizers(json!([]))).await.unwrap();
-    eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("the turn was given on");
+    eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("b has the turn");
     late.let_through();
     world.kubelet.release("b");
     assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
@@ -100,7 +102,7 @@ async fn k2_the_turn_of_a_deleted_operation_is_free_when_a_job_that_is_on_its_wa
 }
 
 #[tokio::test]
-async fn k5_a_turn_is_for_the_namespace_that_the_references_named_then() {
+async fn k5_a_turn_is_bound_to_its_namespace() {
     let mut world = World::without_controller().await;
     let late = about_to_create(&mut world).await;
     move_cluster(&world).await;
@@ -115,7 +117,7 @@ async fn k5_a_turn_is_for_the_namespace_that_the_references_named_then() {
 }
 
 #[tokio::test]
-async fn k5_a_turn_is_freed_by_what_runs_where_it_was_taken() {
+async fn k5_a_turn_is_freed_by_its_own_namespace() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "hold").await;
@@ -123,7 +125,7 @@ async fn k5_a_turn_is_freed_by_what_runs_where_it_was_taken() {
     move_cluster(&world).await;
     world.submit("b", "prod", "ok").await;
     world.operation_that("b", "wait", |b| reason(b) == "ClusterBusy").await;
-    // Its Job and pod outlive it.
+    // Its Job and pod outlive the operation.
     let orphan = DeleteParams { propagation_policy: Some(PropagationPolicy::Orphan), ..DeleteParams::default() };
     world.operations().delete("a", &orphan).await.unwrap();
     let relay = world.controller().relay.clone();
@@ -131,14 +133,14 @@ async fn k5_a_turn_is_freed_by_what_runs_where_it_was_taken() {
         (relay.asked("GET /api/v1/namespaces/lab/pods?") || world.kubelet.runs_of("b") > 0).then_some(())
     })
     .await
-    .expect("it looks whether a still runs");
+    .expect("it checks whether a still runs");
     assert_eq!(world.kubelet.runs_of("b"), 0, "a still runs");
     world.kubelet.release("a");
     assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
 }
 
 #[tokio::test]
-async fn k2_a_cluster_that_is_made_anew_learns_who_runs() {
+async fn k2_a_recreated_cluster_learns_what_runs() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "hold").await;
@@ -161,7 +163,7 @@ async fn k2_a_cluster_that_is_made_anew_learns_who_runs() {
 }
 
 #[tokio::test]
-async fn k14_a_job_is_gone_only_when_the_api_shows_no_living_pod_of_it() {
+async fn k14_a_job_is_gone_only_when_no_pod_of_it_runs() {
     let mut world = World::without_controller().await;
     let blind = Arc::new(Relay::default());
     blind.hide_pods.store(true, Ordering::SeqCst);
@@ -179,7 +181,7 @@ async fn k14_a_job_is_gone_only_when_the_api_shows_no_living_pod_of_it() {
     eventually(async || (blind.asked("GET /api/v1/namespaces/lab/pods?") || over().await).then_some(()))
         .await
         .expect("it asks the API");
-    assert!(!over().await, "the process is still there");
+    assert!(!over().await, "the pod still runs");
     assert_eq!(world.kubelet.runs_of("b"), 0);
     end_pods_of(&world.client, NAMESPACE, "a").await;
     assert_eq!(reason(&world.finished("a").await), "JobGone");
@@ -187,7 +189,7 @@ async fn k14_a_job_is_gone_only_when_the_api_shows_no_living_pod_of_it() {
 }
 
 #[tokio::test]
-async fn k6_an_operation_recreated_while_its_namesake_still_runs_waits_for_it_and_runs_itself() {
+async fn k6_a_recreated_operation_waits_for_its_running_namesake() {
     let world = World::new().await;
     world.cluster("prod").await;
     let first = world.submit("a", "prod", "hold").await;
@@ -199,12 +201,12 @@ async fn k6_an_operation_recreated_while_its_namesake_still_runs_waits_for_it_an
     assert_ne!(first.uid(), second.uid());
     assert_eq!(phase(&second), Phase::Succeeded, "{}", message(&second));
     assert_eq!(world.kubelet.runs_of("a"), 2);
-    assert_ne!(second.status.unwrap().job_ref.unwrap().uid, old, "a Job of its own");
+    assert_ne!(second.status.unwrap().job_ref.unwrap().uid, old, "it has its own Job");
     assert_eq!(world.ran_beside_others(), [] as [String; 0]);
 }
 
 #[tokio::test]
-async fn k6_an_operation_named_like_one_in_the_reference_systems_history_runs_all_the_same() {
+async fn k6_a_name_in_the_reference_systems_history_runs_again() {
     let world = World::new().await;
     world.cluster("prod").await;
     let entries = json!([
@@ -222,7 +224,7 @@ async fn k6_an_operation_named_like_one_in_the_reference_systems_history_runs_al
     }
 }
 
-/// Makes the Cluster refer to copies of its inputs in another namespace.
+/// Lets the Cluster refer to copies of its inputs in another namespace.
 async fn move_cluster(world: &World) {
     use k8s_openapi::api::core::v1::ConfigMap;
     let maps = |namespace: &str| Api::<ConfigMap>::namespaced(world.client.clone(), namespace);

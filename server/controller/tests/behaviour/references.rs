@@ -1,4 +1,4 @@
-//! What a Cluster refers to: what its condition says, and what is left of it when the Cluster goes.
+//! The objects that a Cluster refers to: its condition InputsReady, and what remains when the Cluster is deleted.
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::DeleteParams;
@@ -7,7 +7,7 @@ use kube::{Api, ResourceExt};
 use crate::world::{HOSTS, NAMESPACE, World, eventually};
 
 #[tokio::test]
-async fn a_cluster_says_what_is_missing_and_notices_when_it_comes() {
+async fn a_cluster_reports_missing_inputs_until_they_exist() {
     let world = World::new().await;
     world.config_map("new-vars", &[("group_vars.yml", "")]).await;
     world.create_cluster("new", |spec| spec.ssh_auth_ref = None).await;
@@ -24,7 +24,7 @@ async fn a_cluster_says_what_is_missing_and_notices_when_it_comes() {
 }
 
 #[tokio::test]
-async fn k22_deleting_a_cluster_leaves_a_users_own_objects_unless_they_were_adopted() {
+async fn k22_a_deleted_cluster_leaves_inputs_it_did_not_adopt() {
     let world = World::new().await;
     world.cluster("prod").await;
     let maps: Api<ConfigMap> = Api::namespaced(world.client.clone(), NAMESPACE);
@@ -44,14 +44,14 @@ async fn k22_deleting_a_cluster_leaves_a_users_own_objects_unless_they_were_adop
     }
     eventually(async || maps.get_opt("mine-hosts").await.unwrap().is_none().then_some(()))
         .await
-        .expect("what was adopted goes");
+        .expect("adopted objects are collected");
     assert!(
         maps.get_opt("prod-hosts").await.unwrap().is_some() && secrets.get_opt("prod-ssh").await.unwrap().is_some()
     );
 }
 
 #[tokio::test]
-async fn a_wrong_or_missing_key_and_a_missing_secret_are_named() {
+async fn a_missing_secret_or_wrong_key_is_named() {
     let world = World::new().await;
     for name in ["nosecret", "nokey", "nopem"] {
         world.config_map(&format!("{name}-hosts"), &[("hosts.yml", HOSTS)]).await;

@@ -1,4 +1,4 @@
-//! What the API refuses by policy or quota: a turn is given on only where no Job can run any more.
+//! Policies and quotas that refuse objects: the next operation gets the turn only when no Job can run any more.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const SECRETS: &str = "POST /api/v1/namespaces/lab/secrets";
 const POLICY: &str = "admission webhook \"images.example.com\" denied the request: image not allowed";
 const QUOTA: &str = "jobs.batch \"x\" is forbidden: exceeded quota: few, requested: count/jobs.batch=1";
 
-/// A world with the cluster `prod` and one controller, and what that is refused.
+/// A world with the cluster `prod` and one controller whose requests with these texts are refused.
 async fn world(refused: &[(&str, &str)]) -> (World, Arc<Relay>) {
     let mut world = World::without_controller().await;
     let relay = Arc::new(Relay::default());
@@ -26,14 +26,14 @@ async fn world(refused: &[(&str, &str)]) -> (World, Arc<Relay>) {
     (world, relay)
 }
 
-/// Any change of an operation makes the controller look at it, before it would by itself.
+/// Changes the operation, so that the controller reconciles it before its retry is due.
 async fn touch(world: &World, name: &str) {
     let patch = Patch::Merge(json!({"metadata": {"annotations": {"example.com/touched": "yes"}}}));
     world.operations().patch(name, &PatchParams::default(), &patch).await.unwrap();
 }
 
 #[tokio::test]
-async fn k2_a_job_that_comes_after_its_tombstone_was_refused_finds_no_inputs_and_runs_nothing() {
+async fn k2_without_a_placeholder_job_a_late_job_has_no_inputs() {
     let mut world = World::without_controller().await;
     let late = about_to_create(&mut world).await;
     let refused = Arc::new(Relay::default());
@@ -43,8 +43,8 @@ async fn k2_a_job_that_comes_after_its_tombstone_was_refused_finds_no_inputs_and
     assert_eq!(reason(&world.finished("a").await), "Cancelled");
     refused.allow();
     world.submit("b", "prod", "hold").await;
-    eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("the turn was given on");
-    // The policy let it in, after all.
+    eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("b has the turn");
+    // The policy accepts the real Job nevertheless.
     late.let_through();
     let job = eventually(async || world.jobs().get_opt("kubeonkube-a-job").await.unwrap()).await.expect("a Job of a");
     let suspended = async || world.jobs().get(&job.name_any()).await.unwrap().spec.unwrap().suspend == Some(true);
@@ -56,20 +56,20 @@ async fn k2_a_job_that_comes_after_its_tombstone_was_refused_finds_no_inputs_and
 }
 
 #[tokio::test]
-async fn a_job_that_a_policy_refuses_ends_its_operation_and_gives_the_turn_on() {
+async fn a_policy_that_refuses_the_job_ends_the_operation() {
     let (world, relay) = world(&[(JOBS, POLICY)]).await;
     world.submit("a", "prod", "ok").await;
     let message = world.refused("a", "NotCreated").await;
     assert!(message.contains("image not allowed"), "{message}");
     let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
-    assert_eq!(secrets.get("a-inputs").await.unwrap().data, None, "there is nothing left to run");
+    assert_eq!(secrets.get("a-inputs").await.unwrap().data, None, "a Job would have nothing to mount");
     relay.allow();
     world.submit("b", "prod", "ok").await;
     assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
 }
 
 #[tokio::test]
-async fn k2_an_operation_whose_inputs_were_taken_away_ends_so_after_a_crash_too() {
+async fn k2_an_end_without_inputs_survives_a_crash() {
     let (mut world, relay) = world(&[(JOBS, POLICY)]).await;
     let result = "PATCH /apis/kubeonkube.clay.io/v1alpha1/clusteroperations/a?";
     relay.hold_back(result);
@@ -84,7 +84,7 @@ async fn k2_an_operation_whose_inputs_were_taken_away_ends_so_after_a_crash_too(
 }
 
 #[tokio::test]
-async fn a_full_quota_is_waited_for_and_named() {
+async fn an_operation_waits_for_a_full_quota_and_says_so() {
     let (world, relay) = world(&[(JOBS, QUOTA)]).await;
     world.submit("a", "prod", "ok").await;
     let a = world.operation_that("a", "wait for the quota", |a| reason(a) == "QuotaExceeded").await;
@@ -100,7 +100,7 @@ async fn a_full_quota_is_waited_for_and_named() {
 }
 
 #[tokio::test]
-async fn who_waits_for_its_cluster_and_then_for_a_quota_says_both() {
+async fn waiting_for_cluster_and_quota_gives_two_events() {
     let (world, relay) = world(&[]).await;
     world.submit("a", "prod", "hold").await;
     eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.expect("a runs");
@@ -118,7 +118,7 @@ async fn who_waits_for_its_cluster_and_then_for_a_quota_says_both() {
 }
 
 #[tokio::test]
-async fn a_quota_that_stays_full_ends_the_operation_and_gives_the_turn_on() {
+async fn a_quota_that_stays_full_ends_the_operation() {
     let mut world = World::without_controller().await;
     world.config.quota_patience = std::time::Duration::ZERO;
     let relay = Arc::new(Relay::default());
@@ -134,7 +134,7 @@ async fn a_quota_that_stays_full_ends_the_operation_and_gives_the_turn_on() {
 }
 
 #[tokio::test]
-async fn what_waits_for_a_quota_is_cancelled_at_once() {
+async fn an_operation_that_waits_for_a_quota_can_be_cancelled() {
     let (world, relay) = world(&[(JOBS, QUOTA)]).await;
     world.submit("a", "prod", "ok").await;
     world.operation_that("a", "wait for the quota", |a| reason(a) == "QuotaExceeded").await;
@@ -146,8 +146,8 @@ async fn what_waits_for_a_quota_is_cancelled_at_once() {
 }
 
 #[tokio::test]
-async fn a_turn_is_kept_with_a_visible_reason_while_nothing_can_rule_a_job_out() {
-    // However much the API has to say, what to do is told.
+async fn without_any_placeholder_the_turn_is_kept_with_a_reason() {
+    // The advice is shown even if the API's message is very long.
     let words = format!("{POLICY}: {}", "a rule and one more, ".repeat(200));
     let (world, relay) = world(&[(JOBS, &words), (SECRETS, &words)]).await;
     world.submit("a", "prod", "ok").await;

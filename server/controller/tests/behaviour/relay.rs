@@ -6,30 +6,31 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use http::{Request, Response};
-use http_body_util::{BodyExt, StreamBody, combinators::UnsyncBoxBody};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, StreamBody};
 use kube::Client;
 use kube::client::Body;
 
 type Answer = Response<UnsyncBoxBody<bytes::Bytes, kube::Error>>;
 
-/// What passed and what shall happen.
+/// The requests that passed, and what to do with further ones.
 #[derive(Default)]
 pub(crate) struct Relay {
-    /// `PATCH /apis/…` of everything but watches.
+    /// Method and URL of all requests except watches.
     pub(crate) requests: Mutex<Vec<String>>,
     passed: AtomicUsize,
     cut_after: Mutex<Option<usize>>,
-    /// The connection is gone: nothing passes any more.
+    /// The connection is lost: no request passes.
     pub(crate) cut: AtomicBool,
-    /// Watches of ConfigMaps arrive this much later.
+    /// Watch events of ConfigMaps arrive this much later.
     pub(crate) delay_config_maps: Mutex<Option<Duration>>,
-    /// Watches of pods arrive never.
+    /// Watch events of pods never arrive.
     pub(crate) hide_pods: AtomicBool,
-    /// Requests that contain this text wait until it is taken away.
+    /// Requests that contain this text wait until it is removed.
     gate: tokio::sync::watch::Sender<Option<String>>,
     /// Requests that contain the first text are refused with 403 and the second one.
     refused: Mutex<Vec<(String, String)>>,
-    /// All watches arrive this much later.
+    /// All watch events arrive this much later.
     pub(crate) delay_watches: Mutex<Option<Duration>>,
 }
 
@@ -44,7 +45,7 @@ impl Relay {
         Client::new(service, "default")
     }
 
-    /// The answer of the n-th request from now (not counting watches) is lost, and the connection with it.
+    /// Loses the answer to the n-th request from now (without watches), and the connection.
     pub(crate) fn cut_after(&self, requests: usize) {
         self.passed.store(0, Ordering::SeqCst);
         *self.cut_after.lock().unwrap() = Some(requests);
@@ -55,7 +56,7 @@ impl Relay {
         self.gate.send_replace(Some(text.to_owned()));
     }
 
-    /// Lets them through, late.
+    /// Lets the held requests through.
     pub(crate) fn let_through(&self) {
         self.gate.send_replace(None);
     }
@@ -65,12 +66,12 @@ impl Relay {
         self.refused.lock().unwrap().push((text.to_owned(), why.to_owned()));
     }
 
-    /// Refuses nothing any more.
+    /// Stops refusing.
     pub(crate) fn allow(&self) {
         self.refused.lock().unwrap().clear();
     }
 
-    /// Whether a request was made, held back ones included.
+    /// Whether a request with this text was made, even if it is held back.
     pub(crate) fn asked(&self, text: &str) -> bool {
         self.requests.lock().unwrap().iter().any(|request| request.contains(text))
     }
@@ -94,7 +95,7 @@ impl Relay {
                 None => response.map(|body| body.map_err(kube_error).boxed_unsync()),
             });
         }
-        // Initial lists of watches are the price of a start, not of an operation.
+        // The first lists of watches belong to the start of the controller, not to an operation.
         let counts = !what.contains("limit=500");
         if counts {
             self.requests.lock().unwrap().push(what.clone());
@@ -128,7 +129,7 @@ fn kube_error(error: impl std::error::Error + Send + Sync + 'static) -> kube::Er
 }
 
 fn later(body: Body, delay: Duration) -> UnsyncBoxBody<bytes::Bytes, kube::Error> {
-    // Each piece waits its own time, so that many of them don't add up.
+    // Each piece has its own due time, so that delays don't add up.
     let (sender, receiver) = tokio::sync::mpsc::channel(4096);
     tokio::spawn(async move {
         let mut pieces = std::pin::pin!(body.into_data_stream());

@@ -1,4 +1,4 @@
-//! Export, delete, restore: a record comes back as a record.
+//! An operation that is exported, deleted and restored stays a finished operation.
 
 use crd::{Cluster, ClusterOperation, Phase};
 use kube::api::PostParams;
@@ -7,13 +7,13 @@ use kube::{Resource, ResourceExt};
 use crate::world::{World, message, phase, reason};
 
 #[tokio::test]
-async fn a_finished_operation_that_is_exported_deleted_and_applied_again_runs_nothing() {
+async fn a_finished_operation_that_is_applied_again_does_not_run() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "fail").await;
     let before = world.finished("a").await;
     world.delete("a").await;
-    // What an export leaves: `create` drops the status, the API gives a new uid.
+    // As after an export: `create` drops the status, and the API assigns a new uid.
     let mut exported = before.clone();
     exported.meta_mut().resource_version = None;
     exported.meta_mut().managed_fields = None;
@@ -30,7 +30,7 @@ async fn a_finished_operation_that_is_exported_deleted_and_applied_again_runs_no
 }
 
 #[tokio::test]
-async fn an_operation_that_only_carries_the_label_is_kept_as_a_record_and_does_not_block() {
+async fn an_operation_with_only_the_label_is_kept_as_a_record() {
     let world = World::new().await;
     world.cluster("prod").await;
     let mut operation = ClusterOperation::default();
@@ -48,7 +48,7 @@ async fn an_operation_that_only_carries_the_label_is_kept_as_a_record_and_does_n
 }
 
 #[tokio::test]
-async fn whole_history_comes_back_with_a_new_cluster_object() {
+async fn a_recreated_cluster_gets_its_history_back() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "ok").await;

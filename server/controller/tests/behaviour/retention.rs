@@ -1,4 +1,4 @@
-//! K12: what is kept and what goes.
+//! K12: which operations are kept and which are removed. See `docs/defects-of-the-reference.md`.
 
 use crd::Phase;
 use kube::ResourceExt;
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::world::{World, eventually, phase};
 
 #[tokio::test]
-async fn k12_excess_goes_by_score_and_age_while_pending_and_running_stay() {
+async fn k12_old_operations_go_by_score_then_age() {
     let world = World::new().await;
     limit(&world, "3").await;
     world.cluster("prod").await;
@@ -28,11 +28,11 @@ async fn k12_excess_goes_by_score_and_age_while_pending_and_running_stay() {
     world.kubelet.release("e");
     left(&["c", "d", "e"]).await.expect("then the oldest");
     let jobs = eventually(async || (world.all_jobs().await.len() == 3).then_some(()));
-    jobs.await.expect("their Jobs go with them");
+    jobs.await.expect("their Jobs are collected, too");
 }
 
 #[tokio::test]
-async fn k10_refused_and_cancelled_operations_are_collected_like_all_others() {
+async fn k10_refused_and_cancelled_operations_are_removed_too() {
     let world = World::new().await;
     limit(&world, "2").await;
     world.cluster("prod").await;
@@ -53,7 +53,7 @@ async fn k10_refused_and_cancelled_operations_are_collected_like_all_others() {
 }
 
 #[tokio::test]
-async fn k12_what_waits_or_runs_is_never_removed_and_the_history_goes_on_however_many_there_are() {
+async fn k12_operations_that_wait_or_run_are_never_removed() {
     let world = World::new().await;
     limit(&world, "1").await;
     world.cluster("prod").await;
@@ -65,7 +65,7 @@ async fn k12_what_waits_or_runs_is_never_removed_and_the_history_goes_on_however
         world.operations().patch(name, &PatchParams::default(), &Patch::Merge(score)).await.unwrap();
     }
     world.operation_that("d", "wait", |d| crate::world::reason(d) == "ClusterBusy").await;
-    assert_eq!(names(&world).await, ["a", "b", "c", "d"], "more than the limit, but none is over");
+    assert_eq!(names(&world).await, ["a", "b", "c", "d"], "more than the limit, but none has ended");
     world.submit("e-refused", "prod", "").await;
     world.refused("e-refused", "ImageMissing").await;
     let cluster = world.clusters().get("prod").await.unwrap().status.unwrap();
@@ -73,7 +73,7 @@ async fn k12_what_waits_or_runs_is_never_removed_and_the_history_goes_on_however
     assert!(told.contains(&("a", Phase::Running)) && told.contains(&("e-refused", Phase::Failed)), "{told:?}");
     world.kubelet.release("a");
     let left = async |wanted: &[&str]| eventually(async || (names(&world).await == wanted).then_some(())).await;
-    // All have run by then; of what is over, the highest score goes first.
+    // By then all have run, and the finished ones with the highest score are removed first.
     left(&["e-refused"]).await.expect("one record is kept");
     let ran: Vec<_> = world.kubelet.runs.lock().unwrap().iter().map(|run| run.operation.clone()).collect();
     assert_eq!(ran, ["a", "b", "c", "d"]);

@@ -1,4 +1,4 @@
-//! What lies in `deploy/samples/` applies as it is and runs.
+//! The files in `deploy/samples/` can be applied unchanged, and run.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ async fn the_samples_apply_with_their_namespaces_and_run() {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
     files.sort();
-    // As the README there says: the cluster first.
+    // The cluster first, as the README there says.
     files.sort_by_key(|path| !path.ends_with("cluster.yaml"));
     let mut operations = Vec::new();
     for path in files {

@@ -1,4 +1,4 @@
-//! One operation per cluster at a time, in the order they were submitted, whoever else reconciles.
+//! One operation per cluster at a time, in the order of submission, and `--max-running`.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ async fn operations_run_in_the_order_of_their_submission() {
 }
 
 #[tokio::test]
-async fn max_running_bounds_all_clusters_together_and_nobody_starves() {
+async fn max_running_counts_all_clusters_and_all_get_a_slot() {
     let world = World::with_slots(2).await;
     for n in 0..6 {
         world.cluster(&format!("c{n}")).await;
@@ -59,7 +59,7 @@ async fn max_running_bounds_all_clusters_together_and_nobody_starves() {
 }
 
 #[tokio::test]
-async fn who_waits_for_a_slot_says_so() {
+async fn an_operation_says_that_it_waits_for_a_slot() {
     let world = World::with_slots(1).await;
     for name in ["x", "y"] {
         world.cluster(name).await;
@@ -76,12 +76,12 @@ async fn who_waits_for_a_slot_says_so() {
     let queued = |story: Vec<(String, String)>| -> Vec<String> {
         story.into_iter().filter(|(reason, _)| reason == "Queued").map(|(_, note)| note).collect()
     };
-    assert_eq!(queued(world.story("on-y").await), [message(&waiting)], "an Event says it, once");
-    assert_eq!(queued(world.story("second").await), ["It waits for operation on-y on cluster y."]);
+    assert_eq!(queued(world.story("on-y").await), [message(&waiting)], "one Event says it");
+    assert_eq!(queued(world.story("second").await), ["Waiting for operation on-y on cluster y."]);
 }
 
 #[tokio::test]
-async fn a_slot_that_nothing_came_of_goes_to_the_next() {
+async fn an_unused_slot_goes_to_the_next_operation() {
     let mut world = World::without_controller().await;
     world.config.max_running = 1;
     world.config.patience = Duration::from_secs(600);
@@ -99,7 +99,7 @@ async fn a_slot_that_nothing_came_of_goes_to_the_next() {
 }
 
 #[tokio::test]
-async fn who_waits_for_a_slot_and_can_not_be_started_does_not_ask_on_and_on() {
+async fn a_failing_claim_does_not_use_up_the_slots() {
     let world = World::with_slots(1).await;
     for name in ["x", "y"] {
         world.cluster(name).await;
@@ -115,18 +115,18 @@ async fn who_waits_for_a_slot_and_can_not_be_started_does_not_ask_on_and_on() {
     let before = claims();
     world.kubelet.release("on-x");
     eventually(async || (claims() > before).then_some(())).await.expect("it is tried");
-    let begun = Instant::now();
-    eventually(async || (claims() > before + 3).then_some(())).await.expect("it is tried again");
-    assert!(begun.elapsed() > Duration::from_secs(2), "three more in {:?}", begun.elapsed());
+    let started = Instant::now();
+    eventually(async || (claims() > before + 3).then_some(())).await.expect("it is retried");
+    assert!(started.elapsed() > Duration::from_secs(2), "three more in {:?}", started.elapsed());
     world.cluster("z").await;
     world.submit("on-z", "z", "ok").await;
-    assert_eq!(phase(&world.finished("on-z").await), Phase::Succeeded, "others pass it");
+    assert_eq!(phase(&world.finished("on-z").await), Phase::Succeeded, "others overtake it");
     relay.allow();
     assert_eq!(phase(&world.finished("on-y").await), Phase::Succeeded);
 }
 
 #[tokio::test]
-async fn a_deleted_operation_gives_its_turn_back_when_nothing_of_it_runs() {
+async fn the_turn_of_a_deleted_operation_ends_with_its_run() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "hold").await;

@@ -1,4 +1,4 @@
-//! An embedded API, a kubelet, and controllers that come and go.
+//! The world of a test: an embedded API, a fake kubelet, and any number of controllers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::kubelet::{DEADLINE, Kubelet};
 use crate::relay::Relay;
 
 pub(crate) const NAMESPACE: &str = "lab";
-/// The controller's own, where no Job of an operation ever is.
+/// The controller's namespace, which never has a Job of an operation.
 pub(crate) const OWN_NAMESPACE: &str = "controllers";
 pub(crate) const HOSTS: &str = "all:\n  hosts:\n    m1:\n    w1:\n";
 
@@ -41,14 +41,14 @@ pub(crate) struct Controller {
 }
 
 impl World {
-    /// With one controller, one namespace, and no cluster yet.
+    /// A world with one controller and no cluster.
     pub(crate) async fn new() -> Self {
         let mut world = Self::without_controller().await;
         world.start_controller().await;
         world
     }
 
-    /// Its controller runs at most so many operations at the same time.
+    /// A world whose controller runs at most `max_running` operations at once.
     pub(crate) async fn with_slots(max_running: usize) -> Self {
         let mut world = Self::without_controller().await;
         world.config.max_running = max_running;
@@ -95,14 +95,14 @@ impl World {
         self.controllers.last().expect("a controller runs")
     }
 
-    /// Ends the newest controller, in order.
+    /// Stops the newest controller and waits until it has ended.
     pub(crate) async fn stop_controller(&mut self) {
         let controller = self.controllers.pop().expect("a controller runs");
         controller.shutdown.cancel();
         tokio::time::timeout(DEADLINE, controller.handle).await.expect("it ends after shutdown").unwrap();
     }
 
-    /// Ends the newest controller as a power cut would.
+    /// Ends the newest controller like a power cut: at once, in the middle of its work.
     pub(crate) fn kill_controller(&mut self) {
         let controller = self.controllers.pop().expect("a controller runs");
         controller.relay.cut.store(true, std::sync::atomic::Ordering::SeqCst);
@@ -121,7 +121,7 @@ impl World {
         Api::namespaced(self.client.clone(), NAMESPACE)
     }
 
-    /// A cluster with two hosts, a key, and ConfigMaps of its own.
+    /// Creates a cluster with two hosts, a key, and its ConfigMaps.
     pub(crate) async fn cluster(&self, name: &str) {
         self.config_map(&format!("{name}-hosts"), &[("hosts.yml", HOSTS)]).await;
         self.config_map(&format!("{name}-vars"), &[("group_vars.yml", "kube_version: v1.33.4\n")]).await;
@@ -130,7 +130,7 @@ impl World {
         self.create_cluster(name, |_| {}).await;
     }
 
-    /// A cluster whose references the test made itself.
+    /// Creates a Cluster; the test has created what it refers to.
     pub(crate) async fn create_cluster(&self, name: &str, change: impl FnOnce(&mut ClusterSpec)) {
         let at = |what: &str| DataRef::new(NAMESPACE, format!("{name}-{what}"));
         let mut spec = ClusterSpec {
@@ -161,11 +161,11 @@ impl World {
         }
     }
 
-    /// Waits until a ConfigMap carries the mark of its Cluster, and the controller has seen it.
-    pub(crate) async fn marked(&self, name: &str) {
+    /// Waits until a ConfigMap has the `used-by` label.
+    pub(crate) async fn labelled(&self, name: &str) {
         let maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), NAMESPACE);
         let mark = async || maps.get(name).await.unwrap().labels().get(crd::LABEL_USED_BY).cloned();
-        eventually(async || mark().await).await.expect("it is marked");
+        eventually(async || mark().await).await.expect("it is labelled");
     }
 
     pub(crate) async fn secret(&self, name: &str, key: &str, value: &str) {
@@ -179,7 +179,7 @@ impl World {
             .unwrap();
     }
 
-    /// Who ran while another Job of its cluster was alive.
+    /// The operations that ran while another Job of their cluster had not ended.
     pub(crate) fn ran_beside_others(&self) -> Vec<String> {
         let runs = self.kubelet.runs.lock().unwrap();
         runs.iter().filter(|run| !run.beside.is_empty()).map(|run| run.operation.clone()).collect()
@@ -217,7 +217,7 @@ impl World {
         self.operations().delete(name, &DeleteParams::background()).await.unwrap();
     }
 
-    /// The operation, once it is over and says so everywhere.
+    /// Waits until the operation is over by its label, its status and its cluster's history.
     pub(crate) async fn finished(&self, name: &str) -> ClusterOperation {
         let cluster = |operation: &ClusterOperation| {
             self.controller().running.clusters.find(|c| c.name_any() == operation.spec.cluster)
@@ -234,7 +234,7 @@ impl World {
         .await
     }
 
-    /// The Events about an operation, as `reason: note`, oldest first.
+    /// The Events about an operation as (reason, note), oldest first.
     pub(crate) async fn events_of(&self, operation: &ClusterOperation) -> Vec<(String, String)> {
         let events: Api<Event> = Api::namespaced(self.client.clone(), "default");
         let mut all = events.list(&ListParams::default()).await.unwrap().items;
@@ -243,20 +243,20 @@ impl World {
         all.into_iter().map(|event| (event.reason.unwrap_or_default(), event.note.unwrap_or_default())).collect()
     }
 
-    /// Whether an Event tells the end of an operation: the last request about it.
+    /// Whether an Event reports the end of an operation. It is the last request about it.
     pub(crate) async fn tells_end(&self, name: &str) -> bool {
         let operation = self.operations().get(name).await.unwrap();
         let events = self.events_of(&operation).await;
         events.iter().any(|(reason, _)| !matches!(reason.as_str(), "Queued" | "Started"))
     }
 
-    /// The Events about an operation, once one tells its end.
+    /// Waits for the Event about the end, and returns all Events about the operation.
     pub(crate) async fn story(&self, name: &str) -> Vec<(String, String)> {
-        eventually(async || self.tells_end(name).await.then_some(())).await.expect("an Event tells the end");
+        eventually(async || self.tells_end(name).await.then_some(())).await.expect("an Event reports the end");
         self.events_of(&self.operations().get(name).await.unwrap()).await
     }
 
-    /// The operation, once it satisfies a condition.
+    /// Waits until the operation satisfies a condition.
     pub(crate) async fn operation_that(
         &self,
         name: &str,
@@ -272,7 +272,7 @@ impl World {
         found.unwrap_or_else(|| panic!("operation {name} should {what}: {last:#?}"))
     }
 
-    /// The Cluster, once it satisfies a condition.
+    /// Waits until the Cluster satisfies a condition.
     pub(crate) async fn cluster_that(&self, name: &str, what: &str, holds: impl Fn(&Cluster) -> bool) -> Cluster {
         let mut last = None;
         let found = eventually(async || {
@@ -283,7 +283,7 @@ impl World {
         found.unwrap_or_else(|| panic!("cluster {name} should {what}: {last:#?}"))
     }
 
-    /// It was refused with this reason, without a Job, and stands everywhere it should.
+    /// Waits until the operation was refused with this reason and checks that it has no Job. Returns the message.
     pub(crate) async fn refused(&self, name: &str, why: &str) -> String {
         let operation = self.finished(name).await;
         let status = operation.status.clone().unwrap();
@@ -309,7 +309,7 @@ impl Drop for World {
     }
 }
 
-/// The value, as soon as there is one; None after the deadline.
+/// Waits until `look` returns a value; None after the deadline.
 pub(crate) async fn eventually<T>(mut look: impl AsyncFnMut() -> Option<T>) -> Option<T> {
     let ticking = async {
         let mut tick = tokio::time::interval(Duration::from_millis(20));
@@ -327,7 +327,7 @@ pub(crate) fn phase(operation: &ClusterOperation) -> Phase {
     operation.status.as_ref().map(|status| status.status).unwrap_or_default()
 }
 
-/// The Cluster has looked at its inputs, and found them good.
+/// Whether the inputs of the Cluster are checked and valid.
 pub(crate) fn ready(cluster: &Cluster) -> bool {
     cluster.status.as_ref().is_some_and(|status| crd::is_true(&status.cluster_conditions, "InputsReady"))
 }

@@ -1,0 +1,184 @@
+//! The objects that a Cluster refers to: whether they exist (condition InputsReady), their `used-by` labels and owner references.
+
+use std::time::Duration;
+
+use crd::{Cluster, DataRef, Fact, condition};
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use kube::api::Patch;
+use kube::runtime::controller::Action;
+use kube::{Api, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::read::{self, Found, ReadError, Wanted};
+use crate::inputs::validate;
+use crate::label;
+use crate::request::{Answer, field_manager};
+use crate::turn::cluster_status::write_condition;
+
+/// How often a missing Secret is looked for. Secrets are not watched, because that needs the right to read all of them.
+const SECRET_AGAIN: Duration = Duration::from_secs(60);
+
+/// Checks the inputs if the Cluster is new or changed, one of its ConfigMaps changed, or something was missing. Otherwise makes no
+/// request.
+pub(crate) async fn check(ctx: &Context, cluster: &Cluster) -> Result<Action, Error> {
+    let name = cluster.name_any();
+    let touched = ctx.was_touched(&name);
+    let seen = cluster.status.as_ref().filter(|status| status.observed_generation == cluster.metadata.generation);
+    let ready = seen.is_some_and(|status| crd::is_true(&status.cluster_conditions, condition::INPUTS_READY));
+    if ready && !touched {
+        return Ok(Action::await_change());
+    }
+    let wanted = read::references(cluster);
+    let (fact, found) = match read::fetch(ctx, &wanted).await {
+        Ok(found) => (fact(cluster, &found), Some(found)),
+        Err(ReadError::Refused(refusal)) => {
+            (Fact::new(condition::INPUTS_READY, false, refusal.reason(), refusal.to_string()), None)
+        }
+        Err(ReadError::Api(source)) => return Err(Error::Api { what: "read the inputs of a Cluster", source }),
+    };
+    let ready = fact.holds == Some(true);
+    if let Some(found) = &found {
+        label_inputs(ctx, cluster, &wanted, found).await?;
+    }
+    if !write_condition(ctx, cluster, fact).await? {
+        // The next reconcile must check the inputs again.
+        ctx.touch(&name);
+        return Err(Error::Conflict(name));
+    }
+    let awaits_secret = cluster.spec.ssh_auth_ref.is_some() && !ready;
+    Ok(if awaits_secret { Action::requeue(SECRET_AGAIN) } else { Action::await_change() })
+}
+
+fn fact(cluster: &Cluster, found: &Found) -> Fact {
+    let readable = || {
+        validate::cluster_namespace(cluster)?;
+        validate::inputs_exist(cluster, found)?;
+        validate::inputs_read(cluster, found).map(|(inventory, _)| inventory.hosts.len())
+    };
+    match readable() {
+        Ok(hosts) => Fact::new(
+            condition::INPUTS_READY,
+            true,
+            "Ready",
+            format!("The inventory names {hosts} {}.", if hosts == 1 { "host" } else { "hosts" }),
+        ),
+        Err(refusal) => Fact::new(condition::INPUTS_READY, false, refusal.reason(), refusal.to_string()),
+    }
+}
+
+/// Labels the objects that the Cluster uses, and adds or removes owner references as `adoptInputs` says.
+async fn label_inputs(ctx: &Context, cluster: &Cluster, wanted: &Wanted, found: &Found) -> Result<(), Error> {
+    for (at, map) in &found.config_maps {
+        label_input::<ConfigMap>(ctx, cluster, at, &map.metadata).await?;
+    }
+    if let (Some(at), Some(secret)) = (&wanted.ssh, &found.ssh) {
+        label_input::<Secret>(ctx, cluster, at, &secret.metadata).await?;
+    }
+    Ok(())
+}
+
+async fn label_input<K>(ctx: &Context, cluster: &Cluster, at: &DataRef, metadata: &ObjectMeta) -> Result<(), Error>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + std::fmt::Debug + DeserializeOwned,
+{
+    let Some(patch) = label_patch(cluster, metadata) else { return Ok(()) };
+    let api: Api<K> = Api::namespaced(ctx.client.clone(), &at.namespace);
+    match api.patch(&at.name, &field_manager(), &Patch::Merge(&patch)).await {
+        // The object is immutable, or the controller lacks the right. The Cluster can be used nevertheless.
+        Err(kube::Error::Api(status)) if status.is_forbidden() || status.is_invalid() => {
+            tracing::warn!(cluster = cluster.name_any(), object = %at, why = status.message, "an input could not be labelled");
+            Ok(())
+        }
+        answer => {
+            answer.unless_changed().map_err(Error::while_doing("label an input"))?;
+            Ok(())
+        }
+    }
+}
+
+/// The patch for an object that `cluster` uses; None if nothing has to change.
+fn label_patch(cluster: &Cluster, metadata: &ObjectMeta) -> Option<Value> {
+    let name = cluster.name_any();
+    let mut patch = json!({});
+    // A label holds one name: the first Cluster that uses an object keeps the label.
+    let labelled = metadata.labels.as_ref().is_some_and(|labels| labels.contains_key(crd::LABEL_USED_BY));
+    if !labelled && label::is_value(&name) {
+        patch["labels"] = json!({crd::LABEL_USED_BY: name});
+    }
+    let owners: &[OwnerReference] = metadata.owner_references.as_deref().unwrap_or_default();
+    let uid = cluster.metadata.uid.clone().unwrap_or_default();
+    let owned = owners.iter().any(|owner| owner.uid == uid);
+    match cluster.spec.adopt_inputs {
+        Some(true) if !owned => {
+            let owner = OwnerReference {
+                api_version: Cluster::api_version(&()).into(),
+                kind: Cluster::kind(&()).into(),
+                name,
+                uid,
+                controller: None,
+                block_owner_deletion: None,
+            };
+            patch["ownerReferences"] = json!(owners.iter().chain([&owner]).collect::<Vec<_>>());
+        }
+        Some(false) if owned => {
+            patch["ownerReferences"] = json!(owners.iter().filter(|owner| owner.uid != uid).collect::<Vec<_>>());
+        }
+        _ => {}
+    }
+    if patch.as_object().is_some_and(serde_json::Map::is_empty) {
+        return None;
+    }
+    // The precondition protects other owners: a merge patch replaces the whole list.
+    patch["resourceVersion"] = json!(metadata.resource_version);
+    Some(json!({"metadata": patch}))
+}
+
+/// The Clusters that refer to this ConfigMap.
+pub(crate) fn users<'a>(namespace: &str, name: &str, clusters: impl Iterator<Item = &'a Cluster>) -> Vec<String> {
+    let at = DataRef::new(namespace, name);
+    clusters
+        .filter(|cluster| {
+            let wanted = read::references(cluster);
+            wanted.config_maps.contains_key(&at) || wanted.known_hosts == at
+        })
+        .map(ResourceExt::name_any)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cluster(adopt: Option<bool>) -> Cluster {
+        let mut cluster = Cluster::default();
+        cluster.metadata.name = Some("prod".into());
+        cluster.metadata.uid = Some("u1".into());
+        cluster.spec.adopt_inputs = adopt;
+        cluster
+    }
+
+    #[test]
+    fn k22_inputs_are_labelled_and_owned_only_if_adopted() {
+        let patch = label_patch(&cluster(None), &ObjectMeta::default()).unwrap();
+        assert_eq!(patch["metadata"]["labels"][crd::LABEL_USED_BY], "prod");
+        assert_eq!(patch["metadata"].get("ownerReferences"), None);
+        let patch = label_patch(&cluster(Some(true)), &ObjectMeta::default()).unwrap();
+        assert_eq!(patch["metadata"]["ownerReferences"][0]["uid"], "u1");
+    }
+
+    #[test]
+    fn ownership_is_removed_only_on_request() {
+        let labels = Some([(crd::LABEL_USED_BY.to_owned(), "other".to_owned())].into());
+        let owner = OwnerReference { uid: "u1".into(), ..OwnerReference::default() };
+        let owned = ObjectMeta { labels, owner_references: Some(vec![owner]), ..ObjectMeta::default() };
+        assert_eq!(label_patch(&cluster(None), &owned), None, "the console's own inputs stay owned");
+        assert_eq!(label_patch(&cluster(Some(true)), &owned), None);
+        let patch = label_patch(&cluster(Some(false)), &owned).unwrap();
+        assert_eq!(patch["metadata"]["ownerReferences"], json!([]));
+    }
+}

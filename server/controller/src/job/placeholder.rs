@@ -1,0 +1,170 @@
+//! Placeholders: objects that block the name of an operation's Job or snapshot.
+//!
+//! The situation that needs them: an operation has the turn, and two replicas of the controller work on it. One is about to create the
+//! Job, with stores that are some seconds behind. The other already knows that the operation is cancelled, or that its inputs are
+//! wrong, and ends it. If it simply wrote the result and gave the turn on, the first replica could still create its Job, and that
+//! would run beside the next operation's.
+//!
+//! So the replica that ends the operation first creates a *placeholder Job*: a Job with the real Job's name that is suspended and never
+//! starts. It carries the operation's result in an annotation and belongs to the operation, so Kubernetes collects it with the
+//! operation. The API server accepts only one of the two Jobs. The replica that is late finds the other's Job and continues with that:
+//! with the placeholder it ends the operation, with the real Job it lets that run.
+//!
+//! An admission policy or quota may refuse the placeholder Job. This proves nothing about the real Job, which it may accept a moment
+//! later. Then the controller replaces the snapshot with a *placeholder Secret*: same name, no keys, and the result in the annotation. A
+//! Job that is created after that mounts keys that don't exist, so its container never starts. If the API server refuses both
+//! placeholders, the operation keeps its turn, says so, and is retried.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crd::ClusterOperation;
+use k8s_openapi::api::batch::v1::{Job, JobSpec};
+use k8s_openapi::api::core::v1::{Container, PodSpec, PodTemplateSpec, Secret};
+use kube::api::ObjectMeta;
+use kube::{Resource, ResourceExt};
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::snapshot;
+use crate::job::children::{self, NotCreated};
+use crate::job::{build, lookup};
+use crate::status::outcome::Outcome;
+use crate::status::refusal::Refusal;
+use crate::turn::cluster_status::seconds_of_turn;
+
+/// How often a snapshot is deleted that another replica creates again.
+const ATTEMPTS: usize = 5;
+/// How long to wait until Kubernetes has collected the children of an earlier operation of the same name.
+const LEFTOVER_SECONDS: i64 = 30;
+
+/// What occupies the name of an operation's Job.
+pub(crate) enum Name {
+    /// The operation's own Job or placeholder Job.
+    Taken(Arc<Job>),
+    /// The real Job can't be created any more: another object has its name, or the namespace is gone.
+    Impossible,
+    /// The placeholder Secret exists, so a Job that is created from now on never starts. A Job that was created before is included.
+    NoInputs(Option<Arc<Job>>),
+    /// The API refused both placeholders, for this reason; the real Job may still appear.
+    Refused(Refusal),
+    /// A child of an earlier operation of the same name, which Kubernetes is about to collect.
+    Leftover,
+}
+
+/// Occupies the name of the Job with a placeholder that carries `outcome`, if nothing has the name yet.
+pub(crate) async fn occupy(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    namespace: &str,
+    outcome: &Outcome,
+) -> Result<Name, Error> {
+    match children::create(&ctx.client, operation, "Job", &job(operation, namespace, outcome)).await {
+        Ok(job) => Ok(Name::Taken(job.into())),
+        Err(NotCreated::Leftover(_)) if may_wait(ctx, operation) => Ok(Name::Leftover),
+        Err(NotCreated::Leftover(_) | NotCreated::Refused(Refusal::Foreign { .. } | Refusal::NoNamespace { .. })) => {
+            Ok(Name::Impossible)
+        }
+        Err(NotCreated::Refused(refusal)) => replace_snapshot(ctx, operation, namespace, outcome, refusal).await,
+        Err(NotCreated::Api(source)) => Err(Error::Api { what: "create a placeholder Job", source }),
+    }
+}
+
+/// Replaces the snapshot with the placeholder Secret. `refusal` is why the placeholder Job could not be created.
+async fn replace_snapshot(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    namespace: &str,
+    outcome: &Outcome,
+    refusal: Refusal,
+) -> Result<Name, Error> {
+    let placeholder = secret(operation, namespace, outcome);
+    for _ in 0..ATTEMPTS {
+        match children::create(&ctx.client, operation, "Secret", &placeholder).await {
+            Ok(found) if self::outcome(&found).is_some() => {
+                return Ok(Name::NoInputs(lookup::read_job(&ctx.client, operation, namespace).await?));
+            }
+            Ok(snapshot) => snapshot::remove(&ctx.client, &snapshot).await?,
+            Err(NotCreated::Leftover(_)) if may_wait(ctx, operation) => return Ok(Name::Leftover),
+            Err(NotCreated::Leftover(_) | NotCreated::Refused(_)) => return Ok(Name::Refused(refusal)),
+            Err(NotCreated::Api(source)) => return Err(Error::Api { what: "create a placeholder Secret", source }),
+        }
+    }
+    Err(Error::Conflict(placeholder.name_any()))
+}
+
+/// Whether there is still time to wait until children of an earlier operation of the same name are collected.
+pub(crate) fn may_wait(ctx: &Context, operation: &ClusterOperation) -> bool {
+    seconds_of_turn(ctx, operation) < LEFTOVER_SECONDS
+}
+
+/// The result that a placeholder carries; None if `child` is no placeholder.
+pub(crate) fn outcome<K: Resource>(child: &K) -> Option<Outcome> {
+    let text = child.annotations().get(crd::ANNOTATION_OUTCOME)?;
+    serde_json::from_str::<Outcome>(text).ok().filter(|outcome| outcome.status.is_final())
+}
+
+fn secret(operation: &ClusterOperation, namespace: &str, outcome: &Outcome) -> Secret {
+    Secret {
+        metadata: metadata(operation, namespace, crd::inputs_name(&operation.name_any()), outcome),
+        immutable: Some(true),
+        ..Secret::default()
+    }
+}
+
+fn metadata(operation: &ClusterOperation, namespace: &str, name: String, outcome: &Outcome) -> ObjectMeta {
+    let text = serde_json::to_string(outcome).expect("an outcome is plain data");
+    let annotations = BTreeMap::from([(crd::ANNOTATION_OUTCOME.to_owned(), text)]);
+    ObjectMeta { annotations: Some(annotations), ..build::child(operation, namespace, name) }
+}
+
+/// A valid Job that is suspended, and does nothing if a user resumes it. It has the same image and resources as the real Job, so that
+/// any policy which accepts the real Job accepts the placeholder.
+fn job(operation: &ClusterOperation, namespace: &str, outcome: &Outcome) -> Job {
+    let container = Container {
+        name: crd::PRODUCT.into(),
+        image: Some(operation.spec.image.clone()),
+        command: Some(vec!["false".into()]),
+        resources: Some(build::resources(operation)),
+        ..Container::default()
+    };
+    let pod = PodSpec {
+        automount_service_account_token: Some(false),
+        restart_policy: Some("Never".into()),
+        containers: vec![container],
+        ..PodSpec::default()
+    };
+    Job {
+        metadata: metadata(operation, namespace, crd::job_name(&operation.name_any()), outcome),
+        spec: Some(JobSpec {
+            suspend: Some(true),
+            backoff_limit: Some(0),
+            template: PodTemplateSpec { spec: Some(pod), ..PodTemplateSpec::default() },
+            ..JobSpec::default()
+        }),
+        status: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::clock::now;
+
+    #[test]
+    fn the_placeholder_has_the_image_and_resources_of_the_job() {
+        let mut operation = ClusterOperation::new("grow", crd::ClusterOperationSpec::default());
+        operation.spec.image = "registry.example.com/runner:v1".into();
+        let outcome = crate::status::outcome::refused(&Refusal::Forgotten, &now());
+        let job = job(&operation, "lab", &outcome);
+        assert_eq!(self::outcome(&job), Some(outcome), "it carries the result");
+        let spec = job.spec.unwrap();
+        let pod = spec.template.spec.unwrap();
+        assert_eq!(
+            (spec.suspend, pod.containers[0].image.as_deref()),
+            (Some(true), Some("registry.example.com/runner:v1"))
+        );
+        assert_eq!(pod.containers[0].resources, Some(build::resources(&operation)));
+    }
+}

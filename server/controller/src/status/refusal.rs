@@ -1,0 +1,122 @@
+//! Why an operation can't run. Users read these texts in the console and in `kubectl describe`.
+
+use crd::DataRef;
+use operation::StepError;
+
+/// Why an operation ends without a run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("Cancelled before it started.")]
+    Cancelled,
+    #[error(
+        "The name has {length} characters; at most 48 are allowed, because the Job's name is 15 longer and has at most 63. Submit the operation under a shorter name."
+    )]
+    NameTooLong { length: usize },
+    #[error(
+        "`{cluster}` can't be the name of a cluster that runs operations: it becomes a label of their Jobs. A label value has at most 63 letters, digits, “-”, “_” and “.”, and starts and ends with a letter or digit."
+    )]
+    ClusterName { cluster: String },
+    #[error("There is no Cluster `{cluster}`. Create it, or submit the operation for an existing Cluster.")]
+    NoSuchCluster { cluster: String },
+    #[error("Cluster `{cluster}` is being deleted.")]
+    ClusterLeaving { cluster: String },
+    #[error(transparent)]
+    Step(#[from] StepError),
+    #[error("`image` is empty. Enter a container image with ansible and the playbooks.")]
+    NoImage,
+    #[error("{place} `{action}` is not a key of ConfigMap {at}. Its keys: {found}.")]
+    NoSuchFile { place: String, action: String, at: DataRef, found: String },
+    #[error("`activeDeadlineSeconds` is {seconds}; it must be at least 1.")]
+    Deadline { seconds: i64 },
+    #[error(
+        "All references of a cluster must name one namespace, because its Jobs run there. {one} is in `{first}` and {other} in `{second}`."
+    )]
+    TwoNamespaces { one: String, first: String, other: String, second: String },
+    #[error(
+        "{field} names {kind} {at}, which doesn't exist. Create it, or correct the reference, and submit the operation again."
+    )]
+    Missing { field: &'static str, kind: &'static str, at: DataRef },
+    #[error("{field} names {kind} {at}, which has no key `{key}`. Its keys: {found}.")]
+    MissingKey { field: &'static str, kind: &'static str, at: DataRef, key: &'static str, found: String },
+    #[error(
+        "ConfigMap {at} holds the machines' host keys, but has no text under the key `known_hosts`. Its keys: {found}. Add the host keys there, or delete the ConfigMap."
+    )]
+    HostKeys { at: DataRef, found: String },
+    #[error("The controller may not read {kind} {at} ({field}): {why}. Grant it `get` on this object.")]
+    Forbidden { field: &'static str, kind: &'static str, at: DataRef, why: String },
+    #[error(
+        "Key `ssh-privatekey` of Secret {at} is not a private key: it must start with “-----BEGIN … PRIVATE KEY-----”."
+    )]
+    NotAPrivateKey { at: DataRef },
+    #[error(
+        "The inventory (key `hosts.yml` of ConfigMap {at}) can't be used. {why} Correct it and submit the operation again."
+    )]
+    Inventory { at: DataRef, why: String },
+    #[error(
+        "The variables (key `group_vars.yml` of ConfigMap {at}) can't be used. {why} Correct them and submit the operation again."
+    )]
+    Variables { at: DataRef, why: String },
+    #[error("The inputs changed since this operation was confirmed{what}. Review them and submit the operation again.")]
+    InputsChanged { what: String },
+    #[error(
+        "Inventory, variables, playbooks and scripts have {bytes} bytes together; a snapshot holds at most {limit}."
+    )]
+    TooLarge { bytes: usize, limit: usize },
+    #[error(
+        "{kind} {at} exists already and belongs to {owner}. Delete it, or submit the operation under another name."
+    )]
+    Foreign { kind: &'static str, at: DataRef, owner: String },
+    #[error("The API refused to create {kind} {at}: {why}")]
+    NotCreated { kind: &'static str, at: DataRef, why: String },
+    #[error("Namespace `{}` doesn't accept new objects; the API refused to create {kind} {at}: {why}", at.namespace)]
+    NoNamespace { kind: &'static str, at: DataRef, why: String },
+    #[error("A quota of namespace `{}` is full; the API refused to create {kind} {at}: {why}", at.namespace)]
+    QuotaFull { kind: &'static str, at: DataRef, why: String },
+    #[error(
+        "The cluster's references named namespace `{from}` when the operation got its turn, and name `{to}` now. Submit the operation again."
+    )]
+    Moved { from: String, to: String },
+    #[error(
+        "The operation was refused at its turn, and the server stopped before it wrote the reason. Submit the operation again."
+    )]
+    Forgotten,
+}
+
+impl Refusal {
+    /// The CamelCase word for `status.reason`.
+    pub(crate) fn reason(&self) -> &'static str {
+        match self {
+            Self::Cancelled => "Cancelled",
+            Self::NameTooLong { .. } => "NameTooLong",
+            Self::ClusterName { .. } => "ClusterNameInvalid",
+            Self::NoSuchCluster { .. } => "ClusterNotFound",
+            Self::ClusterLeaving { .. } => "ClusterDeleted",
+            Self::Step(StepError::NoAction { .. } | StepError::ActionPath { .. }) => "ActionInvalid",
+            Self::NoImage => "ImageMissing",
+            Self::Step(StepError::NoSource { .. }) | Self::NoSuchFile { .. } => "ActionNotFound",
+            Self::Step(StepError::ExtraArgs { .. }) => "ExtraArgsInvalid",
+            Self::Deadline { .. } => "DeadlineInvalid",
+            Self::TwoNamespaces { .. } => "TwoNamespaces",
+            Self::Missing { .. } => "ReferenceNotFound",
+            Self::MissingKey { .. } => "KeyNotFound",
+            Self::HostKeys { .. } => "HostKeysUnreadable",
+            Self::Forbidden { .. } => "ReferenceForbidden",
+            Self::NotAPrivateKey { .. } => "PrivateKeyInvalid",
+            Self::Inventory { .. } => "InventoryInvalid",
+            Self::Variables { .. } => "VariablesInvalid",
+            Self::InputsChanged { .. } => "InputsChanged",
+            Self::TooLarge { .. } => "InputsTooLarge",
+            Self::Foreign { .. } => "NameTaken",
+            Self::NotCreated { .. } => "NotCreated",
+            Self::NoNamespace { .. } => "NamespaceNotFound",
+            Self::QuotaFull { .. } => "QuotaExceeded",
+            Self::Moved { .. } => "NamespaceChanged",
+            Self::Forgotten => "Refused",
+        }
+    }
+
+    /// Whether a retry may succeed: `kubectl apply -f folder/` may create an operation before the ConfigMap that it needs.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self, Self::NoSuchCluster { .. } | Self::Missing { .. })
+    }
+}

@@ -1,0 +1,102 @@
+//! What an operation says while it waits, for its turn or with it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crd::{Cluster, ClusterOperation, Phase};
+use kube::runtime::events::EventType;
+
+use crate::clock::now;
+use crate::context::Context;
+use crate::error::Error;
+use crate::next::{Hold, Next, Wait};
+use crate::status::event::tell;
+use crate::status::refusal::Refusal;
+use crate::status::sentence::cut;
+use crate::status::write;
+
+/// The reason of an operation that waits for `--max-running`.
+const SLOT: &str = "TooManyRunning";
+/// The reason of an operation whose inputs are missing.
+const INPUTS: &str = "WaitsForInputs";
+/// How often missing inputs are looked for.
+const INPUTS_AGAIN: Duration = Duration::from_secs(1);
+/// When to retry what the API refused. A change of a quota or policy causes no watch event.
+const REFUSED: Duration = Duration::from_secs(30);
+
+/// Another operation of the cluster goes first.
+pub(crate) fn for_operation(operation: &ClusterOperation, other: &str) -> Next {
+    let message = format!("Waiting for operation {other} on cluster {}.", operation.spec.cluster);
+    Next::Wait(Wait { reason: "ClusterBusy", message, again: None })
+}
+
+/// As many operations run as `--max-running` allows.
+pub(crate) fn for_slot(ctx: &Context, operation: &ClusterOperation) -> Next {
+    ctx.want_slot();
+    if last_reason(operation) == Some(INPUTS) && is_young(ctx, operation) {
+        // It needs a slot only to look for its inputs again: the status keeps saying that these are missing.
+        return Next::again_after(INPUTS_AGAIN);
+    }
+    let message = format!("Waiting until fewer than {} operations run (--max-running).", ctx.config.max_running);
+    Next::Wait(Wait { reason: SLOT, message, again: None })
+}
+
+/// Something that the operation needs is missing or wrong. What may still be created by the same `kubectl apply` of a folder is
+/// waited for; otherwise the operation is refused.
+pub(crate) fn missing(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    cluster: Option<Arc<Cluster>>,
+    refusal: Refusal,
+) -> Next {
+    if !refusal.may_pass() || !is_young(ctx, operation) {
+        return Next::Refuse(cluster, refusal.into());
+    }
+    let patience = ctx.config.patience.as_secs();
+    let message = format!("{refusal} The controller keeps looking for it until {patience} s after submission.");
+    Next::Wait(Wait { reason: INPUTS, message, again: Some(INPUTS_AGAIN) })
+}
+
+fn is_young(ctx: &Context, operation: &ClusterOperation) -> bool {
+    let age = operation.metadata.creation_timestamp.as_ref().map(|since| now().0.as_second() - since.0.as_second());
+    age.is_some_and(|age| age < i64::try_from(ctx.config.patience.as_secs()).unwrap_or(i64::MAX))
+}
+
+/// Whether the status says that the operation waits.
+pub(crate) fn waited(operation: &ClusterOperation) -> bool {
+    operation.status.as_ref().is_some_and(|status| crd::is_true(&status.conditions, crd::condition::QUEUED))
+}
+
+/// Whether the status says that the operation waits for `--max-running`.
+pub(crate) fn waited_for_slot(operation: &ClusterOperation) -> bool {
+    waited(operation) && last_reason(operation) == Some(SLOT)
+}
+
+fn last_reason(operation: &ClusterOperation) -> Option<&str> {
+    operation.status.as_ref()?.reason.as_deref()
+}
+
+/// Writes what the operation waits for, with one Event per reason.
+pub(crate) async fn wait(ctx: &Context, operation: &ClusterOperation, wait: &Wait) -> Result<Next, Error> {
+    let Wait { reason, message, again } = wait;
+    let written = write::queued(ctx, operation, reason, message).await?;
+    if written && !(waited(operation) && last_reason(operation) == Some(*reason)) {
+        // The first Event is called Queued. A second one of the same name would only raise the count of the first.
+        let name = if waited(operation) { reason } else { "Queued" };
+        tell(ctx, operation, EventType::Normal, name, message).await;
+    }
+    Ok(again.map_or_else(Next::when_changed, Next::again_after))
+}
+
+/// Keeps the turn of an operation that can neither start nor end because the API refuses what that takes, says so, and retries.
+pub(crate) async fn hold(ctx: &Context, operation: &ClusterOperation, hold: Hold) -> Result<Next, Error> {
+    let Hold { reason, why, advice } = hold;
+    let why = cut(&masking::Masker::default().value(why), 600);
+    let message =
+        format!("{why} {advice} The operation keeps the cluster's turn and is retried every {} s.", REFUSED.as_secs());
+    match operation.status.as_ref().filter(|status| status.status == Phase::Running) {
+        Some(started) => write::held(ctx, operation, started, reason, &message).await?,
+        None => drop(wait(ctx, operation, &Wait { reason, message, again: None }).await?),
+    }
+    Ok(Next::again_after(REFUSED))
+}

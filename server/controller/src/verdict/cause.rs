@@ -1,0 +1,138 @@
+//! Why a run failed: a reason and a sentence, from the container, the pod and the Job.
+
+use api::run::{InFlight, StepRole, Termination};
+use crd::ClusterOperation;
+use k8s_openapi::api::batch::v1::JobCondition;
+use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
+
+use crate::status::sentence::list;
+
+/// Why a run that ended with exit code 0 failed nevertheless. For example, ansible reports success for a playbook that matched no host.
+pub(crate) fn hidden_failure(operation: &ClusterOperation, said: &Termination) -> Option<(&'static str, String)> {
+    if let Some(reason) = failed_step(said) {
+        return Some(reason);
+    }
+    if said.cancelled {
+        return Some(("Interrupted", format!("The run was stopped by a signal{}.", in_flight(said))));
+    }
+    if said.rc != 0 {
+        return Some(("RunFailed", format!("The run ended with exit code {}.", said.rc)));
+    }
+    let asked = operation::asked(&operation.spec, None).len();
+    if said.steps.len() + usize::try_from(said.dropped).unwrap_or(0) < asked
+        || !said.steps.iter().any(|step| step.role == StepRole::Main)
+    {
+        return Some((
+            "NoResult",
+            format!("The summary lists {} steps, but {asked} were requested.", said.steps.len()),
+        ));
+    }
+    None
+}
+
+/// The first step that failed, with a sentence for users.
+fn failed_step(said: &Termination) -> Option<(&'static str, String)> {
+    said.steps.iter().find_map(|step| {
+        let title = &step.title;
+        if step.kind != "playbook" {
+            return (step.rc != 0).then(|| ("ScriptFailed", format!("{title} ended with exit code {}.", step.rc)));
+        }
+        let recap = step.recap.unwrap_or_default();
+        if recap.totals.unreachable > 0 || recap.totals.failed > 0 {
+            let kind = if recap.totals.failed > 0 { "TaskFailed" } else { "HostsUnreachable" };
+            let counts = format!(
+                "{title}: {} failed, {} unreachable of {} hosts",
+                recap.totals.failed, recap.totals.unreachable, recap.hosts
+            );
+            return Some((kind, format!("{counts}{}.", failures(said))));
+        }
+        if step.rc != 0 {
+            return Some(("PlaybookFailed", format!("{title} ended with exit code {}{}.", step.rc, failures(said))));
+        }
+        (recap.hosts == 0).then(|| {
+            (
+                "NoHostsMatched",
+                format!("{title} matched no host and did nothing. Check --limit and the groups that its plays name."),
+            )
+        })
+    })
+}
+
+fn failures(said: &Termination) -> String {
+    let lines: Vec<String> = said
+        .failures
+        .iter()
+        .map(|f| format!("{}: task “{}”: {}", f.host, f.task, f.message.trim().trim_end_matches('.')))
+        .collect();
+    if lines.is_empty() { String::new() } else { format!(" — {}", lines.join("; ")) }
+}
+
+/// Why the Job failed.
+pub(crate) fn failure(
+    pod: Option<&Pod>,
+    terminated: Option<&ContainerStateTerminated>,
+    said: Option<&Termination>,
+    condition: &JobCondition,
+) -> (&'static str, String) {
+    let by_container = terminated.and_then(|state| state.reason.as_deref());
+    let by_pod = pod
+        .and_then(|pod| pod.status.as_ref())
+        .map(|status| (status.reason.as_deref(), status.message.as_deref().unwrap_or_default()));
+    if by_container == Some("OOMKilled") {
+        return (
+            "OOMKilled",
+            "The run used too much memory and was killed. Raise resources.limits.memory, or lower ansible's forks."
+                .into(),
+        );
+    }
+    if let Some((Some("Evicted"), why)) = by_pod {
+        return ("Evicted", format!("The pod was evicted: {why}"));
+    }
+    if condition.reason.as_deref() == Some("PodFailurePolicy") || pod.is_some_and(is_disrupted) {
+        let at = said.map(in_flight).unwrap_or_default();
+        return (
+            "Disrupted",
+            format!(
+                "Kubernetes removed the pod{at}. The run is not restarted automatically; submit the operation again."
+            ),
+        );
+    }
+    let Some(said) = said else { return without_summary(terminated, by_pod.map_or("", |(_, why)| why), condition) };
+    if !said.message.is_empty() {
+        return ("RunFailed", said.message.clone());
+    }
+    if said.cancelled {
+        return ("Interrupted", format!("The run was stopped by a signal{}.", in_flight(said)));
+    }
+    failed_step(said).unwrap_or_else(|| ("RunFailed", format!("The run ended with exit code {}.", said.rc)))
+}
+
+/// The entrypoint left no summary: it was killed, Python is missing, or the node is lost.
+fn without_summary(
+    terminated: Option<&ContainerStateTerminated>,
+    by_pod: &str,
+    condition: &JobCondition,
+) -> (&'static str, String) {
+    let by_container =
+        terminated.and_then(|state| state.message.as_deref()).map(str::trim).filter(|text| !text.is_empty());
+    let code = terminated.map(|state| format!("exit code {}", state.exit_code));
+    let texts = [by_container, Some(by_pod), condition.message.as_deref()];
+    let why = texts.into_iter().flatten().find(|text| !text.is_empty()).unwrap_or("no reason was given");
+    match code {
+        Some(code) => ("RunFailed", format!("The run ended with {code} and without a summary: {why}")),
+        None => ("PodLost", format!("The pod is gone and left no result: {why}")),
+    }
+}
+
+/// ` while task … was in flight on …`, or an empty text.
+pub(crate) fn in_flight(said: &Termination) -> String {
+    let at =
+        |running: &InFlight| format!(" while task “{}” was in flight on {}", running.task, list(&running.hosts, 5));
+    said.running.as_ref().map(at).unwrap_or_default()
+}
+
+/// Whether Kubernetes removed the pod: the node was drained, or a pod of higher priority took its place.
+pub(crate) fn is_disrupted(pod: &Pod) -> bool {
+    let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());
+    conditions.is_some_and(|all| all.iter().any(|c| c.type_ == "DisruptionTarget" && c.status == "True"))
+}

@@ -1,0 +1,178 @@
+//! The verdict of a run, from the Job, its pod and the entrypoint's termination message; never by searching the log for texts.
+
+use api::run::{StepRole, Termination};
+use crd::{ClusterOperation, PRODUCT, Phase, Recap, Time};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
+use operation::{Outcome, terminated, termination};
+
+use crate::job::state::{condition, has_stopped, is_suspended};
+use crate::status::sentence::cut;
+use crate::verdict::cause::{failure, hidden_failure, in_flight, is_disrupted};
+use crate::verdict::termination::without_words;
+
+/// What is known about a run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Verdict {
+    /// It has not ended; reason and message for the status.
+    Running { reason: &'static str, message: String },
+    /// The Job has ended, but the pod that shows how has not been seen yet.
+    Unclear,
+    /// It has ended.
+    Ended(Outcome),
+}
+
+/// Judges a run. `from_api`: `pod` was read from the API and not from the store, so an end that it doesn't show will never be seen.
+pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, from_api: bool, now: &Time) -> Verdict {
+    let cancel = operation.spec.cancel == Some(true);
+    let terminated = pod.and_then(terminated);
+    let ended = |status, reason: &str, message: String, recap| {
+        let start_time = operation.status.as_ref().and_then(|status| status.start_time.clone());
+        let start_time = start_time.or_else(|| job.metadata.creation_timestamp.clone());
+        Verdict::Ended(Outcome {
+            status,
+            reason: reason.into(),
+            message,
+            start_time,
+            end_time: Some(end(job, terminated, now)),
+            recap,
+        })
+    };
+    let failed = |reason: &str, message: String, recap| ended(Phase::Failed, reason, message, recap);
+    let said = terminated.and_then(termination);
+    let recap = said.as_ref().and_then(total);
+
+    if condition(job, "Complete").is_some() {
+        return match (terminated, &said) {
+            (None, _) if !from_api => Verdict::Unclear,
+            (_, Some(said)) if cancel && said.cancelled => failed("Cancelled", cancelled(Some(said)), recap),
+            (_, Some(said)) => match hidden_failure(operation, said) {
+                None => ended(Phase::Succeeded, "Succeeded", success(said, recap), recap),
+                Some((reason, message)) => failed(reason, message, recap),
+            },
+            _ => failed("NoResult", "The run ended with exit code 0 but left no summary, so it is unknown what it did. The image may lack Python 3.".into(), None),
+        };
+    }
+    if let Some(condition) = condition(job, "Failed") {
+        let why = condition.reason.as_deref().unwrap_or_default();
+        if why == "DeadlineExceeded" {
+            let seconds = job.spec.as_ref().and_then(|spec| spec.active_deadline_seconds).unwrap_or_default();
+            let at = said.as_ref().map(in_flight).unwrap_or_default();
+            return failed(
+                "DeadlineExceeded",
+                format!(
+                    "The run took longer than its deadline of {seconds} s and was stopped{at}. Raise activeDeadlineSeconds, or find out what hangs."
+                ),
+                recap,
+            );
+        }
+        return match terminated {
+            None if !from_api && pod.is_none_or(|pod| !is_disrupted(pod)) => Verdict::Unclear,
+            _ if cancel && said.as_ref().is_some_and(|said| said.cancelled) => {
+                failed("Cancelled", cancelled(said.as_ref()), recap)
+            }
+            _ => {
+                let (reason, message) = failure(pod, terminated, said.as_ref(), condition);
+                failed(reason, message, recap)
+            }
+        };
+    }
+    let suspended = is_suspended(job);
+    if suspended && cancel {
+        if has_stopped(job, pod) {
+            return failed("Cancelled", cancelled(said.as_ref()), recap);
+        }
+        return Verdict::Running { reason: "Cancelling", message: "Cancelling: no new task starts.".into() };
+    }
+    // A suspended Job has not failed: a user paused it and may resume it.
+    if suspended {
+        return Verdict::Running {
+            reason: "Suspended",
+            message: "The Job is suspended. The run continues when the Job is resumed.".into(),
+        };
+    }
+    match pod.and_then(waiting) {
+        Some(message) => Verdict::Running { reason: "PodWaiting", message },
+        None => Verdict::Running { reason: "Running", message: "The Job is running.".into() },
+    }
+}
+
+/// The result of a run whose snapshot is gone, so that its secrets can't be masked: without any text of the run. `quoted` is the result
+/// with such texts.
+pub(crate) fn unquoted(
+    operation: &ClusterOperation,
+    job: &Job,
+    pod: Option<&Pod>,
+    quoted: Outcome,
+    now: &Time,
+) -> Outcome {
+    let pod = pod.map(|pod| without_words(operation, pod));
+    match judge(operation, job, pod.as_ref(), true, now) {
+        Verdict::Ended(outcome) if outcome.message != quoted.message => Outcome {
+            message: format!(
+                "{} The run's output is not quoted here: its inputs (Secret {}) are gone, so its secrets can't be masked.",
+                outcome.message,
+                crd::inputs_name(operation.metadata.name.as_deref().unwrap_or_default())
+            ),
+            ..outcome
+        },
+        _ => quoted,
+    }
+}
+
+/// What the pod waits for, if that takes long or the user has to act.
+fn waiting(pod: &Pod) -> Option<String> {
+    let containers = pod.status.as_ref()?.container_statuses.as_ref()?;
+    let waiting = containers.iter().find(|container| container.name == PRODUCT)?.state.as_ref()?.waiting.as_ref()?;
+    let reason =
+        waiting.reason.as_deref().filter(|reason| !matches!(*reason, "ContainerCreating" | "PodInitializing"))?;
+    let message = waiting.message.as_deref().unwrap_or_default();
+    // The kubelet's names for errors: ErrImagePull, ImagePullBackOff, InvalidImageName, CreateContainerConfigError …
+    let wrong = ["Err", "BackOff", "Invalid"].iter().any(|word| reason.contains(word));
+    Some(cut(
+        &if wrong { format!("The pod can't start: {reason}: {message}") } else { format!("Preparing: {message}") },
+        500,
+    ))
+}
+
+fn end(job: &Job, terminated: Option<&ContainerStateTerminated>, now: &Time) -> Time {
+    let by_job = job.status.as_ref().and_then(|status| status.completion_time.clone());
+    by_job.or_else(|| terminated?.finished_at.clone()).unwrap_or_else(|| now.clone())
+}
+
+fn cancelled(said: Option<&Termination>) -> String {
+    match said.map(in_flight).filter(|at| !at.is_empty()) {
+        Some(at) => format!("The run was cancelled{at}."),
+        None => "The run was cancelled.".into(),
+    }
+}
+
+fn success(said: &Termination, recap: Option<Recap>) -> String {
+    let title = said.steps.iter().find(|step| step.role == StepRole::Main).map_or("", |step| step.title.as_str());
+    match recap {
+        Some(recap) => {
+            let hosts = if recap.hosts == 1 { "host" } else { "hosts" };
+            format!("{title}: {} {hosts}, {} tasks ok, {} changed.", recap.hosts, recap.ok, recap.changed)
+        }
+        None => format!("{title}: exit code 0."),
+    }
+}
+
+fn total(said: &Termination) -> Option<Recap> {
+    let mut recaps = said.steps.iter().filter_map(|step| step.recap).peekable();
+    recaps.peek()?;
+    Some(recaps.fold(Recap::default(), |sum, one| Recap {
+        hosts: sum.hosts.max(one.hosts),
+        ok: sum.ok.saturating_add(one.totals.ok),
+        changed: sum.changed.saturating_add(one.totals.changed),
+        unreachable: sum.unreachable.saturating_add(one.totals.unreachable),
+        failed: sum.failed.saturating_add(one.totals.failed),
+        skipped: sum.skipped.saturating_add(one.totals.skipped),
+        rescued: sum.rescued.saturating_add(one.totals.rescued),
+        ignored: sum.ignored.saturating_add(one.totals.ignored),
+    }))
+}
+
+#[cfg(test)]
+#[path = "judge_tests.rs"]
+mod tests;

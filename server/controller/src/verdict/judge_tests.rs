@@ -1,0 +1,210 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn operation(cancel: bool) -> ClusterOperation {
+    let mut operation = ClusterOperation::default();
+    operation.spec.cancel = cancel.then_some(true);
+    operation
+}
+
+fn job(suspend: bool, status: &Value) -> Job {
+    serde_json::from_value(json!({"metadata": {"name": "j"}, "spec": {"suspend": suspend, "activeDeadlineSeconds": 60, "template": {}}, "status": status})).unwrap()
+}
+
+fn ended_job(kind: &str, reason: &str) -> Job {
+    job(false, &json!({"conditions": [{"type": kind, "status": "True", "reason": reason, "message": "Job said so"}]}))
+}
+
+fn pod(status: &Value) -> Pod {
+    serde_json::from_value(json!({"metadata": {"name": "p"}, "status": status})).unwrap()
+}
+
+fn ended_pod(code: i32, reason: &str, message: &str) -> Pod {
+    let terminated = json!({"exitCode": code, "reason": reason, "message": message});
+    pod(
+        &json!({"containerStatuses": [{"name": "kubeonkube", "image": "", "imageID": "", "ready": false, "restartCount": 0, "state": {"terminated": terminated}}]}),
+    )
+}
+
+fn summary(rc: i32, change: impl FnOnce(&mut Value)) -> String {
+    let recap = json!({"hosts": 3, "ok": 6, "changed": 1, "unreachable": 0, "failed": 0, "skipped": 0, "rescued": 0, "ignored": 0});
+    let mut said = json!({"v": 1, "rc": rc, "cancelled": false, "failures": [], "message": "",
+        "steps": [{"role": "main", "title": "ping.yml", "kind": "playbook", "rc": rc, "recap": recap}]});
+    change(&mut said);
+    said.to_string()
+}
+
+type Spoilt = (fn(&mut Value), &'static str);
+
+fn now() -> Time {
+    Time(jiff::Timestamp::from_second(1_800_000_000).unwrap())
+}
+
+/// Status, reason and message.
+fn ended(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>) -> (Phase, String, String) {
+    match judge(operation, job, pod, true, &now()) {
+        Verdict::Ended(outcome) => (outcome.status, outcome.reason, outcome.message),
+        other => panic!("not ended: {other:?}"),
+    }
+}
+
+fn reason(job: &Job, pod: &Pod) -> (Phase, String) {
+    let (status, reason, _) = ended(&operation(false), job, Some(pod));
+    (status, reason)
+}
+
+#[test]
+fn success_needs_a_complete_job_and_a_good_recap() {
+    let complete = ended_job("Complete", "CompletionsReached");
+    let (status, _, message) =
+        ended(&operation(false), &complete, Some(&ended_pod(0, "Completed", &summary(0, |_| {}))));
+    assert_eq!((status, message.as_str()), (Phase::Succeeded, "ping.yml: 3 hosts, 6 tasks ok, 1 changed."));
+    let spoilt: [Spoilt; 6] = [
+        (|said| said["steps"][0]["recap"] = Value::Null, "NoHostsMatched"),
+        (|said| said["steps"][0]["recap"]["hosts"] = json!(0), "NoHostsMatched"),
+        (|said| said["steps"][0]["recap"]["unreachable"] = json!(1), "HostsUnreachable"),
+        (|said| said["steps"][0]["recap"]["failed"] = json!(1), "TaskFailed"),
+        (|said| said["steps"] = json!([]), "NoResult"),
+        (|said| said["v"] = json!(2), "NoResult"),
+    ];
+    for (spoil, why) in spoilt {
+        assert_eq!(reason(&complete, &ended_pod(0, "Completed", &summary(0, spoil))), (Phase::Failed, why.into()));
+    }
+    assert_eq!(ended(&operation(false), &complete, None).1, "NoResult", "a missing pod proves nothing");
+}
+
+#[test]
+fn a_run_without_its_hooks_is_no_success() {
+    let mut operation = operation(false);
+    operation.spec.post_hook = vec![crd::HookAction::default()];
+    let pod = ended_pod(0, "Completed", &summary(0, |_| {}));
+    assert_eq!(ended(&operation, &ended_job("Complete", ""), Some(&pod)).1, "NoResult");
+}
+
+#[test]
+fn a_script_is_judged_by_its_exit_code_alone() {
+    let script = |rc: i32| {
+        summary(rc, |said| (said["steps"][0]["kind"], said["steps"][0]["recap"]) = (json!("shell"), Value::Null))
+    };
+    assert_eq!(
+        reason(&ended_job("Complete", ""), &ended_pod(0, "Completed", &script(0))),
+        (Phase::Succeeded, "Succeeded".into())
+    );
+    assert_eq!(
+        reason(&ended_job("Failed", ""), &ended_pod(3, "Error", &script(3))),
+        (Phase::Failed, "ScriptFailed".into())
+    );
+}
+
+#[test]
+fn a_failure_names_its_cause() {
+    let failed = ended_job("Failed", "BackoffLimitExceeded");
+    for (pod, why) in [
+        (ended_pod(137, "OOMKilled", ""), "OOMKilled"),
+        (
+            ended_pod(
+                2,
+                "Error",
+                &summary(2, |said| said["message"] = json!("There is no playbook pong.yml in the image.")),
+            ),
+            "RunFailed",
+        ),
+        (
+            ended_pod(
+                143,
+                "Error",
+                &summary(143, |said| (said["cancelled"], said["steps"]) = (json!(true), json!([]))),
+            ),
+            "Interrupted",
+        ),
+        (
+            ended_pod(4, "Error", &summary(4, |said| said["steps"][0]["recap"]["unreachable"] = json!(2))),
+            "HostsUnreachable",
+        ),
+        (pod(&json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory."})), "Evicted"),
+        (pod(&json!({"conditions": [{"type": "DisruptionTarget", "status": "True"}]})), "Disrupted"),
+        (pod(&json!({"phase": "Failed", "message": "the process is gone"})), "PodLost"),
+    ] {
+        assert_eq!(reason(&failed, &pod), (Phase::Failed, why.into()));
+    }
+    let lost = pod(&json!({"phase": "Failed", "message": "the process is gone"}));
+    assert!(ended(&operation(false), &failed, Some(&lost)).2.contains("the process is gone"));
+    assert_eq!(ended(&operation(false), &ended_job("Failed", "DeadlineExceeded"), None).1, "DeadlineExceeded");
+}
+
+#[test]
+fn a_verdict_waits_for_the_end_of_the_pod() {
+    let running = pod(&json!({"phase": "Running"}));
+    for kind in ["Complete", "Failed"] {
+        assert_eq!(judge(&operation(false), &ended_job(kind, ""), Some(&running), false, &now()), Verdict::Unclear);
+        assert_eq!(judge(&operation(false), &ended_job(kind, ""), None, false, &now()), Verdict::Unclear);
+    }
+}
+
+#[test]
+fn a_cancelled_run_names_the_tasks_in_flight() {
+    let said = summary(143, |said| {
+        said["cancelled"] = json!(true);
+        said["running"] = json!({"task": "Upgrade", "hosts": ["w1", "w2"]});
+    });
+    let (status, reason, message) =
+        ended(&operation(true), &job(true, &json!({"active": 1})), Some(&ended_pod(143, "Error", &said)));
+    assert_eq!((status, reason.as_str()), (Phase::Failed, "Cancelled"));
+    assert_eq!(message, "The run was cancelled while task “Upgrade” was in flight on w1, w2.");
+    let suspended = |status: &str| json!({"conditions": [{"type": "Suspended", "status": "True"}], status: 1});
+    assert_eq!(ended(&operation(true), &job(true, &suspended("failed")), None).1, "Cancelled");
+    for still in ["active", "terminating"] {
+        let verdict = judge(&operation(true), &job(true, &suspended(still)), None, true, &now());
+        assert!(matches!(verdict, Verdict::Running { reason: "Cancelling", .. }), "{still}");
+    }
+}
+
+#[test]
+fn a_run_that_was_over_before_the_cancel_keeps_its_result() {
+    let pod = ended_pod(0, "Completed", &summary(0, |_| {}));
+    assert_eq!(ended(&operation(true), &ended_job("Complete", ""), Some(&pod)).0, Phase::Succeeded);
+}
+
+#[test]
+fn a_pod_that_cannot_start_says_why() {
+    let waiting = |reason: &str| {
+        pod(
+            &json!({"containerStatuses": [{"name": "kubeonkube", "image": "", "imageID": "", "ready": false, "restartCount": 0,
+        "state": {"waiting": {"reason": reason, "message": "not found"}}}]}),
+        )
+    };
+    let said = |pod: &Pod| judge(&operation(false), &job(false, &json!({"active": 1})), Some(pod), false, &now());
+    assert_eq!(
+        said(&waiting("ImagePullBackOff")),
+        Verdict::Running { reason: "PodWaiting", message: "The pod can't start: ImagePullBackOff: not found".into() }
+    );
+    assert_eq!(
+        said(&waiting("InstallingAnsible")),
+        Verdict::Running { reason: "PodWaiting", message: "Preparing: not found".into() },
+        "a slow start is not a failure"
+    );
+    assert!(matches!(said(&waiting("ContainerCreating")), Verdict::Running { reason: "Running", .. }));
+}
+
+#[test]
+fn without_the_inputs_only_numbers_are_quoted() {
+    let said = |change: fn(&mut Value)| {
+        let (job, pod) = (ended_job("Failed", "BackoffLimitExceeded"), ended_pod(2, "Error", &summary(2, change)));
+        let Verdict::Ended(quoted) = judge(&operation(false), &job, Some(&pod), true, &now()) else {
+            panic!("not ended")
+        };
+        unquoted(&operation(false), &job, Some(&pod), quoted, &now()).message
+    };
+    let words: [fn(&mut Value); 5] = [
+        |said| said["message"] = json!("cannot open hush"),
+        |said| (said["cancelled"], said["running"]) = (json!(true), json!({"task": "hush", "hosts": ["hush"]})),
+        |said| said["failures"] = json!([{"host": "hush", "task": "hush", "message": "hush"}]),
+        |said| said["steps"][0]["title"] = json!("hush"),
+        |said| *said = json!("hush"),
+    ];
+    for change in words {
+        let message = said(change);
+        assert!(!message.contains("hush") && message.contains("are gone"), "{message}");
+    }
+}
