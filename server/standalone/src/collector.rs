@@ -1,7 +1,8 @@
-//! The garbage collector: what goes when its owner or its namespace is gone.
+//! The garbage collector. It deletes objects whose owners or namespace are gone, carries out the propagation policy of
+//! deletions (orphan, foreground), and removes old Events.
 //!
-//! It follows the history like a watch does and looks at the objects a change concerns. At the start, and should it
-//! ever fall behind, it looks at everything.
+//! It follows the history as a watch does, and examines the objects that a change may affect. At start, and if it has
+//! fallen behind the history, it examines every object.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,39 +13,41 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::failure::Failure;
 use crate::kind::{BuiltIn, Kind};
 use crate::object;
+use crate::request::{DeleteOptions, Propagation};
 use crate::store::{Change, Key, Visible};
-use crate::verbs::{DeleteOptions, Objects, Propagation};
+use crate::verbs::Objects;
 
-/// Objects looked at side by side, so that their writes share transactions.
-const SIDE_BY_SIDE: usize = 64;
-/// How long Events are kept after they were last seen.
+/// Objects examined concurrently, so that their writes share transactions.
+const CONCURRENT: usize = 64;
+/// The time for which an Event is kept after it was last seen.
 const EVENTS: SignedDuration = SignedDuration::from_hours(1);
-/// How often old Events are looked for.
+/// The interval at which old Events are deleted.
 const SWEEP: Duration = Duration::from_secs(60);
 
 pub(crate) async fn run(objects: Arc<Objects>, shutdown: CancellationToken) {
     let mut revisions = objects.store.revisions();
-    let (mut cursor, mut concerned) = {
+    let (mut cursor, mut affected) = {
         let visible = objects.store.read();
         (visible.revision, visible.index.all_keys().into_iter().collect::<BTreeSet<_>>())
     };
     let mut sweep = tokio::time::interval(SWEEP);
     loop {
-        let examined = stream::iter(std::mem::take(&mut concerned));
-        examined.for_each_concurrent(SIDE_BY_SIDE, |key| examine(&objects, key)).await;
+        let examined = stream::iter(std::mem::take(&mut affected));
+        examined.for_each_concurrent(CONCURRENT, |key| examine(&objects, key)).await;
         tokio::select! {
             () = shutdown.cancelled() => return,
-            _ = sweep.tick() => forget_events(&objects).await,
+            _ = sweep.tick() => delete_old_events(&objects).await,
             changed = revisions.changed() => {
                 if changed.is_err() {
                     return;
                 }
                 let visible = objects.store.read();
                 match visible.history.after(cursor) {
-                    Ok(changes) => changes.for_each(|change| concerns(&objects, &visible, change, &mut concerned)),
-                    Err(_) => concerned.extend(visible.index.all_keys()),
+                    Ok(changes) => changes.for_each(|change| add_affected(&objects, &visible, change, &mut affected)),
+                    Err(_) => affected.extend(visible.index.all_keys()),
                 }
                 cursor = visible.revision;
             }
@@ -52,32 +55,32 @@ pub(crate) async fn run(objects: Arc<Objects>, shutdown: CancellationToken) {
     }
 }
 
-/// Adds the objects a change may have consequences for.
-fn concerns(objects: &Objects, visible: &Visible, change: &Change, concerned: &mut BTreeSet<Key>) {
+/// Adds the objects that a change may affect.
+fn add_affected(objects: &Objects, visible: &Visible, change: &Change, affected: &mut BTreeSet<Key>) {
     if let Some(new) = &change.new
         && (object::is_deleting(&new.value) || object::owners(&new.value).next().is_some())
     {
-        concerned.insert(change.key.clone());
+        affected.insert(change.key.clone());
     }
     let Some(old) = &change.old else {
-        // Created while its namespace was being emptied: nobody has looked at it yet.
-        if namespace_is_leaving(objects, visible, &change.key) {
-            concerned.insert(change.key.clone());
+        // The deletion of the namespace's objects may not have seen this new one.
+        if namespace_is_ending(objects, visible, &change.key) {
+            affected.insert(change.key.clone());
         }
         return;
     };
-    // Owners that wait for this child to go, or to forget them.
+    // Owners in deletion may wait until this child is gone or refers to them no longer.
     let owners = object::owners(&old.value).filter_map(|owner| visible.index.by_uid(object::text(owner, "uid")));
-    concerned.extend(owners.cloned());
+    affected.extend(owners.cloned());
     if change.new.is_none() {
-        concerned.extend(visible.index.dependents(object::uid(&old.value)));
+        affected.extend(visible.index.dependents(object::uid(&old.value)));
         if !change.key.namespace.is_empty() {
-            concerned.insert(Objects::key(objects.kinds.built_in(BuiltIn::Namespace), None, &change.key.namespace));
+            affected.insert(Objects::key(objects.kinds.built_in(BuiltIn::Namespace), None, &change.key.namespace));
         }
     }
 }
 
-fn namespace_is_leaving(objects: &Objects, visible: &Visible, key: &Key) -> bool {
+fn namespace_is_ending(objects: &Objects, visible: &Visible, key: &Key) -> bool {
     let namespace = Objects::key(objects.kinds.built_in(BuiltIn::Namespace), None, &key.namespace);
     let found = visible.index.get(&namespace);
     !key.namespace.is_empty() && found.is_none_or(|namespace| object::is_deleting(&namespace.value))
@@ -87,10 +90,10 @@ async fn examine(objects: &Objects, key: Key) {
     let Some(found) = objects.store.get(&key) else { return };
     let Some(kind) = objects.kinds.stored_as(&key.resource) else { return };
     let value = &found.value;
-    let homeless = namespace_is_leaving(objects, &objects.store.read(), &key);
-    if homeless && !object::is_deleting(value) {
+    let without_namespace = namespace_is_ending(objects, &objects.store.read(), &key);
+    if without_namespace && !object::is_deleting(value) {
         let options = DeleteOptions::collected(object::uid(value), Propagation::Background);
-        report(objects.delete_key(kind, &key, &options).await.map(drop));
+        report(objects.delete_key(kind, &key, &options).await);
         return;
     }
     let waits_for = |finalizer| object::is_deleting(value) && object::finalizers(value).any(|known| known == finalizer);
@@ -105,7 +108,7 @@ async fn examine(objects: &Objects, key: Key) {
     } else if waits_for("foregroundDeletion") {
         delete_children_first(objects, &key, value).await;
     } else {
-        judge_owners(objects, kind, &key, value).await;
+        check_owners(objects, kind, &key, value).await;
     }
 }
 
@@ -113,8 +116,8 @@ fn dependents(objects: &Objects, uid: &str) -> Vec<Key> {
     objects.store.read().index.dependents(uid)
 }
 
-/// Deletes an object whose owners are all gone, and forgets single owners that are.
-async fn judge_owners(objects: &Objects, kind: &Kind, key: &Key, value: &Value) {
+/// Deletes an object whose owners are all gone. If some are left, removes the references to the others.
+async fn check_owners(objects: &Objects, kind: &Kind, key: &Key, value: &Value) {
     let (gone, left): (Vec<&Value>, Vec<&Value>) = {
         let visible = objects.store.read();
         object::owners(value).partition(|owner| is_gone(objects, &visible, key, owner))
@@ -124,7 +127,7 @@ async fn judge_owners(objects: &Objects, kind: &Kind, key: &Key, value: &Value) 
     }
     if left.is_empty() {
         let options = DeleteOptions::collected(object::uid(value), Propagation::Background);
-        report(objects.delete_key(kind, key, &options).await.map(drop));
+        report(objects.delete_key(kind, key, &options).await);
     } else {
         let gone: Vec<String> = gone.iter().map(|owner| object::text(owner, "uid").to_owned()).collect();
         objects
@@ -133,7 +136,7 @@ async fn judge_owners(objects: &Objects, kind: &Kind, key: &Key, value: &Value) 
     }
 }
 
-/// An owner of a kind that isn't served can't be judged, so it counts as there.
+/// Whether an owner is gone. One of a kind that isn't served is assumed to exist.
 fn is_gone(objects: &Objects, visible: &Visible, child: &Key, owner: &Value) -> bool {
     match visible.index.by_uid(object::text(owner, "uid")) {
         Some(found) => !found.namespace.is_empty() && found.namespace != child.namespace,
@@ -156,12 +159,12 @@ async fn delete_children_first(objects: &Objects, key: &Key, value: &Value) {
             let has_children = !dependents(objects, object::uid(&found.value)).is_empty();
             let propagation = if has_children { Propagation::Foreground } else { Propagation::Background };
             let options = DeleteOptions::collected(object::uid(&found.value), propagation);
-            report(objects.delete_key(kind, &child, &options).await.map(drop));
+            report(objects.delete_key(kind, &child, &options).await);
         }
     }
-    // A child that went at once brings the owner here again.
-    let still_there = blocked && dependents(objects, uid).iter().any(|child| objects.store.get(child).is_some());
-    if !still_there {
+    // When the last child is gone, its deletion in the history makes the collector examine this owner again.
+    let waits = blocked && dependents(objects, uid).iter().any(|child| objects.store.get(child).is_some());
+    if !waits {
         objects.amend(key, |object| drop_finalizer(object, "foregroundDeletion")).await;
     }
 }
@@ -173,9 +176,7 @@ async fn empty_namespace(objects: &Objects, key: &Key) {
         let options = DeleteOptions::collected(object::uid(&found.value), Propagation::Background);
         (!object::is_deleting(&found.value)).then_some(async move { objects.delete_key(kind, child, &options).await })
     });
-    stream::iter(deletions)
-        .for_each_concurrent(SIDE_BY_SIDE, |deletion| async { report(deletion.await.map(drop)) })
-        .await;
+    stream::iter(deletions).for_each_concurrent(CONCURRENT, |deletion| async { report(deletion.await) }).await;
     if objects.store.read().index.in_namespace(&key.name).is_empty() {
         let release = |namespace: &mut Value| drop(object::member(namespace, "spec").shift_remove("finalizers"));
         objects.amend(key, release).await;
@@ -197,7 +198,7 @@ fn drop_finalizer(object: &mut Value, finalizer: &str) {
     object::set_finalizers(object, left);
 }
 
-async fn forget_events(objects: &Objects) {
+async fn delete_old_events(objects: &Objects) {
     let kind = objects.kinds.built_in(BuiltIn::Event);
     let oldest = Timestamp::now() - EVENTS;
     let old: Vec<Key> = {
@@ -207,9 +208,9 @@ async fn forget_events(objects: &Objects) {
         old.map(|((namespace, name), _)| Objects::key(kind, Some(namespace), name)).collect()
     };
     let deletions = old.iter().map(|key| async move {
-        report(objects.delete_key(kind, key, &DeleteOptions::default()).await.map(drop));
+        report(objects.delete_key(kind, key, &DeleteOptions::default()).await);
     });
-    stream::iter(deletions).for_each_concurrent(SIDE_BY_SIDE, |deletion| deletion).await;
+    stream::iter(deletions).for_each_concurrent(CONCURRENT, |deletion| deletion).await;
 }
 
 fn last_seen(event: &Value) -> Option<Timestamp> {
@@ -218,11 +219,15 @@ fn last_seen(event: &Value) -> Option<Timestamp> {
     times.max()
 }
 
-/// Somebody else being faster is no news.
-fn report(outcome: Result<(), crate::failure::Failure>) {
+/// Logs a refusal. 404 and 409 only mean that another client was faster, and 503 that the server is closing.
+fn report<T>(outcome: Result<T, Failure>) {
     if let Err(failure) = outcome
         && !matches!(failure.code, 404 | 409 | 503)
     {
-        tracing::warn!(reason = failure.reason, message = failure.message, "the garbage collector was refused");
+        tracing::warn!(
+            reason = failure.reason,
+            message = failure.message,
+            "the garbage collector could not delete an object"
+        );
     }
 }

@@ -1,14 +1,14 @@
-//! Events: one store, two views. `v1` is the stored form; `events.k8s.io/v1` has other names for the same facts.
+//! Events are stored once and shown in two versions. `v1` is the stored form; `events.k8s.io/v1` has other field names.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::failure::Cause;
+use crate::cause::Cause;
 use crate::kind::{BuiltIn, Kind};
 use crate::object;
 
-/// Stored name, name in events.k8s.io.
+/// Field name in `v1`, field name in `events.k8s.io/v1`.
 const NAMES: [(&str, &str); 7] = [
     ("involvedObject", "regarding"),
     ("message", "note"),
@@ -19,7 +19,7 @@ const NAMES: [(&str, &str); 7] = [
     ("reportingComponent", "reportingController"),
 ];
 
-/// A stored object as `kind` shows it.
+/// The stored object in the form of `kind`. Only `events.k8s.io/v1` Events differ from it.
 pub(crate) fn outward<'a>(kind: &Kind, stored: &'a Value) -> Cow<'a, Value> {
     if !kind.is(BuiltIn::NewEvent) {
         return Cow::Borrowed(stored);
@@ -29,7 +29,7 @@ pub(crate) fn outward<'a>(kind: &Kind, stored: &'a Value) -> Cow<'a, Value> {
     }))
 }
 
-/// An object of `kind` as it is stored.
+/// An object of `kind` in its stored form.
 pub(crate) fn inward(kind: &Kind, shown: Value) -> Value {
     if !kind.is(BuiltIn::NewEvent) {
         return shown;
@@ -45,7 +45,7 @@ fn renamed(event: Value, api_version: String, name_of: impl Fn(&str) -> Option<&
     Value::Object(renamed)
 }
 
-/// Rules of both views, on the stored form.
+/// The rules for both versions, on the stored form.
 pub(crate) fn check(old: Option<&Value>, event: &mut Value, causes: &mut Vec<Cause>) {
     let about = event.pointer("/involvedObject/namespace").and_then(Value::as_str).unwrap_or_default();
     let namespace = object::namespace(event);
@@ -57,7 +57,7 @@ pub(crate) fn check(old: Option<&Value>, event: &mut Value, causes: &mut Vec<Cau
     }
 }
 
-/// What `events.k8s.io` requires of a new event and the old form left optional; `event` is in the stored form.
+/// The fields that are required in a new `events.k8s.io/v1` Event and optional in `v1`. `event` is in the stored form.
 pub(crate) fn check_new_form(event: &Value) -> Vec<Cause> {
     const REQUIRED: [(&str, &str); 6] = [
         ("eventTime", "eventTime"),

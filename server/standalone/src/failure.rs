@@ -1,56 +1,19 @@
-//! What a refused request gets: a Status with reason, message and code. Clients decide by `reason`, people read
+//! The answer to a refused request: a Status with code, reason and message. Clients decide by `reason`, people read
 //! `message`.
 
 use serde_json::{Map, Value, json};
 
+use crate::cause::Cause;
 use crate::kind::Kind;
 
-/// A refusal, as the apiserver words it.
+/// A refusal in the API server's words.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
     pub(crate) code: u16,
     pub(crate) reason: &'static str,
     pub(crate) message: String,
-    /// Boxed: failures travel through many small functions.
+    /// Boxed to keep `Result<_, Failure>` small: most functions of this crate return one.
     pub(crate) details: Box<Map<String, Value>>,
-}
-
-/// One thing that is wrong with a field.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Cause {
-    pub(crate) reason: &'static str,
-    pub(crate) field: String,
-    pub(crate) message: String,
-}
-
-impl Cause {
-    pub(crate) fn required(field: impl Into<String>, why: &str) -> Self {
-        let message = if why.is_empty() { "Required value".into() } else { format!("Required value: {why}") };
-        Self { reason: "FieldValueRequired", field: field.into(), message }
-    }
-
-    /// `value` is shown as JSON.
-    pub(crate) fn invalid(field: impl Into<String>, value: &Value, why: &str) -> Self {
-        Self {
-            reason: "FieldValueInvalid",
-            field: field.into(),
-            message: format!("Invalid value: {}: {why}", shown(value)),
-        }
-    }
-
-    pub(crate) fn forbidden(field: impl Into<String>, why: &str) -> Self {
-        Self { reason: "FieldValueForbidden", field: field.into(), message: format!("Forbidden: {why}") }
-    }
-}
-
-/// Objects and lists are named by their type: their content would fill the screen.
-pub(crate) fn shown(value: &Value) -> String {
-    match value {
-        Value::Object(_) => "\"object\"".into(),
-        Value::Array(_) => "\"array\"".into(),
-        Value::Null => "\"null\"".into(),
-        other => other.to_string(),
-    }
 }
 
 impl Failure {
@@ -70,17 +33,14 @@ impl Failure {
         Self::new(500, "InternalError", message)
     }
 
-    /// The path names nothing that is served.
+    /// The path leads to a resource that isn't served.
     pub(crate) fn no_resource() -> Self {
         Self::new(404, "NotFound", "the server could not find the requested resource")
     }
 
     pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
-        Self::new(404, "NotFound", format!("{} \"{name}\" not found", kind.resource)).about(
-            name,
-            &kind.group,
-            &kind.plural,
-        )
+        let message = format!("{} \"{name}\" not found", kind.resource);
+        Self::new(404, "NotFound", message).about(name, &kind.group, &kind.plural)
     }
 
     pub(crate) fn already_exists(kind: &Kind, name: &str, deleting: bool) -> Self {
@@ -94,7 +54,7 @@ impl Failure {
         Self::new(409, "Conflict", message).about(name, &kind.group, &kind.plural)
     }
 
-    /// The object was written by somebody else since the caller read it.
+    /// Another client changed the object after the caller had read it.
     pub(crate) fn stale(kind: &Kind, name: &str) -> Self {
         let why = "the object has been modified; please apply your changes to the latest version and try again";
         Self::conflict(kind, name, why)
@@ -104,12 +64,19 @@ impl Failure {
         Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
     }
 
+    pub(crate) fn unsupported_media_type(accepted: &[&str]) -> Self {
+        let list = accepted.join(", ");
+        let message =
+            format!("the body of the request was in an unknown format - accepted media types include: {list}");
+        Self::new(415, "UnsupportedMediaType", message)
+    }
+
     pub(crate) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
         let full = if kind.group.is_empty() { kind.kind.clone() } else { format!("{}.{}", kind.kind, kind.group) };
         Self::invalid_named(&full, &kind.kind, &kind.group, name, causes)
     }
 
-    /// 422 about something that is not a stored kind, such as delete or list options.
+    /// 422 for options of a request, such as `DeleteOptions` or `ListOptions`.
     pub(crate) fn invalid_options(options: &str, causes: &[Cause]) -> Self {
         Self::invalid_named(&format!("{options}.meta.k8s.io"), options, "meta.k8s.io", "", causes)
     }
@@ -118,12 +85,11 @@ impl Failure {
         let mut texts: Vec<String> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
         texts.dedup();
         let text = if let [one] = texts.as_slice() { one.clone() } else { format!("[{}]", texts.join(", ")) };
-        let mut failure =
-            Self::new(422, "Invalid", format!("{full} \"{name}\" is invalid: {text}")).about(name, group, kind);
-        failure.details.insert("causes".into(), causes_json(causes));
-        failure
+        let message = format!("{full} \"{name}\" is invalid: {text}");
+        Self::new(422, "Invalid", message).about(name, group, kind).with_causes(causes)
     }
 
+    /// Names the object in `details`. Empty parts are left out.
     pub(crate) fn about(mut self, name: &str, group: &str, kind: &str) -> Self {
         for (field, value) in [("name", name), ("group", group), ("kind", kind)] {
             if !value.is_empty() {
@@ -134,7 +100,7 @@ impl Failure {
     }
 
     pub(crate) fn with_causes(mut self, causes: &[Cause]) -> Self {
-        self.details.insert("causes".into(), causes_json(causes));
+        self.details.insert("causes".into(), causes.iter().map(Cause::json).collect());
         self
     }
 
@@ -143,6 +109,7 @@ impl Failure {
         self
     }
 
+    /// The `Status` object that clients get.
     pub(crate) fn status(&self) -> Value {
         let mut status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": self.message, "reason": self.reason, "code": self.code});
@@ -151,9 +118,4 @@ impl Failure {
         }
         status
     }
-}
-
-fn causes_json(causes: &[Cause]) -> Value {
-    let list = causes.iter().map(|c| json!({"reason": c.reason, "message": c.message, "field": c.field}));
-    list.collect()
 }

@@ -1,18 +1,19 @@
-//! What is there before the first request: the namespaces every cluster has, the definitions of the custom resources
-//! for those who look at them, and the defaults that a newer definition brought.
+//! What is written at start, before the first request: the namespaces of every cluster, the CustomResourceDefinitions as
+//! objects that clients can read, and the defaults that a newer definition has added.
 
 use std::sync::Arc;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::{Value, json};
 
+use crate::admission;
 use crate::failure::Failure;
-use crate::http::query::WriteOptions;
-use crate::http::route::Target;
 use crate::kind::{BuiltIn, Kind};
+use crate::object;
+use crate::request::{Query, Target, WriteOptions};
+use crate::schema;
 use crate::store::{Key, Stored};
-use crate::verbs::Objects;
-use crate::{admission, object, schema};
+use crate::verbs::{Objects, PERMANENT_NAMESPACES};
 
 pub(crate) async fn ensure(objects: &Objects, crds: &[CustomResourceDefinition]) -> Result<(), Failure> {
     namespaces(objects).await?;
@@ -22,10 +23,11 @@ pub(crate) async fn ensure(objects: &Objects, crds: &[CustomResourceDefinition])
 
 async fn namespaces(objects: &Objects) -> Result<(), Failure> {
     let kind = objects.kinds.built_in(BuiltIn::Namespace);
-    for name in ["default", "kube-public", "kube-system"] {
+    let options = WriteOptions::parse(&Query::parse("fieldManager=kubeonkube"), None)?;
+    for name in PERMANENT_NAMESPACES {
         let target = Target { kind: kind.clone(), namespace: None, name: None, subresource: None };
         let body = admission::type_checked(kind, json!({"metadata": {"name": name}}))?;
-        match objects.create(&target, body, &WriteOptions::internal("kubeonkube")).await {
+        match objects.create(&target, body, &options, None).await {
             Err(failure) if failure.reason != "AlreadyExists" => return Err(failure),
             _ => {}
         }
@@ -55,7 +57,7 @@ async fn definitions(objects: &Objects, crds: &[CustomResourceDefinition]) -> Re
     Ok(())
 }
 
-/// What an apiserver adds to a definition it has accepted.
+/// Adds the metadata and the status that an API server gives to a definition it has accepted.
 fn established(definition: &mut Value, crd: &CustomResourceDefinition, old: Option<&Stored>) {
     let kept = |field: &str| old.and_then(|old| old.value.get("metadata")?.get(field).cloned());
     let uid = kept("uid").unwrap_or_else(|| uuid::Uuid::new_v4().to_string().into());
@@ -74,7 +76,8 @@ fn established(definition: &mut Value, crd: &CustomResourceDefinition, old: Opti
         json!({"acceptedNames": definition["spec"]["names"], "storedVersions": stored, "conditions": conditions});
 }
 
-/// An apiserver fills in defaults whenever it reads; here it is done once, when definitions can have changed.
+/// Fills defaults into stored objects. An API server does it at each read; here the definitions change only between two
+/// starts, so once is enough.
 async fn defaults(objects: &Objects) -> Result<(), Failure> {
     for kind in objects.kinds.all() {
         let Some(custom) = kind.custom() else { continue };

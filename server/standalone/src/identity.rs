@@ -1,8 +1,7 @@
-//! Who the HTTPS port is: a certificate authority kept in the state file, a certificate per start, and the kubeconfig
-//! that trusts it.
+//! The TLS identity of the HTTPS port: a certificate authority in the state file, a new certificate at each start, and the
+//! kubeconfig that trusts the authority.
 
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,24 +11,25 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
 };
 use serde_json::json;
+use tempfile::NamedTempFile;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
 use crate::api::Api;
 use crate::store::DiskError;
 
-/// Why there is no certificate or kubeconfig.
+/// The reason why there is no certificate or kubeconfig.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdentityError {
-    #[error("the certificate of the Kubernetes port can't be made: {0}")]
+    #[error("the certificate of the Kubernetes port can't be created: {0}")]
     Certificate(#[from] rcgen::Error),
     #[error("the certificate of the Kubernetes port can't be used: {0}")]
     Tls(#[from] tokio_rustls::rustls::Error),
     #[error(transparent)]
     Disk(#[from] DiskError),
     #[error("the kubeconfig {0} can't be written: {1}. Check that you own the data directory.")]
-    Kubeconfig(PathBuf, std::io::Error),
+    Kubeconfig(PathBuf, io::Error),
 }
 
 /// The certificate and key of the HTTPS port, and the authority that signed it.
@@ -40,8 +40,8 @@ pub struct TlsIdentity {
 }
 
 impl Api {
-    /// A certificate for `names` (host names or IP addresses), `localhost` and the loopback addresses, signed by the
-    /// authority that lives in the state file: a kubeconfig stays valid over restarts and backups.
+    /// A certificate for `names` (host names or IP addresses), `localhost` and the loopback addresses. The authority that
+    /// signs it is kept in the state file, so a kubeconfig stays valid after a restart or a restored backup.
     pub fn identity(&self, names: &[String]) -> Result<TlsIdentity, IdentityError> {
         let fresh = KeyPair::generate()?;
         let key = KeyPair::from_pem(&self.setting("authority-key", || fresh.serialize_pem())?)?;
@@ -69,28 +69,29 @@ impl Api {
         Ok(TlsIdentity { config: Arc::new(config), authority: certificate })
     }
 
-    /// Writes a kubeconfig (0600) for `url` to `path`, replacing an older one as a whole.
+    /// Writes a kubeconfig for `url` to `path`, with mode 0600. It replaces an older file atomically.
     pub fn write_kubeconfig(&self, path: &Path, url: &str, identity: &TlsIdentity) -> Result<(), IdentityError> {
         let authority = STANDARD.encode(&identity.authority);
-        // JSON is YAML, and quotes what has to be quoted.
+        // Written as JSON, which is valid YAML and quotes everything.
         let config = json!({"apiVersion": "v1", "kind": "Config", "current-context": "kubeonkube",
             "clusters": [{"name": "kubeonkube", "cluster": {"server": url, "certificate-authority-data": authority}}],
             "users": [{"name": "kubeonkube", "user": {"token": self.token()}}],
             "contexts": [{"name": "kubeonkube", "context": {"cluster": "kubeonkube", "user": "kubeonkube", "namespace": "default"}}]});
         let text = format!("{config:#}\n");
-        let temporary = path.with_extension("new");
-        let written = (|| {
-            drop(std::fs::remove_file(&temporary));
-            let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&temporary, path)
-        })();
-        written.map_err(|error| IdentityError::Kubeconfig(path.to_path_buf(), error))
+        replace(path, text.as_bytes()).map_err(|error| IdentityError::Kubeconfig(path.to_path_buf(), error))
     }
 }
 
-/// Always the same, so that the stored certificate names the issuer of every later one.
+/// Replaces the file at `path` atomically. A temporary file has mode 0600.
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// The parameters of the authority. They never change, because certificates name the stored authority as their issuer.
 fn authority() -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name.push(DnType::CommonName, "kubeonkube standalone authority");

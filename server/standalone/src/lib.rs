@@ -1,11 +1,25 @@
-//! A Kubernetes-shaped API inside the process. Its Jobs are run by the crate `kubeonkube-runner`.
+//! A Kubernetes-shaped API inside the process. The crate `kubeonkube-runner` runs its Jobs.
 //!
-//! [`Api`] keeps objects in one SQLite file and answers like an apiserver does, to a [`kube::Client`] in the same
-//! process and to kubectl over HTTPS. It serves what this product and kubectl need; the rest gets 404, 405 or 415 and a
-//! Status.
+//! [`Api`] keeps objects in one SQLite file and answers like an API server, to a [`kube::Client`] in this process and to
+//! kubectl over HTTPS. It serves what kubectl, kube-rs and this product use, measured on the wire:
+//!
+//! - Namespace, ConfigMap, Secret, Pod, ServiceAccount, Event, Job, Lease, Role, RoleBinding and CustomResourceDefinition,
+//!   and the custom resources given at start; every verb, watches included; server-side apply; the garbage collector.
+//! - Discovery in its aggregated form, OpenAPI v3, Tables, pod logs, and the reviews that `kubectl auth` sends.
+//!
+//! Everything else is refused, with a Status unless the API server answers in plain text:
+//!
+//! - 404: other kinds, and subresources such as `/scale`, `/eviction`, `/exec` and `/portforward`.
+//! - 405: writes of CustomResourceDefinitions, which are installed with the program.
+//! - 400 and 410: `continue`, and lists of a past revision. `limit` is ignored: a list is complete.
+//! - 406: answers in YAML, and the older form of discovery. 415: bodies in YAML.
+//!
+//! Only stored: Roles and RoleBindings, because the token gives every right; ServiceAccounts, which get no tokens; and Jobs
+//! and Pods, which need the runner.
 
 mod admission;
 mod api;
+mod cause;
 mod collector;
 mod events;
 mod failure;
@@ -19,6 +33,7 @@ mod object;
 mod patch;
 mod pod_log;
 mod port;
+mod request;
 mod schema;
 mod selector;
 mod store;
@@ -26,10 +41,8 @@ mod verbs;
 
 pub use admission::names::SUFFIX_LETTERS;
 pub use api::{Api, ApiService, OpenError, Options};
+pub use http::ADMIN;
 pub use identity::{IdentityError, TlsIdentity};
 pub use kind::CustomError;
 pub use pod_log::{LogQuery, LogRefusal, LogSource, LogStream, NoLogs, PodLogs};
 pub use store::DiskError;
-
-/// The user behind the token of the HTTPS port.
-pub const ADMIN: &str = "kubeonkube:admin";

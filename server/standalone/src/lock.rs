@@ -1,11 +1,11 @@
-//! One server per data directory.
+//! The lock on the data directory: one server at a time.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Why the data directory can't be taken.
+/// The reason why the data directory can't be locked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
@@ -17,13 +17,13 @@ pub enum LockError {
     Io { file: PathBuf, error: std::io::Error },
 }
 
-/// Held for as long as this value lives; the system frees it when the process ends, however it ends.
+/// The lock, held until this value is dropped. The system releases it when the process ends, even after a crash.
 #[derive(Debug)]
 pub struct DataDirLock {
     _file: File,
 }
 
-/// Takes the data directory `dir`, or tells who has it.
+/// Locks the data directory `dir`. The error names the process that holds the lock.
 pub fn take(dir: &Path) -> Result<DataDirLock, LockError> {
     let path = dir.join("lock");
     let io = |error| LockError::Io { file: path.clone(), error };
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_server_learns_who_has_the_directory() {
+    fn a_second_server_learns_which_process_holds_the_lock() {
         let dir = tempfile::tempdir().unwrap();
         let held = take(dir.path()).unwrap();
         let refused = take(dir.path()).unwrap_err().to_string();

@@ -1,6 +1,18 @@
-//! Reading and setting the metadata of an object that is plain JSON.
+//! Reading and changing the metadata of an object, which is plain JSON here.
 
+use jiff::Timestamp;
 use serde_json::{Map, Value};
+
+/// The fields of the metadata that only the server sets, besides `managedFields`.
+pub(crate) const SERVER_FIELDS: [&str; 7] = [
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+];
 
 /// The string at `field`, or empty.
 pub(crate) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
@@ -49,24 +61,24 @@ pub(crate) fn label<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
     object.get("metadata")?.get("labels")?.get(key)?.as_str()
 }
 
-/// `metadata`, made if it is missing or not an object.
+/// `metadata`, created if it is missing or not an object.
 pub(crate) fn metadata(object: &mut Value) -> &mut Map<String, Value> {
     member(object, "metadata")
 }
 
-/// The object at `field`, made if it is missing or something else.
+/// The object at `field`, created if it is missing or not an object.
 pub(crate) fn member<'a>(value: &'a mut Value, field: &str) -> &'a mut Map<String, Value> {
     entries(entries(value).entry(field).or_insert(Value::Null))
 }
 
-/// The members of `value`, which becomes an empty object if it is something else.
+/// The members of `value`. Anything but an object is replaced by an empty one.
 pub(crate) fn entries(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
     }
     match value {
         Value::Object(map) => map,
-        _ => unreachable!("made an object above"),
+        _ => unreachable!("replaced by an object above"),
     }
 }
 
@@ -74,7 +86,12 @@ pub(crate) fn set_revision(object: &mut Value, revision: u64) {
     metadata(object).insert("resourceVersion".into(), revision.to_string().into());
 }
 
-/// Now, as Kubernetes writes times: whole seconds, UTC.
+/// The current time as Kubernetes writes it.
 pub(crate) fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    time(Timestamp::now())
+}
+
+/// A time as Kubernetes writes it: whole seconds, UTC.
+pub(crate) fn time(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

@@ -1,9 +1,10 @@
 //! Jobs: the defaults, labels and rules of batch/v1.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{default_to, pod, unchanged};
-use crate::failure::Cause;
+use super::field::{default_to, unchanged};
+use super::pod;
+use crate::cause::Cause;
 use crate::object;
 
 pub(super) fn admit(old: Option<&Value>, job: &mut Value, causes: &mut Vec<Cause>) {
@@ -32,9 +33,8 @@ pub(super) fn admit(old: Option<&Value>, job: &mut Value, causes: &mut Vec<Cause
             causes.push(Cause::required("spec.template.spec.restartPolicy", why));
         }
         Some(other) => {
-            let message = format!("Unsupported value: \"{other}\": supported values: \"OnFailure\", \"Never\"");
-            let field = "spec.template.spec.restartPolicy".into();
-            causes.push(Cause { reason: "FieldValueNotSupported", field, message });
+            let supported = "\"OnFailure\", \"Never\"";
+            causes.push(Cause::not_supported("spec.template.spec.restartPolicy", &other.into(), supported));
         }
     }
     for field in ["backoffLimit", "completions", "parallelism", "activeDeadlineSeconds", "ttlSecondsAfterFinished"] {
@@ -54,10 +54,10 @@ pub(super) fn admit(old: Option<&Value>, job: &mut Value, causes: &mut Vec<Cause
     }
 }
 
-/// The labels by which a Job finds its pods.
+/// Sets the labels and the selector by which a Job finds its pods.
 fn identify(job: &mut Value, name: &str) {
     let uid = object::uid(job).to_owned();
-    let labels = |metadata: &mut serde_json::Map<String, Value>| {
+    let labels = |metadata: &mut Map<String, Value>| {
         let labels = metadata.entry("labels").or_insert_with(|| json!({}));
         for prefix in ["", "batch.kubernetes.io/"] {
             labels[format!("{prefix}controller-uid")] = uid.as_str().into();

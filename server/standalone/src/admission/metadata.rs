@@ -1,9 +1,11 @@
-//! Rules about metadata, the same for all kinds but for the form of names.
+//! The rules about metadata. Only the form of names depends on the kind.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{names, text_of};
-use crate::failure::Cause;
+use super::names;
+use crate::cause::Cause;
 use crate::kind::{BuiltIn, Kind};
 use crate::object;
 
@@ -25,7 +27,7 @@ pub(super) fn check(
     }
     for (key, value) in members(object, "labels") {
         causes.extend(names::qualified(key).map(|why| Cause::invalid("metadata.labels", &key.as_str().into(), &why)));
-        let why = names::label_value(&text_of(value));
+        let why = names::label_value(&value.as_str().map_or_else(|| value.to_string().into(), Cow::from));
         causes.extend(why.map(|why| Cause::invalid("metadata.labels", value, &why)));
     }
     for (key, _) in members(object, "annotations") {

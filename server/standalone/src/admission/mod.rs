@@ -1,140 +1,14 @@
-//! From what a client sent to what may be stored: types, unknown fields, defaults, rules.
+//! Admission: from the object of a client to the one to store, as in the API server's registries.
+//!
+//! The type is checked (400), unknown fields are dropped and reported, defaults are filled in, and the rules of the kind
+//! are checked (422 with every violation). There are no webhooks, no quotas and no admission policies.
 
+mod field;
 mod job;
 mod metadata;
 pub(crate) mod names;
 mod plain;
 mod pod;
+mod steps;
 
-use std::borrow::Cow;
-
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde_json::Value;
-
-use crate::failure::{Cause, Failure};
-use crate::kind::{BuiltIn, Kind, Nature};
-use crate::schema::{self, lost};
-use crate::{events, object};
-
-/// Checks that `apiVersion` and `kind` are those of the path.
-pub(crate) fn type_checked(kind: &Kind, mut body: Value) -> Result<Value, Failure> {
-    let Value::Object(map) = &mut body else {
-        return Err(Failure::bad_request(format!("the body must be a {} object", kind.kind)));
-    };
-    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (version, given) = (text(map.get("apiVersion")), text(map.get("kind")));
-    let expected = kind.api_version();
-    let custom = kind.custom().is_some();
-    if custom && given.is_empty() {
-        return Err(Failure::bad_request(format!("Object 'Kind' is missing: set kind to {}", kind.kind)));
-    }
-    if (custom || !version.is_empty()) && version != expected {
-        let message =
-            format!("the API version in the data ({version}) does not match the expected API version ({expected})");
-        return Err(Failure::bad_request(message));
-    }
-    if !given.is_empty() && given != kind.kind {
-        if custom {
-            let cause = Cause::invalid("kind", &given.into(), &format!("must be {}", kind.kind));
-            return Err(Failure::invalid(kind, object::name(&body), &[cause]));
-        }
-        let message = format!(
-            "{given} in version \"{version}\" cannot be handled as a {}: another kind is expected here",
-            kind.kind
-        );
-        return Err(Failure::bad_request(message));
-    }
-    if version.is_empty() || given.is_empty() {
-        map.insert("apiVersion".into(), expected.into());
-        map.insert("kind".into(), kind.kind.clone().into());
-    }
-    Ok(body)
-}
-
-/// The object in the form it is stored in, without the fields its kind doesn't have; and those fields.
-pub(crate) fn shaped(kind: &Kind, body: Value) -> Result<(Value, Vec<String>), Failure> {
-    let mut unknown = Vec::new();
-    let unreadable = |error: serde_json::Error| {
-        let message = format!("{0} in version \"{1}\" cannot be handled as a {0}: {error}", kind.kind, kind.version);
-        Failure::bad_request(message)
-    };
-    match &kind.nature {
-        Nature::BuiltIn(built_in) => {
-            let typed = built_in.retype(body.clone()).map_err(unreadable)?;
-            lost(&body, &typed, "", &mut unknown);
-            Ok((events::inward(kind, typed), unknown))
-        }
-        Nature::Custom(custom) => {
-            let mut body = body;
-            schema::prune(&custom.schema, &mut body, &mut unknown);
-            let metadata = body.get("metadata").filter(|metadata| !metadata.is_null()).cloned();
-            let metadata = metadata.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
-            let typed: ObjectMeta = serde_json::from_value(metadata.clone()).map_err(unreadable)?;
-            let typed = serde_json::to_value(typed).map_err(unreadable)?;
-            lost(&metadata, &typed, "metadata", &mut unknown);
-            body["metadata"] = typed;
-            Ok((body, unknown))
-        }
-    }
-}
-
-/// Defaults, then every rule of the kind. `old` is what `object` replaces.
-pub(crate) fn admitted(
-    kind: &Kind,
-    old: Option<&Value>,
-    mut object: Value,
-    warnings: &mut Vec<String>,
-) -> Result<Value, Failure> {
-    let mut causes = Vec::new();
-    let name = object::name(&object).to_owned();
-    metadata::check(kind, old, &object, &mut causes, warnings);
-    match &kind.nature {
-        Nature::Custom(custom) => {
-            schema::fill_defaults(&custom.schema, &mut object);
-            let found = custom.rules.check(kind, &custom.schema, &object, old);
-            // A spec that was accepted once and isn't touched now must not stop anybody from writing status or
-            // metadata, even if a newer definition would refuse it.
-            let untouched = old.is_some_and(|old| same_spec(old, &object));
-            causes.extend(found.into_iter().filter(|cause| !untouched || cause.field.starts_with("status")));
-        }
-        Nature::BuiltIn(built_in) => match built_in {
-            BuiltIn::Namespace => plain::namespace(old, &mut object),
-            BuiltIn::ConfigMap => plain::config_map(old, &object, &mut causes),
-            BuiltIn::Secret => plain::secret(old, &mut object, &mut causes),
-            BuiltIn::Lease => drop(object::member(&mut object, "spec")),
-            BuiltIn::Event => events::check(old, &mut object, &mut causes),
-            BuiltIn::Pod => pod::admit(old, &mut object, &mut causes),
-            BuiltIn::Job => job::admit(old, &mut object, &mut causes),
-            _ => {}
-        },
-    }
-    if causes.is_empty() { Ok(object) } else { Err(Failure::invalid(kind, &name, &causes)) }
-}
-
-/// Whether everything but metadata and status is equal.
-pub(crate) fn same_spec(one: &Value, other: &Value) -> bool {
-    let (Value::Object(one), Value::Object(other)) = (one, other) else { return one == other };
-    let counts = |key: &str| key != "metadata" && key != "status";
-    one.iter().all(|(key, value)| !counts(key) || other.get(key) == Some(value))
-        && other.keys().all(|key| !counts(key) || one.contains_key(key))
-}
-
-/// `field` must be what it was; `why` follows the name.
-fn unchanged(old: &Value, new: &Value, pointer: &str, field: &str, causes: &mut Vec<Cause>) {
-    let at = |object: &Value| object.pointer(pointer).filter(|value| !value.is_null()).cloned();
-    if at(old) != at(new) {
-        causes.push(Cause::invalid(field, &at(new).unwrap_or_default(), "field is immutable"));
-    }
-}
-
-/// Sets `value` at `field` unless something is there.
-fn default_to(map: &mut serde_json::Map<String, Value>, field: &str, value: impl Into<Value>) {
-    if map.get(field).is_none_or(Value::is_null) {
-        map.insert(field.into(), value.into());
-    }
-}
-
-/// Text that a cause shows, borrowed where possible.
-fn text_of(value: &Value) -> Cow<'_, str> {
-    value.as_str().map_or_else(|| value.to_string().into(), Cow::from)
-}
+pub(crate) use steps::{admitted, same_spec, shaped, type_checked};

@@ -1,15 +1,15 @@
-//! Names, label keys and values.
+//! The forms of names, label keys and label values.
 
-/// A generated name is a prefix of this many bytes at most, suffix included.
+/// The longest generated name, in bytes, including its suffix.
 pub(crate) const LONGEST_GENERATED: usize = 63;
 
-/// The characters of the random suffix of a generated name: they form no words and are not mistaken for each other.
+/// The alphabet of generated suffixes: no vowels, so that no words appear, and no characters that look alike.
 pub const SUFFIX_LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const SUBDOMAIN: &str = r"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-/// Why `name` is no DNS label.
+/// `None` if `name` is a DNS label, otherwise the reason why it isn't.
 pub(super) fn label(name: &str) -> Option<String> {
     if name.len() > 63 {
         return Some("must be no more than 63 bytes".into());
@@ -17,7 +17,7 @@ pub(super) fn label(name: &str) -> Option<String> {
     (!is_label(name)).then(|| LABEL.to_owned())
 }
 
-/// Why `name` is no DNS subdomain.
+/// `None` if `name` is a DNS subdomain, otherwise the reason why it isn't.
 pub(super) fn subdomain(name: &str) -> Option<String> {
     if name.len() > 253 {
         return Some("must be no more than 253 bytes".into());
@@ -25,7 +25,7 @@ pub(super) fn subdomain(name: &str) -> Option<String> {
     (!name.split('.').all(is_label)).then(|| SUBDOMAIN.to_owned())
 }
 
-/// Why `name` can't stand in a path.
+/// `None` if `name` can be a segment of a path, otherwise the reason why it can't.
 pub(super) fn path_segment(name: &str) -> Option<String> {
     if matches!(name, "." | "..") {
         return Some(format!("may not be '{name}'"));
@@ -34,7 +34,7 @@ pub(super) fn path_segment(name: &str) -> Option<String> {
     Some(format!("may not contain '{bad}'"))
 }
 
-/// Why `key` is no label or annotation key: an optional prefix (subdomain), a slash, a word.
+/// `None` if `key` is a qualified name, as label and annotation keys are: an optional subdomain and a slash, then a word.
 pub(super) fn qualified(key: &str) -> Option<String> {
     let (prefix, word) = match key.split_once('/') {
         None => (None, key),
@@ -48,7 +48,7 @@ pub(super) fn qualified(key: &str) -> Option<String> {
     })
 }
 
-/// Why `value` is no label value.
+/// `None` if `value` is a label value, otherwise the reason why it isn't.
 pub(super) fn label_value(value: &str) -> Option<String> {
     if value.len() > 63 {
         return Some("must be no more than 63 bytes".into());

@@ -1,14 +1,14 @@
-//! Namespaces, ConfigMaps and Secrets.
+//! The kinds with few rules: Namespaces, ConfigMaps and Secrets.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{default_to, unchanged};
-use crate::failure::Cause;
+use super::field::{default_to, unchanged};
+use crate::cause::Cause;
 use crate::object;
 
-/// Bytes of data in one ConfigMap or Secret.
+/// The most bytes of data in one ConfigMap or Secret.
 const LIMIT: usize = 1 << 20;
 
 pub(super) fn namespace(old: Option<&Value>, namespace: &mut Value) {
@@ -54,15 +54,14 @@ fn members<'a>(object: &'a Value, field: &str) -> impl Iterator<Item = (&'a Stri
     object.get(field).and_then(Value::as_object).into_iter().flatten()
 }
 
-/// Length of base64 text once decoded, without decoding it.
+/// The decoded length of base64 text, computed without decoding it.
 fn decoded_length(value: &Value) -> usize {
     value.as_str().map_or(0, |text| text.trim_end_matches('=').len() * 3 / 4)
 }
 
 fn size(total: usize, field: &str, causes: &mut Vec<Cause>) {
     if total > LIMIT {
-        let message = format!("Too long: may not be more than {LIMIT} bytes");
-        causes.push(Cause { reason: "FieldValueTooLong", field: field.into(), message });
+        causes.push(Cause::too_long(field, LIMIT));
     }
 }
 

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::default_to;
-use crate::failure::Cause;
+use super::field::default_to;
+use super::names;
+use crate::cause::Cause;
 use crate::object;
 
 pub(super) fn admit(old: Option<&Value>, pod: &mut Value, causes: &mut Vec<Cause>) {
@@ -17,7 +18,7 @@ pub(super) fn admit(old: Option<&Value>, pod: &mut Value, causes: &mut Vec<Cause
     }
 }
 
-/// What every pod spec gets.
+/// Fills in the defaults of a pod spec.
 pub(super) fn fill(spec: &mut Map<String, Value>) {
     default_to(spec, "dnsPolicy", "ClusterFirst");
     default_to(spec, "schedulerName", "default-scheduler");
@@ -42,7 +43,7 @@ pub(super) fn fill(spec: &mut Map<String, Value>) {
     }
 }
 
-/// At least one container, each with a name of its own and an image.
+/// Requires at least one container, and for each a unique name and an image.
 pub(super) fn containers(spec: &Map<String, Value>, at: &str, causes: &mut Vec<Cause>) {
     let all = spec.get("containers").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if all.is_empty() {
@@ -53,11 +54,10 @@ pub(super) fn containers(spec: &Map<String, Value>, at: &str, causes: &mut Vec<C
         let name = object::text(container, "name");
         if name.is_empty() {
             causes.push(Cause::required(format!("{here}.name"), ""));
-        } else if let Some(why) = super::names::label(name) {
+        } else if let Some(why) = names::label(name) {
             causes.push(Cause::invalid(format!("{here}.name"), &name.into(), &why));
         } else if all[..index].iter().any(|earlier| object::text(earlier, "name") == name) {
-            let message = format!("Duplicate value: \"{name}\"");
-            causes.push(Cause { reason: "FieldValueDuplicate", field: format!("{here}.name"), message });
+            causes.push(Cause::duplicate(format!("{here}.name"), &format!("\"{name}\"")));
         }
         if object::text(container, "image").is_empty() {
             causes.push(Cause::required(format!("{here}.image"), ""));
@@ -65,7 +65,7 @@ pub(super) fn containers(spec: &Map<String, Value>, at: &str, causes: &mut Vec<C
     }
 }
 
-/// Only images, the deadline and tolerations of a pod may change; and the node, once, from none to one.
+/// Refuses changes of the spec, except of images, the deadline and tolerations, and the first assignment of a node.
 fn unchanged(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
     let fixed = |pod: &Value| {
         let mut spec = pod.get("spec").cloned().unwrap_or_default();

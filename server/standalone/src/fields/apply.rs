@@ -1,4 +1,4 @@
-//! Server-side apply: merging what a manager applies into what is there.
+//! Server-side apply: merging a manager's configuration into the live object.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,13 @@ use serde_json::Value;
 use super::managed::{Entry, entries, set_entries};
 use super::path::{Path, Paths, Step, key_of, leaves, shown};
 use super::typing::{Merge, Typing};
-use crate::failure::{Cause, Failure};
-use crate::http::query::WriteOptions;
+use crate::cause::Cause;
+use crate::failure::Failure;
 use crate::kind::Kind;
 use crate::object;
+use crate::request::WriteOptions;
 
-/// What an apply has to bring along.
+/// Refuses an apply without a field manager, `apiVersion` or `kind`, or with managed fields.
 pub(crate) fn check(kind: &Kind, config: &Value, options: &WriteOptions) -> Result<(), Failure> {
     if !options.manager_named {
         let cause = Cause::required("fieldManager", "is required for apply patch");
@@ -33,13 +34,13 @@ pub(crate) fn undeclared(field: &str) -> Failure {
     Failure::internal(format!("failed to create typed patch object: .{field}: field not declared in schema"))
 }
 
-/// Makes `options.manager` the owner of what it applied to a new object.
+/// Records the manager as the owner of the fields of a new object that are in its configuration.
 pub(crate) fn own_new(kind: &Kind, object: &mut Value, config: &Value, options: &WriteOptions) {
     let paths = owned(kind, config, None);
     set_entries(object, &[Entry::new(kind, &options.manager, "Apply", None, paths)]);
 }
 
-/// The paths a configuration claims.
+/// The paths that a configuration claims.
 fn owned(kind: &Kind, config: &Value, subresource: Option<&str>) -> Paths {
     let status = Step::Field("status".into());
     let counts = |path: &Path| match subresource {
@@ -49,7 +50,7 @@ fn owned(kind: &Kind, config: &Value, subresource: Option<&str>) -> Paths {
     leaves(config, Typing::of(kind)).into_keys().filter(counts).collect()
 }
 
-/// `live` with `config` applied, ownership included; or 409 that names the managers in the way.
+/// `live` with `config` applied and ownership recorded, or a 409 with all conflicts.
 pub(crate) fn applied(
     kind: &Kind,
     live: &Value,
@@ -67,7 +68,7 @@ pub(crate) fn applied(
     let before = leaves(live, typing);
     let after = leaves(&merged, typing);
     let differs = |path: &Path| after.contains_key(path) && before.get(path) != after.get(path);
-    let in_the_way: BTreeMap<usize, Vec<Path>> = entries
+    let conflicting: BTreeMap<usize, Vec<Path>> = entries
         .iter()
         .enumerate()
         .filter(|(index, _)| Some(*index) != mine)
@@ -76,14 +77,14 @@ pub(crate) fn applied(
         })
         .filter(|(_, paths): &(usize, Vec<Path>)| !paths.is_empty())
         .collect();
-    if !in_the_way.is_empty() && options.force != Some(true) {
-        return Err(conflict(&entries, &in_the_way));
+    if !conflicting.is_empty() && options.force != Some(true) {
+        return Err(conflict(&entries, &conflicting));
     }
-    for (index, paths) in &in_the_way {
+    for (index, paths) in &conflicting {
         entries[*index].paths.retain(|path| !paths.contains(path));
     }
 
-    // What this manager applied before and no longer does goes away, unless somebody else wants it too.
+    // Remove the fields that this manager applied before and no longer does, unless another manager owns them, too.
     if let Some(mine) = mine {
         let dropped = entries[mine].paths.difference(&wanted);
         let orphans: Vec<Path> = dropped
@@ -92,7 +93,7 @@ pub(crate) fn applied(
             })
             .cloned()
             .collect();
-        // Longest first: an item's fields before the item.
+        // Longest first, so that the fields of a list item are removed before the item.
         for path in orphans.iter().rev() {
             remove(&mut merged, path, typing, 0);
         }
@@ -106,16 +107,16 @@ pub(crate) fn applied(
     Ok(merged)
 }
 
-fn conflict(entries: &[Entry], in_the_way: &BTreeMap<usize, Vec<Path>>) -> Failure {
+fn conflict(entries: &[Entry], conflicting: &BTreeMap<usize, Vec<Path>>) -> Failure {
     let mut causes = Vec::new();
     let mut sections = Vec::new();
-    for (index, paths) in in_the_way {
+    for (index, paths) in conflicting {
         let entry = &entries[*index];
         let using = if entry.operation == "Update" { format!(" using {}", entry.api_version) } else { String::new() };
         let with = format!("\"{}\"{using}", entry.manager);
         for path in paths {
             let message = format!("conflict with {with}");
-            causes.push(Cause { reason: "FieldManagerConflict", field: shown(path), message });
+            causes.push(Cause::new("FieldManagerConflict", shown(path), message));
         }
         let fields: Vec<String> = paths.iter().map(shown).collect();
         sections.push((with, fields));
@@ -181,7 +182,7 @@ fn merge(live: &mut Value, config: &Value, typing: Typing<'_>) {
     }
 }
 
-/// Removes what `path` leads to, and maps that became empty by it. Returns whether `value` itself is to go.
+/// Removes the value at `path`, and maps and lists that this empties. Returns whether to remove `value` itself.
 fn remove(value: &mut Value, path: &[Step], typing: Typing<'_>, depth: usize) -> bool {
     let Some((step, rest)) = path.split_first() else { return true };
     match (step, value) {
@@ -197,7 +198,7 @@ fn remove(value: &mut Value, path: &[Step], typing: Typing<'_>, depth: usize) ->
         (Step::Key(key), Value::Array(items)) => {
             let Merge::ByKey(keys) = typing.merge(&Value::Array(Vec::new())) else { return false };
             let names = keys.names();
-            // The key fields of an item stay as long as the item does.
+            // The key fields of an item are removed only with the item.
             let is_key = matches!(rest, [Step::Field(name)] if names.contains(&name.as_str()));
             let position = items.iter().position(|item| key_of(item, &names) == *key);
             if let Some(position) = position.filter(|_| !is_key)

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::path::{Path, Paths, Step, from_fields, leaves, to_fields};
 use super::typing::Typing;
-use crate::http::query::WriteOptions;
 use crate::kind::Kind;
 use crate::object;
+use crate::request::WriteOptions;
 
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
@@ -68,7 +68,7 @@ pub(super) fn set_entries(object: &mut Value, entries: &[Entry]) {
     }
 }
 
-/// Notes what a write other than apply changed: `manager` owns those fields now, and alone.
+/// Makes the manager of a write other than apply the only owner of the fields that it changed.
 pub(crate) fn after_update(
     kind: &Kind,
     old: Option<&Value>,
@@ -79,7 +79,7 @@ pub(crate) fn after_update(
     let (changed, removed) = {
         let before = old.map(|old| leaves(old, Typing::of(kind))).unwrap_or_default();
         let after = leaves(new, Typing::of(kind));
-        // What the server puts into the status of a new object belongs to nobody.
+        // The status of a new object comes from the server, so it has no owner.
         let ours = |path: &Path| old.is_some() || !kind.status || path.first() != Some(&Step::Field("status".into()));
         let differs = |path: &Path, value| before.get(path) != Some(value);
         let changed = after.iter().filter(|(path, value)| differs(path, value) && ours(path));
@@ -105,8 +105,8 @@ pub(crate) fn after_update(
     set_entries(new, &entries);
 }
 
-/// Clients may replace the list (kubectl does when it moves to server-side apply) and clear it with `[{}]`; leaving it
-/// out or empty changes nothing.
+/// Clients may replace the list, as kubectl does when it moves an object to server-side apply, or clear it with `[{}]`. A
+/// missing or empty list changes nothing.
 pub(crate) fn take_manual(next: &mut Value, current: &Value, given: Option<&Value>) {
     let kept = current.pointer("/metadata/managedFields");
     let wanted = match given.and_then(Value::as_array) {

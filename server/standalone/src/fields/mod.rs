@@ -1,7 +1,10 @@
-//! Who set which field: managed fields and server-side apply.
+//! Field ownership: `metadata.managedFields` and server-side apply.
 //!
-//! An object is seen as a flat map from paths to leaf values; ownership is a set of paths. `FieldsV1` (a tree) exists
-//! only in JSON.
+//! Each write records which manager set which fields. A server-side apply that would change another manager's field is
+//! refused with 409 and all conflicts, unless it has `force`. A field that its last manager stops applying is removed.
+//!
+//! In here, an object is a flat map from paths to leaf values, and ownership is a set of paths. The tree of `FieldsV1`
+//! exists only in JSON.
 
 pub(crate) mod apply;
 pub(crate) mod managed;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::typing::{Merge, Typing};
+use crate::object::SERVER_FIELDS;
 
 /// One step of a path, in the order and spelling of `FieldsV1`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,22 +20,7 @@ pub(super) enum Step {
 pub(super) type Path = Vec<Step>;
 pub(super) type Paths = BTreeSet<Path>;
 
-/// Fields of metadata that only the server sets; nobody owns them.
-const SERVERS: [&str; 11] = [
-    "name",
-    "namespace",
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "managedFields",
-    "selfLink",
-    "generateName",
-];
-
-/// Every leaf of an object. `None` stands for the mere presence of a list item.
+/// Every leaf of an object. The value is `None` for the presence of a list item.
 pub(super) fn leaves<'v>(object: &'v Value, typing: Typing<'_>) -> BTreeMap<Path, Option<&'v Value>> {
     let mut found = BTreeMap::new();
     let Value::Object(root) = object else { return found };
@@ -43,8 +29,7 @@ pub(super) fn leaves<'v>(object: &'v Value, typing: Typing<'_>) -> BTreeMap<Path
         match name.as_str() {
             "apiVersion" | "kind" => {}
             "metadata" => {
-                let metadata = value.as_object().into_iter().flatten();
-                for (name, value) in metadata.filter(|(name, _)| !SERVERS.contains(&name.as_str())) {
+                for (name, value) in value.as_object().into_iter().flatten().filter(|(name, _)| is_owned(name)) {
                     path.push(Step::Field(name.clone()));
                     walk(value, typing.field("metadata").field(name), &mut path, &mut found);
                     path.pop();
@@ -54,6 +39,11 @@ pub(super) fn leaves<'v>(object: &'v Value, typing: Typing<'_>) -> BTreeMap<Path
         }
     }
     found
+}
+
+/// Whether a field of the metadata has owners. What only the server sets or what never changes has none.
+fn is_owned(field: &str) -> bool {
+    !SERVER_FIELDS.contains(&field) && !matches!(field, "name" | "namespace" | "generateName" | "managedFields")
 }
 
 fn walk<'v>(value: &'v Value, typing: Typing<'_>, path: &mut Path, found: &mut BTreeMap<Path, Option<&'v Value>>) {
@@ -92,7 +82,7 @@ pub(super) fn key_of(item: &Value, names: &[&str]) -> String {
     names.sort_unstable();
     let mut key = Map::new();
     for name in names {
-        // A port without a protocol is a TCP port; the apiserver has set that default by now.
+        // The API server fills in the default protocol before it computes keys.
         let default = (name == "protocol").then(|| json!("TCP"));
         if let Some(value) = item.get(name).cloned().or(default) {
             key.insert(name.to_owned(), value);
@@ -101,10 +91,10 @@ pub(super) fn key_of(item: &Value, names: &[&str]) -> String {
     Value::Object(key).to_string()
 }
 
-/// The set as a `FieldsV1` tree.
+/// A set of paths as a `FieldsV1` tree.
 pub(super) fn to_fields(paths: &Paths) -> Value {
     let mut root = Map::new();
-    // Backwards, so that a list item comes after its own fields and knows whether it has to be marked beside them.
+    // Backwards, so that a list item comes after its fields: if it has owned ones, its own presence is marked with `.`.
     for path in paths.iter().rev() {
         let at = path.iter().try_fold(&mut root, |at, step| {
             let name = match step {
@@ -124,7 +114,7 @@ pub(super) fn to_fields(paths: &Paths) -> Value {
     Value::Object(root)
 }
 
-/// The paths in a `FieldsV1` tree; what can't be read is skipped.
+/// The paths in a `FieldsV1` tree. Unreadable entries are skipped.
 pub(super) fn from_fields(fields: &Value) -> Paths {
     let mut paths = Paths::new();
     collect(fields, &mut Vec::new(), &mut paths);

@@ -1,4 +1,4 @@
-//! How lists and maps merge: as a whole, by key, or as a set.
+//! The merge rules of lists and maps: as a whole, by key, or as a set.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ pub(crate) enum Merge<'a> {
     Atomic,
     /// A list of distinct scalars.
     Set,
-    /// A list of objects told apart by these fields.
+    /// A list of objects, identified by these fields.
     ByKey(Keys<'a>),
     /// A map whose members are merged one by one.
     Granular,
@@ -31,13 +31,13 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// What is known about the value at a place in an object.
+/// The type information about a value inside an object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Typing<'a> {
-    /// The root of a custom resource: its `metadata` is the built-in one.
+    /// The root of a custom resource. Its `metadata` has the built-in rules.
     Root(&'a Value),
     Schema(&'a Value),
-    /// In a built-in kind; the merge rule of the field.
+    /// A field of a built-in kind, with its merge rule.
     BuiltIn(Merge<'a>),
 }
 
@@ -90,7 +90,7 @@ impl<'a> Typing<'a> {
     }
 }
 
-/// Merge rules by field name; in the kinds served here no name means two things.
+/// Merge rules by field name. In the built-in kinds served here, a name has the same rule everywhere.
 fn built_in(name: &str) -> Merge<'static> {
     const NAME: Merge<'static> = Merge::ByKey(Keys::Known(&["name"]));
     match name {
@@ -115,7 +115,7 @@ fn built_in(name: &str) -> Merge<'static> {
     }
 }
 
-/// The field that tells the items of a built-in list apart in a strategic merge patch.
+/// The field that identifies the items of a built-in list in a strategic merge patch.
 pub(crate) fn merge_key(list: &str) -> Option<&'static str> {
     match built_in(list) {
         Merge::ByKey(Keys::Known(keys)) => keys.first().copied(),
@@ -123,7 +123,7 @@ pub(crate) fn merge_key(list: &str) -> Option<&'static str> {
     }
 }
 
-/// Lists of scalars that a strategic merge patch merges instead of replacing.
+/// Whether a strategic merge patch merges this list of scalars instead of replacing it.
 pub(crate) fn merges_as_set(list: &str) -> bool {
     built_in(list) == Merge::Set
 }

@@ -1,4 +1,4 @@
-//! Answers: status, headers and body.
+//! Answers: status code, headers and body.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -66,7 +66,7 @@ impl Reply {
         Self { status, content_type, body: body.into(), more: Vec::new() }
     }
 
-    /// For documents that differ by Accept.
+    /// For documents that depend on the Accept header.
     pub(super) fn with_content_type(mut self, content_type: &'static str) -> Self {
         self.content_type = HeaderValue::from_static(content_type);
         self.more.push((VARY, "Accept".into()));
@@ -96,13 +96,13 @@ impl Reply {
     }
 }
 
-/// The metadata of an object and nothing else.
+/// The metadata of an object alone.
 pub(super) fn partial(object: &Value) -> Value {
     let metadata = object.get("metadata").cloned().unwrap_or_else(|| json!({}));
     json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata})
 }
 
-/// A list as JSON, written without copying its objects.
+/// A list, serialized without copying its objects.
 pub(super) struct ListOf<'a> {
     pub(super) kind: &'a Kind,
     pub(super) list: &'a List,
@@ -135,7 +135,7 @@ impl Serialize for Items<'_> {
     }
 }
 
-/// Items of built-in kinds carry neither apiVersion nor kind; custom ones do.
+/// An item of a list. Only custom ones carry `apiVersion` and `kind`, as in the API server.
 struct Item<'a> {
     kind: &'a Kind,
     object: &'a Value,

@@ -1,25 +1,17 @@
-//! Which groups, versions and resources there are.
+//! Discovery: the groups, versions and resources that are served.
 
 use serde_json::{Value, json};
 
 use super::answer::Reply;
-use crate::kind::{Kind, Kinds};
+use crate::kind::{Kind, Kinds, REVIEWS};
 
-/// The answer's Content-Type has to be this, or clients fall back to one request per group.
+/// The Content-Type of the answer. With any other, clients ask for each group separately.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// What a client is told that doesn't know it.
+/// The message for clients that don't accept aggregated discovery.
 pub(super) const ONLY_AGGREGATED: &str = "discovery is answered in one document: accept application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// Reviews are not stored but are resources to clients: group, plural and kind.
-const REVIEWS: [(&str, &str, &str); 4] = [
-    ("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview"),
-    ("authentication.k8s.io", "tokenreviews", "TokenReview"),
-    ("authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview"),
-    ("authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview"),
-];
-
-/// `/api` or `/apis` in one document.
+/// Aggregated discovery of `/api` (`core`) or `/apis`: one document with all groups.
 pub(super) fn aggregated(kinds: &Kinds, core: bool) -> Reply {
     let groups = kinds.groups().into_iter().filter(|(group, _)| group.is_empty() == core);
     let items: Vec<Value> = groups
@@ -28,9 +20,9 @@ pub(super) fn aggregated(kinds: &Kinds, core: bool) -> Reply {
                 .iter()
                 .map(|version| {
                     let own = kinds.in_group_version(group, version).map(|kind| aggregated_resource(kind));
-                    let reviews = REVIEWS.into_iter().filter(|(of, ..)| *of == group).map(|(_, plural, kind)| {
-                        json!({"resource": plural, "responseKind": {"group": group, "version": version, "kind": kind},
-                            "scope": "Cluster", "singularResource": kind.to_lowercase(), "verbs": ["create"]})
+                    let reviews = REVIEWS.iter().filter(|review| review.group == group).map(|review| {
+                        json!({"resource": review.plural, "responseKind": {"group": group, "version": version, "kind": review.kind},
+                            "scope": "Cluster", "singularResource": review.kind.to_lowercase(), "verbs": ["create"]})
                     });
                     json!({"version": version, "resources": own.chain(reviews).collect::<Vec<_>>(), "freshness": "Current"})
                 })

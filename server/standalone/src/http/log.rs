@@ -1,4 +1,4 @@
-//! `GET …/pods/x/log`.
+//! `GET …/pods/x/log`: which container, which lines, and the refusals of the API server.
 
 use axum::body::Body;
 use futures::StreamExt;
@@ -7,16 +7,17 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Reply};
-use super::query::Query;
-use super::route::Target;
-use super::{Call, Server};
-use crate::failure::{Cause, Failure};
+use super::negotiate;
+use super::server::{Call, Server};
+use crate::cause::Cause;
+use crate::failure::Failure;
 use crate::object;
 use crate::pod_log::{LogQuery, LogRefusal, LogSource};
+use crate::request::{Query, Target};
 
 pub(super) async fn answer(server: &Server, target: &Target, call: &Call) -> Answer {
-    // The apiserver negotiates an object here, so a client that takes nothing but text/plain is refused.
-    super::negotiate::accepted(call.accept.as_deref(), false)?;
+    // Like the API server, refuse a client that accepts only text/plain, although the log is just that.
+    negotiate::accepted(call.accept.as_deref(), false)?;
     let pod = server.objects.get(target)?;
     let name = object::name(&pod.value);
     let query = parse(&call.query, name)?;
@@ -75,7 +76,7 @@ fn parse(query: &Query, pod: &str) -> Result<LogQuery, Failure> {
     if !causes.is_empty() {
         return Err(Failure::invalid_options("PodLogOptions", &causes).about(pod, "", ""));
     }
-    // The apiserver carries times in whole seconds: a fraction is cut off, so a line may come twice but none is lost.
+    // The API server's times have whole seconds. Cutting the fraction may repeat lines to the client, but loses none.
     let since_time = since_time.and_then(|time| Timestamp::from_second(time.as_second()).ok());
     let since = since_time
         .or_else(|| since_seconds.and_then(|ago| Timestamp::now().checked_sub(SignedDuration::from_secs(ago)).ok()));

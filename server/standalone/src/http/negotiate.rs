@@ -1,21 +1,21 @@
-//! What the answer looks like: Accept and its parameters.
+//! The shape of the answer, from the Accept header.
 
 use crate::failure::Failure;
 
-/// In which shape objects are wanted.
+/// The shape in which a client wants objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(super) enum Shape {
     Full,
-    /// `PartialObjectMetadata`: metadata only.
+    /// `PartialObjectMetadata`: only the metadata.
     Partial,
     Table,
-    /// `APIGroupDiscoveryList`: everything in one document.
+    /// `APIGroupDiscoveryList`: aggregated discovery.
     Discovery,
 }
 
-/// The first entry that can be served. Protobuf is answered with JSON, which every client that asks for it also reads,
-/// but for custom resources (`custom`) it is refused as by the apiserver.
-pub(crate) fn accepted(header: Option<&str>, custom: bool) -> Result<Shape, Failure> {
+/// The shape of the first entry that can be served; 406 if there is none. Protobuf is answered with JSON, which every
+/// client that asks for it can read. For custom resources (`custom`) it is refused, as in the API server.
+pub(super) fn accepted(header: Option<&str>, custom: bool) -> Result<Shape, Failure> {
     let Some(header) = header.filter(|header| !header.trim().is_empty()) else { return Ok(Shape::Full) };
     let found = header.split(',').find_map(|entry| one(entry, custom));
     found.ok_or_else(|| {
@@ -36,7 +36,7 @@ fn one(entry: &str, custom: bool) -> Option<Shape> {
             ("as", value) => form = value,
             ("g", value) => group = value,
             ("v", value) => version = value,
-            // A watch may ask for `stream=watch`; q and charset change nothing.
+            // Such as `stream=watch`, `q` and `charset`.
             _ => {}
         }
     }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_entry_that_is_known_wins() {
+    fn the_first_supported_entry_wins() {
         let table = "application/json;as=Table;v=v9;g=meta.k8s.io,application/json;as=Table;v=v1;g=meta.k8s.io";
         assert_eq!(accepted(Some(table), true).unwrap(), Shape::Table);
         let protobuf = "application/vnd.kubernetes.protobuf, application/json";

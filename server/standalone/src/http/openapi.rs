@@ -1,4 +1,5 @@
-//! OpenAPI v3 documents: enough for kubectl to validate (on the server), edit and explain.
+//! OpenAPI v3 documents with as much as kubectl needs for `apply`, `edit` and `explain`. They declare `fieldValidation`, so
+//! kubectl leaves the validation to the server.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::kind::{Kind, Kinds, Nature, group_version};
 
-/// All documents, made once: kinds don't change while the server runs.
+/// All documents. They are made once, because kinds don't change while the server runs.
 pub(super) struct Documents {
     index: Value,
     by_path: HashMap<String, Bytes>,
@@ -63,7 +64,7 @@ fn document(kinds: &Kinds, group: &str, version: &str) -> Value {
     }
     let mut schemas: Map<String, Value> = generator.take_definitions(true).into_iter().collect();
     schemas.extend(named);
-    // The Rust types don't say which schema is the kind itself; clients look for this mark.
+    // Clients find the schema of a kind by this extension, which the schemas of the Rust types lack.
     for kind in kinds.in_group_version(group, version) {
         let suffix = format!(".{}", kind.kind);
         let own = |name: &str| name.ends_with(&suffix) && name.split('.').rev().nth(1) == Some(kind.version.as_str());
@@ -96,7 +97,7 @@ fn identity(kind: &Kind) -> Value {
     json!({"group": kind.group, "version": kind.version, "kind": kind.kind})
 }
 
-/// `io.clay.kubeonkube.v1alpha1.Cluster`: the group reversed, as for built-in kinds.
+/// `io.clay.kubeonkube.v1alpha1.Cluster`: with the group reversed, as for built-in kinds.
 fn custom_name(kind: &Kind) -> String {
     let reversed: Vec<&str> = kind.group.split('.').rev().collect();
     format!("{}.{}.{}", reversed.join("."), kind.version, kind.kind)

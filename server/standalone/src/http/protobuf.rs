@@ -1,30 +1,32 @@
-//! The protobuf bodies kubectl sends and can't send otherwise: `create configmap|secret|job|namespace` and `auth …`.
+//! Protobuf bodies. `kubectl create configmap|secret|job|namespace` and `kubectl auth …` send nothing else.
 //!
-//! Only requests are read, and only the fields those commands can fill; answers are JSON. Field numbers:
-//! generated.proto of k8s.io/api.
+//! Only the fields that these commands set are read; answers are JSON. The field numbers are those of `generated.proto` in
+//! k8s.io/api.
 
 use base64::Engine;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 
-/// A wire-format value; the numbers are field numbers of `kind`.
+/// The type of a field.
 enum Field {
     Text,
-    /// Bytes that JSON carries as base64.
+    /// Bytes, which are base64 in JSON.
     Bytes,
     Bool,
     Number,
-    Message(&'static [(u64, &'static str, Field)]),
+    Message(Fields),
     /// Repeated strings.
     Texts,
     /// Repeated messages.
-    Messages(&'static [(u64, &'static str, Field)]),
-    /// A map from string to text or bytes.
+    Messages(Fields),
+    /// A map from string to text.
     TextMap,
+    /// A map from string to bytes.
     BytesMap,
 }
 
+/// Number, name in JSON and type of each field of a message.
 type Fields = &'static [(u64, &'static str, Field)];
 
 const META: Field = Field::Message(&[
@@ -119,8 +121,8 @@ fn fields(kind: &str) -> Option<Fields> {
     })
 }
 
-/// The object in a `k8s\0` envelope.
-pub(crate) fn decode(body: &[u8]) -> Result<Value, Failure> {
+/// The object in a message with the `k8s\0` prefix.
+pub(super) fn decode(body: &[u8]) -> Result<Value, Failure> {
     let broken = || Failure::bad_request("the body is not a Kubernetes protobuf message");
     let mut envelope = Reader(body.strip_prefix(b"k8s\0").ok_or_else(broken)?);
     let (mut api_version, mut kind, mut raw) = (String::new(), String::new(), &[][..]);
@@ -140,7 +142,7 @@ pub(crate) fn decode(body: &[u8]) -> Result<Value, Failure> {
             _ => {}
         }
     }
-    let known = fields(&kind).ok_or_else(|| super::body::unsupported(&["application/json"]))?;
+    let known = fields(&kind).ok_or_else(|| Failure::unsupported_media_type(&["application/json"]))?;
     let Value::Object(object) = message(raw, known).map_err(|()| broken())? else { return Err(broken()) };
     let mut full = Map::new();
     full.insert("apiVersion".into(), api_version.into());
@@ -158,7 +160,7 @@ fn message(bytes: &[u8], known: Fields) -> Result<Value, ()> {
         match (field, wire) {
             (Field::Bool, Wire::Number(value)) => drop(at.or_insert(json!(value != 0))),
             (Field::Number, Wire::Number(value)) => drop(at.or_insert(json!(value.cast_signed()))),
-            // The generated code writes every string, so an empty one says nothing.
+            // Go's encoder writes unset strings as empty ones.
             (Field::Text, Wire::Bytes([])) => {}
             (Field::Text, Wire::Bytes(bytes)) => drop(at.or_insert(text(bytes)?)),
             (Field::Bytes, Wire::Bytes(bytes)) => drop(at.or_insert(base64(bytes))),
@@ -205,7 +207,7 @@ enum Wire<'a> {
     Bytes(&'a [u8]),
 }
 
-/// Reads fields one by one.
+/// Reads the fields of a message one by one.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

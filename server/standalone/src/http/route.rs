@@ -1,11 +1,10 @@
-//! What a path means.
-
-use std::sync::Arc;
+//! The meaning of a path.
 
 use crate::failure::Failure;
-use crate::kind::{BuiltIn, Kind, Kinds};
+use crate::kind::{BuiltIn, Kinds, REVIEWS, Review};
+use crate::request::Target;
 
-pub(crate) enum Route {
+pub(super) enum Route {
     Version,
     Health,
     /// `/api` (core) or `/apis`.
@@ -17,31 +16,13 @@ pub(crate) enum Route {
         group: String,
         version: String,
     },
-    /// A review that is answered, never stored: group, plural, namespace.
-    Review(&'static str),
+    Review(&'static Review),
     Objects(Target),
-    /// A path nobody serves, answered in plain text.
+    /// A path that isn't served. The answer is 404 in plain text.
     Nothing,
 }
 
-/// A collection, an object or a part of it.
-#[derive(Clone)]
-pub(crate) struct Target {
-    pub(crate) kind: Arc<Kind>,
-    /// `None` for cluster-scoped kinds and for all namespaces.
-    pub(crate) namespace: Option<String>,
-    pub(crate) name: Option<String>,
-    pub(crate) subresource: Option<String>,
-}
-
-const REVIEWS: [(&str, &str); 4] = [
-    ("authorization.k8s.io", "selfsubjectaccessreviews"),
-    ("authorization.k8s.io", "selfsubjectrulesreviews"),
-    ("authentication.k8s.io", "tokenreviews"),
-    ("authentication.k8s.io", "selfsubjectreviews"),
-];
-
-pub(crate) fn route(path: &str, kinds: &Kinds) -> Result<Route, Failure> {
+pub(super) fn route(path: &str, kinds: &Kinds) -> Result<Route, Failure> {
     let mut segments = Vec::new();
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
         segments.push(decode(segment)?);
@@ -68,7 +49,7 @@ pub(crate) fn route(path: &str, kinds: &Kinds) -> Result<Route, Failure> {
 
 /// Percent-decodes one segment.
 fn decode(segment: &str) -> Result<String, Failure> {
-    // The form decoder gives `+`, `=` and `&` a meaning they don't have in a path.
+    // For the form decoder, `+`, `=` and `&` have a meaning that they don't have in a path.
     let text = segment.replace('+', "%2B").replace('=', "%3D").replace('&', "%26");
     let decoded = form_urlencoded::parse(text.as_bytes()).next().map(|(name, _)| name.into_owned());
     decoded.filter(|text| !text.contains('\u{fffd}')).ok_or_else(|| Failure::bad_request("the path is not UTF-8"))
@@ -77,7 +58,7 @@ fn decode(segment: &str) -> Result<String, Failure> {
 fn objects(group: &str, version: &str, rest: &[&str], kinds: &Kinds) -> Result<Option<Route>, Failure> {
     let target = |plural: &str, namespace: Option<&str>, name: Option<&&str>, subresource: Option<&&str>| {
         let kind = kinds.find(group, version, plural)?.clone();
-        // The path has to fit the scope: a namespaced object needs a namespace, a cluster-scoped one must not have any.
+        // An object of a namespaced kind needs a namespace; cluster-scoped kinds must not have one.
         let fits = if kind.namespaced { namespace.is_some() || name.is_none() } else { namespace.is_none() };
         let own = |part: &&str| (*part).to_owned();
         fits.then(|| Target {
@@ -88,7 +69,8 @@ fn objects(group: &str, version: &str, rest: &[&str], kinds: &Kinds) -> Result<O
         })
     };
     if let ["namespaces", _, review] | [review] = rest
-        && let Some((_, review)) = REVIEWS.iter().find(|known| **known == (group, *review) && version == "v1")
+        && let Some(review) = REVIEWS.iter().find(|known| known.group == group && known.plural == *review)
+        && version == "v1"
     {
         return Ok(Some(Route::Review(review)));
     }

@@ -1,4 +1,4 @@
-//! Watches on the wire: one JSON document per line.
+//! The body of a watch: one JSON document per line.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Reply, partial};
 use super::negotiate::Shape;
-use super::query::Query;
-use super::route::Target;
-use super::{Server, table};
+use super::server::Server;
+use super::table;
 use crate::events;
 use crate::kind::Kind;
-use crate::verbs::{Seen, Watch, WatchOptions};
+use crate::request::{Query, Target, WatchOptions};
+use crate::verbs::{Seen, Watch};
 
 pub(super) fn watch(
     server: &Arc<Server>,
@@ -43,7 +43,7 @@ struct Lines {
     kind: Arc<Kind>,
     shape: Shape,
     query: Query,
-    /// Only the first table of a watch describes its columns.
+    /// No event was sent yet. Only the first table of a watch describes the columns.
     first: bool,
 }
 

@@ -1,21 +1,11 @@
 //! Kinds from CustomResourceDefinitions.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube_cel::RootContext;
 use serde_json::Value;
 
-use super::{Kind, Nature};
+use super::descriptor::{Custom, Kind, Nature, group_version};
 use crate::schema::Rules;
-
-/// What a definition says beyond names.
-pub(crate) struct Custom {
-    /// The structural schema of the whole object.
-    pub(crate) schema: Value,
-    pub(crate) rules: Rules,
-    /// `additionalPrinterColumns` as they stand in the definition.
-    pub(crate) columns: Vec<Value>,
-    /// Paths such as `.spec.cluster` that field selectors may use.
-    pub(crate) selectable: Vec<String>,
-}
 
 /// Why a definition can't be installed.
 #[derive(Debug, thiserror::Error)]
@@ -27,8 +17,9 @@ pub enum CustomError {
     Unreadable(String, String),
 }
 
-/// The served versions of a definition. More than one version works only if they share a schema (conversion `None`).
-pub(crate) fn custom(definition: &CustomResourceDefinition) -> Result<Vec<Kind>, CustomError> {
+/// The served versions of a definition. Objects aren't converted, so more than one version works only if they share a
+/// schema (`conversion: None`).
+pub(super) fn custom(definition: &CustomResourceDefinition) -> Result<Vec<Kind>, CustomError> {
     let name = definition.metadata.name.clone().unwrap_or_default();
     let spec = &definition.spec;
     let (group, plural) = (&spec.group, &spec.names.plural);
@@ -41,7 +32,12 @@ pub(crate) fn custom(definition: &CustomResourceDefinition) -> Result<Vec<Kind>,
         };
         let schema = json(serde_json::to_value(schema))?;
         let columns = json(serde_json::to_value(&version.additional_printer_columns))?;
-        let rules = Rules::new(&schema).map_err(|error| CustomError::Unreadable(name.clone(), error))?;
+        let root = RootContext {
+            api_version: group_version(group, &version.name),
+            api_group: group.clone(),
+            kind: spec.names.kind.clone(),
+        };
+        let rules = Rules::new(&schema, root).map_err(|error| CustomError::Unreadable(name.clone(), error))?;
         let selectable = version.selectable_fields.iter().flatten().map(|field| field.json_path.clone()).collect();
         let columns = columns.as_array().cloned().unwrap_or_default();
         Ok(Kind {

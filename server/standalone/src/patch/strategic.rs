@@ -1,4 +1,4 @@
-//! Strategic merge patch: merge patch that knows how the lists of built-in kinds merge.
+//! Strategic merge patch: a merge patch that also merges the lists of built-in kinds.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ const ORDER: &str = "$setElementOrder/";
 pub(crate) fn strategic(kind: &Kind, object: Value, patch: &Value) -> Result<Value, Failure> {
     if kind.custom().is_some() {
         let accepted = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
-        return Err(crate::http::body::unsupported(&accepted));
+        return Err(Failure::unsupported_media_type(&accepted));
     }
     match (object, patch) {
         (Value::Object(object), Value::Object(patch)) => Ok(Value::Object(merged(object, patch)?)),

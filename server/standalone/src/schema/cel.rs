@@ -1,44 +1,43 @@
-//! `x-kubernetes-validations`.
+//! CEL rules: `x-kubernetes-validations`.
 
 use std::cell::OnceCell;
 
 use kube_cel::{CompiledSchema, RootContext, Validator, compile_schema};
 use serde_json::Value;
 
-use crate::failure::Cause;
-use crate::kind::Kind;
+use crate::cause::{Cause, shown};
 
 thread_local! {
-    /// Registering the function library costs more than most rules; a validator can't be shared between threads.
+    /// One per thread, because a validator can't be shared. Registering its functions costs more than most rules do.
     static VALIDATOR: OnceCell<Validator> = const { OnceCell::new() };
 }
 
 pub(super) struct Compiled {
     schema: CompiledSchema,
+    root: RootContext,
     any: bool,
 }
 
 impl Compiled {
-    pub(super) fn new(schema: &Value) -> Result<Self, String> {
+    pub(super) fn new(schema: &Value, root: RootContext) -> Result<Self, String> {
         let compiled = compile_schema(schema);
         let any = inspect(&compiled)?;
-        Ok(Self { schema: compiled, any })
+        Ok(Self { schema: compiled, root, any })
     }
 
+    /// Whether the schema has any rule.
     pub(super) fn any(&self) -> bool {
         self.any
     }
 
-    /// Rules about `oldSelf` count only when there is an `old`.
-    pub(super) fn check(&self, kind: &Kind, object: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
+    /// Rules that use `oldSelf` are skipped if there is no `old`.
+    pub(super) fn check(&self, object: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
         if !self.any {
             return;
         }
-        let root =
-            RootContext { api_version: kind.api_version(), api_group: kind.group.clone(), kind: kind.kind.clone() };
         let checked = VALIDATOR.with(|validator| {
             let validator = validator.get_or_init(Validator::new);
-            validator.validate_compiled_with_context(&self.schema, object, old, Some(&root))
+            validator.validate_compiled_with_context(&self.schema, object, old, Some(&self.root))
         });
         for error in checked.err().into_iter().flat_map(kube_cel::ValidationErrors::into_vec) {
             let field = error.field_path.trim_start_matches('.').to_owned();
@@ -47,17 +46,14 @@ impl Compiled {
             causes.push(match error.reason.as_deref() {
                 Some("FieldValueForbidden") => Cause::forbidden(field, why),
                 Some("FieldValueRequired") => Cause::required(field, why),
-                Some("FieldValueDuplicate") => {
-                    let message = format!("Duplicate value: {}", crate::failure::shown(at));
-                    Cause { reason: "FieldValueDuplicate", field, message }
-                }
+                Some("FieldValueDuplicate") => Cause::duplicate(field, &shown(at)),
                 _ => Cause::invalid(field, at, why),
             });
         }
     }
 }
 
-/// Whether there is any rule; an error when one doesn't compile.
+/// Whether the schema has any rule, or which one doesn't compile.
 fn inspect(schema: &CompiledSchema) -> Result<bool, String> {
     if let Some(error) = schema.compilation_errors().first() {
         return Err(format!("a validation rule doesn't compile: {error}"));

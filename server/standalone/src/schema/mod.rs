@@ -1,38 +1,41 @@
-//! Structural schemas of custom resources: pruning, defaults, validation and CEL rules.
+//! Structural schemas of custom resources.
+//!
+//! Pruning removes unknown fields, then missing fields get their defaults, then the schema and its CEL rules
+//! (`x-kubernetes-validations`) are checked. A violation is a [`Cause`] of a 422, in the API server's words.
 
 mod cel;
 mod prune;
 mod validate;
 
+use kube_cel::RootContext;
 use serde_json::Value;
 
 pub(crate) use prune::{fill_defaults, lost, prune};
 
-use crate::failure::Cause;
-use crate::kind::Kind;
+use crate::cause::Cause;
 
-/// A schema, compiled once.
+/// The compiled rules of a schema.
 pub(crate) struct Rules {
     cel: cel::Compiled,
     patterns: validate::Patterns,
 }
 
 impl Rules {
-    /// Fails with the reason when a pattern or a CEL rule doesn't compile.
-    pub(crate) fn new(schema: &Value) -> Result<Self, String> {
-        Ok(Self { cel: cel::Compiled::new(schema)?, patterns: validate::Patterns::new(schema)? })
+    /// `root` is the kind that CEL rules see. The error says which pattern or CEL rule doesn't compile.
+    pub(crate) fn new(schema: &Value, root: RootContext) -> Result<Self, String> {
+        Ok(Self { cel: cel::Compiled::new(schema, root)?, patterns: validate::Patterns::new(schema)? })
     }
 
-    /// Everything that is wrong with `object`; `old` is what it replaces.
-    pub(crate) fn check(&self, kind: &Kind, schema: &Value, object: &Value, old: Option<&Value>) -> Vec<Cause> {
+    /// Every violation in `object`, which replaces `old`.
+    pub(crate) fn check(&self, schema: &Value, object: &Value, old: Option<&Value>) -> Vec<Cause> {
         let mut causes = Vec::new();
         self.patterns.check(schema, object, "", &mut causes);
-        // CEL rules may rely on types: with wrong ones they would fail for the wrong reason.
+        // CEL rules rely on the types of the schema. On wrong types they fail for misleading reasons.
         let blocking = |cause: &Cause| {
             matches!(cause.reason, "FieldValueRequired" | "FieldValueTypeInvalid" | "FieldValueNotSupported")
         };
         if !causes.iter().any(blocking) {
-            self.cel.check(kind, object, old, &mut causes);
+            self.cel.check(object, old, &mut causes);
         } else if self.cel.any() {
             let why = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
             causes.push(Cause::invalid("<nil>", &Value::Null, why));

@@ -1,9 +1,9 @@
-//! Removing what a schema doesn't know and adding what it has defaults for.
+//! Removing unknown fields and filling in defaults.
 
 use serde_json::Value;
 
-/// Removes unknown fields of a custom resource and notes their paths. The root's `apiVersion`, `kind` and `metadata`
-/// are not the schema's business.
+/// Removes unknown fields of a custom resource and adds their paths to `unknown`. A schema doesn't describe the root's
+/// `apiVersion`, `kind` and `metadata`, so these are kept.
 pub(crate) fn prune(schema: &Value, object: &mut Value, unknown: &mut Vec<String>) {
     members(schema, object, "", true, unknown);
 }
@@ -46,14 +46,14 @@ fn members(schema: &Value, value: &mut Value, path: &str, resource: bool, unknow
     });
 }
 
-/// Sets missing fields that have a default, at every depth that exists.
+/// Sets missing fields to their defaults, at every depth. A missing object isn't created for the defaults inside it.
 pub(crate) fn fill_defaults(schema: &Value, value: &mut Value) {
     match value {
         Value::Object(map) => {
             let properties = schema.get("properties").and_then(Value::as_object);
             for (name, schema) in properties.into_iter().flatten() {
                 if let Some(default) = schema.get("default") {
-                    // A null where null isn't allowed means: as if it were left out.
+                    // A null counts as missing where the schema doesn't allow null.
                     let missing = map.get(name).is_none_or(|value| value.is_null() && !flag(schema, "nullable"));
                     if missing {
                         map.insert(name.clone(), default.clone());
@@ -87,7 +87,7 @@ pub(super) fn child(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// Fields that a typed reading of `before` lost on its way to `after`.
+/// Adds the paths of fields that `before` has and `after`, its round trip through a Rust type, has not.
 pub(crate) fn lost(before: &Value, after: &Value, path: &str, unknown: &mut Vec<String>) {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {

@@ -1,4 +1,4 @@
-//! OpenAPI validation, with the apiserver's wording.
+//! OpenAPI validation with the API server's messages.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::prune::{child, flag};
-use crate::failure::{Cause, shown};
+use crate::cause::Cause;
 
 /// The compiled `pattern`s of a schema.
 pub(super) struct Patterns(HashMap<String, Regex>);
@@ -18,7 +18,7 @@ impl Patterns {
         Ok(Self(patterns))
     }
 
-    /// Adds a cause for everything in `value` that `schema` forbids.
+    /// Adds a cause for each violation of `schema` in `value`.
     pub(super) fn check(&self, schema: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>) {
         if value.is_null() && flag(schema, "nullable") {
             return;
@@ -27,15 +27,14 @@ impl Patterns {
             let wanted = schema.get("type").and_then(Value::as_str).unwrap_or("integer or string");
             let found = type_of(value);
             let message = format!("Invalid value: \"{found}\": {path} in body must be of type {wanted}: \"{found}\"");
-            causes.push(Cause { reason: "FieldValueTypeInvalid", field: path.into(), message });
+            causes.push(Cause::new("FieldValueTypeInvalid", path, message));
             return;
         }
         if let Some(Value::Array(allowed)) = schema.get("enum")
             && !allowed.contains(value)
         {
             let list: Vec<String> = allowed.iter().map(Value::to_string).collect();
-            let message = format!("Unsupported value: {}: supported values: {}", shown(value), list.join(", "));
-            causes.push(Cause { reason: "FieldValueNotSupported", field: path.into(), message });
+            causes.push(Cause::not_supported(path, value, &list.join(", ")));
         }
         match value {
             Value::Object(_) => self.object(schema, value, path, causes),
@@ -85,8 +84,7 @@ impl Patterns {
             if keys.is_some() {
                 let own = identity(item);
                 if items[..index].iter().any(|earlier| identity(earlier) == own) {
-                    let message = format!("Duplicate value: {own}");
-                    causes.push(Cause { reason: "FieldValueDuplicate", field: here.clone(), message });
+                    causes.push(Cause::duplicate(here.clone(), &own));
                 }
             }
             if let Some(schema) = schema.get("items") {
@@ -103,8 +101,7 @@ impl Patterns {
             causes.push(Cause::invalid(path, &value, &why));
         }
         if let Some(most) = size(schema, "maxLength").filter(|most| length > *most) {
-            let message = format!("Too long: may not be more than {most} bytes");
-            causes.push(Cause { reason: "FieldValueTooLong", field: path.into(), message });
+            causes.push(Cause::too_long(path, most));
         }
         if let Some(pattern) = schema.get("pattern").and_then(Value::as_str)
             && self.0.get(pattern).is_some_and(|regex| !regex.is_match(text))
@@ -129,24 +126,17 @@ impl Patterns {
         for branch in branches("allOf") {
             self.check(branch, value, path, causes);
         }
+        let mut refuse = |why| causes.push(Cause::invalid(path, value, &format!("{path} in body must {why}")));
         let any = branches("anyOf");
         if !any.is_empty() && !any.iter().any(passes) {
-            causes.push(Cause::invalid(
-                path,
-                value,
-                &format!("{path} in body must validate at least one schema (anyOf)"),
-            ));
+            refuse("validate at least one schema (anyOf)");
         }
         let one = branches("oneOf");
         if !one.is_empty() && one.iter().filter(|branch| passes(branch)).count() != 1 {
-            causes.push(Cause::invalid(
-                path,
-                value,
-                &format!("{path} in body must validate one and only one schema (oneOf)"),
-            ));
+            refuse("validate one and only one schema (oneOf)");
         }
         if schema.get("not").is_some_and(passes) {
-            causes.push(Cause::invalid(path, value, &format!("{path} in body must not validate the schema (not)")));
+            refuse("not validate the schema (not)");
         }
     }
 }
@@ -210,7 +200,7 @@ fn bounds(
     }
     if let Some(most) = size(schema, most).filter(|most| count > *most) {
         let message = format!("Too many: {count}: must have at most {most} items");
-        causes.push(Cause { reason: "FieldValueTooMany", field: path.into(), message });
+        causes.push(Cause::new("FieldValueTooMany", path, message));
     }
 }
 
@@ -234,15 +224,13 @@ fn number(schema: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>) {
     {
         refuse(format!("a multiple of {step}"));
     }
-    let fits = match schema.get("format").and_then(Value::as_str) {
-        Some("int32") => value.as_i64().is_some_and(|number| i32::try_from(number).is_ok()),
-        Some("int64") => value.is_i64(),
+    let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+    let fits = match format {
+        "int32" => value.as_i64().is_some_and(|number| i32::try_from(number).is_ok()),
+        "int64" => value.is_i64(),
         _ => true,
     };
     if !fits && schema.get("type").is_some_and(|wanted| wanted == "integer") && number.fract() == 0.0 {
-        refuse(format!(
-            "of type integer with format {}",
-            schema.get("format").and_then(Value::as_str).unwrap_or_default()
-        ));
+        refuse(format!("of type integer with format {format}"));
     }
 }

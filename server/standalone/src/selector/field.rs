@@ -1,15 +1,16 @@
-//! Field selectors: `metadata.name=x,status.phase!=Running`, on the few fields each kind offers.
+//! Field selectors: `metadata.name=x,status.phase!=Running`.
 
 use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::kind::{BuiltIn, Kind};
 
+/// Field, whether it must be equal, and the value.
 #[derive(Debug, Default)]
-pub(crate) struct FieldSelector(Vec<(String, bool, String)>);
+pub(super) struct FieldSelector(Vec<(String, bool, String)>);
 
 impl FieldSelector {
-    pub(crate) fn parse(kind: &Kind, text: &str) -> Result<Self, Failure> {
+    pub(super) fn parse(kind: &Kind, text: &str) -> Result<Self, Failure> {
         let mut terms = Vec::new();
         for term in split(text) {
             let Some((field, equal, value)) = parts(term) else {
@@ -23,12 +24,12 @@ impl FieldSelector {
         Ok(Self(terms))
     }
 
-    pub(crate) fn matches(&self, kind: &Kind, object: &Value) -> bool {
+    pub(super) fn matches(&self, kind: &Kind, object: &Value) -> bool {
         self.0.iter().all(|(field, equal, wanted)| (value(kind, object, field) == *wanted) == *equal)
     }
 }
 
-/// Terms between commas that aren't escaped.
+/// Splits at commas. An escaped comma (`\\,`) is part of a value.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let mut escaped = false;
     text.split(move |c| {
@@ -98,7 +99,7 @@ fn supported(kind: &Kind, field: &str) -> bool {
 fn value(kind: &Kind, object: &Value, field: &str) -> String {
     let path = match (kind.built_in(), field) {
         (Some(BuiltIn::Job), "status.successful") => "status.succeeded".to_owned(),
-        // Events are matched in the form they are stored in.
+        // Events are matched in their stored form, `v1`.
         (Some(BuiltIn::NewEvent), field) if field.starts_with("regarding.") => {
             field.replacen("regarding", "involvedObject", 1)
         }

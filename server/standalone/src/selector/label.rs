@@ -6,21 +6,21 @@ use crate::failure::Failure;
 use crate::object;
 
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct LabelSelector(Vec<(String, Test)>);
+pub(super) struct LabelSelector(Vec<(String, Test)>);
 
 #[derive(Debug, PartialEq)]
 enum Test {
     Exists,
     Absent,
     In(Vec<String>),
-    /// Also true for objects without the label.
+    /// Also matches objects without the label.
     NotIn(Vec<String>),
     Above(i64),
     Below(i64),
 }
 
 impl LabelSelector {
-    pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
+    pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let tokens = tokens(text);
         let mut parser = Parser { tokens: &tokens };
         let mut requirements = Vec::new();
@@ -35,7 +35,7 @@ impl LabelSelector {
         Ok(Self(requirements))
     }
 
-    pub(crate) fn matches(&self, object: &Value) -> bool {
+    pub(super) fn matches(&self, object: &Value) -> bool {
         self.0.iter().all(|(key, test)| {
             let value = object::label(object, key);
             let number = || value.and_then(|value| value.parse::<i64>().ok());
@@ -51,7 +51,7 @@ impl LabelSelector {
     }
 }
 
-/// Words, and the signs `( ) , ! = == != < >`.
+/// Splits into words and the signs `( ) , ! = == != < >`.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -124,7 +124,7 @@ impl<'a> Parser<'a> {
         if is_word(token) { Ok(token.to_owned()) } else { Err(unexpected(token, "!, identifier, or 'end of string'")) }
     }
 
-    /// May be empty: `a=` selects the empty value.
+    /// A value may be empty: `a=` selects objects whose label is empty.
     fn value(&mut self) -> String {
         if is_word(self.peek()) { self.take().to_owned() } else { String::new() }
     }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operator_decides_as_kubernetes_does() {
+    fn every_operator_matches_as_in_kubernetes() {
         for yes in [
             "",
             "a",
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_selector_is_refused() {
+    fn a_malformed_selector_is_refused() {
         for bad in [",", "a,", "a in 1", "a in (1", "=1", "a>x", "a b", "a=1 b=2", "!", "a,,b"] {
             assert!(LabelSelector::parse(bad).is_err(), "{bad}");
         }

@@ -1,13 +1,13 @@
-//! The SQLite file: format, versions, transactions.
+//! The SQLite file: format, migrations, transactions.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{Key, Stored};
+use super::index::{Key, Stored};
 
-/// Statements that bring a file from version n to n + 1. Only ever append.
+/// The statements at index n migrate a file from format n to n + 1. Only append to this list.
 const MIGRATIONS: &[&str] = &["
     CREATE TABLE objects (
         resource TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL, body TEXT NOT NULL,
@@ -16,18 +16,18 @@ const MIGRATIONS: &[&str] = &["
     INSERT INTO settings VALUES ('revision', '0');
 "];
 
-/// Why the state file can't be used.
+/// The reason why the state file can't be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiskError {
     #[error("the state file {0} can't be opened: {1}. Check that the disk has space and that you own the file.")]
     Open(PathBuf, rusqlite::Error),
     #[error(
-        "the state file {0} was written by a newer kubeonkube (format {1}, this one knows up to {2}). Use that version, or restore a backup."
+        "the state file {0} was written by a newer kubeonkube (format {1}, this version reads up to {2}). Use that version, or restore a backup."
     )]
     Newer(PathBuf, usize, usize),
     #[error(
-        "the state file {0} could not be copied to {1} before its upgrade: {2}. Nothing was changed; make space and start again."
+        "the state file {0} could not be copied to {1} before its upgrade: {2}. Nothing was changed. Free some space and start again."
     )]
     Copy(PathBuf, PathBuf, rusqlite::Error),
     #[error("the state file failed: {0}. Check the disk, or restore a backup.")]
@@ -56,13 +56,12 @@ impl Disk {
         Self::open_with(file, MIGRATIONS)
     }
 
-    /// Brings the file to the newest format of `migrations`.
+    /// Opens the file and migrates it to the newest format of `migrations`.
     fn open_with(file: &Path, migrations: &[&str]) -> Result<Self, DiskError> {
         let opened = |error| DiskError::Open(file.to_path_buf(), error);
         let connection = Connection::open(file).map_err(opened)?;
-        // FULL: an acknowledged write is a promise (a claimed turn, a created Job), so it must survive a power cut, not
-        // only a killed process. Group commit keeps the price at one fsync for all writes that arrived during the last
-        // one.
+        // FULL: an acknowledged write, such as the creation of a Job, must survive a power cut, not only a killed
+        // process. All writes that arrive during one fsync share the next one.
         connection
             .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;")
             .map_err(opened)?;
@@ -115,7 +114,7 @@ impl Disk {
         Ok(())
     }
 
-    /// All rows or none.
+    /// Writes all rows or, on error, none.
     pub(super) fn commit(&mut self, rows: &[Row], revision: u64) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
         {

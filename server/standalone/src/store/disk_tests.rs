@@ -2,10 +2,10 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// What a later version might add.
+/// A migration that a later version might add.
 const LATER: &str = "CREATE TABLE marks (name TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO marks VALUES ('later');";
 
-/// A state file of today's format with one object in it, and the folder it lies in.
+/// A state file of the current format with one object, and its directory.
 fn written() -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("state.db");
@@ -28,7 +28,7 @@ fn has_marks(disk: &Disk) -> bool {
     disk.connection.prepare("SELECT name FROM marks").is_ok()
 }
 
-/// Whether the one object is there, and the revision.
+/// Whether the file still has the one object and its revision.
 fn holds_what_was_written(disk: &mut Disk) -> bool {
     let mut names = Vec::new();
     disk.load(|key, stored| names.push((key.name, stored.revision))).unwrap();
@@ -45,7 +45,7 @@ fn files_in(dir: &TempDir) -> Vec<String> {
 }
 
 #[test]
-fn an_older_format_is_migrated_after_a_copy_that_the_older_version_still_opens() {
+fn migration_keeps_a_copy_that_the_older_version_can_open() {
     let (dir, file) = written();
     let mut migrated = Disk::open_with(&file, &with_later(LATER)).unwrap();
     assert_eq!(format_of(&migrated), MIGRATIONS.len() + 1);
@@ -55,7 +55,7 @@ fn an_older_format_is_migrated_after_a_copy_that_the_older_version_still_opens()
     let copy = dir.path().join(format!("state.db.format-{}", MIGRATIONS.len()));
     let mut older = Disk::open(&copy).expect("the older version opens the copy");
     assert_eq!(format_of(&older), MIGRATIONS.len());
-    assert!(!has_marks(&older), "it was copied after the migration");
+    assert!(!has_marks(&older), "the copy was made after the migration");
     assert!(holds_what_was_written(&mut older));
     assert!(matches!(Disk::open(&file), Err(DiskError::Newer(_, found, known)) if found == known + 1));
 }
@@ -65,7 +65,7 @@ fn a_migration_runs_once_and_a_new_file_needs_no_copy() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("state.db");
     for _ in 0..2 {
-        // A second run of it would fail: the table is there.
+        // A second run of the migration would fail, because the table exists.
         let disk = Disk::open_with(&file, &with_later(LATER)).unwrap();
         assert_eq!(format_of(&disk), MIGRATIONS.len() + 1);
         disk.close();
@@ -74,7 +74,7 @@ fn a_migration_runs_once_and_a_new_file_needs_no_copy() {
 }
 
 #[test]
-fn a_migration_that_fails_halfway_leaves_the_file_as_it_was() {
+fn a_failed_migration_leaves_the_file_unchanged() {
     let (_dir, file) = written();
     let broken = "CREATE TABLE marks (name TEXT); INSERT INTO nowhere VALUES (1);";
     assert!(matches!(Disk::open_with(&file, &with_later(broken)), Err(DiskError::Sql(_))));
@@ -83,7 +83,7 @@ fn a_migration_that_fails_halfway_leaves_the_file_as_it_was() {
 }
 
 #[test]
-fn where_no_copy_can_be_made_nothing_is_migrated() {
+fn without_a_copy_nothing_is_migrated() {
     let (dir, file) = written();
     let in_the_way = dir.path().join(format!("state.db.format-{}", MIGRATIONS.len()));
     std::fs::create_dir(&in_the_way).unwrap();

@@ -1,16 +1,16 @@
-//! The last changes, for watches that resume.
+//! The latest changes, at which a watch can resume.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Key, Stored};
+use super::index::{Key, Stored};
 
-/// Changes kept. A watcher that is further behind gets 410 and lists again.
+/// The most changes kept. A watch that is further behind gets 410, and its client lists again.
 const CHANGES: usize = 10_000;
-/// Bytes of superseded objects kept, so that large ConfigMaps can't fill the memory.
+/// The most bytes of replaced objects kept, so that changes of large ConfigMaps can't fill the memory.
 const BYTES: usize = 64 << 20;
 
-/// One committed write. `old` absent: created; `new` absent: deleted.
+/// One committed write. A creation has no `old` object, a deletion no `new` one.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) revision: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Change {
     pub(crate) new: Option<Arc<Stored>>,
 }
 
-/// The history begins after the revision asked for; `oldest` is the oldest that still works.
+/// The history starts after the requested revision. `oldest` is the oldest revision that can be requested.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TooOld {
     pub(crate) oldest: u64,

@@ -1,4 +1,4 @@
-//! The current objects, ordered by key, and who owns whom.
+//! The current objects, ordered by key, and the dependents of each owner.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -7,22 +7,28 @@ use serde_json::Value;
 
 use crate::object;
 
-/// Where an object lives. Orders as lists do: namespace, then name.
+/// The key of an object. Keys are ordered as lists are: by namespace, then by name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Key {
-    /// `jobs.batch`, `configmaps`: the plural and the group.
+    /// Plural and group: `jobs.batch`, `configmaps`.
     pub(crate) resource: Arc<str>,
     /// Empty for cluster-scoped objects.
     pub(crate) namespace: String,
     pub(crate) name: String,
 }
 
-/// One object at one revision; never changed, only replaced.
+impl Key {
+    pub(crate) fn new(resource: &Arc<str>, namespace: &str, name: &str) -> Self {
+        Self { resource: resource.clone(), namespace: namespace.to_owned(), name: name.to_owned() }
+    }
+}
+
+/// One object at one revision. It is replaced, never changed.
 #[derive(Debug)]
 pub(crate) struct Stored {
     pub(crate) revision: u64,
     pub(crate) value: Value,
-    /// Bytes as JSON, to bound the history.
+    /// Bytes as JSON. The history is bounded by their sum.
     pub(crate) size: usize,
 }
 
@@ -37,11 +43,11 @@ pub(crate) struct Index {
 
 impl Index {
     pub(crate) fn get(&self, key: &Key) -> Option<Arc<Stored>> {
-        // Tuples of owned strings can't be looked up by borrowed parts; the clone is cheaper than a second map level.
+        // A key of owned strings can't be looked up by borrowed ones. Cloning them is cheaper than a second level of maps.
         self.resources.get(&key.resource)?.get(&(key.namespace.clone(), key.name.clone())).cloned()
     }
 
-    /// All objects of a resource, in one namespace or in all, ordered by key.
+    /// The objects of a resource, in one namespace or in all, ordered by key.
     pub(crate) fn list<'a>(
         &'a self,
         resource: &str,
@@ -59,22 +65,14 @@ impl Index {
     /// Every key of every resource in a namespace.
     pub(crate) fn in_namespace(&self, namespace: &str) -> Vec<Key> {
         let keys = self.resources.keys().flat_map(|resource| {
-            self.list(resource, Some(namespace)).map(|((namespace, name), _)| Key {
-                resource: resource.clone(),
-                namespace: namespace.clone(),
-                name: name.clone(),
-            })
+            self.list(resource, Some(namespace)).map(|((_, name), _)| Key::new(resource, namespace, name))
         });
         keys.collect()
     }
 
     pub(crate) fn all_keys(&self) -> Vec<Key> {
         let keys = self.resources.iter().flat_map(|(resource, objects)| {
-            objects.keys().map(|(namespace, name)| Key {
-                resource: resource.clone(),
-                namespace: namespace.clone(),
-                name: name.clone(),
-            })
+            objects.keys().map(|(namespace, name)| Key::new(resource, namespace, name))
         });
         keys.collect()
     }

@@ -1,62 +1,47 @@
-//! The objects: all of them in memory for reading, every change on disk before anyone sees it.
+//! The store: every object in memory for readers, and every change on disk before a reader can see it.
 //!
-//! One thread owns the SQLite file and is the only writer. It takes what has queued up, commits it in one transaction
-//! (many writes, one fsync), then makes it visible: index, history, revision. A reader takes the lock only to clone
-//! `Arc`s, so it never waits for the disk.
+//! One thread owns the SQLite file and is the only writer. It commits the queued writes in one transaction, with one fsync
+//! for many writes, and then makes them visible: index, history, revision. The lock is never held during disk access, so
+//! readers don't wait for the disk.
 
 mod disk;
 mod history;
 mod index;
+mod visible;
 mod writer;
 
 use std::path::Path;
-use std::sync::{Arc, RwLock, RwLockReadGuard};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use serde_json::Value;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub use disk::DiskError;
 pub(crate) use history::Change;
 pub(crate) use index::{Key, Stored};
+pub(crate) use visible::Visible;
+pub(crate) use writer::WriteError;
 
-use history::History;
-use index::Index;
+use disk::Disk;
 use writer::{Command, Write};
 
-/// Writes waiting for the disk. A full queue makes writers wait, which is the back-pressure a slow disk needs.
+/// The most writes that wait for the disk. With a full queue, callers wait: back-pressure from a slow disk.
 const QUEUE: usize = 1024;
-
-/// Everything readers see, changed only by the writer thread and always as a whole.
-#[derive(Default)]
-pub(crate) struct Visible {
-    pub(crate) index: Index,
-    pub(crate) history: History,
-    pub(crate) revision: u64,
-}
-
-/// Why a write did not happen. Nothing was stored in any of these cases.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum WriteError {
-    /// The object is no longer at the revision the caller looked at.
-    #[error("the object changed in between")]
-    Raced,
-    #[error("the state file can't be written: {0}. Check free space and permissions of the data directory.")]
-    Disk(String),
-    #[error("the server is shutting down")]
-    Closed,
-}
 
 pub(crate) struct Store {
     visible: Arc<RwLock<Visible>>,
     commands: mpsc::Sender<Command>,
     revision: watch::Receiver<u64>,
-    thread: std::sync::Mutex<Option<std::thread::JoinHandle<()>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Store {
-    /// Opens or makes the state file and reads all objects.
+    /// Opens or creates the state file and reads all objects.
     pub(crate) fn open(file: &Path) -> Result<Self, DiskError> {
-        let mut disk = disk::Disk::open(file)?;
+        let mut disk = Disk::open(file)?;
         let mut visible = Visible { revision: disk.revision()?, ..Visible::default() };
         disk.load(|key, stored| visible.index.put(key, stored))?;
         visible.history.start_at(visible.revision);
@@ -64,29 +49,28 @@ impl Store {
         let visible = Arc::new(RwLock::new(visible));
         let (commands, queue) = mpsc::channel(QUEUE);
         let shared = visible.clone();
-        let thread = std::thread::Builder::new()
+        let thread = thread::Builder::new()
             .name("kubeonkube-store".into())
             .spawn(move || writer::run(disk, queue, &shared, &announce))
             .map_err(DiskError::Thread)?;
-        Ok(Self { visible, commands, revision, thread: Some(thread).into() })
+        Ok(Self { visible, commands, revision, thread: Mutex::new(Some(thread)) })
     }
 
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Visible> {
-        // A panic while holding the lock can't leave it half changed in a way a restart would not show as well.
-        self.visible.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.visible.read()
     }
 
     pub(crate) fn get(&self, key: &Key) -> Option<Arc<Stored>> {
         self.read().index.get(key)
     }
 
-    /// Wakes whenever the revision grows; closes with the store.
+    /// Wakes at each new revision. The sender is dropped when the store closes.
     pub(crate) fn revisions(&self) -> watch::Receiver<u64> {
         self.revision.clone()
     }
 
-    /// Stores `put` under `key`, or removes the object when it is `None`, if it is still at `expected` (`None`: does
-    /// not exist). Returns what was stored (or removed), with its new resourceVersion, once it is on disk.
+    /// Stores `put` under `key`, or removes the object if `put` is `None`. The object must be at revision `expected`, or
+    /// not exist if that is `None`. Returns the stored or removed object with its new resourceVersion, once it is on disk.
     pub(crate) async fn write(
         &self,
         key: Key,
@@ -99,25 +83,28 @@ impl Store {
         answer.await.map_err(|_| WriteError::Closed)?
     }
 
-    /// A named value beside the objects: certificate authority, token.
+    /// A value stored beside the objects, such as the token. If it doesn't exist yet, the result of `make` is stored.
+    /// Blocks until it is on disk.
     pub(crate) fn setting(&self, name: &'static str, make: impl FnOnce() -> String) -> Result<String, DiskError> {
         let (reply, answer) = std::sync::mpsc::sync_channel(1);
-        let mut command = Command::Setting(name, make(), reply);
-        while let Err(mpsc::error::TrySendError::Full(back)) = self.commands.try_send(command) {
-            command = back;
-            std::thread::yield_now();
-        }
+        self.send_blocking(Command::Setting(name, make(), reply));
         answer.recv().unwrap_or(Err(DiskError::Closed))
     }
 
-    /// Commits what is queued and ends the writer thread.
+    /// Commits the queued writes and ends the writer thread.
     pub(crate) fn close(&self) {
-        let thread = self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let thread = self.thread.lock().take();
         if let Some(thread) = thread {
-            while let Err(mpsc::error::TrySendError::Full(_)) = self.commands.try_send(Command::Close) {
-                std::thread::yield_now();
-            }
+            self.send_blocking(Command::Close);
             drop(thread.join());
+        }
+    }
+
+    /// For callers that may be on a runtime's thread, where `blocking_send` would panic.
+    fn send_blocking(&self, mut command: Command) {
+        while let Err(TrySendError::Full(back)) = self.commands.try_send(command) {
+            command = back;
+            thread::yield_now();
         }
     }
 }

@@ -1,27 +1,42 @@
-//! The thread that owns the disk: takes what waits, commits once, shows it to everybody.
+//! The thread that owns the disk. It takes the queued writes, commits them in one transaction and makes them visible.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, RwLock};
 
+use parking_lot::RwLock;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::disk::{Disk, DiskError, Row};
-use super::{Change, Key, Stored, Visible, WriteError};
+use super::history::Change;
+use super::index::{Key, Stored};
+use super::visible::Visible;
 use crate::object;
 
-/// Writes in one transaction at most, so that the first of a burst doesn't wait for all of it.
+/// The most writes in one transaction, so that the first of a burst doesn't wait for all of them.
 const BATCH: usize = 256;
 
 pub(super) enum Command {
     Write(Write),
-    /// Name, the value to store if there is none yet, and where the stored one goes.
+    /// Name, the value to store if there is none yet, and the sender for the stored one.
     Setting(&'static str, String, SyncSender<Result<String, DiskError>>),
     Close,
 }
 
-/// Where a write's answer goes.
+/// The reason why a write failed. Nothing was stored.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WriteError {
+    /// The object is not at the expected revision.
+    #[error("another write changed the object first")]
+    Raced,
+    #[error("the state file can't be written: {0}. Check free space and permissions of the data directory.")]
+    Disk(String),
+    #[error("the server is shutting down")]
+    Closed,
+}
+
+/// The sender for the outcome of a write.
 pub(super) type Reply = oneshot::Sender<Result<Arc<Stored>, WriteError>>;
 
 pub(super) struct Write {
@@ -31,7 +46,7 @@ pub(super) struct Write {
     pub(super) reply: Reply,
 }
 
-/// A write that passed its precondition, waiting for the commit.
+/// A write that passed its precondition and waits for the commit.
 struct Accepted {
     change: Change,
     shown: Arc<Stored>,
@@ -66,12 +81,12 @@ pub(super) fn run(
 }
 
 fn commit(disk: &mut Disk, writes: Vec<Write>, visible: &RwLock<Visible>, announce: &watch::Sender<u64>) {
-    let Judged { accepted, raced, rows, revision } = judge(writes, visible);
+    let Checked { accepted, raced, rows, revision } = check(writes, visible);
     if !rows.is_empty()
         && let Err(error) = disk.commit(&rows, revision)
     {
         tracing::error!(%error, writes = accepted.len(), "objects could not be stored");
-        // What lost against a write that isn't stored hasn't lost.
+        // The write that won a race isn't stored, so the one that lost it gets the same error.
         for reply in accepted.into_iter().map(|write| write.reply).chain(raced) {
             drop(reply.send(Err(WriteError::Disk(error.to_string()))));
         }
@@ -79,7 +94,7 @@ fn commit(disk: &mut Disk, writes: Vec<Write>, visible: &RwLock<Visible>, announ
     }
     let mut replies = Vec::with_capacity(accepted.len());
     {
-        let mut visible = visible.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut visible = visible.write();
         for Accepted { change, shown, reply } in accepted {
             match &change.new {
                 Some(new) => visible.index.put(change.key.clone(), new.clone()),
@@ -96,23 +111,23 @@ fn commit(disk: &mut Disk, writes: Vec<Write>, visible: &RwLock<Visible>, announ
     for (reply, shown) in replies {
         drop(reply.send(Ok(shown)));
     }
-    // Not before: who is told of a conflict reads next what it was with.
+    // Reply last: a client that lost the race re-reads at once and must see the winner.
     for reply in raced {
         drop(reply.send(Err(WriteError::Raced)));
     }
 }
 
-struct Judged {
+struct Checked {
     accepted: Vec<Accepted>,
-    /// Whose precondition failed.
+    /// Writes whose precondition failed.
     raced: Vec<Reply>,
     rows: Vec<Row>,
     revision: u64,
 }
 
-/// Checks every precondition against what is visible and against the writes before it in the same batch.
-fn judge(writes: Vec<Write>, visible: &RwLock<Visible>) -> Judged {
-    let visible = visible.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+/// Checks each precondition against the visible objects and the earlier writes of the same batch.
+fn check(writes: Vec<Write>, visible: &RwLock<Visible>) -> Checked {
+    let visible = visible.read();
     let mut revision = visible.revision;
     let mut ahead: HashMap<Key, Option<Arc<Stored>>> = HashMap::new();
     let (mut accepted, mut raced) = (Vec::with_capacity(writes.len()), Vec::new());
@@ -134,5 +149,5 @@ fn judge(writes: Vec<Write>, visible: &RwLock<Visible>) -> Judged {
         ahead.insert(key.clone(), new.clone());
         accepted.push(Accepted { change: Change { revision, key, old, new }, shown, reply });
     }
-    Judged { accepted, raced, rows, revision }
+    Checked { accepted, raced, rows, revision }
 }

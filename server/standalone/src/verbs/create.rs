@@ -3,31 +3,23 @@
 use rand::Rng;
 use serde_json::Value;
 
-use super::{Objects, Written, unknown_fields, write_failure};
+use super::objects::{Objects, Written, unknown_fields, write_failure};
 use crate::admission::{self, names};
-use crate::failure::{Cause, Failure};
+use crate::cause::Cause;
+use crate::events;
+use crate::failure::Failure;
 use crate::fields::{apply, managed};
-use crate::http::query::WriteOptions;
-use crate::http::route::Target;
 use crate::kind::{BuiltIn, Kind};
+use crate::object;
+use crate::request::{Target, WriteOptions};
 use crate::store::WriteError;
-use crate::{events, object};
 
-/// Tries to find a free generated name before giving up, as the apiserver does.
+/// Attempts to find a free generated name, as many as in the API server.
 const TRIES: usize = 8;
 
 impl Objects {
+    /// Creates an object. If it comes from a server-side apply, the manager owns exactly the fields in `applied`.
     pub(crate) async fn create(
-        &self,
-        target: &Target,
-        body: Value,
-        options: &WriteOptions,
-    ) -> Result<Written, Failure> {
-        self.create_as(target, body, options, None).await
-    }
-
-    /// Creates; with `applied`, what a manager applied, who then owns exactly that.
-    pub(super) async fn create_as(
         &self,
         target: &Target,
         body: Value,
@@ -38,7 +30,7 @@ impl Objects {
         let kind = self.storage_kind(&target.kind);
         let mut warnings = Vec::new();
         let (mut object, unknown) = admission::shaped(&target.kind, body)?;
-        unknown_fields(&unknown, options, &mut warnings).map_err(Failure::bad_request)?;
+        unknown_fields(&unknown, options.unknown_fields, &mut warnings).map_err(Failure::bad_request)?;
         if target.kind.is(BuiltIn::NewEvent) {
             let causes = events::check_new_form(&object);
             if !causes.is_empty() {
@@ -83,7 +75,7 @@ impl Objects {
         Err(Failure::already_exists(&target.kind, &prefix, false))
     }
 
-    /// Makes `metadata.namespace` agree with the path.
+    /// Sets `metadata.namespace` from the path. Another namespace in the object is a 400.
     pub(super) fn place(&self, target: &Target, object: &mut Value) -> Result<(), Failure> {
         let given = object::namespace(object);
         match &target.namespace {
@@ -110,11 +102,8 @@ impl Objects {
         };
         if object::is_deleting(&found.value) {
             let why = format!("namespace {namespace} is being terminated");
-            let cause = Cause {
-                reason: "NamespaceTerminating",
-                field: "metadata.namespace".into(),
-                message: format!("{why}, so nothing new can be created in it"),
-            };
+            let text = format!("{why}, so nothing new can be created in it");
+            let cause = Cause::new("NamespaceTerminating", "metadata.namespace", text);
             let message = format!("unable to create new content in {why}");
             return Err(Failure::forbidden(message).with_causes(&[cause]));
         }
@@ -122,7 +111,7 @@ impl Objects {
     }
 }
 
-/// Sets what only the server sets, then defaults and validates.
+/// Sets the server's own metadata, fills in defaults and validates.
 fn prepared(
     kind: &Kind,
     mut object: Value,
@@ -131,15 +120,7 @@ fn prepared(
     warnings: &mut Vec<String>,
 ) -> Result<Value, Failure> {
     let metadata = object::metadata(&mut object);
-    for field in [
-        "uid",
-        "creationTimestamp",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "generation",
-        "selfLink",
-        "managedFields",
-    ] {
+    for field in object::SERVER_FIELDS.into_iter().chain(["managedFields"]) {
         metadata.shift_remove(field);
     }
     metadata.insert("uid".into(), uuid::Uuid::new_v4().to_string().into());

@@ -1,92 +1,35 @@
-//! Deleting objects: preconditions, finalizers, grace periods, and what shall happen to dependents.
+//! Deleting objects: preconditions, finalizers, grace periods and propagation to dependents.
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::update::may_go;
-use super::{Objects, item, write_failure};
-use crate::failure::{Cause, Failure};
-use crate::http::query::{Query, dry_run, not_supported};
-use crate::http::route::Target;
+use super::objects::{Objects, item, write_failure};
+use super::update::is_removable;
+use crate::failure::Failure;
 use crate::kind::{BuiltIn, Kind};
 use crate::object;
+use crate::request::{DeleteOptions, Propagation, Target};
 use crate::store::{Key, WriteError};
 
-/// Seconds a running pod gets to end, if it doesn't say.
+/// The grace period of a running pod, in seconds, if neither the pod nor the request has one.
 const POD_GRACE: i64 = 30;
-
-/// Seconds; a longer grace period means the same and would leave the calendar.
+/// The longest grace period, in seconds. Adding a much longer one to a time would overflow.
 const LONGEST_GRACE: i64 = 365 * 24 * 3600;
-/// Namespaces that always exist.
-const PERMANENT: [&str; 3] = ["default", "kube-public", "kube-system"];
+/// Namespaces that always exist. They are created at start, and deleting them is refused.
+pub(crate) const PERMANENT_NAMESPACES: [&str; 3] = ["default", "kube-public", "kube-system"];
 
-#[derive(Debug, Default, Clone)]
-pub(crate) struct DeleteOptions {
-    uid: Option<String>,
-    resource_version: Option<String>,
-    propagation: Option<Propagation>,
-    grace: Option<i64>,
-    dry_run: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Propagation {
-    Background,
-    Foreground,
-    Orphan,
-}
-
-/// What became of a deleted object.
+/// The outcome of a deletion, with the object.
 pub(crate) enum Deleted {
     Gone(Value),
-    /// Something still holds it: a finalizer or its grace period.
+    /// A finalizer or the grace period still keeps the object.
     Ending(Value),
-}
-
-impl DeleteOptions {
-    pub(crate) fn parse(body: &Value, query: &Query) -> Result<Self, Failure> {
-        let propagation =
-            body.get("propagationPolicy").and_then(Value::as_str).or_else(|| query.get("propagationPolicy"));
-        let propagation = match propagation {
-            None => None,
-            Some("Background") => Some(Propagation::Background),
-            Some("Foreground") => Some(Propagation::Foreground),
-            Some("Orphan") => Some(Propagation::Orphan),
-            Some(other) => {
-                return Err(not_supported("propagationPolicy", other, "\"Background\", \"Foreground\", \"Orphan\""));
-            }
-        };
-        let given = |path: &str| body.pointer(path).and_then(Value::as_str).map(str::to_owned);
-        let grace = body.get("gracePeriodSeconds").and_then(Value::as_i64);
-        let grace = if grace.is_some() { grace } else { query.number("gracePeriodSeconds")? };
-        if grace.is_some_and(|grace| grace < 0) {
-            let cause = Cause::invalid("gracePeriodSeconds", &json!(grace), "must be greater than or equal to 0");
-            return Err(Failure::invalid_options("DeleteOptions", &[cause]));
-        }
-        let dry = body.pointer("/dryRun/0").and_then(Value::as_str).or_else(|| query.get("dryRun"));
-        Ok(Self {
-            uid: given("/preconditions/uid"),
-            resource_version: given("/preconditions/resourceVersion"),
-            propagation,
-            grace,
-            dry_run: dry_run(dry)?,
-        })
-    }
-
-    /// For the garbage collector: exactly this object, and its dependents in turn.
-    pub(crate) fn collected(uid: &str, propagation: Propagation) -> Self {
-        Self { uid: Some(uid.to_owned()), propagation: Some(propagation), ..Self::default() }
-    }
-
-    pub(crate) fn propagation_given(&self) -> bool {
-        self.propagation.is_some()
-    }
 }
 
 impl Objects {
     pub(crate) async fn delete(&self, target: &Target, options: &DeleteOptions) -> Result<Deleted, Failure> {
         let (key, name) = item(target)?;
         let kind = self.storage_kind(&target.kind);
-        if kind.is(BuiltIn::Namespace) && PERMANENT.contains(&name) {
+        if kind.is(BuiltIn::Namespace) && PERMANENT_NAMESPACES.contains(&name) {
             return Err(Failure::forbidden(format!(
                 "namespaces \"{name}\" is forbidden: this namespace may not be deleted"
             )));
@@ -98,8 +41,8 @@ impl Objects {
         loop {
             let current = self.store.get(key).ok_or_else(|| Failure::not_found(kind, &key.name))?;
             check(kind, &key.name, &current.value, options)?;
-            let marked = marked(kind, &current.value, options);
-            let ends = may_go(&marked);
+            let marked = marked_deleted(kind, &current.value, options);
+            let ends = is_removable(&marked);
             if options.dry_run || (!ends && marked == current.value) {
                 return Ok(if ends { Deleted::Gone(current.value.clone()) } else { Deleted::Ending(marked) });
             }
@@ -128,8 +71,8 @@ fn check(kind: &Kind, name: &str, current: &Value, options: &DeleteOptions) -> R
     Ok(())
 }
 
-/// The object as it stands once it is asked to go.
-fn marked(kind: &Kind, current: &Value, options: &DeleteOptions) -> Value {
+/// The object with a deletion timestamp and the finalizer of its propagation policy.
+fn marked_deleted(kind: &Kind, current: &Value, options: &DeleteOptions) -> Value {
     let mut next = current.clone();
     let mut finalizers: Vec<String> = object::finalizers(current).map(str::to_owned).collect();
     let wanted = options.propagation.or_else(|| kind.is(BuiltIn::Job).then_some(Propagation::Orphan));
@@ -151,9 +94,9 @@ fn marked(kind: &Kind, current: &Value, options: &DeleteOptions) -> Value {
     let earlier = current.pointer("/metadata/deletionGracePeriodSeconds").and_then(Value::as_i64);
     let first = !object::is_deleting(current);
     if first || earlier.is_some_and(|earlier| grace < earlier) {
-        let at = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(grace);
+        let at = Timestamp::now() + SignedDuration::from_secs(grace);
         let metadata = object::metadata(&mut next);
-        metadata.insert("deletionTimestamp".into(), at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into());
+        metadata.insert("deletionTimestamp".into(), object::time(at).into());
         metadata.insert("deletionGracePeriodSeconds".into(), grace.into());
         if first && kind.generation {
             let generation = metadata.get("generation").and_then(Value::as_i64).unwrap_or(0);
@@ -166,7 +109,7 @@ fn marked(kind: &Kind, current: &Value, options: &DeleteOptions) -> Value {
     next
 }
 
-/// Only a pod that runs somewhere needs time; everything else goes at once.
+/// The grace period in seconds. Only a pod that may be running on a node has one.
 fn grace(kind: &Kind, current: &Value, options: &DeleteOptions) -> i64 {
     let scheduled = current.pointer("/spec/nodeName").and_then(Value::as_str).is_some_and(|node| !node.is_empty());
     let ended = matches!(current.pointer("/status/phase").and_then(Value::as_str), Some("Succeeded" | "Failed"));

@@ -2,62 +2,17 @@
 
 use std::sync::Arc;
 
-use super::{Objects, item};
-use crate::failure::{Cause, Failure};
-use crate::http::query::Query;
-use crate::http::route::Target;
-use crate::kind::Kind;
-use crate::selector::{FieldSelector, LabelSelector, Selectors};
+use super::objects::{Objects, item};
+use crate::cause::Cause;
+use crate::failure::Failure;
+use crate::request::{ListOptions, Target};
 use crate::store::Stored;
 
-#[derive(Debug, Default)]
-pub(crate) struct ListOptions {
-    pub(crate) selectors: Selectors,
-    revision: Option<u64>,
-    exact: bool,
-}
-
-/// A consistent answer: all items as they are at `revision`. There are no pages: everything is in memory and mostly asked for
-/// in this process, and clients take a list without `continue` for a whole one, whatever limit they named.
+/// All matching objects at one revision, whatever `limit` the client sent: a list without `continue` is complete to it.
+/// Pages would save nothing, because every object is in memory anyway.
 pub(crate) struct List {
     pub(crate) revision: u64,
     pub(crate) items: Vec<Arc<Stored>>,
-}
-
-pub(super) fn selectors(kind: &Kind, query: &Query) -> Result<Selectors, Failure> {
-    Ok(Selectors {
-        labels: LabelSelector::parse(query.get("labelSelector").unwrap_or_default())?,
-        fields: FieldSelector::parse(kind, query.get("fieldSelector").unwrap_or_default())?,
-    })
-}
-
-impl ListOptions {
-    pub(crate) fn parse(kind: &Kind, query: &Query) -> Result<Self, Failure> {
-        let revision = query.revision("resourceVersion")?;
-        if query.get("continue").is_some() {
-            return Err(Failure::bad_request("continue key is not valid: lists are answered whole"));
-        }
-        if query.get("sendInitialEvents").is_some() {
-            let cause = Cause::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
-            return Err(Failure::invalid_options("ListOptions", &[cause]));
-        }
-        let exact = match query.get("resourceVersionMatch") {
-            None | Some("NotOlderThan") => false,
-            Some("Exact") => true,
-            Some(other) => {
-                return Err(crate::http::query::not_supported(
-                    "resourceVersionMatch",
-                    other,
-                    "\"Exact\", \"NotOlderThan\"",
-                ));
-            }
-        };
-        if query.get("resourceVersionMatch").is_some() && query.get("resourceVersion").is_none() {
-            let why = "resourceVersionMatch is forbidden unless resourceVersion is provided";
-            return Err(Failure::invalid_options("ListOptions", &[Cause::forbidden("resourceVersionMatch", why)]));
-        }
-        Ok(Self { selectors: selectors(kind, query)?, revision, exact })
-    }
 }
 
 impl Objects {
@@ -71,7 +26,7 @@ impl Objects {
         let revision = visible.revision;
         match options.revision {
             Some(wanted) if wanted > revision => return Err(not_yet(wanted, revision)),
-            // No old states are kept, so every other moment than now is too long ago.
+            // Lists know only the newest revision, so any older one is expired.
             Some(wanted) if options.exact && wanted < revision => {
                 let message = format!("The resourceVersion for the provided list is too old: {wanted}");
                 return Err(Failure::new(410, "Expired", message));
@@ -84,9 +39,9 @@ impl Objects {
     }
 }
 
+/// The client asks for a revision that the store has not reached.
 pub(super) fn not_yet(wanted: u64, current: u64) -> Failure {
-    let cause =
-        Cause { reason: "ResourceVersionTooLarge", field: String::new(), message: "Too large resource version".into() };
+    let cause = Cause::new("ResourceVersionTooLarge", "", "Too large resource version");
     Failure::new(504, "Timeout", format!("Too large resource version: {wanted}, current: {current}"))
         .with_causes(&[cause])
         .retry_after(1)

@@ -1,18 +1,21 @@
-//! Changing objects: PUT and every kind of PATCH are one read, a function of what was read, and one guarded write.
+//! Changing objects. PUT and each kind of PATCH read the object, compute the new one, and write it if the object is still
+//! at the revision that was read. Otherwise they start again.
 
 use serde_json::Value;
 
-use super::{Objects, Written, item, unknown_fields, write_failure};
+use super::objects::{Objects, Written, item, unknown_fields, write_failure};
 use crate::admission;
-use crate::failure::{Cause, Failure};
+use crate::cause::Cause;
+use crate::events;
+use crate::failure::Failure;
 use crate::fields::{apply, managed};
-use crate::http::query::WriteOptions;
-use crate::http::route::Target;
 use crate::kind::Kind;
+use crate::object;
+use crate::patch;
+use crate::request::{Target, WriteOptions};
 use crate::store::{Key, WriteError};
-use crate::{events, object, patch};
 
-/// What a PATCH body is.
+/// The body of a PATCH.
 #[derive(Debug, Clone)]
 pub(crate) enum Patch {
     Merge(Value),
@@ -22,7 +25,7 @@ pub(crate) enum Patch {
     Apply(Value),
 }
 
-/// How a new version of an object came to be; decides how field ownership and unknown fields are treated.
+/// The kind of a change, on which the handling of field ownership and unknown fields depends.
 enum Change<'a> {
     Replace(&'a Value),
     Patch(&'a Patch),
@@ -37,11 +40,7 @@ impl Objects {
     ) -> Result<Written, Failure> {
         let body = admission::type_checked(&target.kind, body)?;
         let (_, name) = item(target)?;
-        let given = object::name(&body);
-        if given != name {
-            let message = format!("the name of the object ({given}) does not match the name on the URL ({name})");
-            return Err(Failure::bad_request(message));
-        }
+        check_name(&body, name)?;
         self.change(target, &Change::Replace(&body), options).await
     }
 
@@ -56,7 +55,7 @@ impl Objects {
             let (key, _) = item(target)?;
             if target.subresource.is_none() && self.store.get(&key).is_none() {
                 match self.apply_new(target, config, options).await {
-                    // Somebody else was faster: apply on top of theirs.
+                    // Another client has just created it: apply onto that object.
                     Err(failure) if failure.reason == "AlreadyExists" => {}
                     outcome => return outcome,
                 }
@@ -79,7 +78,7 @@ impl Objects {
         {
             return Err(apply::undeclared(field));
         }
-        self.create_as(target, body, options, Some(config)).await
+        self.create(target, body, options, Some(config)).await
     }
 
     async fn change(&self, target: &Target, change: &Change<'_>, options: &WriteOptions) -> Result<Written, Failure> {
@@ -89,35 +88,27 @@ impl Objects {
             let current = self.store.get(&key).ok_or_else(|| Failure::not_found(&target.kind, name))?;
             let mut warnings = Vec::new();
             let candidate = self.candidate(target, &current.value, change, options, &mut warnings)?;
-            let next = settled(
-                &kind,
-                target.subresource.as_deref(),
-                &current.value,
-                candidate,
-                change,
-                options,
-                &mut warnings,
-            )?;
-            let ends = object::is_deleting(&next) && may_go(&next);
+            let next = admitted_update(&kind, target, &current.value, candidate, change, options, &mut warnings)?;
+            let ends = object::is_deleting(&next) && is_removable(&next);
             if next == current.value && !ends || options.dry_run {
                 return Ok(Written { object: next, created: false, warnings });
             }
             let put = (!ends).then_some(next);
             match self.store.write(key.clone(), Some(current.revision), put).await {
                 Ok(stored) => return Ok(Written { object: stored.value.clone(), created: false, warnings }),
-                // A precondition of the client fails in the next round, against what is there now.
+                // The next round uses the new object and fails if the client sent a resourceVersion.
                 Err(WriteError::Raced) => {}
                 Err(error) => return Err(write_failure(&error)),
             }
         }
     }
 
-    /// Changes an object on the server's own behalf: no validation, no generation. Does nothing if the object is gone.
+    /// A change by the server itself: no validation, and the generation stays. Does nothing if the object is gone.
     pub(crate) async fn amend(&self, key: &Key, change: impl Fn(&mut Value)) {
         while let Some(current) = self.store.get(key) {
             let mut next = current.value.clone();
             change(&mut next);
-            let ends = object::is_deleting(&next) && may_go(&next);
+            let ends = object::is_deleting(&next) && is_removable(&next);
             if next == current.value && !ends {
                 return;
             }
@@ -125,14 +116,14 @@ impl Objects {
                 Err(WriteError::Raced) => {}
                 Ok(_) | Err(WriteError::Closed) => return,
                 Err(error) => {
-                    tracing::error!(%error, name = key.name, "an object could not be changed");
+                    tracing::error!(%error, resource = %key.resource, name = key.name, "the garbage collector could not change an object");
                     return;
                 }
             }
         }
     }
 
-    /// The object as the client wants it, in storage form.
+    /// The object as the client wants it, in its stored form.
     fn candidate(
         &self,
         target: &Target,
@@ -164,25 +155,29 @@ impl Objects {
                 }
             }
             Change::Replace(_) => {
-                unknown_fields(&unknown, options, warnings).map_err(Failure::bad_request)?;
+                unknown_fields(&unknown, options.unknown_fields, warnings).map_err(Failure::bad_request)?;
             }
-            Change::Patch(_) => unknown_fields(&unknown, options, warnings).map_err(|message| {
-                let cause = Cause { reason: "FieldValueInvalid", field: "patch".into(), message };
-                Failure::invalid(&target.kind, name, &[cause])
+            Change::Patch(_) => unknown_fields(&unknown, options.unknown_fields, warnings).map_err(|message| {
+                Failure::invalid(&target.kind, name, &[Cause::new("FieldValueInvalid", "patch", message)])
             })?,
         }
         self.place(target, &mut candidate)?;
-        let given = object::name(&candidate);
-        if given != name {
-            let message = format!("the name of the object ({given}) does not match the name on the URL ({name})");
-            return Err(Failure::bad_request(message));
-        }
+        check_name(&candidate, name)?;
         Ok(candidate)
     }
 }
 
-/// A deleted object is gone when nothing holds it any more.
-pub(super) fn may_go(object: &Value) -> bool {
+fn check_name(object: &Value, name: &str) -> Result<(), Failure> {
+    let given = object::name(object);
+    if given == name {
+        return Ok(());
+    }
+    let message = format!("the name of the object ({given}) does not match the name on the URL ({name})");
+    Err(Failure::bad_request(message))
+}
+
+/// Whether a deleted object can be removed: it has no finalizer and no grace period.
+pub(super) fn is_removable(object: &Value) -> bool {
     let held_by_namespace =
         object.pointer("/spec/finalizers").and_then(Value::as_array).is_some_and(|list| !list.is_empty())
             && object::text(object, "kind") == "Namespace";
@@ -190,17 +185,18 @@ pub(super) fn may_go(object: &Value) -> bool {
     object::finalizers(object).next().is_none() && !held_by_namespace && grace == 0
 }
 
-/// Preconditions, what clients can't change, defaults, validation, field ownership.
-fn settled(
+/// The object to store: checks preconditions, restores what the client can't change, fills in defaults, validates, and
+/// records field ownership.
+fn admitted_update(
     kind: &Kind,
-    subresource: Option<&str>,
+    target: &Target,
     current: &Value,
     mut candidate: Value,
     change: &Change<'_>,
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Value, Failure> {
-    let name = object::name(current);
+    let (name, subresource) = (object::name(current), target.subresource.as_deref());
     precondition(kind, name, current, &candidate)?;
     let manual = candidate.pointer("/metadata/managedFields").cloned();
     if matches!(subresource, Some("status" | "finalize")) {
@@ -213,15 +209,7 @@ fn settled(
         take(&mut candidate, &mut kept, "status");
     }
     let metadata = object::metadata(&mut candidate);
-    for field in [
-        "uid",
-        "creationTimestamp",
-        "generation",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "resourceVersion",
-        "selfLink",
-    ] {
+    for field in object::SERVER_FIELDS {
         match current.pointer(&format!("/metadata/{field}")) {
             Some(value) => drop(metadata.insert(field.into(), value.clone())),
             None => drop(metadata.shift_remove(field)),
@@ -262,7 +250,7 @@ fn precondition(kind: &Kind, name: &str, current: &Value, candidate: &Value) -> 
     Ok(())
 }
 
-/// Moves `part` of `from` into `to`, also when it is absent.
+/// Replaces `part` of `to` by that of `from`. If `from` has none, it is removed.
 fn take(to: &mut Value, from: &mut Value, part: &str) {
     let taken = from.as_object_mut().and_then(|map| map.shift_remove(part));
     if let Value::Object(to) = to {

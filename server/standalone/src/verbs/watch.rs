@@ -1,82 +1,42 @@
-//! Watches: a cursor into the history. A slow reader costs nothing but its place in it.
+//! Watches. A watch is a cursor into the history of changes, so a slow client delays no other and needs no buffer.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rand::Rng;
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::Objects;
-use super::read::{not_yet, selectors};
-use crate::failure::{Cause, Failure};
-use crate::http::query::Query;
-use crate::http::route::Target;
+use super::objects::Objects;
+use super::read::not_yet;
+use crate::failure::Failure;
 use crate::kind::Kind;
 use crate::object;
+use crate::request::{Target, WatchOptions};
 use crate::selector::Selectors;
 use crate::store::{Change, Stored};
 
-/// Time between bookmarks.
+/// The time between two bookmarks.
 const BOOKMARK: Duration = Duration::from_secs(60);
-/// How long before its end a watch sends its last bookmark, so that the client resumes from there.
+/// The time from the last bookmark, at which the client resumes, to the end of the watch.
 const LAST_BOOKMARK: Duration = Duration::from_millis(1500);
-/// Events in one chunk of the body.
+/// The most events in one chunk of the body.
 const CHUNK: usize = 500;
-/// However long a client asks for, the clock must be able to say when it ends.
+/// The longest watch. Adding a much longer time to an `Instant` would overflow.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
-#[derive(Debug)]
-pub(crate) struct WatchOptions {
-    selectors: Selectors,
-    revision: Option<u64>,
-    bookmarks: bool,
-    initial: Option<bool>,
-    timeout: Duration,
-}
-
-/// One line of a watch, not yet in the shape the client wants.
+/// One line of a watch, before it gets the shape the client asked for.
 pub(crate) enum Seen {
     Added(Arc<Stored>),
     Modified(Arc<Stored>),
-    /// The last state that matched, with the revision of what ended it.
+    /// The last state that matched, with the revision of the change after which it doesn't.
     Deleted(Value),
     Bookmark {
         revision: u64,
         initial_end: bool,
     },
     Error(Failure),
-}
-
-impl WatchOptions {
-    pub(crate) fn parse(kind: &Kind, query: &Query) -> Result<Self, Failure> {
-        let revision = match query.get("resourceVersion") {
-            None => None,
-            Some(text) => Some(
-                text.parse()
-                    .map_err(|_| Failure::internal(format!("invalid resource version \"{text}\": must be a number")))?,
-            ),
-        };
-        let initial = query.get("sendInitialEvents").map(|_| query.flag("sendInitialEvents"));
-        let matching = query.get("resourceVersionMatch");
-        let wrong = match (initial, matching) {
-            (Some(_), Some("NotOlderThan")) | (None, None) => None,
-            (Some(_), _) => Some("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
-            (None, Some(_)) => Some("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"),
-        };
-        if let Some(why) = wrong {
-            return Err(Failure::invalid_options("ListOptions", &[Cause::forbidden("resourceVersionMatch", why)]));
-        }
-        let timeout = match query.number("timeoutSeconds")? {
-            Some(seconds) if seconds > 0 => Duration::from_secs(seconds.unsigned_abs()),
-            // Spread out, so that all watches of a restarted client don't end together.
-            _ => Duration::from_secs(rand::rng().random_range(1800..3600)),
-        };
-        let bookmarks = query.flag("allowWatchBookmarks");
-        Ok(Self { selectors: selectors(kind, query)?, revision, bookmarks, initial, timeout })
-    }
 }
 
 pub(crate) struct Watch {
@@ -115,11 +75,12 @@ impl Watch {
             options,
             shutdown,
         };
-        watch.begin()?;
+        watch.read_initial()?;
         Ok(watch)
     }
 
-    fn begin(&mut self) -> Result<(), Failure> {
+    /// Sets the cursor and, if the client wants them, queues the objects that exist.
+    fn read_initial(&mut self) -> Result<(), Failure> {
         let visible = self.objects.store.read();
         let wanted = self.options.revision.unwrap_or(0);
         let initial = self.options.initial.unwrap_or(wanted == 0);
@@ -139,7 +100,7 @@ impl Watch {
         Ok(())
     }
 
-    /// The next events, at least one; `None` when the watch has come to its end.
+    /// The next events, at least one; `None` at the end of the watch.
     pub(crate) async fn next(&mut self) -> Option<Vec<Seen>> {
         loop {
             if !self.ready.is_empty() {
@@ -149,7 +110,7 @@ impl Watch {
             if self.failed || self.shutdown.is_cancelled() {
                 return None;
             }
-            // Marked before the history is read: a change in between wakes the next wait.
+            // Before reading the history, so that a change after the reading wakes the wait below.
             self.revisions.mark_unchanged();
             self.collect();
             if !self.ready.is_empty() {
@@ -174,6 +135,7 @@ impl Watch {
         }
     }
 
+    /// Queues the changes after the cursor. A cursor before the kept history gets a 410 event, the last one.
     fn collect(&mut self) {
         let visible = self.objects.store.read();
         match visible.history.after(self.cursor) {
@@ -198,8 +160,7 @@ impl Watch {
     }
 }
 
-/// What a change looks like through selectors: objects that begin to match appear, those that cease to match are
-/// deleted.
+/// A change as the selectors show it: an object that starts to match is added, one that stops matching is deleted.
 fn seen(change: &Change, kind: &Kind, selectors: &Selectors) -> Option<Seen> {
     let matching = |stored: &&Arc<Stored>| selectors.match_object(kind, &stored.value);
     match (change.old.as_ref().filter(matching), change.new.as_ref().filter(matching)) {

@@ -118,7 +118,7 @@ async fn events_are_forgotten_an_hour_after_they_were_last_seen() {
         world.post(events, event).await.ok();
     }
     world.api.close().await;
-    let file = rusqlite::Connection::open(world.api.state_file()).unwrap();
+    let file = rusqlite::Connection::open(world.dir.path().join("state.db")).unwrap();
     let aged = "UPDATE objects SET body = json_set(body, '$.metadata.creationTimestamp', '2001-01-01T00:00:00Z') WHERE resource = 'events' AND name = 'old'";
     assert_eq!(file.execute(aged, []).unwrap(), 1);
     drop(file);

@@ -1,4 +1,4 @@
-//! What stands in the columns.
+//! The cells of a row, worded as in kubectl.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ fn pod(pod: &Value) -> Vec<Value> {
     ]
 }
 
-/// The phase, unless a container says more.
+/// The phase, or a more exact reason from the pod or a container.
 fn pod_status(pod: &Value, statuses: &[Value]) -> String {
     let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let mut status = text("/status/phase").to_owned();
@@ -108,20 +108,14 @@ fn job(job: &Value) -> Vec<Value> {
             .iter()
             .any(|condition| object::text(condition, "type") == wanted && object::text(condition, "status") == "True")
     };
-    let status = if condition("Complete") {
-        "Complete"
-    } else if condition("Failed") {
-        "Failed"
-    } else if object::is_deleting(job) {
-        "Terminating"
-    } else if condition("Suspended") {
-        "Suspended"
-    } else if condition("FailureTarget") {
-        "FailureTarget"
-    } else if condition("SuccessCriteriaMet") {
-        "SuccessCriteriaMet"
-    } else {
-        "Running"
+    let status = match () {
+        () if condition("Complete") => "Complete",
+        () if condition("Failed") => "Failed",
+        () if object::is_deleting(job) => "Terminating",
+        () if condition("Suspended") => "Suspended",
+        () if condition("FailureTarget") => "FailureTarget",
+        () if condition("SuccessCriteriaMet") => "SuccessCriteriaMet",
+        () => "Running",
     };
     let number = |pointer: &str| job.pointer(pointer).and_then(Value::as_i64);
     let completions =
@@ -181,13 +175,13 @@ fn age(stored: &Value) -> Value {
     ago(object::meta(stored, "creationTimestamp")).into()
 }
 
-/// How long ago a time was, as kubectl words it.
+/// The time since `time`, as kubectl prints it.
 fn ago(time: &str) -> String {
     let Ok(time) = time.parse::<Timestamp>() else { return "<unknown>".into() };
     span(Timestamp::now().as_second() - time.as_second())
 }
 
-/// Two units at most: `20m`, `5m3s`, `2h10m`, `3d4h`, `2y10d`.
+/// A duration in at most two units: `20m`, `5m3s`, `3h10m`, `3d4h`, `2y10d`.
 fn span(seconds: i64) -> String {
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
     let two = |whole: i64, unit: &str, rest: i64, small: &str| {
@@ -212,7 +206,7 @@ mod tests {
     use super::span;
 
     #[test]
-    fn ages_read_as_in_kubectl() {
+    fn ages_are_printed_as_in_kubectl() {
         let ages =
             [(5, "5s"), (119, "119s"), (120, "2m"), (303, "5m3s"), (1200, "20m"), (10_000, "166m"), (11_400, "3h10m")];
         for (seconds, text) in

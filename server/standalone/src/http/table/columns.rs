@@ -1,10 +1,13 @@
-//! Which columns a kind has.
+//! The columns of each kind.
 
 use serde_json::{Value, json};
 
 use crate::kind::{BuiltIn, Kind, Nature};
 
-/// Columns of built-in kinds; an asterisk marks those of `-o wide`.
+const EVENT: &[&str] =
+    &["Last Seen", "Type", "Reason", "Object", "*Subobject", "*Source", "Message", "*First Seen", "*Count", "*Name"];
+
+/// The columns of a built-in kind. An asterisk marks those that only `-o wide` shows.
 fn built_in(kind: BuiltIn) -> &'static [&'static str] {
     match kind {
         BuiltIn::Namespace => &["Name", "Status", "Age"],
@@ -15,18 +18,7 @@ fn built_in(kind: BuiltIn) -> &'static [&'static str] {
         }
         BuiltIn::Job => &["Name", "Status", "Completions", "Duration", "Age", "*Containers", "*Images", "*Selector"],
         BuiltIn::Lease => &["Name", "Holder", "Age"],
-        BuiltIn::Event | BuiltIn::NewEvent => &[
-            "Last Seen",
-            "Type",
-            "Reason",
-            "Object",
-            "*Subobject",
-            "*Source",
-            "Message",
-            "*First Seen",
-            "*Count",
-            "*Name",
-        ],
+        BuiltIn::Event | BuiltIn::NewEvent => EVENT,
         BuiltIn::ServiceAccount => &["Name", "Age"],
         BuiltIn::Role | BuiltIn::Definition => &["Name", "Created At"],
         BuiltIn::RoleBinding => &["Name", "Role", "Age"],
@@ -52,7 +44,7 @@ pub(super) fn definitions(kind: &Kind) -> Vec<Value> {
             });
             let mut all = vec![column("Name", "string", "Name must be unique within a namespace.", 0)];
             all.extend(own);
-            // A definition without columns gets the age, as in Kubernetes.
+            // A definition without columns gets the age, as in the API server.
             if custom.columns.is_empty() {
                 all.push(column("Age", "date", "Time since the object was created.", 0));
             }

@@ -1,9 +1,9 @@
-//! The JSON paths of printer columns: members, indices, and one comparison:
+//! JSON paths of printer columns. Supported are members, indices and one comparison, as in
 //! `.status.conditions[?(@.type=="Ready")].status`.
 
 use serde_json::Value;
 
-/// The first value the path leads to.
+/// The first value at `path`.
 pub(super) fn find<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
     let mut at = object;
     let mut rest = path.trim_start_matches('$');
@@ -12,7 +12,10 @@ pub(super) fn find<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
             let (condition, after) = after.split_once(")]")?;
             let (member, wanted) = condition.split_once("==")?;
             let wanted = wanted.trim().trim_matches(['"', '\'']);
-            at = at.as_array()?.iter().find(|item| find(item, member.trim()).is_some_and(|found| is(found, wanted)))?;
+            at = at
+                .as_array()?
+                .iter()
+                .find(|item| find(item, member.trim()).is_some_and(|found| equals(found, wanted)))?;
             rest = after;
         } else if let Some(after) = rest.strip_prefix('[') {
             let (inside, after) = after.split_once(']')?;
@@ -32,7 +35,7 @@ pub(super) fn find<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
     Some(at)
 }
 
-/// A member name up to the next dot or bracket; `\.` is a dot of the name.
+/// Splits off the member name before the next dot or bracket. An escaped dot (`\.`) belongs to the name.
 fn member(text: &str) -> (String, &str) {
     let mut name = String::new();
     let mut chars = text.char_indices();
@@ -46,7 +49,7 @@ fn member(text: &str) -> (String, &str) {
     (name, "")
 }
 
-fn is(found: &Value, wanted: &str) -> bool {
+fn equals(found: &Value, wanted: &str) -> bool {
     match found {
         Value::String(text) => text == wanted,
         other => serde_json::from_str::<Value>(wanted).is_ok_and(|wanted| wanted == *other),
@@ -60,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn printer_column_paths_lead_to_their_values() {
+    fn printer_column_paths_find_their_values() {
         let object = json!({"spec": {"a": 1, "l": [{"n": 2}]}, "metadata": {"labels": {"x.y/z": "q"}},
             "status": {"conditions": [{"type": "A", "status": "True"}, {"type": "B", "status": "False"}]}});
         let found = |path| find(&object, path).cloned();

@@ -1,4 +1,4 @@
-//! Tables: what `kubectl get` prints.
+//! Tables, which `kubectl get` prints.
 
 mod cells;
 mod columns;
@@ -7,9 +7,9 @@ mod jsonpath;
 use serde_json::{Value, json};
 
 use super::answer::partial;
-use super::query::Query;
 use crate::events;
 use crate::kind::Kind;
+use crate::request::Query;
 use crate::verbs::List;
 
 pub(super) fn of_list(kind: &Kind, list: &List, query: &Query) -> Value {
@@ -17,13 +17,13 @@ pub(super) fn of_list(kind: &Kind, list: &List, query: &Query) -> Value {
     table(Some(kind), &json!({"resourceVersion": list.revision.to_string()}), &rows)
 }
 
-/// One object; in a watch only the first table has columns.
+/// A table of one object. In a watch, only the first one has `columns`.
 pub(super) fn of_one(kind: &Kind, stored: &Value, query: &Query, columns: bool) -> Value {
     let revision = stored.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
     table(columns.then_some(kind), &json!({"resourceVersion": revision}), &[row(kind, stored, query)])
 }
 
-/// A bookmark carries no cells, only how far the watch has come.
+/// A bookmark has no cells, only the revision that the watch has reached.
 pub(super) fn of_bookmark(object: &Value) -> Value {
     table(None, &object["metadata"], &[json!({"cells": [], "object": object})])
 }

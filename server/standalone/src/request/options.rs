@@ -1,0 +1,202 @@
+//! The options of the verbs, from the query and, for deletions, from the body.
+
+use std::time::Duration;
+
+use rand::Rng;
+use serde_json::{Value, json};
+
+use super::query::Query;
+use crate::cause::Cause;
+use crate::failure::Failure;
+use crate::kind::Kind;
+use crate::selector::Selectors;
+
+/// Options of create, update and patch.
+#[derive(Debug, Clone)]
+pub(crate) struct WriteOptions {
+    /// The field manager. Without `fieldManager`, the part of the User-Agent before the slash.
+    pub(crate) manager: String,
+    /// Whether the request has a `fieldManager`, which an apply must have.
+    pub(crate) manager_named: bool,
+    /// Whether an apply takes over fields of other managers. Any other write is refused if this is given.
+    pub(crate) force: Option<bool>,
+    pub(crate) dry_run: bool,
+    pub(crate) unknown_fields: UnknownFields,
+}
+
+/// What to do with fields that the kind doesn't have: `fieldValidation`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnknownFields {
+    Ignore,
+    Warn,
+    Refuse,
+}
+
+impl WriteOptions {
+    pub(crate) fn parse(query: &Query, user_agent: Option<&str>) -> Result<Self, Failure> {
+        let named = query.get("fieldManager");
+        let agent = user_agent.and_then(|agent| agent.split('/').next()).filter(|agent| !agent.is_empty());
+        let manager = named.or(agent).unwrap_or("unknown");
+        if manager.chars().count() > 128 {
+            return Err(Failure::invalid_options("PatchOptions", &[Cause::too_long("fieldManager", 128)]));
+        }
+        let unknown_fields = match query.get("fieldValidation") {
+            None | Some("Warn") => UnknownFields::Warn,
+            Some("Ignore") => UnknownFields::Ignore,
+            Some("Strict") => UnknownFields::Refuse,
+            Some(other) => return Err(not_supported("fieldValidation", other, "\"Ignore\", \"Strict\", \"Warn\"")),
+        };
+        Ok(Self {
+            manager: manager.to_owned(),
+            manager_named: named.is_some(),
+            force: query.get("force").map(|_| query.flag("force")),
+            dry_run: dry_run(query.get("dryRun"))?,
+            unknown_fields,
+        })
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct ListOptions {
+    pub(crate) selectors: Selectors,
+    pub(crate) revision: Option<u64>,
+    /// `resourceVersionMatch=Exact`.
+    pub(crate) exact: bool,
+}
+
+impl ListOptions {
+    pub(crate) fn parse(kind: &Kind, query: &Query) -> Result<Self, Failure> {
+        let revision = revision(query, Failure::bad_request)?;
+        if query.get("continue").is_some() {
+            return Err(Failure::bad_request("continue key is not valid: lists are answered whole"));
+        }
+        if query.get("sendInitialEvents").is_some() {
+            let cause = Cause::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
+            return Err(Failure::invalid_options("ListOptions", &[cause]));
+        }
+        let matching = query.get("resourceVersionMatch");
+        let exact = match matching {
+            None | Some("NotOlderThan") => false,
+            Some("Exact") => true,
+            Some(other) => return Err(not_supported("resourceVersionMatch", other, "\"Exact\", \"NotOlderThan\"")),
+        };
+        if matching.is_some() && revision.is_none() {
+            let why = "resourceVersionMatch is forbidden unless resourceVersion is provided";
+            return Err(Failure::invalid_options("ListOptions", &[Cause::forbidden("resourceVersionMatch", why)]));
+        }
+        Ok(Self { selectors: selectors(kind, query)?, revision, exact })
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct WatchOptions {
+    pub(crate) selectors: Selectors,
+    /// The revision after which the client resumes.
+    pub(crate) revision: Option<u64>,
+    pub(crate) bookmarks: bool,
+    /// `sendInitialEvents`, if given.
+    pub(crate) initial: Option<bool>,
+    pub(crate) timeout: Duration,
+}
+
+impl WatchOptions {
+    pub(crate) fn parse(kind: &Kind, query: &Query) -> Result<Self, Failure> {
+        // 500 for a watch and 400 for a list: the API server makes this difference, too.
+        let revision = revision(query, Failure::internal)?;
+        let initial = query.get("sendInitialEvents").map(|_| query.flag("sendInitialEvents"));
+        let wrong = match (initial, query.get("resourceVersionMatch")) {
+            (Some(_), Some("NotOlderThan")) | (None, None) => None,
+            (Some(_), _) => Some("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
+            (None, Some(_)) => Some("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"),
+        };
+        if let Some(why) = wrong {
+            return Err(Failure::invalid_options("ListOptions", &[Cause::forbidden("resourceVersionMatch", why)]));
+        }
+        let timeout = match query.number("timeoutSeconds")? {
+            Some(seconds) if seconds > 0 => Duration::from_secs(seconds.unsigned_abs()),
+            // Random, so that the watches of a restarted client don't all end at the same time.
+            _ => Duration::from_secs(rand::rng().random_range(1800..3600)),
+        };
+        let bookmarks = query.flag("allowWatchBookmarks");
+        Ok(Self { selectors: selectors(kind, query)?, revision, bookmarks, initial, timeout })
+    }
+}
+
+#[derive(Debug, Default, Clone)]
+pub(crate) struct DeleteOptions {
+    /// Preconditions: the deletion is refused if the object has another one.
+    pub(crate) uid: Option<String>,
+    pub(crate) resource_version: Option<String>,
+    pub(crate) propagation: Option<Propagation>,
+    /// Seconds.
+    pub(crate) grace: Option<i64>,
+    pub(crate) dry_run: bool,
+}
+
+/// What happens to the dependents of a deleted object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    Background,
+    Foreground,
+    Orphan,
+}
+
+impl DeleteOptions {
+    pub(crate) fn parse(body: &Value, query: &Query) -> Result<Self, Failure> {
+        let propagation =
+            body.get("propagationPolicy").and_then(Value::as_str).or_else(|| query.get("propagationPolicy"));
+        let propagation = match propagation {
+            None => None,
+            Some("Background") => Some(Propagation::Background),
+            Some("Foreground") => Some(Propagation::Foreground),
+            Some("Orphan") => Some(Propagation::Orphan),
+            Some(other) => {
+                return Err(not_supported("propagationPolicy", other, "\"Background\", \"Foreground\", \"Orphan\""));
+            }
+        };
+        let given = |path: &str| body.pointer(path).and_then(Value::as_str).map(str::to_owned);
+        let grace = body.get("gracePeriodSeconds").and_then(Value::as_i64);
+        let grace = if grace.is_some() { grace } else { query.number("gracePeriodSeconds")? };
+        if grace.is_some_and(|grace| grace < 0) {
+            let cause = Cause::invalid("gracePeriodSeconds", &json!(grace), "must be greater than or equal to 0");
+            return Err(Failure::invalid_options("DeleteOptions", &[cause]));
+        }
+        let dry = body.pointer("/dryRun/0").and_then(Value::as_str).or_else(|| query.get("dryRun"));
+        Ok(Self {
+            uid: given("/preconditions/uid"),
+            resource_version: given("/preconditions/resourceVersion"),
+            propagation,
+            grace,
+            dry_run: dry_run(dry)?,
+        })
+    }
+
+    /// For the garbage collector: the object with this UID, so that a new object of the same name stays.
+    pub(crate) fn collected(uid: &str, propagation: Propagation) -> Self {
+        Self { uid: Some(uid.to_owned()), propagation: Some(propagation), ..Self::default() }
+    }
+}
+
+fn selectors(kind: &Kind, query: &Query) -> Result<Selectors, Failure> {
+    let text = |name| query.get(name).unwrap_or_default();
+    Selectors::parse(kind, text("labelSelector"), text("fieldSelector"))
+}
+
+/// The `resourceVersion`, which is a revision of the store. `refused` makes the failure for anything else.
+fn revision(query: &Query, refused: fn(String) -> Failure) -> Result<Option<u64>, Failure> {
+    let Some(text) = query.get("resourceVersion") else { return Ok(None) };
+    let parsed = text.parse().map(Some);
+    parsed.map_err(|_| refused(format!("invalid resource version \"{text}\": must be a number")))
+}
+
+fn dry_run(value: Option<&str>) -> Result<bool, Failure> {
+    match value {
+        None => Ok(false),
+        Some("All") => Ok(true),
+        Some(other) => Err(not_supported("dryRun", other, "\"All\"")),
+    }
+}
+
+fn not_supported(field: &str, value: &str, supported: &str) -> Failure {
+    Failure::invalid_options("Options", &[Cause::not_supported(field, &value.into(), supported)])
+}
