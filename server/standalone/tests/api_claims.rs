@@ -1,6 +1,6 @@
-//! What the embedded API promises, as kube-rs and kubectl see it.
+//! The behaviour that the embedded API promises to kube-rs and kubectl.
 
-#![expect(clippy::needless_pass_by_value, reason = "json! literals are handed over where they are written")]
+#![expect(clippy::needless_pass_by_value, reason = "tests pass json! literals by value")]
 
 #[path = "../../tests/skipped/mod.rs"]
 mod skipped;

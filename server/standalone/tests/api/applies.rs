@@ -17,7 +17,7 @@ fn entry<'a>(object: &'a Value, manager: &str) -> &'a Value {
 }
 
 #[tokio::test]
-async fn applying_creates_and_applying_the_same_again_changes_nothing() {
+async fn an_apply_creates_and_a_repeated_one_changes_nothing() {
     let world = World::new();
     let created = apply(&world, "one", json!({"size": 1, "parts": [{"name": "p", "n": 1}], "tags": ["t"]})).await;
     assert_eq!(created.code, 201);
@@ -32,7 +32,7 @@ async fn applying_creates_and_applying_the_same_again_changes_nothing() {
 }
 
 #[tokio::test]
-async fn two_managers_conflict_over_a_value_and_share_an_equal_one() {
+async fn managers_share_an_equal_value_and_conflict_over_others() {
     let world = World::new();
     apply(&world, "one", json!({"size": 1, "code": "x"})).await.ok();
     apply(&world, "two", json!({"size": 1})).await.ok();
@@ -53,7 +53,7 @@ async fn two_managers_conflict_over_a_value_and_share_an_equal_one() {
 }
 
 #[tokio::test]
-async fn what_a_manager_stops_applying_goes_unless_another_wants_it() {
+async fn a_field_is_removed_when_its_last_manager_drops_it() {
     let world = World::new();
     apply(&world, "one", json!({"size": 1, "code": "x", "color": "green", "parts": [{"name": "p", "n": 1}, {"name": "q"}], "tags": ["a", "b"], "labels": {"l": "1"}})).await.ok();
     apply(&world, "two", json!({"size": 1, "parts": [{"name": "q", "n": 2}]})).await.ok();
@@ -62,7 +62,7 @@ async fn what_a_manager_stops_applying_goes_unless_another_wants_it() {
 }
 
 #[tokio::test]
-async fn an_apply_has_to_be_complete_and_signed() {
+async fn an_apply_needs_manager_version_and_kind() {
     let world = World::new();
     let message =
         world.patch(&format!("{WIDGETS}/a"), APPLY, with_spec(json!({"size": 1}))).await.refused(422, "Invalid");
@@ -121,7 +121,7 @@ async fn kubectl_can_move_an_object_to_server_side_apply() {
 }
 
 #[tokio::test]
-async fn status_is_applied_apart() {
+async fn status_is_applied_separately() {
     let world = World::new();
     apply(&world, "one", json!({"size": 1})).await.ok();
     let mut body = with_spec(json!({"size": 9}));
@@ -132,7 +132,7 @@ async fn status_is_applied_apart() {
 }
 
 #[tokio::test]
-async fn a_lease_is_taken_by_apply_as_lease_managers_do() {
+async fn a_held_lease_cannot_be_taken_by_apply() {
     let world = World::new();
     let leases: Api<k8s_openapi::api::coordination::v1::Lease> = Api::default_namespaced(world.client.clone());
     world.post("/apis/coordination.k8s.io/v1/namespaces/default/leases", json!({"metadata": {"name": "l"}})).await.ok();

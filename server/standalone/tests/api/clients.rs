@@ -1,4 +1,4 @@
-//! The helpers of kube-rs that controllers are made of.
+//! The parts of kube-rs from which controllers are built.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,24 +18,25 @@ use tokio::sync::mpsc;
 use crate::world::{CONFIG_MAPS, MERGE, WIDGETS, World, config_map, widget_named};
 
 #[tokio::test]
-async fn a_controller_hears_of_its_objects_and_of_what_they_own() {
+async fn a_controller_is_triggered_by_its_objects_and_their_children() {
     let world = World::new();
-    let (told, mut hears) = mpsc::channel(16);
+    let (reconciled, mut names) = mpsc::channel(16);
     let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("example.clay.io", "v1", "Widget"));
     let maps: Api<ConfigMap> = Api::all(world.client.clone());
     let controller = Controller::new_with(world.widgets(), watcher::Config::default(), resource)
         .owns(maps, watcher::Config::default())
         .run(
-            async |widget: Arc<DynamicObject>, told: Arc<mpsc::Sender<String>>| {
-                told.send(widget.name_any()).await.unwrap();
+            async |widget: Arc<DynamicObject>, reconciled: Arc<mpsc::Sender<String>>| {
+                reconciled.send(widget.name_any()).await.unwrap();
                 Ok::<_, std::io::Error>(Action::await_change())
             },
             |_, _, _| Action::await_change(),
-            Arc::new(told),
+            Arc::new(reconciled),
         )
         .for_each(|_| async {});
     let controller = tokio::spawn(controller);
-    let mut next = async || tokio::time::timeout(Duration::from_secs(10), hears.recv()).await.expect("a call in time");
+    let mut next =
+        async || tokio::time::timeout(Duration::from_secs(10), names.recv()).await.expect("a reconcile in time");
     let owner = world.post(WIDGETS, widget_named("a")).await.ok();
     assert_eq!(next().await.as_deref(), Some("a"));
     let mut child = config_map("child", json!({}));
@@ -55,15 +56,15 @@ async fn the_finalizer_helper_runs_apply_and_cleanup() {
     let maps: Api<ConfigMap> = Api::default_namespaced(world.client.clone());
     let step = async || {
         let map = Arc::new(maps.get("a").await.unwrap());
-        let (told, mut phases) = mpsc::unbounded_channel();
+        let (sender, mut phases) = mpsc::unbounded_channel();
         let outcome = finalizer(&maps, "example.clay.io/cleanup", map, |phase| async move {
-            told.send(matches!(phase, Phase::Cleanup(_))).unwrap();
+            sender.send(matches!(phase, Phase::Cleanup(_))).unwrap();
             Ok::<_, std::io::Error>(Action::await_change())
         });
         outcome.await.unwrap();
         phases.try_recv().ok()
     };
-    assert_eq!(step().await, None, "the first round only adds the finalizer");
+    assert_eq!(step().await, None, "the first step only adds the finalizer");
     assert_eq!(step().await, Some(false));
     world.delete(&format!("{CONFIG_MAPS}/a"), json!({})).await.ok();
     assert_eq!(step().await, Some(true));
@@ -107,7 +108,7 @@ async fn two_lease_managers_agree_on_one_leader() {
     let (one, two) = (manager("one").await, manager("two").await);
     let within = |seconds| Duration::from_secs(seconds);
     assert!(tokio::time::timeout(within(10), one.changed()).await.expect("a leader in time").unwrap());
-    assert!(tokio::time::timeout(within(1), two.changed()).await.is_err(), "a second leader beside the first");
+    assert!(tokio::time::timeout(within(1), two.changed()).await.is_err(), "there are two leaders");
     one.release().await.unwrap();
     assert!(tokio::time::timeout(within(20), two.changed()).await.expect("the next leader in time").unwrap());
 }
@@ -121,7 +122,7 @@ async fn applying_through_kube_rs_creates_and_changes() {
         let applied = widgets.patch("a", &PatchParams::apply("tester"), &Patch::Apply(apply(size))).await.unwrap();
         assert_eq!(applied.data["spec"]["size"], size);
     }
-    let mut entry = widgets.entry("a").await.unwrap().or_insert(|| unreachable!("it is there"));
+    let mut entry = widgets.entry("a").await.unwrap().or_insert(|| unreachable!("the widget exists"));
     entry.get_mut().data["spec"]["size"] = json!(3);
     entry.commit(&Default::default()).await.unwrap();
     assert_eq!(widgets.get("a").await.unwrap().data["spec"]["size"], 3);

@@ -16,7 +16,7 @@ async fn is_gone(world: &World, path: &str) -> bool {
 }
 
 #[tokio::test]
-async fn children_of_a_cluster_scoped_owner_go_with_it() {
+async fn children_of_a_cluster_scoped_owner_are_collected() {
     let world = World::new();
     let owner = world.post(WIDGETS, widget_named("a")).await.ok();
     let job = world.post(JOBS, owned_by(&owner, job("j"))).await.ok();
@@ -33,11 +33,10 @@ async fn children_of_a_cluster_scoped_owner_go_with_it() {
 }
 
 #[tokio::test]
-async fn a_child_of_nobody_is_collected_and_one_of_an_unknown_kind_is_not() {
+async fn a_child_is_collected_only_if_its_owner_is_known_to_be_gone() {
     let world = World::new();
-    let nobody =
-        json!({"apiVersion": "example.clay.io/v1", "kind": "Widget", "metadata": {"name": "x", "uid": "none"}});
-    world.post(CONFIG_MAPS, owned_by(&nobody, config_map("orphan", json!({})))).await.ok();
+    let gone = json!({"apiVersion": "example.clay.io/v1", "kind": "Widget", "metadata": {"name": "x", "uid": "none"}});
+    world.post(CONFIG_MAPS, owned_by(&gone, config_map("orphan", json!({})))).await.ok();
     let unknown = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x", "uid": "none"}});
     world.post(CONFIG_MAPS, owned_by(&unknown, config_map("kept", json!({})))).await.ok();
     world.until("the orphan is collected", async |w| is_gone(w, &format!("{CONFIG_MAPS}/orphan")).await).await;
@@ -65,7 +64,7 @@ async fn an_owner_deleted_in_the_foreground_waits_for_its_children() {
 }
 
 #[tokio::test]
-async fn orphaned_children_stay_without_their_owner() {
+async fn orphaned_children_stay_without_owner_references() {
     let world = World::new();
     let job = world.post(JOBS, job("j")).await.ok();
     let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "a", "image": "x"}]}});
@@ -78,7 +77,7 @@ async fn orphaned_children_stay_without_their_owner() {
 }
 
 #[tokio::test]
-async fn a_namespace_takes_everything_in_it_along() {
+async fn deleting_a_namespace_deletes_everything_in_it() {
     let world = World::new();
     world.post("/api/v1/namespaces", json!({"metadata": {"name": "n"}})).await.ok();
     let inside = "/api/v1/namespaces/n/configmaps";
@@ -91,25 +90,25 @@ async fn a_namespace_takes_everything_in_it_along() {
     let refused = world.post(inside, config_map("late", json!({}))).await;
     refused.refused(403, "Forbidden");
     assert_eq!(refused.json()["details"]["causes"][0]["reason"], "NamespaceTerminating");
-    world.until("what nothing holds is gone", async |w| is_gone(w, &format!("{inside}/free")).await).await;
+    world.until("the object without a finalizer is gone", async |w| is_gone(w, &format!("{inside}/free")).await).await;
     world.get("/api/v1/namespaces/n").await.ok();
     world.patch(&format!("{inside}/held"), crate::world::MERGE, json!({"metadata": {"finalizers": null}})).await.ok();
     world.until("the namespace is gone", async |w| is_gone(w, "/api/v1/namespaces/n").await).await;
 }
 
 #[tokio::test]
-async fn what_was_left_to_collect_is_collected_after_a_restart() {
+async fn garbage_left_at_shutdown_is_collected_after_a_restart() {
     let world = World::new();
     let owner = world.post(WIDGETS, widget_named("a")).await.ok();
     world.post(CONFIG_MAPS, owned_by(&owner, config_map("child", json!({})))).await.ok();
-    // Closing before the collector had its turn is a race; either way the child must not survive.
+    // The collector may or may not be faster than the close. In both cases the child must be gone in the end.
     world.delete(&format!("{WIDGETS}/a"), json!({})).await.ok();
     let world = world.reopened().await;
     world.until("the child is collected", async |w| is_gone(w, &format!("{CONFIG_MAPS}/child")).await).await;
 }
 
 #[tokio::test]
-async fn events_are_forgotten_an_hour_after_they_were_last_seen() {
+async fn events_are_deleted_an_hour_after_they_were_last_seen() {
     let world = World::new();
     let events = "/api/v1/namespaces/default/events";
     for name in ["old", "new"] {

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::world::{CONFIG_MAPS, WIDGETS, World, config_map, job, widget_named};
 
 #[tokio::test]
-async fn a_new_object_gets_identity_and_a_second_one_of_the_name_is_refused() {
+async fn a_name_can_be_created_only_once() {
     let world = World::new();
     let maps: Api<ConfigMap> = Api::default_namespaced(world.client.clone());
     let map: ConfigMap = serde_json::from_value(config_map("a", json!({"k": "v"}))).unwrap();
@@ -23,7 +23,7 @@ async fn a_new_object_gets_identity_and_a_second_one_of_the_name_is_refused() {
 }
 
 #[tokio::test]
-async fn what_only_the_server_sets_is_replaced_and_a_revision_is_refused() {
+async fn create_overwrites_server_fields_and_refuses_a_revision() {
     let world = World::new();
     let mut body = widget_named("a");
     for (field, value) in [
@@ -66,7 +66,7 @@ async fn names_are_checked_and_generated() {
 }
 
 #[tokio::test]
-async fn types_and_places_have_to_fit_the_path() {
+async fn type_and_namespace_must_match_the_path() {
     let world = World::new();
     let wrong_version = json!({"apiVersion": "v2", "kind": "ConfigMap", "metadata": {"name": "a"}});
     let message = world.post(CONFIG_MAPS, wrong_version).await.refused(400, "BadRequest");
@@ -203,7 +203,7 @@ async fn a_lease_without_a_spec_gets_one() {
 }
 
 #[tokio::test]
-async fn the_namespaces_every_cluster_has_are_there() {
+async fn the_standard_namespaces_exist_and_stay() {
     let world = World::new();
     let namespaces: Api<Namespace> = Api::all(world.client.clone());
     let names: Vec<_> = namespaces
@@ -219,13 +219,13 @@ async fn the_namespaces_every_cluster_has_are_there() {
 }
 
 #[tokio::test]
-async fn who_is_told_of_a_conflict_finds_what_it_was_with() {
+async fn a_client_that_lost_a_race_can_read_the_winner() {
     let world = World::new();
     for round in 0..100 {
         let name = format!("w-{round}");
         let create = async || {
             let code = world.post(WIDGETS, widget_named(&name)).await.code;
-            // At once, as a client does that wants to know whether it was its own repetition.
+            // Read at once, like a client that checks whether the existing object is from its own earlier attempt.
             (code, world.get(&format!("{WIDGETS}/{name}")).await.code)
         };
         let mut seen = futures::future::join_all((0..4).map(|_| create())).await;

@@ -4,7 +4,7 @@ use serde_json::json;
 use crate::world::{CONFIG_MAPS, MERGE, WIDGETS, World, config_map, widget_named};
 
 #[tokio::test]
-async fn deleting_says_what_is_gone() {
+async fn deleting_reports_the_deleted_object() {
     let world = World::new();
     let made = world.post(WIDGETS, widget_named("a")).await.ok();
     let status = world.delete(&format!("{WIDGETS}/a"), json!({})).await.ok();
@@ -20,7 +20,7 @@ async fn deleting_says_what_is_gone() {
 }
 
 #[tokio::test]
-async fn a_finalizer_holds_an_object_until_it_is_taken_away() {
+async fn a_finalizer_keeps_an_object_until_it_is_removed() {
     let world = World::new();
     let path = format!("{WIDGETS}/a");
     let mut body = widget_named("a");
@@ -45,7 +45,7 @@ async fn a_finalizer_holds_an_object_until_it_is_taken_away() {
 }
 
 #[tokio::test]
-async fn preconditions_guard_against_deleting_the_wrong_one() {
+async fn preconditions_prevent_deleting_the_wrong_object() {
     let world = World::new();
     let path = format!("{WIDGETS}/a");
     let made = world.post(WIDGETS, widget_named("a")).await.ok();
@@ -58,7 +58,7 @@ async fn preconditions_guard_against_deleting_the_wrong_one() {
 }
 
 #[tokio::test]
-async fn a_collection_goes_with_the_selector() {
+async fn a_collection_is_deleted_by_selector() {
     let world = World::new();
     for (name, keep) in [("a", "no"), ("b", "no"), ("c", "yes")] {
         let mut body = config_map(name, json!({}));
@@ -72,7 +72,7 @@ async fn a_collection_goes_with_the_selector() {
 }
 
 #[tokio::test]
-async fn a_running_pod_gets_time_and_a_pending_one_none() {
+async fn only_a_scheduled_pod_has_a_grace_period() {
     let world = World::new();
     let pods = "/api/v1/namespaces/default/pods";
     let pod = |name: &str, node: &str| json!({"metadata": {"name": name}, "spec": {"nodeName": node, "containers": [{"name": "a", "image": "x"}]}});

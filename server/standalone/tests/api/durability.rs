@@ -1,4 +1,4 @@
-//! A killed server loses nothing it has acknowledged.
+//! A killed server loses no acknowledged write.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -8,10 +8,10 @@ use serde_json::json;
 
 use crate::world::{CONFIG_MAPS, MERGE, World, config_map};
 
-/// Set for the child, which writes until it is killed.
+/// Set in the environment of the writing child process.
 const DIRECTORY: &str = "KUBEONKUBE_TEST_WRITE_UNTIL_KILLED";
 
-/// Not a claim: the writing child of the test below. Prints the name of every acknowledged write.
+/// The child process of the test below, not a test. It prints the name of each object when its writes are acknowledged.
 #[tokio::test]
 async fn child_writes_until_it_is_killed() {
     let Some(dir) = std::env::var_os(DIRECTORY) else { return };
@@ -32,7 +32,7 @@ async fn child_writes_until_it_is_killed() {
                 maps.create(&Default::default(), &serde_json::from_value(body).unwrap()).await.unwrap();
                 let patch = kube::api::Patch::Merge(json!({"data": {"patched": "yes"}}));
                 maps.patch(&name, &Default::default(), &patch).await.unwrap();
-                // One write to the pipe: a line is whole or missing. Not println!, which the test harness captures.
+                // A single write, so that a line is complete or missing. The test harness would capture println!.
                 std::io::stderr().write_all(format!("{name}\n").as_bytes()).unwrap();
             })
         });
@@ -43,7 +43,7 @@ async fn child_writes_until_it_is_killed() {
 }
 
 #[tokio::test]
-async fn every_acknowledged_write_survives_kill_9_and_none_is_half_there() {
+async fn every_acknowledged_write_survives_kill_9_in_full() {
     let dir = Arc::new(tempfile::tempdir().unwrap());
     let mut acknowledged = Vec::new();
     for round in 0..5_usize {
@@ -54,7 +54,7 @@ async fn every_acknowledged_write_survives_kill_9_and_none_is_half_there() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Every round starts with empty names, so the next child begins at m0 again.
+        // Each round deletes all objects at its end, so the next child can start at m0 again.
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let first: Vec<String> = lines.by_ref().take(20 + round * 7).map(Result::unwrap).collect();
         child.kill().unwrap();
@@ -65,7 +65,7 @@ async fn every_acknowledged_write_survives_kill_9_and_none_is_half_there() {
         let list = world.get(CONFIG_MAPS).await.ok();
         let items = list["items"].as_array().unwrap();
         for item in items {
-            assert_eq!(item["data"]["end"], item["metadata"]["name"], "half an object: {item}");
+            assert_eq!(item["data"]["end"], item["metadata"]["name"], "an incomplete object: {item}");
         }
         for name in acknowledged.drain(..) {
             let found = items.iter().find(|item| item["metadata"]["name"] == name.as_str());
@@ -83,7 +83,7 @@ async fn every_acknowledged_write_survives_kill_9_and_none_is_half_there() {
 }
 
 #[tokio::test]
-async fn a_reopened_state_is_the_same_and_goes_on_counting() {
+async fn reopening_keeps_objects_token_and_revision() {
     let world = World::new();
     let made = world.post(CONFIG_MAPS, config_map("a", json!({"x": "1"}))).await.ok();
     let token = world.api.token().to_owned();
@@ -94,7 +94,7 @@ async fn a_reopened_state_is_the_same_and_goes_on_counting() {
 }
 
 #[tokio::test]
-async fn a_state_file_from_the_future_is_left_alone() {
+async fn a_state_file_of_a_newer_format_is_refused() {
     let world = World::new();
     world.api.close().await;
     let file = world.dir.path().join("state.db");

@@ -1,4 +1,4 @@
-//! A session with a real kubectl: `$KUBEONKUBE_TEST_KUBECTL`, or the one on PATH.
+//! Sessions with a real kubectl: `$KUBEONKUBE_TEST_KUBECTL`, or the one on PATH.
 
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{skipped::skip, world::World};
 
-/// The kubectl to test with. Without one the test is skipped.
+/// The kubectl to test with. Without one, the test is skipped.
 fn kubectl(test: &str) -> Option<PathBuf> {
     let given = std::env::var_os("KUBEONKUBE_TEST_KUBECTL").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -48,7 +48,7 @@ impl Session {
     fn command(&self, line: &[&str]) -> Command {
         let dir = self.world.dir.path();
         let mut command = Command::new(&self.binary);
-        // Its own home, so that neither a cache nor a configuration of the person who tests is touched.
+        // A home directory of its own, so that kubectl neither reads nor writes the developer's cache and configuration.
         command
             .args(line)
             .current_dir(dir)
@@ -66,7 +66,7 @@ impl Session {
         output.expect("kubectl ends in time").unwrap()
     }
 
-    /// What kubectl prints when it succeeds.
+    /// Runs a command that must succeed and returns its output.
     async fn run(&self, line: &str) -> String {
         let words: Vec<&str> = line.split_whitespace().collect();
         let output = self.output(self.command(&words)).await;
@@ -75,7 +75,7 @@ impl Session {
         format!("{out}{err}")
     }
 
-    /// What kubectl says when it is refused.
+    /// Runs a command that must fail and returns its error output.
     async fn fails(&self, line: &str) -> String {
         let words: Vec<&str> = line.split_whitespace().collect();
         let output = self.output(self.command(&words)).await;
@@ -231,8 +231,8 @@ async fn kubectl_works_with_the_built_in_kinds() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn kubectl_reads_logs_of_pods_and_of_the_job_they_belong_to() {
-    let Some(binary) = kubectl("kubectl_reads_logs_of_pods_and_of_the_job_they_belong_to") else { return };
+async fn kubectl_reads_logs_of_pods_and_jobs() {
+    let Some(binary) = kubectl("kubectl_reads_logs_of_pods_and_jobs") else { return };
     let (world, _) = crate::logs::world().await;
     let session = Session::over(world, binary).await;
     assert_eq!(session.run("logs p").await, "one\ntwo\n");

@@ -9,7 +9,7 @@ fn names(list: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn lists_are_ordered_and_say_their_revision() {
+async fn lists_are_ordered_and_carry_their_revision() {
     let world = World::new();
     for name in ["b", "a", "c"] {
         world.post(WIDGETS, widget_named(name)).await.ok();
@@ -26,7 +26,7 @@ async fn lists_are_ordered_and_say_their_revision() {
 }
 
 #[tokio::test]
-async fn a_list_is_whole_whatever_limit_is_named() {
+async fn a_list_is_complete_despite_a_limit() {
     let world = World::new();
     for n in 0..5 {
         world.post(WIDGETS, widget_named(&format!("w{n}"))).await.ok();
@@ -39,7 +39,7 @@ async fn a_list_is_whole_whatever_limit_is_named() {
 }
 
 #[tokio::test]
-async fn a_list_can_be_asked_for_a_moment() {
+async fn a_list_is_of_the_newest_revision_only() {
     let world = World::new();
     let made = world.post(WIDGETS, widget_named("a")).await.ok();
     let then = made["metadata"]["resourceVersion"].as_str().unwrap();
@@ -57,7 +57,7 @@ async fn a_list_can_be_asked_for_a_moment() {
 }
 
 #[tokio::test]
-async fn selectors_choose_by_label_and_by_the_fields_of_the_kind() {
+async fn selectors_match_labels_and_the_fields_of_the_kind() {
     let world = World::new();
     for (name, color) in [("a", "red"), ("b", "green")] {
         let mut body = widget_named(name);
@@ -81,7 +81,7 @@ async fn selectors_choose_by_label_and_by_the_fields_of_the_kind() {
 }
 
 #[tokio::test]
-async fn metadata_alone_can_be_asked_for() {
+async fn metadata_alone_can_be_requested() {
     let world = World::new();
     world.post(WIDGETS, widget_named("a")).await.ok();
     let items = world.widgets().list_metadata(&ListParams::default()).await.unwrap().items;

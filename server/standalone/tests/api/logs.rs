@@ -8,7 +8,7 @@ use crate::world::World;
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
-/// Remembers what it was asked and has two lines to say.
+/// Records the queries and answers with two lines.
 #[derive(Default)]
 pub(crate) struct Scripted(Mutex<Vec<(String, LogQuery)>>);
 
@@ -45,7 +45,7 @@ pub(crate) async fn world() -> (World, Arc<Scripted>) {
 }
 
 #[tokio::test]
-async fn a_log_is_plain_text_with_every_parameter_passed_on() {
+async fn a_log_is_plain_text_and_obeys_every_parameter() {
     let (world, logs) = world().await;
     let answer = world
         .get(&format!(
@@ -64,7 +64,7 @@ async fn a_log_is_plain_text_with_every_parameter_passed_on() {
 }
 
 #[tokio::test]
-async fn wrong_log_requests_are_told_what_is_wrong() {
+async fn invalid_log_requests_are_refused_with_the_reason() {
     let (world, _) = world().await;
     let get = async |path: &str| world.get(&format!("{PODS}/{path}")).await;
     assert_eq!(

@@ -4,7 +4,7 @@ use serde_json::json;
 use crate::world::{CONFIG_MAPS, JSON_PATCH, MERGE, STRATEGIC, WIDGETS, World, config_map, job, widget_named};
 
 #[tokio::test]
-async fn a_stale_write_conflicts_however_it_is_made() {
+async fn a_stale_write_conflicts_with_every_verb() {
     let world = World::new();
     let path = format!("{WIDGETS}/a");
     let mut first = world.post(WIDGETS, widget_named("a")).await.ok();
@@ -55,7 +55,7 @@ async fn a_write_that_changes_nothing_has_no_new_revision() {
 }
 
 #[tokio::test]
-async fn status_and_the_rest_are_written_apart() {
+async fn status_and_spec_are_written_separately() {
     let world = World::new();
     let (path, status) = (format!("{WIDGETS}/a"), format!("{WIDGETS}/a/status"));
     let mut made = world.post(WIDGETS, widget_named("a")).await.ok();
@@ -101,7 +101,7 @@ async fn merge_patches_delete_with_null_and_defaults_come_back() {
 }
 
 #[tokio::test]
-async fn json_patches_are_as_lenient_as_the_finalizer_helper_needs() {
+async fn json_patch_is_as_lenient_as_the_finalizer_helper_needs() {
     let world = World::new();
     let path = format!("{WIDGETS}/a");
     world.post(WIDGETS, widget_named("a")).await.ok();
@@ -118,7 +118,7 @@ async fn json_patches_are_as_lenient_as_the_finalizer_helper_needs() {
 }
 
 #[tokio::test]
-async fn strategic_merges_know_the_lists_of_built_in_kinds() {
+async fn strategic_patches_merge_the_lists_of_built_in_kinds() {
     let world = World::new();
     let leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
     world
@@ -148,7 +148,7 @@ async fn strategic_merges_know_the_lists_of_built_in_kinds() {
 }
 
 #[tokio::test]
-async fn immutable_things_stay_as_they_are() {
+async fn immutable_fields_cannot_be_changed() {
     let world = World::new();
     let mut fixed = config_map("a", json!({"x": "1"}));
     fixed["immutable"] = json!(true);

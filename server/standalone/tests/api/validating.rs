@@ -7,7 +7,7 @@ fn with_spec(spec: Value) -> Value {
 }
 
 #[tokio::test]
-async fn every_schema_rule_refuses_in_the_words_of_kubernetes() {
+async fn schema_violations_have_the_messages_of_kubernetes() {
     let world = World::new();
     let cases = [
         (json!({}), "FieldValueRequired", "spec.size: Required value"),
@@ -54,7 +54,7 @@ async fn every_schema_rule_refuses_in_the_words_of_kubernetes() {
 }
 
 #[tokio::test]
-async fn cel_rules_wait_for_correct_types_and_say_so() {
+async fn cel_rules_are_skipped_until_the_types_are_right() {
     let world = World::new();
     let answer = world.post(WIDGETS, with_spec(json!({"zone": "z"}))).await;
     let message = answer.refused(422, "Invalid");
@@ -64,7 +64,7 @@ async fn cel_rules_wait_for_correct_types_and_say_so() {
 }
 
 #[tokio::test]
-async fn rules_about_the_old_value_count_on_updates_only() {
+async fn rules_about_the_old_value_apply_to_updates_only() {
     let world = World::new();
     world.post(WIDGETS, with_spec(json!({"size": 1, "fixed": "a"}))).await.ok();
     let path = format!("{WIDGETS}/a");
@@ -74,7 +74,7 @@ async fn rules_about_the_old_value_count_on_updates_only() {
 }
 
 #[tokio::test]
-async fn unknown_fields_are_dropped_with_a_warning_or_refused_when_asked() {
+async fn unknown_fields_are_dropped_with_a_warning_or_refused() {
     let world = World::new();
     let mut body =
         with_spec(json!({"size": 1, "zz": 1, "free": {"any": {"thing": 1}}, "parts": [{"name": "p", "q": 1}]}));
@@ -107,7 +107,7 @@ async fn unknown_fields_are_dropped_with_a_warning_or_refused_when_asked() {
 }
 
 #[tokio::test]
-async fn owners_and_finalizers_have_to_make_sense() {
+async fn invalid_owners_and_finalizers_are_refused() {
     let world = World::new();
     let owner =
         |uid: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": uid, "controller": true});
@@ -137,7 +137,7 @@ async fn sizes_have_limits() {
 }
 
 #[tokio::test]
-async fn a_stricter_definition_brings_defaults_and_blocks_neither_status_nor_labels() {
+async fn a_stricter_definition_blocks_neither_status_nor_labels() {
     let world = World::new();
     world.post(WIDGETS, with_spec(json!({"size": 9, "code": "abc"}))).await.ok();
     world.api.close().await;

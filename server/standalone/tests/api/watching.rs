@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::world::{MERGE, WIDGETS, World, widget_named};
 
-/// A watch whose lines are read one by one.
+/// The lines of a watch, read one by one.
 struct Lines {
     body: kube::client::Body,
     rest: String,
@@ -50,7 +50,7 @@ fn revision(object: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_watch_shows_what_is_there_and_then_every_change() {
+async fn a_watch_sends_existing_objects_and_then_every_change() {
     let world = World::new();
     let a = world.post(WIDGETS, widget_named("a")).await.ok();
     let mut watch = Lines::open(&world, "").await;
@@ -64,7 +64,7 @@ async fn a_watch_shows_what_is_there_and_then_every_change() {
 }
 
 #[tokio::test]
-async fn a_watch_resumes_after_the_revision_it_names() {
+async fn a_watch_resumes_after_the_given_revision() {
     let world = World::new();
     let a = world.post(WIDGETS, widget_named("a")).await.ok();
     let b = world.post(WIDGETS, widget_named("b")).await.ok();
@@ -93,7 +93,7 @@ async fn a_watch_from_before_the_history_gets_410_in_an_event() {
 }
 
 #[tokio::test]
-async fn selectors_turn_changes_into_appearing_and_vanishing() {
+async fn a_selected_watch_shows_entering_and_leaving_objects() {
     let world = World::new();
     let mut watch = Lines::open(&world, "labelSelector=on%3Dyes").await;
     world.post(WIDGETS, widget_named("a")).await.ok();
@@ -120,7 +120,7 @@ async fn a_watch_ends_at_its_timeout_after_a_bookmark() {
 }
 
 #[tokio::test]
-async fn a_streaming_list_ends_with_its_bookmark() {
+async fn a_streaming_list_ends_with_a_bookmark() {
     let world = World::new();
     world.post(WIDGETS, widget_named("a")).await.ok();
     let query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=0&allowWatchBookmarks=true";
@@ -134,7 +134,7 @@ async fn a_streaming_list_ends_with_its_bookmark() {
 }
 
 #[tokio::test]
-async fn kube_rs_watchers_follow_in_both_ways_of_listing() {
+async fn kube_rs_watchers_work_with_both_kinds_of_lists() {
     for config in [watcher::Config::default(), watcher::Config::default().streaming_lists()] {
         let world = World::new();
         world.post(WIDGETS, widget_named("a")).await.ok();
@@ -149,7 +149,7 @@ async fn kube_rs_watchers_follow_in_both_ways_of_listing() {
 }
 
 #[tokio::test]
-async fn kube_rs_sees_metadata_only_events() {
+async fn kube_rs_watches_metadata_alone() {
     let world = World::new();
     world.post(WIDGETS, widget_named("a")).await.ok();
     let widgets = world.widgets();
@@ -172,7 +172,7 @@ async fn closing_the_api_ends_its_watches() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn resumed_watches_lose_and_double_nothing_while_others_write() {
+async fn resumed_watches_neither_lose_nor_repeat_a_change() {
     let world = Arc::new(World::new());
     let start = revision(&world.get(WIDGETS).await.ok());
     let writers = (0..4).map(|writer| {
@@ -191,7 +191,7 @@ async fn resumed_watches_lose_and_double_nothing_while_others_write() {
     let (mut seen, mut cursor) = (Vec::new(), start);
     while seen.len() < 4 * 51 {
         let mut watch = Lines::open(&world, &format!("resourceVersion={cursor}")).await;
-        // Cut off after a few events, in the middle of whatever is going on.
+        // Dropped after a few events, while the writers are still busy.
         for _ in 0..7.min(4 * 51 - seen.len()) {
             cursor = watch.short().await.2;
             seen.push(cursor.clone());

@@ -1,4 +1,4 @@
-//! What only shows on the wire: tables, discovery, OpenAPI, protobuf, HTTPS.
+//! The parts that no verb shows: Tables, discovery, OpenAPI, protobuf, reviews and the HTTPS port.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ async fn tables_have_the_columns_of_the_kind() {
 }
 
 #[tokio::test]
-async fn discovery_comes_in_one_document() {
+async fn discovery_is_one_document() {
     let world = World::new();
     let answer = accepting(&world, "/apis", DISCOVERY).await;
     assert_eq!(answer.head["content-type"], "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
@@ -90,7 +90,7 @@ async fn discovery_comes_in_one_document() {
 }
 
 #[tokio::test]
-async fn openapi_names_every_kind_and_lets_kubectl_validate_on_the_server() {
+async fn openapi_lists_every_kind_with_server_side_validation() {
     let world = World::new();
     let index = world.get("/openapi/v3").await.ok();
     for path in ["api/v1", "apis/batch/v1", "apis/example.clay.io/v1"] {
@@ -120,7 +120,7 @@ fn field(number: u8, content: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn protobuf_bodies_of_kubectl_create_are_understood() {
+async fn protobuf_bodies_of_kubectl_create_are_read() {
     let world = World::new();
     let envelope = |kind: &str, object: &[u8]| {
         let types = [field(1, b"v1"), field(2, kind.as_bytes())].concat();
@@ -160,7 +160,7 @@ async fn other_media_types_are_refused() {
 }
 
 #[tokio::test]
-async fn reviews_answer_what_the_token_may_do() {
+async fn reviews_answer_for_the_token_and_its_user() {
     let world = World::new();
     let review = world
         .post(
@@ -178,7 +178,7 @@ async fn reviews_answer_what_the_token_may_do() {
 }
 
 #[tokio::test]
-async fn definitions_are_shown_and_not_changed() {
+async fn definitions_can_only_be_read() {
     let world = World::new();
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let crds: kube::Api<k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition> =
@@ -190,7 +190,7 @@ async fn definitions_are_shown_and_not_changed() {
 }
 
 #[tokio::test]
-async fn the_https_port_asks_for_the_token_and_ends_with_its_shutdown() {
+async fn the_https_port_requires_the_token_and_ends_at_shutdown() {
     let world = World::new();
     world.post(CONFIG_MAPS, config_map("a", json!({}))).await.ok();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -216,7 +216,7 @@ async fn the_https_port_asks_for_the_token_and_ends_with_its_shutdown() {
         let maps: kube::Api<k8s_openapi::api::core::v1::ConfigMap> = kube::Api::default_namespaced(client);
         assert!(matches!(maps.get("a").await, Err(kube::Error::Api(status)) if status.code == code), "{code}");
     }
-    // A client that never says anything must not hold the shutdown.
+    // A client that never finishes its handshake must not delay the shutdown.
     let mut silent = tokio::net::TcpStream::connect(url.trim_start_matches("https://")).await.unwrap();
     silent.write_all(b"x").await.unwrap();
     shutdown.cancel();

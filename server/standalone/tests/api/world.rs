@@ -1,4 +1,4 @@
-//! An API over a fresh directory, with one small custom resource.
+//! An API in an empty directory, with one small custom resource.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,14 +37,14 @@ impl Answer {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("not JSON: {}", self.text))
     }
 
-    /// The object of an answer that must be a success.
+    /// The object in the answer, which must be a success.
     #[track_caller]
     pub(crate) fn ok(self) -> Value {
         assert!(self.code < 300, "{} {}", self.code, self.text);
         self.json()
     }
 
-    /// The refusal: code, reason, message.
+    /// The message of the answer, which must be a Status with this code and reason.
     #[track_caller]
     pub(crate) fn refused(&self, code: u16, reason: &str) -> String {
         let status = self.json();
@@ -75,7 +75,7 @@ impl World {
         Self { dir, api, client }
     }
 
-    /// The same directory, opened again.
+    /// Closes the API and opens its directory again.
     pub(crate) async fn reopened(self) -> Self {
         self.api.close().await;
         Self::at(self.dir)
@@ -139,7 +139,7 @@ impl World {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         });
-        assert!(waited.await.is_ok(), "never came: {what}");
+        assert!(waited.await.is_ok(), "timed out waiting for: {what}");
     }
 }
 
