@@ -62,7 +62,7 @@ async fn the_first_run_is_a_ping_without_a_review() {
     let page = submit(&fake, "run_ping", "cluster=prod-fra").await;
     assert!(page.location.is_some_and(|at| at.starts_with("/operations/")));
     let called = fake.calls.lock().unwrap().join("");
-    assert!(called.contains("cluster: \"prod-fra\"") && called.contains("action: \"ping.yml\""), "{called}");
+    assert!(called.contains("ClusterName(\"prod-fra\")") && called.contains("playbook: \"ping.yml\""), "{called}");
 }
 
 #[tokio::test]

@@ -2,7 +2,10 @@
 
 mod fake;
 
-use api::{Problem, operation::Phase};
+use api::{
+    Problem,
+    operation::{Draft, ParameterOffer, Phase},
+};
 use axum::http::StatusCode;
 use fake::{Fake, operation, operations, page, page_with, run, submit};
 use kubeonkube_app::{FormAnswer, FormReturn};
@@ -10,6 +13,10 @@ use leptos::prelude::provide_context;
 
 fn values(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+}
+
+fn draft(fields: &[(&str, &str)]) -> Draft {
+    Draft::typed(&values(fields))
 }
 
 #[tokio::test]
@@ -77,9 +84,35 @@ async fn the_form_offers_actions_and_explains_unavailable_ones() {
 }
 
 #[tokio::test]
+async fn a_parameter_that_no_code_knows_has_its_field_and_is_sent() {
+    let mut fake = Fake::default();
+    fake.choices.actions[1].parameters = vec![ParameterOffer {
+        field: "backup_to".into(),
+        label: "Keep the backup on".into(),
+        placeholder: "m1".into(),
+        hint: "One machine.".into(),
+        confirms: false,
+    }];
+    let page = page(&fake, "/operations/new").await;
+    page.shows("Keep the backup on").shows("name=\"backup_to\"").shows("data-asks=\"1\"").shows("data-asked=\"1\"");
+    submit(&fake, "review_operation", "form=review_operation&cluster=prod-fra&action=scale.yml&backup_to=m1").await;
+    let called = fake.calls.lock().unwrap().join("");
+    assert!(called.contains(r#"parameters: {"backup_to": "m1"}"#), "{called}");
+}
+
+#[tokio::test]
 async fn running_again_fills_in_the_form() {
-    let fake = Fake { run: Ok(run("grow-1", Phase::Failed)), ..Fake::default() };
+    let again = draft(&[
+        ("cluster", "prod-fra"),
+        ("action", "ping.yml"),
+        ("limit", "w1"),
+        ("extra_args", "-e\nmotd=two words"),
+        ("deadline", "360"),
+        ("pre_hooks", "ping.yml"),
+    ]);
+    let fake = Fake { again, ..Fake::default() };
     let page = page(&fake, "/operations/new?again=grow-1").await;
+    assert_eq!(*fake.calls.lock().unwrap(), ["again grow-1"]);
     page.shows("value=\"w1\"").shows("-e\nmotd=two words").shows("value=\"360\"").shows(">ping.yml</textarea>");
 }
 
@@ -99,7 +132,8 @@ async fn the_inputs_of_a_run_show_the_whole_script() {
 
 #[tokio::test]
 async fn running_a_script_again_fills_in_the_whole_script() {
-    let fake = script();
+    let again = draft(&[("kind", "script"), ("script", "#!/bin/bash\nuptime\nfree -m\n")]);
+    let fake = Fake { again, ..Fake::default() };
     page(&fake, "/operations/new?again=script-1").await.shows("#!/bin/bash\nuptime\nfree -m\n</textarea>");
 }
 
@@ -131,7 +165,7 @@ async fn the_review_shows_arguments_hosts_queue_and_manifest() {
     let body = "form=review_operation&cluster=prod-fra&kind=builtin&action=ping.yml&limit=w1&script=ignored";
     let answer = submit(&fake, "review_operation", body).await;
     assert_eq!((answer.status, answer.location.clone()), (StatusCode::OK, None));
-    assert!(fake.calls.lock().unwrap()[0].contains(r#"action: "ping.yml""#));
+    assert!(fake.calls.lock().unwrap()[0].contains(r#"playbook: "ping.yml""#));
     let json = answer.html;
     let back = move || FormAnswer {
         form: "review_operation".into(),
@@ -173,7 +207,11 @@ async fn a_reviewed_form_is_submitted_and_leads_to_the_run() {
     let answer = submit(&fake, "submit_operation", &body).await;
     assert_eq!(answer.location.as_deref(), Some("/operations/ping-x7k2f"), "{}", answer.html);
     let called = fake.calls.lock().unwrap()[0].clone();
-    assert!(called.contains(r#"expected_inputs: "0123""#) && called.contains(r#"made_name: "ping-x7k2f""#), "{called}");
+    assert!(
+        called.contains(r#"expected_inputs: Some("0123")"#)
+            && called.contains(r#"made_name: Some(OperationName("ping-x7k2f"))"#),
+        "{called}"
+    );
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use crate::{
     configuration::{ChangeReview, Configuration, Document, HostKeyScan},
     live::Topic,
     log::{LogFrame, LogPage, RunRecord},
-    operation::{NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SubmitChoices},
+    operation::{Draft, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SubmitChoices},
     run::{EventBody, HostStats, RunEvent},
 };
 
@@ -95,6 +95,8 @@ pub trait Operations: Send + Sync {
     async fn list(&self, user: &User, filter: &OperationFilter) -> Result<OperationList, Problem>;
     async fn get(&self, user: &User, operation: &OperationName) -> Result<OperationDetail, Problem>;
     async fn choices(&self, user: &User) -> Result<SubmitChoices, Problem>;
+    /// The form, filled in as `operation` was submitted. What confirms something is left open, to be confirmed again.
+    async fn again(&self, user: &User, operation: &OperationName) -> Result<Draft, Problem>;
     /// Everything `submit` would check and create, without creating.
     async fn review(&self, user: &User, new: &NewOperation) -> Result<OperationReview, Problem>;
     async fn submit(&self, user: &User, new: &NewOperation) -> Result<OperationName, Problem>;

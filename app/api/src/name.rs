@@ -29,16 +29,26 @@ fn subdomain(text: &str, limit: usize, reason: &'static str) -> Result<String, N
     if length > limit {
         return Err(NameError::TooLong { length, limit, reason });
     }
-    let part_ok = |part: &str| {
-        let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
-        edge(part.chars().next())
-            && edge(part.chars().next_back())
-            && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-    };
-    if !text.split('.').all(part_ok) {
+    if !is_subdomain(text) {
         return Err(NameError::NotASubdomain(text.chars().take(80).collect()));
     }
     Ok(text.to_owned())
+}
+
+/// Whether an object can have this name: an RFC 1123 subdomain.
+pub(crate) fn is_subdomain(text: &str) -> bool {
+    let is_part = |part: &str| {
+        let is_edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+        is_edge(part.chars().next())
+            && is_edge(part.chars().next_back())
+            && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    };
+    text.len() <= LONGEST && text.split('.').all(is_part)
+}
+
+/// Whether a namespace can have this name: an RFC 1123 label.
+pub(crate) fn is_label(text: &str) -> bool {
+    text.len() <= 63 && !text.contains('.') && is_subdomain(text)
 }
 
 macro_rules! name {
@@ -52,7 +62,7 @@ macro_rules! name {
             /// The longest name of a new one, in characters.
             pub const LIMIT: usize = $limit;
 
-            /// The name of one to be made. Those that exist may have longer names: whoever made them did not ask us.
+            /// The name of a new object. Existing objects may have longer names, given by other programs.
             pub fn for_new(text: &str) -> Result<Self, NameError> {
                 subdomain(text, $limit, $reason).map(Self)
             }

@@ -1,4 +1,4 @@
-//! The first run of a cluster, in one click.
+//! The first run on a cluster, in one click.
 
 use leptos::{prelude::*, server};
 
@@ -12,8 +12,9 @@ use crate::{
 #[server(prefix = "/api", endpoint = "run_ping", output = crate::json::Json)]
 pub async fn run_ping(cluster: String) -> Result<(), Failure> {
     let (user, backend) = crate::session::signed_in()?;
-    let draft = super::submit::OperationDraft { cluster, action: "ping.yml".into(), ..Default::default() };
-    let name = backend.operations.submit(&user, &draft.operation()).await?;
+    let cluster = cluster.parse().map_err(|error: api::NameError| api::Problem::field("cluster", error))?;
+    let request = api::operation::NewOperation::new(cluster, api::operation::Action::builtin("ping.yml"));
+    let name = backend.operations.submit(&user, &request).await?;
     crate::redirect::to(&crate::routes::operation(&name));
     Ok(())
 }

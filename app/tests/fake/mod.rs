@@ -18,8 +18,8 @@ use api::{
     live::Topic,
     log::{LogFrame, LogPage, RunRecord},
     operation::{
-        ActionOffer, ClusterChoice, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview,
-        OperationRow, Phase, RunInputs, SubmitChoices,
+        ActionOffer, ClusterChoice, Draft, Effect, NewOperation, OperationDetail, OperationFilter, OperationList,
+        OperationReview, OperationRow, Phase, RunInputs, SubmitChoices,
     },
 };
 use async_trait::async_trait;
@@ -45,6 +45,7 @@ pub struct Fake {
     pub run: Result<OperationDetail, Problem>,
     pub record: RunRecord,
     pub choices: SubmitChoices,
+    pub again: Draft,
     pub review: Result<OperationReview, Problem>,
     /// The calls with their arguments.
     pub calls: Arc<Mutex<Vec<String>>>,
@@ -72,6 +73,7 @@ impl Default for Fake {
             run: Ok(run("ping-1", Phase::Succeeded)),
             record: RunRecord::default(),
             choices: choices(),
+            again: Draft::default(),
             review: Ok(operation_review()),
             calls: Arc::default(),
         }
@@ -384,11 +386,12 @@ pub fn run(name: &str, phase: Phase) -> OperationDetail {
 }
 
 pub fn choices() -> SubmitChoices {
-    let offer = |action: &str, changes, unavailable: Option<&str>| ActionOffer {
+    let offer = |action: &str, effect, unavailable: Option<&str>| ActionOffer {
         action: action.into(),
         title: format!("Title of {action}"),
         summary: format!("What {action} does."),
-        changes,
+        effect,
+        parameters: Vec::new(),
         unavailable: unavailable.map(Into::into),
     };
     SubmitChoices {
@@ -397,9 +400,9 @@ pub fn choices() -> SubmitChoices {
             ClusterChoice { name: "lab".parse().unwrap(), nodes: None },
         ],
         actions: vec![
-            offer("ping.yml", false, None),
-            offer("scale.yml", true, None),
-            offer("reset.yml", true, Some("It comes with the kubespray image.")),
+            offer("ping.yml", Effect::Reads, None),
+            offer("scale.yml", Effect::Changes, None),
+            offer("reset.yml", Effect::Destroys, Some("It comes with the kubespray image.")),
         ],
         default_image: "quay.io/default:v1".into(),
     }
@@ -433,6 +436,10 @@ impl Operations for Fake {
     }
     async fn choices(&self, _: &User) -> Result<SubmitChoices, Problem> {
         Ok(self.choices.clone())
+    }
+    async fn again(&self, _: &User, operation: &OperationName) -> Result<Draft, Problem> {
+        self.called(format!("again {operation}"));
+        Ok(self.again.clone())
     }
     async fn review(&self, _: &User, new: &NewOperation) -> Result<OperationReview, Problem> {
         self.called(format!("review {new:?}"));

@@ -1,15 +1,11 @@
 //! When a run is stopped.
 
-use std::time::Duration;
-
+use api::operation::Deadline;
 use crd::ClusterOperationSpec;
-
-/// The deadline of an operation that names none.
-pub const DEFAULT_DEADLINE: Duration = Duration::from_hours(6);
 
 /// Seconds after its start at which Kubernetes stops the run.
 pub fn deadline(operation: &ClusterOperationSpec) -> i64 {
-    operation.active_deadline_seconds.unwrap_or(DEFAULT_DEADLINE.as_secs().cast_signed())
+    operation.active_deadline_seconds.unwrap_or(i64::from(Deadline::DEFAULT.minutes()) * 60)
 }
 
 #[cfg(test)]

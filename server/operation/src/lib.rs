@@ -3,6 +3,7 @@
 //!
 //! | question | answer |
 //! |---|---|
+//! | which actions there are, and what each asks for | [`ACTIONS`] |
 //! | which operation of a cluster runs first | [`order`] |
 //! | what an operation is called | [`title`] |
 //! | what it runs, in which order | [`asked`], [`steps`] |
@@ -12,6 +13,7 @@
 //! | how it ended, or how far it is | [`Outcome`], [`phase`] |
 //! | what its pod reported at the end | [`terminated`], [`termination`] |
 
+mod actions;
 mod arguments;
 mod command;
 mod deadline;
@@ -23,9 +25,10 @@ mod steps;
 mod termination;
 mod title;
 
+pub use actions::{ACTIONS, Action, Parameter, Value, action};
 pub use arguments::{join, split};
 pub use command::{Given, command, holds_variables};
-pub use deadline::{DEFAULT_DEADLINE, deadline};
+pub use deadline::deadline;
 pub use engine::engine;
 pub use outcome::{Outcome, is_completed, is_over, phase};
 pub use playbook::{is_playbook_file, is_playbook_path};

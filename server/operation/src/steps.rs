@@ -4,7 +4,10 @@ use api::run::StepRole;
 use crd::{ActionSource, ActionType, ClusterOperationSpec, ClusterSpec, DataRef, HookAction};
 use serde::Serialize;
 
-use crate::{arguments, cut, is_playbook_path};
+use crate::{
+    arguments, is_playbook_path,
+    title::{cut, step_title},
+};
 
 /// One step as the user asked for it.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,7 +115,7 @@ pub fn steps(operation: &ClusterOperationSpec, cluster: &ClusterSpec) -> Result<
             role: asked.role,
             kind: asked.kind,
             path,
-            title: asked.title(),
+            title: step_title(asked.kind, asked.source, asked.action),
             args: asked.arguments()?,
         });
     }
@@ -120,7 +123,7 @@ pub fn steps(operation: &ClusterOperationSpec, cluster: &ClusterSpec) -> Result<
 }
 
 impl<'a> Asked<'a> {
-    pub(crate) fn main(operation: &'a ClusterOperationSpec) -> Self {
+    fn main(operation: &'a ClusterOperationSpec) -> Self {
         Self {
             role: StepRole::Main,
             place: "`action`".into(),

@@ -2,36 +2,32 @@
 
 use crd::{ActionSource, ActionType, ClusterOperationSpec};
 
-use crate::Asked;
-
 /// Characters of the longest title.
 const LONGEST: usize = 60;
 
 /// The title of an operation, as `status.action` and the console show it: the playbook, or the first line of code of a script.
 pub fn title(operation: &ClusterOperationSpec) -> String {
-    Asked::main(operation).title()
+    step_title(operation.action_type, operation.action_source, &operation.action)
 }
 
 /// Whether the action is the text of a script and not the name of a file.
 pub fn is_script(operation: &ClusterOperationSpec) -> bool {
-    Asked::main(operation).is_script()
+    is_text(operation.action_type, operation.action_source)
 }
 
-impl Asked<'_> {
-    /// One line that says what this step runs.
-    pub fn title(&self) -> String {
-        let line = if self.is_script() {
-            let mut lines = self.action.lines().map(str::trim);
-            lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("script")
-        } else {
-            self.action
-        };
-        cut(line, LONGEST)
-    }
+/// One line that says what a step runs.
+pub(crate) fn step_title(kind: ActionType, source: ActionSource, action: &str) -> String {
+    let line = if is_text(kind, source) {
+        let mut lines = action.lines().map(str::trim);
+        lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("script")
+    } else {
+        action
+    };
+    cut(line, LONGEST)
+}
 
-    fn is_script(&self) -> bool {
-        (self.kind, self.source) == (ActionType::Shell, ActionSource::Builtin)
-    }
+fn is_text(kind: ActionType, source: ActionSource) -> bool {
+    (kind, source) == (ActionType::Shell, ActionSource::Builtin)
 }
 
 /// `text` on one line, at most `limit` characters, with an ellipsis if something is left out.

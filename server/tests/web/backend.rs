@@ -94,6 +94,9 @@ impl Operations for Fake {
     async fn choices(&self, _: &User) -> Answer<SubmitChoices> {
         Err(Problem::Internal)
     }
+    async fn again(&self, _: &User, _: &OperationName) -> Answer<Draft> {
+        Err(Problem::Internal)
+    }
     async fn review(&self, _: &User, _: &NewOperation) -> Answer<OperationReview> {
         Err(Problem::Internal)
     }

@@ -1,24 +1,23 @@
 //! What to run: a playbook of the catalogue, one from a ConfigMap, or a script.
 
-use api::operation::ActionOffer;
+use api::operation::{ActionOffer, Draft, Effect, Kind, OTHER};
 use leptos::prelude::*;
 
-use super::{
-    draft::{OTHER, OperationDraft},
-    parameters::Parameters,
-};
+use super::parameters::{Parameters, distinct, numbers};
 use crate::{
     form::{Field, FormScope, TextArea},
     ui::{Icon, icon},
 };
 
-/// The kinds and their fields. Which of them are on screen is decided by CSS from what is chosen, so it works everywhere.
+/// The kinds and their fields. CSS shows the fields of the chosen kind, so it works without JavaScript.
 #[component]
-pub(super) fn Actions(offers: Vec<ActionOffer>, draft: OperationDraft) -> impl IntoView {
+pub(super) fn Actions(offers: Vec<ActionOffer>, draft: Draft) -> impl IntoView {
     let scope = expect_context::<FormScope>();
-    let kind = scope.value("kind").unwrap_or(draft.kind.clone());
-    let radio = |value: &'static str, word: &'static str| {
-        let checked = kind == value || (kind.is_empty() && value == "builtin");
+    let kind = scope.value("kind").unwrap_or_else(|| draft.get("kind").to_owned());
+    let field = |name: &str| draft.get(name).to_owned();
+    let radio = |of: Kind, word: &'static str| {
+        let value = of.as_str();
+        let checked = kind == value || (kind.is_empty() && of == Kind::Builtin);
         view! {
             <label>
                 <input type="radio" name="kind" value=value checked=checked/>
@@ -26,42 +25,43 @@ pub(super) fn Actions(offers: Vec<ActionOffer>, draft: OperationDraft) -> impl I
             </label>
         }
     };
+    let parameters = distinct(&offers);
     view! {
         <fieldset class="kind">
             <legend>"What to run"</legend>
             <div class="seg-radio">
-                {radio("builtin", "A builtin playbook")} {radio("configmap", "From a ConfigMap")} {radio("script", "A shell script")}
+                {radio(Kind::Builtin, "A builtin playbook")} {radio(Kind::ConfigMap, "From a ConfigMap")} {radio(Kind::Script, "A shell script")}
             </div>
             <div class="of-builtin">
-                <Catalogue offers chosen=draft.action.clone()/>
+                <Catalogue offers chosen=field("action")/>
                 <div class="of-other">
                     <Field
                         name="other"
                         label="Playbook in the image"
-                        value=draft.other.clone()
+                        value=field("other")
                         mono=true
-                        placeholder="upgrade-cluster.yml"
+                        placeholder="playbooks/my-playbook.yml"
                         hint="Its path below /kubespray in the image."
                     />
                 </div>
-                <Parameters draft=draft.clone()/>
+                <Parameters all=parameters draft=draft.clone()/>
             </div>
             <div class="of-configmap fields">
-                <Field name="source" label="ConfigMap" value=draft.source mono=true placeholder="namespace/name"/>
+                <Field name="source" label="ConfigMap" value=field("source") mono=true placeholder="namespace/name"/>
                 <Field
                     name="key"
                     label="Key"
-                    value=draft.key
+                    value=field("key")
                     mono=true
                     placeholder="site.yml"
-                    hint="A playbook, or a script where the key ends in .sh. The other keys lie beside it when it runs."
+                    hint="A playbook, or a script where the key ends in .sh. It finds the other keys beside it when it runs."
                 />
             </div>
             <div class="of-script">
                 <TextArea
                     name="script"
                     label="Script"
-                    value=draft.script
+                    value=field("script")
                     rows=8
                     nowrap=true
                     placeholder="#!/bin/bash"
@@ -72,7 +72,7 @@ pub(super) fn Actions(offers: Vec<ActionOffer>, draft: OperationDraft) -> impl I
     }
 }
 
-/// One card for every playbook that can be chosen, then what can't be, with the reason told once.
+/// A card for each playbook that can be chosen, then those that can't, grouped by the reason.
 #[component]
 fn Catalogue(offers: Vec<ActionOffer>, chosen: String) -> impl IntoView {
     let scope = expect_context::<FormScope>();
@@ -80,6 +80,7 @@ fn Catalogue(offers: Vec<ActionOffer>, chosen: String) -> impl IntoView {
     scope.claim("action");
     let message = move || scope.message("action");
     let other = chosen == OTHER;
+    let parameters = distinct(&offers);
     let (missing, there): (Vec<_>, Vec<_>) = offers.into_iter().partition(|offer| offer.unavailable.is_some());
     view! {
         <div class="cards" role="radiogroup" aria-label="Playbook" aria-describedby="new-operation-action-error">
@@ -87,7 +88,8 @@ fn Catalogue(offers: Vec<ActionOffer>, chosen: String) -> impl IntoView {
                 .into_iter()
                 .map(|offer| {
                     let checked = chosen == offer.action;
-                    view! { <Card offer checked/> }
+                    let asks = numbers(&offer, &parameters);
+                    view! { <Card offer checked asks/> }
                 })
                 .collect_view()}
             <label class="card">
@@ -108,10 +110,14 @@ fn Catalogue(offers: Vec<ActionOffer>, chosen: String) -> impl IntoView {
 }
 
 #[component]
-fn Card(offer: ActionOffer, checked: bool) -> impl IntoView {
-    let (class, effect) = if offer.changes { ("tag warn", "changes machines") } else { ("tag", "reads only") };
+fn Card(offer: ActionOffer, checked: bool, asks: String) -> impl IntoView {
+    let (class, effect) = match offer.effect {
+        Effect::Reads => ("tag", "reads only"),
+        Effect::Changes => ("tag warn", "changes machines"),
+        Effect::Destroys => ("tag warn", "deletes data"),
+    };
     view! {
-        <label class="card">
+        <label class="card" data-asks=asks>
             <input type="radio" name="action" value=offer.action.clone() checked=checked/>
             <span class="card-title">{offer.title}</span>
             <span class="mono muted">{offer.action}</span>
@@ -121,7 +127,7 @@ fn Card(offer: ActionOffer, checked: bool) -> impl IntoView {
     }
 }
 
-/// What can't be chosen here for one reason.
+/// Actions that can't be chosen here, all for the same reason.
 #[component]
 fn Missing(offers: Vec<ActionOffer>, open: bool) -> impl IntoView {
     let why = offers.first().and_then(|offer| offer.unavailable.clone());

@@ -1,12 +1,11 @@
 //! The form, top to bottom.
 
-use api::operation::OperationReview;
+use api::operation::{Deadline, Draft, OperationReview};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use super::{
     actions::Actions,
-    draft::OperationDraft,
     functions::{ReviewOperation, SubmitForm, SubmitOperation, load_submit_form},
     review::Review,
 };
@@ -41,22 +40,19 @@ pub fn NewOperationPage() -> impl IntoView {
     }
 }
 
-/// What the URL asks for goes before what an earlier operation had. A playbook that the catalogue lacks is another one.
+/// The URL overrules what an earlier operation had.
 fn prefilled(mut form: SubmitForm, (cluster, action): (String, String)) -> SubmitForm {
     if !cluster.is_empty() {
-        form.draft.cluster = cluster;
+        form.draft.set("cluster", cluster);
     }
-    if form.draft.cluster.is_empty() && form.choices.clusters.len() == 1 {
-        form.draft.cluster = form.choices.clusters[0].name.to_string();
+    if let [only] = form.choices.clusters.as_slice()
+        && form.draft.get("cluster").is_empty()
+    {
+        form.draft.set("cluster", only.name.as_str());
     }
     if !action.is_empty() {
-        let known = form.choices.actions.iter().any(|offer| offer.action == action);
-        form.draft.kind = "builtin".into();
-        if known {
-            form.draft.action = action;
-        } else {
-            (form.draft.action, form.draft.other) = (super::draft::OTHER.into(), action);
-        }
+        let is_offered = form.choices.actions.iter().any(|offer| offer.action == action);
+        form.draft.choose(&action, is_offered);
     }
     form
 }
@@ -65,7 +61,7 @@ fn prefilled(mut form: SubmitForm, (cluster, action): (String, String)) -> Submi
 fn NoClusters() -> impl IntoView {
     view! {
         <section class="panel">
-            <Empty title="There is no cluster to run on" text="Register the machines of a cluster first; it takes a minute and changes nothing on them.">
+            <Empty title="There is no cluster to run on" text="Register the machines of a cluster first. This takes a minute and changes nothing on them.">
                 <a class="btn primary" href=routes::NEW_CLUSTER>{icon(Icon::Plus)} "Register a cluster"</a>
             </Empty>
         </section>
@@ -83,19 +79,19 @@ fn NewOperation(form: SubmitForm) -> impl IntoView {
             cluster.nodes.map(|n| format!(" ({n} {})", if n == 1 { "node" } else { "nodes" })).unwrap_or_default();
         (cluster.name.to_string(), format!("{}{nodes}", cluster.name))
     }));
-    let advanced = [&draft.name, &draft.pre_hooks, &draft.post_hooks].iter().any(|text| !text.is_empty());
+    let advanced = ["name", "pre_hooks", "post_hooks"].iter().any(|field| !draft.get(field).is_empty());
     let outdated = RwSignal::new(false);
     view! {
         <Form id="new-operation" functions class="new-operation">
             <div class="stack" on:input=move |_| outdated.set(true)>
-                <Select name="cluster" label="Cluster" options=clusters value=draft.cluster.clone()/>
+                <Select name="cluster" label="Cluster" options=clusters value=draft.get("cluster")/>
                 <Actions offers=choices.actions draft=draft.clone()/>
                 <div class="fields">
                     <div class="of-playbook">
                         <Field
                             name="limit"
                             label="Limit"
-                            value=draft.limit.clone()
+                            value=draft.get("limit")
                             mono=true
                             placeholder="all machines"
                             hint="Hosts or groups of the inventory, separated by commas. Leave empty for all."
@@ -104,7 +100,7 @@ fn NewOperation(form: SubmitForm) -> impl IntoView {
                     <TextArea
                         name="extra_args"
                         label="Extra arguments"
-                        value=draft.extra_args.clone()
+                        value=draft.get("extra_args")
                         rows=3
                         nowrap=true
                         placeholder="-e\nkube_version=1.34.4"
@@ -123,9 +119,9 @@ fn NewOperation(form: SubmitForm) -> impl IntoView {
 }
 
 #[component]
-fn Advanced(draft: OperationDraft, default_image: String, open: bool) -> impl IntoView {
+fn Advanced(draft: Draft, default_image: String, open: bool) -> impl IntoView {
     let scope = expect_context::<FormScope>();
-    // A problem in here must not be hidden.
+    // A problem in here must be visible.
     let names = ["name", "pre_hooks", "post_hooks", "image", "deadline"];
     let wrong = move || names.iter().any(|name| scope.message(name).is_some());
     view! {
@@ -133,19 +129,19 @@ fn Advanced(draft: OperationDraft, default_image: String, open: bool) -> impl In
             <summary>{icon(Icon::ChevronRight)} "Advanced: name, hooks, image, deadline"</summary>
             <div class="stack">
                 <div class="fields">
-                    <Field name="name" label="Name" value=draft.name mono=true placeholder="made from the action"/>
+                    <Field name="name" label="Name" value=draft.get("name") mono=true placeholder="made from the action"/>
                     <Field
                         name="deadline"
                         label="Deadline in minutes"
-                        value=draft.deadline
-                        placeholder="360"
+                        value=draft.get("deadline")
+                        placeholder=Deadline::DEFAULT.minutes().to_string()
                         hint="Then the run is stopped and marked failed."
                     />
                 </div>
                 <Field
                     name="image"
                     label="Image"
-                    value=draft.image
+                    value=draft.get("image")
                     mono=true
                     placeholder=default_image
                     hint="Contains ansible and the playbooks. Leave empty for the default shown above."
@@ -154,7 +150,7 @@ fn Advanced(draft: OperationDraft, default_image: String, open: bool) -> impl In
                     <TextArea
                         name="pre_hooks"
                         label="Run before"
-                        value=draft.pre_hooks
+                        value=draft.get("pre_hooks")
                         rows=2
                         nowrap=true
                         placeholder="ping.yml"
@@ -163,7 +159,7 @@ fn Advanced(draft: OperationDraft, default_image: String, open: bool) -> impl In
                     <TextArea
                         name="post_hooks"
                         label="Run after"
-                        value=draft.post_hooks
+                        value=draft.get("post_hooks")
                         rows=2
                         nowrap=true
                         hint="Builtin playbooks, one per line. They run after the action has succeeded."
@@ -174,25 +170,25 @@ fn Advanced(draft: OperationDraft, default_image: String, open: bool) -> impl In
     }
 }
 
-/// The review, until something is typed that it doesn't know.
+/// The review, until the form is edited.
 #[component]
 fn Answered(outdated: RwSignal<bool>) -> impl IntoView {
     let scope = expect_context::<FormScope>();
     let answer = Memo::new(move |_| {
         scope.answered().and_then(|back| {
             let review: OperationReview = back.answer()?;
-            Some((review, draft_of(&back.values).fingerprint()))
+            Some((review, Draft::typed(&back.values).fingerprint()))
         })
     });
     Effect::new(move |_| {
-        // Not the memo: it is silent when a second review answers the same.
+        // Not the memo: it stays silent if a second review has the same answer.
         let _ = scope.answered();
         outdated.set(false);
     });
     dynamic(move || match answer.get() {
         None => ().into_any(),
         Some(_) if outdated.get() => {
-            view! { <p class="muted">"The form has changed since the review. Review it once more to submit it."</p> }
+            view! { <p class="muted">"The form has changed since the review. Review it again to submit it."</p> }
                 .into_any()
         }
         Some((review, fingerprint)) => {
@@ -202,20 +198,9 @@ fn Answered(outdated: RwSignal<bool>) -> impl IntoView {
     })
 }
 
-/// The form as it was sent: the last value of each field, as the server reads it.
-fn draft_of(values: &[(String, String)]) -> OperationDraft {
-    let mut draft = OperationDraft::default();
-    for (name, value) in values {
-        if let Some(field) = draft.field(name) {
-            field.clone_from(value);
-        }
-    }
-    draft
-}
-
 #[cfg(test)]
 mod tests {
-    use api::operation::{ActionOffer, ClusterChoice, SubmitChoices};
+    use api::operation::{ActionOffer, ClusterChoice, Effect, SubmitChoices};
 
     use super::*;
 
@@ -224,27 +209,28 @@ mod tests {
             action: "ping.yml".into(),
             title: "Ping".into(),
             summary: String::new(),
-            changes: false,
+            effect: Effect::Reads,
+            parameters: Vec::new(),
             unavailable: None,
         };
         let clusters = vec![ClusterChoice { name: "prod".parse().unwrap(), nodes: None }];
         let choices = SubmitChoices { clusters, actions: vec![offer], default_image: String::new() };
-        SubmitForm { choices, draft: OperationDraft::default() }
+        SubmitForm { choices, draft: Draft::default() }
     }
 
     #[test]
     fn the_url_fills_in_cluster_and_action() {
         let draft = prefilled(form(), ("lab".into(), "ping.yml".into())).draft;
-        assert_eq!((draft.cluster.as_str(), draft.action.as_str()), ("lab", "ping.yml"));
+        assert_eq!((draft.get("cluster"), draft.get("action")), ("lab", "ping.yml"));
         let draft = prefilled(form(), (String::new(), "odd.yml".into())).draft;
-        assert_eq!((draft.cluster.as_str(), draft.action.as_str(), draft.other.as_str()), ("prod", "other", "odd.yml"));
+        assert_eq!((draft.get("cluster"), draft.get("action"), draft.get("other")), ("prod", "other", "odd.yml"));
     }
 
     #[test]
     fn a_form_that_came_back_is_read_as_it_was_sent() {
         let values = [("form", "review_operation"), ("cluster", "prod"), ("kind", "script"), ("script", "echo")];
         let values: Vec<_> = values.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
-        let draft = draft_of(&values);
-        assert_eq!((draft.kind.as_str(), draft.script.as_str()), ("script", "echo"));
+        let draft = Draft::typed(&values);
+        assert_eq!((draft.get("kind"), draft.get("script")), ("script", "echo"));
     }
 }

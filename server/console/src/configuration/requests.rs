@@ -1,4 +1,4 @@
-//! What the configuration pages ask for.
+//! Answers what the configuration pages ask for.
 
 use api::{
     ClusterName, Problem, User,
@@ -10,15 +10,24 @@ use async_trait::async_trait;
 use super::{
     change::Change,
     inputs::Inputs,
-    shown::{self, check},
+    shown::{check, shown},
+    ssh_access,
 };
-use crate::{Console, host_keys};
+use crate::{Console, host_keys, moment};
 
 #[async_trait]
 impl Configurations for Console {
     async fn read(&self, user: &User, cluster: &ClusterName) -> Result<Configuration, Problem> {
         let cluster = self.cluster(user, cluster).await?;
-        shown::configuration(self.shared.access.client(user)?, &cluster).await
+        let client = self.shared.access.client(user)?;
+        let (inputs, ssh) = futures::join!(Inputs::read(client.clone(), &cluster), ssh_access::read(client, &cluster));
+        let inputs = inputs?;
+        Ok(Configuration {
+            inventory: shown(&inputs.hosts, &cluster),
+            variables: shown(&inputs.vars, &cluster),
+            ssh: ssh?,
+            now: moment::now(),
+        })
     }
 
     async fn review(

@@ -1,38 +1,19 @@
-//! The Configuration tab.
+//! A document as the Configuration tab shows it, with what is wrong with it.
 
-use api::{
-    Problem,
-    configuration::{Configuration, Document, DocumentText},
-};
+use api::configuration::{Document, DocumentText};
 use crd::Cluster;
-use kube::Client;
 
-use super::{
-    inputs::{Input, Inputs, key},
-    ssh_access,
-};
-use crate::{moment, ssh};
-
-/// Both documents and the SSH access as they stand, each with what is wrong with it.
-pub(super) async fn configuration(client: Client, cluster: &Cluster) -> Result<Configuration, Problem> {
-    let (inputs, ssh) = futures::join!(Inputs::read(client.clone(), cluster), ssh_access::read(client, cluster));
-    let inputs = inputs?;
-    Ok(Configuration {
-        inventory: shown(&inputs.hosts, cluster),
-        variables: shown(&inputs.vars, cluster),
-        ssh: ssh?,
-        now: moment::now(),
-    })
-}
+use super::inputs::{Input, key};
+use crate::ssh;
 
 pub(super) fn shown(input: &Input, cluster: &Cluster) -> DocumentText {
-    // Host keys need not be there.
-    let is_missed = input.exists() || input.document != Document::HostKeys;
+    // A cluster without confirmed host keys is fine.
+    let must_exist = input.exists() || input.document != Document::HostKeys;
     DocumentText {
         place: format!("{}, {}", input.at, key(input.document)),
         text: input.text().to_owned(),
         version: input.version(),
-        problem: input.usable().and_then(|text| check(input.document, text)).err().filter(|_| is_missed),
+        problem: input.usable().and_then(|text| check(input.document, text)).err().filter(|_| must_exist),
         foreign: input.foreign(cluster),
     }
 }

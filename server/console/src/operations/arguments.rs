@@ -1,16 +1,6 @@
-//! Arguments and host patterns.
+//! Host patterns, as ansible reads `--limit`.
 
 use inventory::Inventory;
-
-/// The arguments that a person typed, one a line, each as it stands there.
-pub(crate) fn lines(text: &str) -> Vec<String> {
-    text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
-}
-
-/// Names that a person typed, one a line.
-pub(crate) fn names(text: &str) -> Vec<String> {
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
-}
 
 /// What a limit selects.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! Operations: the rows people see, and what submitting one means.
 
+mod again;
 mod arguments;
 mod catalogue;
 mod detail;
-mod form;
 mod list;
 mod outcome;
+mod parameters;
 mod plan;
 mod queue;
 mod requests;
@@ -13,6 +14,7 @@ mod row;
 mod submit;
 mod warnings;
 
+pub(crate) use catalogue::Catalogue;
 pub(crate) use outcome::why;
 pub(crate) use queue::ahead;
 pub(crate) use row::{phase, row};

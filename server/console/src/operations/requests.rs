@@ -6,7 +6,8 @@ use api::{
     OperationName, Problem, User,
     backend::Operations,
     operation::{
-        ClusterChoice, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SubmitChoices,
+        ClusterChoice, Draft, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview,
+        SubmitChoices,
     },
 };
 use async_trait::async_trait;
@@ -18,7 +19,7 @@ use kube::{
 };
 use serde_json::json;
 
-use super::{catalogue, detail::cancellable, list, row::phase};
+use super::{Catalogue, again::again, detail::cancellable, list, row::phase};
 use crate::{
     Console,
     access::Right,
@@ -27,6 +28,10 @@ use crate::{
 };
 
 impl Console {
+    pub(crate) fn catalogue(&self) -> Catalogue {
+        Catalogue { actions: operation::ACTIONS, playbooks: self.shared.playbooks }
+    }
+
     /// From the store; where it isn't there (yet), from the API.
     pub(crate) async fn operation(&self, user: &User, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
         self.shared.access.require(user, Right::operations()).await?;
@@ -67,11 +72,11 @@ impl Operations for Console {
             })
             .collect();
         clusters.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(SubmitChoices {
-            clusters,
-            actions: catalogue::offers(self.shared.playbooks),
-            default_image: self.shared.image.clone(),
-        })
+        Ok(SubmitChoices { clusters, actions: self.catalogue().offers(), default_image: self.shared.image.clone() })
+    }
+
+    async fn again(&self, user: &User, operation: &OperationName) -> Result<Draft, Problem> {
+        Ok(again(&self.operation(user, operation).await?.spec, &self.catalogue()))
     }
 
     async fn review(&self, user: &User, new: &NewOperation) -> Result<OperationReview, Problem> {

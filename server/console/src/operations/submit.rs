@@ -7,12 +7,12 @@ use api::{
 use crd::{ActionType, Cluster, ClusterOperation, ClusterOperationSpec};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, ResourceExt, api::PostParams, runtime::reflector::ObjectRef};
-use operation::{Given, command, holds_variables, steps};
+use operation::{Given, Value, action, command, holds_variables, steps};
 
 use super::{
-    ahead,
+    Catalogue, ahead,
     arguments::{Selection, selection},
-    plan::{self, Draft},
+    plan::{self, Wanted},
     warnings::warnings,
 };
 use crate::{
@@ -22,50 +22,53 @@ use crate::{
     moment,
 };
 
-/// Everything that was found out about what is asked for.
-pub(crate) struct Plan {
-    pub(crate) draft: Draft,
-    /// sha256 of the inputs as they are.
-    pub(crate) inputs: String,
+/// A request that was checked against the cluster and its inputs.
+struct Plan {
+    spec: ClusterOperationSpec,
+    /// As typed, or as an earlier review made it.
+    name: Option<OperationName>,
+    /// SHA-256 of the inputs as they are.
+    inputs: String,
     commands: Vec<Vec<String>>,
     hosts: Vec<String>,
     warnings: Vec<String>,
 }
 
-/// `remove-node.yml` takes any host pattern and asks no question where it is answered beforehand: `node=all` would end the
-/// cluster.
-fn removed_are_hosts(draft: &Draft, inventory: &inventory::Inventory) -> Result<(), Problem> {
-    if draft.playbook() != Some("remove-node.yml") {
-        return Ok(());
-    }
-    let values = draft.arguments.iter().filter_map(|argument| argument.strip_prefix("node="));
-    match values.flat_map(|names| names.split(',')).find(|name| inventory.host(name).is_none()) {
-        Some(name) => {
+/// A playbook takes any host pattern for a variable of hosts and asks no question if it is answered beforehand: `node=all` would
+/// remove the whole cluster.
+fn named_are_hosts(wanted: &Wanted, catalogue: &Catalogue, inventory: &inventory::Inventory) -> Result<(), Problem> {
+    let known = wanted.playbook().and_then(|playbook| action(catalogue.actions, playbook));
+    let parameters = known.map(|action| action.parameters).unwrap_or_default();
+    for parameter in parameters.iter().filter(|parameter| parameter.value == Value::Hosts) {
+        let prefix = format!("{}=", parameter.variable);
+        let values = wanted.arguments.iter().filter_map(|argument| argument.strip_prefix(&prefix));
+        if let Some(name) = values.flat_map(|names| names.split(',')).find(|name| inventory.host(name).is_none()) {
             let name: String = name.chars().take(60).collect();
-            let message = format!("“{name}” is no host of the inventory. Name hosts, not groups or patterns.");
-            Err(Problem::field("nodes", message))
+            let message = format!("“{name}” is not a host of the inventory. Name hosts, not groups or patterns.");
+            return Err(Problem::field(parameter.field, message));
         }
-        None => Ok(()),
     }
+    Ok(())
 }
 
 impl Console {
     /// Checks everything that submitting checks. Reads with the person's own client; writes nothing.
     async fn plan_operation(&self, user: &User, new: &NewOperation) -> Result<Plan, Problem> {
-        let draft = plan::draft(new, self.shared.playbooks, &self.shared.image).map_err(several)?;
+        let catalogue = self.catalogue();
+        let wanted = plan::wanted(new, &catalogue, &self.shared.image).map_err(several)?;
         self.may_see(user).await?;
-        let cluster = self.cluster(user, &draft.cluster).await.map_err(|problem| match problem {
+        let cluster = self.cluster(user, &new.cluster).await.map_err(|problem| match problem {
             Problem::NotFound { .. } => {
-                Problem::field("cluster", format!("There is no cluster called {}.", draft.cluster))
+                Problem::field("cluster", format!("There is no cluster called {}.", new.cluster))
             }
             other => other,
         })?;
         let inputs = Inputs::read(self.shared.access.client(user)?, &cluster).await?;
-        self.check_source(user, &draft, &cluster).await?;
+        self.check_source(user, &wanted.spec, &cluster).await?;
         let unusable = |what: &str, why: String| {
             let message = format!(
-                "The {what} of {} can't be used. {why} Mend it on the cluster's Configuration tab.",
-                draft.cluster
+                "The {what} of {} can't be used. {why} Correct it on the cluster's Configuration tab.",
+                new.cluster
             );
             Problem::field("cluster", message)
         };
@@ -73,37 +76,38 @@ impl Console {
         let vars = inputs.vars.usable().map_err(|why| unusable("variables file", why))?;
         let inventory = inventory::parse(hosts).map_err(|why| unusable("inventory", why.to_string()))?;
         let variables = inventory::parse_vars(vars).map_err(|why| unusable("variables file", why.to_string()))?;
-        let selected = match draft.spec.action_type {
-            ActionType::Playbook => selection(&draft.limit, &inventory).map_err(|why| Problem::field("limit", why))?,
+        let selected = match wanted.spec.action_type {
+            ActionType::Playbook => selection(&new.limit, &inventory).map_err(|why| Problem::field("limit", why))?,
             ActionType::Shell => Selection::Hosts(Vec::new()),
         };
-        removed_are_hosts(&draft, &inventory)?;
-        let run = steps(&draft.spec, &cluster.spec).map_err(|why| Problem::field("action", why.to_string()))?;
+        named_are_hosts(&wanted, &catalogue, &inventory)?;
+        let run = steps(&wanted.spec, &cluster.spec).map_err(|why| Problem::field("action", why.to_string()))?;
         let given = Given { variables: holds_variables(vars), key: cluster.spec.ssh_auth_ref.is_some() };
         Ok(Plan {
             inputs: crd::inputs_sha256(hosts, vars),
             commands: run.steps.iter().map(|step| command(step, given)).collect(),
-            warnings: warnings(&draft, &cluster.spec, &inventory, &variables, &selected, self.shared.playbooks),
+            warnings: warnings(new, &wanted, &cluster.spec, &inventory, &variables, &selected, &catalogue),
             hosts: match selected {
                 Selection::Hosts(hosts) => hosts,
                 Selection::Pattern => Vec::new(),
             },
-            draft,
+            name: new.name.clone().or_else(|| new.made_name.clone()),
+            spec: wanted.spec,
         })
     }
 
     pub(crate) async fn review_operation(&self, user: &User, new: &NewOperation) -> Result<OperationReview, Problem> {
-        // A name that an earlier review made may have been used by a submission since.
-        let plan = self.plan_operation(user, &NewOperation { made_name: String::new(), ..new.clone() }).await?;
-        if let Some(name) = plan.draft.name.as_ref().filter(|name| self.is_taken(name)) {
+        // The name that an earlier review made may be in use by now.
+        let plan = self.plan_operation(user, &NewOperation { made_name: None, ..new.clone() }).await?;
+        if let Some(name) = plan.name.as_ref().filter(|name| self.is_taken(name)) {
             return Err(Problem::field("name", taken(name)));
         }
-        let name = plan.draft.name.clone().unwrap_or_else(|| plan::made_name(&plan.draft.spec));
-        let operation = plan::operation(&plan.draft, &name, &user.name, plan.inputs.clone());
+        let name = plan.name.clone().unwrap_or_else(|| plan::made_name(&plan.spec));
+        let operation = plan::operation(&plan.spec, &name, &user.name, plan.inputs.clone());
         Ok(OperationReview {
             commands: plan.commands,
             hosts: plan.hosts,
-            waits_for: ahead(&self.shared.operations.state(), plan.draft.cluster.as_str()).sentence(),
+            waits_for: ahead(&self.shared.operations.state(), new.cluster.as_str()).sentence(),
             warnings: plan.warnings,
             manifest: serde_saphyr::to_string(&operation).unwrap_or_default(),
             expected_inputs: plan.inputs,
@@ -115,13 +119,13 @@ impl Console {
         self.shared.operations.get(&ObjectRef::new(name.as_str())).is_some()
     }
 
-    /// The ConfigMap must be readable for the person, and hold the action: the controller reads it with rights of its own.
-    async fn check_source(&self, user: &User, draft: &Draft, cluster: &Cluster) -> Result<(), Problem> {
-        let Some(source) = &draft.source else { return Ok(()) };
+    /// The person must be able to read the ConfigMap, and it must hold the action. Checked here because the controller reads it
+    /// with its own rights.
+    async fn check_source(&self, user: &User, spec: &ClusterOperationSpec, cluster: &Cluster) -> Result<(), Problem> {
+        let Some(source) = &spec.action_source_ref else { return Ok(()) };
         let namespace = &cluster.spec.hosts_conf_ref.namespace;
         if source.namespace != *namespace {
-            let message =
-                format!("It must be in namespace {namespace}, where the cluster's inputs are and its operations run.");
+            let message = format!("It must be in namespace {namespace}, where the cluster's operations run.");
             return Err(Problem::field("source", message));
         }
         let maps: Api<ConfigMap> = Api::namespaced(self.shared.access.client(user)?, &source.namespace);
@@ -129,36 +133,32 @@ impl Console {
             return Err(Problem::field("source", format!("There is no ConfigMap {source}.")));
         };
         let keys: Vec<_> = map.data.unwrap_or_default().into_keys().collect();
-        if keys.contains(&draft.spec.action) {
+        if keys.contains(&spec.action) {
             return Ok(());
         }
         let there = if keys.is_empty() { "It is empty.".to_owned() } else { format!("It has: {}.", keys.join(", ")) };
         Err(Problem::field(
             "action",
-            format!(
-                "ConfigMap {source} has no key “{}”. {there}",
-                draft.spec.action.chars().take(60).collect::<String>()
-            ),
+            format!("ConfigMap {source} has no key “{}”. {there}", spec.action.chars().take(60).collect::<String>()),
         ))
     }
 
     pub(crate) async fn submit_operation(&self, user: &User, new: &NewOperation) -> Result<OperationName, Problem> {
         let plan = self.plan_operation(user, new).await?;
         let operations: Api<ClusterOperation> = Api::all(self.shared.access.client(user)?);
-        // Before anything else is judged: a second press of the button finds what the first one made.
-        if let Some(name) = &plan.draft.name
+        // First, so that a second press of the button finds the operation that the first one created.
+        if let Some(name) = &plan.name
             && self.is_taken(name)
         {
-            return self.submitted_already(&operations, user, &plan, name).await;
+            return self.submitted_already(&operations, user, new, &plan, name).await;
         }
-        let confirmed = Some(new.expected_inputs.trim()).filter(|sha| !sha.is_empty());
-        if confirmed.is_some_and(|sha| sha != plan.inputs) {
+        if new.expected_inputs.as_ref().is_some_and(|sha| *sha != plan.inputs) {
             let message = "The cluster's inventory or variables were changed since this was reviewed. Review it again.";
             return Err(Problem::field("expected_inputs", message));
         }
         for _ in 0..5 {
-            let name = plan.draft.name.clone().unwrap_or_else(|| plan::made_name(&plan.draft.spec));
-            let operation = plan::operation(&plan.draft, &name, &user.name, plan.inputs.clone());
+            let name = plan.name.clone().unwrap_or_else(|| plan::made_name(&plan.spec));
+            let operation = plan::operation(&plan.spec, &name, &user.name, plan.inputs.clone());
             let doing = Doing::new("create", "ClusterOperation", &name);
             match timely(operations.create(&PostParams::default(), &operation)).await {
                 Ok(_) => {
@@ -166,8 +166,8 @@ impl Console {
                     return Ok(name);
                 }
                 Err(kube::Error::Api(status)) if status.is_already_exists() => {
-                    if plan.draft.name.is_some() {
-                        return self.submitted_already(&operations, user, &plan, &name).await;
+                    if plan.name.is_some() {
+                        return self.submitted_already(&operations, user, new, &plan, &name).await;
                     }
                 }
                 Err(error) => return Err(problem(&doing, &error)),
@@ -176,20 +176,21 @@ impl Console {
         Err(Problem::Unavailable { message: "No free name was found for this operation. Give it a name.".into() })
     }
 
-    /// There is an operation of this name: the very one that is asked for, submitted a moment ago by the same person, or
-    /// another one.
+    /// An operation of this name exists. It counts as this submission if it is the same request, made a moment ago by the same
+    /// person.
     async fn submitted_already(
         &self,
         operations: &Api<ClusterOperation>,
         user: &User,
+        new: &NewOperation,
         plan: &Plan,
         name: &OperationName,
     ) -> Result<OperationName, Problem> {
         let doing = Doing::new("read", "ClusterOperation", name);
         let there = answer(&doing, operations.get_opt(name.as_str())).await?;
-        let wanted = plan::operation(&plan.draft, name, &user.name, plan.inputs.clone());
+        let wanted = plan::operation(&plan.spec, name, &user.name, plan.inputs.clone());
         match there {
-            Some(there) if is_same(&there, &wanted) && (!plan.draft.is_typed || is_fresh(&there)) => {
+            Some(there) if is_same(&there, &wanted) && (new.name.is_none() || is_fresh(&there)) => {
                 self.until_operation(name.as_str(), |found| found.is_some()).await;
                 Ok(name.clone())
             }
@@ -198,14 +199,14 @@ impl Console {
     }
 }
 
-/// The same work, by the same person. A cancel may have been asked for since.
+/// The same work by the same person; it may have been cancelled since.
 fn is_same(there: &ClusterOperation, wanted: &ClusterOperation) -> bool {
     let by = |operation: &ClusterOperation| operation.annotations().get(crd::ANNOTATION_SUBMITTED_BY).cloned();
     let spec = ClusterOperationSpec { cancel: wanted.spec.cancel, ..there.spec.clone() };
     spec == wanted.spec && by(there) == by(wanted)
 }
 
-/// A name that somebody typed may be wanted again later, for another run; a press of a button is repeated at once.
+/// A second press of the button comes at once. Later, the same typed name is meant for another run.
 fn is_fresh(there: &ClusterOperation) -> bool {
     const AT_ONCE: i64 = 10 * 60 * 1000;
     let age = there.metadata.creation_timestamp.as_ref().map(|made| moment::now().0 - moment::of(made).0);
@@ -213,7 +214,7 @@ fn is_fresh(there: &ClusterOperation) -> bool {
 }
 
 fn taken(name: &OperationName) -> String {
-    format!("There is an operation called {name} already. Choose another name, or leave this empty.")
+    format!("An operation called {name} already exists. Choose another name, or leave this empty.")
 }
 
 pub(crate) fn several(problems: Vec<FieldProblem>) -> Problem {

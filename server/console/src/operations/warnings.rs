@@ -1,58 +1,49 @@
-//! What is allowed but worth a second look. Pure.
+//! What is allowed but probably not meant. Pure.
 
-use crd::{ClusterSpec, Engine};
+use api::operation::{Effect, NewOperation};
+use crd::ClusterSpec;
 use inventory::{Inventory, Vars};
+use operation::{Value, action, engine};
 
-use super::{arguments::Selection, plan::Draft};
+use super::{arguments::Selection, catalogue::Catalogue, plan::Wanted};
 use crate::Playbooks;
 
-/// Playbooks that ask a question, and the argument that answers it: nobody is there to type.
-const QUESTIONS: [(&str, &str); 3] = [
-    ("reset.yml", "reset_confirmation=yes"),
-    ("remove-node.yml", "skip_confirmation=true"),
-    ("remove-node.yml", "node=NAME"),
-];
 /// With these ansible only prints something.
 const PRINT_ONLY: [&str; 4] = ["--syntax-check", "--list-hosts", "--list-tasks", "--list-tags"];
 
 /// Sentences, worst first.
 pub(crate) fn warnings(
-    draft: &Draft,
+    new: &NewOperation,
+    wanted: &Wanted,
     cluster: &ClusterSpec,
     inventory: &Inventory,
     vars: &Vars,
     selected: &Selection,
-    playbooks: Playbooks,
+    catalogue: &Catalogue,
 ) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let arguments = &draft.arguments;
-    let file = draft.playbook().unwrap_or_default();
-    let unanswered = |(asks, answer): &&(&str, &str)| {
-        file == *asks && !arguments.iter().any(|a| a.contains(answer.trim_end_matches("NAME")))
-    };
-    for (_, answer) in QUESTIONS.iter().filter(unanswered) {
-        warnings.push(format!("{file} asks for {answer}, and nobody can answer during a run. Add it as two arguments, one a line: -e and {answer}"));
-    }
+    let arguments = &wanted.arguments;
+    let mut warnings = unanswered(wanted, catalogue);
     if let Some(option) = arguments.iter().find(|a| PRINT_ONLY.contains(&a.as_str())) {
         warnings.push(format!("With {option} no task runs, so the operation will count as failed."));
     }
     if arguments.iter().any(|a| a == "-i" || a.starts_with("--inventory")) {
-        warnings.push("An argument names another inventory: what is shown here about machines no longer holds.".into());
+        warnings.push("An argument names another inventory, so the machines listed here may be the wrong ones.".into());
     }
     if *selected == Selection::Pattern {
-        warnings.push("Which machines this limit selects, only ansible can tell.".into());
+        warnings.push("Only ansible can tell which machines this limit selects.".into());
     }
-    if draft.changes == Some(true) && draft.limit.is_empty() {
-        let machines = inventory.hosts.len();
-        warnings.push(if machines == 1 {
-            "It changes the only machine of the inventory.".into()
-        } else {
-            format!("It changes all {machines} machines of the inventory.")
-        });
-    }
-    let is_kubespray = operation::engine(cluster.engine, &draft.spec.image) == Engine::Kubespray;
-    if playbooks == Playbooks::Image && draft.changes == Some(true) && !is_kubespray {
-        warnings.push(format!("{file} comes with kubespray, and the image {} doesn't look like it.", draft.spec.image));
+    if let Some(action) = wanted.action.filter(|action| action.effect != Effect::Reads) {
+        if new.limit.is_empty() {
+            warnings.push(match inventory.hosts.len() {
+                1 => "It changes the only machine of the inventory.".into(),
+                machines => format!("It changes all {machines} machines of the inventory."),
+            });
+        }
+        let image = &wanted.spec.image;
+        if catalogue.playbooks == Playbooks::Image && !action.engines.contains(&engine(cluster.engine, image)) {
+            let playbook = action.playbook;
+            warnings.push(format!("{playbook} comes with kubespray, and {image} doesn't look like an image of it."));
+        }
     }
     if cluster.ssh_auth_ref.is_none() && inventory.hosts.iter().any(|host| !host.reached(vars).is_local()) {
         warnings.push(
@@ -60,45 +51,89 @@ pub(crate) fn warnings(
                 .into(),
         );
     }
-    warnings.extend(draft.warnings.iter().cloned());
+    warnings.extend(split_options(&new.arguments));
     warnings.extend(inventory::advice(inventory));
     warnings
 }
 
+/// Playbooks that would ask on a terminal, without an argument that answers. The form asks for it, but not if the playbook is
+/// named by its path or comes from a ConfigMap.
+fn unanswered(wanted: &Wanted, catalogue: &Catalogue) -> Vec<String> {
+    let file = wanted.playbook().unwrap_or_default();
+    let parameters = action(catalogue.actions, file).map(|action| action.parameters).unwrap_or_default();
+    let required = parameters.iter().filter(|parameter| parameter.missing.is_some());
+    let answers = required.flat_map(|parameter| {
+        let own = match parameter.value {
+            Value::Confirmation(value) => (parameter.variable, value),
+            Value::Hosts => (parameter.variable, "NAME"),
+            Value::Version => (parameter.variable, "VERSION"),
+        };
+        let is_fixed = matches!(parameter.value, Value::Confirmation(_));
+        let others = parameter.answers.iter().map(|(name, value)| (*name, *value, true));
+        [(own.0, own.1, is_fixed)].into_iter().chain(others)
+    });
+    answers
+        .filter(|(name, value, is_fixed)| {
+            let answer = if *is_fixed { format!("{name}={value}") } else { format!("{name}=") };
+            !wanted.arguments.iter().any(|argument| argument.contains(&answer))
+        })
+        .map(|(name, value, _)| {
+            format!("{file} asks for {name}, and a run can't answer questions. Add two arguments, one per line: -e and {name}={value}")
+        })
+        .collect()
+}
+
+/// `--opt value` on one line is one argument for ansible.
+fn split_options(arguments: &[String]) -> impl Iterator<Item = String> {
+    let options = arguments.iter().filter_map(|argument| argument.split_once(' '));
+    let options = options.filter(|(option, _)| option.starts_with("--") && !option.contains('='));
+    options.map(|(option, _)| {
+        format!("“{option} …” is one argument with a space in it. Write {option}=…, or put the value on the next line.")
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use api::operation::NewOperation;
+    use api::operation::Action as Asked;
 
-    use super::{super::plan::draft, *};
+    use super::{
+        super::{catalogue::tests::IMAGE, plan::wanted},
+        *,
+    };
 
-    fn told(action: &str, arguments: &str, image: &str) -> String {
-        let new = NewOperation {
-            cluster: "prod".into(),
-            action: action.into(),
-            extra_args: arguments.into(),
-            ..Default::default()
-        };
-        let draft = draft(&new, Playbooks::Image, image).unwrap();
+    fn told(asked: Asked, arguments: &[&str], image: &str) -> String {
+        let mut new = NewOperation::new("prod".parse().unwrap(), asked);
+        new.arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        let wanted = wanted(&new, &IMAGE, image).unwrap();
         let inventory =
             inventory::parse("all: {hosts: {a: {}, b: {}}, children: {kube_control_plane: {hosts: {a: {}}}}}").unwrap();
         let cluster = ClusterSpec { ssh_auth_ref: Some(crd::DataRef::new("ns", "key")), ..ClusterSpec::default() };
-        warnings(&draft, &cluster, &inventory, &Vars::new(), &Selection::Hosts(Vec::new()), Playbooks::Image).join("\n")
+        let selected = Selection::Hosts(Vec::new());
+        warnings(&new, &wanted, &cluster, &inventory, &Vars::new(), &selected, &IMAGE).join("\n")
+    }
+
+    fn file(key: &str) -> Asked {
+        Asked::File { source: "ops/books".parse().unwrap(), key: key.into() }
     }
 
     #[test]
-    fn a_question_nobody_can_answer_is_told_before_the_run() {
+    fn a_question_that_a_run_can_not_answer_is_a_warning() {
         let image = "quay.io/kubespray/kubespray:v2.30.0";
-        assert!(told("reset.yml", "", image).contains("reset_confirmation=yes"));
-        assert!(!told("reset.yml", "-e\nreset_confirmation=yes", image).contains("nobody"));
-        assert_eq!(told("remove-node.yml", "", image).matches("nobody").count(), 2);
-        assert!(told("cluster.yml", "", image).contains("all 2 machines"));
+        assert!(told(file("reset.yml"), &[], image).contains("reset_confirmation=yes"));
+        assert!(!told(file("reset.yml"), &["-e", "reset_confirmation=yes"], image).contains("asks"));
+        assert_eq!(told(file("remove-node.yml"), &[], image).matches("asks for").count(), 2);
+        assert!(told(Asked::builtin("playbooks/reset.yml"), &[], image).contains("reset_confirmation=yes"));
+        assert!(told(Asked::builtin("cluster.yml"), &[], image).contains("all 2 machines"));
     }
 
     #[test]
-    fn arguments_that_make_the_run_pointless_are_told() {
-        assert!(told("ping.yml", "--list-hosts", "i").contains("no task runs"));
-        assert!(told("ping.yml", "-i\n/tmp/x", "i").contains("another inventory"));
-        assert!(told("cluster.yml", "", "example.com/runner:1").contains("kubespray"));
-        assert_eq!(told("ping.yml", "", "i"), "");
+    fn arguments_that_make_a_run_pointless_are_a_warning() {
+        let ping = |arguments: &[&str]| told(Asked::builtin("ping.yml"), arguments, "i");
+        assert!(ping(&["--list-hosts"]).contains("no task runs"));
+        assert!(ping(&["-i", "/tmp/x"]).contains("another inventory"));
+        assert!(ping(&["--tags a"]).contains("--tags=…"));
+        assert!(told(Asked::builtin("cluster.yml"), &[], "example.com/runner:1").contains("kubespray"));
+        assert!(!told(Asked::builtin("cluster.yml"), &[], "ghcr.io/kubean-io/spray-job:1").contains("kubespray"));
+        assert_eq!(ping(&[]), "");
     }
 }

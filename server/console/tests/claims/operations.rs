@@ -3,7 +3,7 @@ use api::{
     backend::{Changes, Clusters, Configurations, Operations},
     configuration::Document,
     live::Topic,
-    operation::{NewOperation, OperationFilter, Phase},
+    operation::{Action, NewOperation, OperationFilter, Phase},
 };
 use console::Playbooks;
 use futures::StreamExt;
@@ -13,18 +13,14 @@ use kube::{
 };
 use serde_json::json;
 
-use super::world::{NAMESPACE, World, at, named, new_cluster, new_operation};
+use super::world::{NAMESPACE, World, at, form, named, new_cluster, new_operation};
 
 #[tokio::test]
 async fn a_submitted_operation_is_what_its_review_showed() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
-    let mut new = NewOperation {
-        limit: "w1".into(),
-        extra_args: "-e\r\nmotd=it's; $(here)\r\n--check".into(),
-        pre_hooks: "facts.yml".into(),
-        ..new_operation("prod")
-    };
+    let typed = [("limit", "w1"), ("extra_args", "-e\r\nmotd=it's; $(here)\r\n--check"), ("pre_hooks", "facts.yml")];
+    let mut new = form(&typed).request().unwrap();
     let review = Operations::review(&world.console, &world.user, &new).await.unwrap();
     assert!(world.operations().list(&Default::default()).await.unwrap().items.is_empty());
     assert_eq!(review.hosts, ["w1"]);
@@ -39,8 +35,8 @@ async fn a_submitted_operation_is_what_its_review_showed() {
         review.manifest
     );
     assert_eq!(review.waits_for, None);
-    new.expected_inputs = review.expected_inputs.clone();
-    new.made_name = review.name.to_string();
+    new.expected_inputs = Some(review.expected_inputs.clone());
+    new.made_name = Some(review.name.clone());
     let name = world.submit(&new).await.unwrap();
     assert_eq!(name, review.name);
     assert!(name.as_str().starts_with("ping-") && name.as_str().len() == 10, "{name}");
@@ -62,12 +58,12 @@ async fn pressing_submit_twice_makes_one_operation() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let review = async || Operations::review(&world.console, &world.user, &new_operation("prod")).await.unwrap();
-    let of = |name: &OperationName| NewOperation { made_name: name.to_string(), ..new_operation("prod") };
+    let of = |name: &OperationName| NewOperation { made_name: Some(name.clone()), ..new_operation("prod") };
     let first = of(&review().await.name);
     let (a, b) = futures::join!(world.submit(&first), world.submit(&first));
     assert_eq!(a.as_ref().unwrap(), b.as_ref().unwrap());
     assert_eq!(world.submit(&first).await, a, "also when it is there already");
-    let typed = NewOperation { name: "grow".into(), ..new_operation("prod") };
+    let typed = NewOperation { name: Some("grow".parse().unwrap()), ..new_operation("prod") };
     assert_eq!(world.submit(&typed).await, world.submit(&typed).await);
     assert_eq!(world.operations().list(&Default::default()).await.unwrap().items.len(), 2);
 
@@ -116,7 +112,7 @@ async fn inputs_that_changed_since_the_review_are_refused() {
     let prod = "prod".parse().unwrap();
     let version = world.console.read(&world.user, &prod).await.unwrap().variables.version;
     world.console.save(&world.user, &prod, Document::Variables, &version, "kube_version: v1.99.0\n").await.unwrap();
-    let confirmed = NewOperation { expected_inputs: review.expected_inputs, ..new_operation("prod") };
+    let confirmed = NewOperation { expected_inputs: Some(review.expected_inputs), ..new_operation("prod") };
     let refused = world.submit(&confirmed).await.unwrap_err();
     assert!(refused.to_string().contains("changed"), "{refused}");
     let name = world.submit(&new_operation("prod")).await.unwrap();
@@ -129,39 +125,37 @@ async fn inputs_that_changed_since_the_review_are_refused() {
 async fn a_bad_submission_is_refused_at_its_field_and_creates_nothing() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
-    world.submit(&NewOperation { name: "taken".into(), limit: "w1".into(), ..new_operation("prod") }).await.unwrap();
+    world.submit_form(&form(&[("name", "taken"), ("limit", "w1")])).await.unwrap();
     let before = world.everything().await;
-    let with = |change: fn(&mut NewOperation)| {
-        let mut new = new_operation("prod");
-        change(&mut new);
-        new
-    };
+    let (long_name, long_script) = ("a".repeat(49), "x".repeat(70_000));
+    let (not_there, no_such_key) = (format!("{NAMESPACE}/not-there"), format!("{NAMESPACE}/prod-vars-conf"));
+    let file_of = |source: &str| form(&[("kind", "configmap"), ("source", source), ("key", "ping.yml")]);
     let cases = [
-        (with(|n| n.cluster = "nobody".into()), "cluster"),
-        (with(|n| n.cluster = "a;rm -rf /".into()), "cluster"),
-        (with(|n| n.name = "taken".into()), "name"),
-        (with(|n| n.name = "a".repeat(49)), "name"),
-        (with(|n| n.action = String::new()), "action"),
-        (with(|n| n.action = "../../etc/passwd".into()), "action"),
-        (with(|n| n.action = "cluster.yml".into()), "action"),
-        (with(|n| (n.action_type, n.action) = ("shell".into(), "x".repeat(70_000))), "action"),
-        (with(|n| n.source = format!("{NAMESPACE}/not-there")), "source"),
-        (with(|n| n.source = "kube-system/prod-hosts-conf".into()), "source"),
-        (with(|n| n.source = format!("{NAMESPACE}/prod-vars-conf")), "action"),
-        (with(|n| n.limit = "typo".into()), "limit"),
-        (with(|n| n.limit = "--flush-cache".into()), "limit"),
-        (with(|n| n.limit = "m1:!m1".into()), "limit"),
-        (with(|n| n.extra_args = "a\0b".into()), "extra_args"),
-        (with(|n| n.pre_hooks = "rm -rf /".into()), "pre_hooks"),
-        (with(|n| n.post_hooks = "nope.yml".into()), "post_hooks"),
-        (with(|n| n.image = "img;rm".into()), "image"),
-        (with(|n| n.deadline = "-5".into()), "deadline"),
-        (with(|n| n.deadline = "soon".into()), "deadline"),
+        (form(&[("cluster", "nobody")]), "cluster"),
+        (form(&[("cluster", "a;rm -rf /")]), "cluster"),
+        (form(&[("name", "taken")]), "name"),
+        (form(&[("name", &long_name)]), "name"),
+        (form(&[("action", "")]), "action"),
+        (form(&[("action", "../../etc/passwd")]), "action"),
+        (form(&[("action", "cluster.yml")]), "action"),
+        (form(&[("kind", "script"), ("script", &long_script)]), "script"),
+        (file_of(&not_there), "source"),
+        (file_of("kube-system/prod-hosts-conf"), "source"),
+        (file_of(&no_such_key), "key"),
+        (form(&[("limit", "typo")]), "limit"),
+        (form(&[("limit", "--flush-cache")]), "limit"),
+        (form(&[("limit", "m1:!m1")]), "limit"),
+        (form(&[("extra_args", "a\0b")]), "extra_args"),
+        (form(&[("pre_hooks", "rm -rf /")]), "pre_hooks"),
+        (form(&[("post_hooks", "nope.yml")]), "post_hooks"),
+        (form(&[("image", "img;rm")]), "image"),
+        (form(&[("deadline", "-5")]), "deadline"),
+        (form(&[("deadline", "soon")]), "deadline"),
     ];
-    for (new, field) in cases {
-        let refused = world.submit(&new).await;
+    for (typed, field) in cases {
+        let refused = world.submit_form(&typed).await;
         assert!(at(&refused, field).ends_with('.'), "{field}: {refused:?}");
-        at(&Operations::review(&world.console, &world.user, &new).await, field);
+        at(&world.review_form(&typed).await, field);
     }
     assert_eq!(world.everything().await, before);
 }
@@ -173,7 +167,8 @@ async fn an_action_from_a_config_map_of_the_clusters_namespace_is_taken() {
     let data = [("uptime.yml".to_owned(), "- hosts: all\n".to_owned())].into();
     let own = k8s_openapi::api::core::v1::ConfigMap { metadata: named("own"), data: Some(data), ..Default::default() };
     world.config_maps().create(&PostParams::default(), &own).await.unwrap();
-    let new = NewOperation { source: format!("{NAMESPACE}/own"), action: "uptime.yml".into(), ..new_operation("prod") };
+    let source = format!("{NAMESPACE}/own").parse().unwrap();
+    let new = NewOperation { action: Action::File { source, key: "uptime.yml".into() }, ..new_operation("prod") };
     let review = Operations::review(&world.console, &world.user, &new).await.unwrap();
     assert_eq!(review.commands[0].last().unwrap(), "/conf/sources/1/uptime.yml");
     let name = world.submit(&new).await.unwrap();
@@ -185,11 +180,7 @@ async fn an_action_from_a_config_map_of_the_clusters_namespace_is_taken() {
 async fn a_script_is_sent_as_it_was_typed_with_unix_line_ends() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
-    let new = NewOperation {
-        action_type: "shell".into(),
-        action: "#!/bin/bash\r\nuptime\r\n".into(),
-        ..new_operation("prod")
-    };
+    let new = form(&[("kind", "script"), ("script", "#!/bin/bash\r\nuptime\r\n")]).request().unwrap();
     let review = Operations::review(&world.console, &world.user, &new).await.unwrap();
     assert_eq!(review.commands, [["bash", "/conf/scripts/1.sh"]]);
     let name = world.submit(&new).await.unwrap();
@@ -237,7 +228,7 @@ async fn what_a_new_operation_waits_for_is_said() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     for name in ["first", "second"] {
-        world.submit(&NewOperation { name: name.into(), ..new_operation("prod") }).await.unwrap();
+        world.submit(&NewOperation { name: Some(name.parse().unwrap()), ..new_operation("prod") }).await.unwrap();
     }
     world.set_phase("first", crd::Phase::Running, "Started").await;
     let review = Operations::review(&world.console, &world.user, &new_operation("prod")).await.unwrap();
@@ -324,12 +315,8 @@ async fn only_hosts_of_the_inventory_can_be_removed() {
     let world = World::with(Playbooks::Image, |_| None).await;
     world.register(&new_cluster("prod")).await.unwrap();
     for (names, refused) in [("all", true), ("kube_node", true), ("m1,gone", true), ("m1", false)] {
-        let new = NewOperation {
-            action: "remove-node.yml".into(),
-            extra_args: format!("-e\nnode={names}\n-e\nskip_confirmation=true"),
-            ..new_operation("prod")
-        };
-        let answer = Operations::review(&world.console, &world.user, &new).await;
+        let arguments = format!("-e\nnode={names}\n-e\nskip_confirmation=true");
+        let answer = world.review_form(&form(&[("action", "remove-node.yml"), ("extra_args", &arguments)])).await;
         assert_eq!(answer.err().is_some_and(|problem| problem.at("nodes").is_some()), refused, "{names}");
     }
 }

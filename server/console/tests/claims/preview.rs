@@ -20,7 +20,7 @@ use kube::{
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::world::{NAMESPACE, World, eventually, named, new_cluster};
+use super::world::{NAMESPACE, World, eventually, form, named, new_cluster};
 
 /// Prints the commands of all steps, as `entrypoint.py` itself makes them.
 const COMMANDS: &str = "
@@ -94,26 +94,23 @@ async fn what_was_reviewed_is_what_runs() {
     let config = Config { controller_namespace: NAMESPACE.into(), ..Config::default() };
     let (_, controller) = controller::start(world.client.clone(), config, shutdown.clone());
 
-    let builtin = NewOperation {
-        action: "ping.yml".into(),
-        limit: "w1".into(),
-        extra_args: "-e\nmotd=it's; $(here)\n--check\n#no comment".into(),
-        ..NewOperation::default()
-    };
-    let from_config_map =
-        |key: &str| NewOperation { source: format!("{NAMESPACE}/own"), action: key.into(), ..NewOperation::default() };
-    let script = NewOperation { action_type: "shell".into(), action: "echo \"$1\"\n".into(), ..Default::default() };
+    let source = format!("{NAMESPACE}/own");
+    let (limit, arguments) = (("limit", "w1"), ("extra_args", "-e\nmotd=it's; $(here)\n--check\n#no comment"));
+    let of_config_map = |key| [("kind", "configmap"), ("source", source.as_str()), ("key", key)];
+    let script = [("kind", "script"), ("script", "echo \"$1\"\n"), ("extra_args", "two words\n--flag")];
+    let hooks = [("pre_hooks", "facts.yml\nping.yml"), ("post_hooks", "facts.yml")];
     let cases = [
-        ("builtin", builtin.clone()),
-        ("hooks", NewOperation { pre_hooks: "facts.yml\nping.yml".into(), post_hooks: "facts.yml".into(), ..builtin }),
-        ("config-map", from_config_map("site.yml")),
-        ("script-file", NewOperation { action_type: "shell".into(), ..from_config_map("fix.sh") }),
-        ("script", NewOperation { extra_args: "two words\n--flag".into(), pre_hooks: "ping.yml".into(), ..script }),
+        ("builtin", form(&[limit, arguments])),
+        ("hooks", form(&[limit, arguments, hooks[0], hooks[1]])),
+        ("config-map", form(&of_config_map("site.yml"))),
+        ("script-file", form(&of_config_map("fix.sh"))),
+        ("script", form(&[script[0], script[1], script[2], hooks[0]])),
     ];
-    for (name, new) in cases {
+    for (name, typed) in cases {
         // One cluster each: no run ends here, so a second one would wait forever.
         world.register(&new_cluster(name)).await.unwrap();
-        let (review, ran) = reviewed_and_run(&world, &NewOperation { cluster: name.into(), ..new }).await;
+        let new = NewOperation { cluster: name.parse().unwrap(), ..typed.request().unwrap() };
+        let (review, ran) = reviewed_and_run(&world, &new).await;
         assert_eq!(review.commands, ran, "{name}");
     }
 
@@ -121,7 +118,7 @@ async fn what_was_reviewed_is_what_runs() {
     world.register(&bare).await.unwrap();
     let checked = json!({"spec": {"preCheckRef": {"namespace": NAMESPACE, "name": "check"}}});
     world.clusters().patch("bare", &PatchParams::default(), &Patch::Merge(checked)).await.unwrap();
-    let new = NewOperation { cluster: "bare".into(), ..from_config_map("site.yml") };
+    let new = NewOperation { cluster: "bare".parse().unwrap(), ..form(&of_config_map("site.yml")).request().unwrap() };
     eventually(async || Operations::review(&world.console, &world.user, &new).await.unwrap().commands.len() == 2).await;
     let (review, ran) = reviewed_and_run(&world, &new).await;
     assert_eq!(review.commands, ran, "a pre-check, without variables and key");

@@ -37,7 +37,7 @@ async fn records_are_deleted_when_asked_for_and_only_those_of_the_cluster() {
         world.register(&new_cluster(cluster)).await.unwrap();
         for n in 0..12 {
             let name = format!("{cluster}-{n}");
-            world.submit(&NewOperation { name: name.clone(), ..new_operation(cluster) }).await.unwrap();
+            world.submit(&NewOperation { name: Some(name.parse().unwrap()), ..new_operation(cluster) }).await.unwrap();
             world.set_phase(&name, crd::Phase::Succeeded, "Done").await;
         }
     }

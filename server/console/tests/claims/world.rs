@@ -6,7 +6,7 @@ use api::{
     OperationName, Problem, User,
     backend::{Clusters, Operations},
     cluster::{MachineRow, NewCluster},
-    operation::NewOperation,
+    operation::{Action, Draft, NewOperation, OperationReview},
 };
 use console::{Change, Console, Options, Playbooks, UserClients, start};
 use crd::{Cluster, ClusterOperation, Phase};
@@ -94,6 +94,17 @@ impl World {
         Operations::submit(&self.console, &self.user, new).await
     }
 
+    /// Submits a form as the page does; a problem is at the field it comes from.
+    pub(crate) async fn submit_form(&self, form: &Draft) -> Result<OperationName, Problem> {
+        self.submit(&form.request()?).await.map_err(|problem| form.located(problem))
+    }
+
+    /// The same for its review.
+    pub(crate) async fn review_form(&self, form: &Draft) -> Result<OperationReview, Problem> {
+        let review = Operations::review(&self.console, &self.user, &form.request()?).await;
+        review.map_err(|problem| form.located(problem))
+    }
+
     pub(crate) fn clusters(&self) -> Api<Cluster> {
         Api::all(self.client.clone())
     }
@@ -172,7 +183,14 @@ pub(crate) fn new_cluster(name: &str) -> NewCluster {
 }
 
 pub(crate) fn new_operation(cluster: &str) -> NewOperation {
-    NewOperation { cluster: cluster.into(), action: "ping.yml".into(), ..NewOperation::default() }
+    NewOperation::new(cluster.parse().unwrap(), Action::builtin("ping.yml"))
+}
+
+/// The submit form for `ping.yml` on `prod`, with some fields filled in otherwise.
+pub(crate) fn form(fields: &[(&str, &str)]) -> Draft {
+    let filled = [("cluster", "prod"), ("action", "ping.yml")];
+    let all = filled.iter().chain(fields).map(|(field, value)| ((*field).to_owned(), (*value).to_owned()));
+    Draft::typed(&all.collect::<Vec<_>>())
 }
 
 /// The sentence at a field, or a panic that shows what came instead.

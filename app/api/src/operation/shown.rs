@@ -1,18 +1,18 @@
-//! What the operation pages show and send.
+//! What the operation pages show.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ClusterName, OperationName, Time,
+    OperationName, Time,
     run::{InFlight, TaskFailure, Termination},
 };
 
-/// Where an operation stands.
+/// How far an operation is, as people see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     Running,
-    /// Waits for its turn; the message says for what.
+    /// It waits for other operations; the message says which.
     Queued,
     Failed,
     Cancelled,
@@ -20,7 +20,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// It will not change any more.
+    /// It has ended.
     #[must_use]
     pub fn is_final(self) -> bool {
         matches!(self, Self::Failed | Self::Cancelled | Self::Succeeded)
@@ -50,13 +50,13 @@ pub struct OperationRow {
     /// The action is a script written into the operation, not the name of a file.
     pub script: bool,
     pub phase: Phase,
-    /// A cancel was asked for and hasn't ended the run yet.
+    /// It was cancelled, and its run has not ended yet.
     pub cancelling: bool,
-    /// Machine-readable reason, `InventoryNotYaml`; empty while all is well.
+    /// Machine-readable reason, `InventoryInvalid`; empty if nothing is wrong.
     pub reason: String,
     /// The sentence behind the phase: what it waits for, why it failed.
     pub message: String,
-    /// Who submitted it; of one that came without the console, the program that did: `kubectl`.
+    /// The person who submitted it in the console, otherwise the program that created it: `kubectl`.
     pub by: String,
     pub submitted: Time,
     pub started: Option<Time>,
@@ -80,7 +80,7 @@ pub struct OperationFilter {
     pub cluster: String,
     /// `running`, `queued`, `failed`, `succeeded`, `cancelled` or empty.
     pub phase: String,
-    /// `submitted` (default, newest first), `cluster`, `action`, `duration`; a leading `-` turns it round.
+    /// `submitted` (default, newest first), `cluster`, `action`, `duration`; a leading `-` reverses the order.
     pub sort: String,
     /// From 1; 0 means 1.
     pub page: u32,
@@ -101,7 +101,7 @@ pub struct OperationList {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationDetail {
     pub row: OperationRow,
-    /// `playbook` or `shell`, and whether it came with the image or from a ConfigMap.
+    /// In words: `playbook, builtin`, `shell from ConfigMap ops/books`.
     pub source: String,
     /// The playbook's name or key, or the whole text of a script; empty where that is longer than 64 KiB.
     pub action: String,
@@ -115,7 +115,7 @@ pub struct OperationDetail {
     pub deadline: u64,
     /// `namespace/name` of the Job, once there is one.
     pub job: Option<String>,
-    /// What the run told of its end, where it had one.
+    /// What the run reported at its end.
     pub end: Option<RunEnd>,
     pub inputs: Option<RunInputs>,
     /// May be cancelled now; otherwise the reason why not.
@@ -123,14 +123,14 @@ pub struct OperationDetail {
     pub now: Time,
 }
 
-/// What the run page tells of a [`Termination`].
+/// What the run page shows of a [`Termination`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnd {
     /// The first failure.
     pub failure: Option<TaskFailure>,
     /// What was in flight when the run was stopped.
     pub running: Option<InFlight>,
-    /// A sentence where the run could not even begin.
+    /// A sentence if the run could not start.
     pub message: String,
 }
 
@@ -146,82 +146,4 @@ pub struct RunInputs {
     pub inventory: String,
     pub variables: String,
     pub sha256: String,
-}
-
-/// Something that can be run, with its parameters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ActionOffer {
-    /// `ping.yml`.
-    pub action: String,
-    pub title: String,
-    /// What it does to the machines, in a sentence.
-    pub summary: String,
-    /// It changes machines.
-    pub changes: bool,
-    /// Why it can't be chosen here; None when it can.
-    pub unavailable: Option<String>,
-}
-
-/// The submit form.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct NewOperation {
-    pub cluster: String,
-    /// Empty: made from the action.
-    pub name: String,
-    /// The name that the review made where none was typed: what is reviewed is what is submitted, once.
-    pub made_name: String,
-    /// `playbook` (default) or `shell`.
-    pub action_type: String,
-    /// A builtin playbook's name, a key of the source ConfigMap, or a script's text.
-    pub action: String,
-    /// `namespace/name` of a ConfigMap with playbooks or scripts; empty: builtin.
-    pub source: String,
-    /// `--limit`: hosts or groups; empty: all.
-    pub limit: String,
-    /// Further arguments, one a line, each one argument whatever it contains.
-    pub extra_args: String,
-    /// Hook playbooks (builtin), one a line, run before.
-    pub pre_hooks: String,
-    /// Hook playbooks (builtin), one a line, run after.
-    pub post_hooks: String,
-    /// Empty: the default image of the mode.
-    pub image: String,
-    /// Minutes; empty: 360.
-    pub deadline: String,
-    /// sha256 of the inputs shown in the review; empty before it.
-    pub expected_inputs: String,
-}
-
-/// What submitting will do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OperationReview {
-    pub name: OperationName,
-    /// The command of each step, as an argument vector.
-    pub commands: Vec<Vec<String>>,
-    /// Machines it reaches.
-    pub hosts: Vec<String>,
-    /// sha256 over the inputs as they are now: sent back with the submission.
-    pub expected_inputs: String,
-    /// What it waits for, if not at once.
-    pub waits_for: Option<String>,
-    pub warnings: Vec<String>,
-    /// The manifest as it will be created.
-    pub manifest: String,
-}
-
-/// A cluster to choose in a form.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClusterChoice {
-    pub name: ClusterName,
-    pub nodes: Option<u32>,
-}
-
-/// What the submit form offers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SubmitChoices {
-    pub clusters: Vec<ClusterChoice>,
-    pub actions: Vec<ActionOffer>,
-    /// The image used when none is typed.
-    pub default_image: String,
 }

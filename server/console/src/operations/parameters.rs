@@ -1,0 +1,129 @@
+//! The parameters of an action: from fields of the form to arguments, and back.
+
+use std::collections::BTreeMap;
+
+use api::FieldProblem;
+use operation::{Action, Parameter, Value};
+
+/// The arguments that the fields of `action` become, or what is missing or wrong at each. `free` are the arguments that the
+/// person typed; a variable may be set there instead.
+pub(super) fn arguments(
+    action: &Action,
+    fields: &BTreeMap<String, String>,
+    free: &[String],
+) -> Result<Vec<String>, Vec<FieldProblem>> {
+    let (mut arguments, mut problems) = (Vec::new(), Vec::new());
+    for parameter in action.parameters {
+        match argument(parameter, fields.get(parameter.field).map_or("", String::as_str), free) {
+            Ok(None) => {}
+            Ok(Some(value)) => {
+                let variables =
+                    [(parameter.variable, value.as_str())].into_iter().chain(parameter.answers.iter().copied());
+                arguments.extend(variables.flat_map(|(name, value)| ["-e".to_owned(), format!("{name}={value}")]));
+            }
+            Err(message) => problems.push(FieldProblem { field: parameter.field.into(), message }),
+        }
+    }
+    if problems.is_empty() { Ok(arguments) } else { Err(problems) }
+}
+
+/// The value for one parameter; `None` if it is left to the playbook or to the free arguments.
+fn argument(parameter: &Parameter, typed: &str, free: &[String]) -> Result<Option<String>, String> {
+    let value = value(parameter.value, typed);
+    let is_free = free.iter().any(|line| line.trim().starts_with(&format!("{}=", parameter.variable)));
+    match (value, parameter.missing) {
+        (None, Some(missing)) if !is_free => Err(missing.into()),
+        (None, _) => Ok(None),
+        (Some(_), _) if is_free && matches!(parameter.value, Value::Confirmation(_)) => Ok(None),
+        (Some(_), _) if is_free => {
+            Err(format!("The extra arguments also set {}=, and they would win. Set it once.", parameter.variable))
+        }
+        (Some(value), _) => is_valid(parameter.value, &value).map(|()| Some(value)),
+    }
+}
+
+/// What was typed, as the variable gets it.
+fn value(kind: Value, typed: &str) -> Option<String> {
+    let text = match kind {
+        Value::Hosts => typed.split(',').map(str::trim).filter(|name| !name.is_empty()).collect::<Vec<_>>().join(","),
+        Value::Version => typed.trim().to_owned(),
+        Value::Confirmation(value) => if typed.is_empty() { "" } else { value }.to_owned(),
+    };
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn is_valid(kind: Value, value: &str) -> Result<(), String> {
+    match kind {
+        // Nothing that ansible would read as a second variable.
+        Value::Hosts if !value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ',')) => {
+            Err("Write names of the inventory, separated by commas: worker3, worker4.".into())
+        }
+        Value::Version if !is_version(value) => Err("Write all three numbers, like 1.34.4.".into()),
+        _ => Ok(()),
+    }
+}
+
+fn is_version(text: &str) -> bool {
+    let numbers: Vec<&str> = text.strip_prefix('v').unwrap_or(text).split('.').collect();
+    numbers.len() == 3 && numbers.iter().all(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// Where a variable of an earlier run belongs in the form.
+pub(super) enum TakenBack<'a> {
+    /// Into this field.
+    Field(&'static str, &'a str),
+    /// Nowhere: it is a confirmation or the answer to a question, and is asked for again.
+    Dropped,
+}
+
+/// The field of `action` for `argument`, such as `kube_version=1.34.4`; `None` if the action has no such parameter.
+pub(super) fn take_back<'a>(action: &Action, argument: &'a str) -> Option<TakenBack<'a>> {
+    let (name, value) = argument.split_once('=')?;
+    if action.parameters.iter().any(|p| p.answers.iter().any(|(answer, _)| *answer == name)) {
+        return Some(TakenBack::Dropped);
+    }
+    let parameter = action.parameters.iter().find(|p| p.variable == name)?;
+    Some(match parameter.value {
+        Value::Confirmation(_) => TakenBack::Dropped,
+        Value::Hosts | Value::Version => TakenBack::Field(parameter.field, value),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use operation::{ACTIONS, action};
+
+    use super::*;
+
+    fn asked(playbook: &str, fields: &[(&str, &str)], free: &[&str]) -> Result<String, String> {
+        let fields = fields.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
+        let free: Vec<_> = free.iter().map(|line| (*line).to_owned()).collect();
+        let made = arguments(action(ACTIONS, playbook).unwrap(), &fields, &free);
+        made.map(|arguments| arguments.join(" ")).map_err(|problems| problems[0].field.clone())
+    }
+
+    #[test]
+    fn only_the_fields_of_the_action_become_arguments() {
+        let all = [("nodes", " w3,w4 , "), ("version", "1.34.4"), ("confirmed", "yes")];
+        let made = |playbook| asked(playbook, &all, &["--check"]).unwrap();
+        assert_eq!(made("remove-node.yml"), "-e node=w3,w4 -e skip_confirmation=true");
+        assert_eq!(made("upgrade-cluster.yml"), "-e kube_version=1.34.4");
+        assert_eq!(made("reset.yml"), "-e reset_confirmation=yes");
+        assert_eq!(made("ping.yml"), "");
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_refused_at_its_field() {
+        let refused = |playbook, field: &str, value: &str, free: &[&str]| {
+            assert_eq!(asked(playbook, &[(field, value)], free), Err(field.to_owned()), "{playbook} {value:?}");
+        };
+        refused("remove-node.yml", "nodes", " , ", &[]);
+        refused("remove-node.yml", "nodes", "w3 force=true", &[]);
+        refused("remove-node.yml", "nodes", "w3", &["-e", "node=w1"]);
+        refused("upgrade-cluster.yml", "version", "1.34", &[]);
+        refused("upgrade-cluster.yml", "version", "1.34.4", &["-e", "kube_version=1"]);
+        refused("reset.yml", "confirmed", "", &[]);
+        assert_eq!(asked("remove-node.yml", &[("nodes", "")], &["-e", "node=w3"]), Ok(String::new()));
+        assert_eq!(asked("reset.yml", &[], &["-e", "reset_confirmation=yes"]), Ok(String::new()));
+    }
+}

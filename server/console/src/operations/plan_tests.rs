@@ -1,0 +1,95 @@
+use api::operation::Effect;
+use operation::{ACTIONS, Parameter, Value};
+
+use super::{super::catalogue::tests::LOCAL, *};
+use crate::Playbooks;
+
+fn new(action: Asked) -> NewOperation {
+    NewOperation::new("prod".parse().unwrap(), action)
+}
+
+fn made(change: impl FnOnce(&mut NewOperation)) -> Result<Wanted, Vec<FieldProblem>> {
+    let mut new = new(Asked::builtin("ping.yml"));
+    change(&mut new);
+    wanted(&new, &LOCAL, "default/image:1")
+}
+
+#[test]
+fn every_field_that_the_catalogue_refuses_is_named() {
+    let refused_at = |change: fn(&mut NewOperation)| -> Vec<String> {
+        made(change).expect_err("it is refused").into_iter().map(|problem| problem.field).collect()
+    };
+    assert_eq!(refused_at(|n| n.action = Asked::builtin("../../etc/passwd")), ["action"]);
+    assert_eq!(refused_at(|n| n.action = Asked::builtin("cluster.yml")), ["action"]);
+    assert_eq!(refused_at(|n| n.pre_hooks = vec!["ping.yml".into(), "nope.yml".into()]), ["pre_hooks"]);
+    assert_eq!(
+        refused_at(|n| {
+            n.action = Asked::builtin("nope.yml");
+            n.post_hooks = vec!["rm -rf /".into()];
+        }),
+        ["action", "post_hooks"]
+    );
+}
+
+#[test]
+fn arguments_reach_the_resource_as_words_that_split_back() {
+    let wanted = made(|n| {
+        n.limit = "node1".into();
+        n.arguments = vec!["-e".into(), "motd=it's; here".into()];
+        n.deadline = Some("30".parse().unwrap());
+    })
+    .unwrap();
+    assert_eq!(wanted.spec.extra_args.as_deref(), Some(r#"--limit=node1 -e "motd=it's; here""#));
+    assert_eq!(operation::split(wanted.spec.extra_args.as_deref().unwrap()), Some(wanted.arguments));
+    assert_eq!((wanted.spec.active_deadline_seconds, wanted.spec.image.as_str()), (Some(1800), "default/image:1"));
+    assert_eq!(wanted.action.map(|action| action.effect), Some(Effect::Reads));
+}
+
+/// An action that no code knows.
+const BACKUP: &[Action] = &[Action {
+    playbook: "backup.yml",
+    title: "Back up etcd",
+    summary: "Copies the data of etcd to one machine.",
+    effect: Effect::Changes,
+    engines: &[crd::Engine::Kubeonkube],
+    parameters: &[Parameter {
+        field: "backup_to",
+        variable: "backup_host",
+        value: Value::Hosts,
+        missing: Some("Name the machine that keeps the backup."),
+        answers: &[("backup_confirmation", "yes")],
+        label: "Keep the backup on",
+        placeholder: "",
+        hint: "",
+    }],
+}];
+
+#[test]
+fn an_entry_in_the_data_is_all_that_a_new_action_needs() {
+    let catalogue = Catalogue { actions: BACKUP, playbooks: Playbooks::Local };
+    let offers = catalogue.offers();
+    assert_eq!((offers[0].action.as_str(), offers[0].parameters[0].field.as_str()), ("backup.yml", "backup_to"));
+    let with = |fields: &[(&str, &str)]| {
+        let parameters = fields.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
+        let action = Asked::Builtin { playbook: "backup.yml".into(), parameters };
+        wanted(&new(action), &catalogue, "i")
+    };
+    assert_eq!(with(&[]).unwrap_err()[0].message, "Name the machine that keeps the backup.");
+    let wanted = with(&[("backup_to", "m1")]).unwrap();
+    assert_eq!(wanted.arguments.join(" "), "-e backup_host=m1 -e backup_confirmation=yes");
+    let run = operation::steps(&wanted.spec, &crd::ClusterSpec::default()).unwrap();
+    assert_eq!((run.steps[0].path.as_str(), &run.steps[0].args), ("kubespray/backup.yml", &wanted.arguments));
+    let again = super::super::again::again(&wanted.spec, &catalogue);
+    assert_eq!((again.get("action"), again.get("backup_to")), ("backup.yml", "m1"));
+}
+
+#[test]
+fn a_made_name_tells_the_action_and_fits() {
+    let spec = |action: &str| ClusterOperationSpec { action: action.into(), ..Default::default() };
+    let name = made_name(&spec("playbooks/Upgrade_Cluster.yml"));
+    assert!(name.as_str().starts_with("upgrade-cluster-") && name.as_str().len() == 21, "{name}");
+    assert!(made_name(&spec(&format!("{}.yml", "x".repeat(200)))).as_str().len() <= 48);
+    assert!(made_name(&spec("....yml")).as_str().starts_with("run-"));
+    assert_ne!(made_name(&spec("a.yml")), made_name(&spec("a.yml")));
+    assert!(made_name(&ACTIONS.first().map(|action| spec(action.playbook)).unwrap()).as_str().starts_with("ping-"));
+}
