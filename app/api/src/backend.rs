@@ -1,5 +1,4 @@
-//! The seam between the pages and the rest: traits that `console` and `runlog` implement over a Kubernetes client, and
-//! page tests over fixtures.
+//! The traits that pages call. `console` and `runlog` implement them over a Kubernetes client, page tests over fixtures.
 
 use std::{collections::BTreeMap, pin::Pin, sync::Arc};
 
@@ -27,7 +26,7 @@ pub struct Backend {
     pub operations: Arc<dyn Operations>,
     pub runs: Arc<dyn Runs>,
     pub changes: Arc<dyn Changes>,
-    /// What `/settings` and the sidebar's foot say.
+    /// For `/settings` and the foot of the sidebar.
     pub about: Arc<About>,
 }
 
@@ -51,7 +50,7 @@ pub trait Clusters: Send + Sync {
     /// Everything `register` would check and write, without writing.
     async fn review(&self, user: &User, new: &NewCluster) -> Result<RegistrationReview, Problem>;
     async fn register(&self, user: &User, new: &NewCluster) -> Result<ClusterName, Problem>;
-    /// Deletes the `Cluster` (and what it owns); machines are not touched. Refused while an operation runs.
+    /// Deletes the `Cluster` and what it owns. Machines stay as they are. Refused while an operation runs.
     async fn unregister(&self, user: &User, cluster: &ClusterName, how: &Unregister) -> Result<(), Problem>;
 }
 
@@ -77,8 +76,8 @@ pub trait Configurations: Send + Sync {
         version: &str,
         text: &str,
     ) -> Result<String, Problem>;
-    /// Asks every machine of the inventory for its host key and shows what `text`, the file of confirmed keys, would become
-    /// with them. Saves nothing. Takes up to a minute where machines don't answer.
+    /// Asks every machine of the inventory for its host key, and returns `text`, the file of confirmed keys, as it would be with
+    /// these keys. Saves nothing. Takes up to a minute if machines don't answer.
     async fn scan_host_keys(
         &self,
         user: &User,
@@ -103,22 +102,21 @@ pub trait Operations: Send + Sync {
     async fn cancel(&self, user: &User, operation: &OperationName) -> Result<(), Problem>;
 }
 
-/// What runs say.
+/// The logs and events of runs.
 #[async_trait]
 pub trait Runs: Send + Sync {
     /// All events so far and up to `count` lines from `from` (0: the last `count`).
     async fn record(&self, user: &User, run: &OperationName, from: u64, count: u32) -> Result<RunRecord, Problem>;
     /// Up to `count` (at most 10,000) lines from `from`.
     async fn page(&self, user: &User, run: &OperationName, from: u64, count: u32) -> Result<LogPage, Problem>;
-    /// What each recap of the run says of each host, in their order; found without reading the whole run where that is
-    /// possible.
+    /// The recaps of the run in their order, by host. Implementations avoid reading the whole run if they can.
     async fn recaps(&self, user: &User, run: &OperationName) -> Result<Vec<BTreeMap<String, HostStats>>, Problem> {
         let events = self.record(user, run, 0, 0).await?.events;
         let recap = |event: RunEvent| if let EventBody::Stats { hosts } = event.body { Some(hosts) } else { None };
         Ok(events.into_iter().filter_map(recap).collect())
     }
-    /// Lines from `from` and events from `events_from`, first what is there, then live, until the run's end; or until the
-    /// person may no longer read it, or it can't be told, which [`LogFrame::Closed`] says.
+    /// Lines from `from` and events from `events_from`: first those that exist, then live ones until the run ends. If the person
+    /// loses the right to read it, or that can't be checked, the last frame is [`LogFrame::Closed`].
     async fn follow(
         &self,
         user: &User,
@@ -126,13 +124,14 @@ pub trait Runs: Send + Sync {
         from: u64,
         events_from: u64,
     ) -> Result<Frames<LogFrame>, Problem>;
-    /// The whole text so far, for download: chunks of bytes. An error is the last item: the text is not whole.
+    /// The whole text so far, for download: chunks of bytes. If an error is the last item, the text is incomplete.
     async fn text(&self, user: &User, run: &OperationName) -> Result<Frames<Result<Vec<u8>, Problem>>, Problem>;
 }
 
-/// News of what changed.
+/// Live updates.
 #[async_trait]
 pub trait Changes: Send + Sync {
-    /// Topics as they change, from now on, for what `user` may see. A slow reader may miss repeats of a topic, never its last change.
+    /// Topics that change from now on, as far as `user` may see them. A slow reader may miss repeats of a topic, but never its
+    /// last change.
     async fn subscribe(&self, user: &User) -> Result<Frames<Topic>, Problem>;
 }

@@ -1,10 +1,10 @@
-//! What the cluster pages show and send.
+//! Clusters between page and server.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ClusterName, Time, operation::OperationRow};
 
-/// How a cluster is, in one word. Ordered: what needs a person first.
+/// The health of a cluster, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
@@ -27,9 +27,9 @@ pub struct ClusterRow {
     pub health: Health,
     /// The word beside the icon: `Ready`, `Running ping.yml`, `Inventory missing`.
     pub health_word: String,
-    /// Why, in a sentence; empty where the word says it all.
+    /// Why, in a sentence; empty if the word says it all.
     pub note: String,
-    /// Machines in the inventory; None where it can't be read.
+    /// Machines in the inventory; `None` if it can't be read.
     pub nodes: Option<u32>,
     /// Newest operation, running ones first.
     pub last: Option<OperationRow>,
@@ -48,7 +48,7 @@ pub struct ClusterFilter {
     pub q: String,
     /// `attention`, `running` or empty for all.
     pub show: String,
-    /// `name`, `health` (default), `nodes`, `last` or `created`; a leading `-` turns it round.
+    /// `name`, `health` (default), `nodes`, `last` or `created`; a leading `-` reverses the order.
     pub sort: String,
     /// From 1; 0 means 1.
     pub page: u32,
@@ -118,12 +118,12 @@ pub struct ConditionRow {
 pub struct NodeList {
     pub nodes: Vec<NodeRow>,
     pub results: NodeResults,
-    /// Why there are none to show, if the inventory can't be read.
+    /// Why the inventory can't be read.
     pub problem: Option<String>,
     pub now: Time,
 }
 
-/// What the [`NodeRow::last_result`]s are told from, and so what it means where a machine has none.
+/// Where [`NodeRow::last_result`] comes from, and so what it means if a machine has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeResults {
@@ -131,7 +131,7 @@ pub enum NodeResults {
     NoRun,
     /// The newest run that has a recap.
     NewestRun,
-    /// There is such a run, but what it said can't be read now.
+    /// There is such a run, but its recap can't be read now.
     Unknown,
 }
 
@@ -155,13 +155,13 @@ pub struct NewCluster {
     pub name: String,
     /// Machines, one row each; rows with an empty name and address are ignored.
     pub machines: Vec<MachineRow>,
-    /// Pasted lines, used where `machines` has no filled row.
+    /// Pasted lines, used if `machines` has no filled row.
     pub pasted: String,
     /// `paste`, `generate` or `none`.
     pub ssh: String,
-    /// The private key where `ssh` is `paste`. Write-only: it never comes back to a page.
+    /// The private key if `ssh` is `paste`. Write-only: it never comes back to a page.
     pub ssh_key: String,
-    /// The host keys the person confirmed, in known_hosts form; empty: each run trusts what it sees first.
+    /// The host keys that the person confirmed, in known_hosts form; empty: each run trusts the first key it sees.
     pub known_hosts: String,
     /// YAML mapping of variables; may be empty.
     pub variables: String,
@@ -188,7 +188,7 @@ pub struct RegistrationReview {
     /// File name and text, secrets replaced by a sentence.
     pub files: Vec<ReviewedFile>,
     pub nodes: Vec<NodeRow>,
-    /// Things worth a second look; none of them stops the registration.
+    /// What may be wrong; none of it stops the registration.
     pub warnings: Vec<String>,
 }
 
@@ -199,7 +199,7 @@ pub struct ReviewedFile {
     pub text: String,
 }
 
-/// Taking a cluster out of the console. Machines are never touched.
+/// Removing a cluster from the console. Its machines stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Unregister {

@@ -25,7 +25,7 @@ impl Document {
         }
     }
 
-    /// As a sentence has it.
+    /// As in a sentence.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ pub struct Configuration {
     pub now: Time,
 }
 
-/// A document as it stands.
+/// A saved document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentText {
     /// `namespace/name, key` of the ConfigMap.
@@ -59,9 +59,9 @@ pub struct DocumentText {
     pub text: String,
     /// resourceVersion that a change must be based on.
     pub version: String,
-    /// What is wrong with it as it stands, with line and column.
+    /// What is wrong with it, with line and column.
     pub problem: Option<String>,
-    /// Somebody else's object: used, never owned by the Cluster.
+    /// The Cluster uses the object but does not own it.
     pub foreign: bool,
 }
 
@@ -70,11 +70,11 @@ pub struct DocumentText {
 pub struct SshAccess {
     /// `namespace/name` of the Secret; None without a key.
     pub secret: Option<String>,
-    /// The public half, where it can be told.
+    /// The public half, if it is known.
     pub public_key: Option<String>,
     /// SHA256 fingerprint of the public half.
     pub fingerprint: Option<String>,
-    /// None where this person may not read them.
+    /// `None` if this person may not read them.
     pub host_keys: Option<HostKeys>,
     pub problem: Option<String>,
 }
@@ -84,11 +84,11 @@ pub struct SshAccess {
 pub struct HostKeys {
     /// How many.
     pub count: u32,
-    /// The file they stand in; empty where none was confirmed.
+    /// Their file; empty if none was confirmed.
     pub document: DocumentText,
 }
 
-/// What the machines show as their host keys, held against the record.
+/// The host keys that the machines show, compared with the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostKeyScan {
     pub machines: Vec<MachineKey>,
@@ -112,18 +112,18 @@ pub struct MachineKey {
     pub fingerprint: String,
 }
 
-/// What a machine's key is against the record.
+/// How a machine's key compares with the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// None of this machine was confirmed before.
+    /// No key of this machine was confirmed before.
     New,
     Confirmed,
-    /// Another one was confirmed.
+    /// Another key was confirmed.
     Changed,
-    /// The record says that nobody may show it any more.
+    /// The record revokes this key.
     Revoked,
-    /// It showed none.
+    /// The machine showed no key.
     Unseen,
 }
 

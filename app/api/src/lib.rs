@@ -1,6 +1,6 @@
-//! The vocabulary of the console: what pages, server functions and the rooms behind them say to each other.
+//! The vocabulary of the console: the types that pages, server functions and the crates behind them share.
 //!
-//! Safe for wasm: no Kubernetes client, no Leptos, no YAML parser. The server validates; this crate names things.
+//! Safe for wasm: no Kubernetes client, no Leptos, no YAML parser. It parses names and forms; whatever needs a cluster is checked by the server.
 
 pub mod backend;
 pub mod cluster;

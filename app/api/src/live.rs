@@ -1,4 +1,4 @@
-//! The words on the `/live` socket: JSON text frames, one socket per tab.
+//! The protocol of the `/live` socket: JSON text frames, one socket per tab.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ fn one() -> u64 {
     1
 }
 
-/// What a page can be told about.
+/// What a page can subscribe to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "topic", content = "name", rename_all = "snake_case")]
 pub enum Topic {
@@ -41,8 +41,8 @@ pub enum Topic {
     Operation(String),
 }
 
-/// To the page: `{"lines": {…}}`, or `"beat"` where there is no more to say. Not tagged from within, which would make the code
-/// that reads it in the browser twice as large.
+/// To the page: `{"lines": {…}}`, or `"beat"` without content. Not internally tagged, because that doubles the size of the code
+/// that reads it in the browser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LiveFrame {

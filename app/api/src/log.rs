@@ -37,7 +37,7 @@ pub struct LogEnd {
 pub struct RunRecord {
     pub events: Vec<RunEvent>,
     pub log: LogPage,
-    /// Why there is nothing (yet): `the machine's ansible is being installed: …`, `the pod is gone`.
+    /// Why there is no log (yet): `the machine's ansible is being installed: …`, `the pod is gone`.
     pub note: Option<String>,
 }
 
@@ -50,12 +50,12 @@ pub enum LogFrame {
         lines: Vec<LogLine>,
     },
     Events(Vec<RunEvent>),
-    /// The follower was too slow: lines `from..to` were not sent. It asks for them with [`crate::backend::Runs::page`] or follows anew.
+    /// The follower was too slow: lines `from..to` were not sent. It asks for them with `Runs::page` or follows again.
     Gap {
         from: u64,
         to: u64,
     },
     End(LogEnd),
-    /// Nothing more comes, though the run's end was not told: why. The last frame, like `End`.
+    /// The stream ends before the run does, for this reason. The last frame, like `End`.
     Closed(Problem),
 }

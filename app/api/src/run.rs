@@ -1,4 +1,4 @@
-//! What a run says: numbered events beside the human output, and the lines of that output.
+//! The events and the summary of a run.
 //!
 //! The callback plugin (`deploy/runner/callback/`) writes one event per line of stdout, marked with the RFC 7464 record
 //! separator and the run's token; everything else on stdout is text. Text lines and events are numbered separately.
@@ -28,15 +28,15 @@ pub struct RunEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventBody {
-    /// A hook or the action itself begins.
+    /// A hook or the action starts.
     StepStart { step: u32, role: StepRole, title: String },
     /// It ended with this exit code.
     StepEnd { step: u32, rc: i32 },
-    /// A play begins.
+    /// A play starts.
     PlayStart { play: u32, name: String },
-    /// A task (or handler) begins.
+    /// A task (or handler) starts.
     TaskStart { task: u32, play: u32, name: String, action: String, handler: bool },
-    /// A task begins on one host.
+    /// A task starts on one host.
     HostStart { task: u32, host: String },
     /// A task ended on one host, or one item of its loop did.
     HostResult {
@@ -61,7 +61,7 @@ pub enum EventBody {
     Outcome { key: String, value: serde_json::Value },
 }
 
-/// Where a step stands in its operation.
+/// The position of a step in its operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepRole {
@@ -81,7 +81,7 @@ pub enum HostResult {
     Ok,
     /// Something changed.
     Changed,
-    /// A condition said no.
+    /// Its condition was false.
     Skipped,
     /// The task failed.
     Failed,
@@ -133,7 +133,7 @@ pub struct Termination {
     /// What was in flight when the run was stopped.
     #[serde(default)]
     pub running: Option<InFlight>,
-    /// A sentence where the run could not even begin (a missing playbook, no ansible).
+    /// A sentence if the run could not start (a missing playbook, no ansible).
     #[serde(default)]
     pub message: String,
 }
@@ -146,7 +146,7 @@ pub struct TerminatedStep {
     /// `playbook` or `shell`.
     pub kind: String,
     pub rc: i32,
-    /// None where a playbook matched no host, and for shell steps.
+    /// `None` if a playbook matched no host, and for shell steps.
     #[serde(default)]
     pub recap: Option<RecapTotals>,
 }

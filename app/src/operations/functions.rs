@@ -1,4 +1,4 @@
-//! What the list asks the server.
+//! Server functions of the list.
 
 use api::operation::{OperationFilter, OperationList};
 use leptos::{prelude::*, server};

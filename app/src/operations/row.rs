@@ -13,7 +13,7 @@ use crate::{
 
 #[component]
 pub(super) fn Row(row: OperationRow, now: Time, with_cluster: bool) -> impl IntoView {
-    // What went well needs no words.
+    // A success needs no message.
     let status = view! { <Status tone=phase_tone(row.phase) icon=phase_icon(row.phase) word=phase_word(&row)/> };
     let OperationRow { name, cluster, action, script, phase, message, by, submitted, started, ended, .. } = row;
     let message = if phase == Phase::Succeeded { String::new() } else { message };

@@ -31,7 +31,7 @@ pub fn OperationsTable(
         name if name.is_empty() => routes::OPERATIONS.to_owned(),
         name => routes::cluster_tab(&name, "operations"),
     });
-    // As in the URL; the page of a cluster says the cluster in its path.
+    // As in the URL. On the page of a cluster, the path names the cluster.
     let filter = Memo::new(move |_| {
         let filter = filter_of(&query.read());
         if cluster.get().is_empty() { filter } else { OperationFilter { cluster: String::new(), ..filter } }
@@ -105,7 +105,7 @@ fn Table(list: OperationList, filter: OperationFilter, path: String, with_cluste
         move |page| routes::operations_at(&path, &OperationFilter { page, ..kept.clone() })
     };
     let of = format!("{} {}", list.matching, if list.matching == 1 { "operation" } else { "operations" });
-    // Rows keep their elements while they stay as they are: focus and selection survive what happens around them.
+    // An unchanged row keeps its elements, so focus and selection survive changes of other rows.
     let key = |row: &api::operation::OperationRow| {
         format!("{} {:?} {} {:?} {:?} {}", row.name, row.phase, row.cancelling, row.started, row.ended, row.message)
     };

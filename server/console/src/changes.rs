@@ -1,7 +1,7 @@
-//! News of what changed, to everybody who watches.
+//! Tells subscribers which topics changed.
 //!
-//! Each subscriber has a set of topics it hasn't fetched yet. A slow one merely finds more of them together: a repeat is one
-//! entry, and no last change is ever lost.
+//! Each subscriber has a set of topics that it has not fetched yet. Several changes of one topic are one entry, so a slow
+//! subscriber needs no long queue and never misses the last change.
 
 use std::{
     collections::BTreeSet,
@@ -11,7 +11,7 @@ use std::{
 use api::live::Topic;
 use tokio::sync::Notify;
 
-/// Something in the stores changed, appeared or went.
+/// An object in the stores was changed, created or deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     Cluster(String),
@@ -54,7 +54,7 @@ impl Subscriber {
     }
 }
 
-/// All who listen.
+/// All subscribers.
 #[derive(Default)]
 pub(crate) struct News {
     subscribers: Mutex<Vec<Weak<Subscriber>>>,

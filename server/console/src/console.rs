@@ -1,4 +1,4 @@
-//! The console itself: what it is given, and what its parts share.
+//! The console itself: its options, and the state that its parts share.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -25,29 +25,29 @@ use crate::{
     clusters::{NodeCounts, Registering},
 };
 
-/// How long a write waits to be seen in the stores, so that the next page shows it.
+/// How long a write waits until the stores show it, so that the next page does, too.
 const OWN_WRITE: Duration = Duration::from_secs(2);
 
 /// Whose playbooks `builtin` means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Playbooks {
-    /// Standalone: those that come with this program, run by the local ansible whatever the image's name.
+    /// Standalone: those of this program, run by the local ansible. The image's name is ignored.
     Local,
-    /// In a cluster: those of the operation's image.
+    /// In a cluster: those in the operation's image.
     Image,
 }
 
-/// What the console is given.
+/// The options of [`start`].
 pub struct Options {
     /// The server's own client.
     pub client: Client,
-    /// In a cluster: clients for people's own tokens. None (standalone): everybody signed in acts with `client`.
+    /// In a cluster: clients for people's own tokens. `None` (standalone): every signed-in person uses `client`.
     pub user_clients: Option<UserClients>,
     pub clusters: Store<Cluster>,
     pub operations: Store<ClusterOperation>,
-    /// Namespace of a new cluster's inputs where none is typed.
+    /// Namespace of a new cluster's inputs if none is typed.
     pub namespace: String,
-    /// Image of an operation where none is typed.
+    /// Image of an operation if none is typed.
     pub image: String,
     pub playbooks: Playbooks,
 }
@@ -71,7 +71,7 @@ pub(crate) struct Shared {
     news: News,
 }
 
-/// The console, and the work behind it (counting machines): spawn and join it; it ends with `shutdown`.
+/// The console, and its background work (counting machines). Spawn and join that work; it ends with `shutdown`.
 pub fn start(options: Options, shutdown: CancellationToken) -> (Console, impl Future<Output = ()> + Send + 'static) {
     let (counts, counting) = NodeCounts::watch(options.client.clone());
     let shared = Arc::new(Shared {
@@ -96,12 +96,12 @@ pub fn start(options: Options, shutdown: CancellationToken) -> (Console, impl Fu
 }
 
 impl Console {
-    /// To be called with every change in the stores.
+    /// Call this for every change in the stores.
     pub fn changed(&self, change: Change) {
         self.shared.news.tell(change);
     }
 
-    /// To be called when a ConfigMap changed: the clusters that refer to it may have other machines now.
+    /// Call this when a ConfigMap changed: clusters that refer to it may have other machines now.
     pub fn input_changed(&self, namespace: &str, name: &str) {
         let is_it = |at: &DataRef| at.namespace == namespace && at.name == name;
         for cluster in self.shared.clusters.state() {
@@ -114,7 +114,7 @@ impl Console {
         }
     }
 
-    /// Where the last result of each machine is told from. Without it, that column stays empty. The first call counts.
+    /// Sets where the last result of each machine is read from. Until then that column stays empty. Only the first call counts.
     pub fn ask_runs(&self, runs: Arc<dyn Runs>) {
         let _ = self.shared.runs.set(runs);
     }
@@ -128,7 +128,7 @@ impl Console {
         }
     }
 
-    /// Waits until the clusters' store shows what was written; not for long.
+    /// Waits until the store of clusters shows what was written, at most [`OWN_WRITE`].
     pub(crate) async fn until_cluster(&self, name: &str, shows: impl Fn(Option<&Cluster>) -> bool) {
         seen(|| shows(self.shared.clusters.get(&ObjectRef::new(name)).as_deref())).await;
     }
@@ -145,7 +145,7 @@ async fn seen(shown: impl Fn() -> bool) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    // Too late is no error: it was written, and live news brings it to the page.
+    // A timeout is no error: the object was written, and the live update brings it to the page.
     let _ = tokio::time::timeout(OWN_WRITE, wait).await;
 }
 
@@ -156,7 +156,7 @@ impl Changes for Console {
         let subscriber = self.shared.news.subscribe();
         let topics = stream::unfold((self.clone(), user.clone(), subscriber), async |(console, user, subscriber)| {
             let topic = subscriber.next().await;
-            // A right that was taken away ends the stream with the next news.
+            // The right is checked for each topic, so a revoked right ends the stream.
             console.may_see(&user).await.ok()?;
             Some((topic, (console, user, subscriber)))
         });

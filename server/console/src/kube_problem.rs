@@ -1,4 +1,4 @@
-//! What the API refused, as a sentence for the person at the screen.
+//! Errors of the Kubernetes API as sentences for the person at the screen.
 
 use std::{fmt, time::Duration};
 
@@ -8,7 +8,7 @@ use kube::Error;
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What was being done: `read` `ConfigMap` `lab/prod-hosts-conf`.
+/// The request that failed: `read` `ConfigMap` `lab/prod-hosts-conf`.
 #[derive(Debug, Clone)]
 pub(crate) struct Doing {
     pub(crate) verb: &'static str,
@@ -28,13 +28,13 @@ impl fmt::Display for Doing {
     }
 }
 
-/// Waits for the API's answer, but not for ever.
+/// Waits for the API's answer, with a timeout.
 pub(crate) async fn timely<T>(request: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let answered = tokio::time::timeout(PATIENCE, request).await;
     answered.unwrap_or_else(|elapsed| Err(Error::Service(Box::new(elapsed))))
 }
 
-/// The API's answer, with what it refused as a problem.
+/// The API's answer; an error becomes a [`Problem`].
 pub(crate) async fn answer<T>(doing: &Doing, request: impl Future<Output = Result<T, Error>>) -> Result<T, Problem> {
     timely(request).await.map_err(|error| problem(doing, &error))
 }
@@ -88,7 +88,7 @@ pub(crate) fn problem(doing: &Doing, error: &Error) -> Problem {
     }
 }
 
-/// The API's text as one sentence of bearable length.
+/// The API's text as one sentence, cut to a readable length.
 fn sentence(text: &str) -> String {
     let mut text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(400).collect();
     if !text.ends_with('.') {

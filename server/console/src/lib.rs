@@ -1,7 +1,7 @@
-//! What the pages ask for, answered from a Kubernetes API: the traits of `api::backend`, but for logs.
+//! Answers what the pages ask for from a Kubernetes API: all traits of `api::backend` except the one for logs.
 //!
-//! Lists and topics come from the stores that the controller keeps; every write, and every read of ConfigMaps and Secrets, is
-//! made with the person's own token where there is one.
+//! Lists and topics come from the stores that the controller keeps; every write, and every read of ConfigMaps and Secrets,
+//! uses the person's own token if there is one.
 
 mod access;
 mod changes;

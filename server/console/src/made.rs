@@ -1,4 +1,4 @@
-//! What every object of the console's own making carries.
+//! Metadata of the objects that the console creates.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(crate) fn made(cluster: &Cluster, name: &str) -> ObjectMeta {
     ObjectMeta {
         name: Some(name.to_owned()),
         labels: Some(labels),
-        // Neither controller nor blocking: a right to set finalizers on Clusters would be needed for that.
+        // Not blocking: that would need the right to set finalizers on Clusters.
         owner_references: Some(cluster.owner_ref(&()).into_iter().collect()),
         ..ObjectMeta::default()
     }

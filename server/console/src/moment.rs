@@ -1,4 +1,4 @@
-//! Times of the cluster as times of the pages.
+//! Converts times of the Kubernetes API to times of the pages.
 
 use api::Time;
 

@@ -3,7 +3,7 @@
 /// Rows of one page.
 pub(crate) const ROWS: usize = 100;
 
-/// Which rows to show of `matching`, the page's number from 1, and how many pages there are. A page beyond the last is the last.
+/// Which rows to show of `matching`, the page's number from 1, and how many pages there are. A page beyond the last shows the last.
 pub(crate) fn window(matching: usize, page: u32) -> (std::ops::Range<usize>, u32, u32) {
     let pages = matching.div_ceil(ROWS).max(1);
     let page = (page.max(1) as usize).min(pages);
@@ -16,7 +16,7 @@ pub(crate) fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// `sort` without its `-`, and whether it is turned round.
+/// `sort` without its `-`, and whether the order is reversed.
 pub(crate) fn direction(sort: &str) -> (&str, bool) {
     sort.strip_prefix('-').map_or((sort, false), |column| (column, true))
 }

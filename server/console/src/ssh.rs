@@ -1,4 +1,4 @@
-//! SSH keys and host keys: made, read and judged.
+//! SSH keys and host keys: generated, read and checked.
 
 use ssh_key::{
     Algorithm, HashAlg, KnownHosts, LineEnding, PrivateKey, PublicKey, known_hosts::Entry, rand_core::OsRng,
@@ -7,12 +7,12 @@ use ssh_key::{
 /// Key of the public half in the Secret that holds a private key.
 pub(crate) const KEY_PUBLIC: &str = "ssh-publickey";
 
-/// More than any private key has, in bytes.
+/// The most bytes of a private key; real ones are far smaller.
 const KEY_BYTES: usize = 64 * 1024;
-/// More host keys than a cluster has machines, in bytes.
+/// The most bytes of a known_hosts file: enough for thousands of machines.
 const KNOWN_HOSTS_BYTES: usize = 512 * 1024;
 
-/// A private key, and its public half where it can be told.
+/// A private key, and its public half if it is known.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct KeyPair {
     pub(crate) private: String,
@@ -26,7 +26,8 @@ pub(crate) fn generate(comment: &str) -> Result<KeyPair, ssh_key::Error> {
     Ok(KeyPair { public: Some(key.public_key().to_openssh()?), private: key.to_openssh(LineEnding::LF)?.to_string() })
 }
 
-/// A private key as a person pasted it: line ends and surroundings mended, or the sentence that says why it is none.
+/// A private key as a person pasted it, with line ends and surrounding space corrected. The error is a sentence that says why
+/// it can't be used.
 pub(crate) fn pasted(text: &str) -> Result<KeyPair, String> {
     let text = text.trim();
     if text.is_empty() {
@@ -87,7 +88,7 @@ pub(crate) fn fingerprint(public: &str) -> Option<String> {
     Some(PublicKey::from_openssh(public.trim()).ok()?.fingerprint(HashAlg::Sha256).to_string())
 }
 
-/// Host keys in known_hosts form, with mended line ends; None where there are none.
+/// Host keys in known_hosts form, with line ends corrected; `None` if there are none.
 pub(crate) fn known_hosts(text: &str) -> Result<Option<String>, String> {
     if text.len() > KNOWN_HOSTS_BYTES {
         return Err(format!("This has {} bytes; at most {KNOWN_HOSTS_BYTES} are kept.", text.len()));
@@ -109,9 +110,9 @@ pub(crate) fn host_keys(text: &str) -> u32 {
     crate::page::count(text.lines().filter(|line| host_key(line).is_some_and(|entry| entry.is_ok())).count())
 }
 
-/// A line of such a file; None where it says nothing.
+/// A line of such a file; `None` for a blank line or a comment.
 pub(crate) fn host_key(line: &str) -> Option<Result<Entry, ssh_key::Error>> {
-    // ssh takes any of these between fields, the parser one.
+    // ssh accepts any white space between fields, the parser only one space.
     let fields = line.split([' ', '\t', '\r']).filter(|field| !field.is_empty());
     let line = fields.collect::<Vec<_>>().join(" ");
     KnownHosts::new(&line).next()

@@ -1,4 +1,4 @@
-//! Who may do what, and with whose client.
+//! Which client a person uses, and which rights the person has.
 
 mod rights;
 mod user_clients;
@@ -20,16 +20,16 @@ use crate::kube_problem::{Doing, answer};
 pub(crate) use rights::Right;
 pub use user_clients::{UserClients, user_clients};
 
-/// How long an answer about a right is believed.
+/// How long an answer about a right is cached.
 const BELIEVED: Duration = Duration::from_secs(30);
-/// Beyond this many remembered answers or clients, all are asked and made anew.
+/// The most cached answers and clients. Beyond this, the cache is emptied.
 const REMEMBERED: usize = 4096;
 const CLIENTS: usize = 512;
 
 /// A token's fingerprint: caches never hold the token itself.
 type Fingerprint = [u8; 32];
 
-/// Clients and rights of everybody.
+/// The clients and rights of all signed-in people.
 pub(crate) struct Access {
     own: Client,
     user_clients: Option<UserClients>,
@@ -42,10 +42,10 @@ impl Access {
         Self { own, user_clients, clients: Mutex::default(), rights: Mutex::default() }
     }
 
-    /// The client that speaks for `user`: their own in a cluster, ours in standalone.
+    /// The client for requests of `user`: with their own token in a cluster, the server's in standalone.
     pub(crate) fn client(&self, user: &User) -> Result<Client, Problem> {
         let Some(make) = &self.user_clients else { return Ok(self.own.clone()) };
-        // Nobody may borrow the server's own rights.
+        // In a cluster, no request of a person may use the server's rights.
         let token = user.token.as_deref().filter(|t| !t.is_empty()).ok_or(Problem::SignedOut)?;
         let fingerprint = fingerprint(token);
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +63,7 @@ impl Access {
         Ok(client)
     }
 
-    /// Asks the cluster whether `user` has this right; believed for 30 s. Standalone: everybody who is signed in has it.
+    /// Asks the cluster whether `user` has this right; the answer is cached for 30 s. Standalone: every signed-in person has it.
     pub(crate) async fn require(&self, user: &User, right: Right) -> Result<(), Problem> {
         if self.user_clients.is_none() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The rights that reading from shared stores is checked against.
+//! The rights that a person needs to see what the shared stores hold.
 
 /// A verb on a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

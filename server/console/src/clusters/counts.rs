@@ -1,5 +1,5 @@
-//! How many machines each cluster has. Reading an inventory costs a request, so counts are remembered: lists are answered
-//! from memory, and what they showed is read again afterwards, a few at a time.
+//! How many machines each cluster has. Reading an inventory costs a request, so counts are cached: lists are answered from
+//! the cache, and the inventories of what they showed are read again afterwards, a few at a time.
 
 use std::{
     collections::HashMap,
@@ -15,14 +15,14 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, ResourceExt};
 use tokio::sync::mpsc;
 
-/// How long a count is believed. Changes made in the console are known at once.
+/// How long a count is cached. Changes made in the console update it at once.
 const BELIEVED: Duration = Duration::from_secs(60);
 /// Inventories read at the same time.
 const AT_ONCE: usize = 8;
-/// Inventories waiting to be read. Beyond them the next look at the list asks again.
+/// The most inventories that wait to be read. Beyond this, the next request for the list tries again.
 const WAITING: usize = 4096;
 
-/// Called with the cluster whose count became known or changed.
+/// Called with the name of a cluster whose count changed.
 pub(crate) type Tell = Box<dyn Fn(String) + Send + Sync>;
 
 #[derive(Default)]
@@ -40,7 +40,7 @@ pub(crate) struct NodeCounts {
 }
 
 impl NodeCounts {
-    /// The counts, and the work that keeps them; it ends with the counts.
+    /// The counts, and the background work that reads them; it ends when the counts are dropped.
     pub(crate) fn watch(client: Client) -> (Self, impl FnOnce(Tell) -> Pin<Box<dyn Future<Output = ()> + Send>>) {
         let (wanted, mut queue) = mpsc::channel(WAITING);
         let counts = Self { known: Arc::default(), wanted };
@@ -61,14 +61,14 @@ impl NodeCounts {
         (counts, work)
     }
 
-    /// The machines in the inventory at `at`; None where it isn't known, or can't be read.
+    /// The number of machines in the inventory at `at`; `None` if it is not known, or the inventory can't be read.
     pub(crate) fn of(&self, at: &DataRef) -> Option<u32> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(at)?.nodes
     }
 
-    /// Has the inventories of these clusters counted, where that is due.
+    /// Counts the machines of these clusters again if their counts are too old.
     pub(crate) fn refresh<'a>(&self, clusters: impl Iterator<Item = &'a Cluster>) {
-        // The iterator may ask `of`, which locks: it is walked before the lock is taken.
+        // The iterator may call `of`, which locks, so it is collected before the lock is taken.
         let clusters: Vec<_> = clusters.collect();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for cluster in clusters {
@@ -81,7 +81,7 @@ impl NodeCounts {
         }
     }
 
-    /// Has one cluster's inventory counted now.
+    /// Counts the machines of one cluster again now.
     pub(crate) fn again(&self, cluster: &Cluster) {
         if let Some(entry) =
             self.known.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&cluster.spec.hosts_conf_ref)
@@ -91,24 +91,24 @@ impl NodeCounts {
         self.refresh(std::iter::once(cluster));
     }
 
-    /// A text that was just saved at `at`.
+    /// Notes the text of an inventory that was just saved at `at`.
     pub(crate) fn note(&self, at: &DataRef, text: &str) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         *known.entry(at.clone()).or_default() =
             Known { nodes: hosts(text), version: None, asked: Some(Instant::now()) };
     }
 
-    /// Forgets what no cluster refers to any more.
+    /// Forgets an inventory that no cluster refers to any more.
     pub(crate) fn forget(&self, at: &DataRef) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(at);
     }
 }
 
-/// Reads and counts; true where the count became another one.
+/// Reads an inventory and counts its machines; true if the count changed.
 async fn count(client: &Client, known: &Mutex<HashMap<DataRef, Known>>, at: &DataRef) -> bool {
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &at.namespace);
     let Ok(found) = maps.get_opt(&at.name).await else {
-        // Not an answer: the next look at the list asks again.
+        // The next request for the list tries again.
         if let Some(entry) = known.lock().unwrap_or_else(PoisonError::into_inner).get_mut(at) {
             entry.asked = None;
         }

@@ -15,7 +15,7 @@ use crate::{moment, operations::row as operation_row, page::count};
 /// Operations shown on the overview.
 const RECENT: usize = 10;
 
-/// None where the cluster's name is none that an API lets through.
+/// `None` if the cluster's name is invalid.
 pub(crate) fn detail(
     cluster: &Cluster,
     operations: &[Arc<ClusterOperation>],
@@ -56,7 +56,7 @@ fn facts(cluster: &Cluster) -> Vec<Fact> {
     facts
 }
 
-/// What stands in the way first. That it is busy, its row says.
+/// Failing conditions first. `Busy` is left out because the row shows it.
 fn conditions(cluster: &Cluster) -> Vec<ConditionRow> {
     let all = cluster.status.as_ref().map(|status| status.cluster_conditions.as_slice()).unwrap_or_default();
     let mut rows: Vec<_> = all.iter().filter(|c| c.type_ != condition::BUSY).map(condition_row).collect();

@@ -1,4 +1,4 @@
-//! How a cluster is, judged from what is known of it. Pure.
+//! The health of a cluster, from its conditions and operations. Pure.
 
 use api::cluster::Health;
 use crd::{Cluster, ClusterOperation, condition};
@@ -8,14 +8,14 @@ use operation::{is_script, title};
 use super::register::UNFINISHED;
 use crate::operations::{phase, why};
 
-/// The operations of one cluster that say how it is.
+/// The operations of one cluster that decide its health.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Work<'a> {
     pub(crate) running: Option<&'a ClusterOperation>,
-    /// The oldest that waits.
+    /// The first in the queue.
     pub(crate) next: Option<&'a ClusterOperation>,
     pub(crate) waiting: usize,
-    /// The newest that ended.
+    /// The one that ended last.
     pub(crate) ended: Option<&'a ClusterOperation>,
     pub(crate) all: usize,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Work<'a> {
 pub(crate) struct Judgement {
     pub(crate) health: Health,
     pub(crate) word: String,
-    /// Empty where the word says it all.
+    /// Empty if the word says it all.
     pub(crate) note: String,
 }
 
@@ -63,12 +63,12 @@ fn running_words(operation: &ClusterOperation) -> String {
     if is_script(&operation.spec) { "Running a script".into() } else { format!("Running {}", title(&operation.spec)) }
 }
 
-/// The operation as a sentence begins with it.
+/// The operation as the subject of a sentence.
 fn subject(operation: &ClusterOperation) -> String {
     if is_script(&operation.spec) { "Script".into() } else { title(&operation.spec) }
 }
 
-/// Its operations are gone, but the Cluster remembers how the last one ended.
+/// From the Cluster's own history, when the operations themselves are deleted.
 fn from_history(cluster: &Cluster) -> Judgement {
     let last = cluster.status.iter().flat_map(|status| &status.conditions).find(|record| record.status.is_final());
     let (health, word, note) = match last {

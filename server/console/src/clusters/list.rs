@@ -18,7 +18,7 @@ use crate::{
     page::{self, count, direction},
 };
 
-/// A cluster with what decides its place.
+/// A cluster with the values it is sorted by.
 struct Entry<'a> {
     cluster: &'a Arc<Cluster>,
     name: &'a str,

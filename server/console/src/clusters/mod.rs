@@ -1,4 +1,4 @@
-//! Clusters: the rows people see, registering and unregistering.
+//! Clusters: their rows and details, registering and unregistering.
 
 mod counts;
 mod detail;

@@ -17,7 +17,7 @@ use kube::ResourceExt;
 use super::row::newest_recapped;
 use crate::{Console, configuration::Inputs, moment};
 
-/// How long the page waits for what a run said: without it, it only lacks the last results.
+/// How long the page waits for the recaps of a run. Without them it only lacks the last results.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Console {
@@ -34,7 +34,7 @@ impl Console {
         Ok(NodeList { nodes, results, problem, now: moment::now() })
     }
 
-    /// What the newest run with a recap said of each host: a script, or an operation that was refused, says nothing of any.
+    /// The result of each host in the newest run with a recap. Scripts and refused operations have none.
     async fn last_results(&self, user: &User, cluster: &str) -> (HashMap<String, &'static str>, NodeResults) {
         let newest = newest_recapped(&self.shared.operations.state(), cluster).map(ResourceExt::name_any);
         let Some(newest) = newest else { return (HashMap::new(), NodeResults::NoRun) };
@@ -66,7 +66,7 @@ pub(crate) fn rows(inventory: &Inventory, vars: &Vars, results: &HashMap<String,
     inventory.hosts.iter().map(row).collect()
 }
 
-/// The worst that any recap says of a host.
+/// The worst result of each host in any recap.
 fn results(recaps: &[BTreeMap<String, HostStats>]) -> HashMap<String, &'static str> {
     const WORST_LAST: [&str; 3] = ["ok", "failed", "unreachable"];
     let mut worst: HashMap<String, usize> = HashMap::new();

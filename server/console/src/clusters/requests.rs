@@ -1,4 +1,4 @@
-//! What the cluster pages ask for.
+//! Answers what the cluster pages ask for.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl Console {
-    /// From the store; where it isn't there (yet), from the API.
+    /// From the store; if it is not there (yet), from the API.
     pub(crate) async fn cluster(&self, user: &User, name: &ClusterName) -> Result<Arc<Cluster>, Problem> {
         self.shared.access.require(user, Right::clusters()).await?;
         if let Some(found) = self.shared.clusters.get(&ObjectRef::new(name.as_str())) {
@@ -43,7 +43,7 @@ impl Clusters for Console {
         let (clusters, operations) = (self.shared.clusters.state(), self.shared.operations.state());
         let counts = &self.shared.counts;
         let (list, shown) = list::list(&clusters, &operations, |at| counts.of(at), filter, moment::now());
-        // Those on this page first; then those never counted, so that the total becomes right.
+        // First the clusters on this page, then those that were never counted, so that the total becomes right.
         counts.refresh(shown.iter().map(AsRef::as_ref));
         let unknown: Vec<_> =
             clusters.iter().filter(|cluster| counts.of(&cluster.spec.hosts_conf_ref).is_none()).collect();

@@ -10,7 +10,7 @@ use operation::{order, phase};
 use super::health::{Work, judge};
 use crate::{moment, operations::row as operation_row, page::count};
 
-/// Sorts operations by their cluster, in one pass over all of them.
+/// Groups operations by cluster, in one pass.
 pub(crate) fn work_by_cluster(operations: &[Arc<ClusterOperation>]) -> HashMap<&str, Work<'_>> {
     let mut all: HashMap<&str, Work<'_>> = HashMap::new();
     for operation in operations {
@@ -55,7 +55,7 @@ pub(crate) fn newest_recapped<'a>(
     of_cluster.filter(recapped).map(Arc::as_ref).max_by_key(|o| end(o))
 }
 
-/// Times have whole seconds; of two that ended in the same one, that written last ended last.
+/// When it ended. Times have whole seconds, so the resourceVersion decides between operations that ended in the same one.
 fn end(operation: &ClusterOperation) -> (Option<Time>, Option<u64>) {
     let time = operation
         .status
@@ -70,7 +70,7 @@ pub(crate) fn last<'a>(work: &Work<'a>) -> Option<&'a ClusterOperation> {
     work.running.or(work.next).or(work.ended)
 }
 
-/// The row of a cluster; None where its name is none that an API lets through.
+/// The row of a cluster; `None` if its name is invalid.
 pub(crate) fn row(cluster: &Cluster, work: &Work<'_>, nodes: Option<u32>) -> Option<ClusterRow> {
     let judged = judge(cluster, work);
     Some(ClusterRow {
@@ -80,7 +80,7 @@ pub(crate) fn row(cluster: &Cluster, work: &Work<'_>, nodes: Option<u32>) -> Opt
         note: judged.note,
         nodes,
         last: last(work).and_then(operation_row),
-        // Where none runs, the first of those that wait is `last`.
+        // If none runs, `last` is the first that waits.
         queued: count(work.waiting - usize::from(work.running.is_none() && work.waiting > 0)),
         labels: labels(cluster),
         created: cluster.metadata.creation_timestamp.as_ref().map(moment::of).unwrap_or_default(),

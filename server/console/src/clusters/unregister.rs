@@ -1,4 +1,4 @@
-//! Taking a cluster out of the console. Its machines are not touched.
+//! Removing a cluster from the console. Its machines stay as they are.
 
 use api::{ClusterName, Problem, User, cluster::Unregister};
 use crd::{Cluster, ClusterOperation};
@@ -15,9 +15,9 @@ use crate::{
     operations::ahead,
 };
 
-/// How often a Cluster that changes at the same moment is looked at again.
+/// How often the delete is retried if the Cluster changes at the same moment.
 const TRIES: usize = 5;
-/// Records deleted at the same time.
+/// Records that are deleted concurrently.
 const AT_ONCE: usize = 8;
 
 impl Console {
@@ -37,8 +37,8 @@ impl Console {
         if how.delete_records { self.delete_records(user, name).await } else { Ok(()) }
     }
 
-    /// Deletes the Cluster as it was when nothing ran on it: taking a turn writes its status, so a turn taken in between
-    /// makes the precondition fail.
+    /// Deletes the Cluster with the version it had when nothing ran on it. An operation that starts in between writes the
+    /// Cluster's status first, so the precondition fails.
     async fn delete_idle(&self, clusters: &Api<Cluster>, name: &ClusterName) -> Result<(), Problem> {
         let doing = Doing::new("delete", "Cluster", name);
         for _ in 0..TRIES {
@@ -68,7 +68,7 @@ impl Console {
         })
     }
 
-    /// An operation that runs or waits: by the Cluster's own history, and by the operations.
+    /// An operation that runs or waits, according to the Cluster's history or to the operations.
     fn open_operation(&self, cluster: &Cluster) -> Option<String> {
         let history = cluster.status.iter().flat_map(|status| &status.conditions);
         let running = history

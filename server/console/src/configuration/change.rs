@@ -22,9 +22,9 @@ use crate::{
     made::made,
 };
 
-/// Unchanged lines shown around a change.
+/// Unchanged lines that a diff shows around a change.
 const CONTEXT: usize = 3;
-/// How often a save is tried while only labels of the object change.
+/// How often a save is retried while other programs change only labels of the object.
 const TRIES: usize = 5;
 
 /// A change of one document.
@@ -32,13 +32,13 @@ const TRIES: usize = 5;
 pub(super) struct Change<'c> {
     pub(super) cluster: &'c Cluster,
     pub(super) document: Document,
-    /// What the text is based on.
+    /// The version that the text is based on.
     pub(super) version: &'c str,
     pub(super) text: &'c str,
 }
 
 impl Change<'_> {
-    /// Saves nothing.
+    /// What saving would change. Writes nothing.
     pub(super) async fn review(self, client: Client) -> Result<ChangeReview, Problem> {
         let there = self.checked(client).await?;
         Ok(ChangeReview {
@@ -54,7 +54,7 @@ impl Change<'_> {
         for _ in 0..TRIES {
             match timely(self.write(client.clone(), &there)).await {
                 Ok(map) => return Ok(version::of(&map.metadata.resource_version.unwrap_or_default(), self.text)),
-                // Somebody was quicker between our reading and our writing; if only with a label, it is tried again.
+                // The object changed between our read and our write. `checked` finds out whether its text did.
                 Err(kube::Error::Api(status)) if status.code == 409 || status.code == 404 && there.exists() => {
                     there = self.checked(client.clone()).await?;
                 }
@@ -69,7 +69,7 @@ impl Change<'_> {
         let (name, key) = (&there.at.name, key(self.document));
         match there.resource_version() {
             Some(version) => {
-                // A merge patch touches only what it names: keys and labels of others stay.
+                // A merge patch changes only the fields it names, so other keys and labels stay.
                 let patch = json!({"metadata": {"resourceVersion": version}, "data": {key: self.text}, "binaryData": {key: null}});
                 maps.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await
             }
@@ -81,8 +81,8 @@ impl Change<'_> {
         }
     }
 
-    /// The document as it stands, if this change may replace it. What is there already was saved, by this very change where
-    /// the answer to it got lost: it may be repeated.
+    /// The current document, if this change may replace it. A document that already has this text was probably saved by this
+    /// change and its answer got lost, so repeating the change is allowed.
     async fn checked(self, client: Client) -> Result<Input, Problem> {
         check(self.document, self.text).map_err(|why| Problem::field("text", why))?;
         let there = Input::read(client, self.cluster, self.document).await?;
@@ -105,7 +105,7 @@ impl Change<'_> {
     }
 }
 
-/// What changes, in words; empty where the old text can't be read, or nothing but the form changes.
+/// What changes, in words; empty if the old text can't be parsed, or if only the formatting changes.
 fn summary(document: Document, old: &str, new: &str) -> Vec<String> {
     match document {
         Document::Inventory => match (inventory::parse(old), inventory::parse(new)) {

@@ -1,4 +1,4 @@
-//! Inventory and variables as they stand: read by GET, never from a store.
+//! Inventory and variables, read by GET and never from a store, which may be stale.
 
 use api::{Problem, configuration::Document};
 use crd::{Cluster, DataRef};
@@ -8,7 +8,7 @@ use kube::{Api, Client, ResourceExt};
 use super::version;
 use crate::kube_problem::{Doing, answer};
 
-/// One document and the ConfigMap it stands in.
+/// One document and the ConfigMap that holds it.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) document: Document,
@@ -29,13 +29,13 @@ impl Inputs {
         Ok(Self { hosts, vars })
     }
 
-    /// The variables; none where they can't be used.
+    /// The variables; empty if they can't be used.
     pub(crate) fn vars_or_none(&self) -> inventory::Vars {
         self.vars.usable().ok().and_then(|text| inventory::parse_vars(text).ok()).unwrap_or_default()
     }
 }
 
-/// The key that a document has in its ConfigMap.
+/// The key of a document in its ConfigMap.
 pub(crate) fn key(document: Document) -> &'static str {
     match document {
         Document::Inventory => crd::KEY_HOSTS,
@@ -58,7 +58,7 @@ impl Input {
         Ok(Self { document, at, map })
     }
 
-    /// The text, or the sentence that says why there is none.
+    /// The text, or a sentence that says why there is none.
     pub(crate) fn usable(&self) -> Result<&str, String> {
         let (at, key) = (&self.at, key(self.document));
         let map = self.map.as_ref().ok_or_else(|| format!("ConfigMap {at} doesn't exist."))?;
@@ -73,12 +73,12 @@ impl Input {
         Err(format!("ConfigMap {at} has no key {key}. {there}"))
     }
 
-    /// The text as it stands; empty where there is none.
+    /// The text; empty if there is none.
     pub(crate) fn text(&self) -> &str {
         self.usable().unwrap_or_default()
     }
 
-    /// What a change must be based on; empty where the ConfigMap doesn't exist.
+    /// The version that a change must be based on; empty if the ConfigMap doesn't exist.
     pub(crate) fn version(&self) -> String {
         self.resource_version().map(|version| version::of(&version, self.text())).unwrap_or_default()
     }
@@ -96,7 +96,7 @@ impl Input {
         self.map.is_some()
     }
 
-    /// Somebody else made it: `cluster` doesn't own it.
+    /// It exists and `cluster` doesn't own it.
     pub(crate) fn foreign(&self, cluster: &Cluster) -> bool {
         let owns = |map: &ConfigMap| {
             map.owner_references().iter().any(|owner| Some(&owner.uid) == cluster.metadata.uid.as_ref())

@@ -1,4 +1,4 @@
-//! A cluster's inputs: read as they stand, changed with a precondition.
+//! A cluster's inputs: read fresh, changed with a precondition.
 
 mod change;
 mod inputs;

@@ -18,7 +18,7 @@ pub(super) fn shown(input: &Input, cluster: &Cluster) -> DocumentText {
     }
 }
 
-/// What is wrong with a text as this document.
+/// Whether a text can be used as this document. The error is a sentence.
 pub(super) fn check(document: Document, text: &str) -> Result<(), String> {
     match document {
         Document::Inventory => inventory::parse(text).map(drop).map_err(|invalid| invalid.to_string()),

@@ -31,7 +31,7 @@ pub(super) async fn read(client: Client, cluster: &Cluster) -> Result<SshAccess,
             let document = shown(&input, cluster);
             (Some(HostKeys { count: ssh::host_keys(&document.text), document }), None)
         }
-        // Who may not read it still sees the rest.
+        // A person without the right to read host keys still sees the rest.
         Err(problem @ Problem::Forbidden { .. }) => (None, Some(problem.to_string())),
         Err(problem) => return Err(problem),
     };
@@ -44,7 +44,7 @@ pub(super) async fn read(client: Client, cluster: &Cluster) -> Result<SshAccess,
     })
 }
 
-/// The public half, where it can be told; or why there is no key to use.
+/// The public half, if it is known. The error says why there is no usable key.
 async fn public_key(client: Client, place: &DataRef) -> Result<Option<String>, String> {
     let secrets: Api<Secret> = Api::namespaced(client, &place.namespace);
     let secret = answer(&Doing::new("read", "Secret", place), secrets.get_opt(&place.name)).await;

@@ -1,15 +1,15 @@
-//! What a change is based on: the object's version, and the text as it was then.
+//! The version that a change is based on: the object's resourceVersion and a hash of the text.
 //!
-//! The resourceVersion alone moves with every label that a controller sets, and would call that a conflict.
+//! The resourceVersion alone would not do: it also changes when a controller sets a label, and that is no conflict.
 
 use sha2::{Digest, Sha256};
 
-/// `<resourceVersion>.<beginning of the text's sha256>`
+/// `<resourceVersion>.<start of the text's SHA-256>`
 pub(crate) fn of(resource_version: &str, text: &str) -> String {
     format!("{resource_version}.{}", digest(text))
 }
 
-/// Whether `version` is one of this text.
+/// Whether `version` belongs to this text.
 pub(crate) fn is_of(version: &str, text: &str) -> bool {
     version.rsplit_once('.').is_some_and(|(_, based_on)| based_on == digest(text))
 }

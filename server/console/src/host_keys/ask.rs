@@ -1,4 +1,4 @@
-//! The program that asks machines for their host keys.
+//! Runs `ssh-keyscan`, which asks machines for their host keys.
 
 use std::{collections::BTreeSet, io::ErrorKind, process::Stdio, time::Duration};
 
@@ -10,20 +10,20 @@ use tokio::{
 
 use super::machine::Machine;
 
-/// Part of OpenSSH's client, which ansible needs, too.
+/// Part of the OpenSSH client, which ansible needs as well.
 pub(super) const PROGRAM: &str = "ssh-keyscan";
-/// How long a machine may be silent, in seconds.
+/// How long a machine may take to answer, in seconds.
 const SILENT: &str = "5";
-/// How long one machine may take: a name that resolves slowly, or a server that keeps talking, costs the others nothing.
+/// The timeout of one machine, so that a slow name server or an endless answer doesn't delay the others.
 const EACH: Duration = Duration::from_secs(10);
-/// How long all of them may take. Who was not asked by then did not answer.
+/// The timeout of all machines together. A machine that was not asked by then counts as silent.
 const ALL: Duration = Duration::from_mins(1);
-/// Machines asked at once, each by a process.
+/// Machines that are asked concurrently, each by its own process.
 const AT_ONCE: usize = 64;
 /// EAGAIN, ENOMEM, ENFILE, EMFILE (errno.h): too many processes or files, too little memory.
 const TOO_MUCH: [i32; 4] = [11, 12, 23, 24];
 
-/// Lines as known_hosts has them, of those that answered.
+/// Lines in known_hosts form, of the machines that answered.
 pub(super) async fn ask(program: &str, machines: &[Machine]) -> Result<String, String> {
     ask_for(EACH, program, machines).await
 }

@@ -1,4 +1,4 @@
-//! Where a machine's SSH server listens, as ansible finds it.
+//! Where the SSH server of a machine listens, according to the inventory.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ pub(super) struct Machine {
 
 /// The machines of an inventory that are reached over SSH.
 pub(super) fn machines(inventory: &Inventory, vars: &Vars) -> Vec<Machine> {
-    // ssh looks numbers up as it writes them itself.
+    // ssh looks up IP addresses in their canonical form.
     let canonical = |address: &str| address.parse::<IpAddr>().map_or_else(|_| address.to_owned(), |ip| ip.to_string());
     let reached = inventory.hosts.iter().map(|host| (host, host.reached(vars))).filter(|(_, reached)| reached.is_ssh());
     reached
@@ -33,7 +33,7 @@ impl Machine {
         if self.port == 22 { address } else { format!("[{address}]:{}", self.port) }
     }
 
-    /// Whether the address can be asked: a name or number, no template.
+    /// Whether the address can be scanned: a name or an IP address, not a template.
     pub(super) fn can_be_asked(&self) -> bool {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | ':' | '-' | '_' | '%');
         self.address.starts_with(|c: char| c.is_ascii_alphanumeric() || c == ':') && self.address.chars().all(plain)

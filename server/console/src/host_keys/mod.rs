@@ -1,4 +1,4 @@
-//! The machines' SSH host keys: asked from them, held against those that a person confirmed.
+//! The machines' SSH host keys: scanned, and compared with those that a person confirmed.
 
 mod ask;
 mod machine;
@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 
 use crate::configuration::Inputs;
 
-/// What every machine shows, and `text` (a known_hosts file) as it would be with that.
+/// The key that each machine shows, and `text` (a known_hosts file) as it would be with these keys.
 pub(crate) async fn scan(inputs: &Inputs, text: &str) -> Result<(Vec<MachineKey>, String), Problem> {
     let refuse = |message: String| Problem::Invalid { message, fields: Vec::new() };
     let hosts = inputs.hosts.usable().map_err(refuse)?;
@@ -29,7 +29,7 @@ pub(crate) async fn scan(inputs: &Inputs, text: &str) -> Result<(Vec<MachineKey>
     let _place = SCANS.acquire().await;
     let shown = ask::ask(ask::PROGRAM, &machines).await.map_err(|message| Problem::Unavailable { message })?;
     let text = text.to_owned();
-    // Thousands of machines are seconds of work.
+    // For thousands of machines this takes seconds, so it must not block the runtime.
     let judged = tokio::task::spawn_blocking(move || judged(&machines, &shown, &text)).await;
     judged.map_err(|error| {
         tracing::error!(%error, "a scan of host keys broke off");
@@ -37,10 +37,10 @@ pub(crate) async fn scan(inputs: &Inputs, text: &str) -> Result<(Vec<MachineKey>
     })
 }
 
-/// Scans at once, for everybody: each asks all machines of a cluster.
+/// The most concurrent scans, of all people together. Each asks all machines of a cluster.
 static SCANS: Semaphore = Semaphore::const_new(2);
 
-/// `shown`: lines as known_hosts has them.
+/// `shown`: lines in known_hosts form.
 fn judged(machines: &[Machine], shown: &str, text: &str) -> (Vec<MachineKey>, String) {
     let (shown, record) = (Record::of(shown), Record::of(text));
     // Another one: nobody has confirmed what it adds.

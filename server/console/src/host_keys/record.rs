@@ -1,4 +1,5 @@
-//! A known_hosts file (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): what it says of a machine, and with another key for it.
+//! A known_hosts file (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): which keys it has for a machine, and the file with another
+//! key for one.
 
 use api::configuration::Standing;
 use hmac::{Hmac, Mac};
@@ -10,12 +11,12 @@ use ssh_key::{
 
 use crate::ssh;
 
-/// The file, read once.
+/// The file, parsed.
 pub(super) struct Record(Vec<Line>);
 
 struct Line {
     text: String,
-    /// None: a comment, or what can't be read.
+    /// `None`: a comment, or a line that can't be parsed.
     entry: Option<Entry>,
 }
 
@@ -28,12 +29,12 @@ impl Record {
         self.0.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect()
     }
 
-    /// The keys that it has for a machine.
+    /// The keys on record for a machine.
     fn keys<'a>(&'a self, known_as: &'a str) -> impl Iterator<Item = &'a PublicKey> {
         self.entries().filter(move |entry| is_of(entry, known_as)).map(Entry::public_key)
     }
 
-    /// What a machine, which `shown` speaks of, is against this record; and the key to show.
+    /// How the keys that a machine has `shown` compare with this record, and the key to display.
     pub(super) fn stands<'a>(&self, known_as: &'a str, shown: &'a Self) -> (Standing, Option<&'a PublicKey>) {
         let (revoked, usable): (Vec<_>, Vec<_>) = shown.keys(known_as).partition(|key| self.revokes(key));
         let recorded: Vec<_> = self.keys(known_as).map(PublicKey::key_data).collect();
@@ -47,13 +48,13 @@ impl Record {
         }
     }
 
-    /// Whichever machine that is said of: a key that leaked is nobody's any more.
+    /// Revoked for any machine: a leaked key must not be accepted from any of them.
     fn revokes(&self, key: &PublicKey) -> bool {
         let mut marked = self.entries().filter(|entry| entry.marker() == Some(&Marker::Revoked));
         marked.any(|entry| entry.public_key().key_data() == key.key_data())
     }
 
-    /// Makes `key` the only one of this machine. What the record says of others stays, and comments do.
+    /// Makes `key` the only key of this machine. Other machines and comments stay unchanged.
     pub(super) fn put(&mut self, known_as: &str, key: &PublicKey) {
         let key = PublicKey::from(key.key_data().clone()).to_openssh().expect("what was read can be written");
         let added = Line::of(&format!("{known_as} {key}"));
@@ -71,7 +72,7 @@ impl Line {
         Self { text: text.to_owned(), entry: ssh::host_key(text).and_then(Result::ok) }
     }
 
-    /// The line without this machine; None where it speaks of no other.
+    /// The line without this machine; `None` if it names no other.
     fn without(self, known_as: &str) -> Option<Self> {
         let Some(entry) = self.entry.as_ref().filter(|entry| is_of(entry, known_as)) else { return Some(self) };
         let HostPatterns::Patterns(names) = entry.host_patterns() else { return None };
@@ -91,7 +92,7 @@ fn preference(algorithm: &Algorithm) -> u8 {
     }
 }
 
-/// Patterns with wildcards, revoked keys and authorities speak of no one machine.
+/// Patterns with wildcards, revoked keys and certificate authorities are not about a single machine.
 fn is_of(entry: &Entry, known_as: &str) -> bool {
     entry.marker().is_none()
         && match entry.host_patterns() {
@@ -109,7 +110,7 @@ mod tests {
         PublicKey::from_openssh(ssh::generate("").unwrap().public.unwrap().trim()).unwrap()
     }
 
-    /// What a machine that shows `key` is against `record`.
+    /// How a machine that shows `key` compares with `record`.
     fn stands(record: &str, known_as: &str, key: &PublicKey) -> Standing {
         let shown = format!("{known_as} {}", key.to_openssh().unwrap());
         Record::of(record).stands(known_as, &Record::of(&shown)).0
@@ -121,7 +122,7 @@ mod tests {
         record.text()
     }
 
-    /// The name as `ssh-keygen -H` hashed it.
+    /// The name as `ssh-keygen -H` hashes it.
     #[test]
     fn a_hashed_name_is_found_and_replaced() {
         let (old, new) = (key(), key());

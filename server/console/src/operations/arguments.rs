@@ -11,8 +11,8 @@ pub(crate) enum Selection {
     Pattern,
 }
 
-/// The hosts that `--limit` selects: hosts, groups and wildcards, joined by `,` or `:`, with `!` taking away and `&`
-/// narrowing, as ansible has it ("Patterns: targeting hosts and groups").
+/// The hosts that `--limit` selects: hosts, groups and wildcards, joined by `,` or `:`, `!` to exclude and `&` to
+/// intersect. See ansible's documentation, "Patterns: targeting hosts and groups".
 pub(crate) fn selection(limit: &str, inventory: &Inventory) -> Result<Selection, String> {
     if limit.is_empty() {
         return Ok(Selection::Hosts(inventory.hosts.iter().map(|h| h.name.clone()).collect()));
@@ -45,13 +45,13 @@ pub(crate) fn selection(limit: &str, inventory: &Inventory) -> Result<Selection,
     };
     let chosen = |host: &str| {
         let mut named = with(None).peekable();
-        // Only exceptions: they are taken from all hosts.
+        // Only exclusions: they apply to all hosts.
         (named.peek().is_none() || named.any(|part| matches(part, host)))
             && with(Some('&')).all(|part| matches(part, host))
             && !with(Some('!')).any(|part| matches(part, host))
     };
     let hosts: Vec<_> = inventory.hosts.iter().filter(|h| chosen(&h.name)).map(|h| h.name.clone()).collect();
-    if hosts.is_empty() { Err("This selects no host at all.".into()) } else { Ok(Selection::Hosts(hosts)) }
+    if hosts.is_empty() { Err("This selects no host.".into()) } else { Ok(Selection::Hosts(hosts)) }
 }
 
 /// `:` separates too, but is also part of an IPv6 address.
@@ -83,7 +83,7 @@ fn like(pattern: &str, name: &str) -> bool {
             }
             Some(&c) if c == b'?' || c == name[n] => (p, n) = (p + 1, n + 1),
             _ => match &mut retry {
-                // Let the last star take one more.
+                // Let the last star match one more character.
                 Some((star, taken)) => {
                     *taken += 1;
                     (p, n) = (*star + 1, *taken);

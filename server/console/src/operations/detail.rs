@@ -23,7 +23,7 @@ use crate::{
     moment,
 };
 
-/// Longest action that a page is given, in bytes: as long as one that the form takes.
+/// The longest action that a page shows, in bytes: the longest that the form accepts.
 const ACTION: usize = 65_536;
 
 impl Console {
@@ -70,10 +70,10 @@ fn source(operation: &ClusterOperation) -> String {
     }
 }
 
-/// May it be cancelled now?
+/// Whether it can be cancelled now. The error says why not.
 pub(crate) fn cancellable(operation: &ClusterOperation) -> Result<(), String> {
     match phase(operation) {
-        Phase::Cancelled => Err("It was cancelled already.".into()),
+        Phase::Cancelled => Err("It is already cancelled.".into()),
         Phase::Failed | Phase::Succeeded => Err("It has ended; there is nothing to cancel.".into()),
         Phase::Running | Phase::Queued if operation.spec.cancel == Some(true) => {
             Err("It is being cancelled: no new task starts, and running tasks are interrupted.".into())
@@ -82,7 +82,7 @@ pub(crate) fn cancellable(operation: &ClusterOperation) -> Result<(), String> {
     }
 }
 
-/// What the run's pod left at its end; None where the pod is gone or can't be seen.
+/// The summary that the run's pod left at its end; `None` if the pod is gone or the person may not see it.
 pub(crate) async fn ended(client: Client, operation: &ClusterOperation) -> Option<Termination> {
     let job = operation.status.as_ref()?.job_ref.as_ref()?;
     if !phase(operation).is_final() {
@@ -99,13 +99,13 @@ pub(crate) async fn ended(client: Client, operation: &ClusterOperation) -> Optio
     found.ok()?.items.iter().filter(of_job).find_map(run_end)
 }
 
-/// What a run said at its end, as its log says it. Where its inputs are not known nobody knows what in it is secret: then it is
-/// not repeated.
+/// The summary of a run with secrets masked, as in its log. Without the run's inputs the console doesn't know what is secret, so
+/// it shows nothing of the summary.
 fn without_secrets(end: Termination, snapshot: Option<&BTreeMap<String, ByteString>>) -> RunEnd {
     let Some(snapshot) = snapshot.and_then(crd::Snapshot::read) else { return RunEnd::default() };
     let masker = Masker::of_run(&snapshot.inventory, &snapshot.variables, &snapshot.token);
     let mut end = RunEnd::from(end);
-    // Not the hosts: an inventory's names are no secrets, and a failure is found in the log by them.
+    // Host names are not masked: they are no secrets, and the page finds a failure in the log by its host.
     let failure = end.failure.iter_mut().flat_map(|failure| [&mut failure.task, &mut failure.message]);
     let running = end.running.iter_mut().map(|flight| &mut flight.task);
     for text in failure.chain(running).chain([&mut end.message]) {
@@ -114,7 +114,7 @@ fn without_secrets(end: Termination, snapshot: Option<&BTreeMap<String, ByteStri
     end
 }
 
-/// The data of the snapshot; None before there is one, or where the person may not read it.
+/// The data of the snapshot; `None` before it exists, or if the person may not read it.
 async fn snapshot(client: Client, operation: &ClusterOperation) -> Option<BTreeMap<String, ByteString>> {
     let resolved = operation.status.as_ref()?.inputs.as_ref()?;
     let secrets: Api<Secret> = Api::namespaced(client, &resolved.secret.namespace);

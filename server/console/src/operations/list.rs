@@ -55,7 +55,7 @@ fn order(a: &ClusterOperation, b: &ClusterOperation, column: &str, now: Time) ->
     }
 }
 
-/// In milliseconds; None sorts first: it hasn't begun.
+/// In milliseconds; `None` if it has not started, which sorts first.
 fn duration(operation: &ClusterOperation, now: Time) -> Option<i64> {
     let status = operation.status.as_ref()?;
     let start = moment::of(status.start_time.as_ref()?);

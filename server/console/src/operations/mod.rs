@@ -1,4 +1,4 @@
-//! Operations: the rows people see, and what submitting one means.
+//! Operations: their rows and details, and the way from a request to a submitted operation.
 
 mod again;
 mod arguments;

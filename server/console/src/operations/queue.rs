@@ -13,7 +13,7 @@ pub(crate) struct Ahead {
     pub(crate) waiting: Vec<Arc<ClusterOperation>>,
 }
 
-/// Who would go before a new operation of `cluster`.
+/// The operations that a new one of `cluster` would wait for.
 pub(crate) fn ahead(operations: &[Arc<ClusterOperation>], cluster: &str) -> Ahead {
     let mut ahead = Ahead::default();
     for operation in operations.iter().filter(|o| o.spec.cluster == cluster) {
@@ -28,7 +28,7 @@ pub(crate) fn ahead(operations: &[Arc<ClusterOperation>], cluster: &str) -> Ahea
 }
 
 impl Ahead {
-    /// The sentence for a new operation; None where its turn is now.
+    /// The sentence for a new operation; `None` if it would start at once.
     pub(crate) fn sentence(&self) -> Option<String> {
         let first = self.running.as_ref().or_else(|| self.waiting.first())?;
         let others = self.waiting.len() - usize::from(self.running.is_none());

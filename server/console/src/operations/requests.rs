@@ -1,4 +1,4 @@
-//! What the operation pages ask for.
+//! Answers what the operation pages ask for.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Console {
         Catalogue { actions: operation::ACTIONS, playbooks: self.shared.playbooks }
     }
 
-    /// From the store; where it isn't there (yet), from the API.
+    /// From the store; if it is not there (yet), from the API.
     pub(crate) async fn operation(&self, user: &User, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
         self.shared.access.require(user, Right::operations()).await?;
         if let Some(found) = self.shared.operations.get(&ObjectRef::new(name.as_str())) {
@@ -91,7 +91,7 @@ impl Operations for Console {
         let operation = self.operation(user, name).await?;
         cancellable(&operation).map_err(|message| Problem::Invalid { message, fields: Vec::new() })?;
         let operations: Api<ClusterOperation> = Api::all(self.shared.access.client(user)?);
-        // The uid guards against cancelling a namesake that was made since.
+        // The uid makes sure that a new operation of the same name is not cancelled instead.
         let patch = json!({"metadata": {"uid": operation.metadata.uid}, "spec": {"cancel": true}});
         let doing = Doing::new("cancel", "ClusterOperation", name);
         let patched =

@@ -13,7 +13,7 @@ use operation::{cut, is_script, terminated, termination, title};
 use super::outcome::{early, why};
 use crate::moment;
 
-/// Where it stands, as people say it.
+/// How far it is, as people see it.
 pub(crate) fn phase(operation: &ClusterOperation) -> Phase {
     match operation::phase(operation) {
         crd::Phase::Pending => Phase::Queued,
@@ -30,7 +30,7 @@ pub(crate) fn submitted(operation: &ClusterOperation) -> Time {
     recorded.or(operation.metadata.creation_timestamp.as_ref()).map(moment::of).unwrap_or_default()
 }
 
-/// The row of an operation; None where its name is none that an API lets through.
+/// The row of an operation; `None` if its name is invalid.
 pub(crate) fn row(operation: &ClusterOperation) -> Option<OperationRow> {
     let name: OperationName = operation.name_any().parse().ok()?;
     let status = operation.status.as_ref();
@@ -62,12 +62,12 @@ pub(crate) fn row(operation: &ClusterOperation) -> Option<OperationRow> {
     })
 }
 
-/// The program that made the object, as it called itself: `kubectl`, `argocd-controller`.
+/// The program that created the object, by its field manager: `kubectl`, `argocd-controller`.
 fn program(operation: &ClusterOperation) -> Option<String> {
     let fields = operation.metadata.managed_fields.as_deref().unwrap_or_default();
     let made = fields.iter().filter(|entry| entry.subresource.as_deref().unwrap_or_default().is_empty());
     let manager = made.min_by_key(|entry| entry.time.as_ref().map(moment::of))?.manager.as_deref()?;
-    // kubectl tells how it was used: kubectl-create, kubectl-client-side-apply.
+    // kubectl has a field manager for each command: kubectl-create, kubectl-client-side-apply.
     let name = if manager.starts_with("kubectl") { "kubectl" } else { manager };
     Some(cut(name, 40)).filter(|name| !name.is_empty())
 }

@@ -1,4 +1,4 @@
-//! From the registration form to what will be written: checked field by field. Pure.
+//! Checks the registration form field by field. Pure.
 
 use api::{
     ClusterName, FieldProblem,
@@ -8,7 +8,7 @@ use inventory::{Inventory, Machine, Vars};
 
 use crate::ssh::{self, KeyPair};
 
-/// A registration with nothing left to doubt in it.
+/// A registration whose fields are all valid.
 pub(crate) struct Registration {
     pub(crate) name: ClusterName,
     pub(crate) namespace: String,
@@ -22,15 +22,15 @@ pub(crate) struct Registration {
     pub(crate) parsed_vars: Vars,
 }
 
-/// The key that opens the machines.
+/// The SSH key for the machines.
 pub(crate) enum Key {
     None,
-    /// To be made when it is written.
+    /// To be generated when the registration is written.
     Generate,
     Given(KeyPair),
 }
 
-/// Everything that is wrong with the form, or the registration.
+/// The registration, or everything that is wrong with the form.
 pub(crate) fn check(new: &NewCluster, default_namespace: &str) -> Result<Registration, Vec<FieldProblem>> {
     let mut problems = Vec::new();
     let mut refuse = |field: &str, message: String| problems.push(FieldProblem { field: field.into(), message });
@@ -67,13 +67,13 @@ pub(crate) fn check(new: &NewCluster, default_namespace: &str) -> Result<Registr
         }
     };
     let (Some(name), true) = (name, problems.is_empty()) else { return Err(problems) };
-    // What was written from checked machines can be read; should that ever fail, it is told instead of stored.
+    // An inventory written from valid machines can always be parsed. If not, refuse it instead of storing it.
     let inventory = inventory::parse(&hosts)
         .map_err(|why| vec![FieldProblem { field: "pasted".into(), message: why.to_string() }])?;
     Ok(Registration { name, namespace, hosts, vars, key, known_hosts, inventory, parsed_vars })
 }
 
-/// The machines of the rows; where none is filled, of the pasted lines.
+/// The machines of the rows; if no row is filled, of the pasted lines.
 fn machines(new: &NewCluster) -> Result<Vec<Machine>, Vec<FieldProblem>> {
     let filled = |row: &MachineRow| !row.name.trim().is_empty() || !row.address.trim().is_empty();
     if new.machines.iter().any(filled) {
@@ -98,7 +98,7 @@ fn machines(new: &NewCluster) -> Result<Vec<Machine>, Vec<FieldProblem>> {
     Ok(machines)
 }
 
-/// A row says its role, and `none` means none; only where etcd runs is left to be found.
+/// The roles of a row; `none` means none. Which machines run etcd is decided later.
 fn with_etcd(machines: Vec<Machine>) -> Vec<Machine> {
     let mut with_role: Vec<Machine> = machines.iter().filter(|m| !m.roles.is_empty()).cloned().collect();
     inventory::give_roles(&mut with_role);

@@ -1,7 +1,7 @@
-//! Registering a cluster: checked as a whole, shown, then written.
+//! Registering a cluster: everything is checked, shown, then written.
 //!
-//! The Cluster is written first, marked as unfinished, because its inputs name it as their owner. A crash in between leaves
-//! the mark, and registering the same name again goes on from there.
+//! The Cluster is written first, marked as unfinished, because its inputs name it as their owner. After a crash
+//! the mark is still there, and registering the same name again continues.
 
 mod check;
 mod objects;
@@ -12,5 +12,5 @@ mod write;
 
 pub(crate) use one_at_a_time::Registering;
 
-/// Annotation on a Cluster whose inputs are not all written yet.
+/// Annotation on a Cluster while its inputs are not all written.
 pub const UNFINISHED: &str = "kubeonkube.clay.io/unfinished-registration";

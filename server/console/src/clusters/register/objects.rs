@@ -13,7 +13,7 @@ use super::{
 };
 use crate::ssh::{KEY_PUBLIC, KeyPair};
 
-/// Names of the inputs that the console makes for a cluster.
+/// Names of the inputs that the console creates for a cluster.
 pub(crate) fn hosts_name(cluster: &str) -> String {
     format!("{cluster}-hosts-conf")
 }
@@ -42,7 +42,7 @@ pub(crate) fn cluster(registration: &Registration) -> Cluster {
     cluster
 }
 
-/// The ConfigMaps, given what their metadata shall be.
+/// The ConfigMaps, with this metadata.
 pub(crate) fn config_maps(registration: &Registration, metadata: impl Fn(&str) -> ObjectMeta) -> Vec<ConfigMap> {
     let name = registration.name.as_str();
     let map = |name: String, key: &str, text: &str| ConfigMap {

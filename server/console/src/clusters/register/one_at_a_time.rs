@@ -1,4 +1,4 @@
-//! Names that are being registered now.
+//! Locks the names that are being registered.
 
 use std::{
     collections::HashSet,
@@ -16,7 +16,7 @@ pub(crate) struct Alone {
 }
 
 impl Registering {
-    /// None where the name is taken at this moment.
+    /// `None` if another registration holds the name.
     pub(crate) fn enter(&self, name: &str) -> Option<Alone> {
         let entered = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
         entered.then(|| Alone { names: self.clone(), name: name.to_owned() })

@@ -1,4 +1,4 @@
-//! Whether a registration could be written: everything is asked for with `dryRun`, so that a refusal leaves nothing behind.
+//! Checks with `dryRun` whether every object of a registration could be written, so that a refusal leaves nothing behind.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ use crate::{
     ssh::KeyPair,
 };
 
-/// How long the leftovers of a cluster that was just unregistered may take to go.
+/// How long Kubernetes may take to delete the inputs of a cluster that was just unregistered.
 const LEFTOVERS: Duration = Duration::from_secs(5);
 
 impl Console {
@@ -34,7 +34,7 @@ impl Console {
         check(new, &self.shared.namespace).map_err(several)
     }
 
-    /// The unfinished Cluster to go on with, if there is one. Fails where something can't be written.
+    /// The unfinished Cluster to continue with, if there is one. Fails if an object can't be written.
     pub(crate) async fn preview(&self, user: &User, registration: &Registration) -> Result<Option<Cluster>, Problem> {
         let client = self.shared.access.client(user)?;
         let clusters: Api<Cluster> = Api::all(client.clone());
@@ -124,7 +124,7 @@ where
             );
             return Err(Problem::field("name", message));
         }
-        // Kubernetes deletes what an unregistered cluster owned a moment later.
+        // Kubernetes deletes the objects of an unregistered cluster a moment after the cluster itself.
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

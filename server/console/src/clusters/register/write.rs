@@ -1,4 +1,4 @@
-//! Writing a registration. Every step can be repeated.
+//! Writes a registration. Every step can be repeated after a crash.
 
 use api::{ClusterName, Problem, User, cluster::NewCluster};
 use crd::Cluster;
@@ -29,7 +29,7 @@ impl Console {
     pub(crate) async fn register_cluster(&self, user: &User, new: &NewCluster) -> Result<ClusterName, Problem> {
         let registration = self.checked(new)?;
         let name = registration.name.clone();
-        // Two at once in this process would mix their inputs; in two processes one of them finds the name taken.
+        // Two registrations of one name in this process would mix their inputs. In two processes, one of them gets a conflict.
         let _alone = self.shared.registering.enter(name.as_str()).ok_or_else(|| {
             Problem::field("name", format!("A cluster called {name} is being registered at this very moment."))
         })?;
@@ -83,7 +83,7 @@ async fn create(client: &Client, registration: &Registration) -> Result<Cluster,
     }
 }
 
-/// The unfinished Cluster gets this registration's references.
+/// Sets this registration's references in the unfinished Cluster.
 async fn take_over(client: &Client, registration: &Registration, unfinished: &Cluster) -> Result<Cluster, Problem> {
     let clusters: Api<Cluster> = Api::all(client.clone());
     let wanted = objects::cluster(registration);
@@ -113,7 +113,7 @@ async fn write_inputs(
         None => remove::<Secret>(client, "Secret", namespace, &secret_name, cluster).await?,
     }
     if registration.known_hosts.is_none() {
-        // From an interrupted attempt: host keys that nobody confirmed now would be checked strictly.
+        // Left by an interrupted attempt. This registration confirms no host keys, so strict checks would be wrong.
         remove::<ConfigMap>(client, "ConfigMap", namespace, &crd::known_hosts_name(name), cluster).await?;
     }
     Ok(())
@@ -127,7 +127,7 @@ async fn finish(client: &Client, cluster: &Cluster) -> Result<(), Problem> {
     answer(&doing, clusters.patch(&name, &PatchParams::default(), &Patch::Merge(patch))).await.map(drop)
 }
 
-/// Creates an input, or replaces that of an interrupted attempt.
+/// Creates an input, or replaces the one that an interrupted attempt created.
 async fn put<K>(
     client: &Client,
     kind: &'static str,
