@@ -112,7 +112,7 @@ async fn running_again_fills_in_the_form() {
     ]);
     let fake = Fake { again, ..Fake::default() };
     let page = page(&fake, "/operations/new?again=grow-1").await;
-    assert_eq!(*fake.calls.lock().unwrap(), ["again grow-1"]);
+    assert!(fake.calls.lock().unwrap().contains(&"again grow-1".to_owned()));
     page.shows("value=\"w1\"").shows("-e\nmotd=two words").shows("value=\"360\"").shows(">ping.yml</textarea>");
 }
 
