@@ -1,51 +1,44 @@
-//! Boots a lab: parts, claim, namespaces, machines, Kubernetes, each with its time.
+//! Boots a lab: parts, lock, namespaces, machines, Kubernetes. Reports the time of each step.
 
-use std::{path::PathBuf, time::Instant};
+use std::path::PathBuf;
+use std::time::Instant;
 
-use crate::{
-    Lab, addresses,
-    build::{
-        locks::InUse,
-        parts::{FOR_CLUSTER, FOR_MACHINES},
-        release::Release,
-        workshop::{self, Built},
-    },
-    cluster::{control_plane, node, pki::Authority, programs::Programs, readiness},
-    error::Error,
-    files, guard,
-    inside::Inside,
-    keys, kubeconfig,
-    layout::Layout,
-    machine::{
-        Machine,
-        description::{Description, Folder, Share},
-        disk,
-    },
-    namespaces::Namespaces,
-    process::Process,
-    program::for_each_at_once,
-    record::{self, Boot, Record},
-    requirements,
-};
+use crate::build::locks::InUse;
+use crate::build::parts::{FOR_CLUSTER, FOR_MACHINES};
+use crate::build::release::Release;
+use crate::build::workshop::{self, Built};
+use crate::cluster::pki::Authority;
+use crate::cluster::programs::Programs;
+use crate::cluster::{control_plane, node, readiness};
+use crate::error::Error;
+use crate::inside::Inside;
+use crate::layout::Layout;
+use crate::machine::description::{Description, Folder, Share};
+use crate::machine::{Machine, disk};
+use crate::namespaces::Namespaces;
+use crate::process::Process;
+use crate::program::for_each_at_once;
+use crate::record::{Boot, Record};
+use crate::{Lab, addresses, files, guard, keys, kubeconfig, lock, requirements};
 
 /// What to boot.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// So many machines `m1`, `m2`, …
+    /// The number of machines: `m1`, `m2`, …
     pub machines: u8,
-    /// So many nodes of the lab's own Kubernetes: 0 (none), 1 or 2.
+    /// The number of nodes of the lab's own Kubernetes: 0 (no Kubernetes), 1 or 2.
     pub nodes: u8,
     /// Serve these Kubernetes releases to the machines: minor versions, `1.34`.
     pub releases: Vec<String>,
-    /// Use the cluster of these files instead of an own one.
+    /// Use the cluster of these kubeconfig files and boot no Kubernetes.
     pub kubeconfig: Vec<PathBuf>,
-    /// Use etcd and kube-apiserver of this folder for the own cluster: an API without pods.
+    /// Use etcd and kube-apiserver from this folder for the lab's own cluster. It then runs no pods.
     pub assets: Option<PathBuf>,
     /// End the lab when this process ends.
     pub until_exit_of: Option<i32>,
 }
 
-/// What it takes, where no other lab is in its way.
+/// What the options ask for, checked.
 struct Wanted {
     own_cluster: bool,
     given: Option<Programs>,
@@ -54,31 +47,33 @@ struct Wanted {
 }
 
 impl Wanted {
+    /// # Errors
+    /// If an option can't be met, or if there is another lab.
     fn by(options: &Options) -> Result<Self, Error> {
         let own_cluster = options.nodes > 0 && options.kubeconfig.is_empty();
         let given = given(options, own_cluster)?;
         let releases = options.releases.iter().map(|minor| Release::of(minor)).collect::<Result<Vec<_>, _>>()?;
         let parts = wanted(options, own_cluster, &releases);
-        record::refused(record::find())?;
+        lock::require_none(lock::find())?;
         Ok(Self { own_cluster, given, releases, parts })
     }
 }
 
-/// Whether it could be booted, as far as that can be told before it is: nothing is built, nothing started.
+/// Checks whether the lab can be booted, as far as that is possible without building or starting anything.
 pub fn check(layout: &Layout, options: &Options) -> Result<(), Error> {
     requirements::check(layout, &workshop::missing(layout, &Wanted::by(options)?.parts)?)
 }
 
-/// Boots it and waits until all of it is usable. What has been started stays when a later step fails, to be looked at;
+/// Boots the lab and waits until all of it is usable. If a step fails, what earlier steps started is kept for inspection:
 /// [`crate::teardown::down`] ends it.
-pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) -> Result<Lab, Error> {
+pub fn up(layout: &Layout, options: &Options, report: &(dyn Fn(String) + Sync)) -> Result<Lab, Error> {
     let Wanted { own_cluster, given, releases, parts: wanted } = Wanted::by(options)?;
-    let in_use = InUse::take(layout, said)?;
+    let in_use = InUse::take(layout, report)?;
     let missing = workshop::missing(layout, &wanted)?;
     requirements::check(layout, &missing)?;
-    let built = workshop::build(&in_use, layout, &wanted, said)?;
+    let built = workshop::build(&in_use, layout, &wanted, report)?;
     if !missing.is_empty() {
-        // Rules of iptables can only be tried by those that machines have.
+        // iptables rules can only be tried with the iptables of the machines' root file system, which is built now.
         requirements::check(layout, &[])?;
     }
 
@@ -99,35 +94,35 @@ pub fn up(layout: &Layout, options: &Options, said: &(dyn Fn(String) + Sync)) ->
         releases: releases.iter().map(|release| release.version()).collect::<Result<_, _>>()?,
         boot: Boot::Underway,
     };
-    record::claim(&record)?;
-    // From now on the record tells which parts are used.
+    lock::take(&record)?;
+    // From here on the record protects the parts in use.
     drop(in_use);
-    match boot(layout, options, &mut record, &Made { built, programs, releases }, said) {
+    match boot(layout, options, &mut record, &Made { built, programs, releases }, report) {
         Ok(inside) => Ok(Lab::of(layout.clone(), record, inside)),
         Err(error) => Err(give_up(record, error)?),
     }
 }
 
-/// What a claimed lab is booted from.
+/// What a boot needs from the steps before the lock.
 struct Made<'a> {
     built: Built,
     programs: Option<Programs>,
     releases: Vec<&'a Release>,
 }
 
-/// Boots the lab that is claimed by this record, and keeps the record up to date.
+/// Boots the lab of this record, and keeps the record up to date.
 fn boot(
     layout: &Layout,
     options: &Options,
     record: &mut Record,
     Made { built, programs, releases }: &Made<'_>,
-    said: &(dyn Fn(String) + Sync),
+    report: &(dyn Fn(String) + Sync),
 ) -> Result<Inside, Error> {
-    let begun = Instant::now();
-    let step = |what: &str| said(format!("{:>5.1} s  {what}", begun.elapsed().as_secs_f64()));
+    let started = Instant::now();
+    let step = |what: &str| report(format!("{:>5.1} s  {what}", started.elapsed().as_secs_f64()));
     files::remove(&layout.run())?;
     let namespaces = Namespaces::make(&built["tools"].join("pause"), |namespaces| {
-        record::write(&Record { namespaces: Some(namespaces), ..record.clone() })
+        lock::write(&Record { namespaces: Some(namespaces), ..record.clone() })
     })?;
     record.namespaces = Some(namespaces);
     if let Some(process) = options.until_exit_of {
@@ -141,7 +136,7 @@ fn boot(
         step("releases are served");
     }
     let machines = install(layout, options, record, built, programs.as_ref())?;
-    record::write(record)?;
+    lock::write(record)?;
     let machines = for_each_at_once(&machines, |machine| {
         let machine = Machine::find(layout, inside, &machine.name)?;
         machine.start()?;
@@ -168,24 +163,24 @@ fn boot(
         }
     }
     record.boot = Boot::Ready;
-    record::write(record)?;
+    lock::write(record)?;
     Ok(inside)
 }
 
-/// What has been started stays, with the reason why it is not whole; where nothing has been, nothing stays. Gives what to
-/// tell.
+/// Writes the reason of a failed boot into the record, or releases the lock if nothing was started. Returns the error to
+/// report.
 fn give_up(mut record: Record, error: Error) -> Result<Error, Error> {
     record.boot = Boot::Failed(error.to_string());
-    // What fails because the lab was ended meanwhile tells of that.
-    record::write(&record)?;
+    // If another process ended the lab, this fails with `Error::Ended`, which is the real reason.
+    lock::write(&record)?;
     if record.namespaces.is_none() {
-        record::release()?;
+        lock::release()?;
     }
     Ok(error)
 }
 
-/// What the caller brings along, before anything is built or started: the binaries of an own cluster. A cluster that is
-/// used instead has to be readable, a process that ends it has to be there.
+/// Checks what the caller provides, before anything is built or started: the kubeconfig files can be read, and the process
+/// that ends the lab exists. Returns the binaries of `assets`.
 fn given(options: &Options, own_cluster: bool) -> Result<Option<Programs>, Error> {
     if let Some(process) = options.until_exit_of
         && Process::now(process).is_none()
@@ -198,7 +193,7 @@ fn given(options: &Options, own_cluster: bool) -> Result<Option<Programs>, Error
     options.assets.as_deref().filter(|_| own_cluster).map(Programs::assets).transpose()
 }
 
-/// The parts it takes.
+/// The parts that the lab needs.
 fn wanted(options: &Options, own_cluster: bool, releases: &[&Release]) -> Vec<&'static str> {
     let mut wanted = FOR_MACHINES.to_vec();
     if own_cluster && options.assets.is_none() {
@@ -208,7 +203,7 @@ fn wanted(options: &Options, own_cluster: bool, releases: &[&Release]) -> Vec<&'
     wanted
 }
 
-/// Writes keys, descriptions and the first content of disks: machines, then nodes.
+/// Writes keys, descriptions and the initial disks of machines and nodes. Returns the descriptions: machines, then nodes.
 fn install(
     layout: &Layout,
     options: &Options,
@@ -271,14 +266,14 @@ fn install_node(
     if let Some(kubernetes) = &programs.kubernetes {
         node::install(authority, number, kubernetes, &configuration, &etc)?;
     }
-    // Unpacking the images, and removing them at the end, takes minutes on a busy disk.
+    // In memory, because unpacking images and removing them at the end takes minutes on a busy disk.
     node.in_memory = vec!["/var/lib/containerd".to_owned()];
     node.sees.clone_from(&programs.shares);
     node.sees.push(Share::new(&configuration, control_plane::CONFIGURATION));
     Ok(())
 }
 
-/// Starts the file server that machines download from.
+/// Starts the file server from which machines download releases.
 fn serve_releases(layout: &Layout, inside: Inside, built: &Built, releases: &[&Release]) -> Result<(), Error> {
     let folder = layout.run().join("artifacts");
     for release in releases {

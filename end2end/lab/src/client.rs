@@ -1,70 +1,66 @@
-//! A `kube::Client` of the meta-cluster. Where that is the lab's own, connections are made inside the lab.
+//! A `kube::Client` of the meta-cluster. If that is the lab's own, connections are made inside the lab.
 //!
-//! No request hangs: what should be answered at once fails after [`ANSWER`]. Watches, followed logs and upgraded connections
-//! (exec, port-forward) may be silent as long as they like, so they have connections of their own.
+//! An ordinary request fails if the API server doesn't answer within [`ANSWER`]. Watches, followed logs and upgraded
+//! connections (exec, port-forward) may be silent for any time, so they use separate connections without this limit.
 
-use std::{
-    io,
-    net::{IpAddr, SocketAddr},
-    pin::Pin,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
-use http::{Request, header::UPGRADE};
+use http::Request;
+use http::header::UPGRADE;
 use hyper_timeout::TimeoutConnector;
-use hyper_util::{
-    client::legacy::Client as HttpClient,
-    rt::{TokioExecutor, TokioIo},
-};
-use kube::{
-    Client, Config,
-    client::{Body, ConfigExt},
-};
+use hyper_util::client::legacy::Client as HttpClient;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use kube::client::{Body, ConfigExt};
+use kube::{Client, Config};
 use tokio::net::TcpStream;
 use tower::{Service, ServiceBuilder, service_fn};
 
-use crate::{error::Error, inside::Inside};
+use crate::error::Error;
+use crate::inside::Inside;
 
-/// For a connection.
+/// Time limit of a TCP connect.
 const CONNECT: Duration = Duration::from_secs(5);
-/// For a connection with its TLS handshake.
+/// Time limit of a TCP connect with its TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(15);
-/// So long an API server may be silent in the middle of a request; an admission webhook may take 30 s
+/// How long an API server may be silent during a request. An admission webhook may take 30 s
 /// (<https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#timeouts>).
 const ANSWER: Duration = Duration::from_secs(40);
 
 /// A client of `config`'s API server, inside the lab.
 pub(crate) fn inside(config: &Config, inside: Inside) -> Result<Client, Error> {
-    bounded(ANSWER, |silence| by(config, Connector(inside), silence))
+    bounded(ANSWER, |silence| with_connector(config, Connector(inside), silence))
 }
 
-/// A client of an API server that is reached from outside.
+/// A client of an API server that can be reached from outside.
 pub(crate) fn outside(config: &Config) -> Result<Client, Error> {
     bounded(ANSWER, |silence| direct(config, silence))
 }
 
-/// One client of two: requests go by the one whose connections may be silent for `answer` at most, those that go on by
-/// the other.
+/// Combines two clients: one whose connections may be silent for at most `answer`, and one without a limit for streaming
+/// requests.
 fn bounded(answer: Duration, make: impl Fn(Option<Duration>) -> Result<Client, Error>) -> Result<Client, Error> {
-    let (brief, lasting) = (make(Some(answer))?, make(None)?);
-    let namespace = brief.default_namespace().to_owned();
+    let (limited, unlimited) = (make(Some(answer))?, make(None)?);
+    let namespace = limited.default_namespace().to_owned();
     let service = service_fn(move |request: Request<Body>| {
-        let client = if goes_on(&request) { lasting.clone() } else { brief.clone() };
+        let client = if is_streaming(&request) { unlimited.clone() } else { limited.clone() };
         async move { client.send(request).await }
     });
     Ok(Client::new(service, namespace))
 }
 
-/// Whether its answer has no end that could be waited for.
-fn goes_on(request: &Request<Body>) -> bool {
+/// Whether the response may stay open and silent for any time.
+fn is_streaming(request: &Request<Body>) -> bool {
     let query = request.uri().query().unwrap_or_default();
     request.headers().contains_key(UPGRADE)
         || query.split('&').any(|pair| ["watch=true", "follow=true"].contains(&pair))
 }
 
-/// A client whose connections `connector` makes, and which may be silent for `silence`.
-fn by<C>(config: &Config, connector: C, silence: Option<Duration>) -> Result<Client, Error>
+/// A client whose connections are made by `connector` and may be silent for at most `silence`.
+fn with_connector<C>(config: &Config, connector: C, silence: Option<Duration>) -> Result<Client, Error>
 where
     C: Service<http::Uri, Response = TokioIo<TcpStream>, Error = io::Error> + Clone + Send + Sync + 'static,
     C::Future: Send,
@@ -74,7 +70,7 @@ where
     let mut https = TimeoutConnector::new(https);
     https.set_connect_timeout(Some(HANDSHAKE));
     https.set_read_timeout(silence);
-    // It counts from the request on, not from when the connection was last used.
+    // The limit starts with the request, not with the last use of the connection.
     https.set_reset_reader_on_write(true);
     let http: HttpClient<_, Body> = HttpClient::builder(TokioExecutor::new()).build(https);
     let service = ServiceBuilder::new().layer(config.base_uri_layer()).service(http);
@@ -110,7 +106,7 @@ impl Service<http::Uri> for Connector {
             let host: IpAddr = to
                 .host()
                 .and_then(|host| host.parse().ok())
-                .ok_or_else(|| io::Error::other(format!("{to} doesn't name an address of the lab")))?;
+                .ok_or_else(|| io::Error::other(format!("the host of {to} is no IP address")))?;
             let address = SocketAddr::new(host, to.port_u16().unwrap_or(443));
             let stream = tokio::task::spawn_blocking(move || inside.connect(address, CONNECT))
                 .await?
@@ -142,7 +138,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(20);
 
-    /// An API server that answers nothing but a watch, and that once it is told to.
+    /// An API server that answers only a watch, and only after `answer` is notified.
     #[derive(Default)]
     struct Silent {
         watched: Notify,
@@ -173,7 +169,7 @@ mod tests {
         }
     }
 
-    /// The name of the first thing that a watch tells.
+    /// The name of the first namespace that a watch reports.
     async fn first_of_a_watch(namespaces: Api<Namespace>) -> Option<String> {
         let events = namespaces.watch(&WatchParams::default(), "0").await.unwrap();
         match std::pin::pin!(events).try_next().await.unwrap() {
@@ -182,7 +178,7 @@ mod tests {
         }
     }
 
-    async fn fails_what_is_not_answered_and_waits_for_what_goes_on(make: fn(&Config, Option<Duration>) -> Client) {
+    async fn limits_requests_but_not_watches(make: fn(&Config, Option<Duration>) -> Client) {
         let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let config = Config::new(format!("http://{}", server.local_addr().unwrap()).parse().unwrap());
         let silent = Arc::new(Silent::default());
@@ -191,29 +187,29 @@ mod tests {
         let namespaces: Api<Namespace> = Api::all(client);
 
         let watch = tokio::spawn(first_of_a_watch(namespaces.clone()));
-        tokio::time::timeout(PATIENCE, silent.watched.notified()).await.expect("the watch is asked for");
-        // It began after the watch: a watch with the same bound would be over by its end.
+        tokio::time::timeout(PATIENCE, silent.watched.notified()).await.expect("the watch reaches the server");
+        // This request starts after the watch. If the watch had the same limit, it would have failed before this request does.
         let listed = tokio::time::timeout(PATIENCE, namespaces.list(&ListParams::default())).await;
         assert!(listed.expect("the request ends").is_err());
         silent.answer.notify_one();
-        let told = tokio::time::timeout(PATIENCE, watch).await.expect("the watch is answered").unwrap();
-        assert_eq!(told.as_deref(), Some("late"));
+        let name = tokio::time::timeout(PATIENCE, watch).await.expect("the watch is answered").unwrap();
+        assert_eq!(name.as_deref(), Some("late"));
         serving.abort();
     }
 
     #[tokio::test]
-    async fn a_client_whose_connections_are_made_inside_does_not_hang() {
-        fails_what_is_not_answered_and_waits_for_what_goes_on(|config, silence| {
+    async fn a_client_inside_the_lab_does_not_hang() {
+        limits_requests_but_not_watches(|config, silence| {
             let connector = service_fn(|to: http::Uri| async move {
                 TcpStream::connect(to.authority().unwrap().as_str()).await.map(TokioIo::new)
             });
-            by(config, connector, silence).unwrap()
+            with_connector(config, connector, silence).unwrap()
         })
         .await;
     }
 
     #[tokio::test]
     async fn a_client_of_a_given_cluster_does_not_hang() {
-        fails_what_is_not_answered_and_waits_for_what_goes_on(|config, silence| direct(config, silence).unwrap()).await;
+        limits_requests_but_not_watches(|config, silence| direct(config, silence).unwrap()).await;
     }
 }

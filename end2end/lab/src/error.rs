@@ -1,57 +1,58 @@
-//! Why the lab can't do what was asked, in sentences that say what to do.
+//! Errors of the lab. Their texts say what to do.
 
 use std::path::PathBuf;
 
-/// Everything that can go wrong with the lab.
+/// Every error of the lab.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The computer lacks something; every lack is a sentence of its own.
+    /// The computer lacks something. One sentence for each missing thing.
     #[error("this computer can't run the lab:{}", lines(.0))]
     Requirements(Vec<String>),
     #[error("can't {doing}: {source}")]
     Io { doing: String, source: std::io::Error },
     #[error("`{program}` failed ({how}){}", tail(.output))]
     Program { program: String, how: String, output: String },
-    #[error("waited {seconds} s for {what}, in vain; at last: {last}")]
+    #[error("gave up waiting for {what} after {seconds} s; last state: {last}")]
     Late { what: String, seconds: u64, last: String },
-    #[error("a lab is running already (since {since}, of {folder}). `cargo xtask lab down` there ends it.")]
+    #[error("a lab is running already (since {since}, of {folder}). `cargo xtask lab down` ends it.")]
     Running { since: String, folder: PathBuf },
     #[error(
-        "a lab is starting (since {since}, by process {process}, of {folder}). `cargo xtask lab status` says when it is up, \
+        "a lab is starting (since {since}, by process {process}, of {folder}). `cargo xtask lab status` shows its state, \
          `cargo xtask lab down` ends that process."
     )]
     Starting { process: i32, since: String, folder: PathBuf },
     #[error(
         "a lab is there (of {folder}), but its boot has failed: {why}\n\
-         `cargo xtask lab status` and `cargo xtask lab logs` show what there is of it; `cargo xtask lab down` ends it, and \
-         then it can be booted again."
+         `cargo xtask lab status` and `cargo xtask lab logs` show what was started. Run `cargo xtask lab down` before you \
+         boot again."
     )]
     BootFailed { folder: PathBuf, why: String },
-    #[error("a crashed lab has left something behind ({what}). `cargo xtask lab down --force` clears it.")]
+    #[error("a crashed lab has left something behind ({what}). `cargo xtask lab down --force` removes it.")]
     LeftOvers { what: String },
     #[error("no lab is running. `cargo xtask lab up` boots one.")]
     NoLab,
     #[error("there is no machine `{name}`; the lab has {}", .known.join(", "))]
     NoSuchMachine { name: String, known: Vec<String> },
-    #[error("there is no part `{name}`; there are {known}")]
+    #[error("there is no part `{name}`; the parts are {known}")]
     NoSuchPart { name: String, known: String },
     #[error(
-        "{name} is a node of the lab's own Kubernetes: its disk can't be made new. `lab down` and `lab up` make a new cluster."
+        "{name} is a node of the lab's own Kubernetes, so its disk can't be reset. For a new cluster, run `lab down` and \
+         `lab up`."
     )]
     NotExpendable { name: String },
     #[error("{name} is {state} already")]
     AlreadySo { name: String, state: &'static str },
     #[error(
-        "{name} has no supervisor any more, which would boot it and tell its state: it was killed (its log is {log}). \
-         `cargo xtask lab machine stop --hard {name}` ends what is left of the machine; then it can be started again."
+        "the supervisor of {name} was killed, so nothing boots the machine or reports its state (supervisor log: {log}). \
+         Run `cargo xtask lab machine stop --hard {name}` to end its remaining processes, then start it again."
     )]
     Orphaned { name: String, log: PathBuf },
     #[error("the lab was ended while it was booting")]
     Ended,
-    #[error("there is no release `{minor}` for machines; there are {known}")]
+    #[error("there is no release `{minor}` for machines; the releases are {known}")]
     NoSuchRelease { minor: String, known: String },
-    #[error("there is no process {process} that the lab could end with")]
+    #[error("there is no process {process}, whose exit would end the lab")]
     NoProcess { process: i32 },
     #[error("no lab for this test run: {why}")]
     NotShared { why: String },
@@ -61,25 +62,26 @@ pub enum Error {
     NoCluster,
     #[error(
         "`{part}`: the Debian mirror has other packages than parts/{part}/packages.lock says:{}\n\
-         `cargo xtask lab pin {part}` takes them over (look at the difference before you commit it), or name a mirror \
-         that still has the old ones in KUBEONKUBE_LAB_DEBIAN (snapshot.debian.org keeps all).", lines(.differences)
+         `cargo xtask lab pin {part}` updates the lock; review the difference before you commit it. To build the locked \
+         versions, set KUBEONKUBE_LAB_DEBIAN to a mirror that still has them (snapshot.debian.org keeps all).",
+        lines(.differences)
     )]
     Pins { part: String, differences: Vec<String> },
     #[error("{file} is not as expected: {why}")]
     Malformed { file: PathBuf, why: String },
-    #[error("a key or certificate can't be made: {0}")]
+    #[error("can't make a key or certificate: {0}")]
     Certificate(#[from] rcgen::Error),
-    #[error("an SSH key can't be made: {0}")]
+    #[error("can't make an SSH key: {0}")]
     SshKey(#[from] ssh_key::Error),
-    #[error("the lab's Kubernetes can't be asked: {0}")]
+    #[error("can't make a client for the lab's Kubernetes: {0}")]
     Kubernetes(#[from] Box<kube::Error>),
     #[error("the kubeconfig {file} can't be used: {why}")]
     Kubeconfig { file: PathBuf, why: String },
 }
 
 impl Error {
-    /// Tells callers apart what they may act on, by the codes of sysexits(3): 69 (`EX_UNAVAILABLE`) where the computer lacks
-    /// something, 75 (`EX_TEMPFAIL`) where another lab is in the way. Nothing has been started in either case.
+    /// The exit code of the command line, after sysexits(3): 69 (`EX_UNAVAILABLE`) if the computer lacks something, 75
+    /// (`EX_TEMPFAIL`) if there is another lab, otherwise 1. With 69 and 75, nothing has been started.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Requirements(_) => 69,
@@ -98,7 +100,7 @@ fn tail(output: &str) -> String {
     lines[lines.len().saturating_sub(15)..].iter().map(|line| format!("\n  | {line}")).collect()
 }
 
-/// Says what was being done when the operating system refused.
+/// Adds to an I/O error what was being done.
 pub(crate) trait Doing<T> {
     fn doing(self, what: impl FnOnce() -> String) -> Result<T, Error>;
 }

@@ -1,14 +1,12 @@
 //! Files and folders, with errors that name them.
 
-use std::{
-    fs,
-    os::unix::fs::{PermissionsExt, symlink},
-    path::Path,
-};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
 use crate::error::{Doing, Error};
 
-/// Writes a file with its mode, and the folders it needs.
+/// Writes a file with this mode. Creates missing folders.
 pub(crate) fn write(path: &Path, mode: u32, text: impl AsRef<[u8]>) -> Result<(), Error> {
     if let Some(folder) = path.parent() {
         make_folder(folder)?;
@@ -18,7 +16,7 @@ pub(crate) fn write(path: &Path, mode: u32, text: impl AsRef<[u8]>) -> Result<()
         .doing(|| format!("write {}", path.display()))
 }
 
-/// Replaces a file as a whole: whoever reads meanwhile sees the old text or the new one.
+/// Replaces a file atomically: a concurrent reader gets the old text or the new one.
 pub(crate) fn replace(path: &Path, mode: u32, text: impl AsRef<[u8]>) -> Result<(), Error> {
     let fresh = path.with_added_extension("new");
     write(&fresh, mode, text)?;
@@ -33,7 +31,7 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Error> {
     fs::create_dir_all(path).doing(|| format!("make the folder {}", path.display()))
 }
 
-/// Makes a symbolic link, replacing what has its name.
+/// Makes a symbolic link. Replaces a file or folder of this name.
 pub(crate) fn link(target: impl AsRef<Path>, at: &Path) -> Result<(), Error> {
     remove(at)?;
     if let Some(folder) = at.parent() {
@@ -42,7 +40,7 @@ pub(crate) fn link(target: impl AsRef<Path>, at: &Path) -> Result<(), Error> {
     symlink(target, at).doing(|| format!("make the link {}", at.display()))
 }
 
-/// Removes a file or a whole folder; its absence is fine.
+/// Removes a file, or a folder with its content. Does nothing if there is none.
 pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     let gone = match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(path),
@@ -57,14 +55,14 @@ pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// The paths directly under a folder, in the order of their names; none if there is no such folder.
+/// The paths directly in a folder, sorted by name. Empty if there is no such folder.
 pub(crate) fn children(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut all: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     all.sort();
     all
 }
 
-/// All files under a folder, at any depth, in the order of their paths. Links to folders are not followed.
+/// All files in a folder and its subfolders, sorted by path. Links to folders are not followed.
 pub(crate) fn all_files(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut files = Vec::new();
     for path in children(folder) {

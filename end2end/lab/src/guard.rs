@@ -1,23 +1,19 @@
-//! Ends a lab when a process ends: a test run that fails, or is killed, leaves no lab behind. The guard is a process of
-//! its own, outside the lab.
+//! The guard: a process outside the lab that ends the lab when another process ends. So a test run that fails or is killed
+//! leaves no lab behind.
 
-use std::{
-    process::{Command, Stdio},
-    thread,
-    time::Duration,
-};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
-use crate::{
-    error::{Doing, Error},
-    layout::Layout,
-    process::Process,
-    program, record, teardown,
-};
+use crate::error::{Doing, Error};
+use crate::layout::Layout;
+use crate::process::Process;
+use crate::{lock, program, teardown};
 
-/// Between two looks.
+/// The pause between two checks.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Starts the guard of the lab that has just been claimed.
+/// Starts the guard of the lab that this process boots.
 pub(crate) fn start(layout: &Layout, process: i32) -> Result<(), Error> {
     Command::new("setsid")
         .arg(program::of_the_lab()?)
@@ -32,14 +28,15 @@ pub(crate) fn start(layout: &Layout, process: i32) -> Result<(), Error> {
         .doing(|| "start the lab's guard".to_owned())
 }
 
-/// Waits for the end of the process, or of the lab; ends the lab that runs now, and no later one.
+/// Waits until the process ends, then ends the lab. Does nothing if the lab has ended before, even if another one is running
+/// now.
 pub fn guard(layout: &Layout, process: i32) -> Result<(), Error> {
-    let guarded = record::read()?.namespaces;
-    let is_there = || record::read().is_ok_and(|record| record.namespaces == guarded);
+    let guarded = lock::read()?.namespaces;
+    let is_same_lab = || lock::read().is_ok_and(|record| record.namespaces == guarded);
     if let Some(process) = Process::now(process) {
-        while process.is_alive() && is_there() {
+        while process.is_alive() && is_same_lab() {
             thread::sleep(TICK);
         }
     }
-    if is_there() { teardown::down(layout, true) } else { Ok(()) }
+    if is_same_lab() { teardown::down(layout, true) } else { Ok(()) }
 }

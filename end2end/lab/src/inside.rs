@@ -1,35 +1,31 @@
-//! Reaching into the running lab from outside: programs, and connections.
+//! Runs programs inside the lab and makes connections into it.
 
-use std::{
-    fs::File,
-    io::Read,
-    net::{SocketAddr, TcpStream},
-    os::fd::AsFd,
-    process::Command,
-    thread,
-    time::Duration,
-};
+use std::fs::File;
+use std::io::Read;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsFd;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use crate::{
-    error::{Doing, Error},
-    namespaces::Namespaces,
-};
+use crate::error::{Doing, Error};
+use crate::namespaces::Namespaces;
 
-/// The way into the lab's namespaces.
+/// Access to the lab's namespaces.
 #[derive(Debug, Clone, Copy)]
 pub struct Inside(pub(crate) Namespaces);
 
 impl Inside {
-    /// A program inside the lab, in the root folder: it sees the lab's network, processes and mounts, and all files of
-    /// this computer. Paths must be absolute.
+    /// A program inside the lab. It has the lab's network, processes and mounts, and all files of this computer. It starts in
+    /// the root folder, so paths must be absolute.
     pub fn command(&self, program: &str) -> Command {
         self.0.command(program)
     }
 
-    /// A connection to an address of the lab, for the caller outside. The socket is made by a thread that enters the
-    /// lab's network; once made, a socket stays in the network it was made in.
+    /// A connection from outside to an address of the lab. A thread enters the lab's network namespace and makes the socket.
+    /// A socket stays in the namespace in which it was made.
     pub fn connect(&self, to: SocketAddr, within: Duration) -> Result<TcpStream, Error> {
         let network = self.0.network();
         let thread = thread::spawn(move || {
@@ -41,7 +37,7 @@ impl Inside {
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// What a server says before it is asked.
+    /// The first bytes that a server sends on its own, such as sshd's banner.
     pub(crate) fn first_words(&self, from: SocketAddr, within: Duration) -> Result<String, String> {
         let mut stream = self.connect(from, within).map_err(|error| error.to_string())?;
         stream.set_read_timeout(Some(within)).map_err(|error| error.to_string())?;

@@ -1,16 +1,14 @@
-//! A kubeconfig that the caller has: one file, or several that are read as one, as kubectl takes them in `KUBECONFIG`:
+//! The user's kubeconfig: one file, or several that are merged as kubectl merges those in `KUBECONFIG`:
 //! <https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/#merging-kubeconfig-files>.
 
-use std::{
-    ffi::{OsStr, OsString},
-    path::{Path, PathBuf},
-};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use kube::config::Kubeconfig;
 
 use crate::error::Error;
 
-/// The files that a path list (`a:b`) names, wherever they will be read from. Empty names are nothing.
+/// The absolute paths of the files in a path list (`a:b`). Empty names are skipped.
 pub fn named_by(list: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(list)
         .filter(|path| !path.as_os_str().is_empty())
@@ -18,20 +16,22 @@ pub fn named_by(list: &OsStr) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The path list that names them, for `KUBECONFIG`.
+/// The path list of the files, for `KUBECONFIG`.
 pub fn list(files: &[PathBuf]) -> OsString {
     files.iter().map(|file| file.as_os_str()).collect::<Vec<_>>().join(OsStr::new(":"))
 }
 
-/// What they say together: of two that say the same thing, the first counts. A file that isn't there is passed over, but
-/// one has to be.
+/// Merges the files. If two files set the same value, the first one wins. Missing files are skipped.
+///
+/// # Errors
+/// If no file exists, or one can't be read.
 pub(crate) fn read(files: &[PathBuf]) -> Result<Kubeconfig, Error> {
     let wrong = |file: &Path, why: String| Error::Kubeconfig { file: file.to_owned(), why };
-    let there: Vec<_> = files.iter().filter(|file| file.exists()).collect();
-    if there.is_empty() {
+    let existing: Vec<_> = files.iter().filter(|file| file.exists()).collect();
+    if existing.is_empty() {
         return Err(wrong(Path::new(&list(files)), "there is no such file".to_owned()));
     }
-    there.into_iter().try_fold(Kubeconfig::default(), |merged, file| {
+    existing.into_iter().try_fold(Kubeconfig::default(), |merged, file| {
         Kubeconfig::read_from(file).and_then(|next| merged.merge(next)).map_err(|error| wrong(file, error.to_string()))
     })
 }

@@ -1,29 +1,29 @@
-//! Where the lab keeps what it builds and what it runs.
+//! The folders in which the lab keeps built parts and the files of a running lab.
 
 use std::path::{Path, PathBuf};
 
 /// The folders of one checkout's lab.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    /// `target/lab`, or what `KUBEONKUBE_LAB_DIR` names.
+    /// `target/lab`, or the folder in `KUBEONKUBE_LAB_DIR`.
     pub folder: PathBuf,
 }
 
 impl Layout {
     /// The lab of this checkout.
     pub fn of_this_checkout() -> Self {
-        // A relative one is the same for all folders of the checkout.
+        // A relative path is relative to the checkout, not to the current folder.
         let folder = std::env::var_os("KUBEONKUBE_LAB_DIR").unwrap_or_else(|| "target/lab".into());
         let folder = workspace().join(folder);
         Self { folder: without_links(&folder) }
     }
 
-    /// Built parts, `<name>-<key>`; they outlive every lab.
+    /// Built parts, `<name>-<key>`. `lab down` keeps them.
     pub(crate) fn cache(&self) -> PathBuf {
         self.folder.join("cache")
     }
 
-    /// What one running lab needs: disks of machines, keys, logs. Gone after `down`.
+    /// The files of a running lab: disks of machines, keys, logs. `lab down` removes them.
     pub(crate) fn run(&self) -> PathBuf {
         self.folder.join("run")
     }
@@ -45,15 +45,15 @@ impl Layout {
     }
 }
 
-/// The same folder by its own path: runc refuses a root behind a link, and `target/lab` may be one to a larger disk.
-/// What doesn't exist yet is kept as it is.
+/// Resolves symbolic links: runc refuses a root file system behind a link, and `target/lab` may be a link to a larger disk.
+/// Trailing folders that don't exist yet are kept.
 fn without_links(folder: &Path) -> PathBuf {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let real = folder.ancestors().find_map(|part| {
         let rest = folder.strip_prefix(part).ok()?;
         Some(part.canonicalize().ok()?.join(rest))
     });
-    // A join with nothing would end in a slash.
+    // Joining an empty rest has added a slash at the end. Collecting the components removes it.
     real.map_or(folder, |real| real.components().collect())
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn workspace() -> PathBuf {
     crate_folder.ancestors().nth(2).expect("the crate lies in end2end/lab").to_owned()
 }
 
-/// The build files of the parts.
+/// The folder with the sources and pins of the parts.
 pub(crate) fn parts() -> PathBuf {
     workspace().join("end2end/lab/parts")
 }
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_behind_a_link_goes_by_its_own_path_before_and_after_it_is_made() {
+    fn links_to_the_labs_folder_are_resolved() {
         let disk = tempfile::tempdir().unwrap();
         let disk = disk.path().canonicalize().unwrap();
         let (real, link) = (disk.join("large"), disk.join("link"));

@@ -2,14 +2,12 @@
 
 mod commands;
 
-use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+use clap::{Parser, Subcommand};
+
 #[derive(Parser)]
-#[command(
-    name = "cargo xtask lab",
-    about = "A real Kubernetes and real machines on this computer. docs/lab.md tells more."
-)]
+#[command(name = "cargo xtask lab", about = "A real Kubernetes and real machines on this computer. See docs/lab.md.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -17,58 +15,58 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Boot a lab: a Kubernetes of its own, and machines.
+    /// Boot a lab: a Kubernetes and machines.
     Up(commands::up::Up),
-    /// End the lab; nothing of it stays but what was built.
+    /// End the lab and remove everything but the built parts.
     Down {
-        /// Also clear what a crashed lab has left.
+        /// Also remove what a crashed lab has left.
         #[arg(long)]
         force: bool,
     },
-    /// Say what runs.
+    /// Show the lab, its machines and its nodes.
     Status,
-    /// A shell inside the lab, or a command given after `--`.
+    /// Open a shell inside the lab, or run the command after `--`.
     Shell {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<String>,
     },
-    /// kubectl, as the administrator of the lab's Kubernetes.
+    /// Run kubectl as the administrator of the lab's Kubernetes.
     Kubectl {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<String>,
     },
-    /// SSH to a machine as root; a command may follow.
+    /// Connect to a machine over SSH as root, for a shell or a command.
     Ssh {
         machine: String,
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<String>,
     },
-    /// What a machine or a part of Kubernetes says: a machine (m1), or a unit of a node (kubelet, n2/kubelet).
+    /// Show the log of a machine (m1) or of a systemd unit (kubelet, n2/kubelet, m1/ssh); without a name, list them.
     Logs {
         of: Option<String>,
-        /// Go on as more is said.
+        /// Keep printing new lines.
         #[arg(long, short)]
         follow: bool,
     },
-    /// Power and disk of one machine.
+    /// Start, stop or reset a machine.
     #[command(subcommand)]
     Machine(commands::machine::Power),
-    /// The network cable of one machine.
+    /// Unplug or plug in the network cable of a machine.
     #[command(subcommand)]
     Network(commands::machine::Cable),
-    /// Build the parts (all, if none is named), without booting anything.
+    /// Build the named parts, or all, without booting a lab.
     Build {
         parts: Vec<String>,
         /// Remove built parts that no longer belong to this checkout.
         #[arg(long)]
         prune: bool,
     },
-    /// Take over what the Debian mirror has now, into packages.lock of these parts (all that have one, if none is named).
+    /// Write the package versions of the Debian mirror into packages.lock of the named parts, or of all that have one.
     Pin { parts: Vec<String> },
-    /// Keeps one machine; started by the lab itself.
+    /// Boot a machine, again after each reboot. The lab starts this command itself.
     #[command(hide = true)]
     Supervise { machine: String },
-    /// Ends the lab when a process ends; started by the lab itself.
+    /// End the lab when a process ends. The lab starts this command itself.
     #[command(hide = true)]
     Guard { process: i32 },
 }
@@ -84,18 +82,18 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<(), lab::Error> {
-    // What runs is told to everyone, as far as they may see it.
+    // All users may see whether a lab is running.
     if !matches!(command, Command::Status) {
         lab::requirements::root()?;
     }
     match command {
         Command::Up(up) => commands::up::up(&up),
         Command::Down { force } => commands::up::down(force),
-        Command::Status => commands::look::status(),
+        Command::Status => commands::inspect::status(),
         Command::Shell { command } => commands::enter::shell(&command),
         Command::Kubectl { words } => commands::enter::kubectl(&words),
         Command::Ssh { machine, command } => commands::enter::ssh(&machine, &command),
-        Command::Logs { of, follow } => commands::look::logs(of.as_deref(), follow),
+        Command::Logs { of, follow } => commands::inspect::logs(of.as_deref(), follow),
         Command::Machine(power) => commands::machine::power(&power),
         Command::Network(cable) => commands::machine::cable(&cable),
         Command::Build { parts, prune } => commands::build::build(&parts, prune),

@@ -1,36 +1,32 @@
-//! The lab's own mount, network and process namespaces, held by one process. Everything of the lab lives in them, so
-//! that its end is theirs: when the holder ends, the kernel ends every process, mount and interface.
+//! The lab's mount, network and process namespaces. Everything in the lab is in them. When their first process ends, the
+//! kernel ends every process, mount and interface of the lab.
 
-use std::{
-    fs,
-    io::Write,
-    path::Path,
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    addresses::{BRIDGE, BRIDGE_NAME},
-    error::{Doing, Error},
-    process::{Process, child_of},
-    program, wait,
-};
+use crate::addresses::{BRIDGE, BRIDGE_NAME};
+use crate::error::{Doing, Error};
+use crate::process::{Process, child_of};
+use crate::{program, wait};
 
-/// The namespaces, by the processes that hold them.
+/// The namespaces, identified by the processes that hold them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Namespaces {
-    /// `unshare`, outside: its end is the end of all (`--kill-child`).
+    /// `unshare`, which runs outside. When it ends, the namespaces end (`--kill-child`).
     outside: Process,
     /// Process 1 inside.
     inside: Process,
 }
 
 impl Namespaces {
-    /// Makes them, with `pause` as process 1. They are told before they are there for good: a failure leaves nothing, and
-    /// neither does the end of this process before somebody knows of them.
-    pub(crate) fn make(pause: &Path, tell: impl FnOnce(Self) -> Result<(), Error>) -> Result<Self, Error> {
+    /// Makes the namespaces, with `pause` as process 1. `record` writes them down for other processes before process 1
+    /// becomes permanent. So nothing remains if this fails, or if this process is killed before `record` has returned.
+    pub(crate) fn make(pause: &Path, record: impl FnOnce(Self) -> Result<(), Error>) -> Result<Self, Error> {
         let mut child = Command::new("setsid")
             .args(["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"])
             .args(["--propagation", "private", "sh", "-c", "read -r go && exec \"$0\" </dev/null"])
@@ -43,10 +39,10 @@ impl Namespaces {
             .stderr(Stdio::null())
             .spawn()
             .doing(|| "start `unshare`".to_owned())?;
-        // Process 1 ends when this is closed before it was told to go on.
+        // Process 1 waits for a line on this pipe. It ends if the pipe is closed before.
         let go = child.stdin.take();
         let made = Self::held_by(child.id().cast_signed()).and_then(|made| {
-            tell(made)?;
+            record(made)?;
             if let Some(mut go) = go {
                 go.write_all(b"go\n").doing(|| "start the lab's first process".to_owned())?;
             }
@@ -55,7 +51,7 @@ impl Namespaces {
             Ok(made)
         });
         if made.is_err() {
-            // It may have ended already.
+            // Fails if the process has ended already.
             let _gone = child.kill().and_then(|()| child.wait());
         }
         made
@@ -73,7 +69,7 @@ impl Namespaces {
     fn wait_for(self, pause: &Path) -> Result<(), Error> {
         wait::until("the lab's first process", Duration::from_secs(5), || {
             let runs = fs::read_link(format!("/proc/{}/exe", self.inside.pid)).map_err(|error| error.to_string())?;
-            if runs == pause { Ok(()) } else { Err(format!("it still is {}", runs.display())) }
+            if runs == pause { Ok(()) } else { Err(format!("it is still {}", runs.display())) }
         })
     }
 
@@ -88,7 +84,7 @@ impl Namespaces {
         program::run(self.command("sh").args(["-ec", &script]))
     }
 
-    /// A program inside, in the root folder, with the environment of the caller.
+    /// A program inside the namespaces, in the root folder, with the caller's environment.
     pub(crate) fn command(self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
         command.args([&format!("--target={}", self.inside.pid), "--mount", "--net", "--pid", "--", program]);
@@ -103,12 +99,12 @@ impl Namespaces {
         self.inside.is_alive()
     }
 
-    /// Ends everything inside.
+    /// Ends everything in the namespaces.
     pub(crate) fn end(self) -> Result<(), Error> {
         self.inside.kill();
         self.outside.kill();
         wait::until("the end of the lab's processes", Duration::from_secs(20), || {
-            if self.inside.is_gone() { Ok(()) } else { Err(format!("process {} is still there", self.inside.pid)) }
+            if self.inside.is_gone() { Ok(()) } else { Err(format!("process {} has not ended", self.inside.pid)) }
         })
     }
 }

@@ -1,13 +1,14 @@
-//! Which process is meant: a number alone may be another process by now.
+//! Identifies a process. A process number (PID) alone isn't enough, because the kernel reuses numbers.
 
-use std::{fs, path::PathBuf};
+use std::fs;
+use std::path::PathBuf;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// A process, known by its number and the moment it started. The default is none that ever was.
+/// A process, identified by its number and start time. The default value matches no process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Process {
     pub(crate) pid: i32,
@@ -16,14 +17,14 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    /// The process that has this number now.
     pub(crate) fn now(pid: i32) -> Option<Self> {
         Some(Self { pid, started: stat(pid)?.started })
     }
 
     /// This process.
     pub(crate) fn this() -> Result<Self, Error> {
-        let unknown =
-            || Error::Malformed { file: "/proc/self/stat".into(), why: "it doesn't tell this process".into() };
+        let unknown = || Error::Malformed { file: "/proc/self/stat".into(), why: "this process is not in it".into() };
         Self::now(std::process::id().cast_signed()).ok_or_else(unknown)
     }
 
@@ -31,15 +32,15 @@ impl Process {
         stat(self.pid).is_some_and(|stat| stat.started == self.started && stat.state != 'Z')
     }
 
-    /// Not even an entry is left of it: while one is, so are its namespaces.
+    /// Whether the process has ended and its parent has waited for it. Until then, as a zombie, it keeps its namespaces.
     pub(crate) fn is_gone(self) -> bool {
         stat(self.pid).is_none_or(|stat| stat.started != self.started)
     }
 
-    /// Ends it at once. One that is gone already is fine.
+    /// Kills the process with SIGKILL. Does nothing if it has ended.
     pub(crate) fn kill(self) {
         if let (true, Some(pid)) = (self.is_alive(), Pid::from_raw(self.pid)) {
-            // It can end between the two calls.
+            // Fails if the process has ended since the check.
             let _gone = kill_process(pid, Signal::KILL);
         }
     }
@@ -67,7 +68,7 @@ struct Stat {
 
 fn stat(pid: i32) -> Option<Stat> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, in parentheses, may hold anything: what counts stands behind the last one.
+    // The program's name is in parentheses and may itself contain some: the fields follow the last one.
     let fields: Vec<_> = text.rsplit_once(") ")?.1.split_whitespace().collect();
     Some(Stat {
         state: fields.first()?.chars().next()?,

@@ -1,14 +1,12 @@
-//! Other programs, run to their end. A failure names the command line and its last words.
+//! Runs other programs. An error contains the command line and the last lines of output.
 
-use std::{
-    path::PathBuf,
-    process::{Command, Stdio},
-    thread,
-};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
 
 use crate::error::{Doing, Error};
 
-/// Runs it to its end and gives its standard output.
+/// Runs a program to its end and returns its standard output.
 pub(crate) fn output(command: &mut Command) -> Result<String, Error> {
     let line = line(command);
     let done = command.stdin(Stdio::null()).output().doing(|| format!("start `{line}`"))?;
@@ -20,18 +18,19 @@ pub(crate) fn output(command: &mut Command) -> Result<String, Error> {
     Err(Error::Program { program: line, how: done.status.to_string(), output: said + &errors })
 }
 
-/// Runs it to its end.
+/// Runs a program to its end.
 pub(crate) fn run(command: &mut Command) -> Result<(), Error> {
     output(command).map(drop)
 }
 
-/// Runs the same work for all of them at once, and gives the results in their order; the first failure wins.
+/// Runs `work` for all items at once, each in a thread. Returns the results in the order of the items, or the first error in
+/// this order.
 pub(crate) fn for_each_at_once<T: Sync, R: Send>(
     all: &[T],
     work: impl Fn(&T) -> Result<R, Error> + Sync,
 ) -> Result<Vec<R>, Error> {
     thread::scope(|scope| {
-        let threads: Vec<_> = all.iter().map(|one| scope.spawn(|| work(one))).collect();
+        let threads: Vec<_> = all.iter().map(|item| scope.spawn(|| work(item))).collect();
         threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -44,8 +43,8 @@ pub(crate) fn is_installed(name: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
 }
 
-/// The lab's command line, which supervises machines and guards the lab. Tests are other programs: theirs lies where
-/// cargo put it.
+/// The lab's command line program, which also runs as supervisor and guard. If this process is a test program, it is looked
+/// up where cargo builds it.
 pub(crate) fn of_the_lab() -> Result<PathBuf, Error> {
     let this = std::env::current_exe().doing(|| "find this program's file".to_owned())?;
     let name = "kubeonkube-lab";

@@ -1,27 +1,24 @@
 //! The running lab, as tests and the command line see it.
 
-use std::{
-    net::{SocketAddr, TcpStream},
-    path::{Path, PathBuf},
-    process::Command,
-    sync::OnceLock,
-    time::Duration,
-};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
 
-use kube::{Client, Config, config::KubeConfigOptions};
+use kube::config::KubeConfigOptions;
+use kube::{Client, Config};
 
-use crate::{
-    cluster::readiness::Administrator,
-    error::Error,
-    inside::Inside,
-    kubeconfig,
-    layout::Layout,
-    machine::Machine,
-    record::{self, Boot, Found, Record},
-    sharing,
-};
+use crate::cluster::readiness::Administrator;
+use crate::error::Error;
+use crate::inside::Inside;
+use crate::layout::Layout;
+use crate::lock::{self, Found};
+use crate::machine::Machine;
+use crate::record::{Boot, Record};
+use crate::{kubeconfig, sharing};
 
-/// A handle on the running lab. Dropping it ends nothing.
+/// A handle to the running lab. Dropping it doesn't end the lab.
 #[derive(Debug, Clone)]
 pub struct Lab {
     layout: Layout,
@@ -34,34 +31,41 @@ impl Lab {
         Self { layout, record, inside }
     }
 
-    /// The lab that runs on this computer, of whichever checkout; its boot may go on, or have failed: see
-    /// [`Self::condition`].
+    /// The lab that runs on this computer, whichever checkout booted it. Its boot may still be running, or may have failed:
+    /// see [`Self::condition`].
+    ///
+    /// # Errors
+    /// If no lab is running, or one is just starting.
     pub fn attach() -> Result<Self, Error> {
-        match record::find() {
+        match lock::find() {
             Found::Running(record) => {
                 let inside = Inside(record.namespaces.ok_or(Error::NoLab)?);
                 Ok(Self { layout: Layout { folder: record.folder.clone() }, inside, record: *record })
             }
-            Found::Starting(record) => Err(record::starting(*record)),
+            Found::Starting(record) => Err(lock::starting(*record)),
             Found::LeftOvers(what) => Err(Error::LeftOvers { what }),
             Found::Nothing => Err(Error::NoLab),
         }
     }
 
-    /// The lab that test suites share: the running one, else one that is booted now by `cargo xtask lab up` with these
-    /// words, for example `["--machines", "3"]`. A lab that someone is booting is waited for, five minutes at most; one
-    /// whose boot has failed is an error that tells why. What is booted here ends with the test run, however that ends: with
-    /// cargo where it runs the tests, so that all suites of one `cargo test` share it, else with this process.
-    pub fn shared(words: &[&str]) -> Result<Self, Error> {
-        // Tests of one binary run at the same time: the first boots, the others wait for it.
+    /// The lab that test suites share. If none is running, boots one with `cargo xtask lab up` and these arguments, for
+    /// example `["--machines", "3"]`. If one is booting, waits for it, at most five minutes.
+    ///
+    /// A lab that is booted here ends with the test run, even if tests fail or are killed. If cargo runs the tests, it ends
+    /// with cargo, so that all suites of one `cargo test` share it. Otherwise it ends with this process.
+    ///
+    /// # Errors
+    /// If the boot failed; the error contains the reason.
+    pub fn shared(arguments: &[&str]) -> Result<Self, Error> {
+        // Tests of one binary run at the same time: the first one boots the lab, the others wait for it.
         static BOOT: OnceLock<Result<(), String>> = OnceLock::new();
-        match BOOT.get_or_init(|| sharing::boot_if_none(words).map_err(|error| error.to_string())) {
+        match BOOT.get_or_init(|| sharing::boot_if_none(arguments).map_err(|error| error.to_string())) {
             Ok(()) => Self::attach(),
             Err(why) => Err(Error::NotShared { why: why.clone() }),
         }
     }
 
-    /// The machines that tests may do anything to, in order.
+    /// The machines that tests may change in any way, in order.
     pub fn machines(&self) -> Result<Vec<Machine>, Error> {
         self.record.machines.iter().map(|name| self.machine(name)).collect()
     }
@@ -71,7 +75,7 @@ impl Lab {
         self.record.nodes.iter().map(|name| self.machine(name)).collect()
     }
 
-    /// The Kubernetes versions, `v1.34.4`, that machines find at [`crate::addresses::ARTIFACTS`].
+    /// The Kubernetes versions, `v1.34.4`, that machines can download from [`crate::addresses::ARTIFACTS`].
     pub fn releases(&self) -> &[String] {
         &self.record.releases
     }
@@ -79,13 +83,13 @@ impl Lab {
     /// A machine or node by its name.
     pub fn machine(&self, name: &str) -> Result<Machine, Error> {
         let known: Vec<_> = self.record.machines.iter().chain(&self.record.nodes).cloned().collect();
-        if !known.iter().any(|one| one == name) {
+        if !known.iter().any(|other| other == name) {
             return Err(Error::NoSuchMachine { name: name.to_owned(), known });
         }
         Machine::find(&self.layout, self.inside, name)
     }
 
-    /// A machine that may be wiped: no node of the lab's own Kubernetes.
+    /// A machine whose disk may be reset: not a node of the lab's own Kubernetes.
     pub fn expendable(&self, name: &str) -> Result<Machine, Error> {
         if self.record.nodes.iter().any(|node| node == name) {
             return Err(Error::NotExpendable { name: name.to_owned() });
@@ -93,7 +97,7 @@ impl Lab {
         self.machine(name)
     }
 
-    /// How it is, in words that follow "the lab": whether its boot has ended, goes on, or has failed.
+    /// Whether the lab is up, is booting or has failed to boot, as the rest of a sentence that starts with "the lab".
     pub fn condition(&self) -> String {
         match (self.record.failure(), &self.record.boot) {
             (Some(why), _) => format!("has failed to boot ({why}); `cargo xtask lab down` ends it"),
@@ -102,39 +106,39 @@ impl Lab {
         }
     }
 
-    /// When it was booted, in words.
+    /// When its boot started, as text.
     pub fn since(&self) -> &str {
         &self.record.since
     }
 
-    /// `target/lab` of the checkout it belongs to.
+    /// `target/lab` of the checkout that booted it.
     pub fn folder(&self) -> &Path {
         &self.layout.folder
     }
 
-    /// The kubeconfig of the meta-cluster, in as many files as `KUBECONFIG` can name. The lab's own API server is reached
-    /// inside the lab only.
+    /// The kubeconfig files of the meta-cluster: one, or several if the user gave several in `KUBECONFIG`. The lab's own API
+    /// server can only be reached inside the lab.
     pub fn kubeconfig(&self) -> Result<&[PathBuf], Error> {
         if self.record.kubeconfigs.is_empty() { Err(Error::NoCluster) } else { Ok(&self.record.kubeconfigs) }
     }
 
-    /// The private key that opens every machine as root.
+    /// The SSH private key for root on every machine.
     pub fn key(&self) -> std::path::PathBuf {
         crate::keys::own(&self.layout.keys())
     }
 
-    /// The host keys of all machines, in ssh's format.
+    /// The file with the host keys of all machines, in ssh's format.
     pub fn known_hosts(&self) -> std::path::PathBuf {
         crate::keys::known_hosts(&self.layout.keys())
     }
 
-    /// A static program of this computer that serves and fetches over HTTP, to be put on machines.
+    /// A statically linked HTTP server and client, a file of this computer that can be copied to machines.
     pub fn probe(&self) -> std::path::PathBuf {
         self.record.tools.join("probe")
     }
 
-    /// A client of the meta-cluster, for the caller outside. A request that the API server doesn't answer for 40 s fails;
-    /// watches, followed logs and upgraded connections may be silent for ever.
+    /// A client of the meta-cluster that works outside the lab. A request fails after 40 s without an answer. Watches,
+    /// followed logs and upgraded connections have no such limit.
     pub async fn client(&self) -> Result<Client, Error> {
         let files = self.kubeconfig()?;
         let config = Config::from_custom_kubeconfig(kubeconfig::read(files)?, &KubeConfigOptions::default())
@@ -163,8 +167,8 @@ impl Lab {
         Ok(Administrator { inside: self.inside, kubectl, kubeconfig })
     }
 
-    /// Any program inside the lab, where machines, pods and Services are reached by address. It starts in the root
-    /// folder: paths must be absolute.
+    /// A program inside the lab, where machines, pods and Services can be reached by address. It starts in the root folder,
+    /// so paths must be absolute.
     pub fn command(&self, program: &str) -> Command {
         let mut command = self.inside.command(program);
         if let (true, [file]) = (self.record.own_cluster, self.record.kubeconfigs.as_slice()) {
@@ -173,7 +177,7 @@ impl Lab {
         command
     }
 
-    /// A connection to an address of the lab, for the caller outside.
+    /// A connection from outside to an address of the lab.
     pub fn connect(&self, to: SocketAddr, within: Duration) -> Result<TcpStream, Error> {
         self.inside.connect(to, within)
     }

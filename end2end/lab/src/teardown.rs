@@ -1,20 +1,17 @@
-//! Ends a lab. Its processes, mounts, interfaces and sockets end with its namespaces; its cgroups, its folder and its
-//! claim are removed here.
+//! Ends a lab. Its processes, mounts, interfaces and sockets end with its namespaces. Its cgroups, its folder and its lock
+//! have to be removed.
 
 use std::time::Duration;
 
-use crate::{
-    cgroups,
-    error::Error,
-    files,
-    layout::Layout,
-    record::{self, Boot, Found, Record},
-    wait,
-};
+use crate::error::Error;
+use crate::layout::Layout;
+use crate::lock::{self, Found};
+use crate::record::{Boot, Record};
+use crate::{cgroups, files, wait};
 
-/// Ends the running lab, and whoever boots it still. `force` also clears what a crashed one has left.
+/// Ends the running lab, and its boot if that is still running. `force` also removes what a crashed lab has left.
 pub fn down(layout: &Layout, force: bool) -> Result<(), Error> {
-    match record::find() {
+    match lock::find() {
         Found::Nothing if force => files::remove(&layout.run()),
         Found::Nothing => Err(Error::NoLab),
         Found::LeftOvers(what) if !force => Err(Error::LeftOvers { what }),
@@ -22,31 +19,35 @@ pub fn down(layout: &Layout, force: bool) -> Result<(), Error> {
     }
 }
 
-/// Ends a boot that goes on: it would start and write more.
+/// Kills the process that is booting the lab: it would start more processes and write more files.
 fn end_boot(record: &Record) -> Result<(), Error> {
     if record.boot != Boot::Underway {
         return Ok(());
     }
     record.booter.kill();
     wait::until("the end of the boot", Duration::from_secs(20), || {
-        if record.booter.is_alive() { Err(format!("process {} still boots it", record.booter.pid)) } else { Ok(()) }
+        if record.booter.is_alive() {
+            Err(format!("process {} is still booting the lab", record.booter.pid))
+        } else {
+            Ok(())
+        }
     })
 }
 
 fn clear(layout: &Layout) -> Result<(), Error> {
-    // A claim whose file can't be read belongs to this checkout as well as to any.
-    if let Ok(record) = record::read() {
+    // If the record can't be read, the lab is treated as this checkout's.
+    if let Ok(record) = lock::read() {
         end_boot(&record)?;
     }
-    // The boot may have come further than it told before.
-    let record = record::read().ok();
+    // Read again: the boot may have written more before it ended.
+    let record = lock::read().ok();
     if let Some(namespaces) = record.as_ref().and_then(|record| record.namespaces) {
         namespaces.end()?;
     }
     cgroups::remove()?;
     let folder = record.map_or_else(|| layout.clone(), |record| Layout { folder: record.folder });
     files::remove(&folder.run())?;
-    record::release()
+    lock::release()
 }
 
 #[cfg(test)]
@@ -57,14 +58,14 @@ mod tests {
     use crate::process::Process;
 
     #[test]
-    fn whoever_boots_a_lab_is_ended_with_it_and_who_has_booted_it_is_not() {
+    fn only_an_unfinished_boot_is_killed_with_its_lab() {
         let mut booter = Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
         let underway = Record::of_tests(Process::now(booter.id().cast_signed()).unwrap());
         end_boot(&Record { boot: Boot::Ready, ..underway.clone() }).unwrap();
         assert!(booter.try_wait().unwrap().is_none());
         end_boot(&underway).unwrap();
         assert!(!underway.booter.is_alive());
-        // It has ended already.
+        // Ending an ended process is no error.
         end_boot(&underway).unwrap();
         booter.wait().unwrap();
     }

@@ -1,37 +1,35 @@
-//! Waiting for a condition: every wait has a deadline, and says what it last saw.
+//! Waiting for a condition. Every wait has a deadline, and its error contains the last state.
 //!
-//! A look that hangs must not outlive its wait. [`until_async`] sees to that: it gives up a look at the deadline. [`until`]
-//! can't give up a look of its own thread: its looks have to end by themselves, within seconds. Files and connections of
-//! this crate do; a program does by its own option (`kubectl --request-timeout=3s`), a line on a machine by
-//! [`Machine::run_within`](crate::Machine::run_within).
+//! [`until_async`] cancels its check at the deadline. [`until`] can't, because its check runs in the caller's thread. So a
+//! check must end by itself, within seconds. This crate's file accesses and connections do. Give a program a time limit
+//! (`kubectl --request-timeout=3s`), and use [`Machine::run_within`](crate::Machine::run_within) for a command on a
+//! machine.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::error::Error;
 
-/// Between two looks.
+/// The pause between two checks.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Looks again and again until `look` gives a value; past the deadline the error tells the last reason why not.
+/// Repeats `check` until it returns a value. After the deadline, returns an error with the reason of the last failed check.
 ///
 /// ```
 /// use std::time::Duration;
-/// let mut looks = 0;
-/// let found = lab::wait::until("the third look", Duration::from_secs(5), || {
-///     looks += 1;
-///     if looks == 3 { Ok(looks) } else { Err(format!("look {looks}")) }
+/// let mut checks = 0;
+/// let found = lab::wait::until("the third check", Duration::from_secs(5), || {
+///     checks += 1;
+///     if checks == 3 { Ok(checks) } else { Err(format!("check {checks}")) }
 /// });
 /// assert_eq!(found.unwrap(), 3);
 /// ```
-pub fn until<T>(what: &str, deadline: Duration, mut look: impl FnMut() -> Result<T, String>) -> Result<T, Error> {
-    let begun = Instant::now();
+pub fn until<T>(what: &str, deadline: Duration, mut check: impl FnMut() -> Result<T, String>) -> Result<T, Error> {
+    let started = Instant::now();
     loop {
-        match look() {
+        match check() {
             Ok(value) => return Ok(value),
-            Err(last) if begun.elapsed() >= deadline => {
+            Err(last) if started.elapsed() >= deadline => {
                 return Err(Error::Late { what: what.to_owned(), seconds: deadline.as_secs(), last });
             }
             Err(_) => thread::sleep(TICK),
@@ -39,18 +37,18 @@ pub fn until<T>(what: &str, deadline: Duration, mut look: impl FnMut() -> Result
     }
 }
 
-/// The same for a future, for tests that talk to Kubernetes. A look that has not ended by the deadline is given up.
-pub async fn until_async<T, F>(what: &str, deadline: Duration, mut look: impl FnMut() -> F) -> Result<T, Error>
+/// The same for a future, for tests that talk to Kubernetes. At the deadline, a running check is cancelled.
+pub async fn until_async<T, F>(what: &str, deadline: Duration, mut check: impl FnMut() -> F) -> Result<T, Error>
 where
     F: Future<Output = Result<T, String>>,
 {
     let end = tokio::time::Instant::now() + deadline;
-    let mut last = "nothing was seen".to_owned();
+    let mut last = "no check has ended".to_owned();
     loop {
-        match tokio::time::timeout_at(end, look()).await {
+        match tokio::time::timeout_at(end, check()).await {
             Ok(Ok(value)) => return Ok(value),
             Ok(Err(why)) => last = why,
-            Err(_) => last += ", and then a look that had no end",
+            Err(_) => last += ", and then a check that didn't end",
         }
         if tokio::time::Instant::now() >= end {
             return Err(Error::Late { what: what.to_owned(), seconds: deadline.as_secs(), last });
@@ -66,18 +64,18 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_look_that_hangs_ends_with_the_wait_which_tells_what_was_seen_before() {
-        let looks = Cell::new(0);
+    async fn a_hanging_check_is_cancelled_and_the_last_state_reported() {
+        let checks = Cell::new(0);
         let wait = until_async("an answer", Duration::from_millis(300), || async {
-            looks.set(looks.get() + 1);
-            if looks.get() < 3 {
-                Err::<(), _>(format!("refused {}", looks.get()))
+            checks.set(checks.get() + 1);
+            if checks.get() < 3 {
+                Err::<(), _>(format!("refused {}", checks.get()))
             } else {
                 std::future::pending().await
             }
         });
         let ended = tokio::time::timeout(Duration::from_secs(20), wait).await.expect("the wait ends");
         let said = ended.unwrap_err().to_string();
-        assert!(said.contains("refused 2, and then a look that had no end"), "{said}");
+        assert!(said.contains("refused 2, and then a check that didn't end"), "{said}");
     }
 }

@@ -1,10 +1,16 @@
-//! What a caller brings along instead of having it built. Each test boots a lab: run them when none is up,
-//! `cargo test -p kubeonkube-lab --test given -- --ignored --test-threads=1`; the `lab` stage of `cargo xtask test` does.
+//! Labs that use a given cluster or given binaries, and options that are refused. Each test boots a lab, so no other lab may be
+//! running: `cargo test -p kubeonkube-lab --test given -- --ignored --test-threads=1`. The `lab` stage of `cargo xtask test`
+//! runs them.
 
-use std::{ffi::OsStr, fs, path::PathBuf, process::Command};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::Command;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
-use kube::{Api, api::PostParams};
+use kube::Api;
+use kube::api::PostParams;
 use lab::{Lab, Layout};
 
 /// A lab that ends with its test.
@@ -20,8 +26,8 @@ impl Booted {
 
 impl Drop for Booted {
     fn drop(&mut self) {
-        // The test has failed already, or the next one finds what is left.
-        let _told = command(&["down", "--force"]).status();
+        // A failure isn't reported here: the next test finds what is left.
+        let _status = command(&["down", "--force"]).status();
     }
 }
 
@@ -31,7 +37,7 @@ fn command(words: &[&str]) -> Command {
     command
 }
 
-/// The program of a part that the stage has built.
+/// A program of a built part.
 fn built(part: &str, program: &str) -> PathBuf {
     let cache = Layout::of_this_checkout().folder.join("cache");
     fs::read_dir(&cache)
@@ -45,7 +51,7 @@ fn built(part: &str, program: &str) -> PathBuf {
 
 #[tokio::test]
 #[ignore = "it needs the computer for itself"]
-async fn an_api_without_pods_is_made_of_given_binaries() {
+async fn given_binaries_make_an_api_without_pods() {
     let folder = tempfile::tempdir_in(Layout::of_this_checkout().folder).unwrap();
     for (part, program, name) in [
         ("etcd-3.6-", "etcd", "etcd"),
@@ -65,12 +71,12 @@ async fn an_api_without_pods_is_made_of_given_binaries() {
 #[tokio::test]
 #[ignore = "it needs the computer for itself"]
 async fn a_given_cluster_is_used_and_none_is_booted() {
-    // As a cluster outside the lab there is one that only tells its namespaces.
+    // The given cluster is a server that only answers requests for namespaces.
     let outside = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = outside.local_addr().unwrap();
     std::thread::spawn(move || answer_once(&outside));
     let folder = tempfile::tempdir().unwrap();
-    // In two files and one that isn't there, as kubectl takes it.
+    // Two files and a missing one, which kubectl accepts too.
     let list = ["context", "missing", "cluster"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
     let context = serde_json::json!({"apiVersion": "v1", "kind": "Config", "current-context": "given",
         "contexts": [{"name": "given", "context": {"cluster": "given", "user": "given"}}]});
@@ -92,7 +98,6 @@ async fn a_given_cluster_is_used_and_none_is_booted() {
 }
 
 fn answer_once(outside: &std::net::TcpListener) {
-    use std::io::{BufRead, BufReader, Write};
     let (mut stream, _) = outside.accept().unwrap();
     let path = BufReader::new(&stream).lines().next().unwrap().unwrap().split(' ').nth(1).unwrap().to_owned();
     let name = path.rsplit('/').next().unwrap();
@@ -103,7 +108,7 @@ fn answer_once(outside: &std::net::TcpListener) {
 
 #[test]
 #[ignore = "it needs the computer for itself"]
-fn what_the_kernel_refuses_is_told_before_anything_starts() {
+fn a_missing_kernel_feature_is_reported_before_anything_starts() {
     for (capability, refused) in [
         ("sys_admin", &["new namespaces"] as &[_]),
         ("net_admin", &["a bridge", "a veth pair", "iptables rules in nf_tables"]),
@@ -124,7 +129,7 @@ fn what_the_kernel_refuses_is_told_before_anything_starts() {
 
 #[test]
 #[ignore = "it needs the computer for itself"]
-fn what_can_not_be_used_is_refused_before_anything_starts() {
+fn an_unusable_option_is_refused_before_anything_starts() {
     let folder = tempfile::tempdir().unwrap();
     let nothing = folder.path().to_string_lossy();
     for (words, why) in [

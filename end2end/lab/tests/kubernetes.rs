@@ -1,25 +1,22 @@
-//! What the lab's own Kubernetes can do. The lab is booted once and shared.
+//! Tests of the lab's own Kubernetes. They share one lab.
 
 mod shared;
 
 use std::time::Duration;
 
 use futures::{AsyncBufReadExt, TryStreamExt};
-use k8s_openapi::api::{
-    batch::v1::Job,
-    core::v1::{Pod, Secret, Service},
-};
-use kube::{
-    Api, Client,
-    api::{DeleteParams, ListParams, LogParams, PostParams},
-};
-use lab::{PROBE, RUNNER, wait::until_async};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{Pod, Secret, Service};
+use kube::api::{DeleteParams, ListParams, LogParams, PostParams};
+use kube::{Api, Client};
+use lab::wait::until_async;
+use lab::{PROBE, RUNNER};
 use serde_json::{Value, json};
 use shared::lab;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Creates an object under the name it carries, in place of one that an earlier run has left.
+/// Creates an object. Replaces one of the same name that an earlier run has left.
 async fn create<K>(client: &Client, object: Value) -> String
 where
     K: kube::Resource<Scope = k8s_openapi::NamespaceResourceScope, DynamicType = ()>
@@ -49,7 +46,7 @@ fn job(name: &str, image: &str, words: &[&str], more: &Value) -> Value {
             "nodeName": more["node"]}}}})
 }
 
-/// A pod that answers every request at port 8080 with its name and who asked; `app` is its label.
+/// A pod that answers every request on port 8080 with its name and the client's address. Its label `app` is its name.
 fn answering(name: &str, node: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": name}},
         "spec": {"terminationGracePeriodSeconds": 0, "nodeName": node, "containers": [{"name": "main", "image": PROBE,
@@ -57,19 +54,23 @@ fn answering(name: &str, node: &Value) -> Value {
             "readinessProbe": {"httpGet": {"path": "/", "port": 8080}, "periodSeconds": 1}}]}})
 }
 
-/// The address of a pod that is ready.
+/// Waits until a pod is ready. Returns its address.
 async fn ready_address(client: &Client, pod: &str) -> String {
     let pods: Api<Pod> = Api::default_namespaced(client.clone());
     until_async(&format!("{pod} to be ready"), PATIENCE, || async {
         let status = pods.get(pod).await.map_err(|error| error.to_string())?.status.unwrap_or_default();
-        let ready = status.conditions.iter().flatten().any(|one| one.type_ == "Ready" && one.status == "True");
+        let ready = status
+            .conditions
+            .iter()
+            .flatten()
+            .any(|condition| condition.type_ == "Ready" && condition.status == "True");
         if ready { status.pod_ip.ok_or("it has no address".to_owned()) } else { Err(format!("{status:?}")) }
     })
     .await
     .unwrap()
 }
 
-/// The pod of a Job, once its container has started.
+/// Waits until a Job's container has started. Returns the name of its pod.
 async fn started_pod(client: &Client, job: &str) -> String {
     let pods: Api<Pod> = Api::default_namespaced(client.clone());
     until_async(&format!("the pod of {job}"), PATIENCE, || async {
@@ -128,11 +129,11 @@ async fn a_service_answers_by_its_dns_name() {
 }
 
 #[tokio::test]
-async fn pods_of_different_nodes_reach_each_other_under_their_own_addresses() {
+async fn pods_on_different_nodes_see_each_others_own_addresses() {
     let lab = lab();
     let client = lab.client().await.unwrap();
     let nodes: Vec<_> = lab.nodes().unwrap().iter().map(|node| node.name().to_owned()).collect();
-    assert_eq!(nodes, ["n1", "n2"], "this lab has one node: end it, or boot it with --meta-nodes 2");
+    assert_eq!(nodes, ["n1", "n2"], "this test needs a lab with --meta-nodes 2");
     for (from, to) in [("n1", "n2"), ("n2", "n1")] {
         let greeter = format!("greeter-on-{to}");
         create::<Pod>(&client, answering(&greeter, &json!(to))).await;

@@ -1,44 +1,44 @@
-//! What machines can do, and what can be done to them. The lab is booted once and shared.
+//! Tests of machines and of faults. They share one lab.
 
 mod shared;
 
-use std::{
-    path::Path,
-    process::Command,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use lab::{Lab, Machine, machine::Power, wait::until};
+use lab::machine::Power;
+use lab::wait::until;
+use lab::{Lab, Machine};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One test at a time: they break machines.
+/// The lab, and a lock: one test at a time, because they break machines.
 fn lab() -> (Lab, MutexGuard<'static, ()>) {
-    static TURN: Mutex<()> = Mutex::new(());
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    (shared::lab(), turn)
+    static LOCK: Mutex<()> = Mutex::new(());
+    let lock = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    (shared::lab(), lock)
 }
 
 #[test]
-fn a_machine_that_reboots_comes_back_with_its_disk_and_its_network_card() {
-    let (lab, _turn) = lab();
+fn a_rebooted_machine_keeps_its_disk_and_its_mac_address() {
+    let (lab, _lock) = lab();
     let machine = lab.machine("m1").unwrap();
     let boots = machine.state().unwrap().boots;
     let card = "cat /sys/class/net/eth0/address";
     let before = machine.run(card).unwrap();
     machine.run("echo kept > /root/note").unwrap();
-    // The connection may break before its end is told.
+    // The connection may break before the command's exit status arrives.
     let _cut = machine.run("systemctl reboot");
     machine.wait_booted(boots + 1).unwrap();
     assert_eq!(machine.run("cat /root/note").unwrap(), "kept\n");
-    // Another one would leave it silent for half a minute: its neighbours remember the old.
+    // With another MAC address it couldn't be reached for half a minute: its neighbours remember the old one.
     assert_eq!(machine.run(card).unwrap(), before);
 }
 
 #[test]
-fn a_machine_is_stopped_and_started_and_a_reset_forgets_everything() {
-    let (lab, _turn) = lab();
+fn a_stopped_machine_keeps_its_disk_until_a_reset() {
+    let (lab, _lock) = lab();
     let machine = lab.machine("m2").unwrap();
     let boots = machine.state().unwrap().boots;
     machine.run("echo kept > /root/note && systemd-cat echo last words").unwrap();
@@ -58,14 +58,14 @@ fn a_machine_is_stopped_and_started_and_a_reset_forgets_everything() {
 }
 
 #[test]
-fn a_machine_that_boots_or_reboots_is_stopped_cut_and_reset_as_well() {
-    let (lab, _turn) = lab();
+fn a_machine_can_be_controlled_while_it_boots_or_reboots() {
+    let (lab, _lock) = lab();
     let machine = lab.machine("m2").unwrap();
     machine.stop().unwrap();
     machine.start().unwrap();
     assert!(machine.start().unwrap_err().to_string().contains("already"));
     machine.wait_reachable().unwrap();
-    // Who ends for a reboot doesn't listen: it is told again when it has booted, in order.
+    // A rebooting machine ignores the first signal: `stop` sends another one after the boot, and doesn't cut the power.
     let _cut = machine.run("systemctl reboot --force");
     machine.stop().unwrap();
     assert_eq!(machine.state().unwrap().reason, "powered off");
@@ -92,7 +92,7 @@ fn a_machine_that_boots_or_reboots_is_stopped_cut_and_reset_as_well() {
     assert_eq!(machine.state().unwrap().boots, 1);
 }
 
-/// Kills the supervisor of a machine, and waits until that is noticed.
+/// Kills the supervisor of a machine, and waits until the machine's state shows it.
 fn orphan(machine: &Machine) {
     let words = format!("\0supervise\0{}\0", machine.name());
     let all = std::fs::read_dir("/proc").unwrap().flatten().map(|process| process.path());
@@ -111,8 +111,8 @@ fn orphan(machine: &Machine) {
 }
 
 #[test]
-fn a_machine_whose_supervisor_was_killed_is_told_and_can_be_started_anew() {
-    let (lab, _turn) = lab();
+fn an_orphaned_machine_is_reported_and_can_be_started_again() {
+    let (lab, _lock) = lab();
     let machine = lab.machine("m3").unwrap();
     machine.run("echo kept > /root/note").unwrap();
     orphan(&machine);
@@ -122,7 +122,7 @@ fn a_machine_whose_supervisor_was_killed_is_told_and_can_be_started_anew() {
     }
     machine.cut_network().unwrap();
     machine.heal_network().unwrap();
-    machine.pull_the_plug().unwrap();
+    machine.cut_power().unwrap();
     assert_eq!(machine.state().unwrap().power, Power::Off);
     machine.start().unwrap();
     machine.wait_reachable().unwrap();
@@ -134,8 +134,8 @@ fn a_machine_whose_supervisor_was_killed_is_told_and_can_be_started_anew() {
 }
 
 #[test]
-fn a_machine_whose_network_is_cut_is_silent_until_it_is_healed() {
-    let (lab, _turn) = lab();
+fn a_machine_whose_network_is_cut_can_not_be_reached() {
+    let (lab, _lock) = lab();
     let machine = lab.machine("m3").unwrap();
     machine.cut_network().unwrap();
     let answer = lab.connect((machine.address(), 22).into(), Duration::from_secs(2));
@@ -145,33 +145,33 @@ fn a_machine_whose_network_is_cut_is_silent_until_it_is_healed() {
 }
 
 #[test]
-fn a_look_on_a_machine_that_does_not_end_is_given_up() {
-    let (lab, _turn) = lab();
-    let begun = Instant::now();
+fn run_within_ends_a_command_that_hangs() {
+    let (lab, _lock) = lab();
+    let started = Instant::now();
     let said = lab.machine("m1").unwrap().run_within("tail -f /dev/null", Duration::from_secs(1));
-    assert!(said.is_err() && begun.elapsed() < PATIENCE, "{said:?} after {:?}", begun.elapsed());
+    assert!(said.is_err() && started.elapsed() < PATIENCE, "{said:?} after {:?}", started.elapsed());
 }
 
 #[test]
-fn a_machine_changes_nothing_of_the_whole_computer() {
-    let (lab, _turn) = lab();
+fn a_machine_can_not_change_the_whole_computer() {
+    let (lab, _lock) = lab();
     let machine = lab.machine("m1").unwrap();
     for parameter in ["vm/max_map_count", "fs/file-max", "kernel/pid_max"] {
         let file = format!("/proc/sys/{parameter}");
         let before = std::fs::read_to_string(&file).unwrap();
-        // What it is already, so that nothing changes should it be let.
+        // Writes the current value, so that nothing changes if the write is allowed.
         let written = machine.run(&format!("echo {} > {file}", before.trim()));
         assert!(written.is_err(), "{file} can be written");
     }
-    // Not every kernel has it; where it is, something that takes everything and does nothing is in its place.
+    // If the kernel has sysrq-trigger, runc mounts a device over it that ignores all writes.
     machine.run("test ! -e /proc/sysrq-trigger || test -c /proc/sysrq-trigger").unwrap();
-    // Its own: those of the network, and what a kubelet sets.
+    // A machine may set parameters of its network, and those that a kubelet sets.
     machine.run("sysctl -q -w net.ipv4.ip_forward=1 && sysctl -q -w vm.overcommit_memory=1").unwrap();
 }
 
 #[test]
 fn containers_run_inside_a_machine() {
-    let (lab, _turn) = lab();
+    let (lab, _lock) = lab();
     let machine = lab.machine("m1").unwrap();
     machine.put(&lab.probe(), "/usr/local/bin/probe").unwrap();
     machine
@@ -181,15 +181,19 @@ fn containers_run_inside_a_machine() {
         )
         .unwrap();
     until("the container to run", PATIENCE, || {
-        let look = machine.run_within("ctr --namespace test task list; cat /tmp/one.log", Duration::from_secs(10));
-        let look = look.map_err(|error| error.to_string())?;
-        if look.lines().any(|line| line.starts_with("one ") && line.ends_with("RUNNING")) { Ok(()) } else { Err(look) }
+        let found = machine.run_within("ctr --namespace test task list; cat /tmp/one.log", Duration::from_secs(10));
+        let found = found.map_err(|error| error.to_string())?;
+        if found.lines().any(|line| line.starts_with("one ") && line.ends_with("RUNNING")) {
+            Ok(())
+        } else {
+            Err(found)
+        }
     })
     .unwrap();
     machine.run("ctr --namespace test task kill --signal SIGKILL one").unwrap();
     until("the container's end", PATIENCE, || {
-        let look = machine.run_within("ctr --namespace test task list --quiet", Duration::from_secs(10));
-        let left = look.map_err(|error| error.to_string())?;
+        let found = machine.run_within("ctr --namespace test task list --quiet", Duration::from_secs(10));
+        let left = found.map_err(|error| error.to_string())?;
         if left.is_empty() { Ok(()) } else { Err(left) }
     })
     .unwrap();

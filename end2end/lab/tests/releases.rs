@@ -1,22 +1,22 @@
-//! What the lab serves is enough to make a Kubernetes of machines, with kubeadm as it is.
+//! The releases that the lab serves are enough for kubeadm to make a cluster of machines.
 
 mod shared;
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use lab::{Machine, addresses::ARTIFACTS, wait::until};
+use lab::Machine;
+use lab::addresses::ARTIFACTS;
+use lab::wait::until;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 const KUBECTL: &str = "kubectl --kubeconfig /etc/kubernetes/admin.conf";
 
-/// Runs a line on a machine, and tells how long it took.
-fn run(machine: &Machine, what: &str, line: &str) -> String {
-    let begun = Instant::now();
-    let said = machine.run(line).unwrap_or_else(|error| panic!("{what} on {}: {error}", machine.name()));
-    eprintln!("{:>5.1} s  {what} on {}", begun.elapsed().as_secs_f64(), machine.name());
+/// Runs a script on a machine and prints how long it took.
+fn run(machine: &Machine, what: &str, script: &str) -> String {
+    let started = Instant::now();
+    let said = machine.run(script).unwrap_or_else(|error| panic!("{what} on {}: {error}", machine.name()));
+    eprintln!("{:>5.1} s  {what} on {}", started.elapsed().as_secs_f64(), machine.name());
     said
 }
 
@@ -27,7 +27,7 @@ fn prepare(machine: &Machine, version: &str) {
     run(machine, "prepare", &format!("RELEASE=http://{ARTIFACTS}/release/{version}\n{script}"));
 }
 
-/// The addresses of a node's pods, once the controller manager has given them out.
+/// The addresses of a node's pods. Waits until the controller manager has assigned them.
 fn pods_of(first: &Machine, node: &str) -> String {
     let ask = format!("{KUBECTL} get node {node} -o jsonpath='{{.spec.podCIDR}}'");
     until(&format!("the pods of {node}"), PATIENCE, || match first.run_within(&ask, Duration::from_secs(10)) {
@@ -62,7 +62,7 @@ fn kubeadm_makes_a_cluster_of_two_machines() {
     connect(&first, &ours, &theirs, &second);
     connect(&second, &theirs, &ours, &first);
     run(&first, "all nodes Ready", &format!("{KUBECTL} wait --for=condition=Ready node/m1 node/m2 --timeout=120s"));
-    // It is ready when it has reached the API server by its Service: kube-proxy's rules are in force.
+    // CoreDNS is ready when it has reached the API server through its Service. So this also tests kube-proxy.
     run(&first, "cluster DNS", &format!("{KUBECTL} -n kube-system rollout status deployment/coredns --timeout=120s"));
     let nodes = first.run(&format!("{KUBECTL} get nodes -o jsonpath='{{.items[*].status.nodeInfo.kubeletVersion}}'"));
     assert_eq!(nodes.unwrap(), format!("{version} {version}"));

@@ -1,13 +1,11 @@
-//! A lab that is just starting is no crashed one, and one whose booter is killed leaves nothing that nobody knows of. It
-//! needs the computer for itself: run it when no lab is up, `cargo test -p kubeonkube-lab --test starting -- --ignored`; the
-//! `lab` stage of `cargo xtask test` does.
+//! Boots that are killed, or end with their test run, leave nothing behind. Each test boots labs, so no other lab may be
+//! running: `cargo test -p kubeonkube-lab --test starting -- --ignored --test-threads=1`. The `lab` stage of `cargo xtask test`
+//! runs them.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use lab::{Error, Lab, Layout};
 
@@ -19,12 +17,12 @@ fn command(words: &[&str]) -> Command {
     command
 }
 
-/// A boot of one machine that goes on, claimed.
+/// Starts the boot of a lab with one machine. Returns when it holds the lock.
 fn booting() -> Child {
-    // Nobody else's is taken for it.
+    // Otherwise the lock of another lab would be mistaken for this boot's.
     assert!(matches!(Lab::attach(), Err(Error::NoLab)));
     let booter = command(&["up", "--machines-only", "--machines", "1"]).stderr(Stdio::null()).spawn().unwrap();
-    lab::wait::until("the claim", PATIENCE, || {
+    lab::wait::until("the lock", PATIENCE, || {
         if Path::new("/run/kubeonkube-lab").exists() { Ok(()) } else { Err("there is none".to_owned()) }
     })
     .unwrap();
@@ -39,7 +37,7 @@ fn no_holder_of_namespaces_is_left() {
     .unwrap();
 }
 
-/// What the command line says, and whether it did as it was told.
+/// Runs the command line. Returns whether it succeeded, and its output.
 fn lab(words: &[&str]) -> (bool, String) {
     let done = command(words).output().unwrap();
     (done.status.success(), [done.stdout, done.stderr].iter().map(|said| String::from_utf8_lossy(said)).collect())
@@ -49,7 +47,7 @@ fn signal(name: &str, process: u32) {
     assert!(Command::new("kill").args([name, &process.to_string()]).status().unwrap().success());
 }
 
-/// Processes that hold a lab's namespaces, of this checkout's parts.
+/// The processes that hold namespaces of this checkout's labs: they run `pause` from its parts.
 fn holders() -> Vec<String> {
     let parts = Layout::of_this_checkout().folder.join("cache");
     let is_holder = |exe: &Path| exe.starts_with(&parts) && exe.ends_with("pause");
@@ -59,14 +57,14 @@ fn holders() -> Vec<String> {
 
 #[test]
 #[ignore = "it needs the computer for itself"]
-fn a_lab_that_starts_is_told_as_such_and_nothing_is_left_when_its_booter_is_killed() {
+fn a_killed_boot_leaves_nothing_that_down_can_not_remove() {
     let mut booter = booting();
-    // It stays where it is: claimed, with or without processes of its own.
+    // The boot stops here: it holds the lock, and the lab may or may not have processes.
     signal("-STOP", booter.id());
-    let told = format!("by process {}", booter.id());
+    let booter_named = format!("by process {}", booter.id());
     let (_, status) = lab(&["status"]);
     let (up, refused) = lab(&["up", "--machines-only"]);
-    assert!(status.contains(&told) && !up && !refused.contains("crashed"), "{status}\n{refused}");
+    assert!(status.contains(&booter_named) && !up && !refused.contains("crashed"), "{status}\n{refused}");
     signal("-KILL", booter.id());
     booter.wait().unwrap();
     assert!(!matches!(Lab::attach(), Err(Error::Starting { .. })));
@@ -78,11 +76,11 @@ fn a_lab_that_starts_is_told_as_such_and_nothing_is_left_when_its_booter_is_kill
 
 #[test]
 #[ignore = "it needs the computer for itself"]
-fn a_lab_that_is_ended_while_it_boots_stays_ended_and_so_does_its_boot() {
+fn down_also_ends_a_boot_that_is_still_running() {
     let mut booter = booting();
     let (down, said) = lab(&["down"]);
     assert!(down, "{said}");
-    // It was ended before: nothing could be written after.
+    // `down` waits for the end of the boot, so the boot can't write anything afterwards.
     let ended = booter.try_wait().unwrap().expect("the boot has ended");
     assert!(!ended.success());
     assert!(matches!(Lab::attach(), Err(Error::NoLab)));
@@ -90,23 +88,23 @@ fn a_lab_that_is_ended_while_it_boots_stays_ended_and_so_does_its_boot() {
     no_holder_of_namespaces_is_left();
 }
 
-/// Set where this test plays the test run that shares a lab.
-const PLAYS_TEST_RUN: &str = "KUBEONKUBE_LAB_PLAYS_TEST_RUN";
+/// Set if this process is the test run that shares a lab.
+const IS_TEST_RUN: &str = "KUBEONKUBE_LAB_IS_TEST_RUN";
 
 #[test]
 #[ignore = "it needs the computer for itself"]
-fn a_lab_that_is_shared_is_booted_where_none_runs_and_ends_with_its_test_run() {
-    if std::env::var_os(PLAYS_TEST_RUN).is_some() {
+fn a_shared_lab_is_booted_if_none_runs_and_ends_with_its_run() {
+    if std::env::var_os(IS_TEST_RUN).is_some() {
         let lab = Lab::shared(&["--machines-only", "--machines", "1"]).unwrap();
         lab.machine("m1").unwrap().run("true").unwrap();
-        // Whoever comes next shares it.
+        // A second caller gets the same lab.
         assert_eq!(Lab::shared(&["--machines", "2"]).unwrap().since(), lab.since());
         return;
     }
     assert!(matches!(Lab::attach(), Err(Error::NoLab)));
-    let name = "a_lab_that_is_shared_is_booted_where_none_runs_and_ends_with_its_test_run";
+    let name = "a_shared_lab_is_booted_if_none_runs_and_ends_with_its_run";
     let mut run = Command::new(std::env::current_exe().unwrap());
-    run.args(["--ignored", "--exact", name]).env(PLAYS_TEST_RUN, "yes");
+    run.args(["--ignored", "--exact", name]).env(IS_TEST_RUN, "yes");
     let run = run.env_remove("KUBECONFIG").env_remove("KUBEBUILDER_ASSETS").output().unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && said.contains("1 passed"), "{said}");

@@ -1,23 +1,20 @@
-//! What is in the images of the lab's own Kubernetes. No registry has them: they are imported at boot, and their
-//! names lead nowhere (`lab.test`), so nothing can be pulled by mistake.
+//! The images of the lab's own Kubernetes. Nodes import them at boot. Their registry (`lab.test`) doesn't exist, so nothing can
+//! be pulled by mistake.
 
-use std::{fs, path::Path};
+use std::fs;
+use std::path::Path;
 
-use crate::{
-    build::{
-        image::{self, Config},
-        parts::Part,
-        workshop::Built,
-    },
-    error::{Doing, Error},
-    files,
-    layout::workspace,
-};
+use crate::build::image::{self, Config};
+use crate::build::parts::Part;
+use crate::build::workshop::Built;
+use crate::error::{Doing, Error};
+use crate::files;
+use crate::layout::workspace;
 
 /// The image of a pod's sandbox.
 pub(crate) const PAUSE: &str = "lab.test/pause:lab";
 pub(crate) const COREDNS: &str = "lab.test/coredns:lab";
-/// An image with nothing but the `probe` tool.
+/// An image that contains only the `probe` tool.
 pub const PROBE: &str = "lab.test/probe:lab";
 /// Python, ansible-core, an SSH client and the product's own playbooks, like the image of `deploy/runner/Dockerfile`.
 pub const RUNNER: &str = "lab.test/runner:lab";
@@ -40,7 +37,7 @@ pub(crate) fn cluster_images(_: &Part, built: &Built, to: &Path) -> Result<(), E
     image::archive(&[RUNNER.to_owned()], layers, &config, &to.join("4-runner.tar"))
 }
 
-/// An image of one static program.
+/// Makes an image of one statically linked program.
 pub(crate) fn single(program: &Path, entrypoint: &[&str], names: &[&str], to: &Path) -> Result<(), Error> {
     let root = to.with_added_extension("root");
     let name = entrypoint.first().copied().unwrap_or_default();
@@ -53,7 +50,7 @@ pub(crate) fn single(program: &Path, entrypoint: &[&str], names: &[&str], to: &P
     image::archive(&names, vec![layer], &Config { entrypoint: &[&path], folder: "/" }, to)
 }
 
-/// What programs expect of any root file system.
+/// Makes the folders and files that programs expect in every root file system.
 pub(crate) fn base(root: &Path) -> Result<(), Error> {
     for folder in ["etc", "tmp", "proc", "sys", "dev", "run", "var/lib"] {
         files::make_folder(&root.join(folder))?;

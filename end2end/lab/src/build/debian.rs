@@ -1,24 +1,21 @@
-//! Root file systems from Debian packages. `packages.txt` names what is wanted, `packages.lock` every package file
-//! with its SHA-256: a mirror that has other files is refused until the lock is taken over.
+//! Root file systems from Debian packages. `packages.txt` lists the wanted packages, `packages.lock` every package file with
+//! its SHA-256. If the mirror has other files, the build fails until the lock is updated.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::{
-    build::{parts::Part, workshop::Built},
-    error::{Doing, Error},
-    files,
-    layout::parts,
-    program,
-};
+use crate::build::parts::Part;
+use crate::build::workshop::Built;
+use crate::error::{Doing, Error};
+use crate::layout::parts;
+use crate::{files, program};
 
 const SUITE: &str = "bookworm";
 const MIRROR: &str = "http://deb.debian.org/debian";
 
-/// Units that would change the host (kernel parameters, modules, devices), or wait for hardware a container has not.
+/// Units that would change the computer (kernel parameters, modules, devices), or wait for hardware that a container doesn't
+/// have.
 const MASKED: &[&str] = &[
     "systemd-sysctl.service",
     "systemd-modules-load.service",
@@ -44,7 +41,7 @@ const MASKED: &[&str] = &[
     "nftables.service",
 ];
 
-/// Installed, but started by whoever needs them.
+/// Installed, but not started at boot.
 const NOT_STARTED: &[&str] = &["containerd.service", "haproxy.service", "cron.service"];
 
 /// The root of machines and of the lab's Kubernetes nodes.
@@ -59,7 +56,7 @@ pub(crate) fn machine_root(part: &Part, _: &Built, to: &Path) -> Result<(), Erro
     for unit in NOT_STARTED {
         files::remove(&system.join("multi-user.target.wants").join(unit))?;
     }
-    // One machine's host keys are no other machine's: they are made with the machine.
+    // Each machine gets its own host keys when it is made.
     for file in files::children(&root.join("etc/ssh")) {
         if file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("ssh_host_")) {
             files::remove(&file)?;
@@ -74,9 +71,9 @@ pub(crate) fn machine_root(part: &Part, _: &Built, to: &Path) -> Result<(), Erro
     files::make_folder(&root.join("lib/modules"))
 }
 
-/// Installs the packages of a part and checks every one against the lock.
+/// Installs the packages of a part and compares them with the lock.
 pub(crate) fn install(part: &str, root: &Path) -> Result<(), Error> {
-    // What the lock was taken from is what it asks for: no second download.
+    // `pin` keeps the packages from which it wrote the lock: no second download.
     match root.ancestors().nth(2).map(|cache| pinned(part, cache)).filter(|pinned| pinned.is_dir()) {
         Some(pinned) => std::fs::rename(&pinned, root).doing(|| format!("move {}", pinned.display()))?,
         None => bootstrap(part, root)?,
@@ -87,11 +84,11 @@ pub(crate) fn install(part: &str, root: &Path) -> Result<(), Error> {
     if !differences.is_empty() {
         return Err(Error::Pins { part: part.to_owned(), differences });
     }
-    forget_packages(root)
+    remove_downloads(root)
 }
 
-/// Writes the lock of a part from what the mirror has now; gives what changed. If something did, the root stays for the
-/// next build.
+/// Writes the packages that the mirror has now into the lock of a part. Returns the changes. If there are any, keeps the
+/// installed root file system for the next build.
 pub(crate) fn pin(part: &str, cache: &Path) -> Result<Vec<String>, Error> {
     let root = pinned(part, cache);
     files::remove(&root)?;
@@ -122,14 +119,14 @@ fn bootstrap(part: &str, root: &Path) -> Result<(), Error> {
         packages.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect();
     let mirror = std::env::var("KUBEONKUBE_LAB_DEBIAN").unwrap_or_else(|_| MIRROR.to_owned());
     program::run(
-        // The mounts that package scripts need stay in a namespace of their own, even if this dies half-way.
+        // In its own mount namespace: if it is killed, the kernel removes the mounts that package scripts need.
         Command::new("unshare")
             .args(["--mount", "--propagation", "private", "mmdebstrap", "--quiet", "--mode=root", "--variant=minbase"])
             .args(["--skip=cleanup/apt", "--dpkgopt=path-exclude=/usr/share/man/*"])
-            // A half-made root is thrown away: nothing has to reach the disk before the next step.
+            // No fsync: an unfinished root file system is removed anyway.
             .arg("--dpkgopt=force-unsafe-io")
             .args(["--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/locale/*"])
-            // Old snapshots are past their date.
+            // The indexes of old snapshots have expired.
             .arg("--aptopt=Acquire::Check-Valid-Until \"false\"")
             .arg(format!("--include={}", packages.join(",")))
             .arg(SUITE)
@@ -142,12 +139,12 @@ fn archives(root: &Path) -> PathBuf {
     root.join("var/cache/apt/archives")
 }
 
-/// `sha256  file` of every package that is installed, sorted by file. apt has checked each file against its index, and the
-/// index against Debian's signature; the index tells the sums.
+/// Lines `sha256  file` of all installed packages, sorted by file. The sums come from apt's index. apt has checked the index
+/// against Debian's signature, and each file against the index.
 fn checksums(root: &Path) -> Result<String, Error> {
     let status = files::read(&root.join("var/lib/dpkg/status"))?;
     let installed: BTreeSet<_> =
-        status.split("\n\n").filter_map(|one| Some((field(one, "Package")?, field(one, "Version")?))).collect();
+        status.split("\n\n").filter_map(|entry| Some((field(entry, "Package")?, field(entry, "Version")?))).collect();
     let mut lines = BTreeSet::new();
     let lists = files::children(&root.join("var/lib/apt/lists"));
     for index in lists.iter().filter(|file| file.to_string_lossy().ends_with("_Packages")) {
@@ -173,7 +170,7 @@ fn field<'a>(paragraph: &'a str, name: &str) -> Option<&'a str> {
     paragraph.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
 }
 
-/// What two locks disagree on, package by package.
+/// The differences between two locks, one text for each package.
 fn differences(wanted: &str, found: &str) -> Vec<String> {
     let (wanted, found) = (by_package(wanted), by_package(found));
     let mut all: Vec<_> = wanted.keys().chain(found.keys()).collect();
@@ -198,10 +195,11 @@ fn by_package(lock: &str) -> BTreeMap<&str, (&str, &str)> {
         .collect()
 }
 
-fn forget_packages(root: &Path) -> Result<(), Error> {
+/// Removes the downloaded packages and indexes.
+fn remove_downloads(root: &Path) -> Result<(), Error> {
     for folder in [archives(root), root.join("var/lib/apt/lists")] {
         files::remove(&folder)?;
-        // apt wants its folder for what it is fetching.
+        // apt needs the folder `partial`.
         std::fs::create_dir_all(folder.join("partial")).doing(|| format!("make {}", folder.display()))?;
     }
     Ok(())
@@ -227,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn another_package_than_the_locked_one_is_named() {
+    fn a_package_that_differs_from_the_lock_is_reported() {
         let lock = "aa  bash_5.2_amd64.deb\nbb  curl_7.88_amd64.deb\n";
         assert!(differences(lock, lock).is_empty());
         assert_eq!(

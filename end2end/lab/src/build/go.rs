@@ -1,27 +1,23 @@
-//! Programs from the Go module proxy. Versions stand in `go.mod`, checksums in `go.sum`, the toolchain in
-//! `parts/go-toolchain.txt`: the installed `go` fetches that one, if it is another, as a module that the checksum database
-//! vouches for (<https://go.dev/doc/toolchain>). Nothing else is downloaded.
+//! Programs from the Go module proxy. `go.mod` pins versions, `go.sum` checksums, `parts/go-toolchain.txt` the toolchain. If
+//! another toolchain is installed, `go` fetches the pinned one as a module and verifies it with the checksum database
+//! (<https://go.dev/doc/toolchain>). Nothing else is downloaded.
 
-use std::{path::Path, process::Command};
+use std::path::Path;
+use std::process::Command;
 
-use crate::{
-    build::{
-        parts::{GO_TOOLCHAIN, Part},
-        workshop::Built,
-    },
-    error::Error,
-    files,
-    layout::{parts, workspace},
-    program,
-};
+use crate::build::parts::{GO_TOOLCHAIN, Part};
+use crate::build::workshop::Built;
+use crate::error::Error;
+use crate::layout::{parts, workspace};
+use crate::{files, program};
 
-/// What one module builds.
+/// The programs of one Go module, and how to build them.
 struct Recipe {
-    /// File name and package of every program.
+    /// File name and package of each program.
     programs: &'static [(&'static str, &'static str)],
-    /// Further names of the first program, which looks at the name it is called by.
+    /// Further names of the first program, which acts on the name by which it is called.
     names: &'static [&'static str],
-    /// Needs a C compiler (runc enters namespaces before Go's runtime starts).
+    /// Needs a C compiler (runc's C code enters namespaces before Go's runtime starts).
     with_c: bool,
 }
 
@@ -70,7 +66,7 @@ pub(crate) fn build(part: &Part, _: &Built, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// `go build` by this toolchain, whichever one is installed and whatever the caller's environment says.
+/// `go build` with this toolchain, independent of the installed one and of the caller's environment.
 fn go_build(toolchain: &str, with_c: bool) -> Command {
     let mut go = Command::new("go");
     go.env("GOTOOLCHAIN", toolchain)
@@ -85,7 +81,7 @@ fn go_build(toolchain: &str, with_c: bool) -> Command {
     go
 }
 
-/// Kubernetes reads its version from what the linker sets; kubeadm and kubelet compare theirs.
+/// Linker flags. They set the version of Kubernetes programs; kubeadm compares its own with kubelet's.
 fn link_flags(part: &str, module: &str, with_c: bool) -> String {
     let mut flags = String::from("-s -w");
     if with_c {
@@ -102,7 +98,7 @@ fn link_flags(part: &str, module: &str, with_c: bool) -> String {
     flags
 }
 
-/// The version of a module that a `go.mod` requires.
+/// The version of the module `name` that a `go.mod` requires.
 pub(crate) fn required<'a>(module: &'a str, name: &str) -> Option<&'a str> {
     module.lines().filter(|line| !line.contains("=>")).find_map(|line| {
         let mut words = line.trim().trim_start_matches("require ").split_whitespace();
@@ -115,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pinned_toolchain_compiles_whichever_is_installed() {
+    fn go_build_uses_the_pinned_toolchain() {
         let pinned = files::read(&workspace().join(GO_TOOLCHAIN)).unwrap();
         assert!(pinned.starts_with("go1.") && pinned.trim().split('.').count() == 3, "{pinned}");
         let go = go_build(pinned.trim(), false);
@@ -123,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_caller_compiles_for_does_not_change_what_is_built() {
+    fn the_callers_go_environment_does_not_change_the_build() {
         let go = go_build("go1.26.8", false);
         let set: Vec<_> = go.get_envs().collect();
         for (name, value) in [("GOWORK", "off"), ("GOOS", "linux"), ("GOARCH", "amd64"), ("GOAMD64", "v1")] {
@@ -133,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_that_kubernetes_tells_is_the_pinned_one() {
+    fn kubernetes_programs_report_the_pinned_version() {
         let module = files::read(&parts().join("kubernetes-1.34/go.mod")).unwrap();
         let version = required(&module, "k8s.io/kubernetes").unwrap();
         assert!(version.starts_with("v1.34."), "{version}");

@@ -1,19 +1,15 @@
-//! OCI image archives, written without a container engine: <https://github.com/opencontainers/image-spec>.
+//! Writes OCI image archives without a container engine: <https://github.com/opencontainers/image-spec>.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::{
-    error::{Doing, Error},
-    files, program,
-};
+use crate::error::{Doing, Error};
+use crate::{files, program};
 
-/// The time that everything in an image carries, so that the same content gives the same digest.
+/// The timestamp of everything in an image, so that the same content always has the same digest.
 const TIME: &str = "2026-01-01T00:00:00Z";
 
 /// One layer: an uncompressed tar file and its digest.
@@ -22,14 +18,14 @@ pub(crate) struct Layer {
     sha256: String,
 }
 
-/// What an image says besides its layers.
+/// The part of an image's configuration that isn't about layers.
 #[derive(Default)]
 pub(crate) struct Config<'a> {
     pub(crate) entrypoint: &'a [&'a str],
     pub(crate) folder: &'a str,
 }
 
-/// Packs a folder into a layer beside the archive that will hold it.
+/// Packs a folder into a layer. `file` must be on the same file system as the later archive.
 pub(crate) fn layer(folder: &Path, file: &Path) -> Result<Layer, Error> {
     program::run(
         Command::new("tar")
@@ -44,7 +40,7 @@ pub(crate) fn layer(folder: &Path, file: &Path) -> Result<Layer, Error> {
     Ok(Layer { sha256: sha256(file)?, file: file.to_owned() })
 }
 
-/// Writes an archive with one image under all `names`; its layers are moved into it.
+/// Writes an archive with one image under all `names`. Moves the layers' files.
 pub(crate) fn archive(names: &[String], layers: Vec<Layer>, config: &Config<'_>, to: &Path) -> Result<(), Error> {
     let folder = to.with_added_extension("blobs");
     let blobs = folder.join("blobs/sha256");
@@ -52,7 +48,7 @@ pub(crate) fn archive(names: &[String], layers: Vec<Layer>, config: &Config<'_>,
     let mut described = Vec::new();
     let mut digests = Vec::new();
     for layer in layers {
-        let size = fs::metadata(&layer.file).doing(|| format!("look at {}", layer.file.display()))?.len();
+        let size = fs::metadata(&layer.file).doing(|| format!("read the size of {}", layer.file.display()))?.len();
         let digest = format!("sha256:{}", layer.sha256);
         described.push(json!({"mediaType": "application/vnd.oci.image.layer.v1.tar", "digest": digest, "size": size}));
         digests.push(digest);
@@ -113,7 +109,7 @@ fn blob(blobs: &Path, content: &Value) -> Result<(String, usize), Error> {
     Ok((format!("sha256:{sha256}"), text.len()))
 }
 
-/// By the system's program: hashing an image in an unoptimised build takes many times as long.
+/// The SHA-256 of a file, by `sha256sum`: hashing an image in an unoptimised build takes many times as long.
 pub(crate) fn sha256(file: &Path) -> Result<String, Error> {
     let said = program::output(Command::new("sha256sum").arg(file))?;
     Ok(said.split_whitespace().next().unwrap_or_default().to_owned())

@@ -2,25 +2,25 @@
 
 use std::path::Path;
 
-use crate::{
-    build::{contents, debian, go, python, release, workshop::Built},
-    error::Error,
-};
+use crate::build::workshop::Built;
+use crate::build::{contents, debian, go, python, release};
+use crate::error::Error;
 
 /// One part.
 pub(crate) struct Part {
     pub(crate) name: &'static str,
-    /// The files and folders it is made from, in the repository. Their content is its key.
+    /// The files and folders it is made from, relative to the repository. Their content is part of its key.
     pub(crate) files: &'static [&'static str],
-    /// Parts it is made from.
+    /// Other parts it is made from.
     pub(crate) needs: &'static [&'static str],
-    /// Raised when the way it is made changes without a change in its files.
+    /// Increase it to rebuild the part after a change that isn't in its files.
     pub(crate) revision: u32,
-    /// What its making waits for: parts of different lanes are made at the same time.
+    /// Parts of different lanes are built at the same time.
     pub(crate) lane: Lane,
     pub(crate) make: fn(&Part, &Built, &Path) -> Result<(), Error>,
 }
 
+/// What building a part mainly uses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
     /// The Go compiler: processors.
@@ -29,7 +29,7 @@ pub(crate) enum Lane {
     Install,
 }
 
-/// All parts; each stands behind what it needs.
+/// All parts. Each comes after the parts it needs.
 pub(crate) const PARTS: &[Part] = &[
     go_part("tools", &["end2end/lab/parts/tools", GO_TOOLCHAIN]),
     go_part("runc", &["end2end/lab/parts/runc", GO_TOOLCHAIN]),
@@ -74,12 +74,12 @@ pub(crate) const PARTS: &[Part] = &[
     ),
 ];
 
-/// Holds the version of the Go toolchain that compiles all of them.
+/// The file with the version of the Go toolchain that compiles all Go programs.
 pub(crate) const GO_TOOLCHAIN: &str = "end2end/lab/parts/go-toolchain.txt";
 
-/// What machines alone need.
+/// The parts that machines need.
 pub(crate) const FOR_MACHINES: &[&str] = &["tools", "runc", "machine-root"];
-/// What the Kubernetes of the lab needs besides.
+/// The parts that the lab's own Kubernetes needs in addition.
 pub(crate) const FOR_CLUSTER: &[&str] = &["kubernetes-1.34", "etcd-3.6", "images"];
 
 const fn go_part(name: &'static str, files: &'static [&'static str]) -> Part {
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_stands_behind_what_it_needs() {
+    fn every_part_comes_after_the_parts_it_needs() {
         for (at, part) in PARTS.iter().enumerate() {
             for need in part.needs {
                 assert!(PARTS[..at].iter().any(|earlier| earlier.name == *need), "{} needs {need}", part.name);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_of_a_part_is_there() {
+    fn every_file_of_a_part_exists() {
         for part in PARTS {
             for file in part.files {
                 assert!(crate::layout::workspace().join(file).exists(), "{}: {file}", part.name);

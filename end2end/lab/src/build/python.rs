@@ -1,19 +1,19 @@
-//! ansible-core from PyPI, every wheel by its hash (`parts/ansible/requirements.txt`), inside a Debian root.
+//! ansible-core from PyPI in a Debian root file system. `parts/ansible/requirements.txt` pins every wheel by its hash.
 
-use std::{path::Path, process::Command};
+use std::path::Path;
+use std::process::Command;
 
-use crate::{
-    build::{debian, parts::Part, workshop::Built},
-    error::Error,
-    files,
-    layout::parts,
-    program,
-};
+use crate::build::debian;
+use crate::build::parts::Part;
+use crate::build::workshop::Built;
+use crate::error::Error;
+use crate::layout::parts;
+use crate::{files, program};
 
-/// Debian 12's Python, which runs what is installed here; whichever Python runs pip doesn't matter.
+/// The version of Debian 12's Python, for which wheels are installed. pip itself may run with another version.
 const PYTHON: &str = "3.11";
 
-/// The root of the image in which Jobs run.
+/// The root file system of the runner image, in which Jobs run.
 pub(crate) fn runner_root(part: &Part, _: &Built, to: &Path) -> Result<(), Error> {
     let root = to.join("root");
     debian::install(part.name, &root)?;
@@ -27,7 +27,7 @@ pub(crate) fn runner_root(part: &Part, _: &Built, to: &Path) -> Result<(), Error
             .arg(parts().join("ansible/requirements.txt")),
     )?;
     for script in files::children(&library.join("bin")) {
-        // pip writes its own interpreter into the first line.
+        // pip writes the path of its own interpreter into the first line.
         let text = files::read(&script)?;
         let code = text.split_once('\n').map_or("", |(_, code)| code);
         let name = script.file_name().unwrap_or_default();

@@ -1,50 +1,43 @@
-//! Kubernetes versions that machines can install: programs and image archives in the folders that dl.k8s.io has, served
-//! inside the lab at [`crate::addresses::ARTIFACTS`].
+//! Kubernetes versions that machines can install: programs and image archives, with the same paths as dl.k8s.io. The lab serves
+//! them at [`crate::addresses::ARTIFACTS`].
 //!
 //! ```text
-//! release/v1.34.4/bin/linux/amd64/{kubeadm,kubelet,kubectl}  and .sha256 beside each
+//! release/v1.34.4/bin/linux/amd64/{kubeadm,kubelet,kubectl}  each with a .sha256
 //! release/v1.34.4/bin/linux/amd64/{etcdctl,etcdutl}
 //! release/v1.34.4/images/{kubernetes,etcd,coredns,pause,probe}.tar
 //! release/v1.34.4/SHA256SUMS
 //! ```
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::{
-    build::{
-        contents,
-        go::required,
-        image::{self, Config},
-        parts::Part,
-        workshop::Built,
-    },
-    error::{Doing, Error},
-    files,
-    layout::parts,
-    program,
-};
+use crate::build::contents;
+use crate::build::go::required;
+use crate::build::image::{self, Config};
+use crate::build::parts::Part;
+use crate::build::workshop::Built;
+use crate::error::{Doing, Error};
+use crate::layout::parts;
+use crate::{files, program};
 
-/// The registry that the images of a release are named after; give it to kubeadm as `imageRepository`.
+/// The registry in the names of a release's images. kubeadm needs it as `imageRepository`.
 pub const REGISTRY: &str = "lab.test";
 
-/// One version for machines.
+/// One Kubernetes version for machines.
 pub struct Release {
     /// `1.34`
     pub minor: &'static str,
     pub(crate) part: &'static str,
     etcd: &'static str,
     coredns: &'static str,
-    /// The tags that this version's kubeadm asks for (cmd/kubeadm/app/constants of that version).
+    /// The tags that this version's kubeadm expects (`cmd/kubeadm/app/constants` of that version).
     etcd_tag: &'static str,
     pause_tag: &'static str,
 }
 
-/// Two, one minor apart: upgrades can be tried.
+/// Two releases, one minor version apart, so that upgrades can be tested.
 pub const RELEASES: &[Release] = &[
     Release {
         minor: "1.33",
@@ -84,7 +77,7 @@ impl Release {
     }
 }
 
-/// Programs that kube-proxy runs: they come from Debian, with the libraries they load.
+/// Programs that kube-proxy runs. They come from Debian, with the libraries they load.
 const KUBE_PROXY_RUNS: &[&str] = &["xtables-nft-multi", "xtables-legacy-multi", "conntrack", "nft", "ipset"];
 
 pub(crate) fn assemble(part: &Part, built: &Built, to: &Path) -> Result<(), Error> {
@@ -96,10 +89,10 @@ pub(crate) fn assemble(part: &Part, built: &Built, to: &Path) -> Result<(), Erro
     let kubernetes = built[format!("kubernetes-{}", release.minor).as_str()].join("kubernetes");
 
     for name in ["kubeadm", "kubelet", "kubectl"] {
-        same(&kubernetes, &programs.join(name))?;
+        hard_link(&kubernetes, &programs.join(name))?;
     }
     for name in ["etcdctl", "etcdutl"] {
-        same(&built["etcdctl"].join(name), &programs.join(name))?;
+        hard_link(&built["etcdctl"].join(name), &programs.join(name))?;
     }
     let images = folder.join("images");
     files::make_folder(&images)?;
@@ -125,11 +118,11 @@ pub(crate) fn assemble(part: &Part, built: &Built, to: &Path) -> Result<(), Erro
     files::write(&folder.join("SHA256SUMS"), 0o644, sums)
 }
 
-/// One image for the four components: one layer, one import.
+/// Makes one image for the four components, so that machines import one layer instead of four.
 fn kubernetes_image(kubernetes: &Path, machine: &Path, version: &str, to: &Path) -> Result<(), Error> {
     let root = to.with_added_extension("root");
     contents::base(&root)?;
-    same(kubernetes, &root.join("usr/local/bin/kubernetes"))?;
+    hard_link(kubernetes, &root.join("usr/local/bin/kubernetes"))?;
     let components = ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy"];
     for name in components {
         files::link("kubernetes", &root.join("usr/local/bin").join(name))?;
@@ -155,8 +148,8 @@ fn kubernetes_image(kubernetes: &Path, machine: &Path, version: &str, to: &Path)
     image::archive(&names, vec![layer], &Config { entrypoint: &[], folder: "/" }, to)
 }
 
-/// Paths, relative to a machine's root, of what kube-proxy runs, with libraries. The extensions of iptables load
-/// libraries of their own (libxt_statistic.so needs libm): without them no rule of a Service is accepted.
+/// The programs that kube-proxy runs and their libraries, relative to a machine's root. Extensions of iptables load further
+/// libraries (libxt_statistic.so needs libm). Without these, iptables accepts no rule of a Service.
 fn needed_by_kube_proxy(machine: &Path) -> Result<BTreeSet<PathBuf>, Error> {
     let mut all: BTreeSet<PathBuf> = KUBE_PROXY_RUNS.iter().map(|name| Path::new("usr/sbin").join(name)).collect();
     for library in files::all_files(&machine.join("usr/lib")) {
@@ -175,8 +168,8 @@ fn needed_by_kube_proxy(machine: &Path) -> Result<BTreeSet<PathBuf>, Error> {
     Ok(all)
 }
 
-/// The same file under another name, without a copy.
-fn same(file: &Path, name: &Path) -> Result<(), Error> {
+/// Makes a hard link, which needs no space.
+fn hard_link(file: &Path, name: &Path) -> Result<(), Error> {
     if let Some(folder) = name.parent() {
         files::make_folder(folder)?;
     }

@@ -1,53 +1,46 @@
-//! Builds what is missing and finds what is built. A part lies in `cache/<name>-<key>`, and the key is the hash of
-//! everything it is made from: so a second boot builds nothing, and a changed pin rebuilds just what hangs on it.
+//! Finds built parts and builds missing ones. A part is in `cache/<name>-<key>`, and the key is a hash of everything it is
+//! made from. So a second boot builds nothing, and a changed pin rebuilds only the parts that depend on it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::{Path, PathBuf},
-    thread,
-    time::Instant,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use std::{fs, thread};
 
 use sha2::{Digest, Sha256};
 
-use crate::{
-    build::{
-        locks::{Building, InUse},
-        parts::{Lane, PARTS, Part, part},
-    },
-    error::{Doing, Error},
-    files,
-    layout::{Layout, workspace},
-};
+use crate::build::locks::{Building, InUse};
+use crate::build::parts::{Lane, PARTS, Part, part};
+use crate::error::{Doing, Error};
+use crate::files;
+use crate::layout::{Layout, workspace};
 
-/// The folders of built parts by name.
+/// The folders of built parts, by the part's name.
 pub(crate) type Built = BTreeMap<&'static str, PathBuf>;
 
-/// Builds `wanted` and everything they need, as far as it isn't there, and tells `said` what takes how long. Another build
-/// is waited for, unless everything is there.
+/// Builds the parts `wanted` and the parts they need, unless they exist. Reports how long each takes. If something is missing,
+/// waits for a build by another process first.
 pub(crate) fn build(
     in_use: &InUse,
     layout: &Layout,
     wanted: &[&str],
-    said: &(dyn Fn(String) + Sync),
+    report: &(dyn Fn(String) + Sync),
 ) -> Result<Built, Error> {
     let places = places(layout)?;
     let needed = with_needs(wanted);
     let _building = match missing(layout, wanted)? {
         nothing if nothing.is_empty() => None,
-        _ => Some(Building::take(in_use, layout, said)?),
+        _ => Some(Building::take(in_use, layout, report)?),
     };
-    // The build that was waited for may have made them.
+    // Checked again: the build by another process may have made them.
     let missing = missing(layout, wanted)?;
     thread::scope(|scope| {
         let lanes: Vec<_> = [Lane::Compile, Lane::Install]
             .map(|lane| {
                 let (missing, places) = (&missing, &places);
                 scope.spawn(move || {
-                    // Parts that need others wait for both lanes: they are made below.
+                    // Parts that need others are built below, after both lanes.
                     for part in missing.iter().filter(|part| part.lane == lane && part.needs.is_empty()) {
-                        make(part, places, said)?;
+                        make(part, places, report)?;
                     }
                     Ok::<(), Error>(())
                 })
@@ -57,42 +50,42 @@ pub(crate) fn build(
         lanes.into_iter().try_for_each(|lane| lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     for part in missing.iter().filter(|part| !part.needs.is_empty()) {
-        make(part, &places, said)?;
+        make(part, &places, report)?;
     }
     Ok(places.into_iter().filter(|(name, _)| needed.contains(name)).collect())
 }
 
-/// What building `wanted` has to make, each part behind what it needs.
+/// The parts that have to be built for `wanted`. Each comes after the parts it needs.
 pub(crate) fn missing(layout: &Layout, wanted: &[&str]) -> Result<Vec<&'static Part>, Error> {
     let (places, needed) = (places(layout)?, with_needs(wanted));
     Ok(PARTS.iter().filter(|part| needed.contains(part.name) && !places[part.name].is_dir()).collect())
 }
 
-/// Makes one part beside its place and moves it there when it is whole: a build that dies leaves no half part.
-fn make(part: &Part, places: &Built, said: &(dyn Fn(String) + Sync)) -> Result<(), Error> {
-    let begun = Instant::now();
-    said(format!("{}: building", part.name));
+/// Builds one part in a temporary folder, then renames the folder: a build that is killed leaves no incomplete part.
+fn make(part: &Part, places: &Built, report: &(dyn Fn(String) + Sync)) -> Result<(), Error> {
+    let started = Instant::now();
+    report(format!("{}: building", part.name));
     let place = &places[part.name];
-    let half = place.with_added_extension(format!("half-{}", std::process::id()));
-    files::remove(&half)?;
-    files::make_folder(&half)?;
-    let made = (part.make)(part, places, &half);
+    let temporary = place.with_added_extension(format!("half-{}", std::process::id()));
+    files::remove(&temporary)?;
+    files::make_folder(&temporary)?;
+    let made = (part.make)(part, places, &temporary);
     if made.is_err() {
-        files::remove(&half)?;
+        files::remove(&temporary)?;
     }
     made?;
-    fs::rename(&half, place).doing(|| format!("move the built part to {}", place.display()))?;
-    said(format!("{}: built in {:.1} s", part.name, begun.elapsed().as_secs_f64()));
+    fs::rename(&temporary, place).doing(|| format!("move the built part to {}", place.display()))?;
+    report(format!("{}: built in {:.1} s", part.name, started.elapsed().as_secs_f64()));
     Ok(())
 }
 
-/// Where each part lies once it is built.
+/// The folder of each part, whether it is built or not.
 pub(crate) fn places(layout: &Layout) -> Result<Built, Error> {
     let cache = layout.cache();
     Ok(keys(&workspace())?.into_iter().map(|(name, key)| (name, cache.join(format!("{name}-{key}")))).collect())
 }
 
-/// The key of every part, from its files under `root` and the keys of what it needs.
+/// The key of each part: a hash of its files under `root` and of the keys of the parts it needs.
 fn keys(root: &Path) -> Result<BTreeMap<&'static str, String>, Error> {
     let mut keys: BTreeMap<&str, String> = BTreeMap::new();
     for part in PARTS {
@@ -102,15 +95,15 @@ fn keys(root: &Path) -> Result<BTreeMap<&'static str, String>, Error> {
     Ok(keys)
 }
 
-/// The hash of what a part is made from.
+/// The key of one part.
 fn key(part: &Part, needs: &[&str], root: &Path) -> Result<String, Error> {
     let mut hash = Sha256::new();
     hash.update(format!("{} {} {}\n", part.name, part.revision, std::env::consts::ARCH));
     for need in needs {
         hash.update(format!("needs {need}\n"));
     }
-    for named in part.files {
-        let path = root.join(named);
+    for file in part.files {
+        let path = root.join(file);
         let all = if path.is_dir() { files::all_files(&path) } else { vec![path] };
         for file in all {
             let content = fs::read(&file).doing(|| format!("read {}", file.display()))?;
@@ -121,6 +114,7 @@ fn key(part: &Part, needs: &[&str], root: &Path) -> Result<String, Error> {
     Ok(hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// These parts and all parts they need, directly or indirectly.
 fn with_needs(wanted: &[&str]) -> BTreeSet<&'static str> {
     let mut all = BTreeSet::new();
     for part in wanted.iter().filter_map(|name| part(name)) {
@@ -130,16 +124,16 @@ fn with_needs(wanted: &[&str]) -> BTreeSet<&'static str> {
     all
 }
 
-/// Removes built parts that no longer belong to the files of this checkout, except for those in use.
-pub(crate) fn prune(layout: &Layout, used: &[PathBuf], said: &(dyn Fn(String) + Sync)) -> Result<(), Error> {
+/// Removes built parts that don't match the files of this checkout, except those in `used`.
+pub(crate) fn prune(layout: &Layout, used: &[PathBuf], report: &(dyn Fn(String) + Sync)) -> Result<(), Error> {
     let current: BTreeSet<_> = places(layout)?.into_values().collect();
     for path in files::children(&layout.cache()).iter().filter(|path| !current.contains(*path)) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if used.contains(path) {
-            said(format!("{name}: kept, the lab that runs is made of it"));
+            report(format!("{name}: kept, the running lab uses it"));
         } else {
             files::remove(path)?;
-            said(format!("{name}: removed"));
+            report(format!("{name}: removed"));
         }
     }
     Ok(())
@@ -152,7 +146,7 @@ mod tests {
     use super::*;
     use crate::program;
 
-    /// The files of all parts, in a folder that may be changed.
+    /// A copy of the files of all parts.
     fn copied() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let copy = ["--archive", "--parents", "end2end/lab/parts", "deploy/runner/playbooks"];
@@ -162,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_changed_pin_rebuilds_its_part_and_what_is_made_from_it() {
-        // All but the roots: what is compiled, and the images and releases made of it.
+        // All parts except the root file systems: programs, and the images and releases made from them.
         let mut from_compiled: Vec<_> =
             PARTS.iter().map(|part| part.name).filter(|name| !name.ends_with("-root")).collect();
         from_compiled.sort_unstable();
@@ -187,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn needs_of_needs_are_needed() {
+    fn indirectly_needed_parts_are_included() {
         let needed = with_needs(&["release-1.34"]);
         assert!(needed.contains("kubernetes-1.34") && needed.contains("machine-root"));
         assert!(!needed.contains("kubernetes-1.33"));
     }
 
     #[test]
-    fn what_a_running_lab_is_made_of_is_not_removed() {
+    fn parts_of_a_running_lab_are_not_removed() {
         let folder = tempfile::tempdir().unwrap();
         let layout = Layout { folder: folder.path().to_owned() };
         let current = places(&layout).unwrap()["tools"].clone();
@@ -202,10 +196,10 @@ mod tests {
         for part in [&current, &used, &unused] {
             files::make_folder(&part.join("content")).unwrap();
         }
-        let told = std::sync::Mutex::new(Vec::new());
-        prune(&layout, std::slice::from_ref(&used), &|line| told.lock().unwrap().push(line)).unwrap();
+        let reports = std::sync::Mutex::new(Vec::new());
+        prune(&layout, std::slice::from_ref(&used), &|line| reports.lock().unwrap().push(line)).unwrap();
         assert!(current.is_dir() && used.join("content").is_dir() && !unused.exists());
-        let told = told.into_inner().unwrap();
-        assert_eq!(told, ["runc-4567: removed", "tools-0123: kept, the lab that runs is made of it"]);
+        let reports = reports.into_inner().unwrap();
+        assert_eq!(reports, ["runc-4567: removed", "tools-0123: kept, the running lab uses it"]);
     }
 }

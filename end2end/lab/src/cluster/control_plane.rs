@@ -4,18 +4,13 @@ use std::path::Path;
 
 use rcgen::KeyPair;
 
-use crate::{
-    addresses,
-    cluster::{
-        pki::Authority,
-        programs::Programs,
-        units::{Unit, api_server_is_ready},
-    },
-    error::Error,
-    files,
-};
+use crate::cluster::pki::Authority;
+use crate::cluster::programs::Programs;
+use crate::cluster::units::{Unit, api_server_is_ready};
+use crate::error::Error;
+use crate::{addresses, files};
 
-/// Where a node sees its keys and configuration files.
+/// The folder of keys and configuration files on a node.
 pub(crate) const CONFIGURATION: &str = "/etc/kubernetes";
 
 /// Writes keys and configuration into `configuration`, and units into the node's `etc`.
@@ -57,7 +52,7 @@ fn etcd(programs: &Programs) -> Unit<'static> {
         "--listen-client-urls=http://127.0.0.1:2379",
         "--advertise-client-urls=http://127.0.0.1:2379",
         "--listen-peer-urls=http://127.0.0.1:2380",
-        // Nothing in a lab has to survive a power cut of the computer.
+        // No data in a lab has to survive a power cut of the computer.
         "--unsafe-no-fsync",
     ];
     Unit {
@@ -104,7 +99,7 @@ fn controller_manager<'a>(folder: &str, ready: &'a [String]) -> Unit<'a> {
         format!("--cluster-signing-key-file={at}/ca.key"),
         format!("--service-account-private-key-file={at}/service-accounts.key"),
         "--use-service-account-credentials=true".into(),
-        // Tests of lost nodes shouldn't wait five minutes.
+        // Tests of lost nodes shouldn't wait for the default.
         "--node-monitor-grace-period=20s".into(),
     ]);
     Unit { name: "kube-controller-manager", after: "kube-apiserver.service", before: ready, command, once: false }
@@ -123,7 +118,7 @@ fn with_kubeconfig(folder: &str, component: &str) -> Vec<String> {
         format!("--authentication-kubeconfig={kubeconfig}"),
         format!("--authorization-kubeconfig={kubeconfig}"),
         "--bind-address=127.0.0.1".into(),
-        // There is one of each, ever.
+        // There is only one of each.
         "--leader-elect=false".into(),
     ]
 }

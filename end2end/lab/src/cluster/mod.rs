@@ -1,11 +1,11 @@
-//! The lab's own Kubernetes, the meta-cluster: nodes are machines, everything on them is a systemd unit.
+//! The lab's own Kubernetes, called the meta-cluster. Its nodes are machines, and its components run as systemd units.
 //!
-//! - [`pki`] — one authority, certificates, kubeconfigs
-//! - [`programs`] — which binaries it runs: built ones, or those of `KUBEBUILDER_ASSETS`
+//! - [`pki`] — certificate authority, certificates, kubeconfigs
+//! - [`programs`] — the binaries it runs: built ones, or those of `KUBEBUILDER_ASSETS`
 //! - [`control_plane`] — etcd, API server, controller manager, scheduler, on the first node
 //! - [`node`] — containerd, images, pod network, kubelet, kube-proxy, on every node
-//! - [`units`] — how units are written
-//! - [`readiness`] — cluster DNS, and the waits of a boot
+//! - [`units`] — writes units
+//! - [`readiness`] — installs cluster DNS and waits until the cluster is usable
 
 pub(crate) mod control_plane;
 pub(crate) mod node;

@@ -4,17 +4,12 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::{
-    addresses,
-    build::contents::PAUSE,
-    cluster::{
-        control_plane::CONFIGURATION,
-        pki::Authority,
-        units::{Unit, api_server_is_ready},
-    },
-    error::Error,
-    files,
-};
+use crate::build::contents::PAUSE;
+use crate::cluster::control_plane::CONFIGURATION;
+use crate::cluster::pki::Authority;
+use crate::cluster::units::{Unit, api_server_is_ready};
+use crate::error::Error;
+use crate::{addresses, files};
 
 const CONTAINERD_SOCKET: &str = "unix:///run/containerd/containerd.sock";
 
@@ -29,7 +24,7 @@ pub(crate) fn install(
     let name = format!("n{number}");
     let user = format!("system:node:{name}");
     let address = addresses::node(number).to_string();
-    // kubelet serves logs with this certificate: the API server asks it by address.
+    // kubelet also serves logs with this certificate. The API server connects to the IP address.
     authority
         .identity(&user, Some("system:nodes"), &[name.clone(), address.clone()])?
         .write(configuration, "kubelet")?;
@@ -42,7 +37,7 @@ pub(crate) fn install(
 
     let ready = [api_server_is_ready()];
     let masquerade = [masquerade(), api_server_is_ready()];
-    // systemd takes `$$` for `$`.
+    // systemd replaces `$$` by `$`.
     let images =
         "for image in /opt/lab/images/*.tar; do ctr --namespace k8s.io images import \"$$image\" || exit 1; done";
     let units = [
@@ -88,7 +83,7 @@ pub(crate) fn install(
     units.iter().try_for_each(|unit| unit.install(etc))
 }
 
-/// Pods reach machines, and are answered, under the address of their node.
+/// A shell command that translates the addresses of pods: other machines see their node's address, and can answer.
 fn masquerade() -> String {
     let rule = format!("POSTROUTING -s {0} ! -d {0} -j MASQUERADE", addresses::PODS);
     format!("iptables -w -t nat -C {rule} 2>/dev/null || iptables -w -t nat -A {rule}")
@@ -105,12 +100,12 @@ fn kubelet_configuration() -> String {
         "tlsPrivateKeyFile": format!("{at}/kubelet.key"),
         "containerRuntimeEndpoint": CONTAINERD_SOCKET,
         "cgroupDriver": "cgroupfs",
-        // Either version of cgroups, with or without swap: the computer is as it is.
+        // The lab must run with both cgroup versions, and with or without swap.
         "failCgroupV1": false,
         "failSwapOn": false,
         "clusterDNS": [addresses::DNS],
         "clusterDomain": "cluster.local",
-        // Images come at boot and from nowhere else: they may not be collected.
+        // Images are imported at boot and can't be pulled again, so they must not be garbage-collected.
         "imageGCHighThresholdPercent": 100,
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
         "nodeStatusUpdateFrequency": "5s",
@@ -125,7 +120,7 @@ fn kube_proxy_configuration() -> String {
         "clientConnection": {"kubeconfig": format!("{CONFIGURATION}/kube-proxy.kubeconfig")},
         "mode": "iptables",
         "clusterCIDR": addresses::PODS,
-        // The table's size can't be set outside the computer's first network namespace.
+        // The size of the conntrack table can only be set in the computer's initial network namespace.
         "conntrack": {"maxPerCore": 0, "min": 0},
     })
     .to_string()
@@ -136,7 +131,7 @@ fn containerd_configuration() -> String {
         r#"version = 2
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "{PAUSE}"
-  # Machines have no CAP_SYS_RESOURCE, without which no score below one's own can be set.
+  # Machines have no CAP_SYS_RESOURCE, so an oom score can't be set below containerd's own.
   restrict_oom_score_adj = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
@@ -151,7 +146,7 @@ fn containerd_configuration() -> String {
     )
 }
 
-/// One bridge for each node; the ways between nodes are routes that the supervisor sets.
+/// The CNI configuration: one bridge on each node. The supervisor sets the routes between nodes.
 fn pod_network(number: u8) -> String {
     json!({"cniVersion": "0.4.0", "name": "lab", "plugins": [
         {"type": "bridge", "bridge": "cni0", "isGateway": true, "hairpinMode": true,

@@ -1,16 +1,18 @@
-//! Who is who in the lab's own Kubernetes: <https://kubernetes.io/docs/setup/best-practices/certificates/>.
+//! Certificates and kubeconfigs of the lab's own Kubernetes: <https://kubernetes.io/docs/setup/best-practices/certificates/>.
 
 use std::path::Path;
 
-use base64::{Engine, engine::general_purpose::STANDARD};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
 };
 use serde_json::json;
 
-use crate::{addresses, error::Error, files};
+use crate::error::Error;
+use crate::{addresses, files};
 
-/// The certificate authority of one cluster; its keys are made at each boot.
+/// The certificate authority of the cluster. Each boot makes a new one.
 pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     pub(crate) certificate: String,
@@ -35,7 +37,7 @@ impl Authority {
         Ok(Self { certificate, key: key.serialize_pem(), issuer: Issuer::new(params, key) })
     }
 
-    /// An identity for both ends of a connection. `names` are host names or addresses it answers to.
+    /// Makes a certificate for clients and servers. `names` are the server's host names and addresses.
     pub(crate) fn identity(&self, user: &str, group: Option<&str>, names: &[String]) -> Result<Identity, Error> {
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::new(names.to_vec())?;
@@ -54,7 +56,7 @@ impl Authority {
         let identity = self.identity(user, group, &[])?;
         let data = |pem: &str| STANDARD.encode(pem);
         let server = format!("https://{}", addresses::api_server());
-        // JSON is YAML.
+        // JSON is valid YAML.
         let config = json!({"apiVersion": "v1", "kind": "Config", "current-context": "lab",
             "clusters": [{"name": "lab", "cluster": {"server": server, "certificate-authority-data": data(&self.certificate)}}],
             "users": [{"name": user, "user": {"client-certificate-data": data(&identity.certificate), "client-key-data": data(&identity.key)}}],

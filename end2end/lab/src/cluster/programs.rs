@@ -1,23 +1,25 @@
-//! Which binaries the lab's own Kubernetes runs.
+//! The binaries that the lab's own Kubernetes runs.
 
 use std::path::{Path, PathBuf};
 
-use crate::{build::workshop::Built, error::Error, machine::description::Share};
+use crate::build::workshop::Built;
+use crate::error::Error;
+use crate::machine::description::Share;
 
-/// The binaries, in folders that nodes see.
+/// The binaries and their folders, which are mounted on nodes.
 pub(crate) struct Programs {
-    /// Folders by what they hold, as nodes see them.
+    /// The folders to mount on nodes.
     pub(crate) shares: Vec<Share>,
     pub(crate) etcd: String,
     pub(crate) api_server: String,
-    /// Everything else of Kubernetes is in this folder; without it there are an API server and etcd, but no pods.
+    /// The folder with all other components. Without it there are only an API server and etcd, and no pods.
     pub(crate) kubernetes: Option<String>,
-    /// `kubectl` outside.
+    /// The path of `kubectl` on the computer.
     pub(crate) kubectl: PathBuf,
 }
 
 impl Programs {
-    /// Those that were built.
+    /// The binaries of the built parts.
     pub(crate) fn built(built: &Built) -> Self {
         let at = |part: &str| format!("/opt/lab/{part}");
         Self {
@@ -33,12 +35,12 @@ impl Programs {
         }
     }
 
-    /// Those of a folder as `setup-envtest` makes it: etcd, kube-apiserver and kubectl.
+    /// The binaries in a folder made by `setup-envtest`: etcd, kube-apiserver and kubectl.
     pub(crate) fn assets(folder: &Path) -> Result<Self, Error> {
         let missing: Vec<_> = ["etcd", "kube-apiserver", "kubectl"]
             .into_iter()
             .filter(|name| !folder.join(name).is_file())
-            .map(|name| format!("KUBEBUILDER_ASSETS names {}, but there is no {name} in it.", folder.display()))
+            .map(|name| format!("KUBEBUILDER_ASSETS is {}, but there is no {name} in it.", folder.display()))
             .collect();
         if !missing.is_empty() {
             return Err(Error::Requirements(missing));

@@ -1,22 +1,18 @@
-//! The last steps of a boot, with a deadline each: the API answers, nodes are Ready, images are there, DNS answers.
+//! The last steps of a boot, each with a deadline: the API answers, nodes are Ready, images are imported, DNS answers.
 
-use std::{
-    io::Write,
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use crate::{
-    error::{Doing, Error},
-    inside::Inside,
-    machine::Machine,
-    program, wait,
-};
+use crate::error::{Doing, Error};
+use crate::inside::Inside;
+use crate::machine::Machine;
+use crate::{program, wait};
 
 const DNS: &str = include_str!("dns.yaml");
 const PATIENCE: Duration = Duration::from_secs(120);
-/// One look on a node.
-const LOOK: Duration = Duration::from_secs(10);
+/// The time limit of one check on a node.
+const CHECK: Duration = Duration::from_secs(10);
 
 /// `kubectl` as the cluster's administrator, inside the lab.
 pub(crate) struct Administrator<'a> {
@@ -46,7 +42,7 @@ impl Administrator<'_> {
         })
     }
 
-    /// Applies cluster DNS; its pod starts as soon as its image is there.
+    /// Creates cluster DNS. Its pod starts when its image has been imported.
     pub(crate) fn install_dns(&self) -> Result<(), Error> {
         let mut kubectl = self
             .kubectl()
@@ -56,7 +52,7 @@ impl Administrator<'_> {
             .spawn()
             .doing(|| "start kubectl".to_owned())?;
         if let Some(mut input) = kubectl.stdin.take() {
-            input.write_all(DNS.as_bytes()).doing(|| "hand the DNS manifest to kubectl".to_owned())?;
+            input.write_all(DNS.as_bytes()).doing(|| "write the DNS manifest to kubectl".to_owned())?;
         }
         let status = kubectl.wait().doing(|| "wait for kubectl".to_owned())?;
         if status.success() {
@@ -78,13 +74,13 @@ impl Administrator<'_> {
     }
 }
 
-/// All images are imported on a node.
+/// Waits until a node has imported all images.
 pub(crate) fn wait_images(node: &Machine) -> Result<(), Error> {
     wait::until(&format!("the images on {}", node.name()), PATIENCE, || {
-        match node.run_within("systemctl is-active lab-images", LOOK) {
+        match node.run_within("systemctl is-active lab-images", CHECK) {
             Ok(_) => Ok(()),
             Err(Error::Program { output, .. }) if output.contains("failed") => {
-                Err(node.run_within("journalctl -u lab-images -n 5 --no-pager", LOOK).unwrap_or(output))
+                Err(node.run_within("journalctl -u lab-images -n 5 --no-pager", CHECK).unwrap_or(output))
             }
             Err(error) => Err(error.to_string()),
         }

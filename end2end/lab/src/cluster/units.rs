@@ -1,24 +1,25 @@
-//! systemd units, written where a machine finds them at its boot.
+//! Writes systemd units to the disk of a machine.
 
 use std::path::Path;
 
-use crate::{error::Error, files};
+use crate::error::Error;
+use crate::files;
 
-/// A unit that is started at boot and again whenever it ends.
+/// A systemd service that starts at boot, and restarts when it ends unless `once` is set.
 pub(crate) struct Unit<'a> {
     pub(crate) name: &'a str,
     /// Units that are started before it.
     pub(crate) after: &'a str,
-    /// Shell lines that come before it, in order.
+    /// Shell commands that run before it, in order.
     pub(crate) before: &'a [String],
-    /// The program and its arguments; each on its own, none with spaces.
+    /// The program and its arguments, without spaces.
     pub(crate) command: Vec<String>,
-    /// It ends by itself, once.
+    /// It runs once and isn't restarted.
     pub(crate) once: bool,
 }
 
 impl Unit<'_> {
-    /// Writes it into the `/etc` of a machine.
+    /// Writes the unit into a machine's `/etc` and enables it.
     pub(crate) fn install(&self, etc: &Path) -> Result<(), Error> {
         let system = etc.join("systemd/system");
         let file = format!("{}.service", self.name);
@@ -36,15 +37,15 @@ impl Unit<'_> {
         text += if self.once {
             "Type=oneshot\nRemainAfterExit=yes\n"
         } else {
-            // containerd and kubelet make cgroups of their own, and hold many files.
+            // Delegate: containerd and kubelet create cgroups below their own. KillMode: a restart must not kill containers.
             "Restart=always\nRestartSec=500ms\nDelegate=yes\nKillMode=process\nTimeoutStartSec=180\n"
         };
         text + "\n[Install]\nWantedBy=multi-user.target\n"
     }
 }
 
-/// A shell line that ends when the API server says it is ready. Whoever starts earlier gives up and starts again,
-/// which takes longer.
+/// A shell command that waits until the API server is ready. A component that starts earlier exits and is restarted, which
+/// takes longer.
 pub(crate) fn api_server_is_ready() -> String {
     format!("until curl -skf -m 2 https://{}/readyz >/dev/null; do sleep 0.2; done", crate::addresses::api_server())
 }

@@ -4,9 +4,9 @@ use lab::{Error, Layout, build};
 
 pub(crate) fn build(parts: &[String], prune: bool) -> Result<(), Error> {
     let layout = Layout::of_this_checkout();
-    let said = |line| eprintln!("{line}");
-    build::build(&layout, parts, &said)?;
-    if prune { build::prune(&layout, &said) } else { Ok(()) }
+    let report = |line| eprintln!("{line}");
+    build::build(&layout, parts, &report)?;
+    if prune { build::prune(&layout, &report) } else { Ok(()) }
 }
 
 pub(crate) fn pin(parts: &[String]) -> Result<(), Error> {
@@ -15,7 +15,7 @@ pub(crate) fn pin(parts: &[String]) -> Result<(), Error> {
     for part in if parts.is_empty() { all() } else { parts.to_vec() } {
         let changes = build::pin(&layout, &part, &|line| eprintln!("{line}"))?;
         if changes.is_empty() {
-            println!("{part}: the mirror has what the lock says");
+            println!("{part}: the mirror has the locked versions");
         }
         for change in changes {
             println!("{part}: {change}");

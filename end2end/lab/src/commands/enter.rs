@@ -1,6 +1,9 @@
-//! `lab shell`, `lab kubectl`, `lab ssh`: this process becomes the program.
+//! `lab shell`, `lab kubectl`, `lab ssh`: each replaces this process by a program.
 
-use std::{io::Error as IoError, os::unix::process::CommandExt, path::Path, process::Command};
+use std::io::Error as IoError;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
 
 use lab::{Error, Lab};
 
@@ -19,18 +22,18 @@ pub(crate) fn ssh(machine: &str, words: &[String]) -> Result<(), Error> {
     become_program(here(&Lab::attach()?.machine(machine)?.ssh())?.args(words))
 }
 
-/// The same command in the folder where it was typed, so that relative paths mean what they say: whoever enters the mounts of
-/// the lab stands in its root.
+/// The same command in the current folder, so that relative paths work. `nsenter` changes to the root folder when it enters
+/// the lab's mount namespace.
 fn here(command: &Command) -> Result<Command, Error> {
-    let folder = std::env::current_dir()
-        .map_err(|source| Error::Io { doing: "find the folder that this was typed in".to_owned(), source })?;
+    let folder =
+        std::env::current_dir().map_err(|source| Error::Io { doing: "find the current folder".to_owned(), source })?;
     Ok(in_folder(command, &folder))
 }
 
 fn in_folder(command: &Command, folder: &Path) -> Command {
     let mut here = Command::new(command.get_program());
     let mut words = command.get_args();
-    // A program that doesn't enter the lab, such as kubectl for a given cluster, stays where it is.
+    // A program that doesn't enter the lab, such as kubectl for a given cluster, runs in the current folder anyway.
     if command.get_program() == "nsenter" {
         here.args(words.by_ref().take_while(|word| *word != "--")).args(["--", "env", "--chdir"]).arg(folder);
     }
@@ -54,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_enters_the_lab_goes_to_the_folder_where_it_was_typed() {
+    fn a_program_in_the_lab_runs_in_the_callers_folder() {
         let mut command = Command::new("nsenter");
         command.args(["--target=1", "--net", "--", "ssh", "m1", "--", "true"]).env("KUBECONFIG", "/admin");
         let here = in_folder(&command, Path::new("/some where"));

@@ -5,24 +5,24 @@ use lab::{Error, Lab, Machine};
 
 #[derive(Subcommand)]
 pub(crate) enum Power {
-    /// Boot it and wait until it is reachable.
+    /// Boot the machine and wait until SSH answers.
     Start { machine: String },
-    /// Power it off in order.
+    /// Shut the machine down.
     Stop {
         machine: String,
-        /// Pull the plug.
+        /// Cut the power instead.
         #[arg(long)]
         hard: bool,
     },
-    /// Give it a new disk and boot it.
+    /// Give the machine a new disk and boot it.
     Reset { machine: String },
 }
 
 #[derive(Subcommand)]
 pub(crate) enum Cable {
-    /// Pull the network cable; it stays out over reboots.
+    /// Unplug the network cable. It stays unplugged over reboots.
     Cut { machine: String },
-    /// Put it back in.
+    /// Plug the network cable in again.
     Heal { machine: String },
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn power(power: &Power) -> Result<(), Error> {
             booted(&machine)
         }
         Power::Stop { machine, hard: false } => lab.machine(machine)?.stop(),
-        Power::Stop { machine, hard: true } => lab.machine(machine)?.pull_the_plug(),
+        Power::Stop { machine, hard: true } => lab.machine(machine)?.cut_power(),
         Power::Reset { machine } => {
             let machine = lab.expendable(machine)?;
             machine.reset()?;
@@ -44,11 +44,13 @@ pub(crate) fn power(power: &Power) -> Result<(), Error> {
     }
 }
 
-/// Waits until it is reachable, unless its cable is out.
+/// Waits until the machine can be reached, unless its network is cut.
 fn booted(machine: &Machine) -> Result<(), Error> {
     if machine.is_cut_off() {
         let name = machine.name();
-        eprintln!("{name} has booted; its network is cut: `cargo xtask lab network heal {name}` makes it reachable");
+        eprintln!(
+            "{name} has booted, but its network is cut. `cargo xtask lab network heal {name}` connects it again."
+        );
         return Ok(());
     }
     machine.wait_reachable()

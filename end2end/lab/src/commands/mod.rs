@@ -1,7 +1,7 @@
-//! The verbs of the command line.
+//! The commands of the command line.
 
 pub(crate) mod build;
 pub(crate) mod enter;
-pub(crate) mod look;
+pub(crate) mod inspect;
 pub(crate) mod machine;
 pub(crate) mod up;

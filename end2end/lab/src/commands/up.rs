@@ -1,46 +1,49 @@
 //! `lab up` and `lab down`.
 
-use std::{ffi::OsString, path::PathBuf, time::Instant};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::Args;
-use lab::{Error, Layout, boot, build::release::RELEASES, kubeconfig, teardown};
+use lab::build::release::RELEASES;
+use lab::{Error, Layout, boot, kubeconfig, teardown};
 
 #[derive(Args)]
 pub(crate) struct Up {
-    /// So many machines: m1, m2, …
+    /// The number of machines: m1, m2, …
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=i64::from(lab::addresses::MOST_MACHINES)))]
     machines: u8,
-    /// So many nodes of the lab's own Kubernetes.
+    /// The number of nodes of the lab's own Kubernetes.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
     meta_nodes: u8,
-    /// Kubernetes only.
+    /// Boot no machines.
     #[arg(long, conflicts_with = "machines_only")]
     meta_only: bool,
-    /// Machines only.
+    /// Boot no Kubernetes.
     #[arg(long)]
     machines_only: bool,
-    /// Serve Kubernetes releases to the machines: these minor versions (`--releases=1.33,1.34`), or all there are. They
-    /// are built first, which takes long the first time.
+    /// Serve Kubernetes releases to the machines: these minor versions (`--releases=1.33,1.34`), or all. The first build
+    /// takes several minutes.
     #[arg(long, value_name = "MINOR", num_args = 0.., require_equals = true, value_delimiter = ',')]
     releases: Option<Vec<String>>,
-    /// Use this cluster instead of one of the lab's own; several files are separated by colons, and read as kubectl does.
+    /// Use this cluster and boot no Kubernetes. Several files, separated by colons, are merged as kubectl does.
     #[arg(long, env = "KUBECONFIG", value_name = "FILE")]
     kubeconfig: Option<OsString>,
-    /// Use etcd and kube-apiserver of this folder: an API that runs no pods, without building one.
+    /// Use etcd and kube-apiserver from this folder instead of building them. Such a cluster runs no pods.
     #[arg(long, env = "KUBEBUILDER_ASSETS", value_name = "FOLDER")]
     assets: Option<PathBuf>,
     /// End the lab when this process ends.
     #[arg(long, value_name = "PID")]
     until_exit_of: Option<i32>,
-    /// Only say whether it could be booted. The exit code is 69 where this computer lacks something, 75 where another lab
-    /// is in the way; so it is without this, too.
+    /// Only check whether the lab can be booted. Exit codes, with and without this option: 69 if this computer lacks
+    /// something, 75 if there is another lab.
     #[arg(long)]
     check: bool,
 }
 
 pub(crate) fn up(up: &Up) -> Result<(), Error> {
-    let begun = Instant::now();
-    // Either may stand in the caller's environment, for other work.
+    let started = Instant::now();
+    // Ignored with --machines-only: both may be set in the environment for other programs.
     let has_cluster = !up.machines_only;
     let assets = up.assets.as_ref().filter(|_| has_cluster);
     let kubeconfig = up.kubeconfig.as_deref().filter(|_| has_cluster);
@@ -60,16 +63,16 @@ pub(crate) fn up(up: &Up) -> Result<(), Error> {
     }
     if !options.kubeconfig.is_empty() {
         let files = kubeconfig::list(&options.kubeconfig);
-        eprintln!("the Kubernetes of {} is used; the lab boots none of its own", files.display());
+        eprintln!("using the Kubernetes of {}; the lab boots none", files.display());
     }
     boot::up(&Layout::of_this_checkout(), &options, &|line| eprintln!("{line}"))?;
-    eprintln!("the lab is up after {:.1} s", begun.elapsed().as_secs_f64());
+    eprintln!("the lab is up after {:.1} s", started.elapsed().as_secs_f64());
     Ok(())
 }
 
 pub(crate) fn down(force: bool) -> Result<(), Error> {
-    let begun = Instant::now();
+    let started = Instant::now();
     teardown::down(&Layout::of_this_checkout(), force)?;
-    eprintln!("the lab is down after {:.1} s", begun.elapsed().as_secs_f64());
+    eprintln!("the lab is down after {:.1} s", started.elapsed().as_secs_f64());
     Ok(())
 }

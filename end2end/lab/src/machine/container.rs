@@ -1,25 +1,17 @@
-//! A machine as a configuration for runc: <https://github.com/opencontainers/runtime-spec>.
+//! The configuration of a machine for runc: <https://github.com/opencontainers/runtime-spec>.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::{
-    cgroups,
-    error::Error,
-    files,
-    machine::{
-        description::{Description, Folder},
-        disk,
-    },
-};
+use crate::error::Error;
+use crate::machine::description::{Description, Folder};
+use crate::machine::disk;
+use crate::{cgroups, files};
 
-/// Folders that must lie on a real file system: containerd inside puts overlays on them, etcd and journald map files.
-pub(crate) const ON_DISK: &[&str] = &["/var/lib/containerd", "/var/lib/kubelet", "/var/lib/etcd", "/var/log"];
-
-/// What root inside may do, by the numbers of linux/capability.h. Left out are those that reach past the machine's own
-/// namespaces: SYS_MODULE (16), SYS_RAWIO (17), SYS_TIME (25), and SYS_RESOURCE (24), which not every computer has
-/// to give away.
+/// The capabilities of root on a machine, with their numbers in linux/capability.h. SYS_MODULE (16), SYS_RAWIO (17) and
+/// SYS_TIME (25) are left out because they affect the whole computer, SYS_RESOURCE (24) because not every computer can
+/// grant it.
 const CAPABILITIES: &[(u32, &str)] = &[
     (0, "CHOWN"),
     (1, "DAC_OVERRIDE"),
@@ -58,7 +50,7 @@ const CAPABILITIES: &[(u32, &str)] = &[
     (40, "CHECKPOINT_RESTORE"),
 ];
 
-/// The configuration. `bounding` is the set of capabilities that this computer can give, as a bit mask.
+/// The configuration. `bounding` is a bit mask of the capabilities that this computer can grant.
 pub(crate) fn configuration(machine: &Description, folder: &Folder, bounding: u64) -> Value {
     let capabilities: Vec<_> = CAPABILITIES
         .iter()
@@ -75,8 +67,8 @@ pub(crate) fn configuration(machine: &Description, folder: &Folder, bounding: u6
         json!({"destination": "/run", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "nodev", "mode=755", "size=1g"]}),
         json!({"destination": "/tmp", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "nodev", "mode=1777"]}),
     ];
-    mounts.extend(ON_DISK.iter().filter(|at| !machine.in_memory.iter().any(|other| other == *at)).map(
-        |at| json!({"destination": at, "type": "bind", "source": on_disk(&folder.disk(), at), "options": ["rbind", "rw"]}),
+    mounts.extend(disk::ON_DISK.iter().filter(|at| !machine.in_memory.iter().any(|other| other == *at)).map(
+        |at| json!({"destination": at, "type": "bind", "source": disk::on_disk(&folder.disk(), at), "options": ["rbind", "rw"]}),
     ));
     mounts.extend(
         machine.in_memory.iter().map(
@@ -97,7 +89,7 @@ pub(crate) fn configuration(machine: &Description, folder: &Folder, bounding: u6
             "terminal": false, "cwd": "/", "noNewPrivileges": false,
             "user": {"uid": 0, "gid": 0},
             "args": ["/lib/systemd/systemd", "--log-target=console", "--log-level=info", "--show-status=no"],
-            // systemd looks at `container` to know that it runs in one.
+            // systemd detects from the variable `container` that it runs in a container.
             "env": ["container=runc", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"],
             "capabilities": {"bounding": capabilities, "effective": capabilities, "permitted": capabilities, "inheritable": capabilities},
         },
@@ -105,22 +97,17 @@ pub(crate) fn configuration(machine: &Description, folder: &Folder, bounding: u6
             "cgroupsPath": format!("/{}/{}", cgroups::NAME, machine.name),
             "resources": {"devices": [{"allow": true, "access": "rwm"}]},
             "rootfsPropagation": "rshared",
-            // What belongs to the whole computer. The few parameters that a kubelet sets are files of the machine's own (`disk`).
+            // These belong to the whole computer. The parameters that a kubelet sets are ordinary files (see `disk`).
             "readonlyPaths": ["/proc/sys/fs", "/proc/sys/kernel", "/proc/sys/vm"],
             "maskedPaths": ["/proc/sysrq-trigger"],
-            // kubelet watches the kernel's log for processes killed for memory.
+            // kubelet reads the kernel's log to find processes that were killed for lack of memory.
             "devices": [{"path": "/dev/kmsg", "type": "c", "major": 1, "minor": 11, "fileMode": 0o600}],
             "namespaces": namespaces,
         },
     })
 }
 
-/// Where a folder that must be on disk lies outside.
-pub(crate) fn on_disk(disk: &Path, at: &str) -> std::path::PathBuf {
-    disk.join("data").join(at.trim_start_matches('/').replace('/', "-"))
-}
-
-/// The capabilities that this computer can give away.
+/// The capabilities that this computer can grant, as a bit mask.
 pub(crate) fn bounding_set() -> Result<u64, Error> {
     let file = Path::new("/proc/self/status");
     files::read(file)?
@@ -146,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_asks_for_no_capability_that_the_computer_lacks() {
+    fn a_machine_gets_no_capability_that_the_computer_lacks() {
         let mask = !(1 << 22);
         let said = configuration(&m1(), &Folder("/lab/m1".into()), mask)["process"]["capabilities"].to_string();
         assert!(said.contains("CAP_SYS_ADMIN") && !said.contains("CAP_SYS_BOOT"), "{said}");

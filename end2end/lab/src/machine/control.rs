@@ -1,28 +1,19 @@
-//! What can be done to a machine from outside: its network, and commands over SSH. Its power and disk: [`super::power`].
+//! The handle to a machine: its state, its logs, and commands over SSH.
 
-use std::{
-    fs::File,
-    net::{IpAddr, SocketAddr},
-    path::{Path, PathBuf},
-    process::Command,
-    time::Duration,
-};
+use std::fs::File;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
-use crate::{
-    error::{Doing, Error},
-    files,
-    inside::Inside,
-    keys,
-    layout::Layout,
-    machine::{
-        container,
-        description::{Description, Folder, Power, State},
-        power, supervisor,
-    },
-    program, wait,
-};
+use crate::error::{Doing, Error};
+use crate::inside::Inside;
+use crate::layout::Layout;
+use crate::machine::description::{Description, Folder, State};
+use crate::machine::disk;
+use crate::{keys, program, wait};
 
-/// How long a boot may take, until sshd answers.
+/// How long a boot may take until sshd answers.
 pub(super) const BOOT: Duration = Duration::from_secs(60);
 
 /// A handle on one machine of the running lab.
@@ -50,25 +41,25 @@ impl Machine {
         self.description.address.into()
     }
 
-    /// The private key that opens it as root.
+    /// The SSH private key for root on the machine.
     pub fn key(&self) -> PathBuf {
         keys::own(&self.layout.keys())
     }
 
-    /// What its supervisor last wrote, or that it has none any more.
+    /// The state that its supervisor last wrote, or [`Power::Orphaned`](super::Power::Orphaned) if the supervisor was killed.
     pub fn state(&self) -> Result<State, Error> {
         self.folder.state()
     }
 
-    /// What systemd printed, over all boots.
+    /// The file with systemd's console output of all boots.
     pub fn console(&self) -> PathBuf {
         self.folder.console()
     }
 
-    /// `journalctl` of it, whether it is on or off, reachable or not; add what it shall select. None before its first boot:
-    /// then there is only its console.
+    /// `journalctl` for the machine's journal; add arguments to select entries. It also works if the machine is off or can't be
+    /// reached. `None` before the first boot: then there is only [`Self::console`].
     pub fn journal(&self) -> Option<Command> {
-        let logs = container::on_disk(&self.folder.disk(), "/var/log");
+        let logs = disk::on_disk(&self.folder.disk(), "/var/log");
         if !logs.join("journal").is_dir() {
             return None;
         }
@@ -81,50 +72,22 @@ impl Machine {
         Some(command)
     }
 
-    /// Takes its cable out. It stays out over reboots, until [`Self::heal_network`].
-    pub fn cut_network(&self) -> Result<(), Error> {
-        files::write(&self.folder.cut(), 0o644, "")?;
-        self.set_port("down")
-    }
-
-    /// Puts its cable back in.
-    pub fn heal_network(&self) -> Result<(), Error> {
-        files::remove(&self.folder.cut())?;
-        self.set_port("up")
-    }
-
-    /// Sets its end of the bridge as the file says: a machine that is off finds the file at its next boot, one that boots or
-    /// reboots may have looked at it before, and is waited for.
-    fn set_port(&self, state: &str) -> Result<(), Error> {
-        let set =
-            || program::run(self.inside.command("ip").args(["link", "set", &supervisor::port(self.name()), state]));
-        match power::once_on(self.name(), BOOT, || self.power(), set)? {
-            Power::Orphaned => set().map_err(|_| self.orphaned()),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether its network is cut.
-    pub fn is_cut_off(&self) -> bool {
-        self.folder.cut().exists()
-    }
-
-    /// Waits until its sshd answers: at most a minute.
+    /// Waits until its sshd answers, at most a minute.
     pub fn wait_reachable(&self) -> Result<(), Error> {
         wait::until(&format!("sshd of {}", self.name()), BOOT, || {
             let banner = self.inside.first_words(SocketAddr::new(self.address(), 22), Duration::from_secs(2))?;
-            if banner.starts_with("SSH-") { Ok(()) } else { Err(format!("it says {banner:?}")) }
+            if banner.starts_with("SSH-") { Ok(()) } else { Err(format!("its answer is {banner:?}")) }
         })
     }
 
-    /// `ssh` to it as root, its host key checked; add the command, or nothing for a shell.
+    /// `ssh` to the machine as root, with a check of its host key. Add a command, or nothing for a shell.
     pub fn ssh(&self) -> Command {
         let mut command = self.inside.command("ssh");
-        command.args(self.ssh_words());
+        command.args(self.ssh_arguments());
         command
     }
 
-    fn ssh_words(&self) -> Vec<String> {
+    fn ssh_arguments(&self) -> Vec<String> {
         let known_hosts = keys::known_hosts(&self.layout.keys());
         let options = [
             &format!("UserKnownHostsFile={}", known_hosts.display()),
@@ -132,7 +95,7 @@ impl Machine {
             "IdentitiesOnly=yes",
             "LogLevel=ERROR",
             "ConnectTimeout=5",
-            // A cut cable or a pulled plug ends what runs, too.
+            // End the connection after 15 s without an answer, for example after a power cut.
             "ServerAliveInterval=5",
             "ServerAliveCountMax=3",
         ];
@@ -141,19 +104,20 @@ impl Machine {
         words
     }
 
-    /// Runs a shell line on it and gives what it printed. It may take as long as the machine can be reached.
-    pub fn run(&self, line: &str) -> Result<String, Error> {
-        program::output(self.ssh().arg("--").arg(line))
+    /// Runs a shell command on the machine and returns its output. There is no time limit while the machine can be reached.
+    pub fn run(&self, script: &str) -> Result<String, Error> {
+        program::output(self.ssh().arg("--").arg(script))
     }
 
-    /// The same for a look of [`wait::until`]: a line that doesn't end in time, or a machine that hangs, is given up.
-    pub fn run_within(&self, line: &str, limit: Duration) -> Result<String, Error> {
+    /// Like [`Self::run`], but ends the command after `limit`. For checks of [`wait::until`], which must end even if the
+    /// machine hangs.
+    pub fn run_within(&self, script: &str, limit: Duration) -> Result<String, Error> {
         let mut command = self.inside.command("timeout");
         command.args(["--kill-after=1", &limit.as_secs_f64().to_string(), "ssh"]);
-        program::output(command.args(self.ssh_words()).arg("--").arg(line))
+        program::output(command.args(self.ssh_arguments()).arg("--").arg(script))
     }
 
-    /// Copies a program or file of this computer to a path on it.
+    /// Copies a file of this computer to a path on the machine and makes it executable.
     pub fn put(&self, file: &Path, to: &str) -> Result<(), Error> {
         let content = File::open(file).doing(|| format!("open {}", file.display()))?;
         let line = format!("cat > {to} && chmod 0755 {to}");

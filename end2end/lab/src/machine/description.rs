@@ -1,40 +1,36 @@
-//! What a machine is, and in which state. Both are files in its folder: the supervisor inside the lab and whoever asks
-//! outside share no memory.
+//! What a machine is, and its state. Both are files in its folder, so that the supervisor inside the lab and the command line
+//! outside can share them.
 
-use std::{
-    fs::{File, TryLockError},
-    net::Ipv4Addr,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::fs::{File, TryLockError};
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use crate::{
-    error::{Doing, Error},
-    files,
-    layout::Layout,
-    wait,
-};
+use crate::error::{Doing, Error};
+use crate::layout::Layout;
+use crate::{files, wait};
 
 /// One machine, or one node of the lab's own Kubernetes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Description {
     pub(crate) name: String,
     pub(crate) address: Ipv4Addr,
-    /// The root file system below the machine's own changes.
+    /// The lower layer of its disk: the root file system that all machines share.
     pub(crate) root: PathBuf,
     /// The `runc` that runs it.
     pub(crate) runc: PathBuf,
-    /// Folders outside that it sees.
+    /// Folders of the computer that are mounted on the machine.
     pub(crate) sees: Vec<Share>,
-    /// Folders that lie in memory: empty at every boot, and gone at once.
+    /// Folders in memory: they are empty at every boot, and need no time to be removed.
     pub(crate) in_memory: Vec<String>,
-    /// Networks behind other machines: where they are, and behind whom.
+    /// Routes to networks behind other machines: the network and the machine that forwards to it.
     pub(crate) routes: Vec<(String, Ipv4Addr)>,
 }
 
-/// A folder outside, and where a machine sees it. It can't write there.
+/// A folder of the computer, and where it is mounted on a machine, read-only.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Share {
     pub(crate) from: PathBuf,
@@ -47,28 +43,28 @@ impl Share {
     }
 }
 
-/// What a machine is doing.
+/// Whether a machine is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Power {
-    /// Its first process is being made.
+    /// Its first process is being started.
     Booting,
-    /// systemd runs.
+    /// systemd is running.
     On,
     Off,
-    /// Its supervisor was killed. The machine may run, but nobody boots it again or tells its state.
+    /// Its supervisor was killed. The machine may still be running, but nothing boots it again or writes its state.
     Orphaned,
 }
 
-/// A machine's state, as its supervisor writes it.
+/// A machine's state, written by its supervisor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     pub power: Power,
-    /// How often it has booted since its disk is new.
+    /// The number of boots with its current disk.
     pub boots: u32,
-    /// Its first process, as the lab's processes see it.
+    /// The number of its first process in the lab's process namespace.
     pub pid: Option<i32>,
-    /// Why it is off or orphaned, if it is.
+    /// Why it is off or orphaned, otherwise empty.
     pub reason: String,
 }
 
@@ -89,24 +85,24 @@ impl Folder {
         write(&self.0.join("machine.json"), description)
     }
 
-    /// What the supervisor last told; that of a killed one counts no more.
+    /// The state that the supervisor last wrote, or [`Power::Orphaned`] if the supervisor was killed.
     pub(crate) fn state(&self) -> Result<State, Error> {
-        let told = || read::<State>(&self.0.join("state.json"));
+        let written = || read::<State>(&self.0.join("state.json"));
         loop {
-            let state = told()?;
-            if state.power == Power::Off || self.is_kept()? {
+            let state = written()?;
+            if state.power == Power::Off || self.has_supervisor()? {
                 return Ok(state);
             }
-            // It may have ended in order between the two looks, and another one may have started.
-            if told()? == state {
+            // Read again: the supervisor may have ended normally since, and another one may have started.
+            if written()? == state {
                 let reason = "its supervisor was killed".to_owned();
                 return Ok(State { power: Power::Orphaned, reason, ..state });
             }
         }
     }
 
-    /// Makes this process the machine's supervisor, as long as it holds what this gives. An earlier one may just be ending.
-    pub(crate) fn keep(&self) -> Result<File, Error> {
+    /// Makes this process the machine's supervisor while it holds the returned lock. Waits for an earlier one that is ending.
+    pub(crate) fn become_supervisor(&self) -> Result<File, Error> {
         let lock = self.lock();
         let file = File::create(&lock).doing(|| format!("make {}", lock.display()))?;
         wait::until("the end of an earlier supervisor", Duration::from_secs(10), || {
@@ -115,8 +111,8 @@ impl Folder {
         Ok(file)
     }
 
-    /// Whether its supervisor lives: it holds a lock that ends with it.
-    fn is_kept(&self) -> Result<bool, Error> {
+    /// Whether its supervisor is alive. The supervisor holds a lock that the kernel releases when it ends.
+    fn has_supervisor(&self) -> Result<bool, Error> {
         let lock = self.lock();
         let Ok(file) = File::open(&lock) else { return Ok(false) };
         match file.try_lock_shared() {
@@ -130,20 +126,20 @@ impl Folder {
         self.0.join("supervisor.lock")
     }
 
-    pub(crate) fn tell(&self, state: &State) -> Result<(), Error> {
+    pub(crate) fn write_state(&self, state: &State) -> Result<(), Error> {
         write(&self.0.join("state.json"), state)
     }
 
-    pub(crate) fn forget_state(&self) -> Result<(), Error> {
+    pub(crate) fn remove_state(&self) -> Result<(), Error> {
         files::remove(&self.0.join("state.json"))
     }
 
-    /// What `reset` throws away.
+    /// The disk, which `reset` removes.
     pub(crate) fn disk(&self) -> PathBuf {
         self.0.join("disk")
     }
 
-    /// The mounted root of the running machine, and runc's bundle.
+    /// runc's bundle, which contains the mounted root file system.
     pub(crate) fn bundle(&self) -> PathBuf {
         self.0.join("bundle")
     }
@@ -152,17 +148,17 @@ impl Folder {
         self.bundle().join("root")
     }
 
-    /// Its network is cut while this is there.
+    /// Its network is cut while this file exists.
     pub(crate) fn cut(&self) -> PathBuf {
         self.0.join("network-is-cut")
     }
 
-    /// What systemd said on its console.
+    /// systemd's console output.
     pub(crate) fn console(&self) -> PathBuf {
         self.0.join("console.log")
     }
 
-    /// What the supervisor said.
+    /// The supervisor's output.
     pub(crate) fn supervisor_log(&self) -> PathBuf {
         self.0.join("supervisor.log")
     }
@@ -184,22 +180,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_is_on_as_long_as_its_supervisor_lives_and_off_when_it_said_so() {
+    fn a_machine_that_is_on_without_a_supervisor_is_orphaned() {
         let folder = tempfile::tempdir().unwrap();
         let folder = Folder(folder.path().to_owned());
         let power = || folder.state().unwrap().power;
         let on = State { power: Power::On, boots: 3, pid: Some(7), reason: String::new() };
-        let supervisor = folder.keep().unwrap();
-        folder.tell(&on).unwrap();
+        let supervisor = folder.become_supervisor().unwrap();
+        folder.write_state(&on).unwrap();
         assert_eq!(folder.state().unwrap(), on);
         drop(supervisor);
-        // A program that another test is just starting may hold the file for a moment.
-        let orphaned = || if power() == Power::Orphaned { Ok(()) } else { Err("it is kept".to_owned()) };
-        wait::until("the lock to be given back", Duration::from_secs(10), orphaned).unwrap();
+        // Another test may be starting a program, which inherits the open file until it calls exec.
+        let orphaned = || if power() == Power::Orphaned { Ok(()) } else { Err("the lock is held".to_owned()) };
+        wait::until("the release of the lock", Duration::from_secs(10), orphaned).unwrap();
         assert_eq!(folder.state().unwrap().boots, 3);
-        let next = folder.keep().unwrap();
+        let next = folder.become_supervisor().unwrap();
         assert_eq!(power(), Power::On);
-        folder.tell(&State { power: Power::Off, ..on }).unwrap();
+        folder.write_state(&State { power: Power::Off, ..on }).unwrap();
         drop(next);
         assert_eq!(power(), Power::Off);
     }

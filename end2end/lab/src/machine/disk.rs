@@ -1,20 +1,26 @@
-//! What a machine finds on its disk at its first boot: who it is, who may enter, whom it knows.
+//! The disk of a machine: an overlay on the root file system that all machines share, and the files of a first boot, such as
+//! host name and SSH keys.
 
-use std::{path::Path, process::Command};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
 
-use crate::{
-    addresses::BRIDGE,
-    error::Error,
-    files, keys,
-    machine::{
-        container::{ON_DISK, on_disk},
-        description::{Description, Folder},
-    },
-    program,
-};
+use crate::addresses::BRIDGE;
+use crate::error::{Doing, Error};
+use crate::machine::description::{Description, Folder};
+use crate::{files, keys, program};
 
-/// Kernel parameters that belong to the whole computer, and that kubelet wants to set. A machine gets a file of its own
-/// over each, with the value kubelet wants.
+/// Folders that must be on the computer's file system and not on an overlay: containerd on a machine mounts overlays on them,
+/// etcd and journald map files into memory.
+pub(crate) const ON_DISK: &[&str] = &["/var/lib/containerd", "/var/lib/kubelet", "/var/lib/etcd", "/var/log"];
+
+/// The folder on the computer that is mounted on `at`, one of [`ON_DISK`].
+pub(crate) fn on_disk(disk: &Path, at: &str) -> std::path::PathBuf {
+    disk.join("data").join(at.trim_start_matches('/').replace('/', "-"))
+}
+
+/// Kernel parameters that kubelet sets, with its values. They belong to the whole computer, so an ordinary file is mounted
+/// over each of them.
 pub(crate) const KERNEL_PARAMETERS: &[(&str, &str)] = &[
     ("vm/overcommit_memory", "1"),
     ("vm/panic_on_oom", "0"),
@@ -24,7 +30,7 @@ pub(crate) const KERNEL_PARAMETERS: &[(&str, &str)] = &[
     ("kernel/keys/root_maxbytes", "25000000"),
 ];
 
-/// Makes the folders of a disk. It is new if there was none.
+/// Makes the folders of a disk that don't exist yet, and mounts it.
 pub(crate) fn prepare(machine: &Description, folder: &Folder) -> Result<(), Error> {
     let disk = folder.disk();
     for part in ["changes", "work"] {
@@ -40,7 +46,7 @@ pub(crate) fn prepare(machine: &Description, folder: &Folder) -> Result<(), Erro
     mount(&machine.root, &disk, &folder.root())
 }
 
-/// Where a machine sees the files that lie over kernel parameters.
+/// The folder on a machine that holds the files for [`KERNEL_PARAMETERS`].
 pub(crate) const KERNEL_SHARE: &str = "/run/lab-kernel";
 
 pub(crate) fn kernel_files(folder: &Folder) -> std::path::PathBuf {
@@ -64,7 +70,7 @@ fn mount(below: &Path, disk: &Path, at: &Path) -> Result<(), Error> {
     program::run(Command::new("mount").args(["-t", "overlay", "overlay", "-o", &options]).arg(at))
 }
 
-/// Writes what is this machine's own, into the changes of its disk.
+/// Writes the files that differ between machines, into the upper layer of the disk.
 pub(crate) fn personalise(machine: &Description, folder: &Folder, lab_keys: &Path) -> Result<(), Error> {
     let changes = folder.disk().join("changes");
     let etc = changes.join("etc");
@@ -72,14 +78,14 @@ pub(crate) fn personalise(machine: &Description, folder: &Folder, lab_keys: &Pat
     let authorized = files::read(&keys::own(lab_keys).with_extension("pub"))?;
     let ssh = changes.join("root/.ssh");
     files::write(&ssh.join("authorized_keys"), 0o600, authorized)?;
-    // sshd accepts keys only from a folder that nobody else can write to.
+    // sshd accepts keys only from a folder that no other user can write to.
     set_mode(&changes.join("root"), 0o700)?;
     set_mode(&ssh, 0o700)?;
     files::write(&etc.join("hostname"), 0o644, format!("{name}\n"))?;
     files::write(&etc.join("hosts"), 0o644, format!("127.0.0.1 localhost\n{} {name}\n", machine.address))?;
     // CoreDNS wants a nameserver to forward to; this one never answers.
     files::write(&etc.join("resolv.conf"), 0o644, format!("nameserver {BRIDGE}\n"))?;
-    // What it says stays to be read when it is off.
+    // A persistent journal can be read when the machine is off.
     let journal = "[Journal]\nStorage=persistent\nSystemMaxUse=64M\n";
     files::write(&etc.join("systemd/journald.conf.d/lab.conf"), 0o644, journal)?;
     let id = files::read(Path::new("/proc/sys/kernel/random/uuid"))?.replace('-', "");
@@ -94,7 +100,7 @@ pub(crate) fn personalise(machine: &Description, folder: &Folder, lab_keys: &Pat
     Ok(())
 }
 
-/// Makes the host key of a machine; it stays the same when its disk is made new, so that nobody's known hosts break.
+/// Makes the host key of a machine. Returns its line for `known_hosts`. A reset keeps the key, so that this line stays valid.
 pub(crate) fn make_host_key(machine: &Description, lab_keys: &Path) -> Result<String, Error> {
     let (private, public) = keys::pair(&machine.name)?;
     let file = host_key(lab_keys, &machine.name);
@@ -108,8 +114,6 @@ fn host_key(lab_keys: &Path, name: &str) -> std::path::PathBuf {
 }
 
 fn set_mode(path: &Path, mode: u32) -> Result<(), Error> {
-    use crate::error::Doing;
-    use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
         .doing(|| format!("set the mode of {}", path.display()))
 }

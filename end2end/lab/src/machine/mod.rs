@@ -1,15 +1,18 @@
-//! Machines: systemd, sshd and Python on a disk of their own, in namespaces and cgroups of their own.
+//! Machines: containers that look like real machines. Each has its own disk, namespaces and cgroups, and runs systemd, sshd
+//! and Python.
 //!
-//! - [`description`] — what a machine is, as written for its supervisor
-//! - [`disk`] — what it finds on its disk at its first boot
-//! - [`container`] — the same as a configuration for runc
-//! - [`supervisor`] — boots it, boots it again when it reboots, tells its state
-//! - [`power`], [`control`] — what the outside can do to it: power and disk; network, SSH
+//! - [`description`] — what a machine is and its state: the files that supervisor and command line share
+//! - [`disk`] — the disk, with the files of a first boot
+//! - [`container`] — the configuration for runc
+//! - [`supervisor`] — the process that boots a machine, again after each reboot, and writes its state
+//! - [`control`], [`power`], [`network`] — the handle for tests and the command line: SSH and logs; start, stop and reset;
+//!   the network cable
 
 pub(crate) mod container;
 pub mod control;
 pub(crate) mod description;
 pub(crate) mod disk;
+mod network;
 mod power;
 pub mod supervisor;
 

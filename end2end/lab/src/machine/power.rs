@@ -1,29 +1,23 @@
-//! A machine's power and disk, from outside. Whatever it is doing, it is told as soon as it listens: one that boots or
-//! reboots is waited for, with a deadline.
+//! Starts, stops and resets machines. A machine that is booting or rebooting can't be controlled: to stop or reset it,
+//! these functions first wait until it is on, with a deadline.
 
 use std::time::{Duration, Instant};
 
-use crate::{
-    error::Error,
-    files,
-    machine::{
-        Machine,
-        control::BOOT,
-        description::{Power, State},
-        disk,
-    },
-    program, wait,
-};
+use crate::error::Error;
+use crate::machine::control::BOOT;
+use crate::machine::description::{Power, State};
+use crate::machine::{Machine, disk};
+use crate::{files, program, wait};
 
-/// systemd's signal for an orderly power-off of a container: SIGRTMIN+4 (systemd(1)).
+/// The signal that makes systemd in a container power off: SIGRTMIN+4 (systemd(1)).
 const POWER_OFF: &str = "38";
-/// How long an orderly power-off may take before the plug is pulled.
+/// How long a power-off may take before the power is cut.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A signal is sent again after this: systemd doesn't listen from its first moment on, nor does one that is rebooting.
+/// A signal is sent again after this time: systemd ignores signals just after its start and during a reboot.
 const AGAIN: Duration = Duration::from_secs(1);
 
 impl Machine {
-    /// Boots it. Returns when its supervisor has started; [`Self::wait_reachable`] waits for sshd.
+    /// Boots the machine. Returns when systemd is running. [`Self::wait_reachable`] waits for sshd.
     pub fn start(&self) -> Result<(), Error> {
         match self.power() {
             Power::Off => {}
@@ -45,7 +39,7 @@ impl Machine {
         let off = wait::until(&format!("the boot of {}", self.name()), BOOT, || match self.folder.state() {
             Ok(state) if state.boots == boots => Err(format!("its supervisor has not started ({})", log.display())),
             Ok(State { power: Power::On, .. }) => Ok(None),
-            // Its supervisor has given up, or was killed.
+            // The boot failed, or the supervisor was killed.
             Ok(State { power: Power::Off | Power::Orphaned, reason, .. }) => Ok(Some(reason)),
             Ok(State { power: Power::Booting, .. }) => Err("it is booting".to_owned()),
             Err(error) => Err(error.to_string()),
@@ -53,7 +47,7 @@ impl Machine {
         off.map_or(Ok(()), |why| Err(Error::NotBooted { name: self.name().into(), why }))
     }
 
-    /// Powers it off in order, as its power button would; after 30 s the plug is pulled.
+    /// Shuts the machine down, as its power button would. Cuts the power if that takes more than 30 s.
     pub fn stop(&self) -> Result<(), Error> {
         match self.power() {
             Power::Off => return Err(self.is_already("off")),
@@ -66,8 +60,8 @@ impl Machine {
         }
     }
 
-    /// Ends it without a word, as a power cut would; also one whose supervisor has ended.
-    pub fn pull_the_plug(&self) -> Result<(), Error> {
+    /// Kills the machine, as a power cut would. Also ends the processes of an orphaned machine.
+    pub fn cut_power(&self) -> Result<(), Error> {
         match self.power() {
             Power::Off => Err(self.is_already("off")),
             Power::Orphaned => self.end_orphan(),
@@ -75,44 +69,44 @@ impl Machine {
         }
     }
 
-    /// A new disk: whatever was done to the machine is gone. It keeps its name, address and host key, and boots.
+    /// Gives the machine a new disk and boots it. It keeps its name, address and host key.
     pub fn reset(&self) -> Result<(), Error> {
-        match self.pull_the_plug() {
+        match self.cut_power() {
             Ok(()) | Err(Error::AlreadySo { .. }) => {}
             Err(error) => return Err(error),
         }
-        // The disk is mounted inside the lab only, and can't be removed while it is.
+        // The disk can't be removed while it is mounted, and it is only mounted inside the lab.
         let root = self.folder.root();
         if program::run(self.inside.command("mountpoint").arg("--quiet").arg(&root)).is_ok() {
             program::run(self.inside.command("umount").arg(&root))?;
         }
         files::remove(&self.folder.disk())?;
-        self.folder.forget_state()?;
+        self.folder.remove_state()?;
         disk::personalise(&self.description, &self.folder, &self.layout.keys())?;
         self.start()
     }
 
-    /// Waits until it has booted `boots` times since its disk is new, and is reachable.
+    /// Waits until the machine has booted `boots` times with its current disk and can be reached.
     pub fn wait_booted(&self, boots: u32) -> Result<(), Error> {
         wait::until(&format!("boot {boots} of {}", self.name()), BOOT, || match self.folder.state() {
             Ok(State { power: Power::On, boots: now, .. }) if now >= boots => Ok(()),
-            Ok(state) => Err(format!("it is {:?} since boot {} {}", state.power, state.boots, state.reason)),
+            Ok(state) => Err(format!("it is {:?}, at boot {} {}", state.power, state.boots, state.reason)),
             Err(error) => Err(error.to_string()),
         })?;
         self.wait_reachable()
     }
 
-    /// What it is doing; one without a state has never booted.
+    /// Whether it is running. A machine without a state file has never booted.
     pub(super) fn power(&self) -> Power {
         self.folder.state().map_or(Power::Off, |state| state.power)
     }
 
-    /// Why it can't be commanded.
+    /// The error for a machine without a supervisor.
     pub(super) fn orphaned(&self) -> Error {
         Error::Orphaned { name: self.name().into(), log: self.folder.supervisor_log() }
     }
 
-    /// How often it has booted since its disk is new.
+    /// The number of boots with its current disk.
     fn boots(&self) -> u32 {
         self.folder.state().map_or(0, |state| state.boots)
     }
@@ -129,12 +123,12 @@ impl Machine {
         }
     }
 
-    /// Ends what runs without a supervisor, and says so in its stead.
+    /// Ends the processes of an orphaned machine, and writes its state instead of the supervisor.
     fn end_orphan(&self) -> Result<(), Error> {
         let boots = self.boots();
         self.runc(&["delete", "--force", self.name()])?;
-        let reason = "the plug was pulled after its supervisor had ended".to_owned();
-        self.folder.tell(&State { power: Power::Off, boots, pid: None, reason })
+        let reason = "the power was cut after its supervisor had ended".to_owned();
+        self.folder.write_state(&State { power: Power::Off, boots, pid: None, reason })
     }
 
     fn runc(&self, words: &[&str]) -> Result<(), Error> {
@@ -143,8 +137,8 @@ impl Machine {
     }
 }
 
-/// Does something to a machine that is on; one that boots is waited for, and one that is just rebooting, to which nothing
-/// can be done. Gives its power: nothing was done if that is not on.
+/// Waits until the machine is on, then calls `act`. Repeats `act` if it fails, because the machine may be rebooting. Returns
+/// without calling `act` if the machine is off or orphaned.
 pub(super) fn once_on(
     name: &str,
     patience: Duration,
@@ -158,7 +152,7 @@ pub(super) fn once_on(
     })
 }
 
-/// Sends a machine a signal, again and again, until it is off, or orphaned.
+/// Sends a signal to a machine repeatedly until it is off or orphaned.
 fn until_off(
     name: &str,
     patience: Duration,
@@ -166,14 +160,14 @@ fn until_off(
     power: impl Fn() -> Power,
     signal: impl Fn() -> Result<(), Error>,
 ) -> Result<Power, Error> {
-    let mut told: Option<Instant> = None;
+    let mut sent: Option<Instant> = None;
     wait::until(&format!("{name} to be off"), patience, || match power() {
         Power::Booting => Err("it is booting".to_owned()),
         Power::On => {
-            if told.is_none_or(|at| at.elapsed() >= again) {
-                // One that is rebooting has no process to be told.
+            if sent.is_none_or(|at| at.elapsed() >= again) {
+                // This fails while the machine reboots: then it has no process.
                 signal().map_err(|error| error.to_string())?;
-                told = Some(Instant::now());
+                sent = Some(Instant::now());
             }
             Err("it is on".to_owned())
         }
@@ -189,7 +183,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(20);
 
-    /// A machine that goes through these, and stays at the last.
+    /// A machine that has these states in turn and stays in the last one.
     fn going_through(all: &[Power]) -> impl Fn() -> Power {
         let left = RefCell::new(all.to_vec());
         move || if left.borrow().len() > 1 { left.borrow_mut().remove(0) } else { left.borrow()[0] }
@@ -200,21 +194,21 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_reboots_is_told_again_until_it_is_off() {
-        let told = Cell::new(0);
-        // The first time it has no process, the second time nobody listens.
+    fn a_rebooting_machine_gets_the_signal_until_it_is_off() {
+        let sent = Cell::new(0);
+        // The first signal finds no process, the second one is ignored.
         let signal = || {
-            told.set(told.get() + 1);
-            if told.get() == 1 { Err(no_process()) } else { Ok(()) }
+            sent.set(sent.get() + 1);
+            if sent.get() == 1 { Err(no_process()) } else { Ok(()) }
         };
         let boots = going_through(&[Power::On, Power::Booting, Power::On]);
-        let power = || if told.get() < 3 { boots() } else { Power::Off };
+        let power = || if sent.get() < 3 { boots() } else { Power::Off };
         assert_eq!(until_off("m1", LONG, Duration::ZERO, power, signal).unwrap(), Power::Off);
-        assert_eq!(told.get(), 3);
+        assert_eq!(sent.get(), 3);
     }
 
     #[test]
-    fn a_machine_that_does_not_go_off_is_told_so_with_the_last_reason() {
+    fn the_error_of_a_failed_stop_contains_the_last_reason() {
         let late = until_off("m1", Duration::ZERO, AGAIN, || Power::On, || Err(no_process()));
         assert!(late.unwrap_err().to_string().contains("container not running"));
         let orphan = until_off("m1", LONG, AGAIN, || Power::Orphaned, || Err(no_process()));
@@ -222,10 +216,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_done_to_a_machine_before_it_is_on() {
+    fn an_action_waits_until_the_machine_is_on() {
         let done = Cell::new(0);
         let power = going_through(&[Power::On, Power::Booting, Power::Booting, Power::On]);
-        // Its port is gone while it reboots.
+        // The first action fails, as if the machine were rebooting and its port were gone.
         let act = || {
             done.set(done.get() + 1);
             if done.get() == 1 { Err(no_process()) } else { Ok(()) }

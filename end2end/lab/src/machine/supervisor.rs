@@ -1,43 +1,36 @@
-//! The process that keeps one machine: it runs inside the lab, boots the machine, and boots it again when it reboots.
+//! The supervisor: a process inside the lab that boots one machine, and boots it again after each reboot.
 //!
-//! It declares itself the one who inherits orphans, so that the machine's systemd becomes its child: only a parent
-//! learns how a process ended, and that is how the kernel tells a reboot from a power-off (reboot(2): in a process
-//! namespace its first process ends by SIGHUP for the one, by SIGINT for the other).
+//! When a machine reboots or powers off, the kernel ends its systemd, with SIGHUP for a reboot and SIGINT for a power-off
+//! (reboot(2), process namespaces). Only the parent of a process learns which signal ended it. runc starts systemd and exits,
+//! so the supervisor is a child subreaper (prctl(2)): it becomes the parent of orphaned processes below it.
 
-use std::{
-    fs::File,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, set_child_subreaper, wait};
 
-use crate::{
-    addresses::{BRIDGE, BRIDGE_NAME, hardware},
-    error::{Doing, Error},
-    files,
-    layout::Layout,
-    machine::{
-        container,
-        description::{Description, Folder, Power, State},
-        disk::{self, KERNEL_PARAMETERS, KERNEL_SHARE, file_of_parameter},
-    },
-    program,
-};
+use crate::addresses::{BRIDGE, BRIDGE_NAME, hardware};
+use crate::error::{Doing, Error};
+use crate::layout::Layout;
+use crate::machine::container;
+use crate::machine::description::{Description, Folder, Power, State};
+use crate::machine::disk::{self, KERNEL_PARAMETERS, KERNEL_SHARE, file_of_parameter};
+use crate::{files, program};
 
-/// Keeps the machine until it powers off.
+/// Boots the machine, again after each reboot, until it powers off.
 pub fn supervise(layout: &Layout, name: &str) -> Result<(), Error> {
     let folder = Folder::of(layout, name);
     let machine = folder.description()?;
-    // Held to the end of this process, however that comes.
-    let _kept = folder.keep()?;
-    set_child_subreaper(Some(rustix::process::getpid())).doing(|| "inherit the machine's first process".to_owned())?;
+    // Held until this process ends, even if it is killed.
+    let _lock = folder.become_supervisor()?;
+    set_child_subreaper(Some(rustix::process::getpid())).doing(|| "become a child subreaper".to_owned())?;
     let mut boots = folder.state().map_or(0, |state| state.boots);
     loop {
         boots += 1;
-        folder.tell(&State { power: Power::Booting, boots, pid: None, reason: String::new() })?;
+        folder.write_state(&State { power: Power::Booting, boots, pid: None, reason: String::new() })?;
         let end = boot(layout, &machine, &folder).and_then(|pid| {
-            folder.tell(&State { power: Power::On, boots, pid: Some(pid), reason: String::new() })?;
+            folder.write_state(&State { power: Power::On, boots, pid: Some(pid), reason: String::new() })?;
             ended(pid)
         });
         remove_container(layout, &machine);
@@ -48,7 +41,7 @@ pub fn supervise(layout: &Layout, name: &str) -> Result<(), Error> {
             Err(error) => error.to_string(),
         };
         eprintln!("{name}: {reason}");
-        return folder.tell(&State { power: Power::Off, boots, pid: None, reason });
+        return folder.write_state(&State { power: Power::Off, boots, pid: None, reason });
     }
 }
 
@@ -64,7 +57,7 @@ fn runc(layout: &Layout, machine: &Description) -> Command {
     command
 }
 
-/// Gives the machine's first process.
+/// Boots the machine. Returns the number of its first process.
 fn boot(layout: &Layout, machine: &Description, folder: &Folder) -> Result<i32, Error> {
     disk::prepare(machine, folder)?;
     let configuration = container::configuration(machine, folder, container::bounding_set()?);
@@ -75,19 +68,19 @@ fn boot(layout: &Layout, machine: &Description, folder: &Folder) -> Result<i32, 
     let pid: i32 = files::read(&pid_file)?
         .trim()
         .parse()
-        .map_err(|_| Error::Malformed { file: pid_file, why: "it holds no process number".into() })?;
+        .map_err(|_| Error::Malformed { file: pid_file, why: "it contains no process number".into() })?;
     connect(machine, folder, pid)?;
     hide_kernel_parameters(pid)?;
     program::run(runc(layout, machine).args(["start", &machine.name]))?;
     Ok(pid)
 }
 
-/// `runc create`. The machine's console is what this command's output becomes, so it goes to a file, not to a pipe that
-/// would stay open as long as the machine runs.
+/// Runs `runc create`. systemd inherits this command's output as its console. It is a file, because a pipe would stay open
+/// while the machine is running.
 fn create(layout: &Layout, machine: &Description, folder: &Folder, pid_file: &Path) -> Result<(), Error> {
     let console = File::options().create(true).append(true).open(folder.console());
     let console = console.doing(|| format!("open {}", folder.console().display()))?;
-    let errors = console.try_clone().doing(|| "share the console".to_owned())?;
+    let errors = console.try_clone().doing(|| "copy the console's file descriptor".to_owned())?;
     let status = runc(layout, machine)
         .arg("create")
         .arg("--bundle")
@@ -130,6 +123,7 @@ fn connect(machine: &Description, folder: &Folder, pid: i32) -> Result<(), Error
     program::run(Command::new("nsenter").args([&format!("--target={pid}"), "--net", "--", "sh", "-ec", &inside]))
 }
 
+/// Mounts ordinary files over [`KERNEL_PARAMETERS`].
 fn hide_kernel_parameters(pid: i32) -> Result<(), Error> {
     let script: String = KERNEL_PARAMETERS
         .iter()
@@ -138,15 +132,16 @@ fn hide_kernel_parameters(pid: i32) -> Result<(), Error> {
     program::run(Command::new("nsenter").args([&format!("--target={pid}"), "--mount", "--", "sh", "-ec", &script]))
 }
 
-/// The machine's end of the bridge.
+/// The name of the machine's port on the bridge.
 pub(crate) fn port(name: &str) -> String {
     format!("lab-{name}")
 }
 
+/// Waits until the machine's first process ends.
 fn ended(pid: i32) -> Result<End, Error> {
     let Some(pid) = Pid::from_raw(pid) else { return Ok(End::Other("no first process".into())) };
     loop {
-        // Whatever else was orphaned is reaped on the way.
+        // This also reaps other orphaned processes.
         let found = wait(WaitOptions::empty()).doing(|| "wait for the machine's first process".to_owned())?;
         if let Some((ended, status)) = found
             && ended == pid
@@ -160,13 +155,13 @@ fn end_of(status: WaitStatus) -> End {
     match status.terminating_signal() {
         Some(signal) if signal == Signal::HUP.as_raw() => End::Reboot,
         Some(signal) if signal == Signal::INT.as_raw() => End::PowerOff,
-        Some(signal) if signal == Signal::KILL.as_raw() => End::Other("the plug was pulled".into()),
-        Some(signal) => End::Other(format!("systemd ended by signal {signal}")),
+        Some(signal) if signal == Signal::KILL.as_raw() => End::Other("the power was cut".into()),
+        Some(signal) => End::Other(format!("systemd was ended by signal {signal}")),
         None => End::Other(format!("systemd ended with status {}", status.exit_status().unwrap_or_default())),
     }
 }
 
 fn remove_container(layout: &Layout, machine: &Description) {
-    // There may be none: a boot can fail before it is made.
+    // Fails if the boot failed before the container was created.
     let _gone = program::run(runc(layout, machine).args(["delete", "--force", &machine.name]));
 }

@@ -1,41 +1,33 @@
-//! What there is on this computer, as far as the lab needs to know. Looking changes nothing.
+//! What this computer has and can do. Collecting these facts changes nothing on it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::{
-    files,
-    layout::Layout,
-    program,
-    requirements::{
-        NAMESPACES, TO_BUILD_PROGRAMS, TO_RUN_PROGRAMS,
-        space::{self, Place},
-        trial,
-    },
-};
+use crate::layout::Layout;
+use crate::requirements::space::{self, Place};
+use crate::requirements::{NAMESPACES, TO_BUILD_PROGRAMS, TO_RUN_PROGRAMS, trial};
+use crate::{files, program};
 
 #[derive(Debug)]
 pub(crate) struct Facts {
     pub(crate) os: &'static str,
     pub(crate) architecture: &'static str,
     pub(crate) root: bool,
-    /// Those of the needed ones that are on the PATH.
+    /// Needed programs that are on the PATH.
     pub(crate) programs: BTreeSet<&'static str>,
-    /// Major and minor version; none without Go, or with one that tells another way.
+    /// Major and minor version. `None` without Go, or if the output of `go version` has another format.
     pub(crate) go: Option<(u32, u32)>,
     pub(crate) namespaces: BTreeSet<&'static str>,
-    /// Controllers of cgroups, of either version.
+    /// Cgroup controllers, of version 1 and 2.
     pub(crate) controllers: BTreeSet<String>,
-    /// Trials that failed, by what was tried, with the reason. Without root and the programs for it nothing is tried.
+    /// The failed trials ([`trial::Trial::what`]) with the error. Empty without root or the programs that trials need.
     pub(crate) refused: BTreeMap<&'static str, String>,
-    /// Python's.
+    /// Whether Python has pip.
     pub(crate) pip: bool,
-    /// Where the lab will lie, as far as that exists.
+    /// The lab's folder, or the lowest existing folder above it.
     pub(crate) folder: PathBuf,
-    /// Where something will be written; those whose free space can be told.
+    /// Folders that will be written to, with their free space. Without those whose free space can't be read.
     pub(crate) places: Vec<Place>,
     pub(crate) on_overlay: bool,
 }
@@ -73,30 +65,31 @@ impl Facts {
     }
 }
 
-/// `go version go1.26.8 linux/amd64`, of the one that is installed.
+/// The version of the installed Go.
 fn installed_go() -> Option<(u32, u32)> {
     let said = program::output(Command::new("go").arg("version").current_dir("/").env("GOTOOLCHAIN", "local")).ok()?;
     version_of_go(&said)
 }
 
+/// Parses `go version go1.26.8 linux/amd64`.
 pub(crate) fn version_of_go(said: &str) -> Option<(u32, u32)> {
     let mut numbers = said.split_whitespace().nth(2)?.strip_prefix("go")?.split('.');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// The controllers of all mounted cgroups. In version 1 they are options of the mounted file system, in version 2 a file in
-/// it tells them; both at once are possible.
+/// The controllers of all mounted cgroups. Version 1 has them as mount options, version 2 in a file of the mounted file
+/// system. Both can be mounted at once.
 pub(crate) fn controllers(mounts: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for (before, after) in mounts.lines().filter_map(|line| line.split_once(" - ")) {
         let place = before.split(' ').nth(4).unwrap_or_default();
         let mut after = after.split(' ');
-        let told = match after.next() {
+        let names = match after.next() {
             Some("cgroup") => after.nth(1).unwrap_or_default().replace(',', " "),
             Some("cgroup2") => files::read(&Path::new(place).join("cgroup.controllers")).unwrap_or_default(),
             _ => continue,
         };
-        all.extend(told.split_whitespace().map(str::to_owned));
+        all.extend(names.split_whitespace().map(str::to_owned));
     }
     all
 }

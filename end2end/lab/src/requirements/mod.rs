@@ -1,45 +1,43 @@
-//! What the lab asks of a computer. Each lack is a sentence: what is missing, what it is needed for, what brings it.
+//! Checks that this computer can build and boot a lab. Every missing thing is reported in one sentence: what it is, what it
+//! is for, and what installs it.
 
 mod facts;
 mod space;
 mod trial;
 
-use crate::{
-    build::{parts::Part, workshop},
-    error::Error,
-    layout::Layout,
-    requirements::{
-        facts::Facts,
-        trial::{TRIALS, Trial},
-    },
-};
+use crate::build::parts::Part;
+use crate::build::workshop;
+use crate::error::Error;
+use crate::layout::Layout;
+use crate::requirements::facts::Facts;
+use crate::requirements::trial::{TRIALS, Trial};
 
-/// A program, what it is for, the command that brings it on Debian.
+/// A program, what it is for, and the command that installs it on Debian.
 type Program = (&'static str, &'static str, &'static str);
 
 const TO_RUN_PROGRAMS: &[Program] = &[
-    ("ip", "plugs machines in", "apt-get install iproute2"),
-    ("nsenter", "reaches into the lab", "apt-get install util-linux"),
+    ("ip", "connects machines to the network", "apt-get install iproute2"),
+    ("nsenter", "runs programs inside the lab", "apt-get install util-linux"),
     ("unshare", "makes the lab's namespaces", "apt-get install util-linux"),
-    ("setsid", "starts what stays", "apt-get install util-linux"),
-    ("mount", "makes machines' disks", "apt-get install mount"),
-    ("mountpoint", "looks for machines' disks", "apt-get install util-linux"),
+    ("setsid", "starts background processes", "apt-get install util-linux"),
+    ("mount", "mounts machines' disks", "apt-get install mount"),
+    ("mountpoint", "checks whether a machine's disk is mounted", "apt-get install util-linux"),
     ("ssh", "runs commands on machines", "apt-get install openssh-client"),
 ];
 const TO_BUILD_PROGRAMS: &[Program] = &[
     ("go", "compiles Kubernetes", GO_BY),
-    ("cc", "compiles the C of runc", "apt-get install gcc libc6-dev"),
+    ("cc", "compiles runc's C code", "apt-get install gcc libc6-dev"),
     ("mmdebstrap", "makes machines' root file system", "apt-get install mmdebstrap"),
     ("tar", "packs images", "apt-get install tar"),
-    ("sha256sum", "names images", "apt-get install coreutils"),
-    ("python3", "installs ansible-core, by pip", "apt-get install python3-pip"),
+    ("sha256sum", "computes the digests of images", "apt-get install coreutils"),
+    ("python3", "installs ansible-core with pip", "apt-get install python3-pip"),
 ];
-/// Debian 12 has only an older one: xtask knows where to get one from there.
+/// Debian 12 has only an older version. `xtask` installs a newer one from its backports.
 const GO_BY: &str = "cargo xtask doctor --install";
-/// Since then Go fetches the toolchain that a build asks for: <https://go.dev/doc/toolchain>.
+/// The first version of Go that fetches the toolchain a build asks for: <https://go.dev/doc/toolchain>.
 const OLDEST_GO: (u32, u32) = (1, 21);
 
-/// A kind of namespace and the kernel's option for it.
+/// A kind of namespace, and the kernel option that adds it.
 const NAMESPACES: &[(&str, &str)] = &[
     ("net", "CONFIG_NET_NS"),
     ("pid", "CONFIG_PID_NS"),
@@ -49,24 +47,24 @@ const NAMESPACES: &[(&str, &str)] = &[
     ("cgroup", "CONFIG_CGROUPS"),
 ];
 
-/// A controller of cgroups and what brings it.
+/// A cgroup controller, and the kernel option that adds it.
 const CONTROLLERS: &[(&str, &str)] = &[
     ("cpu", "CONFIG_CGROUP_SCHED"),
     ("cpuset", "CONFIG_CPUSETS"),
-    ("memory", "CONFIG_MEMCG; perhaps the kernel has to be booted with `cgroup_enable=memory`"),
+    ("memory", "CONFIG_MEMCG, and on some distributions the boot parameter `cgroup_enable=memory`"),
     ("pids", "CONFIG_CGROUP_PIDS"),
 ];
 
-/// `sudo` has a PATH of its own also with `-E`, and cargo lies in none of its folders.
-const NEEDS_ROOT: &str = "it needs root, to make and enter namespaces, mounts and cgroups: use \
+/// Even with `-E`, `sudo` sets its own PATH, which doesn't contain cargo.
+const NEEDS_ROOT: &str = "it needs root to make and enter namespaces, mounts and cgroups: use \
                           `sudo -E env \"PATH=$PATH\" cargo xtask lab …`.";
 
-/// Refuses who isn't root, before anything is opened or looked at that only root can.
+/// Fails if the user isn't root. Called first, because later steps read files that only root can.
 pub fn root() -> Result<(), Error> {
     if rustix::process::geteuid().is_root() { Ok(()) } else { Err(Error::Requirements(vec![NEEDS_ROOT.to_owned()])) }
 }
 
-/// Refuses with every lack at once. `missing` are the parts that will be built first.
+/// Fails with everything that is missing. `missing` are the parts that have to be built first.
 pub(crate) fn check(layout: &Layout, missing: &[&Part]) -> Result<(), Error> {
     let machine_root = workshop::places(layout)?["machine-root"].join("root");
     let machine_root = Some(machine_root.as_path()).filter(|root| root.is_dir());
@@ -78,11 +76,11 @@ pub(crate) fn check(layout: &Layout, missing: &[&Part]) -> Result<(), Error> {
 fn lacks(facts: &Facts, missing: &[&Part]) -> Vec<String> {
     let mut lacks = Vec::new();
     if facts.os != "linux" {
-        lacks.push(format!("it needs Linux, for namespaces, cgroups and overlay file systems; this is {}.", facts.os));
+        lacks.push(format!("it needs Linux for namespaces, cgroups and overlay file systems; this is {}.", facts.os));
     }
     if facts.architecture != "x86_64" {
         lacks.push(format!(
-            "it needs an amd64 processor, because Debian's packages are pinned for no other; this one is {}.",
+            "it needs an amd64 processor, because the Debian packages are pinned for no other; this one is {}.",
             facts.architecture
         ));
     }
@@ -100,20 +98,20 @@ fn lacks(facts: &Facts, missing: &[&Part]) -> Vec<String> {
         }
     }
     for (kind, option) in NAMESPACES.iter().filter(|(kind, _)| !facts.namespaces.contains(kind)) {
-        lacks.push(format!("its kernel has no {kind} namespaces, of which machines are made: it needs {option}."));
+        lacks.push(format!("its kernel has no {kind} namespaces, which machines are made of: it needs {option}."));
     }
-    for (name, brought_by) in CONTROLLERS.iter().filter(|(name, _)| !facts.controllers.contains(*name)) {
+    for (name, installed_by) in CONTROLLERS.iter().filter(|(name, _)| !facts.controllers.contains(*name)) {
         lacks.push(format!(
-            "no cgroup controller `{name}` is mounted, without which kubelet doesn't start: it needs {brought_by}. Where no \
-             systemd mounts cgroups, `apt-get install cgroupfs-mount` does."
+            "the cgroup controller `{name}`, which kubelet needs to start, is not mounted: it needs {installed_by}. Without \
+             systemd, `apt-get install cgroupfs-mount` mounts the controllers."
         ));
     }
     lacks.extend(TRIALS.iter().filter_map(|trial| Some(refused(trial, facts.refused.get(trial.what)?))));
     lacks.extend(space::lacks(&facts.places, missing));
     if facts.on_overlay {
         lacks.push(format!(
-            "{} lies on an overlay file system, on which machines can't put theirs: name a folder on a real disk in \
-             KUBEONKUBE_LAB_DIR.",
+            "{} lies on an overlay file system, which can't hold the overlays of machines: set KUBEONKUBE_LAB_DIR to a folder on \
+             a real disk.",
             facts.folder.display()
         ));
     }
@@ -121,15 +119,15 @@ fn lacks(facts: &Facts, missing: &[&Part]) -> Vec<String> {
 }
 
 fn programs(facts: &Facts, needed: &[Program], lacks: &mut Vec<String>) {
-    for (name, purpose, brought_by) in needed.iter().filter(|(name, ..)| !facts.programs.contains(name)) {
-        lacks.push(format!("`{name}`, which {purpose}, is not installed: {brought_by}"));
+    for (name, purpose, installed_by) in needed.iter().filter(|(name, ..)| !facts.programs.contains(name)) {
+        lacks.push(format!("`{name}`, which {purpose}, is not installed: {installed_by}"));
     }
 }
 
 fn go(facts: &Facts, lacks: &mut Vec<String>) {
     if let Some((major, minor)) = facts.go.filter(|found| *found < OLDEST_GO) {
         lacks.push(format!(
-            "Go {major}.{minor} is too old to fetch the pinned toolchain, which {}.{} or newer does: {GO_BY}",
+            "Go {major}.{minor} is too old to fetch the pinned toolchain; it needs {}.{} or newer: {GO_BY}",
             OLDEST_GO.0, OLDEST_GO.1
         ));
     }

@@ -1,23 +1,19 @@
-//! Room on disks: of the lab's folder, and of Go's caches, which take most while programs are compiled.
+//! Free disk space for the lab's folder and for Go's caches. Compiling needs most of the space, in Go's caches.
 
-use std::{
-    collections::BTreeMap,
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::{
-    build::parts::{Lane, Part},
-    program,
-};
+use crate::build::parts::{Lane, Part};
+use crate::program;
 
 const GIB: u64 = 1 << 30;
 
-/// What lies in a place.
+/// What a folder is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// Parts, and the lab that runs.
+    /// Built parts, and the files of the running lab.
     Lab,
     /// `GOCACHE`.
     Compiled,
@@ -28,11 +24,11 @@ pub(crate) enum Use {
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) of: Use,
-    /// As far as it exists.
+    /// The folder, or the lowest existing folder above it.
     pub(crate) folder: PathBuf,
-    /// Places on the same file system share its room.
+    /// The file system. Places on the same one share its space.
     pub(crate) device: u64,
-    /// Bytes.
+    /// Free bytes.
     pub(crate) free: u64,
 }
 
@@ -45,30 +41,30 @@ impl Place {
     }
 }
 
-/// A folder, or what there is above it.
+/// The folder, or the lowest existing folder above it.
 pub(crate) fn existing(folder: &Path) -> &Path {
     folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"))
 }
 
-/// The lab's folder, and what `go` says where its caches are.
+/// The lab's folder, and Go's caches as `go env` reports them.
 pub(crate) fn places(lab: &Path, with_go: bool) -> Vec<Place> {
     let mut go = Command::new("go");
     go.args(["env", "GOCACHE", "GOMODCACHE"]).current_dir("/").env("GOTOOLCHAIN", "local");
     let said = if with_go { program::output(&mut go).unwrap_or_default() } else { String::new() };
     let caches = [Use::Compiled, Use::Modules].into_iter().zip(said.lines().map(Path::new));
-    // A cache may be `off`.
+    // The value can be `off`.
     let caches = caches.filter(|(_, folder)| folder.is_absolute());
     [(Use::Lab, lab)].into_iter().chain(caches).filter_map(|(of, folder)| Place::at(of, folder)).collect()
 }
 
-/// The free space that building `missing` takes in a place, or booting where nothing is missing.
+/// The bytes that building `missing` needs in a place. If nothing is missing, the bytes that a boot needs.
 fn needed(of: Use, missing: &[&Part]) -> u64 {
     let lane = |lane| missing.iter().any(|part| part.lane == lane);
     let versions = missing.iter().filter(|part| part.name.starts_with("kubernetes-")).count() as u64;
-    // A further version of Kubernetes comes with its etcd and CoreDNS.
+    // Each further version of Kubernetes has its own etcd and CoreDNS.
     let more = versions.saturating_sub(1);
     let of_all = match of {
-        // A root and images take more while they are made than in the end.
+        // Root file systems and images need more space during the build than afterwards.
         Use::Lab if lane(Lane::Install) => 3 + more,
         Use::Lab => 2 + more,
         _ if !lane(Lane::Compile) => 0,
@@ -78,7 +74,7 @@ fn needed(of: Use, missing: &[&Part]) -> u64 {
     of_all * GIB
 }
 
-/// A sentence for every file system that is too small.
+/// One sentence for each file system with too little free space.
 pub(crate) fn lacks(places: &[Place], missing: &[&Part]) -> Vec<String> {
     let mut disks: BTreeMap<u64, Vec<&Place>> = BTreeMap::new();
     for place in places.iter().filter(|place| needed(place.of, missing) > 0) {
@@ -87,22 +83,22 @@ pub(crate) fn lacks(places: &[Place], missing: &[&Part]) -> Vec<String> {
     let too_small = |places: &Vec<&Place>| {
         let takes = places.iter().map(|place| needed(place.of, missing)).sum::<u64>();
         let free = places.iter().map(|place| place.free).min()?;
-        (free < takes).then(|| told(places, free / GIB, takes / GIB))
+        (free < takes).then(|| sentence(places, free / GIB, takes / GIB))
     };
     disks.values().filter_map(too_small).collect()
 }
 
-fn told(places: &[&Place], free: u64, takes: u64) -> String {
+fn sentence(places: &[&Place], free: u64, takes: u64) -> String {
     let named: Vec<_> = places
         .iter()
         .map(|place| match place.of {
-            Use::Lab => format!("the lab's folder (in {}; KUBEONKUBE_LAB_DIR names another)", place.folder.display()),
-            Use::Compiled => format!("Go's build cache (in {}; GOCACHE)", place.folder.display()),
-            Use::Modules => format!("Go's module cache (in {}; GOMODCACHE)", place.folder.display()),
+            Use::Lab => format!("the lab's folder ({}; set by KUBEONKUBE_LAB_DIR)", place.folder.display()),
+            Use::Compiled => format!("Go's build cache ({}; set by GOCACHE)", place.folder.display()),
+            Use::Modules => format!("Go's module cache ({}; set by GOMODCACHE)", place.folder.display()),
         })
         .collect();
     format!(
-        "the disk of {} has {free} GiB free, up to {takes} are taken there: make room, or name a folder on another disk.",
+        "the disk of {} has {free} GiB free, but up to {takes} are needed: free some space, or set a folder on another disk.",
         named.join(" and ")
     )
 }
@@ -117,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shares_a_disk_shares_its_room_and_what_does_not_has_its_own() {
+    fn folders_on_one_disk_share_its_free_space() {
         let all: Vec<_> = PARTS.iter().collect();
         let on = |devices: [u64; 3], free: [u64; 3]| {
             let uses = [Use::Lab, Use::Compiled, Use::Modules];
@@ -126,10 +122,11 @@ mod tests {
         assert_eq!(on([1, 1, 1], [15, 15, 15]), Vec::<String>::new());
         let together = on([1, 1, 1], [14, 14, 14]);
         assert_eq!(together.len(), 1);
-        for word in ["/Lab", "/Compiled", "/Modules", "has 14 GiB free, up to 15 ", "GOCACHE", "KUBEONKUBE_LAB_DIR"] {
+        for word in ["/Lab", "/Compiled", "/Modules", "has 14 GiB free, but up to 15 ", "GOCACHE", "KUBEONKUBE_LAB_DIR"]
+        {
             assert!(together[0].contains(word), "{together:?}");
         }
-        // Room beside the lab is none for Go's caches.
+        // Free space on the lab's disk doesn't count for Go's caches on another disk.
         let apart = on([1, 2, 2], [100, 10, 10]);
         assert!(apart.len() == 1 && apart[0].contains("up to 11 ") && !apart[0].contains("/Lab"), "{apart:?}");
         assert_eq!(on([1, 2, 3], [4, 8, 3]), Vec::<String>::new());
@@ -137,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_built_asks_for_no_room() {
+    fn built_parts_need_no_further_space() {
         for (missing, lab, caches) in
             [(&["kubernetes-1.34", "etcd-3.6"] as &[_], 2, 7), (&["machine-root"], 3, 0), (&[], 2, 0)]
         {
@@ -155,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_measured_where_it_will_be_made() {
+    fn a_missing_folder_is_measured_by_the_one_above_it() {
         let folder = tempfile::tempdir().unwrap();
         let place = Place::at(Use::Lab, &folder.path().join("not/yet")).unwrap();
         assert_eq!(place.folder, folder.path());

@@ -1,7 +1,5 @@
-use super::{
-    space::{Place, Use},
-    *,
-};
+use super::space::{Place, Use};
+use super::*;
 use crate::build::parts::{PARTS, part};
 
 /// A computer that lacks nothing.
@@ -22,8 +20,8 @@ fn fine() -> Facts {
     }
 }
 
-/// The one sentence about a computer that lacks one thing, with everything still to be built.
-fn told(without: impl FnOnce(&mut Facts)) -> String {
+/// The only sentence for a computer that lacks one thing. No part is built yet.
+fn sentence(without: impl FnOnce(&mut Facts)) -> String {
     let mut facts = fine();
     without(&mut facts);
     let mut lacks = lacks(&facts, &PARTS.iter().collect::<Vec<_>>());
@@ -39,15 +37,15 @@ fn a_computer_that_lacks_nothing_is_not_refused() {
 #[test]
 fn another_system_processor_or_user_is_refused() {
     for (said, words) in [
-        (told(|facts| facts.os = "macos"), ["Linux", "namespaces", "this is macos"]),
-        (told(|facts| facts.architecture = "aarch64"), ["amd64", "pinned", "aarch64"]),
+        (sentence(|facts| facts.os = "macos"), ["Linux", "namespaces", "this is macos"]),
+        (sentence(|facts| facts.architecture = "aarch64"), ["amd64", "pinned", "aarch64"]),
         (
-            told(|facts| facts.root = false),
+            sentence(|facts| facts.root = false),
             ["root", "to make and enter namespaces", "sudo -E env \"PATH=$PATH\" cargo"],
         ),
-        (told(|facts| facts.pip = false), ["`pip`", "ansible-core", "apt-get install python3-pip"]),
+        (sentence(|facts| facts.pip = false), ["`pip`", "ansible-core", "apt-get install python3-pip"]),
         (
-            told(|facts| facts.go = Some((1, 19))),
+            sentence(|facts| facts.go = Some((1, 19))),
             ["Go 1.19 is too old", "1.21 or newer", "cargo xtask doctor --install"],
         ),
     ] {
@@ -56,15 +54,15 @@ fn another_system_processor_or_user_is_refused() {
 }
 
 #[test]
-fn every_missing_program_is_told_with_its_purpose_and_its_package() {
-    for (name, purpose, brought_by) in TO_RUN_PROGRAMS.iter().chain(TO_BUILD_PROGRAMS) {
-        let said = told(|facts| assert!(facts.programs.remove(name)));
-        assert_eq!(said, format!("`{name}`, which {purpose}, is not installed: {brought_by}"));
+fn a_missing_program_is_reported_with_purpose_and_package() {
+    for (name, purpose, installed_by) in TO_RUN_PROGRAMS.iter().chain(TO_BUILD_PROGRAMS) {
+        let said = sentence(|facts| assert!(facts.programs.remove(name)));
+        assert_eq!(said, format!("`{name}`, which {purpose}, is not installed: {installed_by}"));
     }
 }
 
 #[test]
-fn what_only_builds_is_not_asked_for_when_everything_is_built() {
+fn build_tools_are_not_required_when_everything_is_built() {
     let mut facts = fine();
     facts.programs.retain(|name| TO_RUN_PROGRAMS.iter().any(|(run, ..)| run == name));
     facts.go = Some((1, 19));
@@ -74,19 +72,19 @@ fn what_only_builds_is_not_asked_for_when_everything_is_built() {
 }
 
 #[test]
-fn every_kind_of_namespace_and_every_cgroup_controller_is_needed() {
+fn all_namespace_kinds_and_cgroup_controllers_are_required() {
     for (kind, option) in NAMESPACES {
-        let said = told(|facts| assert!(facts.namespaces.remove(kind)));
+        let said = sentence(|facts| assert!(facts.namespaces.remove(kind)));
         assert!(said.contains(&format!("no {kind} namespaces")) && said.contains(option), "{said}");
     }
     for (name, option) in CONTROLLERS {
-        let said = told(|facts| assert!(facts.controllers.remove(*name)));
+        let said = sentence(|facts| assert!(facts.controllers.remove(*name)));
         assert!(said.contains(&format!("`{name}`")) && said.contains("kubelet") && said.contains(option), "{said}");
     }
 }
 
 #[test]
-fn controllers_are_found_in_either_version_of_cgroups() {
+fn controllers_of_both_cgroup_versions_are_found() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("cgroup.controllers"), "memory pids\n").unwrap();
     let mounts = format!(
@@ -101,9 +99,9 @@ fn controllers_are_found_in_either_version_of_cgroups() {
 }
 
 #[test]
-fn what_the_kernel_refuses_is_told_with_its_reason_and_its_remedy() {
+fn a_failed_trial_is_reported_with_reason_and_remedy() {
     for trial in TRIALS {
-        let said = told(|facts| _ = facts.refused.insert(trial.what, "Not supported".to_owned()));
+        let said = sentence(|facts| _ = facts.refused.insert(trial.what, "Not supported".to_owned()));
         let words = [trial.what, "Not supported", trial.purpose, trial.remedy];
         assert!(words.iter().all(|word| said.contains(word)), "{said}");
     }
@@ -116,13 +114,13 @@ fn what_the_kernel_refuses_is_told_with_its_reason_and_its_remedy() {
 #[test]
 fn a_small_or_layered_disk_is_refused() {
     let small = Place { of: Use::Lab, folder: "/lab".into(), device: 1, free: 3 << 30 };
-    let said = told(|facts| facts.places = vec![small]);
-    assert!(said.contains("/lab") && said.contains("has 3 GiB free, up to 4 "), "{said}");
-    assert!(told(|facts| facts.on_overlay = true).contains("/lab lies on an overlay file system"));
+    let said = sentence(|facts| facts.places = vec![small]);
+    assert!(said.contains("/lab") && said.contains("has 3 GiB free, but up to 4 "), "{said}");
+    assert!(sentence(|facts| facts.on_overlay = true).contains("/lab lies on an overlay file system"));
 }
 
 #[test]
-fn the_version_of_go_is_read_from_what_it_says() {
+fn the_version_of_go_is_parsed() {
     assert_eq!(facts::version_of_go("go version go1.26.8 linux/amd64"), Some((1, 26)));
     assert_eq!(facts::version_of_go("go version go1.21 linux/amd64"), Some((1, 21)));
     assert_eq!(facts::version_of_go("go version devel +abc linux/amd64"), None);

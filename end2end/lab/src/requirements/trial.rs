@@ -1,26 +1,28 @@
-//! What a kernel can do is seen by doing it, where no file tells: with modules it depends on which are installed. All of
-//! it happens in namespaces that end with the trial. A kernel that loads a module when it is first used does so then, as
-//! it would at the boot of the lab.
+//! Tries what the kernel can do. No file shows this, because it depends on installed modules. All trials run in temporary
+//! namespaces. If the kernel loads modules on first use, the trials load them, as the boot of a lab would.
 
-use std::{collections::BTreeMap, path::Path, process::Command};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
 
-use crate::{error::Error, program};
+use crate::error::Error;
+use crate::program;
 
-/// Something that the lab does at its boot, done once for nothing.
+/// A feature that the boot of a lab uses, and a script that tries it.
 pub(crate) struct Trial {
     pub(crate) what: &'static str,
-    /// Why the lab does it.
+    /// Why the lab needs it.
     pub(crate) purpose: &'static str,
     pub(crate) remedy: &'static str,
-    /// Shell lines; `$1` is the root file system of machines, empty while it is not built.
+    /// A shell script. `$1` is the root file system of machines, or empty if it isn't built yet.
     script: &'static str,
 }
 
-/// What the others happen in: where it is refused, they are not tried.
+/// All other trials run in new namespaces. If the kernel refuses them, nothing else is tried.
 const NAMESPACES: Trial = Trial {
     what: "new namespaces",
-    purpose: "the lab is made of them",
-    remedy: "inside a container, start that one as privileged",
+    purpose: "the lab runs in namespaces",
+    remedy: "inside a container, start the container as privileged",
     script: "true",
 };
 
@@ -28,7 +30,7 @@ pub(crate) const TRIALS: &[Trial] = &[
     NAMESPACES,
     Trial {
         what: "an overlay file system",
-        purpose: "every machine's disk is one",
+        purpose: "every machine's disk is an overlay",
         remedy: "`modprobe overlay` (CONFIG_OVERLAY_FS)",
         script: "mount -t tmpfs tmpfs /tmp\n\
                  mkdir /tmp/below /tmp/changes /tmp/work /tmp/root\n\
@@ -36,26 +38,26 @@ pub(crate) const TRIALS: &[Trial] = &[
     },
     Trial {
         what: "a bridge",
-        purpose: "machines hang on one",
+        purpose: "a bridge connects the machines",
         remedy: "`modprobe bridge` (CONFIG_BRIDGE)",
         script: "ip link add name lab0 type bridge",
     },
     Trial {
         what: "a veth pair",
-        purpose: "it is what plugs a machine into the bridge",
+        purpose: "it connects a machine to the bridge",
         remedy: "`modprobe veth` (CONFIG_VETH)",
         script: "ip link add name lab-m1 type veth peer name eth0",
     },
     Trial {
         what: "packet filters on bridges",
-        purpose: "pods reach Services of their own node by them",
+        purpose: "pods need them to reach Services whose pods are on the same node",
         remedy: "`modprobe br_netfilter` (CONFIG_BRIDGE_NETFILTER)",
         script: "cat /proc/sys/net/bridge/bridge-nf-call-iptables",
     },
-    // Rules of the kinds that kube-proxy writes, by the iptables of machines.
+    // The kinds of rules that kube-proxy writes, with the iptables of the machines' root file system.
     Trial {
         what: "iptables rules in nf_tables",
-        purpose: "they are what Services are made of",
+        purpose: "kube-proxy implements Services with them",
         remedy: "`modprobe -a nf_tables nft_compat nf_nat xt_MASQUERADE xt_conntrack xt_comment xt_mark xt_statistic` \
                  (CONFIG_NF_TABLES, CONFIG_NFT_COMPAT, CONFIG_NF_NAT, CONFIG_NETFILTER_XT_*)",
         script: "[ -z \"$1\" ] || chroot \"$1\" iptables-restore <<END\n\
@@ -71,10 +73,10 @@ pub(crate) const TRIALS: &[Trial] = &[
     },
 ];
 
-/// Makes all trials; gives those that failed, by what was tried, with the last that was said.
+/// Runs all trials. Returns those that failed ([`Trial::what`]), with the last line of their output.
 pub(crate) fn refused(machine_root: Option<&Path>) -> BTreeMap<&'static str, String> {
-    // In: the root, then a name and a script for each. Out: a line `name: why` for each that fails. What one mounts over the
-    // root that another needs is its own.
+    // Arguments: the root file system, then a name and a script for each trial. Output: a line `name: error` for each failed
+    // trial. Each trial has its own mount namespace, so its mounts don't affect the others.
     let script = "root=$1; shift\n\
                   while [ $# -gt 0 ]; do\n\
                   said=$(unshare --mount --propagation private sh -ec \"$2\" sh \"$root\" 2>&1) || echo \"$1: $(echo \"$said\" | tail -n 1)\"\n\

@@ -1,6 +1,7 @@
-# The pod network of one machine. In: OWN, its pods' addresses; OTHER and BY, another machine's and whose they are.
+# Sets up the pod network of one machine. Variables: OWN, the addresses of its pods; OTHER, the addresses of another machine's
+# pods; BY, the address of that machine.
 set -eu
-# Written in place: containerd 1.6 doesn't notice a file that is renamed into place.
+# Written in place: containerd 1.6 doesn't notice a file that is renamed into this folder.
 cat > /etc/cni/net.d/10-pods.conflist <<END
 {"cniVersion": "0.4.0", "name": "pods", "plugins": [
   {"type": "bridge", "bridge": "cni0", "isGateway": true, "hairpinMode": true,

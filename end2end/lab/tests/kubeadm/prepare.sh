@@ -1,4 +1,4 @@
-# Everything a machine needs before kubeadm, from the release that the lab serves. In: RELEASE, its address.
+# Installs everything that a machine needs for kubeadm, from a release that the lab serves. Variable: RELEASE, its URL.
 set -eu
 printf 'net.ipv4.ip_forward = 1\nnet.bridge.bridge-nf-call-iptables = 1\n' > /etc/sysctl.d/90-kubernetes.conf
 sysctl -q -p /etc/sysctl.d/90-kubernetes.conf
@@ -18,7 +18,7 @@ cat > /etc/containerd/config.toml <<END
 version = 2
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "$pause"
-  # Machines have no CAP_SYS_RESOURCE, without which no score below one's own can be set.
+  # Machines have no CAP_SYS_RESOURCE, so an oom score can't be set below containerd's own.
   restrict_oom_score_adj = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"

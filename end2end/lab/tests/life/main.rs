@@ -1,22 +1,21 @@
-//! A lab leaves nothing. It needs the computer for itself: run it when no lab is up,
-//! `cargo test -p kubeonkube-lab --test life -- --ignored`; the `lab` stage of `cargo xtask test` does.
+//! A lab leaves nothing on the computer. Each test boots labs, so no other lab may be running:
+//! `cargo test -p kubeonkube-lab --test life -- --ignored --test-threads=1`. The `lab` stage of `cargo xtask test` runs them.
 
 mod traces;
 
-use std::{
-    fs,
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
-use lab::{Lab, wait::until};
+use lab::Lab;
+use lab::wait::until;
 
 use crate::traces::{OfTheLab, Traces};
 
 /// How long a boot may take when everything is built.
 const UP: Duration = Duration::from_secs(60);
 
-/// Nothing is other than before; what is just ending has a moment for it.
+/// Waits until the computer is as it was before the lab. Processes that are ending have ten seconds.
 fn nothing_is_left(before: &Traces, lab: &OfTheLab) {
     let ended = Traces::now();
     until("nothing to be left", Duration::from_secs(10), || {
@@ -26,7 +25,7 @@ fn nothing_is_left(before: &Traces, lab: &OfTheLab) {
     .unwrap();
 }
 
-/// The process outside that holds the lab's namespaces.
+/// The process outside the lab that holds its namespaces.
 fn outside() -> i32 {
     let record: serde_json::Value =
         serde_json::from_str(&fs::read_to_string("/run/kubeonkube-lab/lab.json").unwrap()).unwrap();
@@ -39,7 +38,7 @@ fn command(words: &[&str]) -> Command {
     command
 }
 
-/// Does it, and gives what it said.
+/// Runs the command line, which must succeed. Returns its output.
 fn lab(words: &[&str]) -> String {
     let done = command(words).output().unwrap();
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
@@ -48,11 +47,11 @@ fn lab(words: &[&str]) -> String {
     said
 }
 
-/// What happens to machines in tests: a reboot, a new disk, an orderly power-off, a cut cable.
+/// The faults that tests inject: a reboot, a new disk, a shutdown, a cut network.
 fn faults(lab: &Lab) {
     let machine = |name| lab.machine(name).unwrap();
     let boots = machine("m1").state().unwrap().boots;
-    // The connection may break before its end is told.
+    // The connection may break before the command's exit status arrives.
     let _cut = machine("m1").run("systemctl reboot");
     machine("m1").wait_booted(boots + 1).unwrap();
     machine("m2").reset().unwrap();
@@ -67,21 +66,21 @@ fn three_labs_in_a_row_leave_nothing() {
     let mut fastest = Duration::MAX;
     for round in 1..=3 {
         let before = Traces::now();
-        let begun = Instant::now();
+        let started = Instant::now();
         let (words, machines): (&[_], _) = if round == 3 { (&["--meta-only"], 1) } else { (&["--machines", "2"], 3) };
         let said = lab(&[&["up"], words].concat());
-        // The first may have to build.
+        // The first boot may have to build parts.
         assert!(round == 1 || !said.contains(": building"), "{said}");
-        fastest = fastest.min(begun.elapsed());
+        fastest = fastest.min(started.elapsed());
         let running = Lab::attach().unwrap();
         let mut of_the_lab = OfTheLab::in_folder(running.folder());
-        of_the_lab.look(&before, &Traces::now(), outside());
+        of_the_lab.add(&before, &Traces::now(), outside());
         if round == 2 {
             faults(&running);
-            of_the_lab.look(&before, &Traces::now(), outside());
+            of_the_lab.add(&before, &Traces::now(), outside());
         }
         assert_eq!(running.machines().unwrap().len() + running.nodes().unwrap().len(), machines);
-        // Machines and a node, each with its six kinds of namespaces, and the lab's own three.
+        // Each machine and node has six namespaces, the lab itself three.
         let (processes, namespaces) = of_the_lab.sizes();
         assert!(
             processes >= 7 * machines && namespaces >= 3 + 6 * machines,
@@ -91,18 +90,18 @@ fn three_labs_in_a_row_leave_nothing() {
         nothing_is_left(&before, &of_the_lab);
         assert!(!running.folder().join("run").exists());
     }
-    // One may be slow on a busy computer.
-    assert!(fastest <= UP, "no boot took less than {fastest:?}");
+    // A boot may be slow on a busy computer, so the fastest one counts.
+    assert!(fastest <= UP, "the fastest boot took {fastest:?}");
 }
 
 #[test]
 #[ignore = "it needs the computer for itself"]
-fn what_a_crashed_lab_left_is_told_and_cleared_by_force() {
+fn remains_of_a_crashed_lab_are_reported_and_removed_by_force() {
     let before = Traces::now();
     lab(&["up", "--machines-only", "--machines", "1"]);
     let mut of_the_lab = OfTheLab::in_folder(Lab::attach().unwrap().folder());
-    of_the_lab.look(&before, &Traces::now(), outside());
-    // Process 1 of the lab ends as if the kernel had taken it for its memory.
+    of_the_lab.add(&before, &Traces::now(), outside());
+    // Kill the lab, as the kernel would if it ran out of memory.
     assert!(Command::new("kill").args(["-KILL", &outside().to_string()]).status().unwrap().success());
     let said = until("the crash to be noticed", Duration::from_secs(20), || {
         let up = command(&["up", "--machines-only"]).output().unwrap();

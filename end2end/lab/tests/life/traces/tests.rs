@@ -2,7 +2,7 @@ use std::process::{Command, Stdio};
 
 use super::*;
 
-/// One way in which a lab can fail to leave a computer as it was.
+/// One thing that a lab could leave.
 type Change = fn(&mut Traces);
 
 fn process(started: u64, parent: i32, namespace: &str) -> Process {
@@ -10,13 +10,13 @@ fn process(started: u64, parent: i32, namespace: &str) -> Process {
 }
 
 #[test]
-fn every_kind_of_trace_is_told() {
-    // Process 10 is the first of the lab, 11 was below it; both have ended.
+fn every_kind_of_trace_is_reported() {
+    // Process 10 is the first of the lab, 11 its child. Both have ended.
     let before = Traces { processes: [(1, process(0, 0, "net:[1]"))].into(), ..Traces::default() };
     let mut during = before.clone();
     during.processes.extend([(10, process(50, 1, "net:[1]")), (11, process(60, 10, "net:[2]"))]);
     let mut lab = OfTheLab::in_folder(Path::new("/lab"));
-    lab.look(&before, &during, 10);
+    lab.add(&before, &during, 10);
     assert_eq!(lab.sizes(), (2, 1));
     let ended = Traces { at: 100, ..before.clone() };
     assert_eq!(ended.left(&before, &lab, &ended), Vec::<String>::new());
@@ -41,28 +41,28 @@ fn every_kind_of_trace_is_told() {
         ),
         (|now| _ = now.processes.insert(13, process(99, 1, "net:[2]")), "namespace net:[2] of process 13"),
     ];
-    for (change, told) in changes {
+    for (change, reported) in changes {
         let mut now = ended.clone();
         change(&mut now);
         let left = now.left(&before, &lab, &ended);
-        assert!(left.len() == 1 && left[0].starts_with(told), "{told}: {left:?}");
+        assert!(left.len() == 1 && left[0].starts_with(reported), "{reported}: {left:?}");
     }
 }
 
 #[test]
-fn what_others_do_meanwhile_is_not_the_labs() {
+fn traces_of_other_programs_are_ignored() {
     let before = Traces::default();
     let mut lab = OfTheLab::in_folder(Path::new("/lab"));
     lab.namespaces.insert("net:[2]".into());
     let ended = Traces { at: 100, ..Traces::default() };
     let mut now = ended.clone();
-    // One that started after the lab's end may get the number of the lab's namespace.
+    // Process 21 started after the lab's end, in a namespace with a reused number.
     now.processes.extend([(20, process(70, 1, "net:[1]")), (21, process(101, 1, "net:[2]"))]);
     assert_eq!(now.left(&before, &lab, &ended), Vec::<String>::new());
 }
 
 #[test]
-fn what_is_on_this_computer_is_read() {
+fn the_state_of_this_computer_is_read() {
     let before = Traces::now();
     assert!(before.mounts.iter().any(|mount| mount.starts_with("/proc ")), "{:?}", before.mounts);
     assert!(before.interfaces.contains("lo"));
@@ -70,7 +70,7 @@ fn what_is_on_this_computer_is_read() {
     for parameter in ["fs/file-max", "kernel/pid_max", "vm/max_map_count", "net/ipv4/ip_forward"] {
         assert!(before.parameters.contains_key(&Path::new("/proc/sys").join(parameter)), "{parameter}");
     }
-    // A process, and one below it in a namespace of its own, which end with their input.
+    // A process and its child in a new namespace. Both end when their input is closed.
     let mut outside = Command::new("sh")
         .args(["-c", "unshare --net cat; true"])
         .stdin(Stdio::piped())
@@ -80,7 +80,7 @@ fn what_is_on_this_computer_is_read() {
     let number = outside.id().cast_signed();
     let mut lab = OfTheLab::in_folder(Path::new("/nothing/here"));
     let seen = lab::wait::until("the namespace", std::time::Duration::from_secs(10), || {
-        lab.look(&before, &Traces::now(), number);
+        lab.add(&before, &Traces::now(), number);
         if lab.sizes().1 == 1 { Ok(Traces::now()) } else { Err(format!("{lab:?}")) }
     })
     .unwrap();

@@ -1,45 +1,44 @@
 //! `lab status` and `lab logs`.
 
-use std::{
-    io::{self, Write},
-    process::Command,
-    time::Duration,
-};
+use std::io::{self, Write};
+use std::process::Command;
+use std::time::Duration;
 
 use lab::{Error, Lab, Machine, kubeconfig, requirements};
 
 use crate::commands::enter::become_program;
 
-/// Units of the first node alone, and of every node.
+/// Units of the first node only.
 const CONTROL_PLANE: [&str; 4] = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
+/// Units of every node.
 const EVERY_NODE: [&str; 4] = ["containerd", "lab-images", "kubelet", "kube-proxy"];
 
 pub(crate) fn status() -> Result<(), Error> {
     let lab = Lab::attach()?;
     print(&format!("the lab of {}, of {}, {}\n", lab.folder().display(), lab.since(), lab.condition()));
-    // Its machines are seen from inside.
+    // The state of machines can only be read by root, from inside the lab.
     requirements::root()?;
-    let mut told =
+    let mut table =
         format!("{:<8} {:<14} {:<8} {:>5}  {:<8} {:<8}\n", "machine", "address", "power", "boots", "network", "ssh");
     match lab.machines().and_then(|machines| Ok([machines, lab.nodes()?].concat())) {
-        Ok(all) => told.extend(all.iter().map(|machine| row(&lab, machine))),
-        // Early in a boot they are not made yet.
-        Err(error) => told += &format!("no machines: {error}\n"),
+        Ok(all) => table.extend(all.iter().map(|machine| row(&lab, machine))),
+        // Early in a boot they don't exist yet.
+        Err(error) => table += &format!("no machines: {error}\n"),
     }
     if let Ok(files) = lab.kubeconfig() {
-        told += &format!("kubeconfig {}\n", kubeconfig::list(files).display());
+        table += &format!("kubeconfig {}\n", kubeconfig::list(files).display());
     }
-    print(&told);
+    print(&table);
     if let Ok(mut kubectl) = lab.kubectl() {
-        // Its own words say best what is wrong with it.
-        let _told = kubectl.args(["get", "nodes", "--request-timeout=5s"]).status();
+        // kubectl prints its own error.
+        let _status = kubectl.args(["get", "nodes", "--request-timeout=5s"]).status();
     }
     Ok(())
 }
 
-/// Whoever reads may have seen enough before the end.
+/// Prints a text. A closed pipe is no error: `lab status | head` is fine.
 fn print(text: &str) {
-    let _read = io::stdout().write_all(text.as_bytes());
+    let _written = io::stdout().write_all(text.as_bytes());
 }
 
 fn row(lab: &Lab, machine: &Machine) -> String {
@@ -76,7 +75,7 @@ pub(crate) fn logs(of: Option<&str>, follow: bool) -> Result<(), Error> {
         (Err(error), None) => return Err(error),
     };
     let Some(mut journal) = machine.journal() else {
-        eprintln!("{} has not booted; this is its console:", machine.name());
+        eprintln!("{} has no journal, because it has never booted. This is its console:", machine.name());
         return become_program(Command::new("cat").arg(machine.console()));
     };
     if let Some(unit) = unit {

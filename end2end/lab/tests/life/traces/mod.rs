@@ -1,12 +1,10 @@
-//! Everything that a lab could leave on a computer, and what of it is left.
+//! Finds what a lab has left on the computer, by comparing its state before and after.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::{Path, PathBuf},
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 
-/// What there is on a computer at one moment.
+/// The state of the computer at one moment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Traces {
     mounts: BTreeSet<String>,
@@ -15,7 +13,7 @@ pub(crate) struct Traces {
     parameters: BTreeMap<PathBuf, String>,
     run: BTreeSet<String>,
     processes: BTreeMap<i32, Process>,
-    /// When this was looked at; in clock ticks since the computer booted, as processes' starts are.
+    /// The moment, in clock ticks since the computer booted, like the start times of processes.
     at: u64,
 }
 
@@ -28,12 +26,13 @@ struct Process {
     namespaces: BTreeSet<PathBuf>,
 }
 
-/// What is known to be the lab's; others work on this computer, too.
+/// The processes and namespaces that belong to the lab. Other programs run on this computer, too.
 #[derive(Debug, Default)]
 pub(crate) struct OfTheLab {
-    /// Its folder; processes of its programs, or with its files in their command line, are the lab's.
+    /// The lab's folder. A process belongs to the lab if it runs a program of this folder, or names files of the lab in its
+    /// command line.
     folder: PathBuf,
-    /// Number and start.
+    /// Number and start time.
     processes: BTreeSet<(i32, u64)>,
     namespaces: BTreeSet<PathBuf>,
 }
@@ -43,22 +42,22 @@ impl OfTheLab {
         Self { folder: folder.to_owned(), ..Self::default() }
     }
 
-    /// Notes all processes below `outside`, and the namespaces that nobody had before.
-    pub(crate) fn look(&mut self, before: &Traces, now: &Traces, outside: i32) {
+    /// Adds `outside` and all processes below it, and those of their namespaces that didn't exist before.
+    pub(crate) fn add(&mut self, before: &Traces, now: &Traces, outside: i32) {
         let had: BTreeSet<_> = before.processes.values().flat_map(|process| &process.namespaces).collect();
         for (pid, process) in &now.processes {
-            let mut above = Some(*pid);
-            while above.is_some_and(|pid| pid != outside) {
-                above = above.and_then(|pid| now.processes.get(&pid)).map(|process| process.parent);
+            let mut ancestor = Some(*pid);
+            while ancestor.is_some_and(|pid| pid != outside) {
+                ancestor = ancestor.and_then(|pid| now.processes.get(&pid)).map(|process| process.parent);
             }
-            if above == Some(outside) {
+            if ancestor == Some(outside) {
                 self.processes.insert((*pid, process.started));
-                self.namespaces.extend(process.namespaces.iter().filter(|one| !had.contains(one)).cloned());
+                self.namespaces.extend(process.namespaces.iter().filter(|namespace| !had.contains(namespace)).cloned());
             }
         }
     }
 
-    /// How many processes and namespaces are known.
+    /// The numbers of added processes and namespaces.
     pub(crate) fn sizes(&self) -> (usize, usize) {
         (self.processes.len(), self.namespaces.len())
     }
@@ -71,7 +70,7 @@ impl OfTheLab {
     }
 }
 
-/// Kernel parameters, or folders of them, that are counters, random, or measured by the kernel.
+/// Kernel parameters, or folders of them, that change by themselves: counters, random or measured values.
 const CHANGE_BY_THEMSELVES: &[&str] = &[
     "fs/aio-nr",
     "fs/dentry-state",
@@ -86,7 +85,7 @@ const CHANGE_BY_THEMSELVES: &[&str] = &[
     "kernel/random/entropy_avail",
     "kernel/random/uuid",
     "net/netfilter/nf_conntrack_count",
-    // Which modules there are to write a log, once a rule has asked for one.
+    // Lists the modules that can write a log. The kernel loads one when a rule uses it.
     "net/netfilter/nf_log",
 ];
 
@@ -101,25 +100,25 @@ impl Traces {
         }
         let uptime = fs::read_to_string("/proc/uptime").unwrap();
         Self {
-            // Of each mount what is mounted where, not its number.
+            // Skips the first four fields, which contain numbers that change.
             mounts: mounts.lines().filter_map(|line| Some(line.splitn(5, ' ').nth(4)?.to_owned())).collect(),
             interfaces: names("/sys/class/net"),
             cgroups,
             parameters,
             run: names("/run"),
             processes: names("/proc").iter().filter_map(|pid| Some((pid.parse().ok()?, process(pid)?))).collect(),
-            // In hundredths of a second, which is what a tick is (USER_HZ).
+            // In hundredths of a second, the length of a clock tick (USER_HZ).
             at: uptime.split_whitespace().next().unwrap().replace('.', "").parse().unwrap(),
         }
     }
 
-    /// What is other than before the lab, now that it has ended at the moment `ended`.
+    /// The differences from the state before the lab. `ended` is the state at the lab's end.
     pub(crate) fn left(&self, before: &Self, lab: &OfTheLab, ended: &Self) -> Vec<String> {
         let mut left = Vec::new();
         differences("mount", &before.mounts, &self.mounts, &mut left);
         differences("interface", &before.interfaces, &self.interfaces, &mut left);
         differences("in /run", &before.run, &self.run, &mut left);
-        // A cgroup with processes is someone else's: the lab's have ended, or are told below.
+        // A cgroup with processes belongs to another program. Remaining processes of the lab are reported below.
         let cgroups = self.cgroups.difference(&before.cgroups).filter(|cgroup| !is_used(cgroup));
         left.extend(cgroups.map(|cgroup| format!("cgroup {}", cgroup.display())));
         for name in before.parameters.keys().chain(self.parameters.keys()).collect::<BTreeSet<_>>() {
@@ -133,7 +132,7 @@ impl Traces {
             if is_new && lab.is(*pid, process) {
                 left.push(format!("process {pid}: {}", process.line));
             }
-            // The number of a namespace that has ended may be given to the next one, of a process that starts later.
+            // The kernel reuses the numbers of ended namespaces, so processes that started later don't count.
             if process.started <= ended.at {
                 let held = process.namespaces.intersection(&lab.namespaces);
                 left.extend(held.map(|one| format!("namespace {} of process {pid}: {}", one.display(), process.line)));
@@ -166,7 +165,7 @@ fn add_parameters(folder: &Path, found: &mut BTreeMap<PathBuf, String>) {
         if path.is_dir() {
             add_parameters(&path, found);
         } else if !CHANGE_BY_THEMSELVES.iter().any(|one| path.starts_with(Path::new("/proc/sys").join(one))) {
-            // Some can only be written.
+            // Some can't be read, only written.
             if let Ok(value) = fs::read_to_string(&path) {
                 found.insert(path, value);
             }
@@ -180,11 +179,11 @@ fn is_used(cgroup: &Path) -> bool {
     all.iter().any(|one| fs::read_to_string(one.join("cgroup.procs")).is_ok_and(|processes| !processes.is_empty()))
 }
 
-/// A process, unless it has ended meanwhile. What can't be read of it (of kernel threads, of the dead) is empty.
+/// Reads a process. `None` if it has ended. Fields that can't be read (of kernel threads and zombies) are empty.
 fn process(pid: &str) -> Option<Process> {
     let folder = Path::new("/proc").join(pid);
     let stat = fs::read_to_string(folder.join("stat")).ok()?;
-    // The name, in parentheses, may hold anything: what counts stands behind the last one.
+    // The program's name is in parentheses and may itself contain some: the fields follow the last one.
     let (name, fields) = stat.rsplit_once(") ")?;
     let fields: Vec<_> = fields.split_whitespace().collect();
     let line = fs::read(folder.join("cmdline")).unwrap_or_default();
