@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::build::locks::InUse;
+use crate::build::part::Built;
 use crate::build::parts::{FOR_CLUSTER, FOR_MACHINES};
 use crate::build::release::Release;
-use crate::build::workshop::{self, Built};
+use crate::build::workshop;
 use crate::cluster::pki::Authority;
 use crate::cluster::programs::Programs;
 use crate::cluster::{control_plane, node, readiness};

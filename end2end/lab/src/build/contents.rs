@@ -5,8 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::build::image::{self, Config};
-use crate::build::parts::Part;
-use crate::build::workshop::Built;
+use crate::build::part::{Built, Part};
 use crate::error::{Doing, Error};
 use crate::files;
 use crate::layout::workspace;

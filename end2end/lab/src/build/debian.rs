@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::build::parts::Part;
-use crate::build::workshop::Built;
+use crate::build::part::{Built, Part};
 use crate::error::{Doing, Error};
 use crate::layout::parts;
 use crate::{files, program};

@@ -5,8 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::build::parts::{GO_TOOLCHAIN, Part};
-use crate::build::workshop::Built;
+use crate::build::part::{Built, GO_TOOLCHAIN, Part};
 use crate::error::Error;
 use crate::layout::{parts, workspace};
 use crate::{files, program};

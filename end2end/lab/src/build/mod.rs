@@ -1,7 +1,7 @@
 //! Builds the parts of a lab: programs, root file systems and images. They are built from the files in `end2end/lab/parts`
 //! and kept in a cache, under a hash of these files.
 //!
-//! - [`parts`] — the table of parts, and what each is made from
+//! - [`part`], [`parts`] — what a part is, and the table of all parts
 //! - [`workshop`] — the cache: finds built parts, builds missing ones, removes old ones
 //! - [`locks`] — one build at a time, and no part is removed while it is used
 //! - [`go`], [`debian`], [`python`], [`image`] — the four ways to make a part
@@ -13,6 +13,7 @@ pub(crate) mod debian;
 pub(crate) mod go;
 pub(crate) mod image;
 pub(crate) mod locks;
+pub(crate) mod part;
 pub(crate) mod parts;
 pub(crate) mod python;
 pub mod release;

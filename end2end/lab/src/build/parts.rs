@@ -1,33 +1,7 @@
 //! The table of parts. A part is rebuilt when one of its files, a part it needs, or its revision changes.
 
-use std::path::Path;
-
-use crate::build::workshop::Built;
+use crate::build::part::{GO_TOOLCHAIN, Lane, Part};
 use crate::build::{contents, debian, go, python, release};
-use crate::error::Error;
-
-/// One part.
-pub(crate) struct Part {
-    pub(crate) name: &'static str,
-    /// The files and folders it is made from, relative to the repository. Their content is part of its key.
-    pub(crate) files: &'static [&'static str],
-    /// Other parts it is made from.
-    pub(crate) needs: &'static [&'static str],
-    /// Increase it to rebuild the part after a change that isn't in its files.
-    pub(crate) revision: u32,
-    /// Parts of different lanes are built at the same time.
-    pub(crate) lane: Lane,
-    pub(crate) make: fn(&Part, &Built, &Path) -> Result<(), Error>,
-}
-
-/// What building a part mainly uses.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lane {
-    /// The Go compiler: processors.
-    Compile,
-    /// Debian packages and Python wheels: network and disk.
-    Install,
-}
 
 /// All parts. Each comes after the parts it needs.
 pub(crate) const PARTS: &[Part] = &[
@@ -73,9 +47,6 @@ pub(crate) const PARTS: &[Part] = &[
         &["tools", "kubernetes-1.33", "etcd-3.5", "etcdctl", "coredns-1.12.0", "machine-root"],
     ),
 ];
-
-/// The file with the version of the Go toolchain that compiles all Go programs.
-pub(crate) const GO_TOOLCHAIN: &str = "end2end/lab/parts/go-toolchain.txt";
 
 /// The parts that machines need.
 pub(crate) const FOR_MACHINES: &[&str] = &["tools", "runc", "machine-root"];

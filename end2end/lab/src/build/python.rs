@@ -4,8 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::build::debian;
-use crate::build::parts::Part;
-use crate::build::workshop::Built;
+use crate::build::part::{Built, Part};
 use crate::error::Error;
 use crate::layout::parts;
 use crate::{files, program};

@@ -9,13 +9,11 @@ use std::{fs, thread};
 use sha2::{Digest, Sha256};
 
 use crate::build::locks::{Building, InUse};
-use crate::build::parts::{Lane, PARTS, Part, part};
+use crate::build::part::{Built, Lane, Part};
+use crate::build::parts::{PARTS, part};
 use crate::error::{Doing, Error};
 use crate::files;
 use crate::layout::{Layout, workspace};
-
-/// The folders of built parts, by the part's name.
-pub(crate) type Built = BTreeMap<&'static str, PathBuf>;
 
 /// Builds the parts `wanted` and the parts they need, unless they exist. Reports how long each takes. If something is missing,
 /// waits for a build by another process first.

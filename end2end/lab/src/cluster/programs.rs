@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::build::workshop::Built;
+use crate::build::part::Built;
 use crate::error::Error;
 use crate::machine::description::Share;
 

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::layout::Layout;
+use crate::requirements::needs::{NAMESPACES, TO_BUILD_PROGRAMS, TO_RUN_PROGRAMS};
 use crate::requirements::space::{self, Place};
-use crate::requirements::{NAMESPACES, TO_BUILD_PROGRAMS, TO_RUN_PROGRAMS, trial};
+use crate::requirements::trial;
 use crate::{files, program};
 
 #[derive(Debug)]

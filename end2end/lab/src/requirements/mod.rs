@@ -1,59 +1,25 @@
 //! Checks that this computer can build and boot a lab. Every missing thing is reported in one sentence: what it is, what it
 //! is for, and what installs it.
+//!
+//! - [`needs`] — the programs and kernel features that the lab needs
+//! - [`facts`] — what this computer has
+//! - [`trial`] — tries kernel features that can't be found otherwise
+//! - [`space`] — free disk space
 
 mod facts;
+mod needs;
 mod space;
 mod trial;
 
-use crate::build::parts::Part;
+use crate::build::part::Part;
 use crate::build::workshop;
 use crate::error::Error;
 use crate::layout::Layout;
 use crate::requirements::facts::Facts;
+use crate::requirements::needs::{
+    CONTROLLERS, GO_BY, NAMESPACES, OLDEST_GO, Program, TO_BUILD_PROGRAMS, TO_RUN_PROGRAMS,
+};
 use crate::requirements::trial::{TRIALS, Trial};
-
-/// A program, what it is for, and the command that installs it on Debian.
-type Program = (&'static str, &'static str, &'static str);
-
-const TO_RUN_PROGRAMS: &[Program] = &[
-    ("ip", "connects machines to the network", "apt-get install iproute2"),
-    ("nsenter", "runs programs inside the lab", "apt-get install util-linux"),
-    ("unshare", "makes the lab's namespaces", "apt-get install util-linux"),
-    ("setsid", "starts background processes", "apt-get install util-linux"),
-    ("mount", "mounts machines' disks", "apt-get install mount"),
-    ("mountpoint", "checks whether a machine's disk is mounted", "apt-get install util-linux"),
-    ("ssh", "runs commands on machines", "apt-get install openssh-client"),
-];
-const TO_BUILD_PROGRAMS: &[Program] = &[
-    ("go", "compiles Kubernetes", GO_BY),
-    ("cc", "compiles runc's C code", "apt-get install gcc libc6-dev"),
-    ("mmdebstrap", "makes machines' root file system", "apt-get install mmdebstrap"),
-    ("tar", "packs images", "apt-get install tar"),
-    ("sha256sum", "computes the digests of images", "apt-get install coreutils"),
-    ("python3", "installs ansible-core with pip", "apt-get install python3-pip"),
-];
-/// Debian 12 has only an older version. `xtask` installs a newer one from its backports.
-const GO_BY: &str = "cargo xtask doctor --install";
-/// The first version of Go that fetches the toolchain a build asks for: <https://go.dev/doc/toolchain>.
-const OLDEST_GO: (u32, u32) = (1, 21);
-
-/// A kind of namespace, and the kernel option that adds it.
-const NAMESPACES: &[(&str, &str)] = &[
-    ("net", "CONFIG_NET_NS"),
-    ("pid", "CONFIG_PID_NS"),
-    ("mnt", "CONFIG_NAMESPACES"),
-    ("uts", "CONFIG_UTS_NS"),
-    ("ipc", "CONFIG_IPC_NS"),
-    ("cgroup", "CONFIG_CGROUPS"),
-];
-
-/// A cgroup controller, and the kernel option that adds it.
-const CONTROLLERS: &[(&str, &str)] = &[
-    ("cpu", "CONFIG_CGROUP_SCHED"),
-    ("cpuset", "CONFIG_CPUSETS"),
-    ("memory", "CONFIG_MEMCG, and on some distributions the boot parameter `cgroup_enable=memory`"),
-    ("pids", "CONFIG_CGROUP_PIDS"),
-];
 
 /// Even with `-E`, `sudo` sets its own PATH, which doesn't contain cargo.
 const NEEDS_ROOT: &str = "it needs root to make and enter namespaces, mounts and cgroups: use \

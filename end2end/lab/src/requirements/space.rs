@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::build::parts::{Lane, Part};
+use crate::build::part::{Lane, Part};
 use crate::program;
 
 const GIB: u64 = 1 << 30;
