@@ -22,8 +22,8 @@ impl Time {
         }
     }
 
-    /// The duration from `self` to `end`, in words: `under 1 s`, `48 s`, `3 min 51 s`, `2 h 5 min`. An API's times are whole
-    /// seconds, so less can't be told.
+    /// The duration from `self` to `end`, in words: `under 1 s`, `48 s`, `3 min 51 s`, `2 h 5 min`. Times of the
+    /// Kubernetes API are whole seconds, so anything shorter is not known.
     #[must_use]
     pub fn until(self, end: Time) -> String {
         match end.0 - self.0 {

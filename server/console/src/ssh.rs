@@ -37,12 +37,12 @@ pub(crate) fn pasted(text: &str) -> Result<KeyPair, String> {
         return Err(format!("This has {} bytes; no private key has more than {KEY_BYTES}.", text.len()));
     }
     if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
-        return Err("This is no text. Private keys begin with “-----BEGIN … PRIVATE KEY-----”.".into());
+        return Err("This is not UTF-8 text. Private keys start with “-----BEGIN … PRIVATE KEY-----”.".into());
     }
     if ["ssh-", "ecdsa-", "sk-"].iter().any(|start| text.starts_with(start))
         || text.starts_with("---- BEGIN SSH2 PUBLIC")
     {
-        return Err("This is a public key. The private one stands in the file of the same name without “.pub”.".into());
+        return Err("This is a public key. The private key is in the file of the same name without “.pub”.".into());
     }
     if text.starts_with("PuTTY-User-Key-File") {
         return Err(
@@ -52,7 +52,7 @@ pub(crate) fn pasted(text: &str) -> Result<KeyPair, String> {
     let private: String = text.lines().map(str::trim).flat_map(|line| [line, "\n"]).collect();
     let label = private.strip_prefix("-----BEGIN ").and_then(|rest| rest.split_once("-----\n"));
     let Some((label, body)) = label.filter(|(label, _)| label.ends_with("PRIVATE KEY")) else {
-        return Err("This is no private key: it must begin with “-----BEGIN … PRIVATE KEY-----”.".into());
+        return Err("This is not a private key: it must start with “-----BEGIN … PRIVATE KEY-----”.".into());
     };
     if !body.ends_with(&format!("-----END {label}-----\n")) {
         return Err(format!("The end of this key is missing: its last line must be “-----END {label}-----”."));
@@ -66,7 +66,7 @@ pub(crate) fn pasted(text: &str) -> Result<KeyPair, String> {
     Ok(KeyPair { private, public })
 }
 
-const PASSPHRASE: &str = "This key has a passphrase, and nobody is there to type it while an operation runs. Remove it from a copy (ssh-keygen -p), or let a key be generated here.";
+const PASSPHRASE: &str = "Keys with a passphrase aren't supported, because operations run unattended. Remove the passphrase from a copy (ssh-keygen -p), or generate a key here.";
 
 fn openssh(private: &str) -> Result<String, String> {
     let key = PrivateKey::from_openssh(private)
@@ -80,7 +80,7 @@ fn openssh(private: &str) -> Result<String, String> {
                 .into(),
         );
     }
-    key.public_key().to_openssh().map_err(|_| "The public half of this key can't be told.".into())
+    key.public_key().to_openssh().map_err(|_| "The public half of this key can't be derived.".into())
 }
 
 /// `SHA256:…`
@@ -98,7 +98,7 @@ pub(crate) fn known_hosts(text: &str) -> Result<Option<String>, String> {
     for (number, line) in (1..).zip(text.lines()) {
         if host_key(line).is_some_and(|entry| entry.is_err()) {
             return Err(format!(
-                "Line {number} is no host key. It must look like “192.0.2.1 ssh-ed25519 AAAA…”, as ssh-keyscan prints it."
+                "Line {number} is not a host key. It must look like “192.0.2.1 ssh-ed25519 AAAA…”, as ssh-keyscan prints it."
             ));
         }
     }
@@ -126,7 +126,7 @@ mod tests {
     fn a_generated_key_is_one_that_can_be_pasted() {
         let made = generate("prod").unwrap();
         let again = pasted(&made.private.trim_end().replace('\n', "\r\n")).unwrap();
-        assert!(again == made, "line ends are mended, nothing else changes");
+        assert!(again == made, "only line ends are corrected");
         assert!(made.public.as_deref().unwrap().ends_with(" prod"));
         assert_eq!(again.public, made.public);
         assert!(fingerprint(&made.public.unwrap()).unwrap().starts_with("SHA256:"));

@@ -21,7 +21,7 @@ pub struct Action {
     pub parameters: &'static [Parameter],
 }
 
-/// A variable of a playbook that has a field of its own in the form.
+/// A variable of a playbook that has its own field in the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
     /// The name of the field. Actions may share a parameter, and with it the field.

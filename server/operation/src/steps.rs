@@ -39,7 +39,7 @@ pub enum StepError {
     },
     /// A path outside the image's playbooks.
     #[error(
-        "{place} `{action}` is no path of a playbook in the image: it must be relative, like `scale.yml` or `playbooks/facts.yml`, without `..`."
+        "{place} `{action}` is not the path of a playbook in the image: it must be relative, like `scale.yml` or `playbooks/facts.yml`, without `..`."
     )]
     ActionPath {
         /// See [`Asked::place`].

@@ -43,7 +43,7 @@ const HOOKS: usize = 64;
 
 /// Every field of the form by name, as it was typed.
 ///
-/// A form without JavaScript sends all fields, also those of kinds that are not chosen. So each kind has fields of its own, and
+/// A form without JavaScript sends all fields, also those of kinds that are not chosen. So each kind has its own fields, and
 /// [`Draft::request`] reads only those that count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -83,7 +83,7 @@ impl Draft {
         Self(values.iter().cloned().collect())
     }
 
-    /// What stands in a field; empty if nothing does.
+    /// The value of a field; empty if it has none.
     #[must_use]
     pub fn get(&self, field: &str) -> &str {
         self.0.get(field).map_or("", String::as_str)

@@ -1,4 +1,4 @@
-//! How a task went on each host, one byte a host in memory and run-length encoded on the wire: `12o1f187o`.
+//! The result of a task on each host: one byte per host in memory, run-length encoded on the wire: `12o1f187o`.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::run::HostResult;
 /// One task on one host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Cell {
-    /// Not begun, or not part of the task.
+    /// Not started, or not part of the task.
     #[default]
     None,
     Running,

@@ -23,13 +23,13 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// More of them don't change what a person does next.
+    /// The most failures that are kept; more would not help a person.
     pub const KEPT: usize = 500;
 }
 
 impl RunProgress {
-    /// The failures that stand: not those that were ignored, nor those that a `rescue` recovered from (the recap of its own
-    /// step says so: the host ended without a failure). Of a host that failed in the end, its last failed task counts.
+    /// The failures that made hosts fail. Ignored ones are left out, and so are those that a `rescue` recovered from: the recap
+    /// of their step has no failure for the host. For a host that failed in the end, its last failed task counts.
     #[must_use]
     pub fn standing_failures(&self) -> Vec<&Failure> {
         let real: Vec<&Failure> = self.failures.iter().filter(|failure| !failure.ignored).collect();
@@ -46,7 +46,7 @@ impl RunProgress {
         real.into_iter().filter(|failure| !recovered(failure)).collect()
     }
 
-    /// The failure that a report (the termination message) means by this host and task name.
+    /// The failure that the termination message refers to by host and task name.
     #[must_use]
     pub fn failure_of(&self, host: &str, task: &str) -> Option<&Failure> {
         let named = |failure: &&Failure| self.task(failure.task).is_some_and(|t| t.name == task);

@@ -1,16 +1,16 @@
-//! One event after the other.
+//! Adds events to the tree, one at a time.
 
 use super::{Cell, Failure, PlayProgress, RunProgress, StepProgress, TaskProgress};
 use crate::run::{EventBody, RunEvent};
 
 impl RunProgress {
-    /// The run is over, also where it could not say so itself (its process was killed): nothing runs any more.
+    /// Marks the run as ended, so nothing in it runs any more. Needed if its process was killed and sent no last event.
     pub fn end(&mut self) {
         let last = self.tasks.iter().map(|task| task.heard).max().unwrap_or_default();
         self.stop_what_runs(last);
     }
 
-    /// Takes in one event. One that was taken in before (after a reconnect, or seen by the server already) changes nothing.
+    /// Adds one event. An event that was already added (before a reconnect, or by the server) changes nothing.
     pub fn apply(&mut self, event: &RunEvent) {
         if event.n <= self.last_event {
             return;
@@ -162,14 +162,14 @@ impl RunProgress {
         }
     }
 
-    /// Something else begins: a task that runs nowhere is over, at the time of its last result.
+    /// Something else starts: tasks that run on no host have ended, at the time of their last result.
     fn end_what_is_done(&mut self) {
         for task in self.tasks.iter_mut().filter(|task| task.ended.is_none() && task.running == 0) {
             task.ended = Some(task.heard);
         }
     }
 
-    /// The process is gone: what was running was stopped.
+    /// The process is gone: running tasks were stopped.
     fn stop_what_runs(&mut self, at: i64) {
         for task in self.tasks.iter_mut().filter(|task| task.ended.is_none()) {
             let running: Vec<usize> = task.cells.at(Cell::Running).collect();

@@ -1,7 +1,7 @@
 //! The tree of steps, plays and tasks, folded from a run's events one at a time.
 //!
 //! It is small enough to travel with a page (a run of 600 tasks on 200 hosts is some tens of kilobytes, where its events
-//! are tens of megabytes), and it goes on growing in the browser: the server folds what there is, the page folds the rest.
+//! are tens of megabytes), and the browser continues it: the server folds the events so far, the page folds those that follow.
 
 mod cells;
 mod failure;
@@ -28,11 +28,11 @@ pub struct RunProgress {
     pub steps: Vec<StepProgress>,
     pub plays: Vec<PlayProgress>,
     pub tasks: Vec<TaskProgress>,
-    /// Every host that was heard of, in order; a task's [`Cells`] count in this order.
+    /// Every host with an event, in order of the first one. A task's [`Cells`] are in the same order.
     pub hosts: Vec<String>,
     /// Results of all tasks on all hosts. The items of loops are not counted, their task is.
     pub totals: Counts,
-    /// Tasks that tried again, over all hosts.
+    /// Retries of tasks, over all hosts.
     pub retries: u32,
     /// What failed, oldest first: at most [`Failure::KEPT`], with those that were ignored.
     pub failures: Vec<Failure>,
@@ -40,14 +40,14 @@ pub struct RunProgress {
     pub recaps: Vec<(u32, BTreeMap<String, HostStats>)>,
     /// What playbooks published, the newest value of each key.
     pub outcomes: Vec<(String, serde_json::Value)>,
-    /// The text line of the newest event: what comes after it belongs to the next one.
+    /// The text line of the newest event. Later lines belong to the next event.
     line: u64,
-    /// Position in `hosts`; made anew after it travelled.
+    /// Position in `hosts`; not sent, but built again by the receiver.
     #[serde(skip)]
     positions: Positions,
 }
 
-/// A cache of positions: it takes no part in comparisons.
+/// A cache of positions, ignored in comparisons.
 #[derive(Debug, Clone, Default)]
 struct Positions(HashMap<String, usize>);
 
@@ -68,7 +68,7 @@ pub struct StepProgress {
     /// Milliseconds since the Unix epoch, by the clock of the pod.
     pub started: i64,
     pub ended: Option<i64>,
-    /// The text line it begins with.
+    /// Its first text line.
     pub line: u64,
 }
 

@@ -79,7 +79,7 @@ pub enum TaskState {
 }
 
 impl TaskProgress {
-    /// The worst that happened, or that it still goes on.
+    /// Its worst result, or that it is still running.
     #[must_use]
     pub fn state(&self) -> TaskState {
         let c = &self.counts;

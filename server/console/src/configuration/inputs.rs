@@ -66,7 +66,7 @@ impl Input {
             return Ok(text);
         }
         if map.binary_data.as_ref().is_some_and(|data| data.contains_key(key)) {
-            return Err(format!("Key {key} of ConfigMap {at} holds bytes that are no text."));
+            return Err(format!("Key {key} of ConfigMap {at} does not hold text."));
         }
         let keys: Vec<&str> = map.data.iter().flatten().map(|(key, _)| key.as_str()).take(10).collect();
         let there = if keys.is_empty() { "It is empty.".to_owned() } else { format!("Its keys: {}.", keys.join(", ")) };

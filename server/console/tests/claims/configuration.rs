@@ -56,7 +56,7 @@ async fn a_save_that_is_repeated_finds_itself_saved() {
     assert!(review.summary.is_empty(), "{:?}", review.summary);
 }
 
-/// Whoever saves at the same moment: one is saved, all others are told.
+/// Of several concurrent saves one wins, and the others get a conflict.
 #[tokio::test]
 async fn of_many_savers_at_once_one_wins() {
     let world = World::standalone().await;
@@ -132,7 +132,7 @@ async fn a_missing_input_is_shown_as_missing_not_as_an_error_page() {
     assert_eq!(shown.variables.problem, None);
     let nodes = api::backend::Clusters::nodes(&world.console, &world.user, &prod).await.unwrap();
     assert!(nodes.nodes.is_empty() && nodes.problem.is_some());
-    // Saving makes it anew, as an input that the Cluster owns.
+    // Saving creates it again, as an input that the Cluster owns.
     world
         .console
         .save(&world.user, &prod, Document::Inventory, &shown.inventory.version, "all: {hosts: {a: {}}}\n")
@@ -150,7 +150,7 @@ async fn host_keys_are_a_document_of_the_cluster_like_the_others() {
     let none = ssh.host_keys.unwrap();
     assert_eq!((none.count, none.document.version.as_str(), none.document.problem), (0, "", None));
     let refused = world.console.save(&world.user, &prod, Document::HostKeys, "", "192.0.2.1 no-key\n").await;
-    assert!(refused.unwrap_err().to_string().contains("Line 1 is no host key"));
+    assert!(refused.unwrap_err().to_string().contains("Line 1 is not a host key"));
     let key = ssh.public_key.unwrap();
     let text = format!("# compared by Ada\n192.0.2.1 {key}\n");
     let version = world.console.save(&world.user, &prod, Document::HostKeys, "", &text).await.unwrap();

@@ -64,7 +64,7 @@ async fn the_machines_of_a_cluster_are_counted_and_counted_again() {
         .await
         .unwrap();
     eventually(async || nodes().await == Some(3)).await;
-    // Somebody edits it with kubectl, and the controller's watch tells.
+    // As after an edit with kubectl: the controller's watch reports the change.
     let edited = json!({"data": {crd::KEY_HOSTS: "all: {hosts: {a: {}}}\n"}});
     world.config_maps().patch("prod-hosts-conf", &PatchParams::default(), &Patch::Merge(edited)).await.unwrap();
     world.console.input_changed(NAMESPACE, "prod-hosts-conf");
@@ -121,7 +121,7 @@ async fn a_thousand_clusters_are_listed_from_memory() {
     assert_eq!(operations.matching, 1);
 }
 
-/// The name of a run whose recap says that one machine could not be reached. Its whole record is nobody's to read for that.
+/// A run whose recap has an unreachable machine. Finding that out must not read the whole record.
 struct OneRun(Arc<OnceLock<OperationName>>);
 
 #[async_trait]

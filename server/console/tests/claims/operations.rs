@@ -75,7 +75,7 @@ async fn pressing_submit_twice_makes_one_operation() {
     at(&Operations::submit(&world.console, &bob, &first).await, "name");
 }
 
-/// Whoever applies objects by hand asks nobody about names.
+/// Objects created with kubectl may have longer names than the console allows.
 #[tokio::test]
 async fn an_object_with_a_long_name_has_its_row_and_its_page() {
     let world = World::standalone().await;
@@ -103,7 +103,7 @@ async fn an_object_with_a_long_name_has_its_row_and_its_page() {
     assert_eq!(cluster.row.name.as_str(), longer);
 }
 
-/// What somebody confirmed is what runs, also where no review came first.
+/// The operation records the inputs that were confirmed, or the current ones without a review.
 #[tokio::test]
 async fn inputs_that_changed_since_the_review_are_refused() {
     let world = World::standalone().await;

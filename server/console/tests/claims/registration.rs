@@ -181,7 +181,7 @@ async fn a_pasted_key_and_host_keys_are_kept_as_given() {
     assert!(!all.contains("PRIVATE KEY"));
 }
 
-/// A key of nobody.
+/// A key that no machine uses.
 pub(crate) fn ssh_key() -> String {
     static KEY: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     let made = || {

@@ -43,7 +43,7 @@ pub(crate) fn check(new: &NewCluster, default_namespace: &str) -> Result<Registr
     if !crd::is_object_name(&namespace, false) {
         refuse(
             "namespace",
-            "A namespace has lower-case letters, digits and “-”, and begins and ends with a letter or digit.".into(),
+            "A namespace has lower-case letters, digits and “-”, and starts and ends with a letter or digit.".into(),
         );
     }
     let vars = new.variables.replace("\r\n", "\n");

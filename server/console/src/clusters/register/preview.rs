@@ -120,7 +120,7 @@ where
         let leftover = owners.iter().any(|owner| owner.kind == "Cluster" && owner.name == registration.name.as_str());
         if !leftover || since.elapsed() > LEFTOVERS {
             let message = format!(
-                "{kind} {place} exists already and belongs to somebody else. Choose another name for the cluster, or delete it."
+                "{kind} {place} already exists and is not part of this cluster. Choose another name for the cluster, or delete it."
             );
             return Err(Problem::field("name", message));
         }

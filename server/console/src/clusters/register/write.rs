@@ -153,7 +153,7 @@ where
     let there = answer(&doing, objects.get(&name)).await?;
     if !owned(&there, cluster) {
         return Err(Problem::Unavailable {
-            message: format!("{kind} {namespace}/{name} appeared meanwhile and belongs to somebody else."),
+            message: format!("{kind} {namespace}/{name} was created in the meantime and is not part of this cluster."),
         });
     }
     object.meta_mut().resource_version = there.resource_version();
