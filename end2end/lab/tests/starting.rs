@@ -30,7 +30,7 @@ fn booting() -> Child {
 }
 
 fn no_holder_of_namespaces_is_left() {
-    lab::wait::until("no holder of namespaces", PATIENCE, || {
+    lab::wait::until("the end of all processes that hold namespaces", PATIENCE, || {
         let left = holders();
         if left.is_empty() { Ok(()) } else { Err(format!("{left:?}")) }
     })

@@ -83,7 +83,7 @@ pub(crate) fn personalise(machine: &Description, folder: &Folder, lab_keys: &Pat
     set_mode(&ssh, 0o700)?;
     files::write(&etc.join("hostname"), 0o644, format!("{name}\n"))?;
     files::write(&etc.join("hosts"), 0o644, format!("127.0.0.1 localhost\n{} {name}\n", machine.address))?;
-    // CoreDNS wants a nameserver to forward to; this one never answers.
+    // CoreDNS needs a nameserver in this file. This one never answers.
     files::write(&etc.join("resolv.conf"), 0o644, format!("nameserver {BRIDGE}\n"))?;
     // A persistent journal can be read when the machine is off.
     let journal = "[Journal]\nStorage=persistent\nSystemMaxUse=64M\n";

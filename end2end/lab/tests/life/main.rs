@@ -18,7 +18,7 @@ const UP: Duration = Duration::from_secs(60);
 /// Waits until the computer is as it was before the lab. Processes that are ending have ten seconds.
 fn nothing_is_left(before: &Traces, lab: &OfTheLab) {
     let ended = Traces::now();
-    until("nothing to be left", Duration::from_secs(10), || {
+    until("all traces of the lab to be gone", Duration::from_secs(10), || {
         let left = Traces::now().left(before, lab, &ended);
         if left.is_empty() { Ok(()) } else { Err(left.join("\n")) }
     })
