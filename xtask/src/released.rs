@@ -14,7 +14,7 @@ const WASM: &str = "release-wasm";
 
 /// Starts compiling the wasm of a release.
 pub(crate) fn start_build(builds: &mut Builds) -> anyhow::Result<()> {
-    builds.start(WASM, &site::compile_release())
+    builds.start(WASM, &site::compile(site::Kind::Release))
 }
 
 /// Tests the site of a release. The program that embeds it has the dev profile, because linking a release takes minutes.

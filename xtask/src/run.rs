@@ -1,17 +1,24 @@
-//! `cargo xtask run`: build everything, serve the console.
+//! `cargo xtask run`: builds everything and serves the console.
 
-use crate::{
-    clean_command::{check, command, root},
-    doctor, site,
-};
+use std::os::unix::process::CommandExt;
+
+use crate::builds::Builds;
+use crate::clean_command::command;
+use crate::{doctor, site, test};
+
+/// Name of the background build.
+const WASM: &str = "wasm";
 
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     doctor::require(doctor::For::Run)?;
+    // Both builds at once: each of them ends with minutes on one processor.
+    let mut builds = Builds::default();
+    builds.start(WASM, &site::compile(site::Kind::Dev))?;
+    let program = test::build_program("")?;
+    builds.wait(WASM)?;
     site::build(site::Kind::Dev)?;
-    check(command("cargo").args(["build", "--package", "kubeonkube"]))?;
-    let mut serve = command(&root().join("target/debug/kubeonkube").to_string_lossy());
+    let mut serve = command(&program.to_string_lossy());
     serve.arg("serve").args(arguments);
     // The server replaces this process, so that Ctrl-C and signals reach it directly.
-    let error = std::os::unix::process::CommandExt::exec(&mut serve);
-    Err(error.into())
+    Err(serve.exec().into())
 }

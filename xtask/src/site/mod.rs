@@ -56,9 +56,9 @@ pub(crate) fn folder() -> PathBuf {
     root().join("target/site")
 }
 
-/// Compiles the wasm of a release and nothing else. Linking it takes minutes on one processor.
-pub(crate) fn compile_release() -> Command {
-    wasm::compile(Kind::Release)
+/// The command that compiles the wasm, and nothing else of the site. For a release, linking takes minutes on one processor.
+pub(crate) fn compile(kind: Kind) -> Command {
+    wasm::compile(kind)
 }
 
 /// Builds the site. The manifest is written last, and stale files are deleted after that: a server that reads the folder
