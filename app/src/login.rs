@@ -3,10 +3,8 @@
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    form, json, redirect, routes,
-    ui::{Alert, Icon, PageTitle, Tone, icon},
-};
+use crate::ui::{Alert, Icon, PageTitle, Tone, icon};
+use crate::{form, json, redirect, routes};
 
 /// What the sign-in page shows. The binary provides it as context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::{respond, routes, ui::PageTitle};
+use crate::ui::PageTitle;
+use crate::{respond, routes};
 
 #[component]
 pub fn NotFoundPage() -> impl IntoView {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use api::{cluster::ClusterFilter, operation::OperationFilter};
+use api::cluster::ClusterFilter;
+use api::operation::OperationFilter;
 
 /// The start page of signed-in users.
 pub const HOME: &str = "/clusters";

@@ -1,17 +1,17 @@
 //! The settings page: version and mode, theme, keyboard shortcuts.
 
 use api::backend::About;
-use leptos::{ev::SubmitEvent, prelude::*, server};
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use leptos::server;
 use server_fn::codec::GetUrl;
 
-use crate::{
-    Failure, Theme,
-    form::endpoint,
-    json::data,
-    keyboard::KeyList,
-    preferences::{PreferenceForm, SetTheme, Theming, keep_theme},
-    ui::{Fact, Facts, Loaded, PageTitle, Panel},
-};
+use crate::form::endpoint;
+use crate::json::data;
+use crate::keyboard::KeyList;
+use crate::preferences::{PreferenceForm, SetTheme, Theming, keep_theme};
+use crate::ui::{Fact, Facts, Loaded, PageTitle, Panel};
+use crate::{Failure, Theme};
 
 #[server(prefix = "/api", endpoint = "load_about", input = GetUrl, output = crate::json::Json)]
 pub async fn load_about() -> Result<About, Failure> {

@@ -2,11 +2,9 @@
 
 mod fake;
 
-use api::{
-    Problem,
-    cluster::{Health, NodeResults},
-    operation::Phase,
-};
+use api::Problem;
+use api::cluster::{Health, NodeResults};
+use api::operation::Phase;
 use axum::http::StatusCode;
 use fake::{Fake, cluster, list, operation, page, page_with, submit};
 use kubeonkube_app::{FormAnswer, FormReturn};

@@ -2,10 +2,8 @@
 
 mod fake;
 
-use api::{
-    Problem,
-    operation::{Draft, ParameterOffer, Phase},
-};
+use api::Problem;
+use api::operation::{Draft, ParameterOffer, Phase};
 use axum::http::StatusCode;
 use fake::{Fake, operation, operations, page, page_with, run, submit};
 use kubeonkube_app::{FormAnswer, FormReturn};

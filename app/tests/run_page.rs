@@ -2,12 +2,10 @@
 
 mod fake;
 
-use api::{
-    Problem, Time,
-    log::{LogEnd, LogLine, LogPage},
-    operation::{Phase, RunEnd},
-    run::{EventBody, HostResult, HostStats, InFlight, RunEvent, StepRole, TaskFailure},
-};
+use api::log::{LogEnd, LogLine, LogPage};
+use api::operation::{Phase, RunEnd};
+use api::run::{EventBody, HostResult, HostStats, InFlight, RunEvent, StepRole, TaskFailure};
+use api::{Problem, Time};
 use axum::http::StatusCode;
 use fake::{Fake, NOW, TOKEN, page, page_with, run, submit};
 use kubeonkube_app::FormReturn;

@@ -1,6 +1,8 @@
 //! The ansible that tests run: the version of the runner image, in a virtual environment below `target/`.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use anyhow::Context;
 

@@ -3,12 +3,10 @@
 //! They run at the lowest priority, so they use only the processor time that the stages leave idle. In a cold test run of 43
 //! minutes on two processors that was almost half of it: linking, link-time optimization and browser tests keep one processor busy.
 
-use std::{
-    fs::{self, File},
-    path::PathBuf,
-    process::{Child, Command, ExitStatus, Stdio},
-    time::Instant,
-};
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Instant;
 
 use anyhow::{Context, bail};
 

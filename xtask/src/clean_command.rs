@@ -1,9 +1,7 @@
 //! Child processes with the settings of the workspace, whatever environment xtask was started in.
 
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, bail};
 

@@ -1,15 +1,14 @@
 //! The browser tests (`end2end/tests`), with the machine's own browser.
 
-use std::{fs, path::Path};
+use std::fs;
+use std::path::Path;
 
 use anyhow::anyhow;
 
-use crate::{
-    ansible::ansible,
-    clean_command::{check, command, output, root},
-    doctor,
-    skipped::Skipped,
-};
+use crate::ansible::ansible;
+use crate::clean_command::{check, command, output, root};
+use crate::doctor;
+use crate::skipped::Skipped;
 
 /// Runs the tests against `program`: those in files whose names contain one of the words in `files`, or all if it is empty.
 /// `in_parts` is not empty if the program serves a site that is cut into parts.

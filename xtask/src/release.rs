@@ -1,9 +1,7 @@
 //! `cargo xtask release`: one self-contained binary.
 
-use crate::{
-    clean_command::{check, command, root},
-    doctor, site,
-};
+use crate::clean_command::{check, command, root};
+use crate::{doctor, site};
 
 pub(crate) fn release() -> anyhow::Result<()> {
     doctor::require(doctor::For::Run)?;

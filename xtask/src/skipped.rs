@@ -3,12 +3,10 @@
 //! Test harnesses hide the output of a passing test. So a test that skips itself appends the line "test: what is missing" to
 //! the file that an environment variable names. xtask prints these lines when the stage ends.
 
-use std::{
-    fs,
-    io::Write,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::bail;
 

@@ -93,7 +93,10 @@ fn imports_come_in_three_groups() {
                 continue;
             }
             let Some(path) = line.strip_prefix("use ") else {
-                if line.starts_with("pub use ") || line.starts_with("pub(crate) use ") || line.starts_with("pub(super) use ") {
+                if line.starts_with("pub use ")
+                    || line.starts_with("pub(crate) use ")
+                    || line.starts_with("pub(super) use ")
+                {
                     inside = line.ends_with('{');
                     (last, blank) = (0, true);
                     continue;

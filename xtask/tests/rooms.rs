@@ -1,6 +1,7 @@
 //! The dependencies between our crates point one way (ARCHITECTURE.md). The test reads them from cargo's metadata.
 
-use std::{collections::BTreeMap, process::Command};
+use std::collections::BTreeMap;
+use std::process::Command;
 
 /// For each of our crates, the ones that it may depend on. Development dependencies (tests) don't count.
 const ARROWS: &[(&str, &[&str])] = &[

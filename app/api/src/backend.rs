@@ -1,19 +1,21 @@
 //! The traits that pages call. `console` and `runlog` implement them over a Kubernetes client, page tests over fixtures.
 
-use std::{collections::BTreeMap, pin::Pin, sync::Arc};
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::Stream;
 
-use crate::{
-    ClusterName, OperationName, Problem, User,
-    cluster::{ClusterDetail, ClusterFilter, ClusterList, NewCluster, NodeList, RegistrationReview, Unregister},
-    configuration::{ChangeReview, Configuration, Document, HostKeyScan},
-    live::Topic,
-    log::{LogFrame, LogPage, RunRecord},
-    operation::{Draft, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SubmitChoices},
-    run::{EventBody, HostStats, RunEvent},
+use crate::cluster::{ClusterDetail, ClusterFilter, ClusterList, NewCluster, NodeList, RegistrationReview, Unregister};
+use crate::configuration::{ChangeReview, Configuration, Document, HostKeyScan};
+use crate::live::Topic;
+use crate::log::{LogFrame, LogPage, RunRecord};
+use crate::operation::{
+    Draft, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SubmitChoices,
 };
+use crate::run::{EventBody, HostStats, RunEvent};
+use crate::{ClusterName, OperationName, Problem, User};
 
 /// A stream that a socket forwards.
 pub type Frames<T> = Pin<Box<dyn Stream<Item = T> + Send>>;

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ClusterName, Time, operation::OperationRow};
+use crate::operation::OperationRow;
+use crate::{ClusterName, Time};
 
 /// The health of a cluster, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -2,11 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    OperationName,
-    log::{LogEnd, LogLine},
-    run::RunEvent,
-};
+use crate::OperationName;
+use crate::log::{LogEnd, LogLine};
+use crate::run::RunEvent;
 
 /// From the page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

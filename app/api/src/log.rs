@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Problem, Time, run::RunEvent};
+use crate::run::RunEvent;
+use crate::{Problem, Time};
 
 /// One text line of a run. Line n is the n-th text line of the container, from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

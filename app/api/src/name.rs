@@ -1,6 +1,7 @@
 //! Names, parsed once at the edge.
 
-use std::{fmt, str::FromStr};
+use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
 //! Server functions that load the data of the cluster pages.
 
 use api::cluster::{ClusterDetail, ClusterFilter, ClusterList, NodeList};
-use leptos::{prelude::*, server};
+use leptos::prelude::*;
+use leptos::server;
 use server_fn::codec::GetUrl;
 
 use crate::Failure;

@@ -1,14 +1,13 @@
 //! Unregistering a cluster. The page lists the consequences first.
 
-use leptos::{prelude::*, server};
+use leptos::prelude::*;
+use leptos::server;
 use leptos_meta::Title;
 
 use super::current::CurrentCluster;
-use crate::{
-    Failure,
-    form::{Check, Field, Form, FormEnd, Submit, endpoint},
-    ui::{Alert, Panel, Tone, dynamic},
-};
+use crate::Failure;
+use crate::form::{Check, Field, Form, FormEnd, Submit, endpoint};
+use crate::ui::{Alert, Panel, Tone, dynamic};
 
 /// Unregisters the cluster. `records` is `keep` or `delete`.
 #[server(prefix = "/api", endpoint = "unregister_cluster", output = crate::json::Json)]

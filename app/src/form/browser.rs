@@ -1,7 +1,9 @@
 //! Submits a form in the browser: calls the same server function by fetch.
 
 use api::Problem;
-use leptos::{ev::SubmitEvent, prelude::*, task::spawn_local};
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;

@@ -1,6 +1,7 @@
 //! Inputs with label, hint and error message. After a submission they are refilled with the values that were sent.
 
-use leptos::{either::Either, prelude::*};
+use leptos::either::Either;
+use leptos::prelude::*;
 
 use super::scope::FormScope;
 use crate::ui::optional;

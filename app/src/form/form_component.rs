@@ -1,13 +1,14 @@
 //! The form, its error message, and its buttons.
 
-use leptos::{ev::SubmitEvent, prelude::*, server_fn::ServerFn};
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
 use leptos_router::hooks::{use_location, use_navigate};
 
-use super::{scope::FormScope, submission::Submission};
-use crate::{
-    routes,
-    ui::{Alert, Icon, Tone},
-};
+use super::scope::FormScope;
+use super::submission::Submission;
+use crate::routes;
+use crate::ui::{Alert, Icon, Tone};
 
 /// The name of a server function, as sent in the form field `form`.
 #[must_use]

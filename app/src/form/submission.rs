@@ -2,7 +2,8 @@
 
 use api::Problem;
 use leptos::prelude::*;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::json;
 

@@ -3,10 +3,8 @@
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
-use crate::{
-    ui::{Icon, icon},
-    words::capitalised,
-};
+use crate::ui::{Icon, icon};
+use crate::words::capitalised;
 
 /// The path from the first level to this page. All but the last are links.
 #[component]

@@ -1,7 +1,9 @@
 //! Loads the data of the frame around the pages.
 
-use api::{cluster::ClusterTotals, operation::OperationRow};
-use leptos::{prelude::*, server};
+use api::cluster::ClusterTotals;
+use api::operation::OperationRow;
+use leptos::prelude::*;
+use leptos::server;
 use serde::{Deserialize, Serialize};
 
 use crate::Failure;

@@ -5,19 +5,17 @@ mod functions;
 mod sidebar;
 
 use api::live::Topic;
-use leptos::prelude::*;
-use leptos_router::components::Outlet;
-
-use crate::{
-    json::data,
-    keyboard::Keyboard,
-    live::{self, Connection},
-    preferences::Preferences,
-    ui::dynamic,
-};
 use breadcrumbs::Breadcrumbs;
 use functions::load_frame;
+use leptos::prelude::*;
+use leptos_router::components::Outlet;
 use sidebar::Sidebar;
+
+use crate::json::data;
+use crate::keyboard::Keyboard;
+use crate::live::{self, Connection};
+use crate::preferences::Preferences;
+use crate::ui::dynamic;
 
 /// The frame with the page inside.
 #[component]

@@ -1,17 +1,15 @@
 //! The sidebar: 232 px wide, 56 px when collapsed, and a top bar on small screens.
 
-use leptos::{ev::SubmitEvent, prelude::*};
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
 use super::functions::Frame;
-use crate::{
-    Theme,
-    form::endpoint,
-    json::Data,
-    preferences::{PreferenceForm, SetSidebar, SetTheme, Theming, keep_in_browser, keep_theme},
-    routes,
-    ui::{Icon, dynamic, icon, when_known},
-};
+use crate::form::endpoint;
+use crate::json::Data;
+use crate::preferences::{PreferenceForm, SetSidebar, SetTheme, Theming, keep_in_browser, keep_theme};
+use crate::ui::{Icon, dynamic, icon, when_known};
+use crate::{Theme, routes};
 
 #[component]
 pub(super) fn Sidebar(frame: Data<Frame>, narrow: RwSignal<bool>) -> impl IntoView {

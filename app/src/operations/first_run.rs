@@ -1,12 +1,11 @@
 //! The first run on a cluster, in one click.
 
-use leptos::{prelude::*, server};
+use leptos::prelude::*;
+use leptos::server;
 
-use crate::{
-    Failure,
-    form::{Form, FormEnd, Submit, endpoint},
-    ui::Icon,
-};
+use crate::Failure;
+use crate::form::{Form, FormEnd, Submit, endpoint};
+use crate::ui::Icon;
 
 /// Runs `ping.yml` and leads to its page. It changes nothing on any machine, so it needs no review.
 #[server(prefix = "/api", endpoint = "run_ping", output = crate::json::Json)]

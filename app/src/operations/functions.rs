@@ -1,7 +1,8 @@
 //! Server functions of the list.
 
 use api::operation::{OperationFilter, OperationList};
-use leptos::{prelude::*, server};
+use leptos::prelude::*;
+use leptos::server;
 
 use crate::Failure;
 

@@ -4,10 +4,8 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use super::table::OperationsTable;
-use crate::{
-    routes,
-    ui::{Icon, PageTitle, icon},
-};
+use crate::routes;
+use crate::ui::{Icon, PageTitle, icon};
 
 #[component]
 pub fn OperationListPage() -> impl IntoView {

@@ -3,7 +3,8 @@
 use api::operation::OperationFilter;
 use leptos_router::params::ParamsMap;
 
-use crate::{routes, ui::Segment};
+use crate::routes;
+use crate::ui::Segment;
 
 /// The filter that a URL asks for.
 pub(super) fn filter_of(query: &ParamsMap) -> OperationFilter {

@@ -1,15 +1,11 @@
 //! One operation in the table.
 
-use api::{
-    Time,
-    operation::{OperationRow, Phase},
-};
+use api::Time;
+use api::operation::{OperationRow, Phase};
 use leptos::prelude::*;
 
-use crate::{
-    routes,
-    ui::{Ago, Since, Status, phase_icon, phase_tone, phase_word},
-};
+use crate::routes;
+use crate::ui::{Ago, Since, Status, phase_icon, phase_tone, phase_word};
 
 #[component]
 pub(super) fn Row(row: OperationRow, now: Time, with_cluster: bool) -> impl IntoView {

@@ -1,23 +1,18 @@
 //! The table of operations with its filters and pages; everything it shows is in the URL.
 
-use api::{
-    live::Topic,
-    operation::{OperationFilter, OperationList},
-};
-use leptos::{prelude::*, tachys::view::keyed::keyed};
+use api::live::Topic;
+use api::operation::{OperationFilter, OperationList};
+use leptos::prelude::*;
+use leptos::tachys::view::keyed::keyed;
 use leptos_router::hooks::use_query_map;
 
-use super::{
-    first_run::FirstRun,
-    functions::load_operations,
-    query::{filter_of, narrows, views},
-    row::Row,
-};
-use crate::{
-    json::data,
-    live, routes,
-    ui::{Empty, Filter, Icon, Loaded, Pages, Segments, SortHeader, dynamic, icon, optional},
-};
+use super::first_run::FirstRun;
+use super::functions::load_operations;
+use super::query::{filter_of, narrows, views};
+use super::row::Row;
+use crate::json::data;
+use crate::ui::{Empty, Filter, Icon, Loaded, Pages, Segments, SortHeader, dynamic, icon, optional};
+use crate::{live, routes};
 
 /// Operations as the page's URL asks for them: all, or one cluster's.
 #[component]

@@ -4,30 +4,27 @@
 
 use std::sync::{Arc, LazyLock, Mutex};
 
-use api::{
-    Backend, ClusterName, OperationName, Problem, Time, User,
-    backend::{About, Changes, Clusters, Configurations, Frames, Operations, Runs},
-    cluster::{
-        ClusterDetail, ClusterFilter, ClusterList, ClusterRow, ClusterTotals, ConditionRow, Fact, Health, NewCluster,
-        NodeList, NodeResults, NodeRow, RegistrationReview, ReviewedFile, Unregister,
-    },
-    configuration::{
-        ChangeReview, Configuration, DiffKind, DiffLine, Document, DocumentText, HostKeyScan, HostKeys, MachineKey,
-        SshAccess, Standing,
-    },
-    live::Topic,
-    log::{LogFrame, LogPage, RunRecord},
-    operation::{
-        ActionOffer, ClusterChoice, Draft, Effect, NewOperation, OperationDetail, OperationFilter, OperationList,
-        OperationReview, OperationRow, Phase, RunInputs, SubmitChoices,
-    },
+use api::backend::{About, Changes, Clusters, Configurations, Frames, Operations, Runs};
+use api::cluster::{
+    ClusterDetail, ClusterFilter, ClusterList, ClusterRow, ClusterTotals, ConditionRow, Fact, Health, NewCluster,
+    NodeList, NodeResults, NodeRow, RegistrationReview, ReviewedFile, Unregister,
 };
+use api::configuration::{
+    ChangeReview, Configuration, DiffKind, DiffLine, Document, DocumentText, HostKeyScan, HostKeys, MachineKey,
+    SshAccess, Standing,
+};
+use api::live::Topic;
+use api::log::{LogFrame, LogPage, RunRecord};
+use api::operation::{
+    ActionOffer, ClusterChoice, Draft, Effect, NewOperation, OperationDetail, OperationFilter, OperationList,
+    OperationReview, OperationRow, Phase, RunInputs, SubmitChoices,
+};
+use api::{Backend, ClusterName, OperationName, Problem, Time, User};
 use async_trait::async_trait;
-use axum::{
-    body::{Body, to_bytes},
-    http::{Request, StatusCode, header},
-};
-use kubeonkube_app::{self as app, session::Session};
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, StatusCode, header};
+use kubeonkube_app::session::Session;
+use kubeonkube_app::{self as app};
 use leptos::prelude::provide_context;
 
 pub const NOW: Time = Time(1_790_000_000_000);

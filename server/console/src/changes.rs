@@ -3,10 +3,8 @@
 //! Each subscriber has a set of topics that it has not fetched yet. Several changes of one topic are one entry, so a slow
 //! subscriber needs no long queue and never misses the last change.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError, Weak},
-};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use api::live::Topic;
 use tokio::sync::Notify;

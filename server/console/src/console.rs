@@ -1,29 +1,21 @@
 //! The console itself: its options, and the state that its parts share.
 
-use std::{
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use api::{
-    Problem, User,
-    backend::{Changes, Frames, Runs},
-    live::Topic,
-};
+use api::backend::{Changes, Frames, Runs};
+use api::live::Topic;
+use api::{Problem, User};
 use async_trait::async_trait;
 use crd::{Cluster, ClusterOperation, DataRef};
 use futures::{StreamExt, stream};
-use kube::{
-    Client, ResourceExt,
-    runtime::reflector::{ObjectRef, Store},
-};
+use kube::runtime::reflector::{ObjectRef, Store};
+use kube::{Client, ResourceExt};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    access::{Access, Right, UserClients},
-    changes::{Change, News},
-    clusters::{NodeCounts, Registering},
-};
+use crate::access::{Access, Right, UserClients};
+use crate::changes::{Change, News};
+use crate::clusters::{NodeCounts, Registering};
 
 /// How long a write waits until the stores show it, so that the next page does, too.
 const OWN_WRITE: Duration = Duration::from_secs(2);

@@ -1,6 +1,7 @@
 //! Errors of the Kubernetes API as sentences for the person at the screen.
 
-use std::{fmt, time::Duration};
+use std::fmt;
+use std::time::Duration;
 
 use api::Problem;
 use kube::Error;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crd::Cluster;
-use kube::{Resource, ResourceExt, api::ObjectMeta};
+use kube::api::ObjectMeta;
+use kube::{Resource, ResourceExt};
 
 /// Metadata of an input that `cluster` owns: it is deleted with it.
 pub(crate) fn made(cluster: &Cluster, name: &str) -> ObjectMeta {

@@ -1,8 +1,8 @@
 //! SSH keys and host keys: generated, read and checked.
 
-use ssh_key::{
-    Algorithm, HashAlg, KnownHosts, LineEnding, PrivateKey, PublicKey, known_hosts::Entry, rand_core::OsRng,
-};
+use ssh_key::known_hosts::Entry;
+use ssh_key::rand_core::OsRng;
+use ssh_key::{Algorithm, HashAlg, KnownHosts, LineEnding, PrivateKey, PublicKey};
 
 /// Key of the public half in the Secret that holds a private key.
 pub(crate) const KEY_PUBLIC: &str = "ssh-publickey";

@@ -4,10 +4,8 @@ use api::run::StepRole;
 use crd::{ActionSource, ActionType, ClusterOperationSpec, ClusterSpec, DataRef, HookAction};
 use serde::Serialize;
 
-use crate::{
-    arguments, is_playbook_path,
-    title::{cut, step_title},
-};
+use crate::title::{cut, step_title};
+use crate::{arguments, is_playbook_path};
 
 /// One step as the user asked for it.
 #[derive(Debug, Clone, PartialEq)]

@@ -17,13 +17,12 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::collector;
-use crate::first_objects;
 use crate::http::Server;
 use crate::kind::{CustomError, Kinds};
 use crate::pod_log::PodLogs;
 use crate::store::{DiskError, Store};
 use crate::verbs::Objects;
+use crate::{collector, first_objects};
 
 /// The settings of an [`Api`].
 pub struct Options {

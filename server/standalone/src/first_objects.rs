@@ -6,14 +6,12 @@ use std::sync::Arc;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::{Value, json};
 
-use crate::admission;
 use crate::failure::Failure;
 use crate::kind::{BuiltIn, Kind};
-use crate::object;
 use crate::request::{Query, Target, WriteOptions};
-use crate::schema;
 use crate::store::{Key, Stored};
 use crate::verbs::{Objects, PERMANENT_NAMESPACES};
+use crate::{admission, object, schema};
 
 pub(crate) async fn ensure(objects: &Objects, crds: &[CustomResourceDefinition]) -> Result<(), Failure> {
     namespaces(objects).await?;

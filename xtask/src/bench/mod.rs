@@ -6,10 +6,8 @@ pub(crate) use size::first_loads;
 
 use anyhow::{bail, ensure};
 
-use crate::{
-    clean_command::{check, command},
-    site,
-};
+use crate::clean_command::{check, command};
+use crate::site;
 
 /// The benchmarks, each with what it measures.
 const BENCHES: &[(&str, &str)] = &[

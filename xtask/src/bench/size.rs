@@ -1,10 +1,12 @@
 //! The size of each page's first load, and the crates that contribute most to the wasm.
 
-use std::{collections::BTreeMap, fs};
+use std::collections::BTreeMap;
+use std::fs;
 
 use wasmparser::{Name, NameSectionReader, Parser, Payload};
 
-use crate::{clean_command::root, site};
+use crate::clean_command::root;
+use crate::site;
 
 /// Limit of a page's first load: HTML, CSS, script and wasm, all after Brotli.
 const GATE_KB: f64 = 350.0;

@@ -3,7 +3,9 @@
 //! encre-css generates nothing for a class it doesn't know, and reports no error. So the build checks each class that a view
 //! uses: it must be a utility that yields CSS or have a selector in `style/`. Otherwise the build stops and names the class.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use anyhow::bail;
 use encre_css::{Config, Scanner};

@@ -5,15 +5,14 @@
 //! The splitter generates a script that loads each part by itself. We replace it by our own (`loader.js`), inside the script
 //! of wasm-bindgen.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, ensure};
-use wasm_encoder::{Module, reencode::Reencode};
+use wasm_encoder::Module;
+use wasm_encoder::reencode::Reencode;
 use wasm_split_cli_support::{Options, transform};
 use wasmparser::{CustomSectionReader, Parser};
 

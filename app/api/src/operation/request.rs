@@ -1,11 +1,12 @@
 //! What a person asks to run, parsed: each part is a type that can't hold an unusable value.
 
-use std::{collections::BTreeMap, fmt, str::FromStr, time::Duration};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
 
-use crate::{
-    ClusterName, OperationName,
-    name::{is_label, is_subdomain},
-};
+use crate::name::{is_label, is_subdomain};
+use crate::{ClusterName, OperationName};
 
 /// The request for one operation.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,10 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    OperationName, Time,
-    run::{InFlight, TaskFailure, Termination},
-};
+use crate::run::{InFlight, TaskFailure, Termination};
+use crate::{OperationName, Time};
 
 /// How far an operation is, as people see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

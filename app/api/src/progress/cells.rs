@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::run::HostResult;
 

@@ -1,8 +1,6 @@
 use super::*;
-use crate::{
-    progress::TaskState,
-    run::{HostResult, HostStats, StepRole},
-};
+use crate::progress::TaskState;
+use crate::run::{HostResult, HostStats, StepRole};
 
 /// Events numbered by themselves; `after` is given.
 #[derive(Default)]

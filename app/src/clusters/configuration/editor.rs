@@ -1,22 +1,16 @@
 //! The editor of one document: text with line numbers, review, save.
 
-use api::{
-    Problem,
-    configuration::{ChangeReview, Document, DocumentText, HostKeyScan},
-};
+use api::Problem;
+use api::configuration::{ChangeReview, Document, DocumentText, HostKeyScan};
 use leptos::prelude::*;
 
-use super::{
-    conflict::Conflict,
-    excerpt::Excerpt,
-    functions::{KeepEditing, ReviewChange, SaveChange, ScanHostKeys},
-    review::Review,
-    scanned::Scanned,
-};
-use crate::{
-    form::{Form, FormEnd, Submit, endpoint},
-    ui::{Alert, Panel, Tone, dynamic, optional},
-};
+use super::conflict::Conflict;
+use super::excerpt::Excerpt;
+use super::functions::{KeepEditing, ReviewChange, SaveChange, ScanHostKeys};
+use super::review::Review;
+use super::scanned::Scanned;
+use crate::form::{Form, FormEnd, Submit, endpoint};
+use crate::ui::{Alert, Panel, Tone, dynamic, optional};
 
 #[component]
 pub(super) fn DocumentEditor(cluster: String, document: Document, current: DocumentText) -> impl IntoView {

@@ -1,7 +1,8 @@
 //! Server functions that read, review and save a cluster's inputs.
 
 use api::configuration::{ChangeReview, Configuration, HostKeyScan};
-use leptos::{prelude::*, server};
+use leptos::prelude::*;
+use leptos::server;
 use server_fn::codec::GetUrl;
 
 use crate::Failure;

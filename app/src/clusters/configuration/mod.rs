@@ -10,19 +10,17 @@ mod scanned;
 mod ssh;
 
 use api::configuration::{Configuration, Document};
-use leptos::prelude::*;
-use leptos_router::hooks::{use_location, use_query_map};
-
-use super::current::CurrentCluster;
-use crate::{
-    form::Submission,
-    json::data,
-    routes,
-    ui::{Alert, Loaded, Segment, Segments, Tone, optional},
-};
 use editor::DocumentEditor;
 use functions::load_configuration;
+use leptos::prelude::*;
+use leptos_router::hooks::{use_location, use_query_map};
 use ssh::Ssh;
+
+use super::current::CurrentCluster;
+use crate::form::Submission;
+use crate::json::data;
+use crate::routes;
+use crate::ui::{Alert, Loaded, Segment, Segments, Tone, optional};
 
 #[component]
 pub fn ClusterConfigurationPage() -> impl IntoView {

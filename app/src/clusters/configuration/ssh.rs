@@ -4,10 +4,8 @@ use api::configuration::{Document, SshAccess};
 use leptos::prelude::*;
 
 use super::editor::DocumentEditor;
-use crate::{
-    ui::{Alert, Copy, Fact, Facts, Panel, Tone},
-    words::count,
-};
+use crate::ui::{Alert, Copy, Fact, Facts, Panel, Tone};
+use crate::words::count;
 
 #[component]
 pub(super) fn Ssh(cluster: String, ssh: SshAccess) -> impl IntoView {

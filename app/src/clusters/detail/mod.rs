@@ -4,16 +4,20 @@ mod nodes;
 mod operations;
 mod overview;
 
-use api::{ClusterName, cluster::ClusterRow, live::Topic, operation::Phase};
+use api::ClusterName;
+use api::cluster::ClusterRow;
+use api::live::Topic;
+use api::operation::Phase;
 use leptos::prelude::*;
-use leptos_router::{components::Outlet, hooks::use_params_map};
+use leptos_router::components::Outlet;
+use leptos_router::hooks::use_params_map;
 
-use super::{current::CurrentCluster, functions::load_cluster, health};
-use crate::{
-    json::data,
-    live, routes,
-    ui::{Ago, Chip, Icon, Loaded, PageTitle, Since, Tab, Tabs, icon},
-};
+use super::current::CurrentCluster;
+use super::functions::load_cluster;
+use super::health;
+use crate::json::data;
+use crate::ui::{Ago, Chip, Icon, Loaded, PageTitle, Since, Tab, Tabs, icon};
+use crate::{live, routes};
 
 pub use nodes::ClusterNodesPage;
 pub use operations::ClusterOperationsPage;

@@ -4,13 +4,12 @@ use api::cluster::{NodeList, NodeResults, NodeRow};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use super::super::{current::CurrentCluster, functions::load_nodes};
-use crate::{
-    json::data,
-    routes,
-    ui::{Alert, Empty, Filter, Loaded, Segment, Segments, Status, Tone, dynamic},
-    words::count,
-};
+use super::super::current::CurrentCluster;
+use super::super::functions::load_nodes;
+use crate::json::data;
+use crate::routes;
+use crate::ui::{Alert, Empty, Filter, Loaded, Segment, Segments, Status, Tone, dynamic};
+use crate::words::count;
 
 #[component]
 pub fn ClusterNodesPage() -> impl IntoView {

@@ -1,22 +1,19 @@
 //! The Overview tab: recent operations, conditions and facts.
 
-use api::{
-    Time,
-    cluster::{ClusterDetail, ConditionRow},
-    operation::OperationRow,
-};
+use api::Time;
+use api::cluster::{ClusterDetail, ConditionRow};
+use api::operation::OperationRow;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use super::super::{configuration::functions::load_configuration, current::CurrentCluster};
-use crate::{
-    json::data,
-    operations::FirstRun,
-    routes,
-    ui::{
-        Ago, Alert, Copy, Empty, Fact, Facts, Icon, Loaded, Panel, Since, Status, Tone, icon, optional, phase_icon,
-        phase_tone, phase_word,
-    },
+use super::super::configuration::functions::load_configuration;
+use super::super::current::CurrentCluster;
+use crate::json::data;
+use crate::operations::FirstRun;
+use crate::routes;
+use crate::ui::{
+    Ago, Alert, Copy, Empty, Fact, Facts, Icon, Loaded, Panel, Since, Status, Tone, icon, optional, phase_icon,
+    phase_tone, phase_word,
 };
 
 #[component]

@@ -7,16 +7,14 @@ mod tiles;
 use api::live::Topic;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
-
-use super::functions::load_clusters;
-use crate::{
-    json::data,
-    live, routes,
-    ui::{Empty, Filter, Icon, Loaded, PageTitle, Segments, icon, when_known},
-};
 use query::{filter_of, views};
 use table::ClusterTable;
 use tiles::Tiles;
+
+use super::functions::load_clusters;
+use crate::json::data;
+use crate::ui::{Empty, Filter, Icon, Loaded, PageTitle, Segments, icon, when_known};
+use crate::{live, routes};
 
 #[component]
 pub fn ClusterListPage() -> impl IntoView {

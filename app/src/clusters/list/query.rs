@@ -3,7 +3,8 @@
 use api::cluster::ClusterFilter;
 use leptos_router::params::ParamsMap;
 
-use crate::{routes, ui::Segment};
+use crate::routes;
+use crate::ui::Segment;
 
 /// The filter in a URL's query.
 pub(super) fn filter_of(query: &ParamsMap) -> ClusterFilter {

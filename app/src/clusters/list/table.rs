@@ -1,17 +1,13 @@
 //! The table of clusters.
 
-use api::{
-    Time,
-    cluster::{ClusterFilter, ClusterList, ClusterRow},
-    operation::OperationRow,
-};
+use api::Time;
+use api::cluster::{ClusterFilter, ClusterList, ClusterRow};
+use api::operation::OperationRow;
 use leptos::prelude::*;
 
 use super::super::health::HealthStatus;
-use crate::{
-    routes,
-    ui::{Ago, Pages, SortHeader, Status, phase_icon, phase_tone, phase_word},
-};
+use crate::routes;
+use crate::ui::{Ago, Pages, SortHeader, Status, phase_icon, phase_tone, phase_word};
 
 #[component]
 pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl IntoView {

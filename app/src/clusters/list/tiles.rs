@@ -3,10 +3,8 @@
 use api::cluster::{ClusterFilter, ClusterTotals};
 use leptos::prelude::*;
 
-use crate::{
-    routes,
-    ui::{Icon, Status, Tone},
-};
+use crate::routes;
+use crate::ui::{Icon, Status, Tone};
 
 #[component]
 pub(super) fn Tiles(totals: ClusterTotals) -> impl IntoView {

@@ -2,10 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::{
-    form::{FormScope, TextArea},
-    ui::{Icon, icon},
-};
+use crate::form::{FormScope, TextArea};
+use crate::ui::{Icon, icon};
 
 /// Rows on a page without JavaScript.
 const ROWS: usize = 8;

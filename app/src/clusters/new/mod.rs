@@ -6,18 +6,16 @@ mod review;
 mod ssh;
 
 use api::cluster::RegistrationReview;
-use leptos::prelude::*;
-
-use super::configuration::functions::KeepEditing;
-use crate::{
-    form::{Field, Form, FormEnd, FormScope, Submit, TextArea, endpoint},
-    routes,
-    ui::{PageTitle, Panel, dynamic, optional},
-};
 use functions::{RegisterCluster, ReviewCluster};
+use leptos::prelude::*;
 use machines::Machines;
 use review::Review;
 use ssh::{KeyFields, SshChoice};
+
+use super::configuration::functions::KeepEditing;
+use crate::form::{Field, Form, FormEnd, FormScope, Submit, TextArea, endpoint};
+use crate::routes;
+use crate::ui::{PageTitle, Panel, dynamic, optional};
 
 #[component]
 pub fn NewClusterPage() -> impl IntoView {

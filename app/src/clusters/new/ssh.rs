@@ -2,10 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::{
-    form::{Check, FileField, FormScope, TextArea},
-    ui::{Alert, Panel, Tone},
-};
+use crate::form::{Check, FileField, FormScope, TextArea};
+use crate::ui::{Alert, Panel, Tone};
 
 #[component]
 pub(super) fn SshChoice() -> impl IntoView {

@@ -4,10 +4,8 @@ use api::operation::{ActionOffer, Draft, Effect, Kind, OTHER};
 use leptos::prelude::*;
 
 use super::parameters::{Parameters, distinct, numbers};
-use crate::{
-    form::{Field, FormScope, TextArea},
-    ui::{Icon, icon},
-};
+use crate::form::{Field, FormScope, TextArea};
+use crate::ui::{Icon, icon};
 
 /// The kinds and their fields. CSS shows the fields of the chosen kind, so it works without JavaScript.
 #[component]

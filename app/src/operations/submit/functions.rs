@@ -1,7 +1,8 @@
 //! Server functions of the submit form.
 
 use api::operation::{Draft, OperationReview, SubmitChoices};
-use leptos::{prelude::*, server};
+use leptos::prelude::*;
+use leptos::server;
 use serde::{Deserialize, Serialize};
 
 use crate::Failure;

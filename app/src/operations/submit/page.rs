@@ -4,17 +4,13 @@ use api::operation::{Deadline, Draft, OperationReview};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use super::{
-    actions::Actions,
-    functions::{ReviewOperation, SubmitForm, SubmitOperation, load_submit_form},
-    review::Review,
-};
-use crate::{
-    form::{Field, Form, FormEnd, FormScope, Select, Submit, TextArea, endpoint},
-    json::data,
-    routes,
-    ui::{Empty, Icon, Loaded, PageTitle, dynamic, icon},
-};
+use super::actions::Actions;
+use super::functions::{ReviewOperation, SubmitForm, SubmitOperation, load_submit_form};
+use super::review::Review;
+use crate::form::{Field, Form, FormEnd, FormScope, Select, Submit, TextArea, endpoint};
+use crate::json::data;
+use crate::routes;
+use crate::ui::{Empty, Icon, Loaded, PageTitle, dynamic, icon};
 
 /// `/operations/new?cluster=&action=`, or `?again=` with an earlier operation.
 #[component]

@@ -3,11 +3,9 @@
 use api::operation::OperationReview;
 use leptos::prelude::*;
 
-use crate::{
-    form::Submit,
-    ui::{Alert, Copy, Icon, Tone, icon},
-    words::count,
-};
+use crate::form::Submit;
+use crate::ui::{Alert, Copy, Icon, Tone, icon};
+use crate::words::count;
 
 /// What the server answered to the form; `fingerprint` is the form's own.
 #[component]

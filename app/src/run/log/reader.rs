@@ -3,9 +3,8 @@
 //! The position changes by itself only while the reader is at the end: then it follows new lines. "The reader" is the
 //! person who reads the log.
 
-use leptos::ev;
-use leptos::html;
 use leptos::prelude::*;
+use leptos::{ev, html};
 
 use super::super::selection::Selection;
 use super::super::state::Run;

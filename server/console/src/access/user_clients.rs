@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use kube::{Client, Config, config::AuthInfo};
+use kube::config::AuthInfo;
+use kube::{Client, Config};
 
 /// Makes a client for a bearer token.
 pub type UserClients = Arc<dyn Fn(&str) -> Result<Client, kube::Error> + Send + Sync>;

@@ -1,13 +1,11 @@
 //! How many machines each cluster has. Reading an inventory costs a request, so counts are cached: lists are answered from
 //! the cache, and the inventories of what they showed are read again afterwards, a few at a time.
 
-use std::{
-    collections::HashMap,
-    future::Future,
-    pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crd::{Cluster, DataRef};
 use futures::{StreamExt, stream};

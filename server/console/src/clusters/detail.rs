@@ -1,16 +1,17 @@
 //! The overview of one cluster. Pure.
 
-use std::{cmp::Reverse, sync::Arc};
+use std::cmp::Reverse;
+use std::sync::Arc;
 
-use api::{
-    Time,
-    cluster::{ClusterDetail, ConditionRow, Fact},
-};
+use api::Time;
+use api::cluster::{ClusterDetail, ConditionRow, Fact};
 use crd::{Cluster, ClusterOperation, Condition, Engine, condition};
 use kube::ResourceExt;
 
 use super::row::{row, work_of};
-use crate::{moment, operations::row as operation_row, page::count};
+use crate::moment;
+use crate::operations::row as operation_row;
+use crate::page::count;
 
 /// Operations shown on the overview.
 const RECENT: usize = 10;

@@ -1,22 +1,17 @@
 //! The clusters table: counted, filtered, sorted, one page of it. Pure.
 
-use std::{cmp::Ordering, sync::Arc};
+use std::cmp::Ordering;
+use std::sync::Arc;
 
-use api::{
-    Time,
-    cluster::{ClusterFilter, ClusterList, ClusterTotals, Health},
-};
+use api::Time;
+use api::cluster::{ClusterFilter, ClusterList, ClusterTotals, Health};
 use crd::{Cluster, ClusterOperation, DataRef};
 use kube::ResourceExt;
 
-use super::{
-    health::{Work, judge},
-    row::{labels, last, row, work_by_cluster},
-};
-use crate::{
-    moment,
-    page::{self, count, direction},
-};
+use super::health::{Work, judge};
+use super::row::{labels, last, row, work_by_cluster};
+use crate::moment;
+use crate::page::{self, count, direction};
 
 /// A cluster with the values it is sorted by.
 struct Entry<'a> {

@@ -1,21 +1,18 @@
 //! The machines of a cluster.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    time::Duration,
-};
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
 
-use api::{
-    OperationName, Problem, User,
-    cluster::{NodeList, NodeResults, NodeRow},
-    run::HostStats,
-};
+use api::cluster::{NodeList, NodeResults, NodeRow};
+use api::run::HostStats;
+use api::{OperationName, Problem, User};
 use crd::Cluster;
 use inventory::{Inventory, Vars};
 use kube::ResourceExt;
 
 use super::row::newest_recapped;
-use crate::{Console, configuration::Inputs, moment};
+use crate::configuration::Inputs;
+use crate::{Console, moment};
 
 /// How long the page waits for the recaps of a run. Without them it only lacks the last results.
 const PATIENCE: Duration = Duration::from_secs(2);

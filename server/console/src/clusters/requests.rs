@@ -2,22 +2,18 @@
 
 use std::sync::Arc;
 
-use api::{
-    ClusterName, Problem, User,
-    backend::Clusters,
-    cluster::{ClusterDetail, ClusterFilter, ClusterList, NewCluster, NodeList, RegistrationReview, Unregister},
-};
+use api::backend::Clusters;
+use api::cluster::{ClusterDetail, ClusterFilter, ClusterList, NewCluster, NodeList, RegistrationReview, Unregister};
+use api::{ClusterName, Problem, User};
 use async_trait::async_trait;
 use crd::Cluster;
-use kube::{Api, runtime::reflector::ObjectRef};
+use kube::Api;
+use kube::runtime::reflector::ObjectRef;
 
 use super::{detail, list};
-use crate::{
-    Console,
-    access::Right,
-    kube_problem::{Doing, answer},
-    moment,
-};
+use crate::access::Right;
+use crate::kube_problem::{Doing, answer};
+use crate::{Console, moment};
 
 impl Console {
     /// From the store; if it is not there (yet), from the API.

@@ -1,14 +1,18 @@
 //! One cluster as a row.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
+use std::sync::Arc;
 
-use api::{Time, cluster::ClusterRow};
+use api::Time;
+use api::cluster::ClusterRow;
 use crd::{Cluster, ClusterOperation};
 use kube::ResourceExt;
 use operation::{order, phase};
 
 use super::health::{Work, judge};
-use crate::{moment, operations::row as operation_row, page::count};
+use crate::moment;
+use crate::operations::row as operation_row;
+use crate::page::count;
 
 /// Groups operations by cluster, in one pass.
 pub(crate) fn work_by_cluster(operations: &[Arc<ClusterOperation>]) -> HashMap<&str, Work<'_>> {

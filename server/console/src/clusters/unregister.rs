@@ -1,19 +1,16 @@
 //! Removing a cluster from the console. Its machines stay as they are.
 
-use api::{ClusterName, Problem, User, cluster::Unregister};
+use api::cluster::Unregister;
+use api::{ClusterName, Problem, User};
 use crd::{Cluster, ClusterOperation};
 use futures::{StreamExt, stream};
-use kube::{
-    Api, ResourceExt,
-    api::{DeleteParams, Preconditions},
-};
+use kube::api::{DeleteParams, Preconditions};
+use kube::{Api, ResourceExt};
 
 use super::requests::not_found;
-use crate::{
-    Console,
-    kube_problem::{Doing, answer, problem, timely},
-    operations::ahead,
-};
+use crate::Console;
+use crate::kube_problem::{Doing, answer, problem, timely};
+use crate::operations::ahead;
 
 /// How often the delete is retried if the Cluster changes at the same moment.
 const TRIES: usize = 5;

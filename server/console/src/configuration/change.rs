@@ -1,26 +1,18 @@
 //! Reviewing and saving a document.
 
-use api::{
-    Problem,
-    configuration::{ChangeReview, Document},
-};
+use api::Problem;
+use api::configuration::{ChangeReview, Document};
 use crd::Cluster;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api, Client, ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
+use kube::api::{Patch, PatchParams, PostParams};
+use kube::{Api, Client, ResourceExt};
 use serde_json::json;
 
-use super::{
-    inputs::{Input, key},
-    shown::check,
-    version,
-};
-use crate::{
-    kube_problem::{Doing, problem, timely},
-    made::made,
-};
+use super::inputs::{Input, key};
+use super::shown::check;
+use super::version;
+use crate::kube_problem::{Doing, problem, timely};
+use crate::made::made;
 
 /// Unchanged lines that a diff shows around a change.
 const CONTEXT: usize = 3;

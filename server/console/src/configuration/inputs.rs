@@ -1,6 +1,7 @@
 //! Inventory and variables, read by GET and never from a store, which may be stale.
 
-use api::{Problem, configuration::Document};
+use api::Problem;
+use api::configuration::Document;
 use crd::{Cluster, DataRef};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, ResourceExt};

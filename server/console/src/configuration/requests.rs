@@ -1,18 +1,14 @@
 //! Answers what the configuration pages ask for.
 
-use api::{
-    ClusterName, Problem, User,
-    backend::Configurations,
-    configuration::{ChangeReview, Configuration, Document, HostKeyScan},
-};
+use api::backend::Configurations;
+use api::configuration::{ChangeReview, Configuration, Document, HostKeyScan};
+use api::{ClusterName, Problem, User};
 use async_trait::async_trait;
 
-use super::{
-    change::Change,
-    inputs::Inputs,
-    shown::{check, shown},
-    ssh_access,
-};
+use super::change::Change;
+use super::inputs::Inputs;
+use super::shown::{check, shown};
+use super::ssh_access;
 use crate::{Console, host_keys, moment};
 
 #[async_trait]

@@ -1,18 +1,15 @@
 //! How a cluster's machines are reached: never the private key itself.
 
-use api::{
-    Problem,
-    configuration::{Document, HostKeys, SshAccess},
-};
+use api::Problem;
+use api::configuration::{Document, HostKeys, SshAccess};
 use crd::{Cluster, DataRef};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, Client};
 
-use super::{inputs::Input, shown::shown};
-use crate::{
-    kube_problem::{Doing, answer},
-    ssh,
-};
+use super::inputs::Input;
+use super::shown::shown;
+use crate::kube_problem::{Doing, answer};
+use crate::ssh;
 
 pub(super) async fn read(client: Client, cluster: &Cluster) -> Result<SshAccess, Problem> {
     let (host_keys, key) = futures::join!(Input::read(client.clone(), cluster, Document::HostKeys), async {

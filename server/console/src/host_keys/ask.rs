@@ -1,12 +1,13 @@
 //! Runs `ssh-keyscan`, which asks machines for their host keys.
 
-use std::{collections::BTreeSet, io::ErrorKind, process::Stdio, time::Duration};
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::process::Stdio;
+use std::time::Duration;
 
 use futures::{StreamExt, stream};
-use tokio::{
-    process::Command,
-    time::{Instant, timeout, timeout_at},
-};
+use tokio::process::Command;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::machine::Machine;
 

@@ -4,10 +4,8 @@ mod ask;
 mod machine;
 mod record;
 
-use api::{
-    Problem,
-    configuration::{MachineKey, Standing},
-};
+use api::Problem;
+use api::configuration::{MachineKey, Standing};
 use machine::Machine;
 use record::Record;
 use tokio::sync::Semaphore;

@@ -4,10 +4,8 @@
 use api::configuration::Standing;
 use hmac::{Hmac, Mac};
 use sha1::Sha1;
-use ssh_key::{
-    Algorithm, PublicKey,
-    known_hosts::{Entry, HostPatterns, Marker},
-};
+use ssh_key::known_hosts::{Entry, HostPatterns, Marker};
+use ssh_key::{Algorithm, PublicKey};
 
 use crate::ssh;
 

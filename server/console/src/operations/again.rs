@@ -4,10 +4,8 @@ use api::operation::{Draft, Kind, OTHER};
 use crd::{ActionSource, ActionType, ClusterOperationSpec, HookAction};
 use operation::{action, deadline, split};
 
-use super::{
-    catalogue::Catalogue,
-    parameters::{TakenBack, take_back},
-};
+use super::catalogue::Catalogue;
+use super::parameters::{TakenBack, take_back};
 
 /// Everything that the earlier operation had, but its name.
 pub(crate) fn again(earlier: &ClusterOperationSpec, catalogue: &Catalogue) -> Draft {

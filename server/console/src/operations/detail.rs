@@ -2,26 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use api::{
-    Problem, User,
-    operation::{OperationDetail, Phase, RunEnd, RunInputs},
-    run::Termination,
-};
+use api::operation::{OperationDetail, Phase, RunEnd, RunInputs};
+use api::run::Termination;
+use api::{Problem, User};
 use crd::{ActionSource, ActionType, ClusterOperation, HookAction};
-use k8s_openapi::{
-    ByteString,
-    api::core::v1::{Pod, Secret},
-};
-use kube::{Api, Client, ResourceExt, api::ListParams};
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::{Pod, Secret};
+use kube::api::ListParams;
+use kube::{Api, Client, ResourceExt};
 use masking::{Masker, hide_in_document};
 use operation::deadline;
 
 use super::row::{phase, row, run_end};
-use crate::{
-    Console, Playbooks,
-    kube_problem::{Doing, answer},
-    moment,
-};
+use crate::kube_problem::{Doing, answer};
+use crate::{Console, Playbooks, moment};
 
 /// The longest action that a page shows, in bytes: the longest that the form accepts.
 const ACTION: usize = 65_536;

@@ -1,21 +1,17 @@
 //! The operations table: filtered, sorted, one page of it.
 
-use std::{cmp::Ordering, sync::Arc};
+use std::cmp::Ordering;
+use std::sync::Arc;
 
-use api::{
-    Time,
-    operation::{OperationFilter, OperationList},
-};
+use api::Time;
+use api::operation::{OperationFilter, OperationList};
 use crd::ClusterOperation;
 use kube::ResourceExt;
-
 use operation::{order as age, title};
 
 use super::row::{phase, row, submitted};
-use crate::{
-    moment,
-    page::{self, count, direction},
-};
+use crate::moment;
+use crate::page::{self, count, direction};
 
 /// The page of `operations` that `filter` asks for.
 pub(crate) fn list(operations: &[Arc<ClusterOperation>], filter: &OperationFilter, now: Time) -> OperationList {

@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use api::{
-    FieldProblem, OperationName,
-    operation::{Action as Asked, NewOperation},
-};
+use api::operation::{Action as Asked, NewOperation};
+use api::{FieldProblem, OperationName};
 use crd::{ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, DataRef, HookAction};
 use operation::Action;
 use rand::Rng;
 
-use super::{catalogue::Catalogue, parameters};
+use super::catalogue::Catalogue;
+use super::parameters;
 
 /// The operation that a request means.
 #[derive(Debug, Clone, PartialEq)]

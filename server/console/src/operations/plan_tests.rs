@@ -1,7 +1,8 @@
 use api::operation::Effect;
 use operation::{ACTIONS, Parameter, Value};
 
-use super::{super::catalogue::tests::LOCAL, *};
+use super::super::catalogue::tests::LOCAL;
+use super::*;
 use crate::Playbooks;
 
 fn new(action: Asked) -> NewOperation {

@@ -2,30 +2,25 @@
 
 use std::sync::Arc;
 
-use api::{
-    OperationName, Problem, User,
-    backend::Operations,
-    operation::{
-        ClusterChoice, Draft, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview,
-        SubmitChoices,
-    },
+use api::backend::Operations;
+use api::operation::{
+    ClusterChoice, Draft, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SubmitChoices,
 };
+use api::{OperationName, Problem, User};
 use async_trait::async_trait;
 use crd::ClusterOperation;
-use kube::{
-    Api, ResourceExt,
-    api::{Patch, PatchParams},
-    runtime::reflector::ObjectRef,
-};
+use kube::api::{Patch, PatchParams};
+use kube::runtime::reflector::ObjectRef;
+use kube::{Api, ResourceExt};
 use serde_json::json;
 
-use super::{Catalogue, again::again, detail::cancellable, list, row::phase};
-use crate::{
-    Console,
-    access::Right,
-    kube_problem::{Doing, answer},
-    moment,
-};
+use super::again::again;
+use super::detail::cancellable;
+use super::row::phase;
+use super::{Catalogue, list};
+use crate::access::Right;
+use crate::kube_problem::{Doing, answer};
+use crate::{Console, moment};
 
 impl Console {
     pub(crate) fn catalogue(&self) -> Catalogue {

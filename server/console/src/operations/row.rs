@@ -1,10 +1,8 @@
 //! One operation as a row.
 
-use api::{
-    OperationName, Time,
-    operation::{OperationRow, Phase},
-    run::Termination,
-};
+use api::operation::{OperationRow, Phase};
+use api::run::Termination;
+use api::{OperationName, Time};
 use crd::ClusterOperation;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;

@@ -1,26 +1,21 @@
 //! Reviewing and submitting.
 
-use api::{
-    FieldProblem, OperationName, Problem, User,
-    operation::{NewOperation, OperationReview},
-};
+use api::operation::{NewOperation, OperationReview};
+use api::{FieldProblem, OperationName, Problem, User};
 use crd::{ActionType, Cluster, ClusterOperation, ClusterOperationSpec};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Api, ResourceExt, api::PostParams, runtime::reflector::ObjectRef};
+use kube::api::PostParams;
+use kube::runtime::reflector::ObjectRef;
+use kube::{Api, ResourceExt};
 use operation::{Given, Value, action, command, holds_variables, steps};
 
-use super::{
-    Catalogue, ahead,
-    arguments::{Selection, selection},
-    plan::{self, Wanted},
-    warnings::warnings,
-};
-use crate::{
-    Console,
-    configuration::Inputs,
-    kube_problem::{Doing, answer, problem, timely},
-    moment,
-};
+use super::arguments::{Selection, selection};
+use super::plan::{self, Wanted};
+use super::warnings::warnings;
+use super::{Catalogue, ahead};
+use crate::configuration::Inputs;
+use crate::kube_problem::{Doing, answer, problem, timely};
+use crate::{Console, moment};
 
 /// A request that was checked against the cluster and its inputs.
 struct Plan {

@@ -5,7 +5,9 @@ use crd::ClusterSpec;
 use inventory::{Inventory, Vars};
 use operation::{Value, action, engine};
 
-use super::{arguments::Selection, catalogue::Catalogue, plan::Wanted};
+use super::arguments::Selection;
+use super::catalogue::Catalogue;
+use super::plan::Wanted;
 use crate::Playbooks;
 
 /// With these ansible only prints something.

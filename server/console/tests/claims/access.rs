@@ -1,17 +1,11 @@
 //! In a cluster everything a person does, they do with their own token.
 
-use std::{
-    convert::Infallible,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use api::{
-    Problem, User,
-    backend::{Changes, Clusters, Configurations, Operations},
-};
+use api::backend::{Changes, Clusters, Configurations, Operations};
+use api::{Problem, User};
 use console::{Playbooks, UserClients};
 use http::{Method, Request, Response, StatusCode};
 use kube::client::Body;

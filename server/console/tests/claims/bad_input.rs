@@ -1,16 +1,11 @@
 //! Bad input of every kind: a sentence at the right field, and nothing changed.
 
-use api::{
-    backend::Clusters,
-    backend::Configurations,
-    cluster::{MachineRow, NewCluster},
-    configuration::Document,
-};
+use api::backend::{Clusters, Configurations};
+use api::cluster::{MachineRow, NewCluster};
+use api::configuration::Document;
 
-use super::{
-    registration::ssh_key,
-    world::{World, at, machine, new_cluster},
-};
+use super::registration::ssh_key;
+use super::world::{World, at, machine, new_cluster};
 
 /// Nine levels of ten aliases each: a billion values in a kilobyte.
 fn bomb() -> String {

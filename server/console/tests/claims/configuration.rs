@@ -1,8 +1,6 @@
-use api::{
-    Problem,
-    backend::Configurations,
-    configuration::{DiffKind, Document},
-};
+use api::Problem;
+use api::backend::Configurations;
+use api::configuration::{DiffKind, Document};
 use kube::api::{DeleteParams, Patch, PatchParams};
 use serde_json::json;
 

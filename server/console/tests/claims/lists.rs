@@ -1,17 +1,13 @@
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, OnceLock},
-    time::Instant,
-};
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
-use api::{
-    OperationName, Problem, User,
-    backend::{Clusters, Frames, Operations, Runs},
-    cluster::{ClusterFilter, Health, NodeResults},
-    log::{LogFrame, LogPage, RunRecord},
-    operation::{OperationFilter, Phase},
-    run::HostStats,
-};
+use api::backend::{Clusters, Frames, Operations, Runs};
+use api::cluster::{ClusterFilter, Health, NodeResults};
+use api::log::{LogFrame, LogPage, RunRecord};
+use api::operation::{OperationFilter, Phase};
+use api::run::HostStats;
+use api::{OperationName, Problem, User};
 use async_trait::async_trait;
 use crd::{Cluster, ClusterOperation, ClusterOperationSpec, ClusterSpec, DataRef};
 use futures::{StreamExt, stream};

@@ -1,16 +1,12 @@
-use api::{
-    OperationName, Problem,
-    backend::{Changes, Clusters, Configurations, Operations},
-    configuration::Document,
-    live::Topic,
-    operation::{Action, NewOperation, OperationFilter, Phase},
-};
+use api::backend::{Changes, Clusters, Configurations, Operations};
+use api::configuration::Document;
+use api::live::Topic;
+use api::operation::{Action, NewOperation, OperationFilter, Phase};
+use api::{OperationName, Problem};
 use console::Playbooks;
 use futures::StreamExt;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
+use kube::ResourceExt;
+use kube::api::{Patch, PatchParams, PostParams};
 use serde_json::json;
 
 use super::world::{NAMESPACE, World, at, form, named, new_cluster, new_operation};

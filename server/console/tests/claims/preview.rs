@@ -1,22 +1,19 @@
 //! What a review shows is what the Job of the operation runs: a real controller builds the Job, and its entrypoint says which
 //! commands it would call.
 
-use std::{collections::BTreeMap, fs, path::Path, process::Command};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
 
-use api::{
-    backend::Operations,
-    cluster::NewCluster,
-    operation::{NewOperation, OperationReview},
-};
+use api::backend::Operations;
+use api::cluster::NewCluster;
+use api::operation::{NewOperation, OperationReview};
 use controller::Config;
-use k8s_openapi::api::{
-    batch::v1::Job,
-    core::v1::{ConfigMap, Secret},
-};
-use kube::{
-    Api,
-    api::{Patch, PatchParams, PostParams},
-};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::Api;
+use kube::api::{Patch, PatchParams, PostParams};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

@@ -1,11 +1,7 @@
-use api::{
-    backend::{Clusters, Configurations},
-    cluster::{MachineRow, NewCluster},
-};
-use kube::{
-    ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-};
+use api::backend::{Clusters, Configurations};
+use api::cluster::{MachineRow, NewCluster};
+use kube::ResourceExt;
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use serde_json::json;
 
 use super::world::{NAMESPACE, World, at, machine, named, new_cluster};

@@ -1,15 +1,13 @@
 //! What the page of a run says about its end.
 
-use api::{OperationName, backend::Operations, operation::RunEnd};
+use api::OperationName;
+use api::backend::Operations;
+use api::operation::RunEnd;
 use crd::Phase;
-use k8s_openapi::api::{
-    batch::v1::Job,
-    core::v1::{Pod, Secret},
-};
-use kube::{
-    Api, ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{Pod, Secret};
+use kube::api::{Patch, PatchParams, PostParams};
+use kube::{Api, ResourceExt};
 use serde_json::json;
 
 use super::world::{NAMESPACE, World, new_cluster, new_operation};

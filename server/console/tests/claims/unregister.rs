@@ -1,9 +1,7 @@
-use api::{
-    Problem,
-    backend::{Clusters, Operations},
-    cluster::Unregister,
-    operation::NewOperation,
-};
+use api::Problem;
+use api::backend::{Clusters, Operations};
+use api::cluster::Unregister;
+use api::operation::NewOperation;
 use kube::api::PostParams;
 
 use super::world::{NAMESPACE, World, at, eventually, named, new_cluster, new_operation};

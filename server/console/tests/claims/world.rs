@@ -1,22 +1,19 @@
 //! An embedded API, stores that watch it, and a console over both.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
+use std::time::Duration;
 
-use api::{
-    OperationName, Problem, User,
-    backend::{Clusters, Operations},
-    cluster::{MachineRow, NewCluster},
-    operation::{Action, Draft, NewOperation, OperationReview},
-};
+use api::backend::{Clusters, Operations};
+use api::cluster::{MachineRow, NewCluster};
+use api::operation::{Action, Draft, NewOperation, OperationReview};
+use api::{OperationName, Problem, User};
 use console::{Change, Console, Options, Playbooks, UserClients, start};
 use crd::{Cluster, ClusterOperation, Phase};
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
-use kube::{
-    Api, Client, ResourceExt,
-    api::{ListParams, ObjectMeta, Patch, PatchParams, PostParams},
-    runtime::{WatchStreamExt, reflector, watcher},
-};
+use kube::api::{ListParams, ObjectMeta, Patch, PatchParams, PostParams};
+use kube::runtime::{WatchStreamExt, reflector, watcher};
+use kube::{Api, Client, ResourceExt};
 use serde_json::json;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;

@@ -18,17 +18,16 @@ use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::cluster;
 use crate::config::Config;
 use crate::context::Context;
 use crate::error::retry;
 use crate::memory::expectations::Expectations;
 use crate::memory::run_secrets::RunSecrets;
 use crate::memory::used_by::UsedBy;
-use crate::reconcile;
 use crate::startup::{triggers, watches};
 use crate::watch::change::{self, Change};
 use crate::watch::unread::Unread;
+use crate::{cluster, reconcile};
 
 /// At most this many operations are reconciled at once: each has a few requests open and one snapshot in memory.
 const OPERATIONS_AT_ONCE: u16 = 64;

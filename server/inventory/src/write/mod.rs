@@ -4,12 +4,12 @@ mod scalar;
 
 use std::fmt::Write as _;
 
+use scalar::{scalar, value};
 use serde_json::Value;
 
 use crate::inventory::Role;
 use crate::machine::Machine;
 use crate::vars::Vars;
-use scalar::{scalar, value};
 
 /// The machines as an inventory for kubespray: the hosts with their connection, then the groups of their roles.
 ///

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::StreamExt;
-use futures::stream;
+use futures::{StreamExt, stream};
 use standalone::{LogQuery, LogRefusal, LogSource, LogStream, PodLogs};
 
 use super::records::{Filter, SHORTEST, after_last_newlines};

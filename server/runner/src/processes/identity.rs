@@ -1,9 +1,8 @@
 //! Identifies a process beyond its number, because the kernel reuses numbers.
 
 use std::fmt::Display;
-use std::fs;
-use std::io;
 use std::os::fd::OwnedFd;
+use std::{fs, io};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};

@@ -5,11 +5,10 @@ use serde_json::Value;
 
 use super::{job, metadata, plain, pod};
 use crate::cause::Cause;
-use crate::events;
 use crate::failure::Failure;
 use crate::kind::{BuiltIn, Kind, Nature};
-use crate::object;
 use crate::schema::{self, lost};
+use crate::{events, object};
 
 /// Checks that `apiVersion` and `kind` are those of the path.
 pub(crate) fn type_checked(kind: &Kind, mut body: Value) -> Result<Value, Failure> {

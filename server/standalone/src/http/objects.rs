@@ -10,12 +10,11 @@ use super::answer::{self, Answer, Reply};
 use super::negotiate::{self, Shape};
 use super::server::{Call, Server};
 use super::{body, log, stream, table};
-use crate::events;
 use crate::failure::Failure;
 use crate::kind::{BuiltIn, Kind};
-use crate::object;
 use crate::request::{DeleteOptions, ListOptions, Target, WatchOptions, WriteOptions};
 use crate::verbs::{Deleted, List, Patch};
+use crate::{events, object};
 
 impl Server {
     /// Answers a request for a collection, an object or a subresource.

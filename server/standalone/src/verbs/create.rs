@@ -6,13 +6,12 @@ use serde_json::Value;
 use super::objects::{Objects, Written, unknown_fields, write_failure};
 use crate::admission::{self, names};
 use crate::cause::Cause;
-use crate::events;
 use crate::failure::Failure;
 use crate::fields::{apply, managed};
 use crate::kind::{BuiltIn, Kind};
-use crate::object;
 use crate::request::{Target, WriteOptions};
 use crate::store::WriteError;
+use crate::{events, object};
 
 /// Attempts to find a free generated name, as many as in the API server.
 const TRIES: usize = 8;

@@ -4,16 +4,13 @@
 use serde_json::Value;
 
 use super::objects::{Objects, Written, item, unknown_fields, write_failure};
-use crate::admission;
 use crate::cause::Cause;
-use crate::events;
 use crate::failure::Failure;
 use crate::fields::{apply, managed};
 use crate::kind::Kind;
-use crate::object;
-use crate::patch;
 use crate::request::{Target, WriteOptions};
 use crate::store::{Key, WriteError};
+use crate::{admission, events, object, patch};
 
 /// The body of a PATCH.
 #[derive(Debug, Clone)]

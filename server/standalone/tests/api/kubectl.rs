@@ -9,7 +9,8 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
-use crate::{skipped::skip, world::World};
+use crate::skipped::skip;
+use crate::world::World;
 
 /// The kubectl to test with. Without one, the test is skipped.
 fn kubectl(test: &str) -> Option<PathBuf> {

@@ -6,9 +6,9 @@ use std::time::Duration;
 use http::{Method, Request, Response};
 use http_body_util::BodyExt;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::Client;
 use kube::api::{Api, DynamicObject};
-use kube::core::ApiResource;
-use kube::{Client, core::GroupVersionKind};
+use kube::core::{ApiResource, GroupVersionKind};
 use kubeonkube_standalone::{self as standalone, NoLogs, Options};
 use serde_json::{Value, json};
 

@@ -1,9 +1,7 @@
 //! Checks the registration form field by field. Pure.
 
-use api::{
-    ClusterName, FieldProblem,
-    cluster::{MachineRow, NewCluster},
-};
+use api::cluster::{MachineRow, NewCluster};
+use api::{ClusterName, FieldProblem};
 use inventory::{Inventory, Machine, Vars};
 
 use crate::ssh::{self, KeyPair};

@@ -1,16 +1,12 @@
 //! The objects of a registration. Pure.
 
 use crd::{Cluster, ClusterSpec, DataRef};
-use k8s_openapi::{
-    ByteString,
-    api::core::v1::{ConfigMap, Secret},
-};
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::ObjectMeta;
 
-use super::{
-    UNFINISHED,
-    check::{Key, Registration},
-};
+use super::UNFINISHED;
+use super::check::{Key, Registration};
 use crate::ssh::{KEY_PUBLIC, KeyPair};
 
 /// Names of the inputs that the console creates for a cluster.

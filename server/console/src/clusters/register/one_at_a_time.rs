@@ -1,9 +1,7 @@
 //! Locks the names that are being registered.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The names; a clone is another handle to the same.
 #[derive(Default, Clone)]

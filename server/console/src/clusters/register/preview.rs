@@ -2,29 +2,22 @@
 
 use std::time::{Duration, Instant};
 
-use api::{Problem, User, cluster::NewCluster};
+use api::cluster::NewCluster;
+use api::{Problem, User};
 use crd::Cluster;
-use k8s_openapi::{
-    NamespaceResourceScope,
-    api::core::v1::{ConfigMap, Secret},
-};
-use kube::{
-    Api, Client, Resource, ResourceExt,
-    api::{ObjectMeta, PostParams},
-};
-use serde::{Serialize, de::DeserializeOwned};
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::api::{ObjectMeta, PostParams};
+use kube::{Api, Client, Resource, ResourceExt};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::{
-    UNFINISHED,
-    check::{Key, Registration, check},
-    objects,
-};
-use crate::{
-    Console,
-    kube_problem::{Doing, answer, problem, timely},
-    operations::several,
-    ssh::KeyPair,
-};
+use super::check::{Key, Registration, check};
+use super::{UNFINISHED, objects};
+use crate::Console;
+use crate::kube_problem::{Doing, answer, problem, timely};
+use crate::operations::several;
+use crate::ssh::KeyPair;
 
 /// How long Kubernetes may take to delete the inputs of a cluster that was just unregistered.
 const LEFTOVERS: Duration = Duration::from_secs(5);

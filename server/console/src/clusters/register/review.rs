@@ -2,16 +2,13 @@
 
 use std::collections::HashMap;
 
-use api::{
-    Problem, User,
-    cluster::{NewCluster, RegistrationReview, ReviewedFile},
-};
+use api::cluster::{NewCluster, RegistrationReview, ReviewedFile};
+use api::{Problem, User};
 
-use super::{
-    check::{Key, Registration},
-    objects,
-};
-use crate::{Console, clusters::nodes, ssh};
+use super::check::{Key, Registration};
+use super::objects;
+use crate::clusters::nodes;
+use crate::{Console, ssh};
 
 impl Console {
     pub(crate) async fn review_registration(

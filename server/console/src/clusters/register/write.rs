@@ -1,29 +1,22 @@
 //! Writes a registration. Every step can be repeated after a crash.
 
-use api::{ClusterName, Problem, User, cluster::NewCluster};
+use api::cluster::NewCluster;
+use api::{ClusterName, Problem, User};
 use crd::Cluster;
-use k8s_openapi::{
-    NamespaceResourceScope,
-    api::core::v1::{ConfigMap, Secret},
-};
-use kube::{
-    Api, Client, Resource, ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-};
-use serde::{Serialize, de::DeserializeOwned};
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kube::{Api, Client, Resource, ResourceExt};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::{
-    UNFINISHED,
-    check::{Key, Registration},
-    objects, preview,
-};
-use crate::{
-    Console,
-    kube_problem::{Doing, answer, problem, timely},
-    made::made,
-    ssh::{self, KeyPair},
-};
+use super::check::{Key, Registration};
+use super::{UNFINISHED, objects, preview};
+use crate::Console;
+use crate::kube_problem::{Doing, answer, problem, timely};
+use crate::made::made;
+use crate::ssh::{self, KeyPair};
 
 impl Console {
     pub(crate) async fn register_cluster(&self, user: &User, new: &NewCluster) -> Result<ClusterName, Problem> {
