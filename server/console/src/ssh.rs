@@ -93,7 +93,7 @@ pub(crate) fn known_hosts(text: &str) -> Result<Option<String>, String> {
     if text.len() > KNOWN_HOSTS_BYTES {
         return Err(format!("This has {} bytes; at most {KNOWN_HOSTS_BYTES} are kept.", text.len()));
     }
-    let mended: String =
+    let fixed: String =
         text.lines().map(str::trim).filter(|line| !line.is_empty()).flat_map(|line| [line, "\n"]).collect();
     for (number, line) in (1..).zip(text.lines()) {
         if host_key(line).is_some_and(|entry| entry.is_err()) {
@@ -102,7 +102,7 @@ pub(crate) fn known_hosts(text: &str) -> Result<Option<String>, String> {
             ));
         }
     }
-    Ok(Some(mended).filter(|text| crd::says_host_keys(text)))
+    Ok(Some(fixed).filter(|text| crd::says_host_keys(text)))
 }
 
 /// How many host keys a known_hosts file holds.

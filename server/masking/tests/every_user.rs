@@ -137,7 +137,7 @@ fn a_short_value_is_hidden_in_documents_but_not_in_logs() {
 }
 
 #[test]
-fn a_map_is_hidden_whole_in_a_document_and_by_its_names_in_a_log() {
+fn a_map_is_hidden_whole_in_documents_by_name_in_logs() {
     let map = "{user: operator, password: hunter22}";
     assert_eq!(document("registry_auth", map), format!("registry_auth: {HIDDEN}\n"));
     assert_eq!(summary("registry_auth", map), "variable registry_auth set");

@@ -156,7 +156,7 @@ fn failed_after_a_hook() -> Story {
 }
 
 #[test]
-fn the_recap_of_a_hook_takes_nothing_from_a_failure_of_the_action() {
+fn the_recap_of_a_hook_does_not_hide_a_failed_action() {
     let standing = |story: &Story| story.told().standing_failures().iter().map(|f| f.task).collect::<Vec<_>>();
     let killed = failed_after_a_hook();
     assert_eq!(standing(&killed), [2]);
@@ -184,7 +184,7 @@ fn a_step_that_ends_stops_what_was_in_flight() {
 }
 
 #[test]
-fn recaps_of_several_playbooks_add_up_and_outcomes_keep_the_newest() {
+fn recaps_add_up_and_outcomes_keep_the_newest() {
     let ok = |ok| HostStats { ok, ..Default::default() };
     let told = begun()
         .stats(9, &[("a", ok(2))])

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_machine_that_never_ends_its_answer_costs_the_others_nothing() {
+    async fn a_machine_with_an_endless_answer_delays_no_other() {
         // It answers for every machine but the one called slow.
         let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/ssh-keyscan");
         let lines = ask_for(Duration::from_secs(5), program, &[at("slow"), at("a"), at("b")]).await.unwrap();

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_under_two_names_is_new_under_both_and_what_is_revoked_is_not_put_on_record() {
+    fn a_machine_with_two_names_is_new_under_both() {
         let public = ssh::generate("").unwrap().public.unwrap().trim().to_owned();
         let inventory = "all: {hosts: {a: {ansible_host: 192.0.2.1}, b: {ansible_host: 192.0.2.1}}}";
         let machines = machine::machines(&inventory::parse(inventory).unwrap(), &inventory::Vars::new());

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_second_the_one_that_the_queue_takes_later_is_the_newer() {
+    fn within_one_second_the_later_in_the_queue_is_newer() {
         let operations = ["a", "b"].map(|name| Arc::new(operation(name, "prod", 10, crd::Phase::Succeeded)));
         let rows = list(&operations, &OperationFilter::default(), Time(100_000)).rows;
         assert_eq!(rows.iter().map(|row| row.name.to_string()).collect::<Vec<_>>(), ["b", "a"]);

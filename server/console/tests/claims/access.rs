@@ -81,7 +81,7 @@ fn user(token: Option<&str>) -> User {
 }
 
 #[tokio::test]
-async fn lists_need_the_persons_right_which_is_asked_for_once_in_30_seconds() {
+async fn lists_need_the_users_right_checked_every_30_seconds() {
     let (world, guard) = guarded().await;
     let reader = user(Some("reader"));
     for _ in 0..50 {
@@ -102,7 +102,7 @@ async fn lists_need_the_persons_right_which_is_asked_for_once_in_30_seconds() {
 
 /// "You may not" is only said of what may not be read, not of what could not be read just now.
 #[tokio::test]
-async fn who_may_not_read_the_host_keys_sees_the_rest_of_the_configuration() {
+async fn unreadable_host_keys_leave_the_rest_visible() {
     let (world, _) = with_cluster().await;
     let prod = "prod".parse().unwrap();
     let shown = Configurations::read(&world.console, &user(Some("viewer")), &prod).await.unwrap();

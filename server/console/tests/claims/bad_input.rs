@@ -18,7 +18,7 @@ fn bomb() -> String {
 }
 
 #[tokio::test]
-async fn a_bad_registration_is_refused_at_its_field_and_changes_nothing() {
+async fn a_bad_registration_is_refused_and_changes_nothing() {
     let world = World::standalone().await;
     let before = world.everything().await;
     let with = |change: fn(&mut NewCluster)| {

@@ -70,7 +70,7 @@ async fn of_many_savers_at_once_one_wins() {
 }
 
 #[tokio::test]
-async fn a_review_says_in_words_and_lines_what_changes_and_saves_nothing() {
+async fn a_review_shows_what_changes_and_saves_nothing() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let prod = "prod".parse().unwrap();
@@ -102,7 +102,7 @@ async fn a_label_set_meanwhile_is_no_conflict() {
 }
 
 #[tokio::test]
-async fn a_broken_document_is_shown_with_its_problem_and_can_be_mended() {
+async fn a_broken_document_is_shown_and_can_be_fixed() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let prod = "prod".parse().unwrap();
@@ -111,9 +111,9 @@ async fn a_broken_document_is_shown_with_its_problem_and_can_be_mended() {
     let shown = world.console.read(&world.user, &prod).await.unwrap().inventory;
     assert_eq!(shown.text, "all: [oops\n");
     assert!(shown.problem.unwrap().contains("line"));
-    let mended = "all: {hosts: {a: {}}}\n";
-    world.console.review(&world.user, &prod, Document::Inventory, &shown.version, mended).await.unwrap();
-    world.console.save(&world.user, &prod, Document::Inventory, &shown.version, mended).await.unwrap();
+    let fixed = "all: {hosts: {a: {}}}\n";
+    world.console.review(&world.user, &prod, Document::Inventory, &shown.version, fixed).await.unwrap();
+    world.console.save(&world.user, &prod, Document::Inventory, &shown.version, fixed).await.unwrap();
     assert_eq!(world.console.read(&world.user, &prod).await.unwrap().inventory.problem, None);
 }
 

@@ -157,7 +157,7 @@ async fn a_bad_submission_is_refused_at_its_field_and_creates_nothing() {
 }
 
 #[tokio::test]
-async fn an_action_from_a_config_map_of_the_clusters_namespace_is_taken() {
+async fn a_config_map_of_the_clusters_namespace_is_accepted() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let data = [("uptime.yml".to_owned(), "- hosts: all\n".to_owned())].into();

@@ -81,7 +81,7 @@ async fn a_taken_name_is_refused_and_what_is_there_stays() {
 }
 
 #[tokio::test]
-async fn somebody_elses_object_under_an_inputs_name_is_refused_before_anything_is_written() {
+async fn a_foreign_object_with_an_inputs_name_is_refused_first() {
     let world = World::standalone().await;
     let foreign = k8s_openapi::api::core::v1::ConfigMap { metadata: named("prod-vars-conf"), ..Default::default() };
     world.config_maps().create(&PostParams::default(), &foreign).await.unwrap();

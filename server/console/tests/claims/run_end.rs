@@ -67,7 +67,7 @@ async fn what_a_run_said_at_its_end_is_shown_without_its_secrets() {
 }
 
 #[tokio::test]
-async fn what_a_run_said_at_its_end_is_not_repeated_when_its_inputs_are_gone() {
+async fn a_final_message_is_hidden_when_the_inputs_are_gone() {
     let world = World::standalone().await;
     let name = failed(&world, "not-there").await;
     let detail = Operations::get(&world.console, &world.user, &name).await.unwrap();

@@ -11,7 +11,7 @@ fn typed(confirm: &str, delete_records: bool) -> Unregister {
 }
 
 #[tokio::test]
-async fn unregistering_takes_what_the_console_made_and_leaves_what_a_user_made() {
+async fn unregistering_deletes_only_what_the_console_made() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let own = k8s_openapi::api::core::v1::ConfigMap { metadata: named("own"), ..Default::default() };
@@ -29,7 +29,7 @@ async fn unregistering_takes_what_the_console_made_and_leaves_what_a_user_made()
 }
 
 #[tokio::test]
-async fn records_are_deleted_when_asked_for_and_only_those_of_the_cluster() {
+async fn records_of_only_this_cluster_are_deleted_on_request() {
     let world = World::standalone().await;
     for cluster in ["prod", "lab"] {
         world.register(&new_cluster(cluster)).await.unwrap();

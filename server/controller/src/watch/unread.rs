@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_there_until_it_is_deleted_or_can_be_read() {
+    fn an_unreadable_operation_exists_until_it_is_deleted() {
         let unread = Unread::default();
         let known = || ["a", "b", "c"].map(|name| unread.contains(name));
         for event in

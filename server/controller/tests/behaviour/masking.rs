@@ -9,7 +9,7 @@ use kube::{Api, ResourceExt};
 use crate::world::{NAMESPACE, World, eventually, message, phase, reason};
 
 #[tokio::test]
-async fn neither_status_nor_events_nor_annotations_say_a_secret_of_the_inputs() {
+async fn statuses_events_and_annotations_contain_no_secret() {
     let mut world = World::new().await;
     world.cluster("prod").await;
     world.config_map("prod-vars", &[("group_vars.yml", "ansible_password: hunter22\n")]).await;
@@ -25,7 +25,7 @@ async fn neither_status_nor_events_nor_annotations_say_a_secret_of_the_inputs() 
 }
 
 #[tokio::test]
-async fn when_the_inputs_are_gone_nothing_of_what_a_run_said_is_repeated() {
+async fn a_final_message_is_dropped_when_the_inputs_are_gone() {
     let mut world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "hold-leak").await;
