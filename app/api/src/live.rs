@@ -39,8 +39,8 @@ pub enum Topic {
     Operation(String),
 }
 
-/// To the page: `{"lines": {…}}`, or `"beat"` without content. Not internally tagged, because that doubles the size of the code
-/// that reads it in the browser.
+/// To the page. Externally tagged: `{"lines": {…}}`, or `"beat"` without content. Internal tagging would double the size of the
+/// code that reads it in the browser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LiveFrame {
@@ -57,7 +57,7 @@ pub enum LiveFrame {
         run: OperationName,
         events: Vec<RunEvent>,
     },
-    /// Lines `from..to` were left out because this tab was too slow; follow again from `from`.
+    /// Lines `from..to` were left out because this tab was too slow. The page follows the run again from its first missing line.
     Gap {
         run: OperationName,
         from: u64,
@@ -67,7 +67,9 @@ pub enum LiveFrame {
         run: OperationName,
         end: LogEnd,
     },
-    /// A request was refused, with the reason.
+    /// No updates of a run come, for this reason: a request was refused, or the follow of a run failed. After a temporary failure
+    /// the server retries, and sends an empty `Lines` frame when the follow works again. The frame names no run, so the page shows
+    /// the reason with every run that it follows.
     Refused {
         message: String,
     },

@@ -51,7 +51,8 @@ pub enum LogFrame {
         lines: Vec<LogLine>,
     },
     Events(Vec<RunEvent>),
-    /// The follower was too slow: lines `from..to` were not sent. It asks for them with `Runs::page` or follows again.
+    /// The follower was too slow: lines `from..to` were not sent, and the stream continues at `to`. Nothing sends them later: a
+    /// follower that needs them reads them with `Runs::page`, or follows again from `from`, as the browser does at once.
     Gap {
         from: u64,
         to: u64,

@@ -1,4 +1,4 @@
-//! Who asks.
+//! The signed-in user on whose behalf a request is made.
 
 use std::fmt;
 

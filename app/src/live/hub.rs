@@ -1,4 +1,4 @@
-//! The browser's end of the socket. It carries out what the [machine](super::machine) decides.
+//! The browser's end of the socket. It carries out what [`Protocol`] decides.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -14,20 +14,20 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{CloseEvent, Event, MessageEvent, WebSocket};
 
-use super::machine::{Command, Input, Machine};
 use super::news::{Connection, RunNews};
+use super::protocol::{Command, Input, Protocol};
 use super::session_check::still_signed_in;
 use crate::{Failure, json, routes};
 
-/// How often the machine checks how long the server has been silent.
+/// How often [`Protocol`] checks how long the server has been silent.
 const SILENCE_CHECK: Duration = Duration::from_secs(10);
 
 /// The callback of a component that follows a run.
 type Sink = Rc<dyn Fn(RunNews)>;
 
-/// The machine, and everything that its commands act on.
+/// The protocol's state, and everything that its commands act on.
 pub(super) struct Hub {
-    machine: RefCell<Machine>,
+    protocol: RefCell<Protocol>,
     connection: RwSignal<Connection>,
     socket: RefCell<Option<Socket>>,
     pause: RefCell<Option<Pause>>,
@@ -40,7 +40,7 @@ impl Hub {
     /// Must be called by the app component: the socket closes when the calling component is removed.
     pub(super) fn start(connection: RwSignal<Connection>) -> Rc<Self> {
         let hub = Rc::new(Self {
-            machine: RefCell::new(Machine::new()),
+            protocol: RefCell::new(Protocol::new()),
             connection,
             socket: RefCell::default(),
             pause: RefCell::default(),
@@ -67,7 +67,7 @@ impl Hub {
 
     fn feed(self: &Rc<Self>, input: Input) {
         // End the borrow before commands are carried out: a sink may call `feed` again.
-        let commands = self.machine.borrow_mut().on(input, js_sys::Date::now(), js_sys::Math::random());
+        let commands = self.protocol.borrow_mut().on(input, js_sys::Date::now(), js_sys::Math::random());
         for command in commands {
             self.carry_out(command);
         }

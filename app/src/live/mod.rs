@@ -1,15 +1,23 @@
 //! Live updates: one WebSocket per tab.
 //!
-//! A component calls [`use_topic`] or [`follow`] and receives updates until it is removed. What to send, what to repeat
-//! after a broken connection and what to ignore is decided by [`machine`], a state machine without I/O. In the browser,
-//! [`hub`] carries out its decisions.
+//! # How an update reaches a component
+//!
+//! 1. A component calls [`use_topic`] or [`follow`] (`context`). It receives updates until it is removed.
+//! 2. `hub` owns the socket and the timers. It passes each event (a frame, a closed socket, a new wish of a component) to
+//!    `protocol`.
+//! 3. `protocol` is a state machine without I/O. It decides what to send, what to request again after a broken connection, and
+//!    which frames to ignore, and answers with commands.
+//! 4. `hub` carries out the commands: it opens the socket, sends a request, or delivers an update (`news`) to the component.
+//!
+//! If the socket can't be opened, `session_check` asks the server whether the session has ended. On the server there is no
+//! socket: the functions of step 1 do nothing.
 
 mod context;
 #[cfg(feature = "hydrate")]
 mod hub;
-#[cfg(any(feature = "hydrate", test))]
-mod machine;
 mod news;
+#[cfg(any(feature = "hydrate", test))]
+mod protocol;
 mod session_check;
 
 pub(crate) use self::context::{connection, follow, provide_live, use_topic};

@@ -25,6 +25,6 @@ pub enum RunNews {
     },
     Events(Vec<RunEvent>),
     End(LogEnd),
-    /// The server refuses to send the run, with the reason.
+    /// The server doesn't send the run, for this reason. If the reason is temporary, `Lines` follow later.
     Refused(String),
 }

@@ -1,4 +1,4 @@
-//! Tells subscribers which topics changed.
+//! Tells the open pages which topics changed, so that they fetch them again.
 //!
 //! Each subscriber has a set of topics that it has not fetched yet. Several changes of one topic are one entry, so a slow
 //! subscriber needs no long queue and never misses the last change.

@@ -3,15 +3,16 @@
 //! An operation takes these steps, and [`reconcile`] calls them one after the other:
 //!
 //! 1. It waits for its turn, the exclusive right to run on its cluster ([`turn`]).
-//! 2. Its inputs are read and checked ([`inputs`]). Then it takes the turn: an entry in the Cluster's status ([`turn::history`]).
+//! 2. Its inputs are read and checked ([`inputs`]). Then it takes the turn: an entry in the Cluster's status ([`turn::history`]). If
+//!    the operation before it has handed it the turn, that entry exists already when the inputs are read.
 //! 3. Its snapshot and its Job are created ([`job`]).
 //! 4. The Job is observed and judged ([`verdict`]).
 //! 5. The result is recorded, and the next operation gets the turn ([`ending`]). An operation that ends without a Job leaves a
 //!    placeholder Job ([`job::placeholder`]).
 //!
 //! Each step is a stage: an async function that takes values, makes requests, and returns the next step ([`next::Next`]). Decisions are
-//! pure functions. Correctness depends only on the preconditions of the writes, not on stores that are up to date, and not on a single
-//! running controller.
+//! pure functions. Correctness depends only on three things: the preconditions of the writes, names that only one object can have, and
+//! the snapshot. It doesn't depend on stores that are up to date, or on a single running controller.
 
 #![warn(missing_docs)]
 

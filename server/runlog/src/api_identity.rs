@@ -1,5 +1,5 @@
-//! The identity of the API server that a spool belongs to. One folder may have the spools of several API servers: a server
-//! that is started with another kubeconfig keeps its data directory.
+//! The identity of the API server that a run belongs to. A spool may have runs of several API servers: a server that is started
+//! with another kubeconfig keeps its data directory.
 
 use std::time::Duration;
 

@@ -30,14 +30,17 @@ const TRIES: u32 = 8;
 
 /// How one connection ended.
 enum Ending {
-    /// In order, with the bytes after the last line feed. This doesn't prove that the log is complete: an API server that
-    /// loses the kubelet also ends its response in order.
-    Clean(Option<RawLine>),
+    /// In order. This doesn't prove that the log is complete: an API server that loses the kubelet also ends its response in
+    /// order.
+    Clean(Rest),
     /// By an error. The lines before it are stored.
     Cut(String),
     /// The API says that there is no such pod or log.
     Absent(String),
 }
+
+/// The bytes after the last line feed of a connection; `None` if there were none.
+struct Rest(Option<RawLine>);
 
 /// Stores everything that the container of this pod writes. Returns after the end record is written. The future may be
 /// dropped at any time: the next call continues from the journal.
@@ -56,8 +59,12 @@ pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Rec
     let inputs = Inputs::read(&Api::namespaced(client.clone(), &pod.namespace), &pod.inputs).await;
     let pods: Api<Pod> = Api::namespaced(client, &pod.namespace);
     let mut writer = inputs.writer(&run);
-    // Set after a connection that ended in order: the bytes after its last line feed.
-    let mut clean: Option<Option<RawLine>> = None;
+    // The log is complete when a connection that was opened after the container's end ended in order and brought nothing new. If
+    // the pod or its log is deleted first, a connection that ended in order must have been the last one. Otherwise, and if the
+    // log of an ended container can't be read for too long, a line says that lines may be missing.
+    //
+    // `clean` is set while the last connection is one that ended in order.
+    let mut clean: Option<Rest> = None;
     let mut tries = 0_u32;
     loop {
         let state = facts.borrow_and_update().state.clone();
@@ -65,12 +72,12 @@ pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Rec
         if matches!(state, PodState::Gone { .. }) && clean.is_some() {
             break;
         }
-        let ending = match follow(&pods, &pod.name, &mut writer, &mut facts.clone(), settled).await {
+        let ending = match read_log(&pods, &pod.name, &mut writer, &mut facts.clone(), settled).await {
             Ok(ending) => ending,
             Err(error) => {
                 // Writing failed. The new writer reads again what was not written.
                 writer = inputs.writer(&run);
-                Ending::Cut(format!("cannot write the spool: {error}"))
+                Ending::Cut(format!("cannot write the log: {error}"))
             }
         };
         let fresh = writer.cursor() != before;
@@ -80,8 +87,6 @@ pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Rec
         match ending {
             Ending::Clean(rest) => {
                 clean = Some(rest);
-                // The container had ended before this connection, and the connection brought nothing new: the log is
-                // complete.
                 if settled && !fresh {
                     break;
                 }
@@ -113,7 +118,7 @@ pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Rec
             }
         }
     }
-    if let Some(line) = clean.flatten()
+    if let Some(Rest(Some(line))) = clean
         && let Some((at, raw)) = stamped(&line.bytes)
     {
         writer.push(at, raw, &line);
@@ -123,8 +128,8 @@ pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Rec
     Ok(())
 }
 
-/// Reads the log over one connection.
-async fn follow(
+/// Reads the log over one connection, from the writer's cursor on, and stores its lines.
+async fn read_log(
     pods: &Api<Pod>,
     name: &str,
     writer: &mut Writer,
@@ -186,7 +191,7 @@ async fn read<R: AsyncBufRead + Unpin>(
                 None if resume.is_seeking() => {
                     break Ending::Cut("the connection ended before the first new line".into());
                 }
-                None => break Ending::Clean(lines.rest()),
+                None => break Ending::Clean(Rest(lines.rest())),
             },
             Err(error) => break Ending::Cut(error.to_string()),
         }

@@ -23,11 +23,12 @@ use crate::scan::{Extent, Point};
 const PACE: Duration = Duration::from_millis(100);
 /// How much is read for one batch, in bytes.
 const BATCH: usize = 24 * 1024;
-/// A live follower is moved forward, with a gap, if it is more lines behind than this …
+/// A live follower that is more lines behind than this, for longer than [`PATIENCE`], skips lines: it sends a gap and continues
+/// [`KEPT_LINES`] before the end. The browser answers a gap with a new follow from the first missing line. That one isn't live
+/// until it has reached the end once, so it reads everything without skipping again.
 const FAR: u64 = 10_000;
-/// … for longer than this. (A burst alone is no reason: a fast viewer catches up within moments.)
+/// A burst alone is no reason to skip lines: a fast viewer catches up within moments.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How many lines before the end it continues then.
 const KEPT_LINES: u64 = 1_000;
 
 struct Follower {
@@ -36,7 +37,7 @@ struct Follower {
     at: Point,
     wanted: Wanted,
     queue: VecDeque<LogFrame>,
-    /// It has reached the end once. From then on it is paced, and moved forward if it falls far behind.
+    /// It has reached the end once. From then on it skips lines if it falls far behind.
     live: bool,
     far_since: Option<Instant>,
     last: Option<Instant>,
@@ -82,11 +83,11 @@ impl Follower {
                 }
                 continue;
             }
-            self.jump_if_far_behind(&extent);
+            self.skip_if_far_behind(&extent);
             match self.portion(extent).await {
                 Ok(portion) => self.enqueue(portion),
                 Err(error) => {
-                    tracing::error!(%error, "cannot read the spool of a run");
+                    tracing::error!(%error, "cannot read the log of a run");
                     self.ended = true;
                     return Some(LogFrame::Closed(Problem::Internal));
                 }
@@ -94,7 +95,7 @@ impl Follower {
         }
     }
 
-    fn jump_if_far_behind(&mut self, extent: &Extent) {
+    fn skip_if_far_behind(&mut self, extent: &Extent) {
         let behind = (extent.lines + 1).saturating_sub(self.wanted.line);
         if !self.live || behind <= FAR {
             self.far_since = None;

@@ -1,4 +1,4 @@
-//! The logs of runs: collected once per pod, numbered, spooled to disk and sent to any number of viewers.
+//! The logs of runs: collected once per pod, numbered, stored on disk and sent to any number of viewers.
 //!
 //! # How a line gets from a pod to a browser
 //!
@@ -9,17 +9,20 @@
 //!    connects again: `cursor` knows the last stored line and drops the repeated ones. If lines are lost, a line in the log
 //!    says so.
 //! 3. `message` decides whether a line is text or an event. `ansi` removes everything from a text that a browser must not
-//!    get, except colours, and the crate `masking` hides the secrets. So no secret reaches the disk.
-//! 4. `writer` appends the line to the run's `journal`, one append-only file below the spool folder. The n-th text line of a
-//!    journal has the number n everywhere: in URLs, on the socket and in the download. Events have numbers of their own.
+//!    get, except colours, and the crate `masking` hides the secrets. So no secret reaches the spool. (In standalone mode,
+//!    the runner's own folder of the run has the output as it was written, with its secrets.)
+//! 4. `writer` appends the line to the run's `journal`, one append-only file in the run's folder in the spool. The *spool* is
+//!    the folder of all runs. The n-th text line of a journal has the number n everywhere: in URLs, on the socket and in the
+//!    download. Events have numbers of their own.
 //! 5. After each append, `run` publishes the new extent of the journal, and keeps the newest records in memory (`tail`).
 //! 6. Each viewer has a `follow`er. It waits for the extent to grow, takes the new records from the tail, or from the file
-//!    if it is behind (`reading`), and passes them on as frames. [`RunLog`] (`backend`) implements the trait
-//!    `api::backend::Runs`, over which pages and the live socket of the binary get them.
+//!    if it is behind (`reading`), and passes them on as frames. [`RunLog`] (`run_log`) holds the open journals and
+//!    implements the trait `api::backend::Runs` (`backend`), through which pages and the live socket of the binary get them.
 //!
 //! The journal is the only record of what was collected: after a crash, `scan` reads it and the collector continues behind
-//! its last whole record. Viewers never delay the collector, and a slow one is moved forward with a gap that it can fetch
-//! later.
+//! its last whole record. Viewers never delay the collector. A live viewer that is far behind gets a frame that names the lines
+//! it missed, and then the newest lines. The browser follows the run again from the first missing line at once, and reads
+//! the missing lines from the file.
 
 mod ansi;
 mod api_identity;
@@ -35,12 +38,13 @@ mod reading;
 mod rechecked;
 mod retention;
 mod run;
+mod run_log;
 mod scan;
 mod start;
 mod tail;
 mod upstream;
 mod writer;
 
-pub use backend::{Everybody, Readers, RunLog};
 pub use retention::IsUnread;
+pub use run_log::{Everybody, Readers, RunLog};
 pub use start::{Options, start};

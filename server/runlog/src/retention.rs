@@ -1,4 +1,4 @@
-//! Deletes the spools of deleted operations, but only those of the same API server.
+//! Deletes the logs of deleted operations, but only those of the same API server.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::{RunLog, api_identity};
 /// Whether an operation of this name exists although it isn't in the store, because it can't be read.
 pub type IsUnread = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// How often the spools are compared with the operations in the store.
+/// How often the logs are compared with the operations in the store.
 const EVERY: Duration = Duration::from_secs(30);
 
-/// Deletes spools without an operation, until dropped.
+/// Deletes logs without an operation, until dropped.
 pub(crate) async fn sweep(client: Client, runs: Arc<RunLog>, is_unread: IsUnread) {
     let Some(api) = api_identity::read(client).await else { return };
     if runs.operations.wait_until_ready().await.is_err() {
@@ -46,7 +46,7 @@ async fn sweep_those_of(api: String, runs: Arc<RunLog>, is_unread: IsUnread) {
     }
 }
 
-/// The Jobs of this API server that have a spool, and whose operation is deleted or has another Job now.
+/// The Jobs of this API server that have a log, and whose operation is deleted or has another Job now.
 fn orphans(runs: &RunLog, api: &str, is_unread: &dyn Fn(&str) -> bool) -> HashSet<String> {
     let entries = std::fs::read_dir(&runs.spool).into_iter().flatten().flatten();
     entries
@@ -61,23 +61,23 @@ fn is_orphan(runs: &RunLog, api: &str, is_unread: &dyn Fn(&str) -> bool, job: &s
     let operation = runs.operations.get(&ObjectRef::new(&about.operation));
     let current = operation.as_ref().and_then(|o| o.status.as_ref()?.job_ref.as_ref()?.uid.as_deref());
     if current == Some(job) {
-        claim(about, api, folder);
+        record_api(about, api, folder);
         return false;
     }
-    // The spool of another API server has no operation here. It is kept for when the server connects to that one again.
+    // The log of another API server has no operation here. It is kept for when the server connects to that one again.
     if about.api.as_deref() != Some(api) || is_unread(&about.operation) {
         return false;
     }
     operation.is_none() || current.is_some()
 }
 
-/// Records that a spool belongs to this API server, if the spool names none or another one.
-fn claim(about: About, api: &str, folder: &Path) {
+/// Records that a log belongs to this API server, if its folder names none or another one.
+fn record_api(about: About, api: &str, folder: &Path) {
     if about.api.as_deref() == Some(api) {
         return;
     }
-    let claimed = About { api: Some(api.to_owned()), ..about };
-    if let Err(error) = claimed.save(folder) {
+    let about = About { api: Some(api.to_owned()), ..about };
+    if let Err(error) = about.save(folder) {
         tracing::warn!(folder = %folder.display(), %error, "cannot record the API server of a log, so the log would outlive its operation");
     }
 }
@@ -106,11 +106,11 @@ mod tests {
     }
 
     impl World {
-        /// These spools (Job, operation, API server) and operations, in API server `here`. The operation `unread` exists but
+        /// These logs (Job, operation, API server) and operations, in API server `here`. The operation `unread` exists but
         /// can't be read.
-        fn new(spools: &[(&str, &str, Option<&str>)], there: Vec<ClusterOperation>) -> Self {
+        fn new(logs: &[(&str, &str, Option<&str>)], there: Vec<ClusterOperation>) -> Self {
             let dir = tempfile::tempdir().unwrap();
-            for (job, operation, api) in spools {
+            for (job, operation, api) in logs {
                 let api = api.map(Into::into);
                 let about = About { operation: (*operation).into(), namespace: "n".into(), pod: "p".into(), api };
                 Run::create(&dir.path().join(job), &about).unwrap();
@@ -129,24 +129,24 @@ mod tests {
             self.dir.path().join(job).exists()
         }
 
-        /// Waits until the spool is deleted. The same sweep deletes everything that it deletes at all.
+        /// Waits until the log is deleted. The same sweep deletes everything that it deletes at all.
         async fn without(&self, job: &str) {
             let gone = async {
                 while self.has(job) {
                     tokio::time::sleep(Duration::from_secs(1)).await;
                 }
             };
-            tokio::time::timeout(Duration::from_secs(300), gone).await.expect("the spool is deleted");
+            tokio::time::timeout(Duration::from_secs(300), gone).await.expect("the log is deleted");
             // Another sweep deletes nothing more.
             tokio::time::sleep(2 * EVERY).await;
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_spool_is_deleted_after_its_operation() {
-        let spools =
+    async fn a_log_is_deleted_after_its_operation() {
+        let logs =
             [("job-1", "kept", Some("here")), ("job-2", "deleted", Some("here")), ("job-3", "kept", Some("here"))];
-        let world = World::new(&spools, vec![operation("kept", "job-1")]);
+        let world = World::new(&logs, vec![operation("kept", "job-1")]);
         std::fs::create_dir(world.dir.path().join("not-ours")).unwrap();
         world.without("job-2").await;
         assert!(world.has("job-1") && world.has("not-ours"));
@@ -154,30 +154,30 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn spools_of_another_api_server_stay() {
-        let spools = [("job-1", "gone", Some("here")), ("job-2", "other", Some("there")), ("job-3", "unmarked", None)];
-        let world = World::new(&spools, vec![operation("other", "job-9")]);
+    async fn logs_of_another_api_server_stay() {
+        let logs = [("job-1", "gone", Some("here")), ("job-2", "other", Some("there")), ("job-3", "unmarked", None)];
+        let world = World::new(&logs, vec![operation("other", "job-9")]);
         world.without("job-1").await;
         assert!(world.has("job-2"), "another API server still has its operation");
         assert!(world.has("job-3"), "its API server is unknown");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_spool_of_an_operation_that_cannot_be_read_stays() {
+    async fn the_log_of_an_operation_that_cannot_be_read_stays() {
         let world = World::new(&[("job-1", "gone", Some("here")), ("job-2", "unread", Some("here"))], vec![]);
         world.without("job-1").await;
         assert!(world.has("job-2"));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_spool_of_an_older_version_is_recognised_by_its_operation() {
+    async fn a_log_of_an_older_version_is_recognised_by_its_operation() {
         let mut world = World::new(&[("job-1", "old", None)], vec![operation("old", "job-1")]);
         let marked = async {
             while run::about(&world.dir.path().join("job-1")).unwrap().api.is_none() {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(300), marked).await.expect("the spool names its API server");
+        tokio::time::timeout(Duration::from_secs(300), marked).await.expect("the log names its API server");
         world.operations.apply_watcher_event(&Event::Delete(operation("old", "job-1")));
         world.without("job-1").await;
     }

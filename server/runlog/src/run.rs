@@ -1,4 +1,4 @@
-//! The spool of one run: its folder, its journal, and what its readers share in memory.
+//! One run: its folder in the spool, its journal, and what its readers share in memory.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -48,7 +48,7 @@ pub(crate) struct Run {
     extent: watch::Sender<Extent>,
 }
 
-/// The folder of a run under the spool. `None` if the uid isn't a plain name, which could point outside the spool.
+/// The folder of a run in the spool. `None` if the uid isn't a plain name, which could point outside the spool.
 pub(crate) fn folder(spool: &Path, uid: &str) -> Option<PathBuf> {
     let plain = !uid.is_empty() && uid.len() <= 64 && uid.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     plain.then(|| spool.join(uid))

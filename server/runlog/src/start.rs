@@ -26,7 +26,7 @@ const CATCHING_UP: usize = 16;
 
 /// How to collect and who may read.
 pub struct Options {
-    /// The folder of the spool. It is created if it doesn't exist. Nothing else may write there.
+    /// The spool: the folder of all runs. It is created if it doesn't exist. Nothing else may write there.
     pub dir: PathBuf,
     /// Who may read.
     pub readers: Arc<dyn Readers>,
@@ -34,9 +34,8 @@ pub struct Options {
     pub is_unread: IsUnread,
 }
 
-/// Starts collecting from every pod with the label of an operation. The second value is the work itself: spawn it once
-/// `operations` is filled, and join it. It ends soon after `shutdown`, and the next start continues each journal without
-/// losing a line.
+/// Returns the log, and a future that collects from every pod with the label of an operation. Spawn the future when `operations`
+/// is filled, and join it. It ends soon after `shutdown`, and the next start continues each journal without losing a line.
 pub fn start(
     client: Client,
     options: Options,

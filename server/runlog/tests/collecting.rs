@@ -66,7 +66,7 @@ async fn a_journal_names_its_api_server() {
     let about = || -> serde_json::Value {
         serde_json::from_slice(&std::fs::read(dir.path().join("job-1/about.json")).unwrap()).unwrap()
     };
-    // A spool of an older version, which didn't record the API server.
+    // A log of an older version, which didn't record the API server.
     let mut old = about();
     old.as_object_mut().unwrap().remove("api");
     std::fs::write(dir.path().join("job-1/about.json"), old.to_string()).unwrap();
@@ -284,7 +284,7 @@ async fn a_pod_deleted_before_its_log_was_read_leaves_a_note() {
 }
 
 #[tokio::test]
-async fn deleting_a_run_ends_its_viewers_and_deletes_its_spool() {
+async fn deleting_a_run_ends_its_viewers_and_deletes_its_folder() {
     let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
     script.write(numbered(0..10));
     script.end();

@@ -1,7 +1,7 @@
 //! `kubeonkube serve`: from settings to a console that answers requests, and an orderly shutdown.
 //!
-//! [`serve()`] reads like the list of steps. The Kubernetes API comes first, then the controller, the log collector and the
-//! console over it, then the web server in front of them.
+//! [`serve()`] reads like the list of steps. The Kubernetes API comes first, then the controller, the console and the log
+//! collector, which use it (`rooms`), then the web server in front of them.
 
 pub(crate) mod address_file;
 mod banner;

@@ -1,4 +1,6 @@
-//! Starts controller, console and log collector, in this order, and connects them to each other.
+//! Starts the controller, the console and the log collector, in this order, and connects them to each other. Each needs the ones
+//! before it: the console and the log collector read the controller's stores, and in a cluster the log collector asks the
+//! console which users may read a log.
 
 use std::sync::Arc;
 
@@ -56,6 +58,8 @@ pub(super) fn start(
     let is_unread: runlog::IsUnread = Arc::new(move |name| unread.contains(name));
     let options = runlog::Options { dir: settings.data_dir.join("logs"), readers, is_unread };
     let (runs, collecting) = runlog::start(client, options, running.operations.clone(), stop.clone());
+    // The console shows the last result of each machine, which it reads from the logs. The logs need the console (`readers`), so
+    // they are started after it, and the console gets them only now.
     console.ask_runs(runs.clone());
     let gate = readiness.awaits("clusters and operations");
     tasks.spawn("log collector", async move {

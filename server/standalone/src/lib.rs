@@ -16,6 +16,19 @@
 //!
 //! Only stored: Roles and RoleBindings, because the token gives every right; ServiceAccounts, which get no tokens; and Jobs
 //! and Pods, which need the runner.
+//!
+//! # How a request is answered
+//!
+//! 1. A request comes over HTTPS (`port`, with the certificate of `identity`) and is authenticated by its token, or from a client
+//!    in this process (`api`).
+//! 2. `http` finds out what the path means. It turns path, query and body into values of `request` and calls a verb.
+//! 3. `verbs` carries it out. A write computes the new object with `patch` or `fields` (server-side apply), and `admission` checks
+//!    it, for custom resources against their `schema`.
+//! 4. `store` writes the object to disk and then makes it visible. Reads are answered from memory, watches from the history of
+//!    changes.
+//! 5. `http` answers in the form that the client accepts. A refusal is a `failure`, with its `cause`s.
+//!
+//! Beside the requests, `first_objects` writes the first objects at start, and `collector` deletes objects whose owners are gone.
 
 mod admission;
 mod api;

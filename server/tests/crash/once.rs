@@ -1,4 +1,5 @@
-//! Compatibility rule K14: a run whose pod is deleted must never run its playbook again, however the pod is deleted.
+//! Defect K14 of the reference controller (`docs/defects-of-the-reference.md`) doesn't exist here: a run whose pod is deleted never
+//! runs its playbook again, however the pod is deleted.
 
 use crd::Phase;
 use k8s_openapi::api::batch::v1::Job;

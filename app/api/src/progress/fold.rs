@@ -1,4 +1,4 @@
-//! Adds events to the tree, one at a time.
+//! Builds the progress of a run (its tree of steps, plays, tasks and hosts) from the run's events, one at a time.
 
 use super::{Cell, Failure, PlayProgress, RunProgress, StepProgress, TaskProgress};
 use crate::run::{EventBody, RunEvent};

@@ -1,4 +1,4 @@
-//! Loads lines of the log that are missing where the reader is.
+//! Loads lines of the log that are missing on and near the screen.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use leptos::task::spawn_local;
 
 use super::super::functions::load_lines;
 use super::super::state::Run;
-use super::reader::Reader;
+use super::scroll_position::ScrollPosition;
 use super::store::BLOCK;
 use crate::live::{self, Connection};
 
@@ -39,8 +39,8 @@ impl Requests {
     }
 }
 
-impl Reader {
-    /// Loads the blocks that are missing where the reader is, at most [`MOST_REQUESTS`] at a time. When one arrives, the next
+impl ScrollPosition {
+    /// Loads the blocks that are missing on and near the screen, at most [`MOST_REQUESTS`] at a time. When one arrives, the next
     /// request is for what is on screen *then*, so a long drag of the scroll bar leaves no queue behind.
     pub(super) fn fill(self, run: Run) {
         let requests = StoredValue::new(Requests::default());
@@ -58,8 +58,8 @@ impl Reader {
 
     fn request(self, run: Run, requests: StoredValue<Requests>) {
         let Some(shown) = self.window.try_get_untracked() else { return };
-        let follows = self.follows.try_get_untracked().unwrap_or(true);
-        run.log.try_update_value(|log| log.look_at((!follows).then_some(shown.top)));
+        let sticks_to_end = self.sticks_to_end.try_get_untracked().unwrap_or(true);
+        run.log.try_update_value(|log| log.look_at((!sticks_to_end).then_some(shown.top)));
         let (first, end) = (shown.first.saturating_sub(BLOCK / 2), shown.end + BLOCK / 2);
         // Lines on screen first, then lines near it.
         let missing =

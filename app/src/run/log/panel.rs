@@ -1,4 +1,4 @@
-//! The tab, put together.
+//! The Log tab of a run, put together: the task list, the lines, and the controls above and below them.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use super::super::selection::Selection;
 use super::super::state::Run;
 use super::super::tab::Tab;
 use super::pages::{NewerLines, OlderLines};
-use super::reader::Reader;
+use super::scroll_position::ScrollPosition;
 use super::scroller::Scroller;
 use super::selection_bar::SelectionBar;
 use super::task_words::task_words;
@@ -18,25 +18,25 @@ use crate::words::count;
 /// Tasks on the left, lines on the right.
 #[component]
 pub(crate) fn LogPanel(run: Run) -> impl IntoView {
-    let reader = Reader::new(run);
-    reader.start(run);
+    let scroll = ScrollPosition::new(run);
+    scroll.start(run);
     // The components of pieces take no props.
-    provide_context(reader);
+    provide_context(scroll);
     // A person who has scrolled away from the end sees the task of the lines on screen marked, which changes as they scroll.
-    let active = Signal::derive(move || run.may_change() || !reader.follows.get());
+    let active = Signal::derive(move || run.may_change() || !scroll.sticks_to_end.get());
     let shown = Signal::derive(move || run.tab.get() == Tab::Log);
-    let hydrated = Memo::new(move |_| reader.window.with(|window| window.height > 0.0));
+    let hydrated = Memo::new(move |_| scroll.window.with(|window| window.height > 0.0));
     view! {
         <div class="runpane">
             <nav class="tree" aria-label="Tasks">
                 <Piece piece=RunPiece::Tasks rendered=true shown active/>
             </nav>
             <div class="log-side">
-                <LogHead run task=reader.task/>
+                <LogHead run task=scroll.task/>
                 <OlderLines run hydrated/>
-                <Scroller run reader/>
+                <Scroller run scroll/>
                 <EmptyLog run/>
-                <ToEnd run reader/>
+                <ToEnd run scroll/>
                 <NewerLines run hydrated/>
                 <SelectionBar run/>
             </div>
@@ -84,10 +84,10 @@ fn EmptyLog(run: Run) -> impl IntoView {
 
 /// `37 new lines`: a button that scrolls to the end. Without a click, the log of a person who reads elsewhere doesn't move.
 #[component]
-fn ToEnd(run: Run, reader: Reader) -> impl IntoView {
+fn ToEnd(run: Run, scroll: ScrollPosition) -> impl IntoView {
     let words = move || {
-        let away = !reader.follows.get();
-        match reader.unseen.get() {
+        let away = !scroll.sticks_to_end.get();
+        match scroll.unseen.get() {
             0 if away => Some("To the end".to_owned()),
             0 => None,
             n => Some(count(n, "new line", "new lines")),
@@ -99,7 +99,7 @@ fn ToEnd(run: Run, reader: Reader) -> impl IntoView {
                 words()
                     .map(|words| {
                         view! {
-                            <button type="button" class="pill" on:click=move |_| reader.to_end(run)>
+                            <button type="button" class="pill" on:click=move |_| scroll.to_end(run)>
                                 {icon(Icon::ArrowDown)}
                                 {words}
                             </button>

@@ -7,8 +7,8 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::super::state::Run;
-use super::reader::Reader;
 use super::row::log_row;
+use super::scroll_position::ScrollPosition;
 use super::store::LogStore;
 use super::window;
 use crate::ui::each;
@@ -19,12 +19,12 @@ const GUTTER: usize = 22;
 
 /// The container that scrolls, with the rows on screen.
 #[component]
-pub(super) fn Scroller(run: Run, reader: Reader) -> impl IntoView {
+pub(super) fn Scroller(run: Run, scroll: ScrollPosition) -> impl IntoView {
     let start = run.detail.with_untracked(|detail| detail.row.started.unwrap_or(detail.row.submitted));
     // The key of a row says whether its line is here, so a row is rendered again only when its line arrives.
     let rows = move || {
         run.lines_added.track();
-        let shown = reader.window.get();
+        let shown = scroll.window.get();
         run.log.with_value(|log| {
             (shown.first..shown.end).map(|line| ((line, log.get(line).is_some().into()), line)).collect()
         })
@@ -38,8 +38,8 @@ pub(super) fn Scroller(run: Run, reader: Reader) -> impl IntoView {
     // Set styles from here, and only after hydration: the content security policy allows no style attributes in HTML.
     Effect::new(move |_| {
         let (Some(content), Some(block)) = (content.get(), block.get()) else { return };
-        let shown = reader.window.get();
-        if reader.view.with(Option::is_none) {
+        let shown = scroll.window.get();
+        if scroll.view.with(Option::is_none) {
             return;
         }
         let set = |node: &leptos::web_sys::HtmlElement, name, value: String| {
@@ -53,12 +53,12 @@ pub(super) fn Scroller(run: Run, reader: Reader) -> impl IntoView {
     view! {
         <div
             class="log"
-            node_ref=reader.node
+            node_ref=scroll.node
             role="log"
             aria-live="off"
             aria-label=label
             tabindex="0"
-            on:scroll=move |_| reader.measure(run)
+            on:scroll=move |_| scroll.measure(run)
         >
             <div class="log-content" node_ref=content>
                 <div class="log-window" node_ref=block>

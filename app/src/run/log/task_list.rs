@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::super::selection::Selection;
 use super::super::state::Run;
 use super::super::summary::sentences::named;
-use super::reader::Reader;
+use super::scroll_position::ScrollPosition;
 use super::task_words::{state, task_words};
 use crate::ui::{Icon, Key, Tone, each, icon, optional};
 
@@ -75,11 +75,11 @@ impl Group {
 /// Plays and their tasks. The task that the log shows is marked. A piece of the page.
 #[component]
 pub fn TaskList() -> impl IntoView {
-    let (run, reader) = (expect_context::<Run>(), expect_context::<Reader>());
-    // The running task while the reader follows the end, otherwise the task of the lines on screen.
+    let (run, scroll) = (expect_context::<Run>(), expect_context::<ScrollPosition>());
+    // The running task while the log sticks to its end, otherwise the task of the lines on screen.
     let at = Memo::new(move |_| {
         let newest = move || run.progress.with(|progress| progress.tasks.last().map(|task| task.number));
-        if reader.follows.get() && !run.phase.get().is_final() { newest() } else { reader.task.get() }
+        if scroll.sticks_to_end.get() && !run.phase.get().is_final() { newest() } else { scroll.task.get() }
     });
     let groups = Memo::new(move |_| {
         run.progress.with(|progress| {

@@ -71,7 +71,7 @@ async fn free_turn(ctx: &Context, cluster: &Cluster, entry: &OperationRecord) ->
             let ours = format!("{}={name},{}={}", crd::LABEL_OPERATION, crd::LABEL_CLUSTER, cluster.name_any());
             (ListParams::default().labels(&ours), ListParams::default().labels(&ours))
         }
-        // A Job of the reference system has the same name, but other labels.
+        // A Job of the reference controller has the same name, but other labels.
         None => (
             ListParams::default().fields(&format!("metadata.name={job}")),
             ListParams::default().labels(&format!("batch.kubernetes.io/job-name={job}")),

@@ -1,4 +1,4 @@
-//! Which finished operations are deleted. As in the reference system, 30 per cluster are kept unless configured, and never more than 200.
+//! Which finished operations are deleted. As in the reference controller, 30 per cluster are kept unless configured, and never more than 200.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use crd::{Cluster, ClusterOperation};
 use crate::context::Context;
 use crate::error::Error;
 use crate::job::lookup;
-use crate::job::placeholder::{Name, occupy};
+use crate::job::placeholder::{Occupied, occupy};
 use crate::next::{Hold, Next};
 use crate::status::outcome::Outcome;
 use crate::turn::history;
@@ -26,12 +26,12 @@ pub(crate) async fn abandon(
     };
     let Some(namespace) = namespace else { return Ok(Next::finish(outcome, false)) };
     Ok(match occupy(ctx, operation, &namespace, &outcome).await? {
-        Name::Taken(job) => Next::Observe(job),
-        Name::Impossible | Name::NoInputs(None) => Next::finish(outcome, true),
+        Occupied::Taken(job) => Next::Observe(job),
+        Occupied::Impossible | Occupied::NoInputs(None) => Next::finish(outcome, true),
         // The Job was created before its snapshot was removed. It is stopped before the turn is given back.
-        Name::NoInputs(Some(_)) => Next::finish(outcome, false),
-        Name::Leftover => Next::again_after(Duration::from_secs(1)),
-        Name::Refused(refusal) => {
+        Occupied::NoInputs(Some(_)) => Next::finish(outcome, false),
+        Occupied::Leftover => Next::again_after(Duration::from_secs(1)),
+        Occupied::Refused(refusal) => {
             let why = format!("{} {refusal}", outcome.message);
             let advice = "The operation can't end yet: its Job could still be created, and the API refused the placeholder that prevents this. Allow the placeholder, or delete the operation.";
             Next::Hold(Hold { reason: refusal.reason(), why, advice: advice.into() })

@@ -9,7 +9,7 @@ use kube::ResourceExt;
 use crate::clock::now;
 use crate::context::Context;
 use crate::error::Error;
-use crate::job::placeholder::{self, Name, occupy};
+use crate::job::placeholder::{self, Occupied, occupy};
 use crate::job::{lookup, state};
 use crate::memory::expectations::Written;
 use crate::status::outcome::Outcome;
@@ -20,7 +20,7 @@ use crate::turn::{history, queue};
 const ATTEMPTS: usize = 8;
 
 /// Writes the final entry of an operation into the Cluster's history, which ends its turn. False while something of the operation still
-/// runs. `stopped`: it is known already that nothing runs.
+/// runs. `stopped`: it is known already that nothing of the operation runs, and nothing will.
 pub(super) async fn hand_over(
     ctx: &Context,
     operation: &ClusterOperation,
@@ -38,7 +38,7 @@ pub(super) async fn hand_over(
             Some(entry) if entry.status.is_final() => return Ok(true),
             entry => entry.cloned(),
         };
-        stopped = stopped || turn.is_none() || has_stopped(ctx, operation, &cluster, outcome).await?;
+        stopped = stopped || turn.is_none() || ensure_stopped(ctx, operation, &cluster, outcome).await?;
         if !stopped {
             return Ok(false);
         }
@@ -74,8 +74,9 @@ fn heir(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster) -> Optio
     (history::entry(cluster, next).is_none() && queue::may_start(next).is_ok()).then(|| next.clone())
 }
 
-/// Whether nothing of an operation that is over runs, and nothing will. Stops its Job if that still runs.
-async fn has_stopped(
+/// Stops what still runs of an operation that is over: suspends its Job, or blocks the Job's name with a placeholder if there is no Job.
+/// True once nothing of the operation runs, and nothing will.
+async fn ensure_stopped(
     ctx: &Context,
     operation: &ClusterOperation,
     cluster: &Cluster,
@@ -85,10 +86,10 @@ async fn has_stopped(
         (Some(job), _) => job,
         (None, None) => return Ok(true),
         (None, Some(namespace)) => match occupy(ctx, operation, &namespace, outcome).await? {
-            Name::Taken(job) | Name::NoInputs(Some(job)) => job,
-            Name::Impossible | Name::NoInputs(None) => return Ok(true),
-            Name::Leftover => return Ok(false),
-            Name::Refused(refusal) => {
+            Occupied::Taken(job) | Occupied::NoInputs(Some(job)) => job,
+            Occupied::Impossible | Occupied::NoInputs(None) => return Ok(true),
+            Occupied::Leftover => return Ok(false),
+            Occupied::Refused(refusal) => {
                 tracing::warn!(operation = operation.name_any(), %refusal, "an ended operation keeps its turn, because its Job could still be created");
                 return Ok(false);
             }

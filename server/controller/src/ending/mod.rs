@@ -7,6 +7,16 @@
 //! 4. The turn is given back, or handed to the next operation ([`hand_over`]).
 //!
 //! An operation that a crash left between these steps is completed later ([`settle`]).
+//!
+//! Each stage has its variant of [`Next`](crate::next::Next):
+//!
+//! | variant | the operation | what the stage does |
+//! |---|---|---|
+//! | `Refuse` | never had the turn | writes a final entry into the Cluster's history, then `Finish` |
+//! | `Abandon` | has the turn, but no Job | creates the placeholder, then `Finish` |
+//! | `Finish` | has a result that is not recorded yet | writes label and result on the operation, then `Conclude` |
+//! | `Conclude` | has a recorded result | writes the final status, and gives the turn back or hands it over |
+//! | `Settle` | was over before this reconcile | finds out which of these writes are missing, and continues there |
 
 pub(crate) mod abandon;
 pub(crate) mod finish;

@@ -30,7 +30,7 @@ pub(crate) async fn settle(ctx: &Context, operation: &ClusterOperation) -> Resul
         };
     };
     if !outcome::is_completed(operation) {
-        // Over by its status only: the reference system doesn't label operations that failed early.
+        // Over by its status only: the reference controller doesn't label operations that failed early.
         return Ok(Next::finish(outcome, false));
     }
     let cluster = ctx.stores.cluster(&operation.spec.cluster);
@@ -49,7 +49,7 @@ pub(crate) async fn settle(ctx: &Context, operation: &ClusterOperation) -> Resul
     Ok(Next::Conclude { stopped: false })
 }
 
-/// The result in the Cluster's history, for an operation that has none: the reference system labelled it, or it was restored from a
+/// The result in the Cluster's history, for an operation that has none: the reference controller labelled it, or it was restored from a
 /// backup while the Cluster stayed.
 fn from_history(ctx: &Context, operation: &ClusterOperation) -> Option<Outcome> {
     let cluster = ctx.stores.cluster(&operation.spec.cluster)?;

@@ -1,5 +1,9 @@
-//! What an operation runs with: its inputs are read by GET when it is about to take its turn, checked, and frozen in a snapshot. The
-//! snapshot is the immutable Secret `<operation>-inputs`, which the Job mounts.
+//! What an operation runs with: its inputs are read from the API, checked, and frozen in a snapshot. The snapshot is the immutable
+//! Secret `<operation>-inputs`, which the Job mounts.
+//!
+//! The order depends on how the operation gets its turn. One that takes the turn itself ([`crate::turn::take`]) reads and checks its
+//! inputs first, then writes its turn, then its snapshot. One that has the turn already ([`crate::next::Next::Prepare`]), because the
+//! operation before it handed the turn over or because a process stopped, reads and checks its inputs after that.
 
 pub(crate) mod difference;
 pub(crate) mod evaluate;

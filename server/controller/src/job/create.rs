@@ -1,4 +1,4 @@
-//! Creating the children of an operation that has the turn.
+//! Creates the snapshot and the Job of an operation that has the turn, and decides what follows if the API refuses one of them.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -39,12 +39,13 @@ const ATTEMPTS: usize = 5;
 const LEFTOVER_SECONDS: i64 = 30;
 
 /// What occupies the name of an operation's Job.
-pub(crate) enum Name {
+pub(crate) enum Occupied {
     /// The operation's own Job or placeholder Job.
     Taken(Arc<Job>),
     /// The real Job can't be created any more: another object has its name, or the namespace is gone.
     Impossible,
-    /// The placeholder Secret exists, so a Job that is created from now on never starts. A Job that was created before is included.
+    /// The API refused the placeholder Job, and the placeholder Secret replaces the snapshot instead: no container of a Job that is
+    /// created from now on starts. The value is the Job, if it exists: it may have been created before the Secret.
     NoInputs(Option<Arc<Job>>),
     /// The API refused both placeholders, for this reason; the real Job may still appear.
     Refused(Refusal),
@@ -58,12 +59,12 @@ pub(crate) async fn occupy(
     operation: &ClusterOperation,
     namespace: &str,
     outcome: &Outcome,
-) -> Result<Name, Error> {
+) -> Result<Occupied, Error> {
     match children::create(&ctx.client, operation, "Job", &job(operation, namespace, outcome)).await {
-        Ok(job) => Ok(Name::Taken(job.into())),
-        Err(NotCreated::Leftover(_)) if may_wait(ctx, operation) => Ok(Name::Leftover),
+        Ok(job) => Ok(Occupied::Taken(job.into())),
+        Err(NotCreated::Leftover(_)) if may_wait(ctx, operation) => Ok(Occupied::Leftover),
         Err(NotCreated::Leftover(_) | NotCreated::Refused(Refusal::Foreign { .. } | Refusal::NoNamespace { .. })) => {
-            Ok(Name::Impossible)
+            Ok(Occupied::Impossible)
         }
         Err(NotCreated::Refused(refusal)) => replace_snapshot(ctx, operation, namespace, outcome, refusal).await,
         Err(NotCreated::Api(source)) => Err(Error::Api { what: "create a placeholder Job", source }),
@@ -77,16 +78,16 @@ async fn replace_snapshot(
     namespace: &str,
     outcome: &Outcome,
     refusal: Refusal,
-) -> Result<Name, Error> {
+) -> Result<Occupied, Error> {
     let placeholder = secret(operation, namespace, outcome);
     for _ in 0..ATTEMPTS {
         match children::create(&ctx.client, operation, "Secret", &placeholder).await {
             Ok(found) if self::outcome(&found).is_some() => {
-                return Ok(Name::NoInputs(lookup::read_job(&ctx.client, operation, namespace).await?));
+                return Ok(Occupied::NoInputs(lookup::read_job(&ctx.client, operation, namespace).await?));
             }
             Ok(snapshot) => snapshot::remove(&ctx.client, &snapshot).await?,
-            Err(NotCreated::Leftover(_)) if may_wait(ctx, operation) => return Ok(Name::Leftover),
-            Err(NotCreated::Leftover(_) | NotCreated::Refused(_)) => return Ok(Name::Refused(refusal)),
+            Err(NotCreated::Leftover(_)) if may_wait(ctx, operation) => return Ok(Occupied::Leftover),
+            Err(NotCreated::Leftover(_) | NotCreated::Refused(_)) => return Ok(Occupied::Refused(refusal)),
             Err(NotCreated::Api(source)) => return Err(Error::Api { what: "create a placeholder Secret", source }),
         }
     }

@@ -16,8 +16,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// The last write about an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// A slot is reserved and the inputs are being read; nothing is written. It lasts as long as its [`Slot`].
-    Reading,
     /// The turn was taken.
     Claim,
     /// The operation before it handed it the turn, in the same write that ended its own turn.
@@ -29,10 +27,19 @@ pub(crate) enum Written {
     Finished,
 }
 
+/// What is noted about an operation.
+#[derive(Debug)]
+enum Note {
+    /// A slot is reserved while the inputs are read; nothing is written yet. The note lasts as long as its [`Slot`].
+    Reserved,
+    /// The last write, and when it was made.
+    Written(Written, Instant),
+}
+
 /// The last writes and the reserved slots, by the operation's uid.
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
-    written: Mutex<HashMap<String, (Written, Instant)>>,
+    notes: Mutex<HashMap<String, Note>>,
     given_back: Notify,
     /// Operations that gave a slot back since the last call of `slots_given_back`.
     givers: Mutex<HashSet<String>>,
@@ -41,16 +48,18 @@ pub(crate) struct Expectations {
 impl Expectations {
     /// The last write about the operation with this uid that the stores may not show yet.
     pub(crate) fn of(&self, uid: &str) -> Option<Written> {
-        let written = self.locked().get(uid).filter(|noted| is_fresh(noted)).map(|(written, _)| written.clone());
-        written.filter(|written| *written != Written::Reading)
+        match self.locked().get(uid).filter(|note| note.is_fresh())? {
+            Note::Reserved => None,
+            Note::Written(written, _) => Some(written.clone()),
+        }
     }
 
     /// Reserves one of `max` slots for `uid`; None if all are taken. `running` are the uids that have a turn according to the store.
     pub(crate) fn reserve(&self, uid: &str, running: &HashSet<String>, max: usize) -> Option<Slot<'_>> {
-        let mut written = self.locked();
-        written.retain(|_, noted| is_fresh(noted));
-        has_room(&written, uid, running, max).then(|| {
-            written.insert(uid.to_owned(), (Written::Reading, Instant::now()));
+        let mut notes = self.locked();
+        notes.retain(|_, note| note.is_fresh());
+        has_room(&notes, uid, running, max).then(|| {
+            notes.insert(uid.to_owned(), Note::Reserved);
             Slot { of: self, uid: uid.to_owned() }
         })
     }
@@ -64,7 +73,7 @@ impl Expectations {
 
     /// Notes a write.
     pub(crate) fn wrote(&self, uid: &str, what: Written) {
-        self.locked().insert(uid.to_owned(), (what, Instant::now()));
+        self.locked().insert(uid.to_owned(), Note::Written(what, Instant::now()));
     }
 
     /// Forgets an operation: the stores show its last write, or the write failed.
@@ -72,8 +81,8 @@ impl Expectations {
         self.locked().remove(uid);
     }
 
-    fn locked(&self) -> MutexGuard<'_, HashMap<String, (Written, Instant)>> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, HashMap<String, Note>> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -85,7 +94,7 @@ pub(crate) struct Slot<'a> {
 }
 
 impl Slot<'_> {
-    /// The turn was written, and the stores will show it.
+    /// Keeps the slot, because the turn was written: notes that write, which counts as a running operation until the stores show it.
     pub(crate) fn keep(mut self) {
         let uid = std::mem::take(&mut self.uid);
         self.of.wrote(&uid, Written::Claim);
@@ -103,17 +112,26 @@ impl Drop for Slot<'_> {
     }
 }
 
-fn is_fresh((written, since): &(Written, Instant)) -> bool {
-    *written == Written::Reading || since.elapsed() < PATIENCE
+impl Note {
+    fn is_fresh(&self) -> bool {
+        match self {
+            Self::Reserved => true,
+            Self::Written(_, since) => since.elapsed() < PATIENCE,
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        matches!(self, Self::Written(Written::Finished, _))
+    }
 }
 
-fn has_room(written: &HashMap<String, (Written, Instant)>, uid: &str, running: &HashSet<String>, max: usize) -> bool {
-    let ended = |uid: &String| written.get(uid).is_some_and(|noted| noted.0 == Written::Finished && is_fresh(noted));
+fn has_room(notes: &HashMap<String, Note>, uid: &str, running: &HashSet<String>, max: usize) -> bool {
+    let ended = |uid: &String| notes.get(uid).is_some_and(|note| note.is_finished() && note.is_fresh());
     let by_store = running.iter().filter(|other| *other != uid && !ended(other)).count();
-    let here = |(other, noted): &(&String, &(Written, Instant))| {
-        is_fresh(noted) && noted.0 != Written::Finished && *other != uid && !running.contains(*other)
+    let here = |(other, note): &(&String, &Note)| {
+        note.is_fresh() && !note.is_finished() && *other != uid && !running.contains(*other)
     };
-    by_store + written.iter().filter(here).count() < max
+    by_store + notes.iter().filter(here).count() < max
 }
 
 #[cfg(test)]

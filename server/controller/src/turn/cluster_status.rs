@@ -1,4 +1,5 @@
-//! Reading a Cluster from the API, and all writes to its status: turns and conditions.
+//! Reads a Cluster from the API, and makes all writes to its status: the entries of its history, which hold the turns, and its
+//! conditions.
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use crd::{Cluster, ClusterOperation, ClusterStatus, Fact, OperationRecord, Phase
 
 use crate::status::outcome::{Outcome, is_completed};
 
-/// The entry of `operation`. Entries with status Pending, which the reference system writes for operations that wait, don't count.
+/// The entry of `operation`. Entries with status Pending, which the reference controller writes for operations that wait, don't count.
 pub(crate) fn entry<'a>(cluster: &'a Cluster, operation: &ClusterOperation) -> Option<&'a OperationRecord> {
     entries(cluster).iter().find(|entry| entry.status != Phase::Pending && is_of(entry, operation))
 }
@@ -21,7 +21,7 @@ pub(crate) fn entries(cluster: &Cluster) -> &[OperationRecord] {
 
 /// Whether `entry` is about `operation`, and not about an earlier one of the same name.
 ///
-/// Entries of the reference system have no uid. Such an entry is about an operation that existed when the run started, or about one
+/// Entries of the reference controller have no uid. Such an entry is about an operation that existed when the run started, or about one
 /// that was restored (its object is newer, but its label says that it is over). An operation created later only has the same name.
 pub(crate) fn is_of(entry: &OperationRecord, operation: &ClusterOperation) -> bool {
     if Some(&entry.cluster_ops) != operation.metadata.name.as_ref() {
@@ -124,7 +124,7 @@ pub(crate) fn record(
     status
 }
 
-/// Adds the uid of `operation` to an entry of the reference system that is about it.
+/// Adds the uid of `operation` to an entry of the reference controller that is about it.
 pub(crate) fn adopted(mut entry: OperationRecord, operation: Option<&ClusterOperation>) -> OperationRecord {
     let of = operation.filter(|operation| entry.uid.is_none() && is_of(&entry, operation));
     if let Some(operation) = of {

@@ -27,9 +27,9 @@ pub(crate) fn predecessor(
         .filter(|other| order(other) < order(operation))
         .max_by(|a, b| order(a).cmp(&order(b)))
         .and_then(|other| other.metadata.name.clone());
-    // Another replica, with other caches, gave it the turn out of order.
+    // Another replica, with other caches, gave another operation the turn out of order.
     let running = cluster.and_then(history::running).filter(|entry| !history::is_of(entry, operation));
-    // It runs, but the Cluster was created again and doesn't show its turn.
+    // Another operation is running, but the Cluster was deleted and created again, so its history doesn't show that turn.
     let forgotten = || {
         let runs = |other: &&Arc<ClusterOperation>| {
             other.metadata.uid != operation.metadata.uid

@@ -1,4 +1,4 @@
-//! Taking the turn.
+//! Takes the turn: checks the queue, reads and checks the inputs, and writes the operation's entry into the Cluster's status.
 
 use std::time::Duration;
 
@@ -24,9 +24,8 @@ pub(crate) async fn take(ctx: &Context, operation: &ClusterOperation) -> Result<
     if let Err(refusal) = queue::may_start(operation) {
         return Ok(Next::Refuse(get_cluster(ctx, name).await?, refusal.into()));
     }
-    let refused_before = stored.as_ref().is_some_and(|cluster| history::entry(cluster, operation).is_some());
-    if !refused_before
-        && let Some(other) = queue::predecessor(operation, &ctx.stores.operations.state(), stored.as_deref())
+    let has_entry = stored.as_ref().is_some_and(|cluster| history::entry(cluster, operation).is_some());
+    if !has_entry && let Some(other) = queue::predecessor(operation, &ctx.stores.operations.state(), stored.as_deref())
     {
         return Ok(waiting::for_operation(operation, &other));
     }
@@ -44,6 +43,8 @@ pub(crate) async fn take(ctx: &Context, operation: &ClusterOperation) -> Result<
             (Some(entry), _) if entry.status == Phase::Running => {
                 return Ok(Next::again_after(Duration::from_secs(1)));
             }
+            // The entry is final: the operation was refused at its turn, but the reason is not on it. Find it again from the inputs;
+            // if they are valid now, say that it was lost. (If only this store is behind, the operation keeps its recorded result.)
             (Some(_), _) => evaluate(ctx, operation, &cluster).await?.and(Err(Refusal::Forgotten)),
             (None, Some(other)) => return Ok(waiting::for_operation(operation, &other.cluster_ops)),
             (None, None) => {

@@ -1,4 +1,4 @@
-//! What an operation says while it waits, for its turn or with it.
+//! What an operation's status says while the operation waits, for its turn or with it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,9 +94,9 @@ pub(crate) async fn hold(ctx: &Context, operation: &ClusterOperation, hold: Hold
     let why = cut(&masking::Masker::default().value(why), 600);
     let message =
         format!("{why} {advice} The operation keeps the cluster's turn and is retried every {} s.", REFUSED.as_secs());
-    match operation.status.as_ref().filter(|status| status.status == Phase::Running) {
-        Some(started) => write::held(ctx, operation, started, reason, &message).await?,
-        None => drop(wait(ctx, operation, &Wait { reason, message, again: None }).await?),
-    }
+    let Some(started) = operation.status.as_ref().filter(|status| status.status == Phase::Running) else {
+        return Ok(Next::Wait(Wait { reason, message, again: Some(REFUSED) }));
+    };
+    write::held(ctx, operation, started, reason, &message).await?;
     Ok(Next::again_after(REFUSED))
 }

@@ -1,4 +1,4 @@
-//! Observing a Job.
+//! Observes the Job of an operation: writes its progress into the operation's status, until the Job's end gives the result.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The defects K1–K15 of the reference system don't exist here. `docs/defects-of-the-reference.md` explains each. K12 is tested in
-//! `retention`, K13 in `cancelling`.
+//! Defects K1 to K11, K14, K15 and K17 of the reference controller don't exist here. `docs/defects-of-the-reference.md` explains each.
+//! K12 is tested in `retention`, K13 in `cancelling`, K22 in `references`, and K16 in the crate `operation`.
 
 use crd::{ActionSource, ActionType, DataRef, HookAction, Phase};
 use k8s_openapi::api::batch::v1::Job;

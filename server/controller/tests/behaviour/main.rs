@@ -1,6 +1,6 @@
 //! Behaviour tests of the controller, with the embedded API and a fake kubelet.
 //!
-//! Labels such as `k2_` in test names stand for defects of the reference system; `docs/defects-of-the-reference.md` explains them.
+//! Labels such as `k2_` in test names stand for defects of the reference controller; `docs/defects-of-the-reference.md` explains them.
 
 mod budget;
 mod cancelling;

@@ -206,7 +206,7 @@ async fn k6_a_recreated_operation_waits_for_its_running_namesake() {
 }
 
 #[tokio::test]
-async fn k6_a_name_in_the_reference_systems_history_runs_again() {
+async fn k6_a_name_in_the_reference_controllers_history_runs_again() {
     let world = World::new().await;
     world.cluster("prod").await;
     let entries = json!([

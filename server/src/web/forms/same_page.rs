@@ -1,3 +1,5 @@
+//! Turns the `POST` of a form into the `GET` request for the same page, which is rendered as the answer to the form.
+
 use axum::body::Body;
 use axum::extract::Request;
 use http::request::Parts;

@@ -121,7 +121,8 @@ impl Follow {
         }
     }
 
-    /// Retries after a temporary failure and ends after a permanent one. The tab gets each reason once.
+    /// Retries after a temporary failure and ends after a permanent one. Returns the frame with the reason, unless the tab shows
+    /// that reason already. The frame is `Refused` in both cases.
     fn fails(&mut self, problem: &Problem) -> Option<LiveFrame> {
         let is_temporary = matches!(problem, Problem::Unavailable { .. });
         self.state = if is_temporary { State::Pause } else { State::Ended };
@@ -150,6 +151,7 @@ impl Follow {
                 self.state = State::Ended;
                 LiveFrame::End { run, end }
             }
+            // Not reached: `next` handles `Closed` itself, because it may retry.
             LogFrame::Closed(problem) => LiveFrame::Refused { message: problem.to_string() },
         }
     }

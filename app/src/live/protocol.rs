@@ -1,4 +1,5 @@
-//! Decides what to do when something happens to the socket. It has no I/O; time and random numbers are passed in.
+//! The browser's side of the `/live` protocol, as a state machine: decides what to do when something happens to the socket. It
+//! has no I/O; time and random numbers are passed in.
 
 use std::collections::BTreeMap;
 
@@ -78,14 +79,14 @@ struct Follow {
     id: u64,
     next_line: u64,
     next_event: u64,
-    /// The first line of the last request. The same request is not sent twice.
+    /// The line that the last request started from. [`Protocol::ask_again`] doesn't request the same line twice in a row; 0 lets it.
     asked: u64,
     ended: bool,
 }
 
 /// The socket's state.
 #[derive(Debug)]
-pub(super) struct Machine {
+pub(super) struct Protocol {
     link: Link,
     topics: BTreeMap<Topic, u32>,
     follows: BTreeMap<OperationName, Follow>,
@@ -95,7 +96,7 @@ pub(super) struct Machine {
     heard: f64,
 }
 
-impl Machine {
+impl Protocol {
     pub(super) fn new() -> Self {
         Self { link: Link::Idle, topics: BTreeMap::new(), follows: BTreeMap::new(), failures: 0, heard: 0.0 }
     }
@@ -109,7 +110,7 @@ impl Machine {
             Input::Want(topic) => {
                 let count = self.topics.entry(topic).or_default();
                 *count += 1;
-                if *count == 1 { self.send_or_open(now, |machine| Some(machine.all_topics())) } else { Vec::new() }
+                if *count == 1 { self.send_or_open(now, |protocol| Some(protocol.all_topics())) } else { Vec::new() }
             }
             Input::Unwant(topic) => {
                 let gone = self.topics.get_mut(&topic).is_some_and(|count| {
@@ -125,7 +126,7 @@ impl Machine {
             Input::Follow { id, run, from, events_from } => {
                 let follow = Follow { id, next_line: from, next_event: events_from, asked: from, ended: false };
                 self.follows.insert(run.clone(), follow);
-                self.send_or_open(now, |machine| machine.request(&run))
+                self.send_or_open(now, |protocol| protocol.request(&run))
             }
             Input::Unfollow { id } => {
                 let Some(run) = self.follows.iter().find(|(_, f)| f.id == id).map(|(run, _)| run.clone()) else {
@@ -236,7 +237,8 @@ impl Machine {
     fn lines(&mut self, run: &OperationName, first: u64, mut lines: Vec<api::log::LogLine>) -> Vec<Command> {
         let Some(follow) = self.follows.get_mut(run) else { return Vec::new() };
         if first > follow.next_line {
-            // Lines before these were lost. The server sends these again after them.
+            // The lines before these are missing. Request the run from there, and drop these: the server sends them again after
+            // the missing ones.
             return self.ask_again(run);
         }
         let known = usize::try_from(follow.next_line - first).unwrap_or(usize::MAX);
@@ -259,7 +261,8 @@ impl Machine {
         vec![Command::Deliver { id: follow.id, news: RunNews::Events(events) }]
     }
 
-    /// The server skipped lines. Those before `next_line` are here already; the server sends the others on request.
+    /// The server skipped lines. Requests the run again at once, from the first line that is missing here: the log must not have
+    /// a hole. That replaces the server's follow, which would continue at `to`.
     fn gap(&mut self, run: &OperationName, from: u64, to: u64) -> Vec<Command> {
         match self.follows.get_mut(run) {
             Some(follow) if to > follow.next_line => {
@@ -299,5 +302,5 @@ fn pause(failures: u32, random: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "machine_tests.rs"]
+#[path = "protocol_tests.rs"]
 mod tests;

@@ -1,7 +1,6 @@
-//! The scroll position of the log, and what follows from it.
+//! The scroll position of the log, and what is computed from it: the lines on screen, their task, and the number of new lines.
 //!
-//! The position changes by itself only while the reader is at the end: then it follows new lines. "The reader" is the
-//! person who reads the log.
+//! The position changes without the user only while the user is at the end: then the log scrolls with new lines.
 
 use leptos::prelude::*;
 use leptos::{ev, html};
@@ -13,26 +12,26 @@ use crate::wait::after_render;
 
 /// The scroll position, and signals derived from it.
 #[derive(Clone, Copy)]
-pub(super) struct Reader {
+pub(super) struct ScrollPosition {
     /// The container that scrolls.
     pub(super) node: NodeRef<html::Div>,
     /// Scroll position and height of the container, in pixels; `None` until hydration.
     pub(super) view: RwSignal<Option<(f64, f64)>>,
-    /// Whether the reader is at the end, so that the log scrolls with new lines.
-    pub(super) follows: RwSignal<bool>,
-    /// The number of lines when the reader was last at the end.
+    /// Whether the log scrolls with new lines. True at the end of the log, until the user scrolls up or selects a line.
+    pub(super) sticks_to_end: RwSignal<bool>,
+    /// The number of lines when the user was last at the end.
     seen: RwSignal<u64>,
     pub(super) window: Memo<Window>,
     /// The last task that starts at or above the first line on screen.
     pub(super) task: Memo<Option<u32>>,
-    /// The number of lines that were added since the reader was last at the end.
+    /// The number of lines that were added since the user was last at the end.
     pub(super) unseen: Memo<u64>,
 }
 
-impl Reader {
+impl ScrollPosition {
     pub(super) fn new(run: Run) -> Self {
         let view = RwSignal::new(None);
-        let follows = RwSignal::new(true);
+        let sticks_to_end = RwSignal::new(true);
         let seen = RwSignal::new(run.total.get_untracked());
         let window = Memo::new(move |_| match view.get() {
             Some((top, height)) => window::at(run.total.get(), top, height),
@@ -43,8 +42,9 @@ impl Reader {
             run.progress
                 .with(|progress| progress.tasks.iter().rev().find(|task| task.line <= top).map(|task| task.number))
         });
-        let unseen = Memo::new(move |_| if follows.get() { 0 } else { run.total.get().saturating_sub(seen.get()) });
-        Self { node: NodeRef::new(), view, follows, seen, window, task, unseen }
+        let unseen =
+            Memo::new(move |_| if sticks_to_end.get() { 0 } else { run.total.get().saturating_sub(seen.get()) });
+        Self { node: NodeRef::new(), view, sticks_to_end, seen, window, task, unseen }
     }
 
     /// Starts to measure and scroll once the page is hydrated.
@@ -57,7 +57,7 @@ impl Reader {
             on_resize(&node, move || self.resized(run));
             self.measure(run);
             if named.is_some() {
-                self.follows.set(false);
+                self.sticks_to_end.set(false);
                 run.jumps.update(|n| *n += 1);
             } else {
                 self.to_end(run);
@@ -73,21 +73,21 @@ impl Reader {
         // Stay at the end while lines are added.
         Effect::new(move |_| {
             run.total.track();
-            if self.follows.get_untracked() && self.view.get_untracked().is_some() {
+            if self.sticks_to_end.get_untracked() && self.view.get_untracked().is_some() {
                 self.to_end(run);
             }
         });
-        // A reader who has selected a line must not lose it when new lines come.
+        // A user who has selected a line must not lose it when new lines come.
         Effect::new(move |_| {
             if run.selection.get().is_some() {
-                self.follows.set(false);
+                self.sticks_to_end.set(false);
                 after_render(move || self.reveal_selection(run));
             }
         });
         Effect::new(move |before: Option<u64>| {
             let jumps = run.jumps.get();
             if before.unwrap_or(0) != jumps {
-                self.follows.set(false);
+                self.sticks_to_end.set(false);
                 after_render(move || self.show_selection(run));
             }
             jumps
@@ -105,20 +105,20 @@ impl Reader {
         let before = self.view.get_untracked();
         let total = run.total.get_untracked();
         if window::at_end(total, top, height) {
-            self.follows.set(true);
+            self.sticks_to_end.set(true);
             self.seen.set(total);
         } else if before.is_some_and(|(before, _)| top < before - 1.0) {
-            // Only the reader scrolls up. New lines move the end down without changing the scroll position.
-            self.follows.set(false);
+            // Only the user scrolls up. New lines move the end down without changing the scroll position.
+            self.sticks_to_end.set(false);
         }
         if before != Some((top, height)) {
             self.view.set(Some((top, height)));
         }
     }
 
-    /// Scrolls to the newest line and follows from there.
+    /// Scrolls to the newest line and stays at the end.
     pub(super) fn to_end(self, run: Run) {
-        self.follows.set(true);
+        self.sticks_to_end.set(true);
         self.seen.set(run.total.get_untracked());
         after_render(move || {
             if let Some(node) = self.node.try_get_untracked().flatten() {
@@ -128,9 +128,9 @@ impl Reader {
         });
     }
 
-    /// The size has changed. A reader at the end stays there.
+    /// The size has changed. A user at the end stays there.
     fn resized(self, run: Run) {
-        if self.follows.try_get_untracked() == Some(true) {
+        if self.sticks_to_end.try_get_untracked() == Some(true) {
             self.to_end(run);
         } else {
             self.measure(run);
@@ -162,7 +162,7 @@ impl Reader {
         #[expect(clippy::cast_possible_truncation, reason = "below the tallest content")]
         node.set_scroll_top(window::scroll_to(run.total.get_untracked(), lines.first(), height) as i32);
         self.measure(run);
-        self.follows.set(false);
+        self.sticks_to_end.set(false);
         bring_into_view(&node);
     }
 }

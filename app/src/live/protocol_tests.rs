@@ -1,0 +1,226 @@
+use api::Time;
+use api::log::{LogEnd, LogLine};
+use api::run::{EventBody, RunEvent};
+
+use super::*;
+
+fn run() -> OperationName {
+    "ping-1".parse().unwrap()
+}
+
+fn line(n: u64) -> LogLine {
+    LogLine { t: Time(0), s: format!("line {n}") }
+}
+
+fn lines(first: u64, end: u64) -> Input {
+    Input::Frame(LiveFrame::Lines { run: run(), first, lines: (first..end).map(line).collect() })
+}
+
+fn ended(lines: u64) -> Input {
+    Input::Frame(LiveFrame::End { run: run(), end: LogEnd { lines, missing: 0 } })
+}
+
+fn ask(from: u64) -> Command {
+    Command::Send(LiveRequest::Follow { run: run(), from, events_from: 1 })
+}
+
+fn delivered(first: u64, end: u64) -> Command {
+    Command::Deliver { id: 7, news: RunNews::Lines { first, lines: (first..end).map(line).collect() } }
+}
+
+/// Live, following from line 1 as follow 7.
+fn following() -> Protocol {
+    let mut protocol = Protocol::new();
+    protocol.on(Input::Follow { id: 7, run: run(), from: 1, events_from: 1 }, 0.0, 0.5);
+    protocol.on(Input::Opened, 0.0, 0.5);
+    protocol
+}
+
+fn on(protocol: &mut Protocol, input: Input) -> Vec<Command> {
+    protocol.on(input, 1000.0, 0.5)
+}
+
+#[test]
+fn nothing_is_opened_before_something_is_wanted() {
+    let mut protocol = Protocol::new();
+    assert_eq!(on(&mut protocol, Input::Retry), []);
+    assert_eq!(on(&mut protocol, Input::Want(Topic::Clusters)), [Command::Open]);
+    assert_eq!(on(&mut protocol, Input::Want(Topic::Operations)), [], "it is already opening");
+    let topics = LiveRequest::Topics { topics: vec![Topic::Clusters, Topic::Operations] };
+    assert_eq!(
+        on(&mut protocol, Input::Opened),
+        [Command::Show(Connection::Live), Command::Send(topics),],
+        "the server reports each topic that is new to it; a bump here would load every page twice"
+    );
+}
+
+#[test]
+fn a_topic_is_wanted_while_one_component_wants_it() {
+    let mut protocol = following();
+    let all = |topics: &[Topic]| Command::Send(LiveRequest::Topics { topics: topics.to_vec() });
+    assert_eq!(on(&mut protocol, Input::Want(Topic::Clusters)), [all(&[Topic::Clusters])]);
+    assert_eq!(on(&mut protocol, Input::Want(Topic::Clusters)), []);
+    assert_eq!(on(&mut protocol, Input::Unwant(Topic::Clusters)), []);
+    assert_eq!(
+        on(&mut protocol, Input::Frame(LiveFrame::Changed { topic: Topic::Clusters })),
+        [Command::Bump(Topic::Clusters)]
+    );
+    assert_eq!(on(&mut protocol, Input::Unwant(Topic::Clusters)), [all(&[])]);
+    assert_eq!(on(&mut protocol, Input::Frame(LiveFrame::Changed { topic: Topic::Clusters })), []);
+}
+
+#[test]
+fn after_a_cut_topics_are_resent_and_the_run_continues() {
+    let mut protocol = following();
+    on(&mut protocol, Input::Want(Topic::Operations));
+    assert_eq!(on(&mut protocol, lines(1, 101)), [delivered(1, 101)]);
+    assert_eq!(on(&mut protocol, Input::Closed), [Command::Show(Connection::Lost), Command::RetryIn(375.0)]);
+    assert_eq!(on(&mut protocol, Input::Retry), [Command::Open]);
+    assert_eq!(
+        on(&mut protocol, Input::Opened),
+        [
+            Command::Show(Connection::Live),
+            Command::Send(LiveRequest::Topics { topics: vec![Topic::Operations] }),
+            ask(101),
+        ]
+    );
+}
+
+#[test]
+fn a_follow_that_resumes_is_reported_without_a_line() {
+    let mut protocol = following();
+    on(&mut protocol, lines(1, 11));
+    assert_eq!(on(&mut protocol, lines(11, 11)), [delivered(11, 11)]);
+    assert_eq!(on(&mut protocol, lines(5, 5)), []);
+}
+
+#[test]
+fn lines_that_come_twice_are_delivered_once() {
+    let mut protocol = following();
+    assert_eq!(on(&mut protocol, lines(1, 11)), [delivered(1, 11)]);
+    assert_eq!(on(&mut protocol, lines(1, 11)), []);
+    assert_eq!(on(&mut protocol, lines(6, 16)), [delivered(11, 16)]);
+}
+
+#[test]
+fn lost_lines_are_requested_once_and_delivered_in_order() {
+    let mut protocol = following();
+    assert_eq!(on(&mut protocol, lines(1, 11)), [delivered(1, 11)]);
+    assert_eq!(on(&mut protocol, lines(21, 31)), [ask(11)]);
+    assert_eq!(on(&mut protocol, lines(31, 41)), [], "already requested");
+    assert_eq!(on(&mut protocol, lines(11, 41)), [delivered(11, 41)]);
+}
+
+#[test]
+fn each_announced_gap_is_requested_from_its_start() {
+    let gap = |from, to| Input::Frame(LiveFrame::Gap { run: run(), from, to });
+    let mut protocol = following();
+    on(&mut protocol, lines(1, 11));
+    assert_eq!(on(&mut protocol, gap(11, 500)), [ask(11)]);
+    assert_eq!(on(&mut protocol, gap(11, 900)), [ask(11)]);
+    assert_eq!(on(&mut protocol, lines(11, 900)), [delivered(11, 900)]);
+    assert_eq!(on(&mut protocol, gap(11, 500)), [], "closed meanwhile");
+}
+
+#[test]
+fn twenty_cuts_lose_and_double_nothing() {
+    let mut protocol = following();
+    let mut seen = Vec::new();
+    let mut next = 1;
+    for cut in 0..20_u64 {
+        // The server repeats a few lines; lines in flight when the socket broke are lost.
+        let commands = on(&mut protocol, lines(next, next + 5_000));
+        seen.extend(commands.into_iter().flat_map(|command| match command {
+            Command::Deliver { news: RunNews::Lines { first, lines }, .. } => first..first + lines.len() as u64,
+            _ => 0..0,
+        }));
+        on(&mut protocol, Input::Closed);
+        on(&mut protocol, Input::Retry);
+        let asked = on(&mut protocol, Input::Opened);
+        let Some(Command::Send(LiveRequest::Follow { from, .. })) = asked.get(1) else { panic!("{asked:?}") };
+        assert_eq!(*from, 5_000 * (cut + 1) + 1);
+        next = from.saturating_sub(cut).max(1);
+        on(&mut protocol, lines(next, *from));
+        next = *from;
+    }
+    assert_eq!(seen, (1..=100_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn events_are_delivered_once_and_in_order() {
+    let events = |numbers: &[u64]| -> Vec<RunEvent> {
+        let body = EventBody::StepEnd { step: 1, rc: 0 };
+        numbers.iter().map(|n| RunEvent { n: *n, at: 0, after: 0, body: body.clone() }).collect()
+    };
+    let frame = |numbers: &[u64]| Input::Frame(LiveFrame::Events { run: run(), events: events(numbers) });
+    let mut protocol = following();
+    assert_eq!(on(&mut protocol, frame(&[1, 2])).len(), 1);
+    assert_eq!(on(&mut protocol, frame(&[1, 2])), []);
+    let news = RunNews::Events(events(&[3, 5]));
+    assert_eq!(on(&mut protocol, frame(&[2, 3, 5])), [Command::Deliver { id: 7, news }]);
+}
+
+#[test]
+fn the_end_waits_for_the_last_line() {
+    let mut protocol = following();
+    on(&mut protocol, lines(1, 11));
+    assert_eq!(on(&mut protocol, ended(20)), [ask(11)], "ten lines are still missing");
+    assert_eq!(on(&mut protocol, lines(11, 21)), [delivered(11, 21)]);
+    let end = RunNews::End(LogEnd { lines: 20, missing: 0 });
+    assert_eq!(on(&mut protocol, ended(20)), [Command::Deliver { id: 7, news: end }]);
+    on(&mut protocol, Input::Closed);
+    on(&mut protocol, Input::Retry);
+    assert_eq!(
+        on(&mut protocol, Input::Opened),
+        [Command::Show(Connection::Live)],
+        "a run that ended is not followed again"
+    );
+}
+
+#[test]
+fn the_old_page_does_not_end_the_follow_of_the_new_page() {
+    let mut protocol = following();
+    assert_eq!(on(&mut protocol, Input::Follow { id: 8, run: run(), from: 5, events_from: 1 }), [ask(5)]);
+    assert_eq!(on(&mut protocol, Input::Unfollow { id: 7 }), []);
+    assert_eq!(on(&mut protocol, Input::Unfollow { id: 8 }), [Command::Send(LiveRequest::Unfollow { run: run() })]);
+}
+
+#[test]
+fn a_silent_server_counts_as_a_broken_connection() {
+    let mut protocol = following();
+    assert_eq!(protocol.on(Input::CheckSilence, 40_000.0, 0.0), []);
+    protocol.on(Input::Frame(LiveFrame::Beat), 40_000.0, 0.0);
+    assert_eq!(protocol.on(Input::CheckSilence, 80_000.0, 0.0), []);
+    assert_eq!(
+        protocol.on(Input::CheckSilence, 90_000.0, 0.0),
+        [Command::Close, Command::Show(Connection::Lost), Command::RetryIn(250.0)]
+    );
+}
+
+#[test]
+fn the_back_off_is_bounded_and_the_session_is_checked() {
+    let mut protocol = following();
+    let mut pauses = Vec::new();
+    let mut checks = 0;
+    for _ in 0..12 {
+        for command in on(&mut protocol, Input::Closed) {
+            match command {
+                Command::RetryIn(pause) => pauses.push(pause),
+                Command::CheckSession => checks += 1,
+                _ => {}
+            }
+        }
+        on(&mut protocol, Input::Retry);
+    }
+    assert!(pauses.is_sorted() && pauses[11] <= LONGEST_PAUSE && pauses[0] < 500.0, "{pauses:?}");
+    assert_eq!(checks, 4);
+}
+
+#[test]
+fn signed_out_leads_to_the_sign_in_page_once() {
+    let mut protocol = following();
+    assert_eq!(on(&mut protocol, Input::Frame(LiveFrame::SignedOut)), [Command::Close, Command::SignIn]);
+    assert_eq!(on(&mut protocol, Input::SignedOut), []);
+    assert_eq!(on(&mut protocol, Input::Closed), []);
+    assert_eq!(on(&mut protocol, Input::Retry), []);
+}

@@ -1,0 +1,213 @@
+//! All runs: their open journals, their pods, and the decision who may read them.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use api::{OperationName, Problem, User};
+use async_trait::async_trait;
+use crd::{ClusterOperation, JobRef};
+use kube::runtime::reflector::{ObjectRef, Store};
+use parking_lot::Mutex;
+use tokio::sync::{OnceCell, watch};
+use tokio::time::timeout;
+
+use crate::pod::PodFacts;
+use crate::run::{self, About, Run};
+
+/// If more journals than this are open, unused ones are closed.
+const OPEN_RUNS: usize = 256;
+/// How long a request waits for the store to fill after start-up.
+const FILLING: Duration = Duration::from_secs(20);
+
+/// Decides who may read the logs of runs.
+#[async_trait]
+pub trait Readers: Send + Sync {
+    /// Whether `user` may see this operation and, once the namespace of its Job is known, read the logs of pods there. The
+    /// error says why not.
+    async fn may_read(&self, user: &User, run: &OperationName, namespace: Option<&str>) -> Result<(), Problem>;
+}
+
+/// Every signed-in user may read: standalone has no other rights.
+pub struct Everybody;
+
+#[async_trait]
+impl Readers for Everybody {
+    async fn may_read(&self, _: &User, _: &OperationName, _: Option<&str>) -> Result<(), Problem> {
+        Ok(())
+    }
+}
+
+type Opened = Arc<OnceCell<Arc<Run>>>;
+
+/// All runs: those being collected, and those on disk. Clones share their state.
+#[derive(Clone)]
+pub struct RunLog {
+    /// The folder of all runs.
+    pub(crate) spool: PathBuf,
+    /// The identity of the API server, once it is known ([`crate::api_identity`]).
+    pub(crate) api: Arc<OnceLock<String>>,
+    pub(crate) operations: Store<ClusterOperation>,
+    /// Whether `operations` is filled. Until then, an operation may exist although it isn't in the store.
+    pub(crate) filled: Arc<watch::Sender<bool>>,
+    pub(crate) readers: Arc<dyn Readers>,
+    /// By the Job's uid.
+    runs: Arc<Mutex<HashMap<String, Opened>>>,
+    /// The existing pods, by the Job's uid.
+    pub(crate) pods: Arc<Mutex<HashMap<String, watch::Sender<PodFacts>>>>,
+}
+
+impl RunLog {
+    pub(crate) fn new(spool: PathBuf, operations: Store<ClusterOperation>, readers: Arc<dyn Readers>) -> Self {
+        Self {
+            spool,
+            api: Arc::default(),
+            operations,
+            filled: Arc::default(),
+            readers,
+            runs: Arc::default(),
+            pods: Arc::default(),
+        }
+    }
+
+    /// The run of a Job, for writing. Creates it if it doesn't exist.
+    pub(crate) async fn create(&self, job: &str, about: About) -> io::Result<Arc<Run>> {
+        let folder = run::folder(&self.spool, job)
+            .ok_or_else(|| io::Error::other("the Job's uid can't be the name of a folder"))?;
+        self.opened(job, move || Run::create(&folder, &about)).await
+    }
+
+    /// The run of a Job, if it is on disk.
+    async fn find(&self, job: &str) -> io::Result<Option<Arc<Run>>> {
+        let Some(folder) = run::folder(&self.spool, job) else { return Ok(None) };
+        match self.opened(job, move || Run::open(&folder)).await {
+            Ok(run) => Ok(Some(run)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the journal of a run, or returns it if it is already open. Two at once get the same one.
+    async fn opened(&self, job: &str, open: impl FnOnce() -> io::Result<Run> + Send + 'static) -> io::Result<Arc<Run>> {
+        let cell = {
+            let mut runs = self.runs.lock();
+            if runs.len() > OPEN_RUNS {
+                runs.retain(|_, cell| {
+                    Arc::strong_count(cell) > 1 || cell.get().is_some_and(|run| Arc::strong_count(run) > 1)
+                });
+            }
+            Arc::clone(runs.entry(job.to_owned()).or_default())
+        };
+        if let Some(run) = cell.get() {
+            return Ok(Arc::clone(run));
+        }
+        let open = || async { tokio::task::spawn_blocking(open).await.map_err(io::Error::other)?.map(Arc::new) };
+        // Spawned, so that it finishes even if the caller is dropped. A second `open` beside it could cut off what the first
+        // one has already written.
+        let opening = tokio::spawn(async move { cell.get_or_try_init(open).await.cloned() });
+        opening.await.map_err(io::Error::other)?
+    }
+
+    /// Deletes the run's folder, given the uid of its Job, and ends its readers.
+    pub async fn forget(&self, job: &str) -> io::Result<()> {
+        let cell = self.runs.lock().remove(job);
+        if let Some(run) = cell.as_ref().and_then(|c| c.get()) {
+            run.end_readers();
+        }
+        let Some(folder) = run::folder(&self.spool, job) else { return Ok(()) };
+        match tokio::task::spawn_blocking(move || std::fs::remove_dir_all(folder)).await.map_err(io::Error::other)? {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn pod(&self, job: &str) -> Option<PodFacts> {
+        self.pods.lock().get(job).map(|facts| facts.borrow().clone())
+    }
+
+    async fn operation(&self, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
+        let find = || self.operations.get(&ObjectRef::new(name.as_str()));
+        if let Some(found) = find() {
+            return Ok(found);
+        }
+        drop(timeout(FILLING, self.filled.subscribe().wait_for(|filled| *filled)).await);
+        find().ok_or_else(|| Problem::NotFound { what: "operation".into(), name: name.to_string() })
+    }
+
+    /// The operation, if the user may read its run.
+    pub(crate) async fn permitted(&self, user: &User, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
+        let operation = self.operation(name).await?;
+        self.readers.may_read(user, name, job(&operation).map(|(job, _)| job.namespace.as_str())).await?;
+        Ok(operation)
+    }
+
+    /// The operation, if the user may read its run, and the run if it is on disk.
+    pub(crate) async fn authorised(
+        &self,
+        user: &User,
+        name: &OperationName,
+    ) -> Result<(Arc<ClusterOperation>, Option<Arc<Run>>), Problem> {
+        let operation = self.permitted(user, name).await?;
+        let run = match job(&operation) {
+            Some((_, uid)) => self.find(uid).await.map_err(|error| unreadable(&error))?,
+            None => None,
+        };
+        Ok((operation, run))
+    }
+}
+
+/// The Job of an operation and its uid; `None` until its Job is known.
+pub(crate) fn job(operation: &ClusterOperation) -> Option<(&JobRef, &str)> {
+    let job = operation.status.as_ref()?.job_ref.as_ref()?;
+    Some((job, job.uid.as_deref()?))
+}
+
+/// Logs the error, which is of no use to a viewer.
+pub(crate) fn unreadable(error: &io::Error) -> Problem {
+    tracing::error!(%error, "cannot read the log of a run");
+    Problem::Internal
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use futures::FutureExt;
+    use kube::runtime::reflector;
+    use kube::runtime::watcher::Event;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_request_waits_until_the_store_is_filled() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, mut writer) = reflector::store();
+        let runs = RunLog::new(folder.path().to_owned(), store, Arc::new(Everybody));
+        let (grow, gone) = ("grow".parse().unwrap(), "gone".parse().unwrap());
+        let mut early = Box::pin(runs.operation(&grow));
+        assert!(futures::poll!(&mut early).is_pending());
+        writer.apply_watcher_event(&Event::Apply(ClusterOperation::new("grow", crd::ClusterOperationSpec::default())));
+        runs.filled.send_replace(true);
+        assert!(early.await.is_ok());
+        assert!(matches!(runs.operation(&gone).await, Err(Problem::NotFound { .. })));
+    }
+
+    #[tokio::test]
+    async fn a_journal_is_opened_once_although_the_first_caller_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = RunLog::new(folder.path().to_owned(), reflector::store().0, Arc::new(Everybody));
+        let (path, about) = (
+            folder.path().join("job"),
+            About { operation: "a".into(), namespace: "n".into(), pod: "p".into(), api: None },
+        );
+        let (go, wait) = mpsc::channel::<()>();
+        let slow = move || wait.recv().map_err(io::Error::other).and_then(|()| Run::create(&path, &about));
+        assert!(runs.opened("job", slow).now_or_never().is_none());
+        let mut second = Box::pin(runs.opened("job", || panic!("opened twice")));
+        assert!(futures::poll!(&mut second).is_pending());
+        go.send(()).unwrap();
+        assert_eq!(second.await.unwrap().extent().lines, 0);
+    }
+}
