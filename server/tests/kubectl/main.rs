@@ -166,6 +166,10 @@ async fn kubectl_follows_a_runs_log_and_deletes_all_its_objects() {
     );
     session.with_input("apply -f -", &operation).await;
     session.wait("Running", "slow").await;
+    // An operation is running from the moment its Job exists. kubectl logs fails until the Job's container has started.
+    session
+        .run("wait -n kubeonkube-system job/kubeonkube-slow-job --for=jsonpath={.status.ready}=1 --timeout=60s")
+        .await;
     let (following, mut lines) = session.background("logs -f -n kubeonkube-system job/kubeonkube-slow-job");
     let mut log = Vec::new();
     while log.last().is_none_or(|line| line != "before") {
