@@ -41,6 +41,7 @@ pub(crate) async fn settle(ctx: &Context, operation: &ClusterOperation) -> Resul
     let uid = operation.metadata.uid.as_deref().unwrap_or_default();
     if in_history && in_status {
         ctx.expectations.forget(uid);
+        ctx.run_secrets.forget(uid);
         return Ok(Next::when_changed());
     }
     if ctx.expectations.of(uid) == Some(Written::Finished) {

@@ -1,5 +1,6 @@
 //! What one process remembers besides its stores. Losing it costs requests, never correctness.
 
+pub(crate) mod ended_pods;
 pub(crate) mod expectations;
 pub(crate) mod run_secrets;
 pub(crate) mod used_by;

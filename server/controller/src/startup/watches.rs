@@ -10,10 +10,11 @@ use kube::{Api, Client, Resource, ResourceExt};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
+use crate::memory::ended_pods::EndedPods;
 use crate::memory::used_by::UsedBy;
 use crate::watch::change::{Change, ChangeKind};
 use crate::watch::config_maps;
-use crate::watch::feed::{Kept, feed};
+use crate::watch::feed::{Kept, Observer, feed};
 use crate::watch::stores::Stores;
 use crate::watch::unread::Unread;
 
@@ -31,16 +32,20 @@ pub(super) fn start(
     let named = all().fields(&format!("metadata.name={}", crd::CONFIG_NAME));
     let (changes, shutdown) = (|| changes.clone(), || shutdown.clone());
 
-    let (clusters, _, feed_clusters) = feed(Api::all(client.clone()), all(), CLUSTERS, changes(), shutdown());
+    let (clusters, _, feed_clusters) = feed(Api::all(client.clone()), all(), CLUSTERS, None, changes(), shutdown());
     let (operations, unread_operations, feed_operations) =
-        feed(Api::all(client.clone()), all(), OPERATIONS, changes(), shutdown());
-    let (jobs, _, feed_jobs) = feed(Api::all(client.clone()), of_operations(), JOBS, changes(), shutdown());
-    let (pods, _, feed_pods) = feed(Api::all(client.clone()), of_operations(), PODS, changes(), shutdown());
+        feed(Api::all(client.clone()), all(), OPERATIONS, None, changes(), shutdown());
+    let (jobs, _, feed_jobs) = feed(Api::all(client.clone()), of_operations(), JOBS, None, changes(), shutdown());
+    let ended_pods = EndedPods::default();
+    let note = ended_pods.clone();
+    let observer: Observer<Pod> = Box::new(move |event| note.note(event));
+    let (pods, _, feed_pods) =
+        feed(Api::all(client.clone()), of_operations(), PODS, Some(observer), changes(), shutdown());
     let settings = Api::namespaced(client.clone(), controller_namespace);
-    let (settings, _, feed_settings) = feed(settings, named, SETTINGS, changes(), shutdown());
+    let (settings, _, feed_settings) = feed(settings, named, SETTINGS, None, changes(), shutdown());
     let config_maps = config_maps::watch(client.clone(), used_by.clone(), changes(), shutdown());
 
-    let stores = Stores { clusters, operations, jobs, pods, settings };
+    let stores = Stores { clusters, operations, jobs, pods, settings, ended_pods };
     let watching = async move {
         futures::join!(feed_clusters, feed_operations, feed_jobs, feed_pods, feed_settings, config_maps);
     };

@@ -80,6 +80,10 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
     let suspended = is_suspended(job);
     if suspended && cancel {
         if has_stopped(job, pod) {
+            // Jobs and pods have separate watches: the pod's end, with its message, may arrive after that of the Job.
+            if pod.is_some() && terminated.is_none() && !from_api {
+                return Verdict::Unclear;
+            }
             return failed("Cancelled", cancelled(said.as_ref()), recap);
         }
         return Verdict::Running { reason: "Cancelling", message: "Cancelling: no new task starts.".into() };

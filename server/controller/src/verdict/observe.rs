@@ -69,7 +69,7 @@ async fn judge_job(ctx: &Context, operation: &ClusterOperation, job: &Job) -> Re
         if since_end(job) < LATE {
             return Ok(Next::again_after(LATE));
         }
-        pod = newest_pod(ctx, job).await?;
+        pod = newest_pod(ctx, job).await?.or_else(|| ctx.stores.ended_pods.of(job).map(|pod| Pod::clone(&pod)));
         verdict = judge::judge(operation, job, pod.as_ref(), true, &now());
     }
     match verdict {
@@ -122,7 +122,7 @@ fn since_end(job: &Job) -> Duration {
     let end = conditions
         .into_iter()
         .flatten()
-        .filter(|c| matches!(c.type_.as_str(), "Complete" | "Failed"))
+        .filter(|c| matches!(c.type_.as_str(), "Complete" | "Failed" | "Suspended"))
         .filter_map(|c| c.last_transition_time.as_ref())
         .max();
     let seconds = |Time(end): &Time| u64::try_from(now().0.as_second() - end.as_second()).unwrap_or(0);

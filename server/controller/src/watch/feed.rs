@@ -24,11 +24,15 @@ pub(crate) struct Kept<K> {
     pub(crate) change: fn(&K) -> Change,
 }
 
+/// Sees each event before it changes the store.
+pub(crate) type Observer<K> = Box<dyn Fn(&Event<K>) + Send>;
+
 /// Returns a store, the names of objects that it lacks because they can't be parsed, and the future that updates both until shutdown.
 pub(crate) fn feed<K>(
     api: Api<DeserializeGuard<K>>,
     config: watcher::Config,
     kept: Kept<K>,
+    observer: Option<Observer<K>>,
     changes: broadcast::Sender<Change>,
     shutdown: CancellationToken,
 ) -> (Store<K>, Unread, impl Future<Output = ()> + Send)
@@ -38,13 +42,14 @@ where
     let (store, writer) = reflector::store();
     let events = watcher(api, config).default_backoff().take_until(shutdown.cancelled_owned());
     let unread = Unread::default();
-    (store, unread.clone(), pump(events, writer, kept, unread, changes))
+    (store, unread.clone(), pump(events, writer, kept, observer, unread, changes))
 }
 
 async fn pump<K>(
     events: impl Stream<Item = watcher::Result<Event<DeserializeGuard<K>>>> + Send,
     mut writer: Writer<K>,
     kept: Kept<K>,
+    observer: Option<Observer<K>>,
     unread: Unread,
     changes: broadcast::Sender<Change>,
 ) where
@@ -68,6 +73,9 @@ async fn pump<K>(
                 annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
             }
             (kept.trim)(object);
+        }
+        if let Some(observer) = &observer {
+            observer(&event);
         }
         writer.apply_watcher_event(&event);
         let change = match &event {

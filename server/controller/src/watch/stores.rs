@@ -8,6 +8,8 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::ResourceExt;
 use kube::runtime::reflector::{ObjectRef, Store};
 
+use crate::memory::ended_pods::EndedPods;
+
 /// All objects that the controller watches.
 #[derive(Clone)]
 pub(crate) struct Stores {
@@ -16,6 +18,8 @@ pub(crate) struct Stores {
     pub(crate) jobs: Store<Job>,
     pub(crate) pods: Store<Pod>,
     pub(crate) settings: Store<ConfigMap>,
+    /// Pods that are no longer in the store.
+    pub(crate) ended_pods: EndedPods,
 }
 
 impl Stores {
@@ -35,10 +39,11 @@ impl Stores {
         self.operations.get(&ObjectRef::new(name))
     }
 
-    /// The newest pod of a Job.
+    /// The newest pod of a Job, or its last state if it was deleted after its end.
     pub(crate) fn pod_of(&self, job: &Job) -> Option<Arc<Pod>> {
         let uid = job.metadata.uid.as_deref()?;
         let pods = self.pods.state_filter(|pod| pod.owner_references().iter().any(|owner| owner.uid == uid));
-        pods.into_iter().max_by(|a, b| a.metadata.creation_timestamp.cmp(&b.metadata.creation_timestamp))
+        let newest = pods.into_iter().max_by(|a, b| a.metadata.creation_timestamp.cmp(&b.metadata.creation_timestamp));
+        newest.or_else(|| self.ended_pods.of(job))
     }
 }
