@@ -32,7 +32,7 @@ split_points! {
 }
 
 impl Page {
-    /// The pages that the app shows at `path`, outermost first. Empty where the app needs no page of this list.
+    /// The pages that the app shows at `path`, outermost first. Empty for a redirect and for an unknown path.
     #[must_use]
     pub fn at(path: &str) -> Vec<Self> {
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_names_the_chunks_of_all_its_parts() {
+    fn a_path_names_the_chunks_of_its_page_and_the_page_around_it() {
         let chunks = |path| Page::at(path).into_iter().map(Page::chunk).collect::<Vec<_>>();
         assert_eq!(chunks("/clusters/prod/configuration"), ["cluster", "cluster_configuration"]);
         assert_eq!(chunks("/clusters/new"), ["register"]);

@@ -1,4 +1,4 @@
-//! The page, put together.
+//! The page of one run.
 
 use api::operation::Phase;
 use leptos::prelude::*;
@@ -22,7 +22,7 @@ pub(crate) fn RunPage() -> impl IntoView {
     let params = use_params_map();
     let query = use_query_map();
     let name = Memo::new(move |_| params.read().get("name").unwrap_or_default());
-    // Without JavaScript, older lines are pages of their own, and `from` names their first line.
+    // Without JavaScript, older lines are on separate pages, and `from` names the first line of the page.
     let from = Memo::new(move |_| query.read().get("from").and_then(|from| from.parse().ok()).unwrap_or_default());
     let opening = data(move || (name.get(), from.get()), |(name, from)| load_run(name, from));
     // A page that can't show its run still has a title.

@@ -1,4 +1,4 @@
-//! The parts of the page that have chunks of their own ([`crate::wasm_size`] explains pieces).
+//! The sections of the page that are loaded lazily ([`crate::wasm_size`] explains pieces).
 
 use super::head::cancel_form::CancelForm;
 use super::log::task_list::TaskList;

@@ -1,4 +1,4 @@
-//! The state of the page: what it was rendered with, and the updates since.
+//! The state of the page: the data that it was rendered with, and the updates since then.
 
 use api::live::Topic;
 use api::log::LogEnd;
@@ -29,7 +29,7 @@ pub(super) struct Run {
     pub(super) detail: RwSignal<OperationDetail>,
     pub(super) progress: RwSignal<RunProgress>,
     pub(super) log: StoredValue<LogStore>,
-    /// Rises when lines are added to `log`, which is too large to be a signal itself.
+    /// Increases when lines are added to `log`, which is too large to be a signal itself.
     pub(super) lines_added: RwSignal<u64>,
     pub(super) total: Memo<u64>,
     pub(super) end: Memo<Option<LogEnd>>,
@@ -42,7 +42,7 @@ pub(super) struct Run {
     pub(super) tab: RwSignal<Tab>,
     /// The lines that the URL's fragment names. Only the browser knows them, because it doesn't send the fragment.
     pub(super) selection: RwSignal<Option<Selection>>,
-    /// Rises when the log must scroll to the selection.
+    /// Increases when the log must scroll to the selection.
     pub(super) jumps: RwSignal<u64>,
     /// The first line and one past the last line that the server rendered.
     pub(super) rendered: (u64, u64),
@@ -195,14 +195,14 @@ impl Run {
                 return;
             }
             if self.phase.try_get_untracked().is_some_and(|phase| phase != detail.row.phase) {
-                // The note was about the phase before.
+                // The note was about the previous phase.
                 self.note.try_set(None);
             }
             self.detail.try_set(detail);
         });
     }
 
-    /// Takes an update in. It may arrive after the person has left the page, when the signals are disposed of, hence `try_`.
+    /// Applies an update. It may arrive after the person has left the page, when the signals are disposed of, hence `try_`.
     fn apply(self, news: RunNews) {
         match news {
             RunNews::Lines { first, lines } => {
@@ -234,7 +234,7 @@ impl Run {
     }
 }
 
-/// Clears a sentence that is no longer true. An empty signal is not set again: that would render its readers for nothing.
+/// Clears a sentence that is no longer true. Doesn't set an empty signal, because that would re-render its readers for nothing.
 fn clear(sentence: RwSignal<Option<String>>) {
     if sentence.try_with_untracked(Option::is_some) == Some(true) {
         sentence.try_set(None);

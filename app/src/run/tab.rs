@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_tab_of_a_query_counts_undecoded() {
+    fn the_first_tab_of_a_query_counts_without_decoding() {
         let of = |search| Tab::of(search);
         assert_eq!((of(""), of("?tab=hosts"), of("from=7&tab=inputs")), (Tab::Log, Tab::Hosts, Tab::Inputs));
         assert_eq!((of("tab=log&tab=hosts"), of("tab=%68osts"), of("tab=")), (Tab::Log, Tab::Log, Tab::Log));

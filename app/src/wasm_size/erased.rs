@@ -1,6 +1,6 @@
 //! Views of one type.
 //!
-//! A closure in a view has a type of its own, and each such type adds about 1.5 KB of wasm: its own copy of the code that
+//! Each closure in a view has a distinct type, and each such type adds about 1.5 KB of wasm: a separate copy of the code that
 //! builds, updates and hydrates it. These functions box the closure first, so that all of them share one type.
 
 use leptos::prelude::*;

@@ -7,8 +7,8 @@
 //! piece is 341 to 349 KB of the allowed 350 (`docs/benchmarks.md`): without this reader five of its six pieces would exceed
 //! the limit.
 //!
-//! The price: serde's `default` and `alias` have no effect here. A missing field reads as `None`, as `false` or as the unit
-//! value, and is an error for every other type. To find such a mistake early, a dev build reads back every value that it
+//! The price: serde's `default` and `alias` have no effect here. A missing field is read as `None`, `false` or the unit
+//! value, and is an error for every other type. To find such mistakes early, a dev build reads back every value that it
 //! puts into a page.
 
 use std::borrow::Cow;
@@ -25,7 +25,7 @@ use serde_json::value::RawValue;
 /// Reads one JSON value that the server wrote. Nothing may follow the value.
 ///
 /// # Errors
-/// The text is no JSON, or doesn't match `T`. The message names the path of the field.
+/// The text isn't JSON, or doesn't match `T`. The message names the path of the field.
 pub(crate) fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
     let whole: &RawValue = serde_json::from_str(text)?;
     T::deserialize(Reader(Some(whole.get())))
@@ -70,7 +70,7 @@ impl<'de> Reader<'de> {
 #[serde(transparent)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The methods that serde_json's own reader can answer.
+/// Methods that pass the text on to serde_json's own reader.
 macro_rules! plain {
     ($($read:ident)*) => {
         $(fn $read<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {

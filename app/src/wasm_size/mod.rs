@@ -21,18 +21,18 @@
 //!
 //! # Why a page's chunk is loaded before hydration
 //!
-//! Hydration walks the server's HTML and the app's views side by side, and every view must be there when its turn comes.
+//! Hydration walks the server's HTML and the app's views side by side, and it needs the code of every view on the page.
 //! So `crate::hydrate` first loads the chunk of the page that the server rendered and hydrates afterwards. The document
 //! already requests that chunk beside the main wasm, so this costs no extra round trip. On a later navigation the router
 //! loads the chunk of the next page while the old page stays on screen.
 //!
 //! # Pieces ([`piece`])
 //!
-//! A piece is a part of a page with a chunk that the page can live without: a tab, or the question before a cancel. The
-//! server renders a piece as plain HTML inside `<div class="piece">`. In the browser that `<div>` is an empty element to
-//! Leptos: hydration skips what is in it, so the server's HTML stays visible and its links and forms work as they do
-//! without JavaScript. A piece is *activated* when what it shows may change or needs the browser. Only then its chunk is
-//! loaded, the server's HTML is removed, and the component renders in its place.
+//! A piece is a section of a page that isn't needed at first: a tab, or the question before a cancel. It has a chunk of
+//! its own. The server renders a piece as plain HTML inside `<div class="piece">`. In the browser that `<div>` is an
+//! empty element to Leptos: hydration skips what is in it, so the server's HTML stays visible and its links and forms
+//! work as they do without JavaScript. A piece is *activated* when what it shows may change or needs the browser. Only
+//! then its chunk is loaded, the server's HTML is removed, and the component renders in its place.
 //!
 //! Rules for a piece:
 //! - It creates no resources. The server and the browser number resources in the order of their creation. The server would
@@ -54,7 +54,7 @@
 //!
 //! # Type erasure ([`erased`])
 //!
-//! Every closure and every list in a `view!` has a type of its own, and each type gets its own copy of the code that
+//! Every closure and every list in a `view!` has a distinct type, and each type gets a separate copy of the code that
 //! builds, updates and hydrates it. The functions in [`erased`] give all of them one type.
 //!
 //! # One way to read JSON ([`json_reader`])

@@ -1,4 +1,4 @@
-//! Parts of a page whose code is loaded when they are activated. The [module above](super) explains them and their rules.
+//! Pieces: sections of a page whose code is loaded when they are activated. The [module above](super) explains their rules.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use super::split_point::SplitPoint;
 use crate::routes;
 use crate::ui::{Alert, Icon, Skeleton, Tone, icon};
 
-/// How far the code of a piece is.
+/// The loading state of a piece's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Code {
     NotRequested,

@@ -1,4 +1,4 @@
-//! The button that cancels a run. It asks first; where a cancel is not possible, it is disabled and says why.
+//! The button that cancels a run, after a question. If a cancel is not possible, it is disabled and shows the reason.
 
 use api::operation::Phase;
 use leptos::prelude::*;

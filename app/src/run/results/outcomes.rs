@@ -62,7 +62,7 @@ fn megabytes(map: &Map<String, Value>, key: &str) -> Option<String> {
     Some(if mb >= 1024 { format!("{}.{} GiB", tenths / 10, tenths % 10) } else { format!("{mb} MiB") })
 }
 
-/// A value in words.
+/// A value as text for people.
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => "–".into(),

@@ -76,7 +76,7 @@ fn ResultBar(counts: Counts) -> impl IntoView {
     }
 }
 
-/// The results as numbers. Zeros are grey but shown, because no failures are news, too.
+/// The results as numbers. Zeros are grey but shown: “0 failed” is information, too.
 #[component]
 fn Numbers(counts: Counts) -> impl IntoView {
     view! {
