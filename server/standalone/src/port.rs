@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api::{Api, ApiService};
 use crate::identity::TlsIdentity;
 
-/// The most open connections. More wait to be accepted.
+/// Maximum open connections. Further ones wait to be accepted.
 const CONNECTIONS: usize = 512;
 /// The time a client has for the TLS handshake, and for the head of each request.
 const PATIENCE: Duration = Duration::from_secs(10);

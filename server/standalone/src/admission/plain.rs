@@ -8,7 +8,7 @@ use super::field::{default_to, unchanged};
 use crate::cause::Cause;
 use crate::object;
 
-/// The most bytes of data in one ConfigMap or Secret.
+/// Maximum bytes of data in one ConfigMap or Secret.
 const LIMIT: usize = 1 << 20;
 
 pub(super) fn namespace(old: Option<&Value>, namespace: &mut Value) {

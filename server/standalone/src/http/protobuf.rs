@@ -1,4 +1,4 @@
-//! Protobuf bodies. `kubectl create configmap|secret|job|namespace` and `kubectl auth …` send nothing else.
+//! Protobuf bodies. `kubectl create configmap|secret|job|namespace` and `kubectl auth …` send only protobuf.
 //!
 //! Only the fields that these commands set are read; answers are JSON. The field numbers are those of `generated.proto` in
 //! k8s.io/api.

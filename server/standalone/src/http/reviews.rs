@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::server::{ADMIN, Server};
 use crate::kind::Review;
 
-/// The first is the group to whose members Kubernetes allows everything.
+/// Kubernetes allows members of the first group everything.
 const GROUPS: [&str; 2] = ["system:masters", "system:authenticated"];
 
 pub(super) fn answer(server: &Server, review: &Review, mut body: Value, user: &str) -> Value {

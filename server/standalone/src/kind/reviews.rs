@@ -1,6 +1,6 @@
 //! Reviews: resources in discovery, but no objects. A POST is answered, and nothing is stored.
 
-/// A cluster-scoped `v1` resource of which clients can only create.
+/// A cluster-scoped `v1` resource that clients can only create.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Review {
     pub(crate) group: &'static str,

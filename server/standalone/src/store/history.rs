@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::index::{Key, Stored};
 
-/// The most changes kept. A watch that is further behind gets 410, and its client lists again.
+/// Maximum changes kept. A watch that is further behind gets 410, and its client lists again.
 const CHANGES: usize = 10_000;
-/// The most bytes of replaced objects kept, so that changes of large ConfigMaps can't fill the memory.
+/// Maximum bytes of replaced objects kept, so that changes of large ConfigMaps can't fill the memory.
 const BYTES: usize = 64 << 20;
 
 /// One committed write. A creation has no `old` object, a deletion no `new` one.

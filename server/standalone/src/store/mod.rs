@@ -28,7 +28,7 @@ pub(crate) use writer::WriteError;
 use disk::Disk;
 use writer::{Command, Write};
 
-/// The most writes that wait for the disk. With a full queue, callers wait: back-pressure from a slow disk.
+/// Maximum writes that wait for the disk. With a full queue, callers wait: back-pressure from a slow disk.
 const QUEUE: usize = 1024;
 
 pub(crate) struct Store {

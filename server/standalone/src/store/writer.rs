@@ -14,7 +14,7 @@ use super::index::{Key, Stored};
 use super::visible::Visible;
 use crate::object;
 
-/// The most writes in one transaction, so that the first of a burst doesn't wait for all of them.
+/// Maximum writes in one transaction, so that the first of a burst doesn't wait for all of them.
 const BATCH: usize = 256;
 
 pub(super) enum Command {

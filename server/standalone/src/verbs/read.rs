@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::request::{ListOptions, Target};
 use crate::store::Stored;
 
-/// All matching objects at one revision, whatever `limit` the client sent: a list without `continue` is complete to it.
+/// All matching objects at one revision, whatever `limit` the client sent: clients take a list without `continue` as complete.
 /// Pages would save nothing, because every object is in memory anyway.
 pub(crate) struct List {
     pub(crate) revision: u64,

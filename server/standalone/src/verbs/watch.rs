@@ -21,7 +21,7 @@ use crate::store::{Change, Stored};
 const BOOKMARK: Duration = Duration::from_secs(60);
 /// The time from the last bookmark, at which the client resumes, to the end of the watch.
 const LAST_BOOKMARK: Duration = Duration::from_millis(1500);
-/// The most events in one chunk of the body.
+/// Maximum events in one chunk of the body.
 const CHUNK: usize = 500;
 /// The longest watch. Adding a much longer time to an `Instant` would overflow.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);

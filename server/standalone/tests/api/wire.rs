@@ -1,4 +1,4 @@
-//! The parts that no verb shows: Tables, discovery, OpenAPI, protobuf, reviews and the HTTPS port.
+//! What the tests of verbs don't cover: Tables, discovery, OpenAPI, protobuf, reviews and the HTTPS port.
 
 use http::Method;
 use serde_json::{Value, json};
