@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-/// Why there is no copy.
+/// Why no copy was made.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     #[error("there is no database in {0}. Name the data directory of a standalone server with --data-dir.")]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::session::{Links, SessionError, links};
 use crate::startup::address_file;
 
-/// Why there is no link.
+/// Why no link was made.
 #[derive(Debug, thiserror::Error)]
 pub enum LoginError {
     #[error(

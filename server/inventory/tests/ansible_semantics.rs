@@ -62,7 +62,7 @@ fn a_host_named_only_in_a_group_is_a_host() {
 }
 
 #[test]
-fn variables_of_a_host_named_in_several_places_add_up() {
+fn variables_of_a_host_named_in_several_places_are_merged() {
     let inventory = parse("all: {hosts: {n: {a: 1, b: 1}}}\ng: {hosts: {n: {b: 2}}}\n").expect("valid");
     assert_eq!(inventory.hosts[0].vars, *json!({"a": 1, "b": 2}).as_object().expect("object"));
 }
@@ -154,7 +154,7 @@ all:
 }
 
 #[test]
-fn values_are_read_as_by_ansible() {
+fn values_are_read_as_ansible_reads_them() {
     let vars = parse_vars("a: yes\nb: 'yes'\nc: 0644\nd: 1.5\ne: ~\nf: v1.31.4\ng: 1.31\nh: .inf\ni: off\nj:\n")
         .expect("valid");
     let expected = json!({"a": true, "b": "yes", "c": 420, "d": 1.5, "e": null, "f": "v1.31.4", "g": 1.31, "h": ".inf", "i": false, "j": null});
@@ -175,7 +175,7 @@ fn order_of_variables_is_kept() {
 }
 
 #[test]
-fn windows_line_ends_byte_order_mark_and_other_scripts_work() {
+fn windows_line_ends_byte_order_mark_and_non_ascii_text_work() {
     let inventory = parse("\u{feff}all:\r\n  hosts:\r\n    node1:\r\n      note: Übergröße 節点\r\n").expect("valid");
     assert_eq!(inventory.hosts[0].vars["note"], "Übergröße 節点");
 }

@@ -1,4 +1,4 @@
-//! Why sessions and sign-in links can't be kept.
+//! Why sessions and sign-in links can't be read or stored.
 
 use std::io;
 use std::path::PathBuf;

@@ -13,9 +13,9 @@ use crate::world::World;
 
 /// The variable with the seed that repeats an earlier test run.
 const SEED: &str = "KUBEONKUBE_TEST_SEED";
-/// The number of unfinished runs at any time. Some of them run, some wait.
+/// The number of unfinished runs at any time. Some of them run, others are queued.
 const UNFINISHED: usize = 6;
-/// One of so many runs is a playbook.
+/// Every eighth run is a playbook, the others are scripts.
 const PLAYBOOK_EVERY: usize = 8;
 
 pub(crate) struct Storm {

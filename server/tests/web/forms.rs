@@ -42,7 +42,7 @@ async fn a_review_shows_its_answer_on_the_same_page() {
 }
 
 #[tokio::test]
-async fn two_megabytes_of_any_script_reach_the_function() {
+async fn two_megabytes_of_non_latin_text_reach_the_function() {
     let text = "ж".repeat(1024 * 1024 - 100);
     let got = post(&[("form", "review"), ("text", &text)]).await;
     assert_eq!(got.status, StatusCode::OK);
@@ -86,7 +86,7 @@ async fn a_file_is_used_like_typed_text_and_binary_is_refused() {
 }
 
 #[tokio::test]
-async fn a_form_for_no_page_is_not_found() {
+async fn a_form_posted_to_an_unknown_page_is_not_found() {
     let world = World::new();
     let cookie = world.sign_in().await;
     assert_eq!(world.post("/nowhere", &cookie, "form=save").await.status, StatusCode::NOT_FOUND);

@@ -222,14 +222,14 @@ async fn refusals_carry_the_headers_too() {
 }
 
 #[tokio::test]
-async fn hashed_assets_are_immutable_and_open() {
+async fn hashed_assets_are_immutable_and_need_no_session() {
     let got = World::new().get("/assets/app-1.js", "").await;
     assert_eq!((got.status, got.text.as_str()), (StatusCode::OK, "script"));
     assert!(got.header(header::CACHE_CONTROL).contains("immutable"), "{got:?}");
 }
 
 #[tokio::test]
-async fn it_is_ready_once_everything_started_and_until_the_stop() {
+async fn readyz_fails_before_start_up_is_complete_and_after_the_stop() {
     let world = World::new();
     let got = world.get("/readyz", "").await;
     assert_eq!(

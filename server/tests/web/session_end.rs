@@ -151,7 +151,7 @@ async fn a_download_ends_with_the_session_and_with_the_server() {
 }
 
 #[tokio::test]
-async fn a_silent_socket_beats_every_20_seconds() {
+async fn a_silent_socket_gets_a_heartbeat_every_20_seconds() {
     let world = World::new();
     let mut socket = open(&world).await;
     pause();

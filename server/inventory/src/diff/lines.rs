@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_are_one_gap_and_empty_texts_are_nothing() {
+    fn equal_texts_are_one_gap_and_empty_texts_have_no_lines() {
         assert_eq!(shown("a\nb\n", "a\nb\n", 3).len(), 1);
         assert!(shown("", "", 3).is_empty());
     }
