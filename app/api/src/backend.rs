@@ -1,4 +1,5 @@
-//! The traits that pages call. `console` and `runlog` implement them over a Kubernetes client, page tests over fixtures.
+//! The traits that server functions call. `console` and `runlog` implement them with a Kubernetes client, page tests with
+//! fixtures.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -20,7 +21,7 @@ use crate::{ClusterName, OperationName, Problem, User};
 /// A stream that a socket forwards.
 pub type Frames<T> = Pin<Box<dyn Stream<Item = T> + Send>>;
 
-/// Everything pages need, put into Leptos context by the binary.
+/// Everything that pages need. The binary provides it as Leptos context.
 #[derive(Clone)]
 pub struct Backend {
     pub clusters: Arc<dyn Clusters>,
@@ -28,39 +29,40 @@ pub struct Backend {
     pub operations: Arc<dyn Operations>,
     pub runs: Arc<dyn Runs>,
     pub changes: Arc<dyn Changes>,
-    /// For `/settings` and the foot of the sidebar.
+    /// Shown on `/settings` and at the bottom of the sidebar.
     pub about: Arc<About>,
 }
 
-/// Where this console runs.
+/// Version and environment of this console.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct About {
     pub version: String,
     /// `standalone`, or the cluster's address.
     pub mode: String,
-    /// `Data directory`: `/var/lib/kubeonkube`, … as label and value.
+    /// Labels and values, such as `Data directory` and `/var/lib/kubeonkube`.
     pub facts: Vec<(String, String)>,
 }
 
-/// Everything the cluster pages ask for.
+/// The calls of the cluster pages.
 #[async_trait]
 pub trait Clusters: Send + Sync {
-    /// The clusters that `user` may see, those that need attention first; at most 100 a page.
+    /// The clusters that `user` may see, sorted as `filter` says; at most 100 per page.
     async fn list(&self, user: &User, filter: &ClusterFilter) -> Result<ClusterList, Problem>;
     async fn get(&self, user: &User, cluster: &ClusterName) -> Result<ClusterDetail, Problem>;
     async fn nodes(&self, user: &User, cluster: &ClusterName) -> Result<NodeList, Problem>;
-    /// Everything `register` would check and write, without writing.
+    /// Runs all checks of `register` and returns what it would write. Writes nothing.
     async fn review(&self, user: &User, new: &NewCluster) -> Result<RegistrationReview, Problem>;
     async fn register(&self, user: &User, new: &NewCluster) -> Result<ClusterName, Problem>;
-    /// Deletes the `Cluster` and what it owns. Machines stay as they are. Refused while an operation runs.
+    /// Deletes the `Cluster` and the objects it owns. The machines are not changed. Refused while an operation is running or
+    /// queued.
     async fn unregister(&self, user: &User, cluster: &ClusterName, how: &Unregister) -> Result<(), Problem>;
 }
 
-/// A cluster's inputs.
+/// The calls of the Configuration tab: reads, reviews and saves a cluster's inputs.
 #[async_trait]
 pub trait Configurations: Send + Sync {
     async fn read(&self, user: &User, cluster: &ClusterName) -> Result<Configuration, Problem>;
-    /// Validates `text` and shows what saving it would change; `Problem::Conflict` when `version` is no longer current.
+    /// Validates `text` and returns what saving it would change. `Problem::Conflict` if `version` is no longer current.
     async fn review(
         &self,
         user: &User,
@@ -69,7 +71,7 @@ pub trait Configurations: Send + Sync {
         version: &str,
         text: &str,
     ) -> Result<ChangeReview, Problem>;
-    /// Saves with `version` as precondition and returns the new one; `Problem::Conflict` (holding both texts) when it is stale.
+    /// Saves `text` if `version` is current, and returns the new version. Otherwise `Problem::Conflict`, with both texts.
     async fn save(
         &self,
         user: &User,
@@ -78,8 +80,8 @@ pub trait Configurations: Send + Sync {
         version: &str,
         text: &str,
     ) -> Result<String, Problem>;
-    /// Asks every machine of the inventory for its host key, and returns `text`, the file of confirmed keys, as it would be with
-    /// these keys. Saves nothing. Takes up to a minute if machines don't answer.
+    /// Asks every machine of the inventory for its host key. Returns the keys, and `text` (the file of confirmed keys) updated
+    /// with them. Saves nothing. Takes up to a minute if machines don't answer.
     async fn scan_host_keys(
         &self,
         user: &User,
@@ -89,16 +91,16 @@ pub trait Configurations: Send + Sync {
     ) -> Result<HostKeyScan, Problem>;
 }
 
-/// Everything the operation pages ask for.
+/// The calls of the operation pages.
 #[async_trait]
 pub trait Operations: Send + Sync {
-    /// Newest first unless sorted otherwise; at most 100 a page.
+    /// Newest first by default; at most 100 per page.
     async fn list(&self, user: &User, filter: &OperationFilter) -> Result<OperationList, Problem>;
     async fn get(&self, user: &User, operation: &OperationName) -> Result<OperationDetail, Problem>;
     async fn choices(&self, user: &User) -> Result<SubmitChoices, Problem>;
-    /// The form, filled in as `operation` was submitted. What confirms something is left open, to be confirmed again.
+    /// The submit form with the values of `operation`. Confirmations are left empty, so that the user confirms again.
     async fn again(&self, user: &User, operation: &OperationName) -> Result<Draft, Problem>;
-    /// Everything `submit` would check and create, without creating.
+    /// Runs all checks of `submit` and returns what it would create. Creates nothing.
     async fn review(&self, user: &User, new: &NewOperation) -> Result<OperationReview, Problem>;
     async fn submit(&self, user: &User, new: &NewOperation) -> Result<OperationName, Problem>;
     async fn cancel(&self, user: &User, operation: &OperationName) -> Result<(), Problem>;
@@ -107,18 +109,18 @@ pub trait Operations: Send + Sync {
 /// The logs and events of runs.
 #[async_trait]
 pub trait Runs: Send + Sync {
-    /// All events so far and up to `count` lines from `from` (0: the last `count`).
+    /// All events so far, and up to `count` lines starting at line `from`. If `from` is 0, the last `count` lines.
     async fn record(&self, user: &User, run: &OperationName, from: u64, count: u32) -> Result<RunRecord, Problem>;
-    /// Up to `count` (at most 10,000) lines from `from`.
+    /// Up to `count` lines starting at line `from`; `count` is at most 10,000.
     async fn page(&self, user: &User, run: &OperationName, from: u64, count: u32) -> Result<LogPage, Problem>;
-    /// The recaps of the run in their order, by host. Implementations avoid reading the whole run if they can.
+    /// The recaps of the run in order, each by host. Implementations should avoid reading the whole run.
     async fn recaps(&self, user: &User, run: &OperationName) -> Result<Vec<BTreeMap<String, HostStats>>, Problem> {
         let events = self.record(user, run, 0, 0).await?.events;
         let recap = |event: RunEvent| if let EventBody::Stats { hosts } = event.body { Some(hosts) } else { None };
         Ok(events.into_iter().filter_map(recap).collect())
     }
-    /// Lines from `from` and events from `events_from`: first those that exist, then live ones until the run ends. If the person
-    /// loses the right to read it, or that can't be checked, the last frame is [`LogFrame::Closed`].
+    /// Streams lines starting at `from` and events starting at `events_from`: first existing ones, then new ones until the run
+    /// ends. If `user` loses the permission to read the run, or the check fails, the last frame is [`LogFrame::Closed`].
     async fn follow(
         &self,
         user: &User,
@@ -126,14 +128,14 @@ pub trait Runs: Send + Sync {
         from: u64,
         events_from: u64,
     ) -> Result<Frames<LogFrame>, Problem>;
-    /// The whole text so far, for download: chunks of bytes. If an error is the last item, the text is incomplete.
+    /// The whole text so far, for download, in chunks. If the last item is an error, the text is incomplete.
     async fn text(&self, user: &User, run: &OperationName) -> Result<Frames<Result<Vec<u8>, Problem>>, Problem>;
 }
 
 /// Live updates.
 #[async_trait]
 pub trait Changes: Send + Sync {
-    /// Topics that change from now on, as far as `user` may see them. A slow reader may miss repeats of a topic, but never its
-    /// last change.
+    /// Streams the topic of each change from now on that `user` may see. Changes of the same topic may be merged for a slow
+    /// reader, but the last one is always reported.
     async fn subscribe(&self, user: &User) -> Result<Frames<Topic>, Problem>;
 }

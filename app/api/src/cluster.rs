@@ -1,4 +1,4 @@
-//! Clusters between page and server.
+//! Types about clusters that pages and server exchange.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,11 +9,11 @@ use crate::{ClusterName, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
-    /// An input is missing or unreadable: nothing can run.
+    /// An input is missing or unreadable, so no operation can run.
     Broken,
-    /// The last operation failed.
+    /// The last operation failed or was cancelled.
     Attention,
-    /// An operation runs or waits.
+    /// An operation is running or queued, or the cluster is being unregistered.
     Working,
     /// The last operation succeeded.
     Good,
@@ -28,20 +28,20 @@ pub struct ClusterRow {
     pub health: Health,
     /// The word beside the icon: `Ready`, `Running ping.yml`, `Inventory missing`.
     pub health_word: String,
-    /// Why, in a sentence; empty if the word says it all.
+    /// One sentence that explains the health; empty if the word is enough.
     pub note: String,
     /// Machines in the inventory; `None` if it can't be read.
     pub nodes: Option<u32>,
-    /// Newest operation, running ones first.
+    /// The running operation, otherwise the newest one.
     pub last: Option<OperationRow>,
-    /// Operations that wait behind the running one.
+    /// Number of queued operations.
     pub queued: u32,
     /// `key=value` labels the user set.
     pub labels: Vec<String>,
     pub created: Time,
 }
 
-/// Which clusters, and in what order. This is the query string of `/clusters`.
+/// Filter, sort order and page of the cluster list: the query string of `/clusters`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClusterFilter {
@@ -51,25 +51,25 @@ pub struct ClusterFilter {
     pub show: String,
     /// `name`, `health` (default), `nodes`, `last` or `created`; a leading `-` reverses the order.
     pub sort: String,
-    /// From 1; 0 means 1.
+    /// Page number, starting at 1; 0 counts as 1.
     pub page: u32,
 }
 
-/// A page of clusters with the totals of all.
+/// One page of clusters, with totals over all clusters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClusterList {
     pub rows: Vec<ClusterRow>,
     pub totals: ClusterTotals,
-    /// How many match the filter, over all pages.
+    /// Number of clusters that match the filter, over all pages.
     pub matching: u32,
-    /// Page shown, from 1, and how many there are.
+    /// Number of this page, starting at 1, and the number of pages.
     pub page: u32,
     pub pages: u32,
-    /// The server's clock when it answered: ages are words relative to it.
+    /// The server's time when it answered. Ages such as `2 h ago` are relative to it.
     pub now: Time,
 }
 
-/// Counts over all clusters a person may see.
+/// Counts over all clusters that the user may see.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClusterTotals {
     pub all: u32,
@@ -77,7 +77,7 @@ pub struct ClusterTotals {
     pub attention: u32,
     pub broken: u32,
     pub unknown: u32,
-    /// Operations that run now, and that wait.
+    /// Numbers of running and of queued operations.
     pub running: u32,
     pub queued: u32,
     pub nodes: u32,
@@ -91,7 +91,7 @@ pub struct ClusterDetail {
     pub conditions: Vec<ConditionRow>,
     /// Newest first, at most 10.
     pub recent: Vec<OperationRow>,
-    /// All operations on record.
+    /// Number of all recorded operations.
     pub operations: u32,
     pub now: Time,
 }
@@ -101,11 +101,11 @@ pub struct ClusterDetail {
 pub struct Fact {
     pub label: String,
     pub value: String,
-    /// Shown in the mono face.
+    /// Shown in the monospace font.
     pub mono: bool,
 }
 
-/// A Kubernetes-style condition in words.
+/// A status condition, as the overview shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConditionRow {
     pub name: String,
@@ -119,20 +119,20 @@ pub struct ConditionRow {
 pub struct NodeList {
     pub nodes: Vec<NodeRow>,
     pub results: NodeResults,
-    /// Why the inventory can't be read.
+    /// Why the inventory can't be read; `None` if it can.
     pub problem: Option<String>,
     pub now: Time,
 }
 
-/// Where [`NodeRow::last_result`] comes from, and so what it means if a machine has none.
+/// Where [`NodeRow::last_result`] comes from. This explains why a machine has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeResults {
     /// No playbook has run on the cluster.
     NoRun,
-    /// The newest run that has a recap.
+    /// From the newest run that has a recap.
     NewestRun,
-    /// There is such a run, but its recap can't be read now.
+    /// A run has a recap, but it can't be read now.
     Unknown,
 }
 
@@ -162,11 +162,11 @@ pub struct NewCluster {
     pub ssh: String,
     /// The private key if `ssh` is `paste`. Write-only: it never comes back to a page.
     pub ssh_key: String,
-    /// The host keys that the person confirmed, in known_hosts form; empty: each run trusts the first key it sees.
+    /// The host keys that the user confirmed, in known_hosts format. If empty, each run trusts the first key it sees.
     pub known_hosts: String,
     /// YAML mapping of variables; may be empty.
     pub variables: String,
-    /// Namespace of the ConfigMaps and Secret; empty: the default one.
+    /// Namespace of the ConfigMaps and Secret; the default one if empty.
     pub namespace: String,
 }
 
@@ -177,19 +177,19 @@ pub struct MachineRow {
     pub name: String,
     pub address: String,
     pub user: String,
-    /// Empty: 22.
+    /// 22 if empty.
     pub port: String,
     /// `control_plane`, `worker`, `both` (default) or `none`.
     pub role: String,
 }
 
-/// What registering will write.
+/// The files that registering will write, with warnings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegistrationReview {
-    /// File name and text, secrets replaced by a sentence.
+    /// Secrets in the texts are replaced by a sentence.
     pub files: Vec<ReviewedFile>,
     pub nodes: Vec<NodeRow>,
-    /// What may be wrong; none of it stops the registration.
+    /// Possible problems. They don't prevent registration.
     pub warnings: Vec<String>,
 }
 
@@ -200,12 +200,12 @@ pub struct ReviewedFile {
     pub text: String,
 }
 
-/// Removing a cluster from the console. Its machines stay as they are.
+/// The form that unregisters a cluster. The machines are not changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Unregister {
-    /// The cluster's name, typed by the person.
+    /// The cluster's name, typed by the user as a confirmation.
     pub confirm: String,
-    /// Delete the records (operations and their logs) too.
+    /// Also delete the records: operations and their logs.
     pub delete_records: bool,
 }

@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::Time;
 
-/// Which document of a cluster.
+/// The documents of a cluster that users edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Document {
     Inventory,
     Variables,
-    /// The machines' SSH host keys that a person confirmed, as a known_hosts file.
+    /// The machines' SSH host keys that a user confirmed, as a known_hosts file.
     HostKeys,
 }
 
 impl Document {
-    /// `inventory`, `variables` or `host_keys`, as in forms.
+    /// The value in forms: `inventory`, `variables` or `host_keys`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -25,7 +25,7 @@ impl Document {
         }
     }
 
-    /// As in a sentence.
+    /// The document's name in a sentence.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -57,80 +57,80 @@ pub struct DocumentText {
     /// `namespace/name, key` of the ConfigMap.
     pub place: String,
     pub text: String,
-    /// resourceVersion that a change must be based on.
+    /// The resourceVersion of the object. A change must be based on it.
     pub version: String,
-    /// What is wrong with it, with line and column.
+    /// Why the document is invalid, with line and column.
     pub problem: Option<String>,
     /// The Cluster uses the object but does not own it.
     pub foreign: bool,
 }
 
-/// How the machines are reached.
+/// How runs connect to the machines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SshAccess {
     /// `namespace/name` of the Secret; None without a key.
     pub secret: Option<String>,
-    /// The public half, if it is known.
+    /// The public key, if it is known.
     pub public_key: Option<String>,
-    /// SHA256 fingerprint of the public half.
+    /// SHA256 fingerprint of the public key.
     pub fingerprint: Option<String>,
-    /// `None` if this person may not read them.
+    /// `None` if the user may not read them.
     pub host_keys: Option<HostKeys>,
     pub problem: Option<String>,
 }
 
-/// The machines' keys on record.
+/// The machines' confirmed host keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostKeys {
-    /// How many.
+    /// Number of keys.
     pub count: u32,
-    /// Their file; empty if none was confirmed.
+    /// The file with the keys; empty if none is confirmed.
     pub document: DocumentText,
 }
 
-/// The host keys that the machines show, compared with the record.
+/// The machines' scanned host keys, compared with the confirmed ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostKeyScan {
     pub machines: Vec<MachineKey>,
-    /// The file as it would be with these keys.
+    /// The file of confirmed keys, updated with the scanned ones.
     pub text: String,
-    /// What saving it would change.
+    /// What saving `text` would change.
     pub review: ChangeReview,
 }
 
 /// One machine's host key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineKey {
-    /// As in the inventory.
+    /// The machine's name in the inventory.
     pub name: String,
-    /// As known_hosts names it: `10.0.0.11`, `[10.0.0.11]:2222`.
+    /// The address as written in known_hosts: `10.0.0.11`, `[10.0.0.11]:2222`.
     pub address: String,
     pub standing: Standing,
-    /// `ssh-ed25519`; empty where no key was seen.
+    /// Such as `ssh-ed25519`; empty if no key was found.
     pub algorithm: String,
-    /// `SHA256:…`; empty where no key was seen.
+    /// `SHA256:…`; empty if no key was found.
     pub fingerprint: String,
 }
 
-/// How a machine's key compares with the record.
+/// How a machine's scanned key compares with the confirmed ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// No key of this machine was confirmed before.
+    /// No key of this machine is confirmed.
     New,
     Confirmed,
-    /// Another key was confirmed.
+    /// A different key is confirmed.
     Changed,
-    /// The record revokes this key.
+    /// The file of confirmed keys revokes this key.
     Revoked,
-    /// The machine showed no key.
+    /// The machine sent no key.
     Unseen,
 }
 
 /// What saving would change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeReview {
-    /// In words: `node4 added to kube_node`.
+    /// The changes in words, such as `node4 added to kube_node`.
     pub summary: Vec<String>,
     pub lines: Vec<DiffLine>,
     /// The version the review is based on.

@@ -1,6 +1,7 @@
-//! The vocabulary of the console: the types that pages, server functions and the crates behind them share.
+//! The types that the console's pages, server functions and backends share.
 //!
-//! Safe for wasm: no Kubernetes client, no Leptos, no YAML parser. It parses names and forms; whatever needs a cluster is checked by the server.
+//! Compiles to small wasm: no Kubernetes client, no Leptos, no YAML parser. It parses names and forms. The server checks
+//! everything that needs a cluster.
 
 pub mod backend;
 pub mod cluster;

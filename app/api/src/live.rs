@@ -6,20 +6,21 @@ use crate::OperationName;
 use crate::log::{LogEnd, LogLine};
 use crate::run::RunEvent;
 
-/// From the page.
+/// A request of the page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum LiveRequest {
-    /// Replaces the topics this tab wants.
+    /// Replaces the topics that this tab subscribes to.
     Topics { topics: Vec<Topic> },
-    /// Follows a run from line `from` (1: all) and event `events_from` (1: all). Replaces an earlier follow of it.
+    /// Streams a run, starting at line `from` and event `events_from` (both count from 1). Replaces an earlier `Follow` of
+    /// the same run.
     Follow {
         run: OperationName,
         from: u64,
         #[serde(default = "one")]
         events_from: u64,
     },
-    /// Ends a follow.
+    /// Stops streaming a run.
     Unfollow { run: OperationName },
 }
 
@@ -31,7 +32,7 @@ fn one() -> u64 {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "topic", content = "name", rename_all = "snake_case")]
 pub enum Topic {
-    /// Any cluster, and the operations that show on cluster rows.
+    /// Any cluster, and operations that the rows of the cluster list show.
     Clusters,
     Cluster(String),
     /// Any operation.
@@ -44,7 +45,7 @@ pub enum Topic {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LiveFrame {
-    /// Something of this topic changed; at most 4 a second and topic. The page refetches what it shows.
+    /// Something in this topic has changed. The page reloads its data. At most 4 per second and topic.
     Changed {
         topic: Topic,
     },
@@ -73,8 +74,8 @@ pub enum LiveFrame {
     Refused {
         message: String,
     },
-    /// The session ended: sign in again.
+    /// The session has ended. The user must sign in again.
     SignedOut,
-    /// Heartbeat, at least every 20 s.
+    /// A heartbeat, sent at least every 20 s.
     Beat,
 }

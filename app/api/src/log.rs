@@ -5,40 +5,40 @@ use serde::{Deserialize, Serialize};
 use crate::run::RunEvent;
 use crate::{Problem, Time};
 
-/// One text line of a run. Line n is the n-th text line of the container, from 1.
+/// One text line of a run. Lines are numbered from 1, in the order in which the container wrote them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
     /// When the container wrote it.
     pub t: Time,
-    /// Valid UTF-8 without control characters, but for SGR (colour) escapes `ESC [ … m`. At most 64 KiB.
+    /// The line's text: at most 64 KiB, without control characters except SGR (colour) escapes, `ESC [ … m`.
     pub s: String,
 }
 
 /// Some consecutive lines of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogPage {
-    /// Number of the first line in `lines`, from 1.
+    /// Number of the first line in `lines`, starting at 1.
     pub first: u64,
     pub lines: Vec<LogLine>,
-    /// Lines known so far.
+    /// Number of lines so far.
     pub total: u64,
     pub end: Option<LogEnd>,
 }
 
-/// How a log ended.
+/// The end of a log: how many lines it has, and how many were lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogEnd {
     pub lines: u64,
-    /// 0: complete.
+    /// Number of lost lines; 0 if the log is complete.
     pub missing: u64,
 }
 
-/// Everything the run page needs before the socket is open.
+/// The events and lines that the run page shows before live updates arrive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {
     pub events: Vec<RunEvent>,
     pub log: LogPage,
-    /// Why there is no log (yet): `the machine's ansible is being installed: …`, `the pod is gone`.
+    /// Why there is no log (yet), such as `the machine's ansible is being installed: …` or `the pod is gone`.
     pub note: Option<String>,
 }
 
@@ -58,6 +58,6 @@ pub enum LogFrame {
         to: u64,
     },
     End(LogEnd),
-    /// The stream ends before the run does, for this reason. The last frame, like `End`.
+    /// The stream ends before the run, for this reason. Like `End`, it is the last frame.
     Closed(Problem),
 }

@@ -1,11 +1,11 @@
-//! Names, parsed once at the edge.
+//! Names of clusters and operations, validated when they are parsed.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a name can't be used. The form shows the text at the field.
+/// Why a name is invalid. The form shows the text at the field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     #[error("A name is needed.")]
@@ -18,10 +18,10 @@ pub enum NameError {
     NotASubdomain(String),
 }
 
-/// The longest name that an object can have (RFC 1123 subdomain).
+/// Maximum length of the name of a Kubernetes object (RFC 1123 subdomain).
 const LONGEST: usize = 253;
 
-/// RFC 1123 subdomain, the rule of Kubernetes for names of custom resources.
+/// Validates an RFC 1123 subdomain, which Kubernetes requires for names of custom resources.
 fn subdomain(text: &str, limit: usize, reason: &'static str) -> Result<String, NameError> {
     if text.is_empty() {
         return Err(NameError::Empty);
@@ -60,10 +60,10 @@ macro_rules! name {
         pub struct $name(String);
 
         impl $name {
-            /// The longest name of a new one, in characters.
+            /// Maximum length of a new name, in characters.
             pub const LIMIT: usize = $limit;
 
-            /// The name of a new object. Existing objects may have longer names, given by other programs.
+            /// Parses the name of a new object. `parse` allows longer names, which other programs may have created.
             pub fn for_new(text: &str) -> Result<Self, NameError> {
                 subdomain(text, $limit, $reason).map(Self)
             }
@@ -78,7 +78,7 @@ macro_rules! name {
         impl FromStr for $name {
             type Err = NameError;
             fn from_str(text: &str) -> Result<Self, NameError> {
-                subdomain(text, LONGEST, "no object has a longer one").map(Self)
+                subdomain(text, LONGEST, "Kubernetes allows no longer names").map(Self)
             }
         }
 
@@ -110,16 +110,16 @@ macro_rules! name {
 }
 
 name!(
-    /// The name of a `Cluster`: an RFC 1123 subdomain; of a new one, also a label value.
+    /// The name of a `Cluster`: an RFC 1123 subdomain. A new name must also be a valid label value.
     ClusterName,
     63,
-    "it is also the value of a label"
+    "it is also used as a label value"
 );
 name!(
-    /// The name of a `ClusterOperation`. The Job of a new one is called `kubeonkube-<name>-job`, and a Job's name ends at 63 characters.
+    /// The name of a `ClusterOperation`. Its Job is called `kubeonkube-<name>-job`, in at most 63 characters.
     OperationName,
     48,
-    "its Job's name adds 15 to it and may have 63"
+    "its Job's name is 15 characters longer and limited to 63"
 );
 
 #[cfg(test)]
@@ -127,27 +127,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_could_reach_a_shell_is_refused() {
+    fn a_name_with_shell_characters_is_refused() {
         for bad in ["a;rm", "a b", "A", "-a", "a-", "a..b", "$(x)", "ä", "a/b", "a\n"] {
             assert!(matches!(bad.parse::<ClusterName>(), Err(NameError::NotASubdomain(_))), "{bad:?}");
         }
     }
 
     #[test]
-    fn an_operation_name_leaves_room_for_its_job() {
+    fn an_operation_name_is_short_enough_for_its_job() {
         assert!(OperationName::for_new(&"a".repeat(48)).is_ok());
         let refused = OperationName::for_new(&"a".repeat(49)).expect_err("49 is too long");
         assert!(refused.to_string().contains("at most 48"), "{refused}");
     }
 
     #[test]
-    fn whatever_exists_can_be_named() {
+    fn names_of_existing_objects_have_up_to_253_characters() {
         assert!("a".repeat(253).parse::<OperationName>().is_ok());
         assert!("a".repeat(254).parse::<ClusterName>().is_err());
     }
 
     #[test]
-    fn a_name_read_from_json_is_parsed_too() {
+    fn a_name_in_json_is_validated() {
         assert!(serde_json::from_str::<ClusterName>("\"prod.fra-1\"").is_ok());
         assert!(serde_json::from_str::<ClusterName>("\"../etc\"").is_err());
     }

@@ -10,27 +10,26 @@ use serde::{Deserialize, Serialize};
 /// One numbered event of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEvent {
-    /// Position among the events of the run, from 1, strictly increasing.
+    /// Number of the event in the run: starts at 1 and increases strictly.
     pub n: u64,
     /// When it happened, in milliseconds since the Unix epoch, by the clock of the pod.
     pub at: i64,
-    /// The text line after which it came; 0 before the first line. Filled by the collector, absent on the wire from the pod.
+    /// Number of the text line before the event; 0 before the first line. The collector sets it; the pod doesn't send it.
     #[serde(default)]
     pub after: u64,
-    /// What happened.
     pub body: EventBody,
 }
 
 /// What happened. `step`, `play` and `task` count from 1 over the whole run.
 ///
-/// The plugin writes all fields of an event beside each other, with the variant as `type`. Between server, journal and page
-/// an event is nested instead: code that reads flat, tagged data is three times as large in the browser.
+/// The plugin writes flat JSON objects with the variant in the field `type`. Server, journal and page use nested (externally
+/// tagged) JSON instead, because the code that reads flat, tagged JSON is three times as large in the browser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventBody {
     /// A hook or the action starts.
     StepStart { step: u32, role: StepRole, title: String },
-    /// It ended with this exit code.
+    /// The step ended with this exit code.
     StepEnd { step: u32, rc: i32 },
     /// A play starts.
     PlayStart { play: u32, name: String },
@@ -38,7 +37,7 @@ pub enum EventBody {
     TaskStart { task: u32, play: u32, name: String, action: String, handler: bool },
     /// A task starts on one host.
     HostStart { task: u32, host: String },
-    /// A task ended on one host, or one item of its loop did.
+    /// A task, or one item of its loop, ended on one host.
     HostResult {
         task: u32,
         host: String,
@@ -53,7 +52,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         ignored: bool,
     },
-    /// A task with `until` tries again.
+    /// A task with `until` is retried.
     Retry { task: u32, host: String, attempt: u32, retries: u32 },
     /// The recap of one playbook.
     Stats { hosts: BTreeMap<String, HostStats> },
@@ -89,7 +88,7 @@ pub enum HostResult {
     Unreachable,
 }
 
-/// One host's line of a recap.
+/// The statistics of one host in a recap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostStats {
@@ -102,7 +101,7 @@ pub struct HostStats {
     pub ignored: u32,
 }
 
-/// The recaps of a run, summed over hosts.
+/// A recap, summed over hosts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecapTotals {
@@ -112,25 +111,25 @@ pub struct RecapTotals {
     pub totals: HostStats,
 }
 
-/// What the entrypoint leaves as the container's termination message: the facts that decide the verdict.
+/// The container's termination message, written by the entrypoint. It decides whether the operation succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Termination {
     /// Version of this format: 1.
     pub v: u32,
     /// Exit code of the run.
     pub rc: i32,
-    /// Ended by a signal, in an orderly way.
+    /// The entrypoint received a signal and stopped the run in an orderly way.
     #[serde(default)]
     pub cancelled: bool,
     #[serde(default)]
     pub steps: Vec<TerminatedStep>,
-    /// Steps that succeeded and are left out of `steps`, because not all fit into the message.
+    /// Number of successful steps that `steps` leaves out, because the message has limited space.
     #[serde(default)]
     pub dropped: u32,
     /// The first failures, at most 3.
     #[serde(default)]
     pub failures: Vec<TaskFailure>,
-    /// What was in flight when the run was stopped.
+    /// The task that was running when the run was stopped.
     #[serde(default)]
     pub running: Option<InFlight>,
     /// A sentence if the run could not start (a missing playbook, no ansible).
@@ -160,7 +159,7 @@ pub struct TaskFailure {
     pub message: String,
 }
 
-/// What was running when a run was stopped.
+/// The task that was running when a run was stopped, and on which hosts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InFlight {
     pub task: String,

@@ -1,4 +1,5 @@
-//! Instants and the words for them. Wasm-safe: the server sends `now` with every view, so both sides render the same words.
+//! Points in time, and how pages show them. The server sends its time with every answer, so that server and browser render
+//! the same words.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Time(pub i64);
 
 impl Time {
-    /// How long ago this was at `now`, in words: `just now`, `14 min ago`, `2 h ago`, `yesterday`, `6 d ago`.
+    /// The age of this time at `now`, in words: `just now`, `14 min ago`, `2 h ago`, `yesterday`, `6 d ago`.
     #[must_use]
     pub fn ago(self, now: Time) -> String {
         let seconds = (now.0 - self.0).max(0) / 1000;
@@ -23,7 +24,7 @@ impl Time {
     }
 
     /// The duration from `self` to `end`, in words: `under 1 s`, `48 s`, `3 min 51 s`, `2 h 5 min`. Times of the
-    /// Kubernetes API are whole seconds, so anything shorter is not known.
+    /// Kubernetes API are whole seconds, so shorter durations are unknown.
     #[must_use]
     pub fn until(self, end: Time) -> String {
         match end.0 - self.0 {
@@ -32,7 +33,7 @@ impl Time {
         }
     }
 
-    /// `2026-11-21 07:00:05 UTC`, for titles and for readers without JavaScript.
+    /// The time as `2026-11-21 07:00:05 UTC`, for tooltips and for browsers without JavaScript.
     #[must_use]
     pub fn utc(self) -> String {
         let (days, rest) = (self.0.div_euclid(86_400_000), self.0.rem_euclid(86_400_000) / 1000);
@@ -41,7 +42,7 @@ impl Time {
     }
 }
 
-/// A duration in milliseconds in words.
+/// A duration of `ms` milliseconds, in words.
 #[must_use]
 pub fn duration(ms: i64) -> String {
     let seconds = ms / 1000;
@@ -53,7 +54,7 @@ pub fn duration(ms: i64) -> String {
     }
 }
 
-/// Days since the Unix epoch as year, month, day of the proleptic Gregorian calendar
+/// Converts days since the Unix epoch to year, month and day of the proleptic Gregorian calendar
 /// (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`).
 fn civil(days: i64) -> (i64, i64, i64) {
     let z = days + 719_468;
@@ -71,18 +72,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_for_ages_and_durations() {
+    fn ages_and_durations_are_shown_in_words() {
         let at = |s: i64| Time(s * 1000);
         assert_eq!(at(0).ago(at(3)), "just now");
         assert_eq!(at(0).ago(at(61)), "1 min ago");
         assert_eq!(at(0).ago(at(90_000)), "yesterday");
-        assert_eq!(at(10).ago(at(0)), "just now", "a clock ahead of ours is no reason for a negative age");
+        assert_eq!(at(10).ago(at(0)), "just now", "an age is never negative, even if another clock is ahead");
         assert_eq!(Time(0).until(Time(231_000)), "3 min 51 s");
         assert_eq!(Time(0).until(Time(0)), "under 1 s");
     }
 
     #[test]
-    fn utc_is_the_calendar() {
+    fn times_are_converted_to_calendar_dates() {
         assert_eq!(Time(0).utc(), "1970-01-01 00:00:00 UTC");
         assert_eq!(Time(1_709_164_800_000).utc(), "2024-02-29 00:00:00 UTC");
         assert_eq!(Time(-1000).utc(), "1969-12-31 23:59:59 UTC");

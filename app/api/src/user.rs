@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-/// The signed-in person on whose behalf something is read or written.
+/// The signed-in user, on whose behalf the console reads and writes.
 #[derive(Clone, PartialEq, Eq)]
 pub struct User {
-    /// The name that Kubernetes and the records know them by.
+    /// The user's name in Kubernetes and in records.
     pub name: String,
-    /// Their own Kubernetes token in a cluster; None in standalone mode.
+    /// The user's own Kubernetes token; `None` in standalone mode.
     pub token: Option<String>,
 }
 
 impl fmt::Debug for User {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The token must not reach a log by way of `{:?}`.
+        // `{:?}` must not write the token into a log.
         f.debug_struct("User").field("name", &self.name).finish_non_exhaustive()
     }
 }

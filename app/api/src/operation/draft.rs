@@ -1,4 +1,4 @@
-//! The submit form as it was typed, and the request that it means.
+//! The submit form as typed, and how it is parsed into a request.
 
 use std::collections::BTreeMap;
 
@@ -31,25 +31,25 @@ const FIELDS: [&str; 18] = [
     "made_name",
     "reviewed",
 ];
-/// Fields that a review adds; they say nothing about what to run.
+/// Fields that a review adds. They don't describe what to run.
 const OF_REVIEW: [&str; 4] = ["form", "expected_inputs", "made_name", "reviewed"];
 
-/// The most bytes of a script: what the resource allows.
+/// Maximum length of a script in bytes, as in the resource's schema.
 const SCRIPT: usize = 65_536;
-/// The most bytes of all arguments: quoting may double them on the way into the resource.
+/// Maximum length of all arguments in bytes. Half of what the resource allows, because quoting may double the length.
 const ARGUMENTS: usize = SCRIPT / 2;
-/// The most hooks, before and after each: what the resource allows.
+/// Maximum number of pre-hooks, and of post-hooks, as in the resource's schema.
 const HOOKS: usize = 64;
 
-/// Every field of the form by name, as it was typed.
+/// The typed values of the form, by field name.
 ///
-/// A form without JavaScript sends all fields, also those of kinds that are not chosen. So each kind has its own fields, and
-/// [`Draft::request`] reads only those that count.
+/// Without JavaScript the browser sends all fields, even those of kinds that are not chosen. So each kind has its own fields,
+/// and [`Draft::request`] reads only those of the chosen kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Draft(BTreeMap<String, String>);
 
-/// What is chosen under “What to run”.
+/// The choice under “What to run”.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A playbook of the image.
@@ -61,7 +61,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As in the form.
+    /// The value in the form.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -77,7 +77,7 @@ impl Kind {
 }
 
 impl Draft {
-    /// The form that was sent with these fields. If a field occurs several times, its last value counts.
+    /// The form with these submitted fields. If a field occurs several times, its last value counts.
     #[must_use]
     pub fn typed(values: &[(String, String)]) -> Self {
         Self(values.iter().cloned().collect())
@@ -104,7 +104,7 @@ impl Draft {
         }
     }
 
-    /// What is chosen; `None` if the form sent something else.
+    /// The chosen kind; `None` if the submitted value is unknown.
     #[must_use]
     pub fn kind(&self) -> Option<Kind> {
         match self.get("kind") {
@@ -123,7 +123,7 @@ impl Draft {
         }
     }
 
-    /// The request that the form means, or every field that is wrong by itself.
+    /// Parses the form. Reports every field that is invalid by itself.
     pub fn request(&self) -> Result<NewOperation, Problem> {
         let mut reader = Reader { draft: self, problems: Vec::new() };
         let read = reader.request();
@@ -133,7 +133,7 @@ impl Draft {
         }
     }
 
-    /// A problem with the request, moved to the field of this form that it comes from.
+    /// Moves a problem with the request to the form field that caused it.
     #[must_use]
     pub fn located(&self, problem: Problem) -> Problem {
         let Problem::Invalid { message, fields } = problem else { return problem };
@@ -144,12 +144,12 @@ impl Draft {
         Problem::Invalid { message, fields: fields.into_iter().map(located).collect() }
     }
 
-    /// Tells one form from another: FNV-1a over the fields that the review is about.
+    /// An FNV-1a hash of the fields that a review covers.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for (field, value) in self.0.iter().filter(|(field, value)| !value.is_empty() && self.counts(field)) {
-            // Browsers send line ends as CRLF, whatever was rendered.
+        for (field, value) in self.0.iter().filter(|(field, value)| !value.is_empty() && self.is_used(field)) {
+            // Browsers send line ends as CRLF, even if the page contained LF.
             for byte in field.bytes().chain([0]).chain(value.bytes().filter(|byte| *byte != b'\r')).chain([0]) {
                 hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
             }
@@ -157,7 +157,7 @@ impl Draft {
         format!("{hash:016x}")
     }
 
-    /// What is submitted must be what was reviewed. Without JavaScript only this notices a change in between.
+    /// Refuses a form that was changed after its review. Without JavaScript, nothing else detects such a change.
     pub fn unchanged_since_review(&self) -> Result<(), Problem> {
         if self.get("reviewed") == self.fingerprint() {
             return Ok(());
@@ -166,8 +166,8 @@ impl Draft {
         Err(Problem::Invalid { message, fields: Vec::new() })
     }
 
-    /// Whether a field belongs to what is chosen.
-    fn counts(&self, field: &str) -> bool {
+    /// Whether a field belongs to the chosen kind, so that a review covers it.
+    fn is_used(&self, field: &str) -> bool {
         let action = self.action_field();
         match field {
             "action" => matches!(action, "action" | "other"),
@@ -180,7 +180,7 @@ impl Draft {
     }
 }
 
-/// Reads the fields and collects what is wrong with them.
+/// Parses the fields and collects their problems.
 struct Reader<'a> {
     draft: &'a Draft,
     problems: Vec<FieldProblem>,
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
         self.draft.get(field).trim()
     }
 
-    /// The value of a field, as `parse` reads it; `None` if the field is empty or wrong.
+    /// The parsed value of a field; `None` if the field is empty or invalid.
     fn optional<T, E: ToString>(&mut self, field: &str, parse: impl FnOnce(&str) -> Result<T, E>) -> Option<T> {
         let text = Some(self.line(field)).filter(|text| !text.is_empty())?;
         parse(text).map_err(|error| self.refuse(field, error.to_string())).ok()
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
         let name = self.optional("name", OperationName::for_new);
         let made_name = self.optional("made_name", OperationName::for_new);
         let action = self.action();
-        // The field is not on screen for a script, which runs beside the inventory and not on machines.
+        // A script doesn't run on machines, so the form hides this field.
         let is_shell = action.as_ref().is_some_and(Action::is_shell);
         let limit = if is_shell { String::new() } else { self.line("limit").to_owned() };
         let arguments = self.arguments(&limit);
@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
         if text.trim().is_empty() {
             self.refuse(field, "Choose what to run.");
         } else if text.len() > SCRIPT || text.contains('\0') {
-            self.refuse(field, "This is not a script: it contains a NUL character, or more than 64 KiB.");
+            self.refuse(field, "This contains a NUL character or is longer than 64 KiB.");
         }
         Some(match kind {
             Kind::Builtin => Action::Builtin { playbook: text.trim().into(), parameters: self.parameters(field) },
@@ -256,7 +256,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Only an action of the catalogue has parameters.
+    /// Only actions of the catalogue have parameters.
     fn parameters(&self, action_field: &str) -> BTreeMap<String, String> {
         let is_parameter = |field: &&String| action_field == "action" && !FIELDS.contains(&field.as_str());
         let all = self.draft.0.iter().filter(|(field, _)| is_parameter(field));
@@ -268,10 +268,10 @@ impl<'a> Reader<'a> {
         let text = self.draft.get("extra_args");
         let lines: Vec<String> = text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect();
         if !limit.is_empty() && lines.iter().any(|line| line == "-l" || line.starts_with("--limit")) {
-            self.refuse("extra_args", "There is a limit both here and in its own field. Keep one of them.");
+            self.refuse("extra_args", "The limit is set both here and in the field Limit. Remove one of them.");
         }
         if text.contains('\0') || text.len() > ARGUMENTS {
-            self.refuse("extra_args", "These are more than 32 KiB of arguments, or they contain a NUL character.");
+            self.refuse("extra_args", "The arguments are longer than 32 KiB or contain a NUL character.");
         }
         lines
     }

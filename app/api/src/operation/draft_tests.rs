@@ -17,12 +17,12 @@ fn draft(fields: &[(&str, &str)]) -> Draft {
 fn refused_at(fields: &[(&str, &str)]) -> Vec<String> {
     match draft(fields).request() {
         Err(Problem::Invalid { fields, .. }) => fields.into_iter().map(|problem| problem.field).collect(),
-        other => panic!("it is not refused: {other:?}"),
+        other => panic!("expected a refusal: {other:?}"),
     }
 }
 
 #[test]
-fn every_bad_field_is_named() {
+fn every_invalid_field_is_reported() {
     for (field, value) in [
         ("cluster", ""),
         ("cluster", "a;rm -rf /"),
@@ -47,7 +47,7 @@ fn every_bad_field_is_named() {
 }
 
 #[test]
-fn only_the_fields_of_the_chosen_kind_count() {
+fn only_the_fields_of_the_chosen_kind_are_used() {
     let of = |fields: &[(&str, &str)]| {
         let request = draft(fields).request().unwrap();
         (request.action, request.limit)
@@ -78,7 +78,7 @@ fn arguments_are_one_per_line_and_unchanged() {
 }
 
 #[test]
-fn a_problem_is_shown_where_the_person_typed() {
+fn a_problem_with_the_action_is_moved_to_the_used_field() {
     let at = |kind: &str, action: &str| {
         let draft = draft(&[("kind", kind), ("action", action)]);
         let Problem::Invalid { fields, .. } = draft.located(Problem::field("action", "No.")) else { panic!() };
@@ -96,16 +96,16 @@ fn a_config_map_without_a_name_is_not_a_builtin_playbook() {
 }
 
 #[test]
-fn what_was_changed_after_the_review_is_not_submitted() {
+fn a_form_changed_after_its_review_is_refused() {
     let mut draft = draft(&[("extra_args", "-e\na=1"), ("version", "1.34.4"), ("form", "review_operation")]);
     draft.set("reviewed", draft.fingerprint());
     draft.set("form", "submit_operation");
     draft.set("expected_inputs", "abc");
     draft.set("extra_args", "-e\r\na=1");
-    assert_eq!(draft.unchanged_since_review(), Ok(()), "line ends are no change");
+    assert_eq!(draft.unchanged_since_review(), Ok(()), "different line ends are not a change");
     draft.set("script", "rm -rf /");
     draft.set("image", "");
-    assert_eq!(draft.unchanged_since_review(), Ok(()), "a field that doesn't count is no change either");
+    assert_eq!(draft.unchanged_since_review(), Ok(()), "an unused field is not a change");
     let changed = |field: &str| {
         let mut draft = draft.clone();
         draft.set(field, "else");

@@ -1,5 +1,5 @@
-//! Operations between page and server: what pages show, what the form offers, and the way from the form as typed
-//! ([`Draft`]) to a request that can be used ([`NewOperation`]).
+//! Types about operations that pages and server exchange: what pages show, what the submit form offers, the form as typed
+//! ([`Draft`]), and the valid request parsed from it ([`NewOperation`]).
 
 mod draft;
 mod offer;

@@ -1,4 +1,4 @@
-//! What the submit form offers, and the review it gets.
+//! What the submit form offers, and the review of a request.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,29 +8,29 @@ use crate::{ClusterName, OperationName};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// It changes nothing.
+    /// The action changes nothing.
     Reads,
-    /// It changes machines.
+    /// The action changes machines.
     Changes,
-    /// It deletes what is on them.
+    /// The action deletes data on machines.
     Destroys,
 }
 
 /// An action that the form offers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionOffer {
-    /// Its playbook: `ping.yml`.
+    /// The playbook, such as `ping.yml`.
     pub action: String,
     pub title: String,
     /// What it does to the machines, in a sentence.
     pub summary: String,
     pub effect: Effect,
     pub parameters: Vec<ParameterOffer>,
-    /// Why it can't be chosen here; `None` if it can.
+    /// Why the action can't be chosen here; `None` if it can.
     pub unavailable: Option<String>,
 }
 
-/// A field that belongs to an action. Actions that share a parameter share its field.
+/// A parameter of an action. Actions with the same parameter share one field in the form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParameterOffer {
     /// The name of the input.
@@ -38,7 +38,7 @@ pub struct ParameterOffer {
     pub label: String,
     pub placeholder: String,
     pub hint: String,
-    /// A box to tick and not a text.
+    /// A checkbox that confirms something, instead of a text field.
     pub confirms: bool,
 }
 
@@ -48,18 +48,18 @@ pub struct OperationReview {
     pub name: OperationName,
     /// The command of each step, as an argument vector.
     pub commands: Vec<Vec<String>>,
-    /// The machines that it reaches; empty if only ansible can tell.
+    /// The machines on which the operation runs; empty if only ansible can determine them.
     pub hosts: Vec<String>,
-    /// sha256 over the inputs as they are now: sent back with the submission.
+    /// SHA-256 of the current inputs. The form sends it back on submission.
     pub expected_inputs: String,
-    /// What it waits for; `None` if it starts at once.
+    /// Why the operation will be queued; `None` if it starts at once.
     pub waits_for: Option<String>,
     pub warnings: Vec<String>,
-    /// The manifest as it will be created.
+    /// The manifest of the `ClusterOperation` that submitting creates.
     pub manifest: String,
 }
 
-/// A cluster to choose in a form.
+/// A cluster that the form offers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClusterChoice {
     pub name: ClusterName,

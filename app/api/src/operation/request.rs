@@ -1,4 +1,4 @@
-//! What a person asks to run, parsed: each part is a type that can't hold an unusable value.
+//! A parsed request to run an operation. Each part has a type that holds only valid values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,29 +12,29 @@ use crate::{ClusterName, OperationName};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewOperation {
     pub cluster: ClusterName,
-    /// As the person typed it; `None`: made from the action.
+    /// The typed name. If `None`, the server generates a name from the action.
     pub name: Option<OperationName>,
-    /// The name that the review made where none was typed: what is reviewed is what is submitted, once.
+    /// The name that the review generated. Submitting the same review twice therefore creates only one operation.
     pub made_name: Option<OperationName>,
     pub action: Action,
-    /// `--limit`: hosts or groups; empty: all.
+    /// The value of `--limit`: hosts or groups. Empty for all machines.
     pub limit: String,
-    /// Further arguments, each exactly as the run gets it.
+    /// Extra arguments, passed unchanged.
     pub arguments: Vec<String>,
     /// Playbooks of the image that run before the action.
     pub pre_hooks: Vec<String>,
     /// Playbooks of the image that run after it.
     pub post_hooks: Vec<String>,
-    /// `None`: the default image of this console.
+    /// If `None`, the default image of this console.
     pub image: Option<Image>,
-    /// `None`: [`Deadline::DEFAULT`].
+    /// If `None`, [`Deadline::DEFAULT`].
     pub deadline: Option<Deadline>,
     /// SHA-256 of the inputs that the review showed; `None` before a review.
     pub expected_inputs: Option<String>,
 }
 
 impl NewOperation {
-    /// Runs `action` on all machines of `cluster`, everything else by default.
+    /// A request to run `action` on all machines of `cluster`, with defaults for everything else.
     #[must_use]
     pub fn new(cluster: ClusterName, action: Action) -> Self {
         Self {
@@ -58,9 +58,9 @@ impl NewOperation {
 pub enum Action {
     /// A playbook of the image.
     Builtin {
-        /// Its path below the image's playbooks: `ping.yml`.
+        /// Path in the image's folder of playbooks, such as `ping.yml`.
         playbook: String,
-        /// What was typed for the parameters of the action, by field.
+        /// Typed values of the action's parameters, by field name.
         parameters: BTreeMap<String, String>,
     },
     /// A file of a ConfigMap.
@@ -76,7 +76,7 @@ impl Action {
         Self::Builtin { playbook: playbook.into(), parameters: BTreeMap::new() }
     }
 
-    /// Run by bash and not by ansible: a script, or a file that ends in `.sh` or `.bash`.
+    /// Whether bash runs it instead of ansible: a script, or a file whose name ends in `.sh` or `.bash`.
     #[must_use]
     pub fn is_shell(&self) -> bool {
         match self {
@@ -139,7 +139,7 @@ impl FromStr for Image {
 pub struct Deadline(u32);
 
 impl Deadline {
-    /// Of an operation that names none.
+    /// The deadline of an operation without its own.
     pub const DEFAULT: Self = Self(6 * 60);
     const LONGEST: u32 = 7 * 24 * 60;
 
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_config_map_is_named_with_its_namespace() {
+    fn a_config_map_needs_namespace_and_name() {
         let source: Source = " ops/site.books ".parse().unwrap();
         assert_eq!((source.namespace.as_str(), source.to_string().as_str()), ("ops", "ops/site.books"));
         for bad in ["", "books", "ops/", "/books", "o.ps/books", "ops/a/b", "ops/a?watch=true"] {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_can_not_reach_a_shell() {
+    fn an_image_with_shell_characters_is_refused() {
         assert!("quay.io/kubespray/kubespray:v2.30.0@sha256:ab".parse::<Image>().is_ok());
         for bad in ["", "img; rm", "-x", "$(x)", "a b"] {
             assert!(bad.parse::<Image>().is_err(), "{bad:?}");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_a_script_by_its_ending() {
+    fn a_file_is_a_script_if_it_ends_in_sh_or_bash() {
         let file = |key: &str| Action::File { source: "ops/books".parse().unwrap(), key: key.into() };
         assert!(file("fix.sh").is_shell() && file("fix.bash").is_shell() && !file("site.yml").is_shell());
     }

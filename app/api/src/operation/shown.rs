@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use crate::run::{InFlight, TaskFailure, Termination};
 use crate::{OperationName, Time};
 
-/// How far an operation is, as people see it.
+/// The phase of an operation, as pages show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     Running,
-    /// It waits for other operations; the message says which.
+    /// The operation waits for others; the message names them.
     Queued,
     Failed,
     Cancelled,
@@ -18,13 +18,13 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// It has ended.
+    /// Whether the operation has ended.
     #[must_use]
     pub fn is_final(self) -> bool {
         matches!(self, Self::Failed | Self::Cancelled | Self::Succeeded)
     }
 
-    /// The word people see.
+    /// The word that pages show.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -41,20 +41,20 @@ impl Phase {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationRow {
     pub name: OperationName,
-    /// As text: an operation of a cluster that is gone still has its row.
+    /// Not a [`ClusterName`](crate::ClusterName): operations of deleted clusters are listed too.
     pub cluster: String,
     /// `ping.yml`, or the first line of a script.
     pub action: String,
-    /// The action is a script written into the operation, not the name of a file.
+    /// The action is the text of a script, not the name of a file.
     pub script: bool,
     pub phase: Phase,
-    /// It was cancelled, and its run has not ended yet.
+    /// The operation was cancelled, but its run has not ended yet.
     pub cancelling: bool,
-    /// Machine-readable reason, `InventoryInvalid`; empty if nothing is wrong.
+    /// Machine-readable reason, such as `InventoryInvalid`; empty if there is no problem.
     pub reason: String,
-    /// The sentence behind the phase: what it waits for, why it failed.
+    /// A sentence that explains the phase: what the operation waits for, or why it failed.
     pub message: String,
-    /// The person who submitted it in the console, otherwise the program that created it: `kubectl`.
+    /// The user who submitted it in the console, otherwise the program that created it, such as `kubectl`.
     pub by: String,
     pub submitted: Time,
     pub started: Option<Time>,
@@ -62,25 +62,25 @@ pub struct OperationRow {
 }
 
 impl OperationRow {
-    /// What ran, in a word or two.
+    /// A short title: `Script`, or the action.
     #[must_use]
     pub fn title(&self) -> &str {
         if self.script { "Script" } else { &self.action }
     }
 }
 
-/// Which operations. This is the query string of `/operations`.
+/// Filter, sort order and page of the operations list: the query string of `/operations`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OperationFilter {
     /// Part of the operation's, cluster's or action's name.
     pub q: String,
     pub cluster: String,
-    /// `running`, `queued`, `failed`, `succeeded`, `cancelled` or empty.
+    /// `running`, `queued`, `failed`, `succeeded`, `cancelled`, or empty for all.
     pub phase: String,
     /// `submitted` (default, newest first), `cluster`, `action`, `duration`; a leading `-` reverses the order.
     pub sort: String,
-    /// From 1; 0 means 1.
+    /// Page number, starting at 1; 0 counts as 1.
     pub page: u32,
 }
 
@@ -88,23 +88,23 @@ pub struct OperationFilter {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationList {
     pub rows: Vec<OperationRow>,
-    /// How many match the filter, over all pages.
+    /// Number of operations that match the filter, over all pages.
     pub matching: u32,
     pub page: u32,
     pub pages: u32,
     pub now: Time,
 }
 
-/// The head and the inputs of the run page.
+/// One operation, as the run page shows it, without its log and tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationDetail {
     pub row: OperationRow,
-    /// In words: `playbook, builtin`, `shell from ConfigMap ops/books`.
+    /// The source in words: `playbook, builtin` or `shell from ConfigMap ops/books`.
     pub source: String,
-    /// The playbook's name or key, or the whole text of a script; empty where that is longer than 64 KiB.
+    /// The playbook's name or key, or the whole text of a script; empty if that is longer than 64 KiB.
     pub action: String,
     pub image: String,
-    /// Standalone: the local ansible ran it, whatever the image's name.
+    /// In standalone mode, the local ansible ran it and `image` was not used.
     pub ran_locally: bool,
     pub extra_args: String,
     pub pre_hooks: Vec<String>,
@@ -113,10 +113,10 @@ pub struct OperationDetail {
     pub deadline: u64,
     /// `namespace/name` of the Job, once there is one.
     pub job: Option<String>,
-    /// What the run reported at its end.
+    /// What the run reported when it ended.
     pub end: Option<RunEnd>,
     pub inputs: Option<RunInputs>,
-    /// May be cancelled now; otherwise the reason why not.
+    /// `Ok` if it can be cancelled now; otherwise the reason why not.
     pub cancel: Result<(), String>,
     pub now: Time,
 }
@@ -126,7 +126,7 @@ pub struct OperationDetail {
 pub struct RunEnd {
     /// The first failure.
     pub failure: Option<TaskFailure>,
-    /// What was in flight when the run was stopped.
+    /// The task that was running when the run was stopped.
     pub running: Option<InFlight>,
     /// A sentence if the run could not start.
     pub message: String,
@@ -138,7 +138,7 @@ impl From<Termination> for RunEnd {
     }
 }
 
-/// The exact inputs of a run, as snapshotted.
+/// The snapshot of the inputs that a run used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunInputs {
     pub inventory: String,

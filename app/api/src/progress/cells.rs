@@ -59,7 +59,7 @@ impl Cell {
         }
     }
 
-    /// The word people see; empty where nothing happened.
+    /// The word that pages show; empty for [`Cell::None`].
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ impl Cell {
     }
 }
 
-/// A task's cells, in the order of [`super::RunProgress::hosts`]; those at the end that are missing are [`Cell::None`].
+/// A task's cells, in the order of [`super::RunProgress::hosts`]. Missing cells at the end count as [`Cell::None`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cells(Vec<Cell>);
 
@@ -87,7 +87,7 @@ impl Cells {
         self.0.get(host).copied().unwrap_or_default()
     }
 
-    /// Fills a cell and returns what was there.
+    /// Sets a cell and returns its previous value.
     pub fn set(&mut self, host: usize, cell: Cell) -> Cell {
         if self.0.len() <= host {
             self.0.resize(host + 1, Cell::None);
@@ -100,7 +100,7 @@ impl Cells {
         self.0.iter().enumerate().filter(move |(_, c)| **c == cell).map(|(at, _)| at)
     }
 
-    /// Neighbours that are the same: the cell, the position of the first, and how many.
+    /// Runs of equal cells: the cell, the position of the first one, and their number.
     pub fn runs(&self) -> impl Iterator<Item = (Cell, usize, usize)> {
         let mut at = 0;
         self.0.chunk_by(PartialEq::eq).map(move |run| {
@@ -111,8 +111,8 @@ impl Cells {
     }
 }
 
-/// No run has more hosts; what claims to is broken.
-const MOST_HOSTS: usize = 100_000;
+/// Maximum number of hosts of a run. A larger number in serialized cells is an error.
+const MAX_HOSTS: usize = 100_000;
 
 impl Serialize for Cells {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -134,10 +134,10 @@ impl<'de> Deserialize<'de> for Cells {
                 count = count * 10 + digit as usize;
             } else {
                 let cell = Cell::of_letter(c).ok_or_else(|| D::Error::custom("unknown cell"))?;
-                cells.extend(std::iter::repeat_n(cell, count.min(MOST_HOSTS)));
+                cells.extend(std::iter::repeat_n(cell, count.min(MAX_HOSTS)));
                 count = 0;
             }
-            if count > MOST_HOSTS || cells.len() > MOST_HOSTS {
+            if count > MAX_HOSTS || cells.len() > MAX_HOSTS {
                 return Err(D::Error::custom("too many cells"));
             }
         }
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_travel_as_run_lengths() {
+    fn cells_are_serialized_as_run_lengths() {
         let mut cells = Cells::default();
         for host in 0..200 {
             cells.set(host, Cell::Ok);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_encoding_is_refused_and_not_expanded() {
+    fn an_invalid_encoding_is_refused_and_not_expanded() {
         for bad in ["\"3?\"", "\"999999999o\"", "\"100000o100000o\""] {
             assert!(serde_json::from_str::<Cells>(bad).is_err(), "{bad}");
         }

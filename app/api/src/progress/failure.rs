@@ -1,4 +1,4 @@
-//! What failed, and which of it decided the run.
+//! Failed tasks, and which of them made the run fail.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +16,20 @@ pub struct Failure {
     pub unreachable: bool,
     /// `ignore_errors` let it pass.
     pub ignored: bool,
-    /// First and last text line that tell of it.
+    /// First and last text line of the failure's output.
     pub lines: (u64, u64),
     /// The step it belongs to.
     pub step: u32,
 }
 
 impl Failure {
-    /// The most failures that are kept; more would not help a person.
+    /// Maximum number of failures that are kept. More would not help a reader.
     pub const KEPT: usize = 500;
 }
 
 impl RunProgress {
-    /// The failures that made hosts fail. Ignored ones are left out, and so are those that a `rescue` recovered from: the recap
-    /// of their step has no failure for the host. For a host that failed in the end, its last failed task counts.
+    /// The failures that made hosts fail. Leaves out ignored failures and those that a `rescue` recovered from: if the step's
+    /// recap reports no failure for the host, all were recovered; if it reports one, only the host's last failure counts.
     #[must_use]
     pub fn standing_failures(&self) -> Vec<&Failure> {
         let real: Vec<&Failure> = self.failures.iter().filter(|failure| !failure.ignored).collect();

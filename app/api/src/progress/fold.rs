@@ -4,10 +4,10 @@ use super::{Cell, Failure, PlayProgress, RunProgress, StepProgress, TaskProgress
 use crate::run::{EventBody, RunEvent};
 
 impl RunProgress {
-    /// Marks the run as ended, so nothing in it runs any more. Needed if its process was killed and sent no last event.
+    /// Marks running tasks as stopped, because the run has ended. A killed process sends no event that does so.
     pub fn end(&mut self) {
         let last = self.tasks.iter().map(|task| task.heard).max().unwrap_or_default();
-        self.stop_what_runs(last);
+        self.stop_running_tasks(last);
     }
 
     /// Adds one event. An event that was already added (before a reconnect, or by the server) changes nothing.
@@ -16,16 +16,16 @@ impl RunProgress {
             return;
         }
         self.last_event = event.n;
-        self.take(event);
+        self.fold(event);
         self.line = self.line.max(event.after);
     }
 
-    fn take(&mut self, event: &RunEvent) {
+    fn fold(&mut self, event: &RunEvent) {
         let (at, line) = (event.at, event.after.max(1));
         match &event.body {
             EventBody::StepStart { step, role, title } => {
                 let title = title.clone();
-                // Its first line is still to come.
+                // The step's first line is the next one.
                 let line = event.after + 1;
                 self.steps.push(StepProgress {
                     number: *step,
@@ -38,18 +38,18 @@ impl RunProgress {
                 });
             }
             EventBody::StepEnd { step, rc } => {
-                self.stop_what_runs(at);
+                self.stop_running_tasks(at);
                 if let Some(step) = self.steps.iter_mut().rev().find(|s| s.number == *step) {
                     step.rc = Some(*rc);
                     step.ended = Some(at);
                 }
             }
             EventBody::PlayStart { play, name } => {
-                self.end_what_is_done();
-                self.plays.push(PlayProgress { number: *play, step: self.step(), name: name.clone(), line });
+                self.end_idle_tasks();
+                self.plays.push(PlayProgress { number: *play, step: self.current_step(), name: name.clone(), line });
             }
             EventBody::TaskStart { task, play, name, action, handler } => {
-                self.end_what_is_done();
+                self.end_idle_tasks();
                 self.task_started(TaskProgress {
                     number: *task,
                     play: *play,
@@ -62,7 +62,7 @@ impl RunProgress {
                     ..TaskProgress::default()
                 });
             }
-            EventBody::HostStart { task, host } => self.fill(*task, host, Cell::Running, at),
+            EventBody::HostStart { task, host } => self.set_cell(*task, host, Cell::Running, at),
             EventBody::HostResult { task, item: Some(_), .. } => {
                 if let Some(task) = self.task_mut(*task) {
                     task.items += 1;
@@ -71,7 +71,7 @@ impl RunProgress {
             }
             EventBody::HostResult { task, host, result, message, ignored, .. } => {
                 let cell = Cell::of(*result, *ignored);
-                self.fill(*task, host, cell, at);
+                self.set_cell(*task, host, cell, at);
                 if matches!(cell, Cell::Failed | Cell::Unreachable | Cell::Ignored)
                     && self.failures.len() < Failure::KEPT
                 {
@@ -82,7 +82,7 @@ impl RunProgress {
                         unreachable: *result == crate::run::HostResult::Unreachable,
                         ignored: *ignored,
                         lines: ((self.line + 1).min(line), line),
-                        step: self.step(),
+                        step: self.current_step(),
                     });
                 }
             }
@@ -94,11 +94,11 @@ impl RunProgress {
                 }
             }
             EventBody::Stats { hosts } => {
-                self.end_what_is_done();
+                self.end_idle_tasks();
                 for host in hosts.keys() {
                     self.position(host);
                 }
-                self.recaps.push((self.step(), hosts.clone()));
+                self.recaps.push((self.current_step(), hosts.clone()));
             }
             EventBody::Outcome { key, value } => match self.outcomes.iter_mut().find(|(k, _)| k == key) {
                 Some((_, known)) => *known = value.clone(),
@@ -107,11 +107,11 @@ impl RunProgress {
         }
     }
 
-    fn step(&self) -> u32 {
+    fn current_step(&self) -> u32 {
         self.steps.last().map_or(0, |step| step.number)
     }
 
-    /// Numbers rise; a task that is announced late still finds its place.
+    /// Inserts a task by its number, because a task may be announced late. A task that is already known is kept.
     fn task_started(&mut self, task: TaskProgress) {
         if let Err(at) = self.tasks.binary_search_by_key(&task.number, |t| t.number) {
             self.tasks.insert(at, task);
@@ -137,14 +137,14 @@ impl RunProgress {
         at
     }
 
-    /// Puts a cell and keeps all counts in step with the cells.
-    fn fill(&mut self, task: u32, host: &str, cell: Cell, at: i64) {
+    /// Sets a cell, and updates the counts of the task and of the run accordingly.
+    fn set_cell(&mut self, task: u32, host: &str, cell: Cell, at: i64) {
         let host = self.position(host);
         let Ok(index) = self.tasks.binary_search_by_key(&task, |t| t.number) else { return };
         let task = &mut self.tasks[index];
         let before = task.cells.set(host, cell);
         task.heard = task.heard.max(at);
-        // The host came back to the task (a `free` strategy announces it per host): it is not at its end.
+        // With the `free` strategy a host may start a task after it seemed to have ended on all hosts.
         task.ended = None;
         if before == Cell::Running {
             task.running -= 1;
@@ -162,15 +162,15 @@ impl RunProgress {
         }
     }
 
-    /// Something else starts: tasks that run on no host have ended, at the time of their last result.
-    fn end_what_is_done(&mut self) {
+    /// Ends tasks that run on no host, at the time of their last result. Called when something else starts.
+    fn end_idle_tasks(&mut self) {
         for task in self.tasks.iter_mut().filter(|task| task.ended.is_none() && task.running == 0) {
             task.ended = Some(task.heard);
         }
     }
 
-    /// The process is gone: running tasks were stopped.
-    fn stop_what_runs(&mut self, at: i64) {
+    /// Marks running tasks as stopped, because their process has ended.
+    fn stop_running_tasks(&mut self, at: i64) {
         for task in self.tasks.iter_mut().filter(|task| task.ended.is_none()) {
             let running: Vec<usize> = task.cells.at(Cell::Running).collect();
             task.ended = Some(if running.is_empty() { task.heard } else { at });

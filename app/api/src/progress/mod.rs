@@ -1,7 +1,7 @@
 //! The tree of steps, plays and tasks, folded from a run's events one at a time.
 //!
-//! It is small enough to travel with a page (a run of 600 tasks on 200 hosts is some tens of kilobytes, where its events
-//! are tens of megabytes), and the browser continues it: the server folds the events so far, the page folds those that follow.
+//! The tree is small enough to be sent with a page: a run of 600 tasks on 200 hosts takes some tens of kilobytes, while its
+//! events take tens of megabytes. The server folds the events so far, and the browser folds those that follow.
 
 mod cells;
 mod failure;
@@ -19,30 +19,30 @@ pub use task::{Counts, TaskProgress, TaskState};
 
 use crate::run::{HostStats, StepRole};
 
-/// A run so far.
+/// The progress of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunProgress {
-    /// Number of the newest event in here; 0 before the first.
+    /// Number of the newest event that was added; 0 before the first.
     pub last_event: u64,
     pub steps: Vec<StepProgress>,
     pub plays: Vec<PlayProgress>,
     pub tasks: Vec<TaskProgress>,
-    /// Every host with an event, in order of the first one. A task's [`Cells`] are in the same order.
+    /// Every host that an event names, in order of first appearance. A task's [`Cells`] are in the same order.
     pub hosts: Vec<String>,
-    /// Results of all tasks on all hosts. The items of loops are not counted, their task is.
+    /// Results of all tasks on all hosts. A loop counts as one result per host, whatever its number of items.
     pub totals: Counts,
     /// Retries of tasks, over all hosts.
     pub retries: u32,
-    /// What failed, oldest first: at most [`Failure::KEPT`], with those that were ignored.
+    /// The first [`Failure::KEPT`] failures, oldest first. Includes ignored ones.
     pub failures: Vec<Failure>,
-    /// The recaps of the playbooks so far, each by host, with the step they belong to.
+    /// The recap of each playbook that has ended: its step, and its statistics by host.
     pub recaps: Vec<(u32, BTreeMap<String, HostStats>)>,
-    /// What playbooks published, the newest value of each key.
+    /// The results that playbooks published: the newest value of each key.
     pub outcomes: Vec<(String, serde_json::Value)>,
-    /// The text line of the newest event. Later lines belong to the next event.
+    /// The text line after which the newest event came. Later lines belong to the next event.
     line: u64,
-    /// Position in `hosts`; not sent, but built again by the receiver.
+    /// Positions of host names in `hosts`. Not serialized; rebuilt after deserialization.
     #[serde(skip)]
     positions: Positions,
 }
@@ -63,12 +63,12 @@ pub struct StepProgress {
     pub number: u32,
     pub role: StepRole,
     pub title: String,
-    /// Exit code; None while it runs.
+    /// Exit code; `None` while the step runs.
     pub rc: Option<i32>,
     /// Milliseconds since the Unix epoch, by the clock of the pod.
     pub started: i64,
     pub ended: Option<i64>,
-    /// Its first text line.
+    /// Number of the step's first text line.
     pub line: u64,
 }
 
@@ -76,15 +76,15 @@ pub struct StepProgress {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlayProgress {
     pub number: u32,
-    /// The step it belongs to; 0 where no step was announced.
+    /// The step it belongs to; 0 if no step was announced.
     pub step: u32,
     pub name: String,
-    /// Its headline in the text.
+    /// Number of the text line with the play's headline.
     pub line: u64,
 }
 
 impl RunProgress {
-    /// Folds many events.
+    /// The progress after these events.
     pub fn from_events<'a>(events: impl IntoIterator<Item = &'a crate::run::RunEvent>) -> Self {
         let mut progress = Self::default();
         for event in events {
@@ -93,7 +93,7 @@ impl RunProgress {
         progress
     }
 
-    /// The number from which a follower has to be sent events.
+    /// Number of the first event that is missing here, for requests to follow the run.
     #[must_use]
     pub fn next_event(&self) -> u64 {
         self.last_event + 1
@@ -110,7 +110,7 @@ impl RunProgress {
         self.tasks.iter().filter(move |task| task.play == play)
     }
 
-    /// The newest task that runs somewhere, with its hosts.
+    /// The newest running task, with the hosts on which it runs.
     #[must_use]
     pub fn running(&self) -> Option<(&TaskProgress, Vec<&str>)> {
         let task = self.tasks.iter().rev().find(|task| task.state() == TaskState::Running)?;

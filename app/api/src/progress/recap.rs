@@ -1,4 +1,4 @@
-//! What ansible itself says at the end of each playbook.
+//! The recaps: ansible's own statistics at the end of each playbook.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use super::RunProgress;
 use crate::run::HostStats;
 
 impl RunProgress {
-    /// Whether the recaps tell of everything: no step runs any more, and no playbook ended without one (it was killed).
+    /// Whether the recaps are complete: no step is running, and every playbook left a recap (a killed playbook leaves none).
     #[must_use]
     pub fn is_recapped(&self) -> bool {
-        let runs = self.steps.last().is_some_and(|step| step.rc.is_none());
-        let told = |step| self.recaps.iter().any(|(of, _)| *of == step);
-        !runs && !self.recaps.is_empty() && self.plays.iter().all(|play| told(play.step))
+        let is_running = self.steps.last().is_some_and(|step| step.rc.is_none());
+        let has_recap = |step| self.recaps.iter().any(|(of, _)| *of == step);
+        !is_running && !self.recaps.is_empty() && self.plays.iter().all(|play| has_recap(play.step))
     }
 
     /// The recaps of all playbooks so far, summed by host.
@@ -24,7 +24,7 @@ impl RunProgress {
         sums
     }
 
-    /// What the recap of `step` says of `host`; None before there is one.
+    /// The statistics of `host` in the newest recap of `step`; `None` before there is a recap.
     pub(super) fn recap_of(&self, step: u32, host: &str) -> Option<&HostStats> {
         self.recaps.iter().rev().filter(|(of, _)| *of == step).find_map(|(_, hosts)| hosts.get(host))
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cell, Cells};
 
-/// How often each result came.
+/// Number of results of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counts {
@@ -18,7 +18,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// All results together.
+    /// The sum of all results.
     #[must_use]
     pub fn all(&self) -> u32 {
         self.ok + self.changed + self.skipped + self.ignored + self.failed + self.unreachable
@@ -44,42 +44,42 @@ pub struct TaskProgress {
     pub number: u32,
     pub play: u32,
     pub name: String,
-    /// The module: `ansible.builtin.apt`.
+    /// The module, such as `ansible.builtin.apt`.
     pub action: String,
     pub handler: bool,
-    /// Its headline in the text; at least 1.
+    /// Number of the text line with the task's headline; at least 1.
     pub line: u64,
     /// Milliseconds since the Unix epoch, by the clock of the pod.
     pub started: i64,
-    /// When the last host was done, once nothing of it runs any more and something else began.
+    /// Time of the last result. `None` until no host runs the task and something else has started.
     pub ended: Option<i64>,
-    /// The last sign of life.
+    /// Time of the newest event of this task.
     pub heard: i64,
     pub counts: Counts,
-    /// Hosts on which it runs now.
+    /// Number of hosts on which it runs now.
     pub running: u32,
-    /// Items of its loop that are done, over all hosts.
+    /// Number of loop items that are done, over all hosts.
     pub items: u32,
     pub retries: u32,
     pub cells: Cells,
 }
 
-/// A task in one word: the worst that happened.
+/// The state of a task over all hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskState {
     Running,
     Failed,
-    /// The run ended while it ran.
+    /// The run ended while the task was running.
     Stopped,
     Changed,
     Ok,
     Skipped,
-    /// No host took part.
+    /// The task has no result on any host.
     Empty,
 }
 
 impl TaskProgress {
-    /// Its worst result, or that it is still running.
+    /// `Running`, or the worst result on any host.
     #[must_use]
     pub fn state(&self) -> TaskState {
         let c = &self.counts;

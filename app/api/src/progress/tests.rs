@@ -2,11 +2,11 @@ use super::*;
 use crate::progress::TaskState;
 use crate::run::{HostResult, HostStats, StepRole};
 
-/// Events numbered by themselves; `after` is given.
+/// Builds the events of a run. `n` and `at` are set automatically, `after` is passed.
 #[derive(Default)]
-struct Story(Vec<RunEvent>);
+struct Events(Vec<RunEvent>);
 
-impl Story {
+impl Events {
     fn then(mut self, after: u64, body: EventBody) -> Self {
         let n = self.0.len() as u64 + 1;
         self.0.push(RunEvent { n, at: 1000 * i64::try_from(n).unwrap(), after, body });
@@ -29,7 +29,7 @@ impl Story {
     }
 
     fn full(self, after: u64, task: u32, host: &str, result: HostResult, item: Option<&str>, ignored: bool) -> Self {
-        let message = (result == HostResult::Failed).then(|| format!("{host} said no"));
+        let message = (result == HostResult::Failed).then(|| format!("{host} refused"));
         let item = item.map(Into::into);
         self.then(after, EventBody::HostResult { task, host: host.into(), result, ms: 5, message, item, ignored })
     }
@@ -38,111 +38,116 @@ impl Story {
         self.then(after, EventBody::Stats { hosts: hosts.iter().map(|(h, s)| ((*h).into(), *s)).collect() })
     }
 
-    fn told(&self) -> RunProgress {
+    fn progress(&self) -> RunProgress {
         RunProgress::from_events(&self.0)
     }
 }
 
-fn begun() -> Story {
-    Story::default()
+fn started_run() -> Events {
+    Events::default()
         .then(0, EventBody::StepStart { step: 1, role: StepRole::Main, title: "ping.yml".into() })
         .then(2, EventBody::PlayStart { play: 1, name: "All".into() })
         .task(4, 1, "Ping")
 }
 
 #[test]
-fn results_are_counted_per_task_and_over_all() {
-    let told = begun()
+fn results_are_counted_per_task_and_in_total() {
+    let progress = started_run()
         .start(4, 1, "a")
         .start(4, 1, "b")
         .result(5, 1, "a", HostResult::Ok)
         .result(6, 1, "b", HostResult::Changed)
         .task(8, 2, "Then")
         .start(8, 2, "a")
-        .told();
-    assert_eq!(told.tasks[0].counts, super::super::Counts { ok: 1, changed: 1, ..Default::default() });
-    assert_eq!(told.tasks[0].state(), TaskState::Changed);
-    assert_eq!(told.tasks[0].ms(), 4000, "from its start to its last result");
-    assert_eq!(told.totals.all(), 2);
-    let (task, hosts) = told.running().unwrap();
+        .progress();
+    assert_eq!(progress.tasks[0].counts, super::super::Counts { ok: 1, changed: 1, ..Default::default() });
+    assert_eq!(progress.tasks[0].state(), TaskState::Changed);
+    assert_eq!(progress.tasks[0].ms(), 4000, "from its start to its last result");
+    assert_eq!(progress.totals.all(), 2);
+    let (task, hosts) = progress.running().unwrap();
     assert_eq!((task.name.as_str(), hosts), ("Then", vec!["a"]));
 }
 
 #[test]
-fn an_event_that_comes_twice_counts_once() {
-    let story = begun().start(4, 1, "a").result(5, 1, "a", HostResult::Ok);
-    let mut told = story.told();
-    let once = told.clone();
-    for event in &story.0 {
-        told.apply(event);
+fn an_event_that_is_applied_twice_counts_once() {
+    let events = started_run().start(4, 1, "a").result(5, 1, "a", HostResult::Ok);
+    let mut progress = events.progress();
+    let once = progress.clone();
+    for event in &events.0 {
+        progress.apply(event);
     }
-    assert_eq!(told, once);
+    assert_eq!(progress, once);
 }
 
 #[test]
-fn it_goes_on_after_it_travelled() {
-    let story =
-        begun().start(4, 1, "a").start(4, 1, "b").result(5, 1, "b", HostResult::Ok).result(6, 1, "a", HostResult::Ok);
-    let half = RunProgress::from_events(&story.0[..5]);
-    let mut arrived: RunProgress = serde_json::from_str(&serde_json::to_string(&half).unwrap()).unwrap();
-    for event in &story.0 {
-        arrived.apply(event);
+fn progress_restored_from_json_accepts_further_events() {
+    let events = started_run().start(4, 1, "a").start(4, 1, "b").result(5, 1, "b", HostResult::Ok).result(
+        6,
+        1,
+        "a",
+        HostResult::Ok,
+    );
+    let half = RunProgress::from_events(&events.0[..5]);
+    let mut restored: RunProgress = serde_json::from_str(&serde_json::to_string(&half).unwrap()).unwrap();
+    for event in &events.0 {
+        restored.apply(event);
     }
-    assert_eq!(arrived, story.told());
-    assert_eq!(arrived.hosts, ["a", "b"]);
+    assert_eq!(restored, events.progress());
+    assert_eq!(restored.hosts, ["a", "b"]);
 }
 
 #[test]
-fn items_of_a_loop_are_no_results_of_their_own() {
-    let told = begun()
+fn loop_items_are_not_counted_as_results() {
+    let progress = started_run()
         .start(4, 1, "a")
         .full(5, 1, "a", HostResult::Ok, Some("x"), false)
         .full(6, 1, "a", HostResult::Failed, Some("y"), false)
         .result(7, 1, "a", HostResult::Failed)
-        .told();
-    assert_eq!((told.tasks[0].items, told.totals.failed, told.totals.ok), (2, 1, 0));
-    assert_eq!(told.failures.len(), 1);
+        .progress();
+    assert_eq!((progress.tasks[0].items, progress.totals.failed, progress.totals.ok), (2, 1, 0));
+    assert_eq!(progress.failures.len(), 1);
 }
 
 #[test]
-fn an_ignored_failure_is_no_failure() {
-    let told = begun().start(4, 1, "a").full(5, 1, "a", HostResult::Failed, None, true).task(7, 2, "Next").told();
-    assert_eq!((told.totals.failed, told.totals.ignored), (0, 1));
-    assert_eq!(told.tasks[0].state(), TaskState::Ok);
-    assert!(told.standing_failures().is_empty());
+fn an_ignored_failure_does_not_count_as_failed() {
+    let progress =
+        started_run().start(4, 1, "a").full(5, 1, "a", HostResult::Failed, None, true).task(7, 2, "Next").progress();
+    assert_eq!((progress.totals.failed, progress.totals.ignored), (0, 1));
+    assert_eq!(progress.tasks[0].state(), TaskState::Ok);
+    assert!(progress.standing_failures().is_empty());
 }
 
 #[test]
-fn a_failure_knows_the_lines_that_tell_of_it() {
-    let told = begun()
+fn a_failure_has_the_line_numbers_of_its_output() {
+    let progress = started_run()
         .start(4, 1, "a")
         .start(4, 1, "b")
         .result(5, 1, "b", HostResult::Ok)
         .result(9, 1, "a", HostResult::Failed)
-        .told();
-    assert_eq!(told.failures[0].lines, (6, 9));
-    assert_eq!(told.failures[0].message, "a said no");
+        .progress();
+    assert_eq!(progress.failures[0].lines, (6, 9));
+    assert_eq!(progress.failures[0].message, "a refused");
 }
 
 #[test]
-fn what_a_rescue_recovered_from_does_not_stand() {
+fn a_failure_recovered_by_a_rescue_is_left_out() {
     let failed = HostStats { failed: 1, ..Default::default() };
-    let told = begun()
+    let progress = started_run()
         .result(5, 1, "a", HostResult::Failed)
         .result(6, 1, "b", HostResult::Failed)
         .task(7, 2, "Last")
         .result(8, 2, "b", HostResult::Failed)
         .stats(9, &[("a", HostStats { rescued: 1, ..Default::default() }), ("b", failed)])
-        .told();
-    let standing: Vec<_> = told.standing_failures().into_iter().map(|f| (f.host.as_str(), f.task)).collect();
+        .progress();
+    let standing: Vec<_> = progress.standing_failures().into_iter().map(|f| (f.host.as_str(), f.task)).collect();
     assert_eq!(standing, [("b", 2)]);
-    assert_eq!(told.failure_of("b", "Last").unwrap().lines, (8, 8));
+    assert_eq!(progress.failure_of("b", "Last").unwrap().lines, (8, 8));
 }
 
-/// A pre-hook that ended well, then the action, in which a fails.
-fn failed_after_a_hook() -> Story {
+/// A pre-hook that succeeded, then the action, in which host `a` fails.
+fn failed_after_a_hook() -> Events {
     let ok = HostStats { ok: 1, ..Default::default() };
-    Story::default()
+    Events::default()
         .then(0, EventBody::StepStart { step: 1, role: StepRole::Pre, title: "ping.yml".into() })
         .then(1, EventBody::PlayStart { play: 1, name: "All".into() })
         .task(2, 1, "Ping")
@@ -157,7 +162,7 @@ fn failed_after_a_hook() -> Story {
 
 #[test]
 fn the_recap_of_a_hook_does_not_hide_a_failed_action() {
-    let standing = |story: &Story| story.told().standing_failures().iter().map(|f| f.task).collect::<Vec<_>>();
+    let standing = |events: &Events| events.progress().standing_failures().iter().map(|f| f.task).collect::<Vec<_>>();
     let killed = failed_after_a_hook();
     assert_eq!(standing(&killed), [2]);
     let rescued = failed_after_a_hook().stats(8, &[("a", HostStats { rescued: 1, ..Default::default() })]);
@@ -165,48 +170,48 @@ fn the_recap_of_a_hook_does_not_hide_a_failed_action() {
 }
 
 #[test]
-fn the_recaps_tell_all_when_every_playbook_has_left_one() {
-    let ended = |story: Story| story.then(9, EventBody::StepEnd { step: 2, rc: 2 });
-    let recap = |story: Story| story.stats(8, &[("a", HostStats { failed: 1, ..Default::default() })]);
-    assert!(!failed_after_a_hook().told().is_recapped(), "the action runs");
-    assert!(!ended(failed_after_a_hook()).told().is_recapped(), "the action was killed");
-    assert!(!recap(failed_after_a_hook()).told().is_recapped(), "its step has not ended");
-    assert!(ended(recap(failed_after_a_hook())).told().is_recapped());
+fn recaps_are_complete_once_every_playbook_has_one() {
+    let ended = |events: Events| events.then(9, EventBody::StepEnd { step: 2, rc: 2 });
+    let recap = |events: Events| events.stats(8, &[("a", HostStats { failed: 1, ..Default::default() })]);
+    assert!(!failed_after_a_hook().progress().is_recapped(), "the action is running");
+    assert!(!ended(failed_after_a_hook()).progress().is_recapped(), "the action was killed");
+    assert!(!recap(failed_after_a_hook()).progress().is_recapped(), "its step has not ended");
+    assert!(ended(recap(failed_after_a_hook())).progress().is_recapped());
 }
 
 #[test]
-fn a_step_that_ends_stops_what_was_in_flight() {
-    let told = begun().start(4, 1, "a").start(4, 1, "b").result(5, 1, "a", HostResult::Ok);
-    let told = told.then(5, EventBody::StepEnd { step: 1, rc: 143 }).told();
-    assert_eq!(told.tasks[0].state(), TaskState::Stopped);
-    assert_eq!(told.tasks[0].hosts_at(Cell::Stopped, &told.hosts), ["b"]);
-    assert_eq!((told.steps[0].rc, told.running().is_none()), (Some(143), true));
+fn tasks_still_running_at_the_end_of_a_step_are_stopped() {
+    let progress = started_run().start(4, 1, "a").start(4, 1, "b").result(5, 1, "a", HostResult::Ok);
+    let progress = progress.then(5, EventBody::StepEnd { step: 1, rc: 143 }).progress();
+    assert_eq!(progress.tasks[0].state(), TaskState::Stopped);
+    assert_eq!(progress.tasks[0].hosts_at(Cell::Stopped, &progress.hosts), ["b"]);
+    assert_eq!((progress.steps[0].rc, progress.running().is_none()), (Some(143), true));
 }
 
 #[test]
-fn recaps_add_up_and_outcomes_keep_the_newest() {
+fn recaps_are_summed_and_the_newest_outcome_is_kept() {
     let ok = |ok| HostStats { ok, ..Default::default() };
-    let told = begun()
+    let progress = started_run()
         .stats(9, &[("a", ok(2))])
         .stats(12, &[("a", ok(3)), ("b", ok(1))])
         .then(12, EventBody::Outcome { key: "facts".into(), value: 1.into() })
         .then(12, EventBody::Outcome { key: "facts".into(), value: 2.into() })
-        .told();
-    let recap = told.recap();
+        .progress();
+    let recap = progress.recap();
     assert_eq!((recap["a"].ok, recap["b"].ok), (5, 1));
-    assert_eq!(told.outcomes, [("facts".to_owned(), serde_json::Value::from(2))]);
+    assert_eq!(progress.outcomes, [("facts".to_owned(), serde_json::Value::from(2))]);
 }
 
 #[test]
-fn a_result_of_a_task_nobody_announced_changes_no_count() {
-    let told = begun().result(5, 77, "a", HostResult::Ok).told();
-    assert_eq!(told.totals.all(), 0);
+fn a_result_of_an_unknown_task_is_not_counted() {
+    let progress = started_run().result(5, 77, "a", HostResult::Ok).progress();
+    assert_eq!(progress.totals.all(), 0);
 }
 
 #[test]
-fn a_large_run_travels_small() {
-    let mut told = begun().told();
-    let mut n = told.last_event;
+fn the_progress_of_a_large_run_is_below_200_kb() {
+    let mut progress = started_run().progress();
+    let mut n = progress.last_event;
     for task in 2..=600 {
         for host in 0..=200 {
             n += 1;
@@ -230,10 +235,10 @@ fn a_large_run_travels_small() {
                     ignored: false,
                 }
             };
-            told.apply(&RunEvent { n, at: 0, after: n, body });
+            progress.apply(&RunEvent { n, at: 0, after: n, body });
         }
     }
-    assert_eq!(told.totals.all(), 599 * 200);
-    let size = serde_json::to_vec(&told).unwrap().len();
+    assert_eq!(progress.totals.all(), 599 * 200);
+    let size = serde_json::to_vec(&progress).unwrap().len();
     assert!(size < 200_000, "{size} bytes");
 }
