@@ -110,7 +110,7 @@ fn ranges_and_ports_in_a_host_name_are_read() {
 }
 
 #[test]
-fn a_section_may_be_one_name() {
+fn a_section_may_be_a_single_name() {
     let inventory = parse("all:\n  hosts: node1\n  children: kube_node\nkube_node:\n  hosts: node1\n").expect("valid");
     assert_eq!(inventory.hosts[0].roles, [Role::Worker]);
 }

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_link_has_a_line_of_its_own() {
+    fn the_link_is_alone_on_its_line() {
         let address = "http://127.0.0.1:7080";
         let token = "x".repeat(43);
         let mut banner =

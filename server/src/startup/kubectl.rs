@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn kubectls_port_survives_restarts_while_it_is_free() {
+    async fn a_restart_keeps_the_port_for_kubectl_if_it_is_free() {
         let data = tempfile::tempdir().expect("a directory");
         let any = "127.0.0.1:0".parse().expect("an address");
         let first = port(data.path(), any).await.expect("a port");

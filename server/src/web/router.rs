@@ -20,7 +20,7 @@ use super::{Pages, Web, download, forms, health, live, sign_in};
 const FUNCTION_LIMIT: usize = 3 * forms::body::LIMIT + 64 * 1024;
 
 /// The routes that aren't pages of `app`, with their handlers.
-fn own() -> [(&'static str, MethodRouter<Arc<Web>>); 10] {
+fn other_routes() -> [(&'static str, MethodRouter<Arc<Web>>); 10] {
     [
         ("/", get(|| async { Redirect::to("/clusters") })),
         ("/healthz", get(health::healthz)),
@@ -37,17 +37,17 @@ fn own() -> [(&'static str, MethodRouter<Arc<Web>>); 10] {
 
 /// Every route, in axum's syntax. Tests check that each of them needs a session.
 pub fn addresses(pages: &Pages) -> Vec<String> {
-    own().into_iter().map(|(address, _)| address.to_owned()).chain(pages.addresses.iter().cloned()).collect()
+    other_routes().into_iter().map(|(address, _)| address.to_owned()).chain(pages.addresses.iter().cloned()).collect()
 }
 
 /// The service.
 pub fn router(web: Arc<Web>) -> Router {
     let origin = Arc::new(web.origin.clone());
     let mut router = Router::new();
-    for address in web.pages.addresses.iter().filter(|address| own().iter().all(|(own, _)| own != address)) {
+    for address in web.pages.addresses.iter().filter(|address| other_routes().iter().all(|(own, _)| own != address)) {
         router = router.route(address, get(render).post(forms::post));
     }
-    for (address, handler) in own() {
+    for (address, handler) in other_routes() {
         router = router.route(address, handler);
     }
     router

@@ -10,7 +10,7 @@ mod skipped;
 use std::fs;
 use std::path::Path;
 
-use crate::session::{Session, ends_well, in_repository, next_line};
+use crate::session::{Session, exits_successfully, in_repository, next_line};
 
 const KEY: &str = "-----BEGIN OPENSSH PRIVATE KEY-----\nbm9uZQ==\n-----END OPENSSH PRIVATE KEY-----\n";
 
@@ -181,7 +181,7 @@ async fn kubectl_follows_a_runs_log_and_deletes_all_its_objects() {
     while let Some(line) = next_line(&mut lines).await {
         log.push(line);
     }
-    assert!(ends_well(following).await);
+    assert!(exits_successfully(following).await);
     assert_eq!(log.iter().filter(|line| *line == "after").count(), 1, "{log:#?}");
     session.wait("Complete", "slow").await;
     let whole = session.run("logs -n kubeonkube-system job/kubeonkube-slow-job").await;

@@ -131,7 +131,7 @@ pub(crate) async fn next_line(lines: &mut Lines<BufReader<ChildStdout>>) -> Opti
 }
 
 /// Waits for the command. Returns whether it succeeded.
-pub(crate) async fn ends_well(mut child: Child) -> bool {
+pub(crate) async fn exits_successfully(mut child: Child) -> bool {
     timeout(SOON, child.wait()).await.expect("it ends in time").expect("our child").success()
 }
 

@@ -102,7 +102,7 @@ impl Cluster {
     }
 
     /// The requests of `user` since the last call.
-    pub(crate) fn asked_by(&self, user: &str) -> Vec<String> {
+    pub(crate) fn requests_of(&self, user: &str) -> Vec<String> {
         let mut asked = self.asked.lock().expect("no panic");
         let (theirs, others) = asked.drain(..).partition(|asked| asked.user == user);
         *asked = others;

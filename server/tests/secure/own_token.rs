@@ -58,7 +58,7 @@ async fn writes_and_reads_of_inputs_use_the_persons_token() {
     let ann = server.sign_in("token-of-ann").await;
     assert!(!ann.contains("token-of-ann"), "the token must be sealed");
     let theirs = |what: &str, wanted: &[(&str, &str)]| {
-        let asked = cluster.asked_by("ann");
+        let asked = cluster.requests_of("ann");
         for (method, path) in wanted {
             assert!(has(&asked, method, path), "{what} lacks {method} {path}: {asked:#?}");
         }
@@ -73,7 +73,7 @@ async fn writes_and_reads_of_inputs_use_the_persons_token() {
     let change = change(&version);
     let got = server.post("/clusters/prod/configuration", &ann, &change).await;
     assert_eq!(got.status, 303, "{}", got.body);
-    let saved = cluster.asked_by("ann");
+    let saved = cluster.requests_of("ann");
     assert!(has(&saved, "PUT", "/configmaps/") || has(&saved, "PATCH", "/configmaps/"), "{saved:#?}");
     let got = server.submit(&ann, "prod", "grow", "sleep 600").await;
     assert_eq!(got.status, 303, "{}", got.body);
@@ -95,7 +95,7 @@ async fn writes_and_reads_of_inputs_use_the_persons_token() {
         })
         .await;
     // The log is collected once for everybody. Whether a person may read it is checked with that person's token.
-    cluster.asked_by("ann");
+    cluster.requests_of("ann");
     assert_eq!(server.get("/operations/grow/log.txt", &ann).await.status, 200);
     let gone = [("form", "unregister_cluster"), ("cluster", "prod"), ("confirm", "prod"), ("records", "delete")];
     let got = server.post("/clusters/prod/unregister", &ann, &gone).await;

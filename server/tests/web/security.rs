@@ -57,7 +57,7 @@ async fn a_link_is_used_up_by_its_button_only() {
 }
 
 #[tokio::test]
-async fn a_link_leads_back_to_this_site_only() {
+async fn the_redirect_after_a_link_stays_on_this_site() {
     let world = World::new();
     for next in ["https://evil.example", "//evil.example", "/\\evil.example", "/login"] {
         let token = world.links.make("ann").expect("a link");
@@ -177,7 +177,7 @@ async fn every_non_get_request_and_every_upgrade_needs_our_origin() {
 }
 
 #[tokio::test]
-async fn functions_are_denied_by_default() {
+async fn every_server_function_needs_a_session() {
     let world = World::new();
     for path in ["/api/save", "/api/none", "/api/", "/api/save/more", "/api"] {
         for (method, body) in [(Method::POST, "a=b"), (Method::POST, "{}"), (Method::GET, ""), (Method::PUT, "")] {

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_sign_in_assets_and_probes_are_open() {
+    fn only_sign_in_assets_and_probes_need_no_session() {
         for open in ["/login", "/assets/app-1.js", "/healthz"] {
             assert!(is_open(open), "{open}");
         }
