@@ -1,55 +1,63 @@
-//! Every built-in action, as data. Form, validation, preview, arguments and warnings follow from this file: a new action is an
-//! entry here and its playbook.
+//! All built-in actions. The console derives form, validation, review, arguments and warnings from them.
+//!
+//! To add one:
+//! 1. add an entry to [`ACTIONS`];
+//! 2. add a line to `CHANGELOG.md`;
+//! 3. if `engines` contains `Kubeonkube`, add the playbook to `deploy/runner/playbooks` and a test to
+//!    `deploy/runner/tests/test_playbooks.py`, and update the lists in the tests of `server/console/src/operations/catalogue.rs`,
+//!    in `deploy/runner/tests/test_run.py` and in `README.md`.
 
 use api::operation::Effect;
 use crd::Engine::{self, Kubeonkube, Kubespray};
 
-/// A playbook that comes with an engine, and what the console knows about it.
+/// A playbook of one or more engines, with what the console shows and asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Action {
-    /// Its file below the image's playbooks.
+    /// The playbook's file name, without a folder.
     pub playbook: &'static str,
-    /// A verb and its object.
+    /// A short imperative: verb and object.
     pub title: &'static str,
     /// What it does to the machines, in a sentence or two.
     pub summary: &'static str,
-    /// What it does to the machines, in a word.
+    /// Whether it reads, changes or deletes.
     pub effect: Effect,
-    /// The engines that have it. Standalone runs Kubeonkube's with its own ansible.
+    /// The engines whose images contain this playbook. Standalone mode offers only actions with `Kubeonkube`.
     pub engines: &'static [Engine],
-    /// What it asks for.
+    /// The variables that have their own fields in the form.
     pub parameters: &'static [Parameter],
 }
 
 /// A variable of a playbook that has its own field in the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
-    /// The name of the field. Actions may share a parameter, and with it the field.
+    /// Name of the form field. Two actions may use the same field only with the same `Parameter`. It must not be a field of
+    /// `api::operation::Draft`.
     pub field: &'static str,
-    /// The variable of the playbook.
+    /// Name of the playbook's variable.
     pub variable: &'static str,
-    /// What it may hold.
+    /// Which values are valid.
     pub value: Value,
-    /// Why the playbook can't run without it; `None` if it is optional.
+    /// Error text if the field is empty and the extra arguments don't set the variable. `None`: the field is optional.
     pub missing: Option<&'static str>,
-    /// Variables that are set together with it: answers to questions that the playbook would ask on a terminal.
+    /// Further variables to set with it, so that the playbook doesn't prompt.
     pub answers: &'static [(&'static str, &'static str)],
-    /// Above the field.
+    /// Above the field, or beside the checkbox.
     pub label: &'static str,
-    /// In the field while it is empty.
+    /// In the empty field; not shown for a confirmation.
     pub placeholder: &'static str,
-    /// Below the field.
+    /// Below the field; not shown for a confirmation.
     pub hint: &'static str,
 }
 
-/// What a parameter may hold.
+/// The kind of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
     /// Hosts of the inventory, separated by commas; no groups and no patterns.
     Hosts,
-    /// A version with three numbers.
+    /// A version with three numbers, such as `1.34.4` or `v1.34.4`.
     Version,
-    /// A box to tick. Ticked, the variable gets this value.
+    /// A checkbox. If it is ticked, the variable gets this value. Only the form requires it: the playbook must also check the
+    /// variable, because kubectl can submit without the form.
     Confirmation(&'static str),
 }
 
@@ -150,7 +158,7 @@ pub const ACTIONS: &[Action] = &[
     },
 ];
 
-/// The action of this playbook.
+/// The action with this playbook; `None` if there is none.
 pub fn action<'a>(actions: &'a [Action], playbook: &str) -> Option<&'a Action> {
     actions.iter().find(|action| action.playbook == playbook)
 }
@@ -166,7 +174,8 @@ mod tests {
     fn every_action_is_complete_and_fits_the_form() {
         let mut fields: HashMap<&str, &Parameter> = HashMap::new();
         for action in ACTIONS {
-            assert!(is_playbook_file(action.playbook) && !action.engines.is_empty(), "{}", action.playbook);
+            assert!(is_playbook_file(action.playbook) && !action.playbook.contains('/'), "{}", action.playbook);
+            assert!(!action.engines.is_empty(), "{}", action.playbook);
             assert!(action.summary.ends_with('.') && !action.title.is_empty(), "{}", action.playbook);
             assert_eq!(ACTIONS.iter().filter(|other| other.playbook == action.playbook).count(), 1);
             for parameter in action.parameters {
@@ -174,15 +183,15 @@ mod tests {
                 assert_eq!(*known, parameter, "two parameters share the field {}", parameter.field);
             }
         }
-        // style/50-run.css has rules for so many fields.
+        // style/50-run.css has rules for eight fields.
         assert!(fields.len() <= 8, "add rules for more fields to style/50-run.css");
     }
 
-    /// The folders whose code must not know single actions.
+    /// The code in these folders must not name individual actions.
     const FOLDERS: [&str; 6] =
         ["app/src", "app/api/src", "server/console/src", "server/controller/src", "server/operation/src", "style"];
 
-    /// Lines of code that name what only the data may name; comments and tests may.
+    /// The lines of `file` that contain one of `names`. Comments and tests are skipped.
     fn naming(file: &Path, names: &[&str]) -> Vec<String> {
         let text = fs::read_to_string(file).unwrap_or_default();
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
@@ -197,8 +206,8 @@ mod tests {
     }
 
     #[test]
-    fn only_this_file_knows_the_actions() {
-        // `ping.yml` is offered as a first run, and `facts.yml` has a table of results.
+    fn no_other_code_names_a_built_in_action() {
+        // Pages suggest `ping.yml` as the first run and show the results of `facts.yml` as a table.
         let special = ["ping.yml", "facts.yml"];
         let playbooks = ACTIONS.iter().map(|action| action.playbook).filter(|playbook| !special.contains(playbook));
         let names: Vec<String> = playbooks.map(|playbook| format!("\"{playbook}\"")).collect();

@@ -1,4 +1,4 @@
-//! `extraArgs`: one text in the resource, separate arguments everywhere else.
+//! Converts `extraArgs`, a single text in the resource, to a list of arguments and back.
 
 /// The arguments in `text`, split into words as a POSIX shell would, without any expansion. `None` if a quote is not closed, a
 /// backslash ends the text, or the text contains a NUL character: the kernel would cut the argument there.
@@ -8,7 +8,7 @@ pub fn split(text: &str) -> Option<Vec<String>> {
 
 /// The text that [`split`] turns into `arguments` again. `None` if one of them contains a NUL character.
 ///
-/// Arguments that no shell would change stay without quotes, because people read this text.
+/// Arguments without special characters are not quoted, so that the text stays readable.
 pub fn join<S: AsRef<str>>(arguments: &[S]) -> Option<String> {
     let words: Option<Vec<_>> = arguments
         .iter()
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_would_be_cut_are_refused() {
+    fn nul_characters_and_open_quotes_are_refused() {
         assert_eq!((split("a\0b"), split("--limit 'a"), split("a \\")), (None, None, None));
         assert_eq!(join(&["a\0b"]), None);
     }

@@ -1,15 +1,16 @@
-//! The command of a step, as `deploy/runner/entrypoint.py` calls it. `server/console/tests/claims/preview.rs` compares the two.
+//! The command of a step, the same that `deploy/runner/entrypoint.py` runs. `server/console/tests/claims/preview.rs` compares the
+//! two.
 
 use crd::ActionType;
 
 use crate::Step;
 
-/// What a run finds beside its steps.
+/// Which inputs of the run are not empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Given {
-    /// Its file of variables holds any; see [`holds_variables`].
+    /// The variables file contains variables; see [`holds_variables`].
     pub variables: bool,
-    /// The Cluster names a private key.
+    /// The Cluster refers to a Secret with a private key.
     pub key: bool,
 }
 
@@ -30,7 +31,7 @@ pub fn command(step: &Step, given: Given) -> Vec<String> {
     command.into_iter().map(str::to_owned).chain(step.args.iter().cloned()).collect()
 }
 
-/// Whether a file of variables holds anything but blank lines, comments and document marks. ansible refuses a file that doesn't.
+/// Whether a variables file contains more than blank lines, comments and document markers. ansible fails with an empty one.
 pub fn holds_variables(text: &str) -> bool {
     text.lines().map(str::trim).any(|line| !(line.is_empty() || line.starts_with('#') || matches!(line, "---" | "...")))
 }
@@ -58,13 +59,13 @@ mod tests {
     }
 
     #[test]
-    fn a_script_gets_its_arguments_and_nothing_of_ansible() {
+    fn a_script_gets_only_its_own_arguments() {
         let script = step(ActionType::Shell, "conf/scripts/1.sh");
         assert_eq!(command(&script, Given { variables: true, key: true }), ["bash", "/conf/scripts/1.sh", "a b"]);
     }
 
     #[test]
-    fn a_file_of_comments_holds_no_variables() {
+    fn a_file_with_only_comments_has_no_variables() {
         assert!(!holds_variables("---\n# nothing yet\n\n...\n") && !holds_variables(""));
         assert!(holds_variables("# one\nkube_version: v1.34.4\n") && holds_variables("{}\n"));
     }

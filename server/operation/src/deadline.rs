@@ -1,9 +1,9 @@
-//! When a run is stopped.
+//! The time limit of a run.
 
 use api::operation::Deadline;
 use crd::ClusterOperationSpec;
 
-/// Seconds after its start at which Kubernetes stops the run.
+/// Seconds after which Kubernetes stops the run, counted from the start of its Job.
 pub fn deadline(operation: &ClusterOperationSpec) -> i64 {
     operation.active_deadline_seconds.unwrap_or(i64::from(Deadline::DEFAULT.minutes()) * 60)
 }

@@ -1,11 +1,11 @@
-//! Whose playbooks an image carries.
+//! Which engine's playbooks an image contains.
 
 use crd::Engine;
 
-/// Parts of image names that are known to carry kubespray: its own image, kubean's, and those built from them.
+/// Image names with one of these parts contain kubespray: its own image, kubean's, and images built from them.
 const KUBESPRAY_IMAGES: [&str; 3] = ["kubespray", "spray-job", "kubean"];
 
-/// Whose playbooks a run uses: what the Cluster declares, otherwise what the name of the image suggests.
+/// The engine of a run: the one that the Cluster declares, otherwise a guess from the image's name.
 pub fn engine(declared: Option<Engine>, image: &str) -> Engine {
     let is_kubespray = KUBESPRAY_IMAGES.iter().any(|part| image.contains(part));
     declared.unwrap_or(if is_kubespray { Engine::Kubespray } else { Engine::Kubeonkube })

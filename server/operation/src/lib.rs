@@ -1,16 +1,16 @@
-//! The rules of an operation, each in one place. The console previews with them and the controller runs with them, so what a
-//! person reviewed is what runs. Everything here is a function of values: nothing is read from an API or written to one.
+//! The rules of an operation. The console uses them for the review and the controller for the run, so the reviewed commands are
+//! those that run. All functions are pure: they neither read from an API nor write to one.
 //!
 //! | question | answer |
 //! |---|---|
-//! | which actions there are, and what each asks for | [`ACTIONS`] |
+//! | which actions exist, and which fields each has | [`ACTIONS`] |
 //! | which operation of a cluster runs first | [`order`] |
 //! | what an operation is called | [`title`] |
 //! | what it runs, in which order | [`asked`], [`steps`] |
 //! | the command of each step | [`command`] |
-//! | whose playbooks an image carries | [`engine`] |
-//! | when a run is stopped | [`deadline`] |
-//! | how it ended, or how far it is | [`Outcome`], [`phase`] |
+//! | which engine's playbooks an image contains | [`engine`] |
+//! | how long a run may take | [`deadline`] |
+//! | how it ended, or its phase | [`Outcome`], [`phase`] |
 //! | what its pod reported at the end | [`terminated`], [`termination`] |
 
 mod actions;

@@ -1,10 +1,10 @@
-//! How an operation ended, in the form that outlives its status.
+//! How an operation ended, in a form that survives the loss of its status.
 
 use crd::{ClusterOperation, Phase, Recap, Time};
 use serde::{Deserialize, Serialize};
 
 /// The end of an operation. The controller writes it as JSON into an annotation, together with the label `hasCompleted`; status
-/// and history follow from it. A restored operation has lost its status but still carries this.
+/// and history are derived from it. A restore from a backup loses the status but keeps the annotation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
@@ -20,13 +20,13 @@ pub struct Outcome {
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_time: Option<Time>,
-    /// The recaps of its playbooks, summed; `None` without a playbook that reached a host.
+    /// The sum of its playbooks' recaps; `None` if no playbook reached a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recap: Option<Recap>,
 }
 
 impl Outcome {
-    /// What an operation itself records about its end: the annotation, otherwise a final status.
+    /// The recorded outcome of an operation: from the annotation, otherwise from a final status.
     pub fn of(operation: &ClusterOperation) -> Option<Self> {
         Self::written(operation).or_else(|| {
             let status = operation.status.as_ref().filter(|status| status.status.is_final())?;
@@ -41,8 +41,8 @@ impl Outcome {
         })
     }
 
-    /// The annotation. It counts only beside the label `hasCompleted`, and only if it can be read as an outcome: users can edit
-    /// annotations.
+    /// The outcome in the annotation. Users can edit annotations, so it counts only together with the label `hasCompleted`, and
+    /// only if it can be parsed.
     pub fn written(operation: &ClusterOperation) -> Option<Self> {
         if !is_completed(operation) {
             return None;
@@ -52,18 +52,19 @@ impl Outcome {
     }
 }
 
-/// It carries the label `hasCompleted=done`.
+/// Whether it has the label `hasCompleted=done`.
 pub fn is_completed(operation: &ClusterOperation) -> bool {
     let labels = operation.metadata.labels.as_ref();
     labels.and_then(|labels| labels.get(crd::LABEL_HAS_COMPLETED)).is_some_and(|value| value == crd::DONE)
 }
 
-/// It has ended and must never start, even if nothing records how it ended.
+/// Whether it has ended. Then it must never start, even if its outcome is unknown.
 pub fn is_over(operation: &ClusterOperation) -> bool {
     is_completed(operation) || status(operation).is_final()
 }
 
-/// How far it is. The status is written right after the outcome, so an outcome counts before its status does.
+/// The phase of an operation. The controller writes the outcome before the status, so an outcome overrides a status that is not
+/// final.
 pub fn phase(operation: &ClusterOperation) -> Phase {
     match status(operation) {
         phase if phase.is_final() => phase,
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn an_annotation_that_is_no_end_counts_as_none() {
+    fn an_annotation_without_a_final_status_is_ignored() {
         let mut edited = ClusterOperation::default();
         edited.metadata.labels = Some([(crd::LABEL_HAS_COMPLETED.to_owned(), crd::DONE.to_owned())].into());
         for text in ["", "{}", r#"{"status":"Running","reason":"","message":""}"#] {

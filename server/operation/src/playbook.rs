@@ -1,17 +1,17 @@
-//! Which paths may name a playbook of the image.
+//! Which paths are valid for a playbook of the image.
 
-/// The longest path, in bytes.
+/// Maximum length of a path, in bytes.
 const LONGEST: usize = 255;
 
-/// Whether `path` may be run: relative, inside the image's folder of playbooks, and free of characters that a shell or a
-/// template would read.
+/// Whether `path` may be run: it is relative, stays in the image's folder of playbooks, and has no character that is special to a
+/// shell or a template.
 pub fn is_playbook_path(path: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     path.len() <= LONGEST && path.split('/').all(|part| !matches!(part, "" | "." | "..") && part.chars().all(is_plain))
 }
 
-/// Whether a person means a playbook by `path`: it may be run, ends in `.yml` or `.yaml`, is not hidden and can't be taken for
-/// an option. Stricter than [`is_playbook_path`], to catch mistakes in a form.
+/// Whether the form accepts `path`: it may be run, ends in `.yml` or `.yaml`, is not hidden and doesn't start with `-`. Stricter
+/// than [`is_playbook_path`], to catch typing mistakes.
 pub fn is_playbook_file(path: &str) -> bool {
     let is_yaml = std::path::Path::new(path).extension().is_some_and(|end| end == "yml" || end == "yaml");
     is_playbook_path(path) && is_yaml && path.split('/').all(|part| !part.starts_with(['.', '-']))
@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_takes_only_what_looks_like_a_playbook() {
+    fn a_form_accepts_only_visible_yaml_files() {
         for odd in ["ping", "-x.yml", ".yml", "a/.hidden.yml"] {
             assert!(is_playbook_path(odd) && !is_playbook_file(odd), "{odd:?}");
         }

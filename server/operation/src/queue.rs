@@ -2,8 +2,8 @@
 
 use crd::{ClusterOperation, Time};
 
-/// The sort key of the queue: creation time, then name. The API's clock has whole seconds, so the name decides between
-/// operations that were created in the same one.
+/// The sort key of the queue: creation time, then name. Creation times have whole seconds, so the name decides
+/// between operations that were created in the same second.
 pub fn order(operation: &ClusterOperation) -> (Option<&Time>, &str) {
     (operation.metadata.creation_timestamp.as_ref(), operation.metadata.name.as_deref().unwrap_or_default())
 }
@@ -13,7 +13,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_older_goes_first_and_the_name_decides_within_a_second() {
+    fn the_older_runs_first_and_the_name_decides_within_a_second() {
         let operation = |name: &str, second| {
             let mut operation = ClusterOperation::default();
             operation.metadata.name = Some(name.into());

@@ -1,4 +1,4 @@
-//! The steps of an operation, as asked for and as its run gets them.
+//! The steps of an operation: as its spec defines them, and as its run gets them.
 
 use api::run::StepRole;
 use crd::{ActionSource, ActionType, ClusterOperationSpec, ClusterSpec, DataRef, HookAction};
@@ -7,29 +7,29 @@ use serde::Serialize;
 use crate::title::{cut, step_title};
 use crate::{arguments, is_playbook_path};
 
-/// One step as the user asked for it.
+/// One step as the operation or its cluster defines it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked<'a> {
     /// Before, main or after.
     pub role: StepRole,
-    /// How an error names it: `` `preHook[0].action` ``.
+    /// Its name in error texts: `` `preHook[0].action` ``.
     pub place: String,
     /// Playbook or script.
     pub kind: ActionType,
-    /// The playbook's path, the file's name, or the text of a script.
+    /// The playbook's path, the ConfigMap's key, or the text of a script.
     pub action: &'a str,
-    /// From the image (a script: from the operation itself), or from a ConfigMap.
+    /// `Builtin`: a playbook of the image, or a script in the operation itself.
     pub source: ActionSource,
-    /// Which ConfigMap.
+    /// The ConfigMap, if `source` is `Configmap`.
     pub source_ref: Option<&'a DataRef>,
-    /// As one text; see [`split`](crate::split).
+    /// All arguments in one text; see [`split`](crate::split).
     pub extra_args: Option<&'a str>,
 }
 
-/// Why a step can't run, whatever the cluster is.
+/// Why a step can't run on any cluster.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StepError {
-    /// No action.
+    /// The action is empty.
     #[error("{place} is empty. Say what to run.")]
     NoAction {
         /// See [`Asked::place`].
@@ -42,16 +42,16 @@ pub enum StepError {
     ActionPath {
         /// See [`Asked::place`].
         place: String,
-        /// The action, cut.
+        /// The action, shortened.
         action: String,
     },
-    /// From a ConfigMap without a reference.
+    /// The action comes from a ConfigMap, but there is no reference to one.
     #[error("{place} comes from a ConfigMap, but `actionSourceRef` doesn't say which one.")]
     NoSource {
         /// See [`Asked::place`].
         place: String,
     },
-    /// Arguments that are no words.
+    /// The arguments can't be split into words.
     #[error(
         "{place} has extra arguments that can't be split into words: a quote is not closed, or a backslash ends the text."
     )]
@@ -68,7 +68,7 @@ pub struct Step {
     pub role: StepRole,
     /// `playbook` or `shell`.
     pub kind: ActionType,
-    /// Below `$KUBEONKUBE_ROOT`.
+    /// Relative to `$KUBEONKUBE_ROOT`.
     pub path: String,
     /// One line for logs and events.
     pub title: String,
@@ -76,18 +76,18 @@ pub struct Step {
     pub args: Vec<String>,
 }
 
-/// All steps of a run, with the files that their paths count on.
+/// All steps of a run, and the files that they need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Run {
     /// In the order in which they run.
     pub steps: Vec<Step>,
-    /// ConfigMaps whose keys are playbooks and scripts. Number n lies in `conf/sources/<n + 1>`.
+    /// ConfigMaps whose keys are playbooks and scripts. The files of index n are in `conf/sources/<n + 1>`.
     pub sources: Vec<DataRef>,
-    /// Scripts written into the operation itself. Number n is `conf/scripts/<n + 1>.sh`.
+    /// Scripts in the operation itself. Index n is `conf/scripts/<n + 1>.sh`.
     pub scripts: Vec<String>,
 }
 
-/// The steps of an operation in their order: the cluster's pre-check, hooks before, the action, hooks after.
+/// The steps of an operation in their order: the cluster's pre-check, the pre-hooks, the action, the post-hooks.
 pub fn asked<'a>(operation: &'a ClusterOperationSpec, cluster: Option<&'a ClusterSpec>) -> Vec<Asked<'a>> {
     let check = cluster.and_then(|cluster| cluster.pre_check_ref.as_ref()).map(|at| Asked {
         role: StepRole::Pre,
@@ -103,7 +103,7 @@ pub fn asked<'a>(operation: &'a ClusterOperationSpec, cluster: Option<&'a Cluste
     check.into_iter().chain(before).chain([Asked::main(operation)]).chain(after).collect()
 }
 
-/// What the run of an operation gets. ConfigMaps and scripts are numbered in the order in which steps first use them.
+/// The steps and files of an operation's run. ConfigMaps and scripts are numbered in the order in which steps first use them.
 pub fn steps(operation: &ClusterOperationSpec, cluster: &ClusterSpec) -> Result<Run, StepError> {
     let mut run = Run::default();
     for asked in asked(operation, Some(cluster)) {
@@ -145,7 +145,7 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Whether the step can run as far as the operation alone tells.
+    /// Checks everything that doesn't depend on the content of ConfigMaps or the image.
     pub fn check(&self) -> Result<(), StepError> {
         let place = || self.place.clone();
         if self.action.trim().is_empty() {
@@ -167,7 +167,7 @@ impl<'a> Asked<'a> {
 }
 
 impl Run {
-    /// Where the step's file is in the run.
+    /// The path of the step's file in the run. Adds the file to the run.
     fn place(&mut self, asked: &Asked<'_>) -> Result<String, StepError> {
         Ok(match (asked.source, asked.kind, asked.source_ref) {
             (ActionSource::Builtin, ActionType::Playbook, _) => format!("kubespray/{}", asked.action),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_run_in_order_and_number_their_files() {
+    fn steps_keep_their_order_and_their_files_are_numbered() {
         let own = HookAction {
             action: "own.yml".into(),
             action_source: ActionSource::Configmap,
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_step_is_named_by_its_place() {
+    fn an_error_names_the_field_of_the_invalid_step() {
         let hook = |action: &str| HookAction { action: action.into(), ..HookAction::default() };
         let operation = ClusterOperationSpec { post_hook: vec![hook("ok.yml"), hook("../x")], ..playbook("ping.yml") };
         let error = steps(&operation, &ClusterSpec::default()).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! What the container of a run reported at its end.
+//! The summary that the container of a run leaves when it ends.
 
 use api::run::Termination;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
@@ -9,7 +9,8 @@ pub fn terminated(pod: &Pod) -> Option<&ContainerStateTerminated> {
     containers.iter().find(|container| container.name == crd::PRODUCT)?.state.as_ref()?.terminated.as_ref()
 }
 
-/// The summary that the entrypoint left as termination message; `None` if it is missing or of another format.
+/// The summary that the entrypoint left as termination message; `None` if it is missing or has another
+/// format version.
 pub fn termination(state: &ContainerStateTerminated) -> Option<Termination> {
     serde_json::from_str::<Termination>(state.message.as_deref()?).ok().filter(|summary| summary.v == 1)
 }

@@ -1,8 +1,8 @@
-//! What an operation is called in one line.
+//! The one-line title of an operation.
 
 use crd::{ActionSource, ActionType, ClusterOperationSpec};
 
-/// Characters of the longest title.
+/// Maximum length of a title, in characters.
 const LONGEST: usize = 60;
 
 /// The title of an operation, as `status.action` and the console show it: the playbook, or the first line of code of a script.
@@ -15,7 +15,7 @@ pub fn is_script(operation: &ClusterOperationSpec) -> bool {
     is_text(operation.action_type, operation.action_source)
 }
 
-/// One line that says what a step runs.
+/// The one-line title of a step.
 pub(crate) fn step_title(kind: ActionType, source: ActionSource, action: &str) -> String {
     let line = if is_text(kind, source) {
         let mut lines = action.lines().map(str::trim);
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_called_by_its_first_line_of_code() {
+    fn the_title_of_a_script_is_its_first_line_of_code() {
         assert_eq!(title(&script("#!/bin/bash\n\n  uptime -p\nfree\n")), "uptime -p");
         assert_eq!(title(&script("# nothing\n")), "script");
         let file = ClusterOperationSpec { action_source: ActionSource::Configmap, ..script("fix.sh") };
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_title_is_cut_and_keeps_to_one_line() {
+    fn a_long_title_is_shortened_to_one_line() {
         let long = title(&script(&format!("echo\t{}", "x".repeat(100))));
         assert_eq!((long.chars().count(), &long[..6]), (60, "echo x"));
         assert!(long.ends_with('…'));
