@@ -17,7 +17,8 @@ pub struct LoginPage {
 }
 
 /// A form that was posted without JavaScript after the session had ended. The binary provides it as context, and the sign-in
-/// page keeps its fields. That page loads no script: the browser's URL is still the form's, so the app would render the form.
+/// page keeps its fields. That page loads no script: the browser's URL is still the form's, so hydration would render the
+/// form's page instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldForm {
     /// The URL it was posted to.

@@ -39,7 +39,7 @@ mod tests {
     use super::capitalised;
 
     #[test]
-    fn only_the_first_letter_changes() {
+    fn capitalising_changes_only_the_first_letter() {
         let words = ["etcd health", "iB", "Ω", ""].map(|word| capitalised(word.to_owned()));
         assert_eq!(words, ["Etcd health", "IB", "Ω", ""]);
     }

@@ -1,4 +1,4 @@
-//! The cluster that all its pages share.
+//! The context that the pages of a cluster share.
 
 use api::cluster::ClusterDetail;
 use leptos::prelude::*;

@@ -83,7 +83,7 @@ async fn collect(form: &HtmlFormElement, button: Option<&HtmlButtonElement>) -> 
 async fn call(name: &str, values: &[(String, String)]) -> Outcome {
     match fetch(name, values).await {
         Ok(outcome) => outcome,
-        // The browser does not tell whether the request failed before or after the server received it.
+        // The browser doesn't report whether the request failed before or after the server received it.
         Err(_) => Outcome::Refused(unanswered()),
     }
 }

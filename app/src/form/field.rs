@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::scope::FormScope;
 use crate::ui::optional;
 
-/// Ids and scope, shared by all kinds of input.
+/// A field's name, ids and form. All kinds of input use it.
 struct Bound {
     id: String,
     hint_id: String,
@@ -33,7 +33,7 @@ impl Bound {
     }
 }
 
-/// Renders the label above the input, the problem and the hint below it.
+/// Renders the label above the input, and the problem and the hint below it.
 fn frame(
     bound: &Bound,
     label: String,
@@ -101,7 +101,7 @@ pub fn TextArea(
     #[prop(default = 8)] rows: u32,
     #[prop(optional, into)] placeholder: String,
     #[prop(optional)] class: &'static str,
-    /// Long lines scroll instead of wrapping, as YAML needs it.
+    /// Long lines scroll instead of wrapping, so that YAML stays readable.
     #[prop(optional)]
     nowrap: bool,
 ) -> impl IntoView {

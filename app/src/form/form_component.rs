@@ -71,7 +71,7 @@ use super::browser::submit;
 #[cfg(not(feature = "hydrate"))]
 fn submit<N>(_: &SubmitEvent, _: Submission, _: Memo<String>, _: N) {}
 
-/// The end of a form: why it was refused, and its buttons. Place it after all fields, so that it knows which fields show
+/// The end of a form: the reason if it was refused, and the buttons. Place it after all fields, so that it knows which fields show
 /// their own problem.
 #[component]
 pub fn FormEnd(children: Children) -> impl IntoView {

@@ -1,4 +1,4 @@
-//! Forms that work without JavaScript, and better with it.
+//! Forms that work with and without JavaScript.
 //!
 //! Without JavaScript, the browser posts to the page's own URL. The binary runs the server function named by the field `form`
 //! and renders the page again, with [`FormReturn`] (refused) or [`FormAnswer`] (a review) in its context. Success redirects.

@@ -39,7 +39,7 @@ impl FormAnswer {
     }
 }
 
-/// The answer was lost, so it is unknown whether the server carried the request out.
+/// The problem shown if the server's answer was lost. It is unknown whether the server carried the request out.
 #[cfg(any(feature = "hydrate", test))]
 pub(super) fn unanswered() -> Problem {
     Problem::Unavailable {
@@ -47,8 +47,7 @@ pub(super) fn unanswered() -> Problem {
     }
 }
 
-/// The problem in an unsuccessful answer. An unreadable one did not come from this server: a proxy answers with a page of its
-/// own while the server restarts.
+/// The problem in an unsuccessful answer. An unreadable answer comes from a proxy, for example while the server restarts.
 #[cfg(any(feature = "hydrate", test))]
 pub(super) fn refusal(answer: &str) -> Problem {
     json::read::<crate::Failure>(answer).map_or_else(|_| unanswered(), |failure| failure.0)
@@ -95,13 +94,13 @@ impl Flight {
         self.number == number && self.from.take_if(|from| from == path).is_some()
     }
 
-    fn leave_unless(&mut self, path: &str) {
+    fn drop_unless_at(&mut self, path: &str) {
         self.from.take_if(|from| from != path);
     }
 }
 
 impl Submission {
-    /// Called once, by the app.
+    /// Provides the submission as context. The app calls this once.
     pub(crate) fn provide() {
         let (refused, answered) = json::shared(|| {
             let refused =
@@ -129,26 +128,26 @@ impl Submission {
     /// Ends submission `number`. Returns false if the user has left its page, so that the answer must be dropped.
     #[cfg(feature = "hydrate")]
     pub(super) fn finish(self, number: u64, path: &str) -> bool {
-        let waited = self.flight.try_update_value(|flight| flight.finish(number, path)) == Some(true);
-        waited && self.pending.try_set(false).is_none()
+        let is_current = self.flight.try_update_value(|flight| flight.finish(number, path)) == Some(true);
+        is_current && self.pending.try_set(false).is_none()
     }
 
     /// Drops the submission in progress, unless it belongs to the page at `path`.
     pub(super) fn drop_unless_at(self, path: &str) {
-        self.flight.try_update_value(|flight| flight.leave_unless(path));
-        let waits = self.flight.try_with_value(|flight| flight.from.is_some()).unwrap_or_default();
-        if !waits && self.pending.try_get_untracked() == Some(true) {
+        self.flight.try_update_value(|flight| flight.drop_unless_at(path));
+        let is_pending = self.flight.try_with_value(|flight| flight.from.is_some()).unwrap_or_default();
+        if !is_pending && self.pending.try_get_untracked() == Some(true) {
             self.pending.set(false);
         }
     }
 
-    /// Something was submitted after the page was opened, and is shown with what was said of it.
+    /// Whether the page shows the result of a submission: a refusal or an answer.
     #[must_use]
     pub fn came_back(self) -> bool {
         self.refused.with(Option::is_some) || self.answered.with(Option::is_some)
     }
 
-    /// Nothing was submitted (any more).
+    /// Removes the last refusal and answer from the page.
     pub fn clear(self) {
         self.refused.set(None);
         self.answered.set(None);
@@ -160,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_that_is_not_ours_says_nothing_of_what_was_done() {
+    fn an_unreadable_refusal_leaves_the_outcome_unknown() {
         let problem = refusal("<html><h1>502 Bad Gateway</h1></html>");
         assert!(matches!(&problem, Problem::Unavailable { message } if message.contains("before you send it again")));
         let ours = Problem::field("name", "It is taken.");
@@ -168,12 +167,12 @@ mod tests {
     }
 
     #[test]
-    fn one_submission_of_a_page_is_on_its_way_at_a_time() {
+    fn a_page_has_one_submission_in_progress_at_a_time() {
         let mut flight = Flight::default();
         let first = flight.start("/a").expect("no submission is in progress");
         assert_eq!(flight.start("/a"), None);
         assert!(flight.finish(first, "/a"));
-        assert!(!flight.finish(first, "/a"), "once");
+        assert!(!flight.finish(first, "/a"), "it ends only once");
         assert!(flight.start("/a").is_some());
     }
 
@@ -182,11 +181,11 @@ mod tests {
         let mut flight = Flight::default();
         let first = flight.start("/a").expect("no submission is in progress");
         assert!(!flight.finish(first, "/b"));
-        flight.leave_unless("/a");
+        flight.drop_unless_at("/a");
         assert!(flight.finish(first, "/a"), "a re-rendered form still belongs to the page");
         let second = flight.start("/a").expect("the first has ended");
-        flight.leave_unless("/b");
-        let third = flight.start("/b").expect("another page waits for nothing");
+        flight.drop_unless_at("/b");
+        let third = flight.start("/b").expect("the other page has no submission in progress");
         assert!(!flight.finish(second, "/b") && !flight.finish(second, "/a"));
         assert!(flight.finish(third, "/b"));
     }

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_keeps_its_spelling_and_a_tab_is_a_word() {
+    fn names_keep_their_spelling_and_tabs_are_capitalised() {
         let words = |path| crumbs(path).into_iter().map(|(word, _)| word).collect::<Vec<_>>();
         assert_eq!(words("/clusters/prod-fra/nodes"), ["Clusters", "prod-fra", "Nodes"]);
         assert_eq!(words("/clusters/new"), ["Clusters", "New"]);

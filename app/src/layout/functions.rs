@@ -15,7 +15,7 @@ pub(crate) struct Frame {
     /// Where this console runs.
     pub(crate) mode: String,
     pub(crate) totals: ClusterTotals,
-    /// At most five.
+    /// The newest running operations, at most five.
     pub(crate) running: Vec<OperationRow>,
 }
 

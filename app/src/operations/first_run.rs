@@ -1,4 +1,4 @@
-//! The first run on a cluster, in one click.
+//! A button for the first run on a cluster.
 
 use leptos::prelude::*;
 use leptos::server;
@@ -7,7 +7,7 @@ use crate::Failure;
 use crate::form::{Form, FormEnd, Submit, endpoint};
 use crate::ui::Icon;
 
-/// Runs `ping.yml` and leads to its page. It changes nothing on any machine, so it needs no review.
+/// Runs `ping.yml` and redirects to the operation's page. There is no review, because the playbook changes nothing.
 #[server(prefix = "/api", endpoint = "run_ping", output = crate::json::Json)]
 pub async fn run_ping(cluster: String) -> Result<(), Failure> {
     let (user, backend) = crate::session::signed_in()?;
@@ -18,11 +18,11 @@ pub async fn run_ping(cluster: String) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The button that does it.
+/// The button that runs `ping.yml`.
 #[component]
 pub fn FirstRun(
     #[prop(into)] cluster: String,
-    /// Unique on the page.
+    /// Id of the form. Must be unique on the page.
     id: &'static str,
     #[prop(default = "btn primary")] class: &'static str,
 ) -> impl IntoView {

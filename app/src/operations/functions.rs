@@ -1,4 +1,4 @@
-//! Server functions of the list.
+//! The server function of the list.
 
 use api::operation::{OperationFilter, OperationList};
 use leptos::prelude::*;

@@ -1,4 +1,4 @@
-//! Operations: the list, its table (which a cluster's page shows, too), and the form that submits one.
+//! Operations: the list, its table (also shown on a cluster's page), and the form that submits an operation.
 
 mod first_run;
 mod functions;

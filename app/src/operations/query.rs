@@ -1,4 +1,4 @@
-//! The list's query string, both ways.
+//! Reads and writes the query string of the list.
 
 use api::operation::OperationFilter;
 use leptos_router::params::ParamsMap;
@@ -6,7 +6,7 @@ use leptos_router::params::ParamsMap;
 use crate::routes;
 use crate::ui::Segment;
 
-/// The filter that a URL asks for.
+/// The filter in a URL's query.
 pub(super) fn filter_of(query: &ParamsMap) -> OperationFilter {
     let text = |key| query.get_str(key).unwrap_or_default().to_owned();
     OperationFilter {
@@ -18,7 +18,7 @@ pub(super) fn filter_of(query: &ParamsMap) -> OperationFilter {
     }
 }
 
-/// The phases to choose from; each keeps what was typed and how it is sorted.
+/// Links to the phases. Each keeps the search text and the sort order.
 pub(super) fn views(path: &str, filter: &OperationFilter) -> Vec<Segment> {
     [
         ("All", ""),
@@ -37,7 +37,7 @@ pub(super) fn views(path: &str, filter: &OperationFilter) -> Vec<Segment> {
     .collect()
 }
 
-/// Whether the filter leaves anything out.
+/// Whether the filter hides some operations.
 pub(super) fn narrows(filter: &OperationFilter) -> bool {
     !(filter.q.is_empty() && filter.cluster.is_empty() && filter.phase.is_empty())
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_read_as_it_was_written() {
+    fn a_filter_is_read_from_the_url() {
         let filter = OperationFilter {
             q: "eu".into(),
             cluster: "prod".into(),
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn another_phase_starts_at_its_first_page_and_keeps_the_rest() {
+    fn a_link_to_a_phase_keeps_the_filter_and_resets_the_page() {
         let filter = OperationFilter { q: "eu".into(), page: 3, ..Default::default() };
         let views = views("/operations", &filter);
         assert_eq!(views[3].href, "/operations?q=eu&phase=failed");

@@ -9,9 +9,9 @@ use crate::ui::{Ago, Since, Status, phase_icon, phase_tone, phase_word};
 
 #[component]
 pub(super) fn Row(row: OperationRow, now: Time, with_cluster: bool) -> impl IntoView {
-    // A success needs no message.
     let status = view! { <Status tone=phase_tone(row.phase) icon=phase_icon(row.phase) word=phase_word(&row)/> };
     let OperationRow { name, cluster, action, script, phase, message, by, submitted, started, ended, .. } = row;
+    // A successful operation needs no message.
     let message = if phase == Phase::Succeeded { String::new() } else { message };
     view! {
         <tr>

@@ -1,4 +1,4 @@
-//! The table of operations with its filters and pages; everything it shows is in the URL.
+//! The table of operations with its filters and pages. The URL holds the filter, the sort order and the page.
 
 use api::live::Topic;
 use api::operation::{OperationFilter, OperationList};
@@ -14,10 +14,10 @@ use crate::json::data;
 use crate::ui::{Empty, Filter, Icon, Loaded, Pages, Segments, SortHeader, dynamic, icon, optional};
 use crate::{live, routes};
 
-/// Operations as the page's URL asks for them: all, or one cluster's.
+/// The operations that the URL selects: of all clusters, or of one.
 #[component]
 pub fn OperationsTable(
-    /// Only this cluster's, on its own page. Empty: all, on the operations page.
+    /// The cluster whose page shows the table. Empty on the operations page, which shows all clusters.
     #[prop(optional, into)]
     cluster: Signal<String>,
 ) -> impl IntoView {
@@ -26,7 +26,7 @@ pub fn OperationsTable(
         name if name.is_empty() => routes::OPERATIONS.to_owned(),
         name => routes::cluster_tab(&name, "operations"),
     });
-    // As in the URL. On the page of a cluster, the path names the cluster.
+    // The filter in the URL. On a cluster's page the path names the cluster, not the query.
     let filter = Memo::new(move |_| {
         let filter = filter_of(&query.read());
         if cluster.get().is_empty() { filter } else { OperationFilter { cluster: String::new(), ..filter } }

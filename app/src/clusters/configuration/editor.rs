@@ -44,7 +44,7 @@ pub(super) fn DocumentEditor(cluster: String, document: Document, current: Docum
     }
 }
 
-/// A component of its own, because the form's answer is only available inside `Form`.
+/// A separate component, because the form's answer is only available inside `Form`.
 #[component]
 fn Editing(document: Document, current: DocumentText) -> impl IntoView {
     let scope = expect_context::<crate::form::FormScope>();
@@ -162,14 +162,14 @@ fn TextWithNumbers(
         <div class="editor">
             <pre class="line-numbers" aria-hidden="true">{numbers}</pre>
             // Leptos renders an empty text node as a space in the server's HTML. In a textarea that space would be content.
-            {if value.is_empty() { textarea.into_any() } else { textarea.into_inner().child(kept(value)).into_any() }}
+            {if value.is_empty() { textarea.into_any() } else { textarea.into_inner().child(keep_first_newline(value)).into_any() }}
         </div>
         <span class="field-error" id=error>{optional(move || scope.message("text"))}</span>
     }
 }
 
 /// The HTML parser drops a newline right after `<textarea>`. A second one keeps the newline that the text starts with.
-fn kept(text: String) -> String {
+fn keep_first_newline(text: String) -> String {
     if cfg!(feature = "ssr") && text.starts_with('\n') { format!("\n{text}") } else { text }
 }
 

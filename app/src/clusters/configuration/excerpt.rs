@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn the_named_line_is_shown_with_two_around_it() {
         let text = "a\nb\nc\nd\ne\nf\n";
-        let shown = excerpt(text, "The inventory is no YAML: line 4, column 2: found a tab.");
+        let shown = excerpt(text, "The inventory is not valid YAML: line 4, column 2: found a tab.");
         assert_eq!(shown.iter().map(|(n, ..)| *n).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
         assert_eq!(shown[2], (4, "d".to_owned(), true));
     }

@@ -1,4 +1,4 @@
-//! The review of a change: a summary in words and the difference of the texts.
+//! The review of a change: a summary in words and a diff of the texts.
 
 use api::configuration::{ChangeReview, DiffKind, Document};
 use leptos::prelude::*;

@@ -1,4 +1,4 @@
-//! The host keys that a scan found, for a person to compare.
+//! The host keys that a scan found, for the user to compare.
 
 use api::configuration::{MachineKey, Standing};
 use leptos::prelude::*;

@@ -38,8 +38,8 @@ pub fn ClusterPage() -> impl IntoView {
             <Header row=detail.row.clone() now=detail.now/>
             <ClusterTabs name=detail.row.name/>
         </Loaded>
-        // Not inside the loaded part: its view is built twice on the server, and a tab would load its data twice. Where
-        // there is no such cluster, the style sheet hides the tab.
+        // Outside `Loaded`, whose view is built twice on the server: a tab inside would load its data twice. If the cluster
+        // doesn't exist, the style sheet hides the tab.
         <div class="stack tab-body"><Outlet/></div>
     }
 }

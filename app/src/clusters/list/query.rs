@@ -34,21 +34,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_read_as_it_was_written() {
+    fn a_filter_is_read_from_the_url() {
         let filter = ClusterFilter { q: "eu".into(), show: "attention".into(), sort: "-nodes".into(), page: 3 };
         let query = [("q", "eu"), ("show", "attention"), ("sort", "-nodes"), ("page", "3")].into_iter().collect();
         assert_eq!(filter_of(&query), filter);
     }
 
     #[test]
-    fn another_view_starts_at_its_first_page_and_keeps_the_rest() {
+    fn a_link_to_a_view_keeps_the_filter_and_resets_the_page() {
         let filter = ClusterFilter { q: "eu".into(), page: 3, ..Default::default() };
         assert_eq!(views(&filter)[2].href, "/clusters?q=eu&show=running");
         assert!(views(&filter)[0].current);
     }
 
     #[test]
-    fn a_page_that_is_no_number_is_the_first() {
+    fn an_invalid_page_number_counts_as_the_first_page() {
         assert_eq!(filter_of(&[("page", "-1")].into_iter().collect()).page, 0);
     }
 }

@@ -76,11 +76,11 @@ fn LastOperation(last: Option<OperationRow>) -> impl IntoView {
     match last {
         None => view! { <span class="faint">"–"</span> }.into_any(),
         Some(last) => {
-            let said = phase_word(&last);
+            let status = phase_word(&last);
             view! {
-                <a href=routes::operation(&last.name) title=format!("{said}: {}, {}", last.name, last.action)>
+                <a href=routes::operation(&last.name) title=format!("{status}: {}, {}", last.name, last.action)>
                     <Status tone=phase_tone(last.phase) icon=phase_icon(last.phase) word=last.title()/>
-                    <span class="sr">{format!(", {said}")}</span>
+                    <span class="sr">{format!(", {status}")}</span>
                 </a>
             }
             .into_any()

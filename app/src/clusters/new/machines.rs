@@ -24,10 +24,10 @@ pub(super) fn Machines() -> impl IntoView {
     // The server renders enough rows for browsers without JavaScript. With JavaScript, unused rows are removed and a button
     // adds rows.
     let rows = RwSignal::new(ROWS.max(filled + 1));
-    let script = RwSignal::new(false);
+    let hydrated = RwSignal::new(false);
     Effect::new(move |_| {
-        if !script.get_untracked() {
-            script.set(true);
+        if !hydrated.get_untracked() {
+            hydrated.set(true);
             if filled == 0 && !any_row_typed() {
                 rows.set(FIRST);
             }
@@ -50,7 +50,7 @@ pub(super) fn Machines() -> impl IntoView {
                     </tbody>
                 </table>
             </div>
-            <div class="bar" hidden=move || !script.get()>
+            <div class="bar" hidden=move || !hydrated.get()>
                 <button type="button" class="btn" on:click=move |_| rows.update(|rows| *rows += 1)>
                     {icon(Icon::Plus)} "Add machine"
                 </button>
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_come_back_up_to_the_last_filled_one() {
+    fn rows_are_restored_up_to_the_last_filled_one() {
         let typed =
             |pairs: &[(&str, &str)]| pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect::<Vec<_>>();
         assert_eq!(filled_rows(&typed(&[("machines[0][name]", "a"), ("machines[11][address]", "10.0.0.1")])), 12);

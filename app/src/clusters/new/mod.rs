@@ -1,4 +1,4 @@
-//! Registering a cluster: name, machines, SSH access, variables, a review of the files as they will be written, create.
+//! Registering a cluster: a form with name, machines, SSH access and variables, then a review of the files to be written.
 
 pub(super) mod functions;
 mod machines;
@@ -31,7 +31,7 @@ pub fn NewClusterPage() -> impl IntoView {
     }
 }
 
-/// A component of its own, because the form's answer is only available inside `Form`.
+/// A separate component, because the form's answer is only available inside `Form`.
 #[component]
 fn Steps() -> impl IntoView {
     let scope = expect_context::<FormScope>();

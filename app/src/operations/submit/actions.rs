@@ -1,4 +1,4 @@
-//! What to run: a playbook of the catalogue, one from a ConfigMap, or a script.
+//! What to run: a playbook in the image, a playbook or script from a ConfigMap, or a typed script.
 
 use api::operation::{ActionOffer, Draft, Effect, Kind, OTHER};
 use leptos::prelude::*;
@@ -52,7 +52,7 @@ pub(super) fn Actions(offers: Vec<ActionOffer>, draft: Draft) -> impl IntoView {
                     value=field("key")
                     mono=true
                     placeholder="site.yml"
-                    hint="A playbook, or a script where the key ends in .sh. It finds the other keys beside it when it runs."
+                    hint="A playbook, or a script if the key ends in .sh. The other keys are files in the same folder when it runs."
                 />
             </div>
             <div class="of-script">
@@ -63,7 +63,7 @@ pub(super) fn Actions(offers: Vec<ActionOffer>, draft: Draft) -> impl IntoView {
                     rows=8
                     nowrap=true
                     placeholder="#!/bin/bash"
-                    hint="Runs once with bash beside the inventory (in $KUBEONKUBE_ROOT/conf/hosts.yml), not on the machines. It succeeds when it exits with 0."
+                    hint="Runs once with bash where ansible would run, not on the machines. The inventory is $KUBEONKUBE_ROOT/conf/hosts.yml. Exit code 0 means success."
                 />
             </div>
         </fieldset>

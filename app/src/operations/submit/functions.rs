@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 
-/// What the form offers, and how it is filled in.
+/// What the form offers, and its initial values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubmitForm {
     pub choices: SubmitChoices,
     pub draft: Draft,
 }
 
-/// The form, filled in as the operation `again` was, or empty.
+/// The form with the values of the operation `again`, or empty.
 #[server(prefix = "/api", endpoint = "load_submit_form", input = server_fn::codec::GetUrl, output = crate::json::Json)]
 pub async fn load_submit_form(#[server(default)] again: String) -> Result<SubmitForm, Failure> {
     let (user, backend) = crate::session::signed_in()?;
@@ -26,7 +26,7 @@ pub async fn load_submit_form(#[server(default)] again: String) -> Result<Submit
     Ok(SubmitForm { choices, draft })
 }
 
-/// Everything that submitting would check and create, without creating.
+/// Runs all checks of a submission and returns what it would create. Creates nothing.
 #[server(prefix = "/api", endpoint = "review_operation", output = crate::json::Json)]
 pub async fn review_operation(#[server(flatten)] draft: Draft) -> Result<OperationReview, Failure> {
     let (user, backend) = crate::session::signed_in()?;
@@ -34,7 +34,7 @@ pub async fn review_operation(#[server(flatten)] draft: Draft) -> Result<Operati
     Ok(backend.operations.review(&user, &request).await.map_err(|problem| draft.located(problem))?)
 }
 
-/// Creates the operation that was reviewed and leads to its page.
+/// Creates the reviewed operation and redirects to its page.
 #[server(prefix = "/api", endpoint = "submit_operation", output = crate::json::Json)]
 pub async fn submit_operation(#[server(flatten)] draft: Draft) -> Result<(), Failure> {
     let (user, backend) = crate::session::signed_in()?;

@@ -1,4 +1,4 @@
-//! The form that submits an operation: what to run, where, and with what; then a review of everything it will do.
+//! The form that submits an operation: what to run, where and with which options, followed by a review.
 
 mod actions;
 mod functions;

@@ -1,4 +1,4 @@
-//! The form, top to bottom.
+//! The page with the submit form.
 
 use api::operation::{Deadline, Draft, OperationReview};
 use leptos::prelude::*;
@@ -12,7 +12,7 @@ use crate::json::data;
 use crate::routes;
 use crate::ui::{Empty, Icon, Loaded, PageTitle, dynamic, icon};
 
-/// `/operations/new?cluster=&action=`, or `?again=` with an earlier operation.
+/// `/operations/new?cluster=…&action=…`, or `?again=…` with the name of an earlier operation.
 #[component]
 pub fn NewOperationPage() -> impl IntoView {
     let query = use_query_map();
@@ -36,7 +36,7 @@ pub fn NewOperationPage() -> impl IntoView {
     }
 }
 
-/// The URL overrules what an earlier operation had.
+/// Values in the URL take precedence over those of an earlier operation.
 fn prefilled(mut form: SubmitForm, (cluster, action): (String, String)) -> SubmitForm {
     if !cluster.is_empty() {
         form.draft.set("cluster", cluster);
@@ -117,7 +117,7 @@ fn NewOperation(form: SubmitForm) -> impl IntoView {
 #[component]
 fn Advanced(draft: Draft, default_image: String, open: bool) -> impl IntoView {
     let scope = expect_context::<FormScope>();
-    // A problem in here must be visible.
+    // The section opens if one of its fields has a problem.
     let names = ["name", "pre_hooks", "post_hooks", "image", "deadline"];
     let wrong = move || names.iter().any(|name| scope.message(name).is_some());
     view! {
@@ -166,7 +166,7 @@ fn Advanced(draft: Draft, default_image: String, open: bool) -> impl IntoView {
     }
 }
 
-/// The review, until the form is edited.
+/// The review. After the form was edited, a note replaces it.
 #[component]
 fn Answered(outdated: RwSignal<bool>) -> impl IntoView {
     let scope = expect_context::<FormScope>();
@@ -177,7 +177,7 @@ fn Answered(outdated: RwSignal<bool>) -> impl IntoView {
         })
     });
     Effect::new(move |_| {
-        // Not the memo: it stays silent if a second review has the same answer.
+        // Tracks the answer and not the memo: the memo doesn't notify if a second review has the same result.
         let _ = scope.answered();
         outdated.set(false);
     });
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_came_back_is_read_as_it_was_sent() {
+    fn a_returned_form_has_the_submitted_values() {
         let values = [("form", "review_operation"), ("cluster", "prod"), ("kind", "script"), ("script", "echo")];
         let values: Vec<_> = values.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
         let draft = Draft::typed(&values);

@@ -1,4 +1,4 @@
-//! Fields that belong to single actions, as the catalogue describes them.
+//! Fields for the parameters of actions, as the catalogue describes them.
 
 use api::operation::{ActionOffer, Draft, ParameterOffer};
 use leptos::prelude::*;
@@ -16,14 +16,14 @@ pub(super) fn distinct(offers: &[ActionOffer]) -> Vec<ParameterOffer> {
     all
 }
 
-/// The numbers of an offer's parameters among `all`, for its card: `1 3`.
+/// The positions of an offer's parameters in `all`, counted from 1, for the attribute `data-asks` of its card: `1 3`.
 pub(super) fn numbers(offer: &ActionOffer, all: &[ParameterOffer]) -> String {
     let is_of_offer = |known: &ParameterOffer| offer.parameters.iter().any(|parameter| parameter.field == known.field);
     let numbered = all.iter().zip(1..).filter(|(known, _)| is_of_offer(known));
     numbered.map(|(_, number): (_, u8)| number.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// One field each. CSS shows those whose number is on the card of the chosen action, so it works without JavaScript.
+/// One field per parameter. CSS shows those whose number is in `data-asks` of the chosen card, so it works without JavaScript.
 #[component]
 pub(super) fn Parameters(all: Vec<ParameterOffer>, draft: Draft) -> impl IntoView {
     all.into_iter()

@@ -1,4 +1,4 @@
-//! Everything that submitting will do.
+//! The review: everything that submitting will do.
 
 use api::operation::OperationReview;
 use leptos::prelude::*;
@@ -7,12 +7,12 @@ use crate::form::Submit;
 use crate::ui::{Alert, Copy, Icon, Tone, icon};
 use crate::words::count;
 
-/// What the server answered to the form; `fingerprint` is the form's own.
+/// Shows the server's review. `fingerprint` is that of the reviewed form.
 #[component]
 pub(super) fn Review(review: OperationReview, fingerprint: String, submit: &'static str) -> impl IntoView {
     let hosts = review.hosts.len() as u64;
     let on = if hosts == 0 {
-        "Machines: as ansible finds them".to_owned()
+        "Machines: determined by ansible during the run".to_owned()
     } else {
         format!("On {}", count(hosts, "machine", "machines"))
     };
