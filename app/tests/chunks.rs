@@ -1,4 +1,4 @@
-//! Pages and their chunks of the wasm.
+//! The wasm chunks that pages load.
 
 mod fake;
 
@@ -14,7 +14,7 @@ async fn every_page_is_loaded_before_hydration() {
 }
 
 #[tokio::test]
-async fn a_document_requests_the_file_of_its_page_early() {
+async fn a_document_requests_the_chunk_of_its_page_early() {
     let fake = Fake::default();
     let early = r#"early["/assets/run.bin"]=fetch("/assets/run.bin");"#;
     page(&fake, "/operations/ping-1").await.shows(early);

@@ -27,7 +27,7 @@ async fn a_form_reaches_the_backend_as_typed() {
 }
 
 #[tokio::test]
-async fn an_uploaded_key_wins_over_a_pasted_one() {
+async fn an_uploaded_key_replaces_a_pasted_one() {
     let fake = Fake::default();
     submit(&fake, "review_cluster", "name=prod&ssh=paste&ssh_key=pasted&ssh_key_file=uploaded").await;
     assert!(fake.calls.lock().unwrap().join("").contains("ssh_key: \"uploaded\""));
@@ -35,18 +35,18 @@ async fn an_uploaded_key_wins_over_a_pasted_one() {
 
 #[tokio::test]
 async fn a_problem_with_a_key_is_shown_at_the_used_field() {
-    let fake = Fake { registration: Err(Problem::field("ssh_key", "This is no text.")), ..Fake::default() };
+    let fake = Fake { registration: Err(Problem::field("ssh_key", "This is not text.")), ..Fake::default() };
     for function in ["review_cluster", "register_cluster"] {
         for (given, field) in [("ssh_key=x&ssh_key_file=", "ssh_key"), ("ssh_key=&ssh_key_file=x", "ssh_key_file")] {
             let page = submit(&fake, function, &format!("name=prod&ssh=paste&{given}")).await;
             let problem: Problem = serde_json::from_str(&page.html).unwrap();
-            assert_eq!(problem, Problem::field(field, "This is no text."), "{function}, {given}");
+            assert_eq!(problem, Problem::field(field, "This is not text."), "{function}, {given}");
         }
     }
 }
 
 #[tokio::test]
-async fn fifty_machines_arrive_in_their_order() {
+async fn fifty_machines_keep_their_order() {
     let fake = Fake::default();
     let rows: String = (0..50).map(|n| format!("&machines%5B{n}%5D%5Bname%5D=node{n}")).collect();
     let page = submit(&fake, "review_cluster", &format!("name=prod{rows}")).await;
@@ -66,7 +66,7 @@ async fn the_first_run_is_a_ping_without_a_review() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_a_status_and_a_problem() {
+async fn a_refusal_returns_a_status_and_a_problem() {
     let refused = Problem::field("name", "“A” can't be a name.");
     let fake = Fake { registration: Err(refused.clone()), ..Fake::default() };
     let page = submit(&fake, "register_cluster", "name=A").await;
@@ -84,7 +84,7 @@ async fn saving_redirects_so_that_the_new_version_is_loaded() {
 }
 
 #[tokio::test]
-async fn records_are_only_deleted_when_asked_for() {
+async fn records_are_deleted_only_on_request() {
     let fake = Fake::default();
     submit(&fake, "unregister_cluster", "cluster=prod&confirm=prod").await;
     submit(&fake, "unregister_cluster", "cluster=prod&confirm=prod&records=delete").await;
@@ -113,7 +113,7 @@ async fn a_signed_out_user_changes_nothing() {
 }
 
 #[tokio::test]
-async fn an_invalid_name_is_not_found() {
+async fn a_cluster_with_an_invalid_name_is_not_found() {
     let page = submit(&Fake::default(), "save_change", "cluster=..%2Fx&document=inventory&version=1&text=x").await;
     assert_eq!(page.status, StatusCode::NOT_FOUND);
 }

@@ -30,7 +30,7 @@ async fn the_list_shows_name_health_last_operation_and_user() {
 }
 
 #[tokio::test]
-async fn an_empty_list_has_one_sentence_and_one_action() {
+async fn an_empty_list_shows_one_sentence_and_one_button() {
     let fake = Fake { clusters: Ok(list(vec![])), ..Fake::default() };
     page(&fake, "/clusters").await.shows("No clusters yet").shows("href=\"/clusters/new\"").hides("<table");
 }
@@ -44,7 +44,7 @@ async fn a_filter_without_matches_offers_all_clusters() {
 }
 
 #[tokio::test]
-async fn a_list_that_can_not_be_loaded_says_why_and_offers_a_retry() {
+async fn a_list_that_fails_to_load_says_why_and_offers_a_retry() {
     let message = "The Kubernetes API does not answer. It is tried again by itself.";
     let fake = Fake { clusters: Err(Problem::Unavailable { message: message.into() }), ..Fake::default() };
     let page = page(&fake, "/clusters?q=a").await;
@@ -61,7 +61,7 @@ async fn the_loading_skeleton_appears_only_after_300_ms() {
 }
 
 #[tokio::test]
-async fn filter_view_sort_and_page_are_links_that_keep_each_other() {
+async fn links_for_view_sort_and_page_keep_the_other_settings() {
     let mut many = list(vec![cluster("a", Health::Good)]);
     many.pages = 3;
     many.page = 2;
@@ -148,12 +148,12 @@ async fn a_page_loads_its_data_once() {
         calls.sort();
         let all = calls.len();
         calls.dedup();
-        assert_eq!(calls.len(), all, "{path} asked twice for something: {calls:?}");
+        assert_eq!(calls.len(), all, "{path} loaded something twice: {calls:?}");
     }
 }
 
 #[tokio::test]
-async fn an_unknown_page_is_a_404_that_leads_back() {
+async fn an_unknown_page_is_a_404_with_a_link_back() {
     let page = page(&Fake::default(), "/nowhere").await;
     assert_eq!(page.status, StatusCode::NOT_FOUND);
     page.shows("Page not found").shows("href=\"/clusters\"");
@@ -184,7 +184,7 @@ async fn after_registering_the_key_and_the_first_run_are_offered() {
 }
 
 #[tokio::test]
-async fn a_crafted_link_can_not_show_a_key_that_is_not_the_clusters() {
+async fn a_crafted_link_can_not_show_another_public_key() {
     let fake = Fake::default();
     let page = page(&fake, "/clusters/prod-fra?registered=ssh-ed25519%20AAAAevil").await;
     page.shows("<code>ssh-ed25519 AAAApublic").hides("<code>ssh-ed25519 AAAAevil").hides(">AAAAevil");
@@ -221,7 +221,7 @@ async fn a_host_without_a_result_says_why() {
 async fn an_unreadable_inventory_is_reported_on_the_nodes_page() {
     let mut nodes = fake::Fake::default().nodes.unwrap();
     nodes.nodes.clear();
-    nodes.problem = Some("hosts.yml is no YAML: line 3, column 1.".into());
+    nodes.problem = Some("hosts.yml is not valid YAML: line 3, column 1.".into());
     let fake = Fake { nodes: Ok(nodes), ..Fake::default() };
     page(&fake, "/clusters/prod-fra/nodes").await.shows("line 3, column 1").shows("/clusters/prod-fra/configuration");
 }
@@ -296,12 +296,12 @@ async fn the_form_has_eight_rows_without_javascript() {
 }
 
 #[tokio::test]
-async fn an_empty_text_area_is_empty() {
+async fn an_empty_text_area_contains_no_space() {
     page(&Fake::default(), "/clusters/new").await.hides("> </textarea>").shows("></textarea>");
 }
 
 #[tokio::test]
-async fn a_conflict_shows_both_texts_and_offers_either() {
+async fn a_conflict_shows_both_texts_to_choose_from() {
     let back = || {
         provide_context(FormReturn {
             form: "save_change".into(),
@@ -327,12 +327,12 @@ async fn a_conflict_shows_both_texts_and_offers_either() {
 }
 
 #[tokio::test]
-async fn a_broken_document_comes_back_with_the_line_marked() {
+async fn an_invalid_document_is_shown_with_its_line_marked() {
     let back = || {
         provide_context(FormReturn {
             form: "review_change".into(),
             values: vec![("document".into(), "inventory".into()), ("text".into(), "\nall:\n\thosts: {}\n".into())],
-            problem: Problem::field("text", "This is no YAML: line 3, column 1: a tab can't indent."),
+            problem: Problem::field("text", "This is not valid YAML: line 3, column 1: a tab can't indent."),
         });
     };
     let page = page_with(&Fake::default(), "/clusters/prod-fra/configuration", back).await;
@@ -378,7 +378,7 @@ async fn scanned_host_keys_are_compared_before_they_are_saved() {
 }
 
 #[tokio::test]
-async fn unusable_host_keys_are_not_reported_as_none() {
+async fn unusable_host_keys_are_not_reported_as_missing() {
     let mut fake = Fake::default();
     let record = fake.configuration.as_mut().unwrap().ssh.host_keys.as_mut().unwrap();
     record.document.problem = Some("ConfigMap kubeonkube/prod-fra-known-hosts has no key known_hosts.".into());
@@ -390,7 +390,7 @@ async fn unusable_host_keys_are_not_reported_as_none() {
 }
 
 #[tokio::test]
-async fn unreadable_host_keys_are_not_reported_as_none() {
+async fn unreadable_host_keys_are_not_reported_as_missing() {
     let mut fake = Fake::default();
     fake.configuration.as_mut().unwrap().ssh.host_keys = None;
     let page = page(&fake, "/clusters/prod-fra/configuration?show=ssh").await;
@@ -398,7 +398,7 @@ async fn unreadable_host_keys_are_not_reported_as_none() {
 }
 
 #[tokio::test]
-async fn saved_is_shown_until_the_next_submission() {
+async fn the_saved_notice_is_shown_until_the_next_submission() {
     let path = "/clusters/prod-fra/configuration?saved=43";
     let fake = Fake::default();
     page(&fake, path).await.shows("Saved. Nothing has run on the machines yet.");

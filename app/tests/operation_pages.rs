@@ -53,14 +53,14 @@ async fn the_url_holds_filter_sort_and_page() {
 }
 
 #[tokio::test]
-async fn a_list_without_operations_offers_a_first_one() {
+async fn an_empty_list_offers_a_first_run() {
     let fake = Fake { operations: Ok(operations(vec![])), ..Fake::default() };
     page(&fake, "/operations").await.shows("Nothing has run yet").shows("action=ping.yml").hides("<table");
     page(&fake, "/operations?phase=failed").await.shows("No operation matches").shows("Show all operations");
 }
 
 #[tokio::test]
-async fn a_list_that_can_not_be_read_says_why_and_offers_to_retry() {
+async fn a_list_that_fails_to_load_says_why_and_offers_a_retry() {
     let down = Problem::Unavailable { message: "The Kubernetes API does not answer.".into() };
     let page = page(&Fake { operations: Err(down), ..Fake::default() }, "/operations").await;
     assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
@@ -82,7 +82,7 @@ async fn the_form_offers_actions_and_explains_unavailable_ones() {
 }
 
 #[tokio::test]
-async fn a_parameter_that_no_code_knows_has_its_field_and_is_sent() {
+async fn a_new_parameter_gets_a_field_and_is_sent() {
     let mut fake = Fake::default();
     fake.choices.actions[1].parameters = vec![ParameterOffer {
         field: "backup_to".into(),
@@ -115,7 +115,7 @@ async fn running_again_fills_in_the_form() {
 }
 
 /// A failed run of a three-line script.
-fn script() -> Fake {
+fn script_run() -> Fake {
     let mut script = run("script-1", Phase::Failed);
     (script.source, script.row.action, script.row.script) = ("shell, builtin".into(), "uptime".into(), true);
     script.action = "#!/bin/bash\nuptime\nfree -m\n".into();
@@ -124,7 +124,7 @@ fn script() -> Fake {
 
 #[tokio::test]
 async fn the_inputs_of_a_run_show_the_whole_script() {
-    let page = page(&script(), "/operations/script-1?tab=inputs").await;
+    let page = page(&script_run(), "/operations/script-1?tab=inputs").await;
     page.shows("Script on prod").shows("#!/bin/bash\nuptime\nfree -m\n<!></pre>");
 }
 
@@ -137,7 +137,7 @@ async fn running_a_script_again_fills_in_the_whole_script() {
 
 #[tokio::test]
 async fn a_refused_form_keeps_everything_and_shows_its_message() {
-    let came_back = || FormReturn {
+    let refused_form = || FormReturn {
         form: "review_operation".into(),
         values: values(&[
             ("cluster", "prod-fra"),
@@ -148,7 +148,7 @@ async fn a_refused_form_keeps_everything_and_shows_its_message() {
         ]),
         problem: Problem::field("deadline", "Write minutes."),
     };
-    let page = page_with(&Fake::default(), "/operations/new", move || provide_context(came_back())).await;
+    let page = page_with(&Fake::default(), "/operations/new", move || provide_context(refused_form())).await;
     page.shows("echo &lt;hi&gt;")
         .shows("--a\n--b")
         .shows("value=\"soon\"")
@@ -232,7 +232,7 @@ async fn a_problem_with_the_action_is_shown_at_its_field() {
 }
 
 #[tokio::test]
-async fn without_clusters_the_form_links_to_registering_one() {
+async fn without_clusters_the_form_links_to_registration() {
     let mut fake = Fake::default();
     fake.choices.clusters.clear();
     page(&fake, "/operations/new")

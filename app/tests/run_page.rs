@@ -1,4 +1,4 @@
-//! The run page over a fake backend, as a person reads it without JavaScript.
+//! The run page over a fake backend, as rendered without JavaScript.
 
 mod fake;
 
@@ -96,7 +96,7 @@ async fn a_failed_run_shows_the_failed_task_first() {
 }
 
 #[tokio::test]
-async fn the_log_reads_without_javascript() {
+async fn the_log_is_readable_without_javascript() {
     let page = page(&a_failed_run(), "/operations/grow-1").await;
     page.shows("id=\"L4\"")
         .shows("href=\"#L4\"")
@@ -108,7 +108,7 @@ async fn the_log_reads_without_javascript() {
 }
 
 #[tokio::test]
-async fn tasks_have_their_results_and_lead_to_their_line() {
+async fn tasks_show_their_results_and_link_to_their_line() {
     let page = page(&a_failed_run(), "/operations/grow-1").await;
     page.shows("href=\"/operations/grow-1#L2\"").shows("1 failed, 1 changed, ").shows("Workers");
 }
@@ -142,7 +142,7 @@ async fn hosts_with_failures_come_first_in_the_recap() {
 }
 
 #[tokio::test]
-async fn older_lines_are_on_pages_of_their_own() {
+async fn older_lines_are_on_separate_pages() {
     let mut fake = a_failed_run();
     fake.record.log = log(1001, (0..200).map(|n| line(&format!("text {n}"))).collect(), None);
     fake.record.log.total = 5000;
@@ -152,7 +152,7 @@ async fn older_lines_are_on_pages_of_their_own() {
 }
 
 #[tokio::test]
-async fn every_phase_has_its_sentence() {
+async fn every_phase_is_explained_in_a_sentence() {
     for (phase, message, sentence) in [
         (Phase::Queued, "Waits for grow-0, which runs on prod-fra.", "Waits for grow-0, which runs on prod-fra."),
         (Phase::Running, "", "Starting; no output yet."),
@@ -179,7 +179,7 @@ async fn a_queued_run_says_what_it_waits_for_and_can_be_removed() {
 }
 
 #[tokio::test]
-async fn a_running_run_names_its_task_and_asks_before_a_cancel() {
+async fn a_running_run_names_its_task_and_confirms_a_cancel() {
     let mut fake = Fake { run: Ok(run("ping-1", Phase::Running)), ..Fake::default() };
     fake.record.events = events(vec![
         (1, EventBody::PlayStart { play: 1, name: "All".into() }),
@@ -194,7 +194,7 @@ async fn a_running_run_names_its_task_and_asks_before_a_cancel() {
 }
 
 #[tokio::test]
-async fn cancelling_calls_the_backend_and_leads_back() {
+async fn cancelling_calls_the_backend_and_redirects_to_the_run() {
     let fake = Fake { run: Ok(run("ping-1", Phase::Running)), ..Fake::default() };
     let answer = submit(&fake, "cancel_operation", "form=cancel_operation&name=ping-1").await;
     assert_eq!(answer.location.as_deref(), Some("/operations/ping-1"));
@@ -212,14 +212,14 @@ async fn a_disabled_cancel_says_why() {
 }
 
 #[tokio::test]
-async fn a_refused_cancel_is_shown_open_with_its_reason() {
+async fn a_refused_cancel_stays_open_and_shows_the_reason() {
     let fake = Fake { run: Ok(run("ping-1", Phase::Running)), ..Fake::default() };
-    let came_back = || FormReturn {
+    let refused_form = || FormReturn {
         form: "cancel_operation".into(),
         values: vec![("name".into(), "ping-1".into())],
         problem: Problem::Forbidden { message: "You may not update clusteroperations.".into() },
     };
-    let page = page_with(&fake, "/operations/ping-1", move || provide_context(came_back())).await;
+    let page = page_with(&fake, "/operations/ping-1", move || provide_context(refused_form())).await;
     page.shows("<details open class=\"confirm\"").shows("You may not update clusteroperations.").shows("Stop the run");
 }
 
@@ -248,7 +248,7 @@ async fn pieces_create_no_resources() {
 }
 
 #[tokio::test]
-async fn a_cancelled_run_says_what_was_in_flight() {
+async fn a_cancelled_run_names_the_interrupted_task() {
     let mut detail = run("ping-1", Phase::Cancelled);
     let running = Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] });
     detail.end = Some(RunEnd { running, ..RunEnd::default() });
@@ -277,7 +277,7 @@ async fn hostile_text_is_escaped_everywhere() {
     for tab in ["", "?tab=hosts", "?tab=results", "?tab=inputs"] {
         let page = page(&fake, &format!("/operations/grow-1{tab}")).await;
         page.hides("<script>alert(1)").hides("<img src=x").hides("</script><script>alert").hides(TOKEN);
-        assert!(!page.html.contains('\u{1b}'), "an escape reached the page");
+        assert!(!page.html.contains('\u{1b}'), "the page contains an escape character");
     }
 }
 

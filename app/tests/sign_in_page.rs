@@ -23,18 +23,18 @@ async fn a_valid_link_shows_a_button_that_posts_its_token() {
 }
 
 #[tokio::test]
-async fn without_a_link_it_says_how_to_get_one() {
+async fn without_a_link_the_page_explains_how_to_get_one() {
     let page = signing_in("", LoginMode::Link { valid: None }, Some("This link was used already.")).await;
     page.shows("kubeonkube login").shows("This link was used already.").hides("name=\"token\"");
 }
 
 #[tokio::test]
-async fn in_a_cluster_it_asks_for_a_token_and_says_how_to_get_one() {
+async fn in_a_cluster_the_page_explains_how_to_get_a_token() {
     signing_in("", LoginMode::Token, None).await.shows("type=\"password\"").shows("kubectl create token");
 }
 
 #[tokio::test]
-async fn signing_in_never_leads_to_another_origin() {
+async fn signing_in_never_redirects_to_another_origin() {
     for next in ["https://evil.example", "//evil.example", "/\\evil.example"] {
         let page = signing_in(next, LoginMode::Token, None).await;
         page.shows("name=\"next\" value=\"\"").hides("value=\"//evil").hides("value=\"https://evil");
@@ -42,7 +42,7 @@ async fn signing_in_never_leads_to_another_origin() {
 }
 
 #[tokio::test]
-async fn a_form_sent_after_the_session_keeps_all_but_secrets() {
+async fn a_form_sent_after_session_end_keeps_all_but_secrets() {
     let fields = [("form", "review_cluster"), ("pasted", "n1 <1>\nn2"), ("name", ""), ("ssh_key", "KEY-MATERIAL")];
     let fields: Vec<_> = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let held = HeldForm { action: "/clusters/new?a=b".into(), fields };

@@ -29,7 +29,7 @@ use leptos::prelude::provide_context;
 
 pub const NOW: Time = Time(1_790_000_000_000);
 
-/// The answers of the fake. Tests set the fields that they need.
+/// A backend with fixed answers. Tests set the fields that they need.
 #[derive(Clone)]
 pub struct Fake {
     pub clusters: Result<ClusterList, Problem>,
@@ -44,7 +44,7 @@ pub struct Fake {
     pub choices: SubmitChoices,
     pub again: Draft,
     pub review: Result<OperationReview, Problem>,
-    /// The calls with their arguments.
+    /// The recorded calls, with their arguments.
     pub calls: Arc<Mutex<Vec<String>>>,
 }
 
@@ -78,7 +78,7 @@ impl Default for Fake {
 }
 
 impl Fake {
-    fn called(&self, what: impl Into<String>) {
+    fn record_call(&self, what: impl Into<String>) {
         self.calls.lock().unwrap().push(what.into());
     }
 
@@ -127,7 +127,7 @@ impl Page {
     }
 }
 
-// Must be complete before anything renders: while Leptos generates the list, no resource of the process loads.
+// Generated before anything is rendered: while Leptos generates the list, resources don't load in the whole process.
 pub static ROUTES: LazyLock<Vec<String>> = LazyLock::new(|| {
     leptos_axum::generate_route_list(app::App).into_iter().map(|route| route.path().to_owned()).collect()
 });
@@ -288,28 +288,28 @@ pub fn change() -> ChangeReview {
 #[async_trait]
 impl Clusters for Fake {
     async fn list(&self, _: &User, filter: &ClusterFilter) -> Result<ClusterList, Problem> {
-        self.called(format!("list {filter:?}"));
+        self.record_call(format!("list {filter:?}"));
         self.clusters.clone()
     }
     async fn get(&self, _: &User, _: &ClusterName) -> Result<ClusterDetail, Problem> {
-        self.called("get");
+        self.record_call("get");
         self.detail.clone()
     }
     async fn nodes(&self, _: &User, _: &ClusterName) -> Result<NodeList, Problem> {
-        self.called("nodes");
+        self.record_call("nodes");
         self.nodes.clone()
     }
     async fn review(&self, _: &User, new: &NewCluster) -> Result<RegistrationReview, Problem> {
-        self.called(format!("review {new:?}"));
+        self.record_call(format!("review {new:?}"));
         self.registration.clone()
     }
     async fn register(&self, _: &User, new: &NewCluster) -> Result<ClusterName, Problem> {
-        self.called(format!("register {new:?}"));
+        self.record_call(format!("register {new:?}"));
         self.registration.clone()?;
         Ok(new.name.parse()?)
     }
     async fn unregister(&self, _: &User, cluster: &ClusterName, how: &Unregister) -> Result<(), Problem> {
-        self.called(format!("unregister {cluster} {how:?}"));
+        self.record_call(format!("unregister {cluster} {how:?}"));
         Ok(())
     }
 }
@@ -317,7 +317,7 @@ impl Clusters for Fake {
 #[async_trait]
 impl Configurations for Fake {
     async fn read(&self, _: &User, _: &ClusterName) -> Result<Configuration, Problem> {
-        self.called("configuration");
+        self.record_call("configuration");
         self.configuration.clone()
     }
     async fn review(
@@ -328,15 +328,15 @@ impl Configurations for Fake {
         _: &str,
         text: &str,
     ) -> Result<ChangeReview, Problem> {
-        self.called(format!("review {text:?}"));
+        self.record_call(format!("review {text:?}"));
         self.change.clone()
     }
     async fn save(&self, _: &User, c: &ClusterName, d: Document, v: &str, t: &str) -> Result<String, Problem> {
-        self.called(format!("save {c} {} {v} {t:?}", d.as_str()));
+        self.record_call(format!("save {c} {} {v} {t:?}", d.as_str()));
         self.change.clone().map(|_| "43".into())
     }
     async fn scan_host_keys(&self, _: &User, c: &ClusterName, v: &str, t: &str) -> Result<HostKeyScan, Problem> {
-        self.called(format!("scan {c} {v} {t:?}"));
+        self.record_call(format!("scan {c} {v} {t:?}"));
         let machine = MachineKey {
             name: "fra-cp1".into(),
             address: "[10.0.0.1]:2222".into(),
@@ -425,7 +425,7 @@ pub fn operation_review() -> OperationReview {
 #[async_trait]
 impl Operations for Fake {
     async fn list(&self, _: &User, filter: &OperationFilter) -> Result<OperationList, Problem> {
-        self.called(format!("operations {filter:?}"));
+        self.record_call(format!("operations {filter:?}"));
         self.operations.clone()
     }
     async fn get(&self, _: &User, _: &OperationName) -> Result<OperationDetail, Problem> {
@@ -435,19 +435,19 @@ impl Operations for Fake {
         Ok(self.choices.clone())
     }
     async fn again(&self, _: &User, operation: &OperationName) -> Result<Draft, Problem> {
-        self.called(format!("again {operation}"));
+        self.record_call(format!("again {operation}"));
         Ok(self.again.clone())
     }
     async fn review(&self, _: &User, new: &NewOperation) -> Result<OperationReview, Problem> {
-        self.called(format!("review {new:?}"));
+        self.record_call(format!("review {new:?}"));
         self.review.clone()
     }
     async fn submit(&self, _: &User, new: &NewOperation) -> Result<OperationName, Problem> {
-        self.called(format!("submit {new:?}"));
+        self.record_call(format!("submit {new:?}"));
         self.review.clone().map(|review| review.name)
     }
     async fn cancel(&self, _: &User, operation: &OperationName) -> Result<(), Problem> {
-        self.called(format!("cancel {operation}"));
+        self.record_call(format!("cancel {operation}"));
         self.run.clone()?.cancel.map_err(|message| Problem::Invalid { message, fields: vec![] })
     }
 }
@@ -455,11 +455,11 @@ impl Operations for Fake {
 #[async_trait]
 impl Runs for Fake {
     async fn record(&self, _: &User, _: &OperationName, from: u64, count: u32) -> Result<RunRecord, Problem> {
-        self.called(format!("record from {from}, {count} lines"));
+        self.record_call(format!("record from {from}, {count} lines"));
         Ok(self.record.clone())
     }
     async fn page(&self, _: &User, _: &OperationName, from: u64, count: u32) -> Result<LogPage, Problem> {
-        self.called(format!("lines from {from}, {count}"));
+        self.record_call(format!("lines from {from}, {count}"));
         Ok(self.record.log.clone())
     }
     async fn follow(&self, _: &User, _: &OperationName, _: u64, _: u64) -> Result<Frames<LogFrame>, Problem> {
