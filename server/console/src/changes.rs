@@ -1,7 +1,7 @@
 //! Tells the open pages which topics changed, so that they fetch them again.
 //!
-//! Each subscriber has a set of topics that it has not fetched yet. Several changes of one topic are one entry, so a slow
-//! subscriber needs no long queue and never misses the last change.
+//! Each subscriber has a set of changed topics that it has not taken yet. Several changes of a topic are one entry, so the set
+//! of a slow subscriber stays small, and the last change is never lost.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -17,7 +17,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// What pages have to fetch again.
+    /// The topics whose pages must be fetched again.
     fn topics(self) -> Vec<Topic> {
         match self {
             Self::Cluster(name) => vec![Topic::Clusters, Topic::Cluster(name)],
@@ -40,7 +40,7 @@ impl Subscriber {
         self.news.notify_one();
     }
 
-    /// Waits for a topic.
+    /// Waits for the next changed topic.
     pub(crate) async fn next(&self) -> Topic {
         loop {
             let next = self.pending.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
@@ -52,7 +52,7 @@ impl Subscriber {
     }
 }
 
-/// All subscribers.
+/// The subscribers. One that was dropped is removed at the next subscription.
 #[derive(Default)]
 pub(crate) struct News {
     subscribers: Mutex<Vec<Weak<Subscriber>>>,
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_slow_reader_misses_repeats_but_no_topic() {
+    async fn a_slow_subscriber_gets_each_changed_topic_once() {
         let news = News::default();
         let slow = news.subscribe();
         for _ in 0..1000 {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn who_left_is_forgotten() {
+    fn dropped_subscribers_are_removed() {
         let news = News::default();
         drop(news.subscribe());
         let _one = news.subscribe();

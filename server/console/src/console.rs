@@ -1,4 +1,4 @@
-//! The console itself: its options, and the state that its parts share.
+//! The console: its options, and the state that all its modules share.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -17,15 +17,15 @@ use crate::access::{Access, Right, UserClients};
 use crate::changes::{Change, News};
 use crate::clusters::{NodeCounts, Registering};
 
-/// How long a write waits until the stores show it, so that the next page does, too.
+/// How long a write waits at most until the stores contain it, so that the next page shows it.
 const OWN_WRITE: Duration = Duration::from_secs(2);
 
-/// Whose playbooks `builtin` means.
+/// Where builtin playbooks come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Playbooks {
-    /// Standalone: those of this program, run by the local ansible. The image's name is ignored.
+    /// Standalone: from this program, run by the local ansible. The image's name is ignored.
     Local,
-    /// In a cluster: those in the operation's image.
+    /// In a cluster: from the operation's image.
     Image,
 }
 
@@ -33,18 +33,18 @@ pub enum Playbooks {
 pub struct Options {
     /// The server's own client.
     pub client: Client,
-    /// In a cluster: clients for people's own tokens. `None` (standalone): every signed-in person uses `client`.
+    /// In a cluster: makes clients with the users' own tokens. `None` (standalone): all signed-in users share `client`.
     pub user_clients: Option<UserClients>,
     pub clusters: Store<Cluster>,
     pub operations: Store<ClusterOperation>,
-    /// Namespace of a new cluster's inputs if none is typed.
+    /// Namespace of a new cluster's inputs if the form's field is empty.
     pub namespace: String,
-    /// Image of an operation if none is typed.
+    /// Image of an operation if the form's field is empty.
     pub image: String,
     pub playbooks: Playbooks,
 }
 
-/// Answers what pages ask. A clone is another handle to the same.
+/// Serves the pages' requests. Clones share their state.
 #[derive(Clone)]
 pub struct Console {
     pub(crate) shared: Arc<Shared>,
@@ -63,7 +63,8 @@ pub(crate) struct Shared {
     news: News,
 }
 
-/// The console, and its background work (counting machines). Spawn and join that work; it ends with `shutdown`.
+/// Creates the console and its background work (counting machines). The caller spawns and joins that work, which ends when
+/// `shutdown` is cancelled.
 pub fn start(options: Options, shutdown: CancellationToken) -> (Console, impl Future<Output = ()> + Send + 'static) {
     let (counts, counting) = NodeCounts::watch(options.client.clone());
     let shared = Arc::new(Shared {
@@ -79,21 +80,21 @@ pub fn start(options: Options, shutdown: CancellationToken) -> (Console, impl Fu
         news: News::default(),
     });
     let console = Console { shared };
-    let told = console.clone();
+    let notified = console.clone();
     let work = async move {
-        let counting = counting(Box::new(move |cluster| told.changed(Change::Cluster(cluster))));
+        let counting = counting(Box::new(move |cluster| notified.changed(Change::Cluster(cluster))));
         let _ = shutdown.run_until_cancelled(counting).await;
     };
     (console, work)
 }
 
 impl Console {
-    /// Call this for every change in the stores.
+    /// Notifies subscribers. The caller reports every change in the stores.
     pub fn changed(&self, change: Change) {
         self.shared.news.tell(change);
     }
 
-    /// Call this when a ConfigMap changed: clusters that refer to it may have other machines now.
+    /// Notifies subscribers and counts machines again, because a ConfigMap changed. The caller reports every such change.
     pub fn input_changed(&self, namespace: &str, name: &str) {
         let is_it = |at: &DataRef| at.namespace == namespace && at.name == name;
         for cluster in self.shared.clusters.state() {
@@ -106,7 +107,7 @@ impl Console {
         }
     }
 
-    /// Sets where the last result of each machine is read from. Until then that column stays empty. Only the first call counts.
+    /// Sets the source of the machines' last results. Until then their column is empty. Only the first call has an effect.
     pub fn ask_runs(&self, runs: Arc<dyn Runs>) {
         let _ = self.shared.runs.set(runs);
     }
@@ -120,12 +121,12 @@ impl Console {
         }
     }
 
-    /// Waits until the store of clusters shows what was written, at most [`OWN_WRITE`].
+    /// Waits until `shows` is true for the cluster in the store, at most [`OWN_WRITE`].
     pub(crate) async fn until_cluster(&self, name: &str, shows: impl Fn(Option<&Cluster>) -> bool) {
         seen(|| shows(self.shared.clusters.get(&ObjectRef::new(name)).as_deref())).await;
     }
 
-    /// The same for operations.
+    /// As [`Self::until_cluster`], for an operation.
     pub(crate) async fn until_operation(&self, name: &str, shows: impl Fn(Option<&ClusterOperation>) -> bool) {
         seen(|| shows(self.shared.operations.get(&ObjectRef::new(name)).as_deref())).await;
     }
@@ -137,7 +138,7 @@ async fn seen(shown: impl Fn() -> bool) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    // A timeout is no error: the object was written, and the live update brings it to the page.
+    // A timeout is not an error: the object was written, and a live update will show it.
     let _ = tokio::time::timeout(OWN_WRITE, wait).await;
 }
 
@@ -148,7 +149,7 @@ impl Changes for Console {
         let subscriber = self.shared.news.subscribe();
         let topics = stream::unfold((self.clone(), user.clone(), subscriber), async |(console, user, subscriber)| {
             let topic = subscriber.next().await;
-            // The right is checked for each topic, so a revoked right ends the stream.
+            // Check the right for each topic, so that the stream ends when the right is revoked.
             console.may_see(&user).await.ok()?;
             Some((topic, (console, user, subscriber)))
         });

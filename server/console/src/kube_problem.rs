@@ -1,4 +1,4 @@
-//! Errors of the Kubernetes API as sentences for the person at the screen.
+//! Turns errors of the Kubernetes API into problems with sentences for the user.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use api::Problem;
 use kube::Error;
 
-/// How long an answer may take.
+/// Timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The request that failed: `read` `ConfigMap` `lab/prod-hosts-conf`.
@@ -35,12 +35,12 @@ pub(crate) async fn timely<T>(request: impl Future<Output = Result<T, Error>>) -
     answered.unwrap_or_else(|elapsed| Err(Error::Service(Box::new(elapsed))))
 }
 
-/// The API's answer; an error becomes a [`Problem`].
+/// As [`timely`], but an error becomes a [`Problem`].
 pub(crate) async fn answer<T>(doing: &Doing, request: impl Future<Output = Result<T, Error>>) -> Result<T, Problem> {
     timely(request).await.map_err(|error| problem(doing, &error))
 }
 
-/// The problem behind an error of the client.
+/// The problem to show for an error of the client. `doing` was the request.
 pub(crate) fn problem(doing: &Doing, error: &Error) -> Problem {
     let Error::Api(status) = error else {
         if matches!(error, Error::Service(inner) if inner.is::<tokio::time::error::Elapsed>()) {
@@ -51,10 +51,10 @@ pub(crate) fn problem(doing: &Doing, error: &Error) -> Problem {
                 ),
             };
         }
-        tracing::warn!(%doing, %error, "the Kubernetes API can't be used");
+        tracing::warn!(%doing, %error, "a request did not reach the Kubernetes API");
         return Problem::Unavailable {
             message: format!(
-                "The Kubernetes API can't be reached (to {doing}). Try again in a moment; the server's log says more."
+                "The Kubernetes API can't be reached (to {doing}). Try again in a moment. See the server's log for details."
             ),
         };
     };
@@ -63,7 +63,7 @@ pub(crate) fn problem(doing: &Doing, error: &Error) -> Problem {
         401 => Problem::SignedOut,
         403 if status.details.as_ref().is_some_and(|d| d.causes.iter().any(|c| c.reason == "NamespaceTerminating")) => {
             Problem::Invalid {
-                message: format!("This could not {doing}: its namespace is being deleted."),
+                message: format!("Could not {doing}: its namespace is being deleted."),
                 fields: Vec::new(),
             }
         }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_refusal_is_a_sentence_with_what_and_why() {
+    fn errors_of_the_api_become_problems_with_what_and_why() {
         let doing = Doing::new("read", "ConfigMap", "lab/prod");
         let with = |code: u16, reason: &str| {
             problem(

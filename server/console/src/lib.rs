@@ -1,7 +1,7 @@
-//! Answers what the pages ask for from a Kubernetes API: all traits of `api::backend` except the one for logs.
+//! Implements the traits of `api::backend` with a Kubernetes API, except the one for logs.
 //!
-//! Lists and topics come from the stores that the controller keeps; every write, and every read of ConfigMaps and Secrets,
-//! uses the person's own token if there is one.
+//! Lists and topics come from the stores that the controller fills. In a cluster, every write, and every read of ConfigMaps and
+//! Secrets, uses the user's own token.
 //!
 //! # How a request of a page is answered
 //!

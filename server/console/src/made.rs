@@ -6,7 +6,7 @@ use crd::Cluster;
 use kube::api::ObjectMeta;
 use kube::{Resource, ResourceExt};
 
-/// Metadata of an input that `cluster` owns: it is deleted with it.
+/// Metadata of an input that `cluster` owns, so that Kubernetes deletes both together.
 pub(crate) fn made(cluster: &Cluster, name: &str) -> ObjectMeta {
     let labels: BTreeMap<String, String> = [
         (crd::LABEL_MANAGED_BY.to_owned(), crd::PRODUCT.to_owned()),
@@ -16,7 +16,7 @@ pub(crate) fn made(cluster: &Cluster, name: &str) -> ObjectMeta {
     ObjectMeta {
         name: Some(name.to_owned()),
         labels: Some(labels),
-        // Not blocking: that would need the right to set finalizers on Clusters.
+        // Without `blockOwnerDeletion`, which needs the right to set finalizers on Clusters.
         owner_references: Some(cluster.owner_ref(&()).into_iter().collect()),
         ..ObjectMeta::default()
     }

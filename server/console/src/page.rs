@@ -1,9 +1,10 @@
-//! One page of a sorted list.
+//! Splits sorted lists into pages.
 
-/// Rows of one page.
+/// Maximum number of rows on a page.
 pub(crate) const ROWS: usize = 100;
 
-/// Which rows to show of `matching`, the page's number from 1, and how many pages there are. A page beyond the last shows the last.
+/// The rows on `page` of `matching` rows, the page's number from 1, and the number of pages. 0 counts as 1, and a number beyond
+/// the last page as the last.
 pub(crate) fn window(matching: usize, page: u32) -> (std::ops::Range<usize>, u32, u32) {
     let pages = matching.div_ceil(ROWS).max(1);
     let page = (page.max(1) as usize).min(pages);
@@ -11,12 +12,12 @@ pub(crate) fn window(matching: usize, page: u32) -> (std::ops::Range<usize>, u32
     (start..matching.min(start + ROWS), count(page), count(pages))
 }
 
-/// A count for a view.
+/// `n` in the type that pages use; the maximum if it is larger.
 pub(crate) fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// `sort` without its `-`, and whether the order is reversed.
+/// The column of `sort`, and whether a leading `-` reverses the order.
 pub(crate) fn direction(sort: &str) -> (&str, bool) {
     sort.strip_prefix('-').map_or((sort, false), |column| (column, true))
 }
@@ -26,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_beyond_the_last_is_the_last() {
+    fn a_number_beyond_the_last_page_shows_the_last() {
         assert_eq!(window(250, 0), (0..100, 1, 3));
         assert_eq!(window(250, 99), (200..250, 3, 3));
         assert_eq!(window(0, 5), (0..0, 1, 1));

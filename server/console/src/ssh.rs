@@ -1,18 +1,18 @@
-//! SSH keys and host keys: generated, read and checked.
+//! Generates, parses and checks SSH keys and host keys.
 
 use ssh_key::known_hosts::Entry;
 use ssh_key::rand_core::OsRng;
 use ssh_key::{Algorithm, HashAlg, KnownHosts, LineEnding, PrivateKey, PublicKey};
 
-/// Key of the public half in the Secret that holds a private key.
+/// Name of the public key's entry in the Secret with the private key.
 pub(crate) const KEY_PUBLIC: &str = "ssh-publickey";
 
-/// The most bytes of a private key; real ones are far smaller.
+/// Maximum size of a private key, in bytes; real ones are far smaller.
 const KEY_BYTES: usize = 64 * 1024;
-/// The most bytes of a known_hosts file: enough for thousands of machines.
+/// Maximum size of a known_hosts file, in bytes: enough for thousands of machines.
 const KNOWN_HOSTS_BYTES: usize = 512 * 1024;
 
-/// A private key, and its public half if it is known.
+/// A private key, and its public key if that is known.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct KeyPair {
     pub(crate) private: String,
@@ -26,8 +26,8 @@ pub(crate) fn generate(comment: &str) -> Result<KeyPair, ssh_key::Error> {
     Ok(KeyPair { public: Some(key.public_key().to_openssh()?), private: key.to_openssh(LineEnding::LF)?.to_string() })
 }
 
-/// A private key as a person pasted it, with line ends and surrounding space corrected. The error is a sentence that says why
-/// it can't be used.
+/// Parses a private key that the user pasted. Corrects line ends and surrounding white space. The error is a sentence that says
+/// why the key can't be used.
 pub(crate) fn pasted(text: &str) -> Result<KeyPair, String> {
     let text = text.trim();
     if text.is_empty() {
@@ -76,22 +76,22 @@ fn openssh(private: &str) -> Result<String, String> {
     }
     if matches!(key.algorithm(), Algorithm::SkEd25519 | Algorithm::SkEcdsaSha2NistP256) {
         return Err(
-            "This key needs its hardware token, which isn't plugged in here. Let a key be generated here instead."
-                .into(),
+            "This key needs its hardware token, which isn't plugged in here. Generate a key here instead.".into()
         );
     }
     key.public_key().to_openssh().map_err(|_| "The public half of this key can't be derived.".into())
 }
 
-/// `SHA256:…`
+/// The fingerprint of a public key, `SHA256:…`; `None` if it can't be parsed.
 pub(crate) fn fingerprint(public: &str) -> Option<String> {
     Some(PublicKey::from_openssh(public.trim()).ok()?.fingerprint(HashAlg::Sha256).to_string())
 }
 
-/// Host keys in known_hosts form, with line ends corrected; `None` if there are none.
+/// The text of a known_hosts file with line ends corrected; `None` if it contains no host keys. The error names the first invalid
+/// line.
 pub(crate) fn known_hosts(text: &str) -> Result<Option<String>, String> {
     if text.len() > KNOWN_HOSTS_BYTES {
-        return Err(format!("This has {} bytes; at most {KNOWN_HOSTS_BYTES} are kept.", text.len()));
+        return Err(format!("This has {} bytes; at most {KNOWN_HOSTS_BYTES} are allowed.", text.len()));
     }
     let fixed: String =
         text.lines().map(str::trim).filter(|line| !line.is_empty()).flat_map(|line| [line, "\n"]).collect();
@@ -105,14 +105,14 @@ pub(crate) fn known_hosts(text: &str) -> Result<Option<String>, String> {
     Ok(Some(fixed).filter(|text| crd::says_host_keys(text)))
 }
 
-/// How many host keys a known_hosts file holds.
+/// The number of host keys in a known_hosts file.
 pub(crate) fn host_keys(text: &str) -> u32 {
     crate::page::count(text.lines().filter(|line| host_key(line).is_some_and(|entry| entry.is_ok())).count())
 }
 
-/// A line of such a file; `None` for a blank line or a comment.
+/// Parses a line of a known_hosts file; `None` for a blank line or a comment.
 pub(crate) fn host_key(line: &str) -> Option<Result<Entry, ssh_key::Error>> {
-    // ssh accepts any white space between fields, the parser only one space.
+    // ssh accepts any white space between fields, but this parser accepts only one space.
     let fields = line.split([' ', '\t', '\r']).filter(|field| !field.is_empty());
     let line = fields.collect::<Vec<_>>().join(" ");
     KnownHosts::new(&line).next()
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_generated_key_is_one_that_can_be_pasted() {
+    fn a_generated_key_is_accepted_when_pasted() {
         let made = generate("prod").unwrap();
         let again = pasted(&made.private.trim_end().replace('\n', "\r\n")).unwrap();
         assert!(again == made, "only line ends are corrected");
@@ -133,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_another_format_is_taken_without_its_public_half() {
+    fn a_key_in_another_format_is_accepted() {
         let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n";
         let read = pasted(key).unwrap();
         assert!((read.private.as_str(), read.public) == (key, None));
     }
 
     #[test]
-    fn what_is_no_key_is_told_apart() {
+    fn a_text_that_is_not_a_key_is_refused_with_the_reason() {
         let why = |text: &str| pasted(text).err().unwrap();
         assert!(why("ssh-rsa AAAA me").contains("public key"));
         assert!(why("PuTTY-User-Key-File-3: ssh-ed25519").contains("OpenSSH"));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn host_keys_are_counted_and_broken_lines_named() {
+    fn host_keys_are_counted_and_invalid_lines_named() {
         let public = generate("x").unwrap().public.unwrap();
         let text = format!("# scanned\r\n\r\n192.0.2.1 {public}\r\n|1|c29tZXNhbHQ=|c29tZWhhc2g= \t{public}\r\n");
         let kept = known_hosts(&text).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Which client a person uses, and which rights the person has.
+//! The Kubernetes client for each user, and checks of the user's rights.
 
 mod rights;
 mod user_clients;
@@ -19,16 +19,17 @@ use crate::kube_problem::{Doing, answer};
 pub(crate) use rights::Right;
 pub use user_clients::{UserClients, user_clients};
 
-/// How long an answer about a right is cached.
+/// How long the result of an access review is cached.
 const BELIEVED: Duration = Duration::from_secs(30);
-/// The most cached answers and clients. Beyond this, the cache is emptied.
+/// Maximum number of cached results. A full cache is emptied.
 const REMEMBERED: usize = 4096;
+/// Maximum number of cached clients. A full cache is emptied.
 const CLIENTS: usize = 512;
 
-/// A token's fingerprint: caches never hold the token itself.
+/// Hash of a token, so that caches don't contain tokens.
 type Fingerprint = [u8; 32];
 
-/// The clients and rights of all signed-in people.
+/// The cached clients and rights of all users.
 pub(crate) struct Access {
     own: Client,
     user_clients: Option<UserClients>,
@@ -41,10 +42,10 @@ impl Access {
         Self { own, user_clients, clients: Mutex::default(), rights: Mutex::default() }
     }
 
-    /// The client for requests of `user`: with their own token in a cluster, the server's in standalone.
+    /// The client for requests of `user`: in a cluster with the user's own token, in standalone the server's client.
     pub(crate) fn client(&self, user: &User) -> Result<Client, Problem> {
         let Some(make) = &self.user_clients else { return Ok(self.own.clone()) };
-        // In a cluster, no request of a person may use the server's rights.
+        // In a cluster, a user's request must never use the server's rights.
         let token = user.token.as_deref().filter(|t| !t.is_empty()).ok_or(Problem::SignedOut)?;
         let fingerprint = fingerprint(token);
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,14 +56,15 @@ impl Access {
             clients.clear();
         }
         let client = make(token).map_err(|error| {
-            tracing::error!(%error, "no client can be made for a user");
+            tracing::error!(%error, "can't create a client for a user");
             Problem::Internal
         })?;
         clients.insert(fingerprint, client.clone());
         Ok(client)
     }
 
-    /// Asks the cluster whether `user` has this right; the answer is cached for 30 s. Standalone: every signed-in person has it.
+    /// Asks the cluster whether `user` has this right; the answer is cached for 30 s. Standalone: every signed-in user has
+    /// it.
     pub(crate) async fn require(&self, user: &User, right: Right) -> Result<(), Problem> {
         if self.user_clients.is_none() {
             return Ok(());

@@ -1,6 +1,6 @@
-//! The rights that a person needs to see what the shared stores hold.
+//! The rights that a user needs to see the content of the shared stores, and logs.
 
-/// A verb on a resource.
+/// The right to use a verb on a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Right {
     pub(crate) verb: &'static str,

@@ -1,14 +1,14 @@
-//! Clients that carry a person's own token.
+//! Kubernetes clients with users' own tokens.
 
 use std::sync::Arc;
 
 use kube::config::AuthInfo;
 use kube::{Client, Config};
 
-/// Makes a client for a bearer token.
+/// Creates a client that sends this bearer token.
 pub type UserClients = Arc<dyn Fn(&str) -> Result<Client, kube::Error> + Send + Sync>;
 
-/// Clients to the same API as `config`, with nothing of the server's own identity: neither its token nor a certificate.
+/// Clients for the same API as `config`, but without the server's own credentials: neither its token nor its certificate.
 pub fn user_clients(config: &Config) -> UserClients {
     let mut anonymous = config.clone();
     anonymous.auth_info = AuthInfo::default();

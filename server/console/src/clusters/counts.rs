@@ -1,5 +1,5 @@
-//! How many machines each cluster has. Reading an inventory costs a request, so counts are cached: lists are answered from
-//! the cache, and the inventories of what they showed are read again afterwards, a few at a time.
+//! Counts the machines of each cluster. A count needs a request for the inventory, so counts are cached: lists show the cached
+//! counts, and a background task reads the inventories of the listed clusters again, a few at a time.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -15,9 +15,9 @@ use tokio::sync::mpsc;
 
 /// How long a count is cached. Changes made in the console update it at once.
 const BELIEVED: Duration = Duration::from_secs(60);
-/// Inventories read at the same time.
+/// Inventories that are read concurrently.
 const AT_ONCE: usize = 8;
-/// The most inventories that wait to be read. Beyond this, the next request for the list tries again.
+/// Maximum number of queued inventories. Others are queued by a later request for the list.
 const WAITING: usize = 4096;
 
 /// Called with the name of a cluster whose count changed.
@@ -31,14 +31,14 @@ struct Known {
     asked: Option<Instant>,
 }
 
-/// The counts so far.
+/// The cached counts, by the ConfigMap of the inventory.
 pub(crate) struct NodeCounts {
     known: Arc<Mutex<HashMap<DataRef, Known>>>,
     wanted: mpsc::Sender<(DataRef, String)>,
 }
 
 impl NodeCounts {
-    /// The counts, and the background work that reads them; it ends when the counts are dropped.
+    /// Creates the cache and the background work that fills it. The work ends when the cache is dropped.
     pub(crate) fn watch(client: Client) -> (Self, impl FnOnce(Tell) -> Pin<Box<dyn Future<Output = ()> + Send>>) {
         let (wanted, mut queue) = mpsc::channel(WAITING);
         let counts = Self { known: Arc::default(), wanted };
@@ -59,14 +59,14 @@ impl NodeCounts {
         (counts, work)
     }
 
-    /// The number of machines in the inventory at `at`; `None` if it is not known, or the inventory can't be read.
+    /// The number of machines in the inventory at `at`; `None` if it was not counted yet or can't be parsed.
     pub(crate) fn of(&self, at: &DataRef) -> Option<u32> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(at)?.nodes
     }
 
-    /// Counts the machines of these clusters again if their counts are too old.
+    /// Queues those of these clusters whose counts are older than [`BELIEVED`].
     pub(crate) fn refresh<'a>(&self, clusters: impl Iterator<Item = &'a Cluster>) {
-        // The iterator may call `of`, which locks, so it is collected before the lock is taken.
+        // The iterator may call `of`, which locks, so collect it before locking.
         let clusters: Vec<_> = clusters.collect();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for cluster in clusters {
@@ -79,7 +79,7 @@ impl NodeCounts {
         }
     }
 
-    /// Counts the machines of one cluster again now.
+    /// Queues a cluster whatever the age of its count.
     pub(crate) fn again(&self, cluster: &Cluster) {
         if let Some(entry) =
             self.known.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&cluster.spec.hosts_conf_ref)
@@ -89,14 +89,14 @@ impl NodeCounts {
         self.refresh(std::iter::once(cluster));
     }
 
-    /// Notes the text of an inventory that was just saved at `at`.
+    /// Counts the machines of an inventory that was just saved at `at`.
     pub(crate) fn note(&self, at: &DataRef, text: &str) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         *known.entry(at.clone()).or_default() =
             Known { nodes: hosts(text), version: None, asked: Some(Instant::now()) };
     }
 
-    /// Forgets an inventory that no cluster refers to any more.
+    /// Removes the count of an inventory whose cluster was unregistered.
     pub(crate) fn forget(&self, at: &DataRef) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(at);
     }
@@ -106,7 +106,7 @@ impl NodeCounts {
 async fn count(client: &Client, known: &Mutex<HashMap<DataRef, Known>>, at: &DataRef) -> bool {
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &at.namespace);
     let Ok(found) = maps.get_opt(&at.name).await else {
-        // The next request for the list tries again.
+        // A later request for the list queues it again.
         if let Some(entry) = known.lock().unwrap_or_else(PoisonError::into_inner).get_mut(at) {
             entry.asked = None;
         }

@@ -1,4 +1,4 @@
-//! The overview of one cluster. Pure.
+//! The overview page of a cluster. Pure.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::moment;
 use crate::operations::row as operation_row;
 use crate::page::count;
 
-/// Operations shown on the overview.
+/// Maximum number of operations on the overview page.
 const RECENT: usize = 10;
 
-/// `None` if the cluster's name is invalid.
+/// The overview of a cluster; `None` if its name is invalid.
 pub(crate) fn detail(
     cluster: &Cluster,
     operations: &[Arc<ClusterOperation>],
@@ -57,7 +57,7 @@ fn facts(cluster: &Cluster) -> Vec<Fact> {
     facts
 }
 
-/// Failing conditions first. `Busy` is left out because the row shows it.
+/// The conditions, false ones first. `Busy` is left out because the row shows it.
 fn conditions(cluster: &Cluster) -> Vec<ConditionRow> {
     let all = cluster.status.as_ref().map(|status| status.cluster_conditions.as_slice()).unwrap_or_default();
     let mut rows: Vec<_> = all.iter().filter(|c| c.type_ != condition::BUSY).map(condition_row).collect();
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_condition_is_named_as_it_stands() {
+    fn a_condition_is_named_according_to_its_status() {
         let mut cluster = Cluster::new("prod", crd::ClusterSpec::default());
         let conditions = &mut cluster.status.get_or_insert_default().cluster_conditions;
         for (kind, holds) in [(condition::INPUTS_READY, true), (condition::LAST_OPERATION_SUCCEEDED, false)] {

@@ -12,24 +12,24 @@ use crate::operations::{phase, why};
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Work<'a> {
     pub(crate) running: Option<&'a ClusterOperation>,
-    /// The first in the queue.
+    /// The first operation in the queue.
     pub(crate) next: Option<&'a ClusterOperation>,
     pub(crate) waiting: usize,
-    /// The one that ended last.
+    /// The operation that ended last.
     pub(crate) ended: Option<&'a ClusterOperation>,
     pub(crate) all: usize,
 }
 
-/// A word with its sentence.
+/// The health of a cluster, with the word and the note that pages show.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Judgement {
     pub(crate) health: Health,
     pub(crate) word: String,
-    /// Empty if the word says it all.
+    /// A sentence; empty if the word needs no explanation.
     pub(crate) note: String,
 }
 
-/// Worst first: what stops everything, what happens now, how the last one ended.
+/// The first that applies: a state in which nothing can run, an open operation, the result of the last operation.
 pub(crate) fn judge(cluster: &Cluster, work: &Work<'_>) -> Judgement {
     let say = |health, word: String, note: &str| Judgement { health, word, note: note.to_owned() };
     if cluster.metadata.deletion_timestamp.is_some() {
@@ -68,19 +68,22 @@ fn subject(operation: &ClusterOperation) -> String {
     if is_script(&operation.spec) { "Script".into() } else { title(&operation.spec) }
 }
 
-/// From the Cluster's own history, when the operations themselves are deleted.
+/// The health according to the history in the Cluster's status, if all operations are deleted.
 fn from_history(cluster: &Cluster) -> Judgement {
     let last = cluster.status.iter().flat_map(|status| &status.conditions).find(|record| record.status.is_final());
     let (health, word, note) = match last {
         Some(last) if last.status == crd::Phase::Succeeded => (Health::Good, "Ready", String::new()),
-        Some(last) => {
-            (Health::Attention, "Last operation failed", format!("{} failed; its record is gone.", last.cluster_ops))
-        }
+        Some(last) => (
+            Health::Attention,
+            "Last operation failed",
+            format!("{} failed or was cancelled. The operation has been deleted.", last.cluster_ops),
+        ),
         None => (Health::Unknown, "Nothing run yet", String::new()),
     };
     Judgement { health, word: word.into(), note }
 }
 
+/// The word for a reason of the condition `InputsReady`.
 fn broken(reason: &str) -> &'static str {
     match reason {
         "ReferenceNotFound" => "Input missing",
@@ -135,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_now_comes_before_how_the_last_one_ended() {
+    fn an_open_operation_comes_before_the_last_result() {
         let (failed, open) =
             (operation("a", "prod", 0, crd::Phase::Failed), operation("b", "prod", 1, crd::Phase::Pending));
         let judged = |work: Work<'_>| judge(&cluster(), &work);
@@ -147,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_remembers_what_its_records_no_longer_tell() {
+    fn the_history_decides_if_the_operations_are_deleted() {
         let mut prod = cluster();
         let record = |status| OperationRecord { cluster_ops: "grow".into(), status, ..OperationRecord::default() };
         prod.status.as_mut().unwrap().conditions = vec![record(crd::Phase::Failed), record(crd::Phase::Succeeded)];

@@ -1,4 +1,4 @@
-//! The clusters table: counted, filtered, sorted, one page of it. Pure.
+//! The clusters table: totals, filter, sort order and pages. Pure.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::row::{labels, last, row, work_by_cluster};
 use crate::moment;
 use crate::page::{self, count, direction};
 
-/// A cluster with the values it is sorted by.
+/// A cluster with the values for filter and sort order.
 struct Entry<'a> {
     cluster: &'a Arc<Cluster>,
     name: &'a str,
@@ -22,7 +22,7 @@ struct Entry<'a> {
     nodes: Option<u32>,
 }
 
-/// The page of `clusters` that `filter` asks for, and the clusters on it.
+/// The page of the table for `filter`, and the clusters on it.
 pub(crate) fn list(
     clusters: &[Arc<Cluster>],
     operations: &[Arc<ClusterOperation>],
@@ -88,7 +88,7 @@ fn matches(entry: &Entry<'_>, filter: &ClusterFilter) -> bool {
             || labels(entry.cluster).iter().any(|label| label.to_lowercase().contains(&wanted)))
 }
 
-/// Numbers and times: most and newest first.
+/// Compares two clusters by `column`: largest numbers and newest times first.
 fn order(a: &Entry<'_>, b: &Entry<'_>, column: &str) -> Ordering {
     let created = |entry: &Entry<'_>| entry.cluster.creation_timestamp().as_ref().map(moment::of);
     let newest =
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_person_comes_first_unless_sorted_otherwise() {
+    fn by_default_clusters_with_the_worst_health_come_first() {
         let sorted = |sort: &str| names(&ClusterFilter { sort: sort.into(), ..Default::default() });
         assert_eq!(sorted(""), ["bad", "busy", "good", "idle"]);
         assert_eq!(sorted("-health"), ["idle", "good", "busy", "bad"]);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_find_by_name_and_label_and_state() {
+    fn filters_match_names_labels_and_health() {
         let filter = |q: &str, show: &str| ClusterFilter { q: q.into(), show: show.into(), ..Default::default() };
         assert_eq!(names(&filter("OO", "")), ["good"]);
         assert_eq!(names(&filter("fra-2", "")), ["busy"]);

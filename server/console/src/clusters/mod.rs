@@ -1,4 +1,4 @@
-//! Clusters: their rows and details, registering and unregistering.
+//! Clusters: lists, details, registration and unregistration.
 
 mod counts;
 mod detail;

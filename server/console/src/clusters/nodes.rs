@@ -1,4 +1,4 @@
-//! The machines of a cluster.
+//! The machines of a cluster, each with its last result.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::row::newest_recapped;
 use crate::configuration::Inputs;
 use crate::{Console, moment};
 
-/// How long the page waits for the recaps of a run. Without them it only lacks the last results.
+/// How long a request waits for the recaps of a run. After that, the page is shown without the last results.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Console {
@@ -31,7 +31,7 @@ impl Console {
         Ok(NodeList { nodes, results, problem, now: moment::now() })
     }
 
-    /// The result of each host in the newest run with a recap. Scripts and refused operations have none.
+    /// The result of each host in the newest run with a recap. Scripts and refused operations have no recap.
     async fn last_results(&self, user: &User, cluster: &str) -> (HashMap<String, &'static str>, NodeResults) {
         let newest = newest_recapped(&self.shared.operations.state(), cluster).map(ResourceExt::name_any);
         let Some(newest) = newest else { return (HashMap::new(), NodeResults::NoRun) };
@@ -44,7 +44,7 @@ impl Console {
     }
 }
 
-/// The machines of an inventory.
+/// A row for each host of the inventory.
 pub(crate) fn rows(inventory: &Inventory, vars: &Vars, results: &HashMap<String, &'static str>) -> Vec<NodeRow> {
     let row = |host: &inventory::Host| {
         let reached = host.reached(vars);
@@ -63,7 +63,7 @@ pub(crate) fn rows(inventory: &Inventory, vars: &Vars, results: &HashMap<String,
     inventory.hosts.iter().map(row).collect()
 }
 
-/// The worst result of each host in any recap.
+/// The worst result of each host in all recaps.
 fn results(recaps: &[BTreeMap<String, HostStats>]) -> HashMap<String, &'static str> {
     const WORST_LAST: [&str; 3] = ["ok", "failed", "unreachable"];
     let mut worst: HashMap<String, usize> = HashMap::new();
@@ -84,7 +84,7 @@ mod tests {
         let stats = |host: &str, failed, unreachable| {
             BTreeMap::from([(host.to_owned(), HostStats { failed, unreachable, ..HostStats::default() })])
         };
-        let told = results(&[stats("a", 1, 0), stats("a", 0, 0), stats("b", 0, 0), stats("c", 1, 1)]);
-        assert_eq!((told["a"], told["b"], told["c"]), ("failed", "ok", "unreachable"));
+        let worst = results(&[stats("a", 1, 0), stats("a", 0, 0), stats("b", 0, 0), stats("c", 1, 1)]);
+        assert_eq!((worst["a"], worst["b"], worst["c"]), ("failed", "ok", "unreachable"));
     }
 }

@@ -1,4 +1,4 @@
-//! Answers what the cluster pages ask for.
+//! The requests of the cluster pages.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::kube_problem::{Doing, answer};
 use crate::{Console, moment};
 
 impl Console {
-    /// From the store; if it is not there (yet), from the API.
+    /// The cluster from the store, or from the API if the store doesn't contain it (yet).
     pub(crate) async fn cluster(&self, user: &User, name: &ClusterName) -> Result<Arc<Cluster>, Problem> {
         self.shared.access.require(user, Right::clusters()).await?;
         if let Some(found) = self.shared.clusters.get(&ObjectRef::new(name.as_str())) {
@@ -39,7 +39,7 @@ impl Clusters for Console {
         let (clusters, operations) = (self.shared.clusters.state(), self.shared.operations.state());
         let counts = &self.shared.counts;
         let (list, shown) = list::list(&clusters, &operations, |at| counts.of(at), filter, moment::now());
-        // First the clusters on this page, then those that were never counted, so that the total becomes right.
+        // First refresh the clusters on this page, then those without a count, so that the total becomes correct.
         counts.refresh(shown.iter().map(AsRef::as_ref));
         let unknown: Vec<_> =
             clusters.iter().filter(|cluster| counts.of(&cluster.spec.hosts_conf_ref).is_none()).collect();

@@ -1,4 +1,4 @@
-//! One cluster as a row.
+//! The row of a cluster.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::moment;
 use crate::operations::row as operation_row;
 use crate::page::count;
 
-/// Groups operations by cluster, in one pass.
+/// The work of all clusters, by name. Needs only one pass over the operations.
 pub(crate) fn work_by_cluster(operations: &[Arc<ClusterOperation>]) -> HashMap<&str, Work<'_>> {
     let mut all: HashMap<&str, Work<'_>> = HashMap::new();
     for operation in operations {
@@ -49,7 +49,7 @@ fn note<'a>(work: &mut Work<'a>, operation: &'a ClusterOperation) {
     }
 }
 
-/// The operation of one cluster that ended last among those with a recap.
+/// The operation of `cluster` with a recap that ended last.
 pub(crate) fn newest_recapped<'a>(
     operations: &'a [Arc<ClusterOperation>],
     cluster: &str,
@@ -59,7 +59,8 @@ pub(crate) fn newest_recapped<'a>(
     of_cluster.filter(recapped).map(Arc::as_ref).max_by_key(|o| end(o))
 }
 
-/// When it ended. Times have whole seconds, so the resourceVersion decides between operations that ended in the same one.
+/// Sort key for the end of operations. Times have whole seconds, so the resourceVersion decides between operations that ended in
+/// the same second.
 fn end(operation: &ClusterOperation) -> (Option<Time>, Option<u64>) {
     let time = operation
         .status
@@ -69,7 +70,7 @@ fn end(operation: &ClusterOperation) -> (Option<Time>, Option<u64>) {
     (time.map(moment::of), operation.resource_version().and_then(|version| version.parse().ok()))
 }
 
-/// The newest operation, running ones first.
+/// The operation that the row shows: the running one, otherwise the first queued one, otherwise the one that ended last.
 pub(crate) fn last<'a>(work: &Work<'a>) -> Option<&'a ClusterOperation> {
     work.running.or(work.next).or(work.ended)
 }
@@ -84,14 +85,14 @@ pub(crate) fn row(cluster: &Cluster, work: &Work<'_>, nodes: Option<u32>) -> Opt
         note: judged.note,
         nodes,
         last: last(work).and_then(operation_row),
-        // If none runs, `last` is the first that waits.
+        // If no operation runs, `last` is the first queued one, so don't count it again.
         queued: count(work.waiting - usize::from(work.running.is_none() && work.waiting > 0)),
         labels: labels(cluster),
         created: cluster.metadata.creation_timestamp.as_ref().map(moment::of).unwrap_or_default(),
     })
 }
 
-/// `key=value` labels the user set.
+/// The labels that users set, as `key=value`.
 pub(crate) fn labels(cluster: &Cluster) -> Vec<String> {
     let own = |key: &str| key == crd::LABEL_MANAGED_BY || key.contains(crd::GROUP);
     cluster.labels().iter().filter(|(key, _)| !own(key)).map(|(key, value)| format!("{key}={value}")).collect()

@@ -1,4 +1,4 @@
-//! Removing a cluster from the console. Its machines stay as they are.
+//! Unregisters a cluster: deletes its objects and leaves its machines unchanged.
 
 use api::cluster::Unregister;
 use api::{ClusterName, Problem, User};
@@ -12,9 +12,9 @@ use crate::Console;
 use crate::kube_problem::{Doing, answer, problem, timely};
 use crate::operations::ahead;
 
-/// How often the delete is retried if the Cluster changes at the same moment.
+/// How often the deletion is tried if the Cluster changes at the same time.
 const TRIES: usize = 5;
-/// Records that are deleted concurrently.
+/// Operations that are deleted concurrently.
 const AT_ONCE: usize = 8;
 
 impl Console {
@@ -34,8 +34,8 @@ impl Console {
         if how.delete_records { self.delete_records(user, name).await } else { Ok(()) }
     }
 
-    /// Deletes the Cluster with the version it had when nothing ran on it. An operation that starts in between writes the
-    /// Cluster's status first, so the precondition fails.
+    /// Deletes the Cluster if no operation is open. The delete has the resourceVersion from that check as precondition: an
+    /// operation that starts in between writes the Cluster's status first, so the deletion fails and is tried again.
     async fn delete_idle(&self, clusters: &Api<Cluster>, name: &ClusterName) -> Result<(), Problem> {
         let doing = Doing::new("delete", "Cluster", name);
         for _ in 0..TRIES {
@@ -65,7 +65,7 @@ impl Console {
         })
     }
 
-    /// An operation that runs or waits, according to the Cluster's history or to the operations.
+    /// A running or queued operation, from the Cluster's history or from the store of operations.
     fn open_operation(&self, cluster: &Cluster) -> Option<String> {
         let history = cluster.status.iter().flat_map(|status| &status.conditions);
         let running = history
@@ -103,7 +103,7 @@ impl Console {
             None => Ok(()),
             Some(why) => Err(Problem::Unavailable {
                 message: format!(
-                    "{cluster} was unregistered, but {} of its records are still there. {why}",
+                    "{cluster} was unregistered, but {} of its operations could not be deleted. {why}",
                     failed.len()
                 ),
             }),

@@ -14,9 +14,9 @@ use super::version;
 use crate::kube_problem::{Doing, problem, timely};
 use crate::made::made;
 
-/// Unchanged lines that a diff shows around a change.
+/// Unchanged lines that a diff shows before and after each change.
 const CONTEXT: usize = 3;
-/// How often a save is retried while other programs change only labels of the object.
+/// How often a save is tried if other programs change the object's labels at the same time.
 const TRIES: usize = 5;
 
 /// A change of one document.
@@ -30,7 +30,7 @@ pub(super) struct Change<'c> {
 }
 
 impl Change<'_> {
-    /// What saving would change. Writes nothing.
+    /// Shows what a save would change, without writing.
     pub(super) async fn review(self, client: Client) -> Result<ChangeReview, Problem> {
         let there = self.checked(client).await?;
         Ok(ChangeReview {
@@ -40,13 +40,13 @@ impl Change<'_> {
         })
     }
 
-    /// Writes the text exactly as it was typed, comments and unknown keys included, and returns its version.
+    /// Writes the text unchanged, with comments and unknown keys, and returns its version.
     pub(super) async fn save(self, client: Client) -> Result<String, Problem> {
         let mut there = self.checked(client.clone()).await?;
         for _ in 0..TRIES {
             match timely(self.write(client.clone(), &there)).await {
                 Ok(map) => return Ok(version::of(&map.metadata.resource_version.unwrap_or_default(), self.text)),
-                // The object changed between our read and our write. `checked` finds out whether its text did.
+                // The object changed between the read and the write. `checked` returns a conflict if its text changed.
                 Err(kube::Error::Api(status)) if status.code == 409 || status.code == 404 && there.exists() => {
                     there = self.checked(client.clone()).await?;
                 }
@@ -73,8 +73,8 @@ impl Change<'_> {
         }
     }
 
-    /// The current document, if this change may replace it. A document that already has this text was probably saved by this
-    /// change and its answer got lost, so repeating the change is allowed.
+    /// The current document, if this change may replace it. If the document already has this text, an earlier save probably wrote
+    /// it and the response was lost, so the change may be repeated.
     async fn checked(self, client: Client) -> Result<Input, Problem> {
         check(self.document, self.text).map_err(|why| Problem::field("text", why))?;
         let there = Input::read(client, self.cluster, self.document).await?;
@@ -97,7 +97,7 @@ impl Change<'_> {
     }
 }
 
-/// What changes, in words; empty if the old text can't be parsed, or if only the formatting changes.
+/// Sentences about what changes; empty if a text can't be parsed, or if only the formatting changes.
 fn summary(document: Document, old: &str, new: &str) -> Vec<String> {
     match document {
         Document::Inventory => match (inventory::parse(old), inventory::parse(new)) {

@@ -1,4 +1,4 @@
-//! Inventory and variables, read by GET and never from a store, which may be stale.
+//! Reads inputs with GET, because a store may be stale.
 
 use api::Problem;
 use api::configuration::Document;
@@ -9,7 +9,7 @@ use kube::{Api, Client, ResourceExt};
 use super::version;
 use crate::kube_problem::{Doing, answer};
 
-/// One document and the ConfigMap that holds it.
+/// A document and its ConfigMap.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) document: Document,
@@ -17,7 +17,7 @@ pub(crate) struct Input {
     map: Option<ConfigMap>,
 }
 
-/// Both documents of a cluster.
+/// The inventory and the variables of a cluster.
 pub(crate) struct Inputs {
     pub(crate) hosts: Input,
     pub(crate) vars: Input,
@@ -30,7 +30,7 @@ impl Inputs {
         Ok(Self { hosts, vars })
     }
 
-    /// The variables; empty if they can't be used.
+    /// The variables; empty if they can't be read or parsed.
     pub(crate) fn vars_or_none(&self) -> inventory::Vars {
         self.vars.usable().ok().and_then(|text| inventory::parse_vars(text).ok()).unwrap_or_default()
     }
@@ -59,7 +59,7 @@ impl Input {
         Ok(Self { document, at, map })
     }
 
-    /// The text, or a sentence that says why there is none.
+    /// The text. The error is a sentence that says why there is none.
     pub(crate) fn usable(&self) -> Result<&str, String> {
         let (at, key) = (&self.at, key(self.document));
         let map = self.map.as_ref().ok_or_else(|| format!("ConfigMap {at} doesn't exist."))?;
@@ -84,7 +84,7 @@ impl Input {
         self.resource_version().map(|version| version::of(&version, self.text())).unwrap_or_default()
     }
 
-    /// Whether a change that is based on `version` may replace it.
+    /// Whether the text is still that of `version`, so that a change based on `version` may replace it.
     pub(crate) fn is_at(&self, version: &str) -> bool {
         if self.exists() { version::is_of(version, self.text()) } else { version.is_empty() }
     }
@@ -97,7 +97,7 @@ impl Input {
         self.map.is_some()
     }
 
-    /// It exists and `cluster` doesn't own it.
+    /// Whether it exists and `cluster` doesn't own it.
     pub(crate) fn foreign(&self, cluster: &Cluster) -> bool {
         let owns = |map: &ConfigMap| {
             map.owner_references().iter().any(|owner| Some(&owner.uid) == cluster.metadata.uid.as_ref())

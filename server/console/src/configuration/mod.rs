@@ -1,4 +1,4 @@
-//! A cluster's inputs: read fresh, changed with a precondition.
+//! Reads a cluster's inputs without a cache, and changes them only if they are still at the reviewed version.
 
 mod change;
 mod inputs;

@@ -1,4 +1,4 @@
-//! Answers what the configuration pages ask for.
+//! The requests of the configuration pages.
 
 use api::backend::Configurations;
 use api::configuration::{ChangeReview, Configuration, Document, HostKeyScan};

@@ -1,4 +1,4 @@
-//! A document as the Configuration tab shows it, with what is wrong with it.
+//! A document for the Configuration tab, with its error if it is invalid.
 
 use api::configuration::{Document, DocumentText};
 use crd::Cluster;
@@ -7,7 +7,7 @@ use super::inputs::{Input, key};
 use crate::ssh;
 
 pub(super) fn shown(input: &Input, cluster: &Cluster) -> DocumentText {
-    // A cluster without confirmed host keys is fine.
+    // Host keys are optional.
     let must_exist = input.exists() || input.document != Document::HostKeys;
     DocumentText {
         place: format!("{}, {}", input.at, key(input.document)),
@@ -18,7 +18,7 @@ pub(super) fn shown(input: &Input, cluster: &Cluster) -> DocumentText {
     }
 }
 
-/// Whether a text can be used as this document. The error is a sentence.
+/// Checks whether a text is valid for this document. The error is a sentence.
 pub(super) fn check(document: Document, text: &str) -> Result<(), String> {
     match document {
         Document::Inventory => inventory::parse(text).map(drop).map_err(|invalid| invalid.to_string()),

@@ -1,4 +1,4 @@
-//! How a cluster's machines are reached: never the private key itself.
+//! SSH access to a cluster's machines: public key, fingerprint and host keys, but never the private key.
 
 use api::Problem;
 use api::configuration::{Document, HostKeys, SshAccess};
@@ -28,7 +28,7 @@ pub(super) async fn read(client: Client, cluster: &Cluster) -> Result<SshAccess,
             let document = shown(&input, cluster);
             (Some(HostKeys { count: ssh::host_keys(&document.text), document }), None)
         }
-        // A person without the right to read host keys still sees the rest.
+        // Users without the right to read host keys still see the rest.
         Err(problem @ Problem::Forbidden { .. }) => (None, Some(problem.to_string())),
         Err(problem) => return Err(problem),
     };
@@ -41,7 +41,7 @@ pub(super) async fn read(client: Client, cluster: &Cluster) -> Result<SshAccess,
     })
 }
 
-/// The public half, if it is known. The error says why there is no usable key.
+/// The public key, if it is known. The error says why there is no usable private key.
 async fn public_key(client: Client, place: &DataRef) -> Result<Option<String>, String> {
     let secrets: Api<Secret> = Api::namespaced(client, &place.namespace);
     let secret = answer(&Doing::new("read", "Secret", place), secrets.get_opt(&place.name)).await;
@@ -49,6 +49,6 @@ async fn public_key(client: Client, place: &DataRef) -> Result<Option<String>, S
     let data = secret.ok_or_else(|| format!("Secret {place} doesn't exist."))?.data.unwrap_or_default();
     let text = |key: &str| data.get(key).map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned());
     let private = text(crd::KEY_SSH).ok_or_else(|| format!("Secret {place} has no key {}.", crd::KEY_SSH))?;
-    let told = ssh::pasted(&private).map_err(|why| format!("The key in Secret {place} can't be used. {why}"))?;
-    Ok(told.public.or_else(|| text(ssh::KEY_PUBLIC).map(|line| line.trim().to_owned())))
+    let pair = ssh::pasted(&private).map_err(|why| format!("The key in Secret {place} can't be used. {why}"))?;
+    Ok(pair.public.or_else(|| text(ssh::KEY_PUBLIC).map(|line| line.trim().to_owned())))
 }

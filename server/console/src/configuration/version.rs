@@ -1,6 +1,6 @@
 //! The version that a change is based on: the object's resourceVersion and a hash of the text.
 //!
-//! The resourceVersion alone would not do: it also changes when a controller sets a label, and that is no conflict.
+//! The resourceVersion alone is not enough: it also changes when a controller sets a label, which is not a conflict.
 
 use sha2::{Digest, Sha256};
 
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_set_meanwhile_is_no_conflict_but_another_text_is() {
+    fn only_another_text_makes_a_version_stale() {
         let based_on = of("12", "a: 1\n");
         assert!(is_of(&based_on, "a: 1\n"));
         assert!(!is_of(&based_on, "a: 2\n"));

@@ -1,4 +1,4 @@
-//! Runs `ssh-keyscan`, which asks machines for their host keys.
+//! Runs `ssh-keyscan` to read the host keys of machines.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -11,20 +11,20 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::machine::Machine;
 
-/// Part of the OpenSSH client, which ansible needs as well.
+/// The program. It belongs to the OpenSSH client, which ansible needs, too.
 pub(super) const PROGRAM: &str = "ssh-keyscan";
-/// How long a machine may take to answer, in seconds.
+/// `ssh-keyscan`'s timeout for a connection, in seconds.
 const SILENT: &str = "5";
-/// The timeout of one machine, so that a slow name server or an endless answer doesn't delay the others.
+/// Timeout for one machine, so that a slow name server or an endless response doesn't delay the others.
 const EACH: Duration = Duration::from_secs(10);
-/// The timeout of all machines together. A machine that was not asked by then counts as silent.
+/// Timeout for all machines together. A machine without a response by then counts as not reachable.
 const ALL: Duration = Duration::from_mins(1);
-/// Machines that are asked concurrently, each by its own process.
+/// Machines that are scanned concurrently, each by its own process.
 const AT_ONCE: usize = 64;
 /// EAGAIN, ENOMEM, ENFILE, EMFILE (errno.h): too many processes or files, too little memory.
 const TOO_MUCH: [i32; 4] = [11, 12, 23, 24];
 
-/// Lines in known_hosts form, of the machines that answered.
+/// The keys of the machines that answered, as lines of a known_hosts file.
 pub(super) async fn ask(program: &str, machines: &[Machine]) -> Result<String, String> {
     ask_for(EACH, program, machines).await
 }
@@ -40,7 +40,7 @@ async fn ask_for(each: Duration, program: &str, machines: &[Machine]) -> Result<
     while let Ok(Some(answer)) = timeout_at(until, asked.next()).await {
         match answer {
             Ok(answer) => lines += &answer?,
-            Err(_) => tracing::debug!("a machine did not tell its host key in time"),
+            Err(_) => tracing::debug!("a machine did not report its host key in time"),
         }
     }
     Ok(lines)
@@ -55,9 +55,9 @@ async fn one(program: &str, port: u16, address: String) -> Result<String, String
         Err(error) if error.kind() == ErrorKind::NotFound => Err(format!(
             "{program} is not installed where kubeonkube runs, so machines can't be asked. Install OpenSSH's client there, or write the host keys below."
         )),
-        // For a moment; the others' answers count.
+        // This is temporary, so skip this machine and keep the keys of the others.
         Err(error) if error.raw_os_error().is_some_and(|number| TOO_MUCH.contains(&number)) => {
-            tracing::warn!(%error, address, "a machine could not be asked for its host key");
+            tracing::warn!(%error, address, "can't start ssh-keyscan for a machine");
             Ok(String::new())
         }
         Err(error) => Err(format!("{program} can't be used: {error}.")),
@@ -73,14 +73,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_the_program_it_says_what_to_install() {
+    async fn a_missing_ssh_keyscan_is_reported_with_what_to_install() {
         let why = ask("no-such-ssh-keyscan", &[at("127.0.0.1")]).await.unwrap_err();
         assert!(why.contains("Install OpenSSH's client"), "{why}");
     }
 
     #[tokio::test]
-    async fn a_machine_with_an_endless_answer_delays_no_other() {
-        // It answers for every machine but the one called slow.
+    async fn a_machine_that_never_answers_does_not_delay_others() {
+        // This script answers for every machine except the one called slow.
         let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/ssh-keyscan");
         let lines = ask_for(Duration::from_secs(5), program, &[at("slow"), at("a"), at("b")]).await.unwrap();
         let mut lines: Vec<_> = lines.lines().collect();

@@ -1,4 +1,4 @@
-//! Where the SSH server of a machine listens, according to the inventory.
+//! The SSH addresses of machines, from the inventory.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ pub(super) struct Machine {
 
 /// The machines of an inventory that are reached over SSH.
 pub(super) fn machines(inventory: &Inventory, vars: &Vars) -> Vec<Machine> {
-    // ssh looks up IP addresses in their canonical form.
+    // ssh looks up IP addresses in canonical form.
     let canonical = |address: &str| address.parse::<IpAddr>().map_or_else(|_| address.to_owned(), |ip| ip.to_string());
     let reached = inventory.hosts.iter().map(|host| (host, host.reached(vars))).filter(|(_, reached)| reached.is_ssh());
     reached
@@ -27,7 +27,7 @@ pub(super) fn machines(inventory: &Inventory, vars: &Vars) -> Vec<Machine> {
 }
 
 impl Machine {
-    /// As known_hosts names it: `10.0.0.11`, `[10.0.0.11]:2222`.
+    /// Its name in known_hosts: `10.0.0.11`, or with another port `[10.0.0.11]:2222`.
     pub(super) fn known_as(&self) -> String {
         let address = self.address.to_ascii_lowercase();
         if self.port == 22 { address } else { format!("[{address}]:{}", self.port) }
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_are_named_as_ssh_names_them() {
+    fn machines_have_the_names_that_ssh_looks_up() {
         let inventory = "all: {hosts: {Node1: {}, b: {ansible_host: 'FD00:0:0:0::1', ansible_port: 2222}, c: {ansible_connection: local}}}";
         assert_eq!(of(inventory, ""), [("node1".into(), true), ("[fd00::1]:2222".into(), true)]);
         assert_eq!(of(inventory, "ansible_port: '24'")[0].0, "[node1]:24", "extra variables win");
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plain_address_is_not_asked() {
+    fn only_host_names_and_ip_addresses_are_scanned() {
         for address in ["-oProxyCommand=x", "a,b", "a b", "{{ ip }}", "#a", "a\\nb"] {
             let inventory = format!("all: {{hosts: {{a: {{ansible_host: \"{address}\"}}}}}}");
             assert!(of(&inventory, "").iter().all(|(_, asked)| !asked), "{address}");

@@ -1,4 +1,4 @@
-//! The machines' SSH host keys: scanned, and compared with those that a person confirmed.
+//! Scans the machines' SSH host keys and compares them with those that a user confirmed.
 
 mod ask;
 mod machine;
@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::configuration::Inputs;
 
-/// The key that each machine shows, and `text` (a known_hosts file) as it would be with these keys.
+/// The scanned key of each machine, and `text` (a known_hosts file) with new and changed keys filled in.
 pub(crate) async fn scan(inputs: &Inputs, text: &str) -> Result<(Vec<MachineKey>, String), Problem> {
     let refuse = |message: String| Problem::Invalid { message, fields: Vec::new() };
     let hosts = inputs.hosts.usable().map_err(refuse)?;
@@ -27,21 +27,22 @@ pub(crate) async fn scan(inputs: &Inputs, text: &str) -> Result<(Vec<MachineKey>
     let _place = SCANS.acquire().await;
     let shown = ask::ask(ask::PROGRAM, &machines).await.map_err(|message| Problem::Unavailable { message })?;
     let text = text.to_owned();
-    // For thousands of machines this takes seconds, so it must not block the runtime.
+    // With thousands of machines this takes seconds, so keep it off the async runtime's threads.
     let judged = tokio::task::spawn_blocking(move || judged(&machines, &shown, &text)).await;
     judged.map_err(|error| {
-        tracing::error!(%error, "a scan of host keys broke off");
+        tracing::error!(%error, "comparing host keys failed");
         Problem::Internal
     })
 }
 
-/// The most concurrent scans, of all people together. Each asks all machines of a cluster.
+/// Limits the concurrent scans of all users together, because each scan asks all machines of a cluster.
 static SCANS: Semaphore = Semaphore::const_new(2);
 
-/// `shown`: lines in known_hosts form.
+/// Compares the scanned keys (`shown`) with the confirmed keys (`text`), both in known_hosts form. Also returns `text` with new
+/// and changed keys filled in.
 fn judged(machines: &[Machine], shown: &str, text: &str) -> (Vec<MachineKey>, String) {
     let (shown, record) = (Record::of(shown), Record::of(text));
-    // Another one: nobody has confirmed what it adds.
+    // New keys go into a copy: `record` must hold confirmed keys only, because scanned keys are compared with it.
     let mut then = Record::of(text);
     let keys = machines.iter().map(|machine| {
         let address = machine.known_as();
@@ -62,7 +63,7 @@ mod tests {
     use crate::ssh;
 
     #[test]
-    fn what_a_machine_shows_is_new_confirmed_changed_or_nothing() {
+    fn scanned_keys_are_compared_with_the_confirmed_ones() {
         let public = || ssh::generate("").unwrap().public.unwrap().trim().to_owned();
         let (one, two, other) = (public(), public(), public());
         let inventory = "all: {hosts: {a: {ansible_host: 192.0.2.1}, b: {ansible_host: 192.0.2.2}, c: {ansible_host: 192.0.2.3, ansible_port: 2222}, d: {ansible_host: 192.0.2.4}}}";

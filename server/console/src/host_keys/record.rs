@@ -1,5 +1,4 @@
-//! A known_hosts file (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): which keys it has for a machine, and the file with another
-//! key for one.
+//! A known_hosts file (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): looks up and replaces the keys of a machine.
 
 use api::configuration::Standing;
 use hmac::{Hmac, Mac};
@@ -9,12 +8,12 @@ use ssh_key::{Algorithm, PublicKey};
 
 use crate::ssh;
 
-/// The file, parsed.
+/// A parsed known_hosts file.
 pub(super) struct Record(Vec<Line>);
 
 struct Line {
     text: String,
-    /// `None`: a comment, or a line that can't be parsed.
+    /// `None` for a blank line, a comment, or a line that can't be parsed.
     entry: Option<Entry>,
 }
 
@@ -27,12 +26,12 @@ impl Record {
         self.0.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect()
     }
 
-    /// The keys on record for a machine.
+    /// The keys of a machine in this file.
     fn keys<'a>(&'a self, known_as: &'a str) -> impl Iterator<Item = &'a PublicKey> {
         self.entries().filter(move |entry| is_of(entry, known_as)).map(Entry::public_key)
     }
 
-    /// How the keys that a machine has `shown` compare with this record, and the key to display.
+    /// Compares the scanned keys of a machine (`shown`) with this file. Also returns the scanned key to display.
     pub(super) fn stands<'a>(&self, known_as: &'a str, shown: &'a Self) -> (Standing, Option<&'a PublicKey>) {
         let (revoked, usable): (Vec<_>, Vec<_>) = shown.keys(known_as).partition(|key| self.revokes(key));
         let recorded: Vec<_> = self.keys(known_as).map(PublicKey::key_data).collect();
@@ -46,15 +45,15 @@ impl Record {
         }
     }
 
-    /// Revoked for any machine: a leaked key must not be accepted from any of them.
+    /// Whether `key` is marked as revoked for any machine: no machine may use a leaked key.
     fn revokes(&self, key: &PublicKey) -> bool {
         let mut marked = self.entries().filter(|entry| entry.marker() == Some(&Marker::Revoked));
         marked.any(|entry| entry.public_key().key_data() == key.key_data())
     }
 
-    /// Makes `key` the only key of this machine. Other machines and comments stay unchanged.
+    /// Makes `key` the only key of this machine. Keeps other machines and comments.
     pub(super) fn put(&mut self, known_as: &str, key: &PublicKey) {
-        let key = PublicKey::from(key.key_data().clone()).to_openssh().expect("what was read can be written");
+        let key = PublicKey::from(key.key_data().clone()).to_openssh().expect("a parsed key can be written");
         let added = Line::of(&format!("{known_as} {key}"));
         self.0 = std::mem::take(&mut self.0).into_iter().filter_map(|line| line.without(known_as)).collect();
         self.0.push(added);
@@ -70,7 +69,7 @@ impl Line {
         Self { text: text.to_owned(), entry: ssh::host_key(text).and_then(Result::ok) }
     }
 
-    /// The line without this machine; `None` if it names no other.
+    /// The line without this machine; `None` if the line is only about this machine.
     fn without(self, known_as: &str) -> Option<Self> {
         let Some(entry) = self.entry.as_ref().filter(|entry| is_of(entry, known_as)) else { return Some(self) };
         let HostPatterns::Patterns(names) = entry.host_patterns() else { return None };
@@ -81,7 +80,7 @@ impl Line {
     }
 }
 
-/// As ssh chooses.
+/// Sort key for algorithms, in ssh's order of preference.
 fn preference(algorithm: &Algorithm) -> u8 {
     match algorithm {
         Algorithm::Ed25519 => 0,
@@ -90,7 +89,8 @@ fn preference(algorithm: &Algorithm) -> u8 {
     }
 }
 
-/// Patterns with wildcards, revoked keys and certificate authorities are not about a single machine.
+/// Whether the entry is about this machine by name or hash. Wildcards, revoked keys and certificate authorities don't count,
+/// because they are not about a single machine.
 fn is_of(entry: &Entry, known_as: &str) -> bool {
     entry.marker().is_none()
         && match entry.host_patterns() {
@@ -108,7 +108,7 @@ mod tests {
         PublicKey::from_openssh(ssh::generate("").unwrap().public.unwrap().trim()).unwrap()
     }
 
-    /// How a machine that shows `key` compares with `record`.
+    /// The standing of a machine with the scanned key `key`.
     fn stands(record: &str, known_as: &str, key: &PublicKey) -> Standing {
         let shown = format!("{known_as} {}", key.to_openssh().unwrap());
         Record::of(record).stands(known_as, &Record::of(&shown)).0
@@ -120,7 +120,7 @@ mod tests {
         record.text()
     }
 
-    /// The name as `ssh-keygen -H` hashes it.
+    /// The hash comes from `ssh-keygen -H`.
     #[test]
     fn a_hashed_name_is_found_and_replaced() {
         let (old, new) = (key(), key());
@@ -135,9 +135,8 @@ mod tests {
         assert!(text.starts_with("192.0.2.1 ssh-ed25519 ") && text.lines().count() == 1, "{text}");
     }
 
-    /// As ssh reads them.
     #[test]
-    fn names_are_found_whatever_their_case_and_behind_blanks() {
+    fn names_match_in_any_case_and_after_leading_spaces() {
         let (old, new) = (key(), key());
         let line = format!("  Node1,node2 {}\n", old.to_openssh().unwrap().trim());
         assert_eq!(stands(&line, "node1", &new), Standing::Changed);
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards_and_marked_lines_stay() {
+    fn lines_with_wildcards_or_markers_stay_unchanged() {
         let key = key();
         let public = key.to_openssh().unwrap();
         let text = format!("*.example {public}\n@cert-authority 192.0.2.1 {public}\n");
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revoked_key_confirms_nothing_and_another_one_may() {
+    fn a_revoked_key_is_never_confirmed() {
         let (old, new) = (key(), key());
         let line = |key: &PublicKey| format!("192.0.2.1 {}\n", key.to_openssh().unwrap());
         let record = format!("{}@revoked * {}\n", line(&old), old.to_openssh().unwrap());

@@ -1,4 +1,4 @@
-//! The form, filled in as an earlier operation was submitted.
+//! Fills in the form to run an earlier operation again.
 
 use api::operation::{Draft, Kind, OTHER};
 use crd::{ActionSource, ActionType, ClusterOperationSpec, HookAction};
@@ -7,7 +7,7 @@ use operation::{action, deadline, split};
 use super::catalogue::Catalogue;
 use super::parameters::{TakenBack, take_back};
 
-/// Everything that the earlier operation had, but its name.
+/// All values of the earlier operation, except its name and confirmations.
 pub(crate) fn again(earlier: &ClusterOperationSpec, catalogue: &Catalogue) -> Draft {
     let mut draft = Draft::default();
     let hooks = |hooks: &[HookAction]| hooks.iter().map(|hook| hook.action.as_str()).collect::<Vec<_>>().join("\n");
@@ -34,7 +34,7 @@ pub(crate) fn again(earlier: &ClusterOperationSpec, catalogue: &Catalogue) -> Dr
     draft
 }
 
-/// Sorts the arguments into the field of the limit, the fields of the action, and the free ones.
+/// Distributes the arguments to the fields: limit, parameters of the action, and extra arguments.
 fn fill_arguments(draft: &mut Draft, earlier: &ClusterOperationSpec, catalogue: &Catalogue) {
     let known = (draft.kind() == Some(Kind::Builtin) && draft.get("action") != OTHER)
         .then(|| action(catalogue.actions, &earlier.action))
@@ -59,7 +59,8 @@ fn fill_arguments(draft: &mut Draft, earlier: &ClusterOperationSpec, catalogue: 
     draft.set("extra_args", free.join("\n"));
 }
 
-/// The arguments, each of which fits on a line of its own; the whole text as one line if they don't.
+/// The arguments, one per line. If one of them can't be a line, or the text can't be split, the whole text counts as one
+/// argument.
 fn lines(text: &str) -> Vec<String> {
     let fits = |word: &String| !word.is_empty() && word.trim() == word && !word.contains('\n');
     split(text).filter(|words| words.iter().all(fits)).unwrap_or_else(|| vec![text.to_owned()])
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_fit_no_line_stay_one_text() {
+    fn arguments_that_cannot_be_lines_stay_one_text() {
         for text in ["-e 'open", "''", "'two\nlines'"] {
             assert_eq!(filled("ping.yml", text).get("extra_args"), text);
         }

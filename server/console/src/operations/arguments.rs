@@ -1,8 +1,8 @@
-//! Host patterns, as ansible reads `--limit`.
+//! Resolves `--limit` to hosts, as ansible does.
 
 use inventory::Inventory;
 
-/// What a limit selects.
+/// The hosts that a limit selects.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Selection {
     /// These hosts, in the inventory's order.
@@ -11,8 +11,8 @@ pub(crate) enum Selection {
     Pattern,
 }
 
-/// The hosts that `--limit` selects: hosts, groups and wildcards, joined by `,` or `:`, `!` to exclude and `&` to
-/// intersect. See ansible's documentation, "Patterns: targeting hosts and groups".
+/// The hosts that `--limit` selects. A limit consists of hosts, groups and wildcards, separated by `,` or `:`; `!` excludes and
+/// `&` intersects. See ansible's documentation, "Patterns: targeting hosts and groups". The error is a sentence.
 pub(crate) fn selection(limit: &str, inventory: &Inventory) -> Result<Selection, String> {
     if limit.is_empty() {
         return Ok(Selection::Hosts(inventory.hosts.iter().map(|h| h.name.clone()).collect()));
@@ -45,7 +45,7 @@ pub(crate) fn selection(limit: &str, inventory: &Inventory) -> Result<Selection,
     };
     let chosen = |host: &str| {
         let mut named = with(None).peekable();
-        // Only exclusions: they apply to all hosts.
+        // A limit of exclusions and intersections only applies to all hosts.
         (named.peek().is_none() || named.any(|part| matches(part, host)))
             && with(Some('&')).all(|part| matches(part, host))
             && !with(Some('!')).any(|part| matches(part, host))
@@ -54,7 +54,7 @@ pub(crate) fn selection(limit: &str, inventory: &Inventory) -> Result<Selection,
     if hosts.is_empty() { Err("This selects no host.".into()) } else { Ok(Selection::Hosts(hosts)) }
 }
 
-/// `:` separates too, but is also part of an IPv6 address.
+/// Splits a limit at `,` and `:`, but not at the colons of an IPv6 address that is a host's name.
 fn parts<'a>(limit: &'a str, inventory: &Inventory) -> Vec<&'a str> {
     let mut parts = Vec::new();
     for part in limit.split(',').map(str::trim).filter(|p| !p.is_empty()) {
@@ -71,7 +71,7 @@ fn is_known(inventory: &Inventory, name: &str) -> bool {
     name == "all" || inventory.host(name).is_some() || inventory.group(name).is_some()
 }
 
-/// Whether `name` is matched by a pattern with `*` (anything) and `?` (one character).
+/// Whether `pattern` matches `name`. `*` matches any characters and `?` matches one.
 fn like(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut p, mut n, mut retry) = (0, 0, None);
@@ -95,7 +95,7 @@ fn like(pattern: &str, name: &str) -> bool {
     pattern[p..].iter().all(|&c| c == b'*')
 }
 
-/// Whether a host is in a group or in one below it.
+/// Whether a host is in a group or in one of its descendants.
 fn is_in(inventory: &Inventory, host: &str, group: &str, depth: usize) -> bool {
     let Some(group) = inventory.group(group).filter(|_| depth < inventory::limits::DEPTH) else { return false };
     group.hosts.iter().any(|h| h == host) || group.children.iter().any(|child| is_in(inventory, host, child, depth + 1))
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_simple_limit_is_told_by_its_hosts() {
+    fn a_simple_limit_is_resolved_to_hosts() {
         let hosts = |limit: &str| selection(limit, &sample());
         let of = |names: &[&str]| Ok(Selection::Hosts(names.iter().map(|n| (*n).to_owned()).collect()));
         assert_eq!(hosts(""), of(&["a", "b", "c", "fd00::1"]));

@@ -1,4 +1,4 @@
-//! What can be run here, and why the rest can't. Derived from [`operation::ACTIONS`].
+//! The actions of [`operation::ACTIONS`] that can run here, and why the others can't.
 
 use api::operation::{ActionOffer, ParameterOffer};
 use crd::Engine;
@@ -6,10 +6,10 @@ use operation::{Action, Parameter, Value, action, is_playbook_file};
 
 use crate::Playbooks;
 
-/// Why the other actions need Kubernetes.
+/// Why an action without the engine `Kubeonkube` can't run in standalone mode.
 const NEEDS_IMAGE: &str = "Part of the kubespray image, which only a Kubernetes cluster can run. This server runs playbooks with its own ansible.";
 
-/// The actions, and whose playbooks the console runs.
+/// The actions, and where their playbooks come from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Catalogue {
     pub(crate) actions: &'static [Action],
@@ -17,7 +17,7 @@ pub(crate) struct Catalogue {
 }
 
 impl Catalogue {
-    /// The form's offers, those that can be chosen first.
+    /// The actions for the form, available ones first.
     pub(crate) fn offers(&self) -> Vec<ActionOffer> {
         let mut offers: Vec<_> = self.actions.iter().map(|action| self.offer(action)).collect();
         offers.sort_by_key(|offer| offer.unavailable.is_some());
@@ -39,8 +39,8 @@ impl Catalogue {
         self.playbooks == Playbooks::Image || action.engines.contains(&Engine::Kubeonkube)
     }
 
-    /// The action of a playbook of the image; `None` if the catalogue lacks it, but the image may have it. The error is a
-    /// sentence for the form.
+    /// The action with this playbook; `None` if it is not in the catalogue but may be in the image. The error is a sentence for
+    /// the form.
     pub(crate) fn builtin(&self, playbook: &str) -> Result<Option<&'static Action>, String> {
         if !is_playbook_file(playbook) {
             return Err(
@@ -92,7 +92,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_path_that_leaves_its_folder_is_refused() {
+    fn a_text_that_is_not_a_playbook_path_is_refused() {
         for bad in ["", "ping", "../ping.yml", "-x.yml", ".yml", "$(x).yml"] {
             assert!(IMAGE.builtin(bad).is_err(), "{bad:?}");
         }

@@ -1,4 +1,4 @@
-//! The head and the inputs of a run's page.
+//! The page of an operation, except its log.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::row::{phase, row, run_end};
 use crate::kube_problem::{Doing, answer};
 use crate::{Console, Playbooks, moment};
 
-/// The longest action that a page shows, in bytes: the longest that the form accepts.
+/// Maximum size of an action on the page, in bytes: the maximum that the form accepts.
 const ACTION: usize = 65_536;
 
 impl Console {
@@ -64,7 +64,7 @@ fn source(operation: &ClusterOperation) -> String {
     }
 }
 
-/// Whether it can be cancelled now. The error says why not.
+/// Checks whether it can be cancelled now. The error says why not.
 pub(crate) fn cancellable(operation: &ClusterOperation) -> Result<(), String> {
     match phase(operation) {
         Phase::Cancelled => Err("It is already cancelled.".into()),
@@ -76,7 +76,7 @@ pub(crate) fn cancellable(operation: &ClusterOperation) -> Result<(), String> {
     }
 }
 
-/// The summary that the run's pod left at its end; `None` if the pod is gone or the person may not see it.
+/// The summary that the run's pod left when it ended; `None` if the pod is deleted or the user may not read it.
 pub(crate) async fn ended(client: Client, operation: &ClusterOperation) -> Option<Termination> {
     let job = operation.status.as_ref()?.job_ref.as_ref()?;
     if !phase(operation).is_final() {
@@ -93,13 +93,13 @@ pub(crate) async fn ended(client: Client, operation: &ClusterOperation) -> Optio
     found.ok()?.items.iter().filter(of_job).find_map(run_end)
 }
 
-/// The summary of a run with secrets masked, as in its log. Without the run's inputs the console doesn't know what is secret, so
-/// it shows nothing of the summary.
+/// The summary of a run, with secrets masked as in its log. Without the run's inputs, the console doesn't know what is secret, so
+/// the result is empty.
 fn without_secrets(end: Termination, snapshot: Option<&BTreeMap<String, ByteString>>) -> RunEnd {
     let Some(snapshot) = snapshot.and_then(crd::Snapshot::read) else { return RunEnd::default() };
     let masker = Masker::of_run(&snapshot.inventory, &snapshot.variables, &snapshot.token);
     let mut end = RunEnd::from(end);
-    // Host names are not masked: they are no secrets, and the page finds a failure in the log by its host.
+    // Host names are not masked: they are not secret, and the page needs them to find a failure in the log.
     let failure = end.failure.iter_mut().flat_map(|failure| [&mut failure.task, &mut failure.message]);
     let running = end.running.iter_mut().map(|flight| &mut flight.task);
     for text in failure.chain(running).chain([&mut end.message]) {
@@ -108,7 +108,7 @@ fn without_secrets(end: Termination, snapshot: Option<&BTreeMap<String, ByteStri
     end
 }
 
-/// The data of the snapshot; `None` before it exists, or if the person may not read it.
+/// The data of the Secret with the run's inputs; `None` if it doesn't exist yet or the user may not read it.
 async fn snapshot(client: Client, operation: &ClusterOperation) -> Option<BTreeMap<String, ByteString>> {
     let resolved = operation.status.as_ref()?.inputs.as_ref()?;
     let secrets: Api<Secret> = Api::namespaced(client, &resolved.secret.namespace);
@@ -132,7 +132,7 @@ mod tests {
     use super::{super::row::tests::operation, *};
 
     #[test]
-    fn only_what_has_not_ended_can_be_cancelled_and_only_once() {
+    fn only_an_open_operation_can_be_cancelled_and_only_once() {
         let mut running = operation("a", "prod", 0, crd::Phase::Running);
         assert_eq!(cancellable(&running), Ok(()));
         running.spec.cancel = Some(true);

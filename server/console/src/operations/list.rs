@@ -1,4 +1,4 @@
-//! The operations table: filtered, sorted, one page of it.
+//! The operations table: filter, sort order and pages.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::row::{phase, row, submitted};
 use crate::moment;
 use crate::page::{self, count, direction};
 
-/// The page of `operations` that `filter` asks for.
+/// The page of the table for `filter`.
 pub(crate) fn list(operations: &[Arc<ClusterOperation>], filter: &OperationFilter, now: Time) -> OperationList {
     let mut matching: Vec<&Arc<ClusterOperation>> = operations.iter().filter(|o| matches(o, filter)).collect();
     let (column, turned) = direction(&filter.sort);
@@ -51,7 +51,7 @@ fn order(a: &ClusterOperation, b: &ClusterOperation, column: &str, now: Time) ->
     }
 }
 
-/// In milliseconds; `None` if it has not started, which sorts first.
+/// How long it took or has taken so far, in milliseconds; `None` if it has not started, which sorts first.
 fn duration(operation: &ClusterOperation, now: Time) -> Option<i64> {
     let status = operation.status.as_ref()?;
     let start = moment::of(status.start_time.as_ref()?);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn newest_come_first_unless_sorted_otherwise() {
+    fn by_default_the_newest_operations_come_first() {
         let sorted = |sort: &str| names(&OperationFilter { sort: sort.into(), ..Default::default() });
         assert_eq!(sorted(""), ["ping-b", "grow-c", "ping-a"]);
         assert_eq!(sorted("-submitted"), ["ping-a", "grow-c", "ping-b"]);
@@ -84,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn within_one_second_the_later_in_the_queue_is_newer() {
+    fn within_a_second_the_later_in_the_queue_counts_as_newer() {
         let operations = ["a", "b"].map(|name| Arc::new(operation(name, "prod", 10, crd::Phase::Succeeded)));
         let rows = list(&operations, &OperationFilter::default(), Time(100_000)).rows;
         assert_eq!(rows.iter().map(|row| row.name.to_string()).collect::<Vec<_>>(), ["b", "a"]);
     }
 
     #[test]
-    fn filters_narrow_together() {
+    fn a_row_must_match_all_filters() {
         let filter = |q: &str, cluster: &str, phase: &str| OperationFilter {
             q: q.into(),
             cluster: cluster.into(),

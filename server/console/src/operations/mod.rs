@@ -1,4 +1,4 @@
-//! Operations: their rows and details, and the way from a request to a submitted operation.
+//! Operations: lists, details, review and submission.
 
 mod again;
 mod arguments;

@@ -1,4 +1,4 @@
-//! Why an operation is where it is, in the words of its status or, after a restore, of its recorded outcome.
+//! The reason for an operation's phase: from its status, or from its recorded outcome after a restore.
 
 use crd::{ClusterOperation, Phase};
 use operation::Outcome;
@@ -8,11 +8,11 @@ use operation::Outcome;
 pub(crate) struct Why {
     /// One CamelCase word.
     pub(crate) reason: String,
-    /// A sentence; of an operation that waits, what it waits for.
+    /// A sentence. If the operation is queued, it says what the operation waits for.
     pub(crate) message: String,
 }
 
-/// The reason and the sentence for the phase of `operation`.
+/// The reason and the message for the phase of `operation`.
 pub(crate) fn why(operation: &ClusterOperation) -> Why {
     if let Some(outcome) = early(operation) {
         return Why { reason: outcome.reason, message: outcome.message };
@@ -27,7 +27,8 @@ pub(crate) fn why(operation: &ClusterOperation) -> Why {
     Why { reason: status.reason.clone().unwrap_or_default(), message }
 }
 
-/// The outcome, while the status doesn't show it yet: it is written first, and a restore brings back only the outcome.
+/// The recorded outcome, if the status is not final: the controller writes the outcome first, and a restore from a backup brings
+/// back only the outcome.
 pub(crate) fn early(operation: &ClusterOperation) -> Option<Outcome> {
     let is_final = operation.status.as_ref().is_some_and(|status| status.status.is_final());
     if is_final { None } else { Outcome::written(operation) }

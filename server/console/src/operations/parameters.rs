@@ -1,12 +1,12 @@
-//! The parameters of an action: from fields of the form to arguments, and back.
+//! Converts the fields of an action's parameters to arguments, and back.
 
 use std::collections::BTreeMap;
 
 use api::FieldProblem;
 use operation::{Action, Parameter, Value};
 
-/// The arguments that the fields of `action` become, or what is missing or wrong at each. `free` are the arguments that the
-/// person typed; a variable may be set there instead.
+/// The arguments for the fields of `action`, or the errors of the fields. `free` are the extra arguments that the user typed;
+/// they may set a variable, too.
 pub(super) fn arguments(
     action: &Action,
     fields: &BTreeMap<String, String>,
@@ -27,7 +27,7 @@ pub(super) fn arguments(
     if problems.is_empty() { Ok(arguments) } else { Err(problems) }
 }
 
-/// The value for one parameter; `None` if it is left to the playbook or to the free arguments.
+/// The value of a parameter; `None` if it is not set, or set by the extra arguments.
 fn argument(parameter: &Parameter, typed: &str, free: &[String]) -> Result<Option<String>, String> {
     let value = value(parameter.value, typed);
     let is_free = free.iter().any(|line| line.trim().starts_with(&format!("{}=", parameter.variable)));
@@ -35,14 +35,15 @@ fn argument(parameter: &Parameter, typed: &str, free: &[String]) -> Result<Optio
         (None, Some(missing)) if !is_free => Err(missing.into()),
         (None, _) => Ok(None),
         (Some(_), _) if is_free && matches!(parameter.value, Value::Confirmation(_)) => Ok(None),
-        (Some(_), _) if is_free => {
-            Err(format!("The extra arguments also set {}=, and they would win. Set it once.", parameter.variable))
-        }
+        (Some(_), _) if is_free => Err(format!(
+            "The extra arguments also set {}=, which would override this field. Set it only once.",
+            parameter.variable
+        )),
         (Some(value), _) => is_valid(parameter.value, &value).map(|()| Some(value)),
     }
 }
 
-/// What was typed, as the variable gets it.
+/// Converts the typed text to the value of the variable; `None` if it is empty.
 fn value(kind: Value, typed: &str) -> Option<String> {
     let text = match kind {
         Value::Hosts => typed.split(',').map(str::trim).filter(|name| !name.is_empty()).collect::<Vec<_>>().join(","),
@@ -54,7 +55,7 @@ fn value(kind: Value, typed: &str) -> Option<String> {
 
 fn is_valid(kind: Value, value: &str) -> Result<(), String> {
     match kind {
-        // Nothing that ansible would read as a second variable.
+        // No space, for example, because ansible would read the rest as a second variable.
         Value::Hosts if !value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ',')) => {
             Err("Write names of the inventory, separated by commas: worker3, worker4.".into())
         }
@@ -68,11 +69,11 @@ fn is_version(text: &str) -> bool {
     numbers.len() == 3 && numbers.iter().all(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// Where a variable of an earlier run belongs in the form.
+/// What happens to a variable of an earlier run when the form is filled in again.
 pub(super) enum TakenBack<'a> {
-    /// Into this field.
+    /// It is the value of this field.
     Field(&'static str, &'a str),
-    /// Nowhere: it is a confirmation or the answer to a question, and is asked for again.
+    /// It is dropped: it is a confirmation, which the user must repeat, or an answer that is added again.
     Dropped,
 }
 
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_wrong_is_refused_at_its_field() {
+    fn a_missing_or_invalid_value_is_refused_at_its_field() {
         let refused = |playbook, field: &str, value: &str, free: &[&str]| {
             assert_eq!(asked(playbook, &[(field, value)], free), Err(field.to_owned()), "{playbook} {value:?}");
         };

@@ -1,4 +1,5 @@
-//! From a request to an operation: what the request alone can tell. Nothing is read, nothing is written.
+//! Turns a request into an operation, with the checks that need only the request and the catalogue. Pure, apart from random
+//! names.
 
 use std::path::Path;
 
@@ -11,13 +12,13 @@ use rand::Rng;
 use super::catalogue::Catalogue;
 use super::parameters;
 
-/// The operation that a request means.
+/// The operation for a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Wanted {
     pub(crate) spec: ClusterOperationSpec,
-    /// Of the action, the limit first. The same as in `spec`, not joined to one text.
+    /// The arguments of the action, the limit first. `spec` has the same arguments, joined to one text.
     pub(crate) arguments: Vec<String>,
-    /// What the catalogue knows about it.
+    /// Its entry in the catalogue, if there is one.
     pub(crate) action: Option<&'static Action>,
 }
 
@@ -31,7 +32,7 @@ impl Wanted {
     }
 }
 
-/// The operation, or everything that the catalogue refuses about the request.
+/// The operation, or the errors of all fields.
 pub(crate) fn wanted(
     new: &NewOperation,
     catalogue: &Catalogue,
@@ -46,7 +47,10 @@ pub(crate) fn wanted(
         .into_iter()
         .collect();
     if new.action.is_shell() && !new.limit.is_empty() {
-        refuse("limit", "A script runs once beside the inventory and not on machines, so it has no limit.".into());
+        refuse(
+            "limit",
+            "A script runs only once, beside the inventory and not on each machine. Leave the limit empty.".into(),
+        );
     }
     if let Asked::Builtin { playbook, parameters } = &new.action {
         match catalogue.builtin(playbook) {
@@ -96,7 +100,7 @@ fn spec(new: &NewOperation, arguments: &[String], default_image: &str) -> Cluste
     }
 }
 
-/// `ping-x7k2f`: the name of the action, and five random characters.
+/// A generated name, such as `ping-x7k2f`: the name of the action and five random characters.
 pub(crate) fn made_name(spec: &ClusterOperationSpec) -> OperationName {
     let stem = match spec.action_type {
         ActionType::Shell => "script",
@@ -105,7 +109,8 @@ pub(crate) fn made_name(spec: &ClusterOperationSpec) -> OperationName {
     let plain: String =
         stem.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
     let stem = if plain.trim_matches('-').is_empty() { "run" } else { plain.trim_matches('-') };
-    // No vowels and no look-alikes, as in names that Kubernetes generates: they can't form words or be misread.
+    // As in names that Kubernetes generates, no vowels and no similar characters, so that names form no words and are not
+    // misread.
     const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
     let mut random = rand::rng();
     let tail: String = (0..5).map(|_| char::from(ALPHABET[random.random_range(0..ALPHABET.len())])).collect();

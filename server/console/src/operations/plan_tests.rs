@@ -33,7 +33,7 @@ fn every_field_that_the_catalogue_refuses_is_named() {
 }
 
 #[test]
-fn arguments_reach_the_resource_as_words_that_split_back() {
+fn arguments_in_the_resource_can_be_split_again() {
     let wanted = made(|n| {
         n.limit = "node1".into();
         n.arguments = vec!["-e".into(), "motd=it's; here".into()];
@@ -46,7 +46,7 @@ fn arguments_reach_the_resource_as_words_that_split_back() {
     assert_eq!(wanted.action.map(|action| action.effect), Some(Effect::Reads));
 }
 
-/// An action that no code knows.
+/// A catalogue with an action that is not in [`ACTIONS`].
 const BACKUP: &[Action] = &[Action {
     playbook: "backup.yml",
     title: "Back up etcd",
@@ -66,7 +66,7 @@ const BACKUP: &[Action] = &[Action {
 }];
 
 #[test]
-fn an_entry_in_the_data_is_all_that_a_new_action_needs() {
+fn a_new_action_needs_only_an_entry_in_the_catalogue() {
     let catalogue = Catalogue { actions: BACKUP, playbooks: Playbooks::Local };
     let offers = catalogue.offers();
     assert_eq!((offers[0].action.as_str(), offers[0].parameters[0].field.as_str()), ("backup.yml", "backup_to"));
@@ -85,7 +85,7 @@ fn an_entry_in_the_data_is_all_that_a_new_action_needs() {
 }
 
 #[test]
-fn a_made_name_tells_the_action_and_fits() {
+fn a_generated_name_contains_the_action_and_is_short() {
     let spec = |action: &str| ClusterOperationSpec { action: action.into(), ..Default::default() };
     let name = made_name(&spec("playbooks/Upgrade_Cluster.yml"));
     assert!(name.as_str().starts_with("upgrade-cluster-") && name.as_str().len() == 21, "{name}");

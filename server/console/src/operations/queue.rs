@@ -1,4 +1,4 @@
-//! What an operation of a cluster would wait for.
+//! The operations that a new operation of a cluster must wait for.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use crd::ClusterOperation;
 use kube::ResourceExt;
 use operation::{order, phase};
 
-/// What runs on a cluster and what waits there, oldest first.
+/// The running operation of a cluster, and the queued ones in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
     pub(crate) running: Option<Arc<ClusterOperation>>,
     pub(crate) waiting: Vec<Arc<ClusterOperation>>,
 }
 
-/// The operations that a new one of `cluster` would wait for.
+/// The operations that a new operation of `cluster` must wait for.
 pub(crate) fn ahead(operations: &[Arc<ClusterOperation>], cluster: &str) -> Ahead {
     let mut ahead = Ahead::default();
     for operation in operations.iter().filter(|o| o.spec.cluster == cluster) {
@@ -28,7 +28,7 @@ pub(crate) fn ahead(operations: &[Arc<ClusterOperation>], cluster: &str) -> Ahea
 }
 
 impl Ahead {
-    /// The sentence for a new operation; `None` if it would start at once.
+    /// The sentence for the review of a new operation; `None` if the operation would start at once.
     pub(crate) fn sentence(&self) -> Option<String> {
         let first = self.running.as_ref().or_else(|| self.waiting.first())?;
         let others = self.waiting.len() - usize::from(self.running.is_none());
@@ -46,7 +46,7 @@ mod tests {
     use super::{super::row::tests::operation, *};
 
     #[test]
-    fn the_queue_is_told_in_order() {
+    fn the_sentence_names_the_running_operation_and_counts_others() {
         let operations: Vec<_> = [
             operation("second", "prod", 2, crd::Phase::Pending),
             operation("first", "prod", 1, crd::Phase::Running),

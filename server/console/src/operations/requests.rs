@@ -1,4 +1,4 @@
-//! Answers what the operation pages ask for.
+//! The requests of the operation pages.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl Console {
         Catalogue { actions: operation::ACTIONS, playbooks: self.shared.playbooks }
     }
 
-    /// From the store; if it is not there (yet), from the API.
+    /// The operation from the store, or from the API if the store doesn't contain it (yet).
     pub(crate) async fn operation(&self, user: &User, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
         self.shared.access.require(user, Right::operations()).await?;
         if let Some(found) = self.shared.operations.get(&ObjectRef::new(name.as_str())) {
@@ -86,7 +86,7 @@ impl Operations for Console {
         let operation = self.operation(user, name).await?;
         cancellable(&operation).map_err(|message| Problem::Invalid { message, fields: Vec::new() })?;
         let operations: Api<ClusterOperation> = Api::all(self.shared.access.client(user)?);
-        // The uid makes sure that a new operation of the same name is not cancelled instead.
+        // With the uid, the request fails instead of cancelling a new operation with the same name.
         let patch = json!({"metadata": {"uid": operation.metadata.uid}, "spec": {"cancel": true}});
         let doing = Doing::new("cancel", "ClusterOperation", name);
         let patched =

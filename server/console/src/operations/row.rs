@@ -1,4 +1,4 @@
-//! One operation as a row.
+//! The row of an operation.
 
 use api::operation::{OperationRow, Phase};
 use api::run::Termination;
@@ -11,7 +11,7 @@ use operation::{cut, is_script, terminated, termination, title};
 use super::outcome::{early, why};
 use crate::moment;
 
-/// How far it is, as people see it.
+/// The phase that pages show. A failed operation with the reason `Cancelled` is shown as cancelled.
 pub(crate) fn phase(operation: &ClusterOperation) -> Phase {
     match operation::phase(operation) {
         crd::Phase::Pending => Phase::Queued,
@@ -22,7 +22,7 @@ pub(crate) fn phase(operation: &ClusterOperation) -> Phase {
     }
 }
 
-/// When it was submitted.
+/// The time of submission.
 pub(crate) fn submitted(operation: &ClusterOperation) -> Time {
     let recorded = operation.status.as_ref().and_then(|s| s.submitted_at.as_ref());
     recorded.or(operation.metadata.creation_timestamp.as_ref()).map(moment::of).unwrap_or_default()
@@ -70,7 +70,7 @@ fn program(operation: &ClusterOperation) -> Option<String> {
     Some(cut(name, 40)).filter(|name| !name.is_empty())
 }
 
-/// The summary that the run's pod left at its end.
+/// The summary that the run's pod left when it ended.
 pub(crate) fn run_end(pod: &Pod) -> Option<Termination> {
     termination(terminated(pod)?)
 }
@@ -81,7 +81,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// An operation of `cluster` that was made `age` seconds after the epoch.
+    /// An operation of `cluster` that was created `age` seconds after the epoch.
     pub(crate) fn operation(name: &str, cluster: &str, age: i64, status: crd::Phase) -> ClusterOperation {
         let spec = ClusterOperationSpec {
             cluster: cluster.into(),
@@ -101,7 +101,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_cancelled_operation_is_not_a_failed_one() {
+    fn a_cancelled_operation_is_not_shown_as_failed() {
         let mut operation = operation("a", "prod", 0, crd::Phase::Failed);
         assert_eq!(phase(&operation), Phase::Failed);
         operation.status.as_mut().unwrap().reason = Some("Cancelled".into());
@@ -109,7 +109,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_came_without_the_console_is_by_the_program_that_made_it() {
+    fn without_a_user_the_creating_program_is_shown() {
         use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
         let entry = |manager: &str, subresource: Option<&str>, at| ManagedFieldsEntry {
             manager: Some(manager.into()),
@@ -130,7 +130,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_cancel_shows_until_the_run_has_ended() {
+    fn an_operation_is_cancelling_until_it_has_ended() {
         let mut operation = operation("a", "prod", 0, crd::Phase::Running);
         operation.spec.cancel = Some(true);
         assert!(row(&operation).unwrap().cancelling);

@@ -1,4 +1,4 @@
-//! Reviewing and submitting.
+//! Reviews and submits operations.
 
 use api::operation::{NewOperation, OperationReview};
 use api::{FieldProblem, OperationName, Problem, User};
@@ -17,20 +17,20 @@ use crate::configuration::Inputs;
 use crate::kube_problem::{Doing, answer, problem, timely};
 use crate::{Console, moment};
 
-/// A request that was checked against the cluster and its inputs.
+/// A request that was checked with the cluster and its inputs.
 struct Plan {
     spec: ClusterOperationSpec,
-    /// As typed, or as an earlier review made it.
+    /// The name that the user typed, or that an earlier review generated.
     name: Option<OperationName>,
-    /// SHA-256 of the inputs as they are.
+    /// SHA-256 of the current inputs.
     inputs: String,
     commands: Vec<Vec<String>>,
     hosts: Vec<String>,
     warnings: Vec<String>,
 }
 
-/// A playbook takes any host pattern for a variable of hosts and asks no question if it is answered beforehand: `node=all` would
-/// remove the whole cluster.
+/// Checks that variables with hosts name only hosts of the inventory. ansible accepts any pattern there, and the confirmation is
+/// passed along, so `node=all` would remove the whole cluster.
 fn named_are_hosts(wanted: &Wanted, catalogue: &Catalogue, inventory: &inventory::Inventory) -> Result<(), Problem> {
     let known = wanted.playbook().and_then(|playbook| action(catalogue.actions, playbook));
     let parameters = known.map(|action| action.parameters).unwrap_or_default();
@@ -47,7 +47,7 @@ fn named_are_hosts(wanted: &Wanted, catalogue: &Catalogue, inventory: &inventory
 }
 
 impl Console {
-    /// Checks everything that submitting checks. Reads with the person's own client; writes nothing.
+    /// The checks that review and submission share. Reads with the user's own client; writes nothing.
     async fn plan_operation(&self, user: &User, new: &NewOperation) -> Result<Plan, Problem> {
         let catalogue = self.catalogue();
         let wanted = plan::wanted(new, &catalogue, &self.shared.image).map_err(several)?;
@@ -92,7 +92,7 @@ impl Console {
     }
 
     pub(crate) async fn review_operation(&self, user: &User, new: &NewOperation) -> Result<OperationReview, Problem> {
-        // The name that an earlier review made may be in use by now.
+        // Generate a new name, because the one from an earlier review may be in use by now.
         let plan = self.plan_operation(user, &NewOperation { made_name: None, ..new.clone() }).await?;
         if let Some(name) = plan.name.as_ref().filter(|name| self.is_taken(name)) {
             return Err(Problem::field("name", taken(name)));
@@ -114,8 +114,8 @@ impl Console {
         self.shared.operations.get(&ObjectRef::new(name.as_str())).is_some()
     }
 
-    /// The person must be able to read the ConfigMap, and it must hold the action. Checked here because the controller reads it
-    /// with its own rights.
+    /// Checks that the user may read the ConfigMap and that it contains the action. This must be checked here, because the
+    /// controller reads the ConfigMap with its own rights.
     async fn check_source(&self, user: &User, spec: &ClusterOperationSpec, cluster: &Cluster) -> Result<(), Problem> {
         let Some(source) = &spec.action_source_ref else { return Ok(()) };
         let namespace = &cluster.spec.hosts_conf_ref.namespace;
@@ -141,7 +141,7 @@ impl Console {
     pub(crate) async fn submit_operation(&self, user: &User, new: &NewOperation) -> Result<OperationName, Problem> {
         let plan = self.plan_operation(user, new).await?;
         let operations: Api<ClusterOperation> = Api::all(self.shared.access.client(user)?);
-        // First, so that a second press of the button finds the operation that the first one created.
+        // Check this first: after a second click, the operation of the first click exists.
         if let Some(name) = &plan.name
             && self.is_taken(name)
         {
@@ -171,8 +171,8 @@ impl Console {
         Err(Problem::Unavailable { message: "No free name was found for this operation. Give it a name.".into() })
     }
 
-    /// An operation of this name exists. It counts as this submission if it is the same request, made a moment ago by the same
-    /// person.
+    /// An operation with this name exists. Succeeds if it comes from the same request by the same user, for example after a
+    /// second click. A typed name must also have been submitted recently.
     async fn submitted_already(
         &self,
         operations: &Api<ClusterOperation>,
@@ -194,14 +194,14 @@ impl Console {
     }
 }
 
-/// The same work by the same person; it may have been cancelled since.
+/// Whether both have the same spec and user. `there` may have been cancelled in the meantime.
 fn is_same(there: &ClusterOperation, wanted: &ClusterOperation) -> bool {
     let by = |operation: &ClusterOperation| operation.annotations().get(crd::ANNOTATION_SUBMITTED_BY).cloned();
     let spec = ClusterOperationSpec { cancel: wanted.spec.cancel, ..there.spec.clone() };
     spec == wanted.spec && by(there) == by(wanted)
 }
 
-/// A second press of the button comes at once. Later, the same typed name is meant for another run.
+/// Whether it was created in the last ten minutes. After that, the same typed name means a new run, not a second click.
 fn is_fresh(there: &ClusterOperation) -> bool {
     const AT_ONCE: i64 = 10 * 60 * 1000;
     let age = there.metadata.creation_timestamp.as_ref().map(|made| moment::now().0 - moment::of(made).0);

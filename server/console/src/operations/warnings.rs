@@ -1,4 +1,4 @@
-//! What is allowed but probably not meant. Pure.
+//! Warnings about requests that are valid but probably a mistake. Pure.
 
 use api::operation::{Effect, NewOperation};
 use crd::ClusterSpec;
@@ -10,10 +10,10 @@ use super::catalogue::Catalogue;
 use super::plan::Wanted;
 use crate::Playbooks;
 
-/// With these ansible only prints something.
+/// With one of these options, ansible prints information and runs nothing.
 const PRINT_ONLY: [&str; 4] = ["--syntax-check", "--list-hosts", "--list-tasks", "--list-tags"];
 
-/// Sentences, worst first.
+/// The warnings as sentences, most serious first.
 pub(crate) fn warnings(
     new: &NewOperation,
     wanted: &Wanted,
@@ -44,7 +44,7 @@ pub(crate) fn warnings(
         let image = &wanted.spec.image;
         if catalogue.playbooks == Playbooks::Image && !action.engines.contains(&engine(cluster.engine, image)) {
             let playbook = action.playbook;
-            warnings.push(format!("{playbook} comes with kubespray, and {image} doesn't look like an image of it."));
+            warnings.push(format!("{playbook} comes with kubespray, and {image} doesn't look like a kubespray image."));
         }
     }
     if cluster.ssh_auth_ref.is_none() && inventory.hosts.iter().any(|host| !host.reached(vars).is_local()) {
@@ -58,8 +58,8 @@ pub(crate) fn warnings(
     warnings
 }
 
-/// Playbooks that would ask on a terminal, without an argument that answers. The form asks for it, but not if the playbook is
-/// named by its path or comes from a ConfigMap.
+/// Warns of prompts that no argument answers. The form has fields for the answers, but not if the playbook is entered as a path
+/// or comes from a ConfigMap.
 fn unanswered(wanted: &Wanted, catalogue: &Catalogue) -> Vec<String> {
     let file = wanted.playbook().unwrap_or_default();
     let parameters = action(catalogue.actions, file).map(|action| action.parameters).unwrap_or_default();
@@ -85,7 +85,7 @@ fn unanswered(wanted: &Wanted, catalogue: &Catalogue) -> Vec<String> {
         .collect()
 }
 
-/// `--opt value` on one line is one argument for ansible.
+/// Warns of `--opt value` on one line, because ansible gets it as one argument.
 fn split_options(arguments: &[String]) -> impl Iterator<Item = String> {
     let options = arguments.iter().filter_map(|argument| argument.split_once(' '));
     let options = options.filter(|(option, _)| option.starts_with("--") && !option.contains('='));
@@ -103,7 +103,7 @@ mod tests {
         *,
     };
 
-    fn told(asked: Asked, arguments: &[&str], image: &str) -> String {
+    fn shown(asked: Asked, arguments: &[&str], image: &str) -> String {
         let mut new = NewOperation::new("prod".parse().unwrap(), asked);
         new.arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
         let wanted = wanted(&new, &IMAGE, image).unwrap();
@@ -119,23 +119,23 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_a_run_can_not_answer_is_a_warning() {
+    fn an_unanswered_prompt_is_a_warning() {
         let image = "quay.io/kubespray/kubespray:v2.30.0";
-        assert!(told(file("reset.yml"), &[], image).contains("reset_confirmation=yes"));
-        assert!(!told(file("reset.yml"), &["-e", "reset_confirmation=yes"], image).contains("asks"));
-        assert_eq!(told(file("remove-node.yml"), &[], image).matches("asks for").count(), 2);
-        assert!(told(Asked::builtin("playbooks/reset.yml"), &[], image).contains("reset_confirmation=yes"));
-        assert!(told(Asked::builtin("cluster.yml"), &[], image).contains("all 2 machines"));
+        assert!(shown(file("reset.yml"), &[], image).contains("reset_confirmation=yes"));
+        assert!(!shown(file("reset.yml"), &["-e", "reset_confirmation=yes"], image).contains("asks"));
+        assert_eq!(shown(file("remove-node.yml"), &[], image).matches("asks for").count(), 2);
+        assert!(shown(Asked::builtin("playbooks/reset.yml"), &[], image).contains("reset_confirmation=yes"));
+        assert!(shown(Asked::builtin("cluster.yml"), &[], image).contains("all 2 machines"));
     }
 
     #[test]
-    fn arguments_that_make_a_run_pointless_are_a_warning() {
-        let ping = |arguments: &[&str]| told(Asked::builtin("ping.yml"), arguments, "i");
+    fn arguments_that_are_probably_a_mistake_are_a_warning() {
+        let ping = |arguments: &[&str]| shown(Asked::builtin("ping.yml"), arguments, "i");
         assert!(ping(&["--list-hosts"]).contains("no task runs"));
         assert!(ping(&["-i", "/tmp/x"]).contains("another inventory"));
         assert!(ping(&["--tags a"]).contains("--tags=…"));
-        assert!(told(Asked::builtin("cluster.yml"), &[], "example.com/runner:1").contains("kubespray"));
-        assert!(!told(Asked::builtin("cluster.yml"), &[], "ghcr.io/kubean-io/spray-job:1").contains("kubespray"));
+        assert!(shown(Asked::builtin("cluster.yml"), &[], "example.com/runner:1").contains("kubespray"));
+        assert!(!shown(Asked::builtin("cluster.yml"), &[], "ghcr.io/kubean-io/spray-job:1").contains("kubespray"));
         assert_eq!(ping(&[]), "");
     }
 }

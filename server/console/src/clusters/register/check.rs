@@ -23,12 +23,12 @@ pub(crate) struct Registration {
 /// The SSH key for the machines.
 pub(crate) enum Key {
     None,
-    /// To be generated when the registration is written.
+    /// A key that is generated when the registration is written.
     Generate,
     Given(KeyPair),
 }
 
-/// The registration, or everything that is wrong with the form.
+/// The registration, or the errors of all fields.
 pub(crate) fn check(new: &NewCluster, default_namespace: &str) -> Result<Registration, Vec<FieldProblem>> {
     let mut problems = Vec::new();
     let mut refuse = |field: &str, message: String| problems.push(FieldProblem { field: field.into(), message });
@@ -65,13 +65,13 @@ pub(crate) fn check(new: &NewCluster, default_namespace: &str) -> Result<Registr
         }
     };
     let (Some(name), true) = (name, problems.is_empty()) else { return Err(problems) };
-    // An inventory written from valid machines can always be parsed. If not, refuse it instead of storing it.
+    // An inventory written from valid machines can always be parsed. If that is ever wrong, refuse it here.
     let inventory = inventory::parse(&hosts)
         .map_err(|why| vec![FieldProblem { field: "pasted".into(), message: why.to_string() }])?;
     Ok(Registration { name, namespace, hosts, vars, key, known_hosts, inventory, parsed_vars })
 }
 
-/// The machines of the rows; if no row is filled, of the pasted lines.
+/// The machines of the rows, or of the pasted lines if all rows are empty.
 fn machines(new: &NewCluster) -> Result<Vec<Machine>, Vec<FieldProblem>> {
     let filled = |row: &MachineRow| !row.name.trim().is_empty() || !row.address.trim().is_empty();
     if new.machines.iter().any(filled) {
@@ -90,13 +90,13 @@ fn machines(new: &NewCluster) -> Result<Vec<Machine>, Vec<FieldProblem>> {
         vec![FieldProblem { field: "pasted".into(), message }]
     })?;
     if machines.is_empty() {
-        return Err(vec![FieldProblem { field: "pasted".into(), message: "These lines name no machine.".into() }]);
+        return Err(vec![FieldProblem { field: "pasted".into(), message: "These lines contain no machine.".into() }]);
     }
     inventory::give_roles(&mut machines);
     Ok(machines)
 }
 
-/// The roles of a row; `none` means none. Which machines run etcd is decided later.
+/// Adds the etcd role to an odd number of control planes. Machines with role `none` get no role.
 fn with_etcd(machines: Vec<Machine>) -> Vec<Machine> {
     let mut with_role: Vec<Machine> = machines.iter().filter(|m| !m.roles.is_empty()).cloned().collect();
     inventory::give_roles(&mut with_role);

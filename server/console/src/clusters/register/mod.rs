@@ -1,7 +1,7 @@
-//! Registering a cluster: everything is checked, shown, then written.
+//! Registers a cluster: checks the form, shows a review, then writes the objects.
 //!
-//! The Cluster is written first, marked as unfinished, because its inputs name it as their owner. After a crash
-//! the mark is still there, and registering the same name again continues.
+//! The Cluster is written first, because its inputs need it as owner. Until all inputs are written, it has the annotation
+//! [`UNFINISHED`]. If the server crashes in between, registering the same name again continues.
 
 mod check;
 mod objects;
@@ -12,5 +12,5 @@ mod write;
 
 pub(crate) use one_at_a_time::Registering;
 
-/// Annotation on a Cluster while its inputs are not all written.
+/// Annotation of a Cluster whose inputs are not all written yet.
 pub const UNFINISHED: &str = "kubeonkube.clay.io/unfinished-registration";

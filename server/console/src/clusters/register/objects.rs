@@ -1,4 +1,4 @@
-//! The objects of a registration. Pure.
+//! The objects that a registration writes. Pure.
 
 use crd::{Cluster, ClusterSpec, DataRef};
 use k8s_openapi::ByteString;
@@ -9,20 +9,22 @@ use super::UNFINISHED;
 use super::check::{Key, Registration};
 use crate::ssh::{KEY_PUBLIC, KeyPair};
 
-/// Names of the inputs that the console creates for a cluster.
+/// Name of the ConfigMap with the inventory, if the console creates it.
 pub(crate) fn hosts_name(cluster: &str) -> String {
     format!("{cluster}-hosts-conf")
 }
 
+/// Name of the ConfigMap with the variables.
 pub(crate) fn vars_name(cluster: &str) -> String {
     format!("{cluster}-vars-conf")
 }
 
+/// Name of the Secret with the SSH key.
 pub(crate) fn secret_name(cluster: &str) -> String {
     format!("{cluster}-ssh-auth")
 }
 
-/// The Cluster, marked as unfinished.
+/// The Cluster, with the annotation [`UNFINISHED`].
 pub(crate) fn cluster(registration: &Registration) -> Cluster {
     let (name, namespace) = (registration.name.as_str(), &registration.namespace);
     let with_key = !matches!(registration.key, Key::None);
@@ -38,7 +40,7 @@ pub(crate) fn cluster(registration: &Registration) -> Cluster {
     cluster
 }
 
-/// The ConfigMaps, with this metadata.
+/// The ConfigMaps of the inputs. `metadata` is called with their names.
 pub(crate) fn config_maps(registration: &Registration, metadata: impl Fn(&str) -> ObjectMeta) -> Vec<ConfigMap> {
     let name = registration.name.as_str();
     let map = |name: String, key: &str, text: &str| ConfigMap {
@@ -56,7 +58,7 @@ pub(crate) fn config_maps(registration: &Registration, metadata: impl Fn(&str) -
     maps
 }
 
-/// The Secret with the key.
+/// The Secret with the SSH key.
 pub(crate) fn secret(key: &KeyPair, metadata: ObjectMeta) -> Secret {
     let bytes = |text: &str| ByteString(text.as_bytes().to_vec());
     let mut data = std::collections::BTreeMap::from([(crd::KEY_SSH.to_owned(), bytes(&key.private))]);

@@ -1,20 +1,20 @@
-//! Locks the names that are being registered.
+//! A lock for each name that is being registered.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The names; a clone is another handle to the same.
+/// The locked names. Clones share them.
 #[derive(Default, Clone)]
 pub(crate) struct Registering(Arc<Mutex<HashSet<String>>>);
 
-/// Holds a name until it is dropped.
+/// Locks a name until it is dropped.
 pub(crate) struct Alone {
     names: Registering,
     name: String,
 }
 
 impl Registering {
-    /// `None` if another registration holds the name.
+    /// Locks `name`; `None` if another registration has locked it.
     pub(crate) fn enter(&self, name: &str) -> Option<Alone> {
         let entered = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
         entered.then(|| Alone { names: self.clone(), name: name.to_owned() })

@@ -1,4 +1,4 @@
-//! Checks with `dryRun` whether every object of a registration could be written, so that a refusal leaves nothing behind.
+//! Checks with `dryRun` whether every object of a registration can be written, so that a refused registration writes nothing.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use crate::kube_problem::{Doing, answer, problem, timely};
 use crate::operations::several;
 use crate::ssh::KeyPair;
 
-/// How long Kubernetes may take to delete the inputs of a cluster that was just unregistered.
+/// How long to wait until Kubernetes has deleted the inputs of a cluster that was just unregistered.
 const LEFTOVERS: Duration = Duration::from_secs(5);
 
 impl Console {
@@ -27,7 +27,7 @@ impl Console {
         check(new, &self.shared.namespace).map_err(several)
     }
 
-    /// The unfinished Cluster to continue with, if there is one. Fails if an object can't be written.
+    /// Checks all objects. Returns the Cluster of an interrupted registration, if there is one to continue with.
     pub(crate) async fn preview(&self, user: &User, registration: &Registration) -> Result<Option<Cluster>, Problem> {
         let client = self.shared.access.client(user)?;
         let clusters: Api<Cluster> = Api::all(client.clone());
@@ -41,7 +41,7 @@ impl Console {
             Some(found) if found.metadata.deletion_timestamp.is_some() => {
                 return Err(Problem::field(
                     "name",
-                    format!("A cluster called {name} is just being unregistered. Try again in a moment."),
+                    format!("A cluster called {name} is being unregistered. Try again in a moment."),
                 ));
             }
             Some(found) if found.annotations().contains_key(UNFINISHED) => {}
@@ -69,7 +69,7 @@ fn dry_run() -> PostParams {
     PostParams { dry_run: true, ..PostParams::default() }
 }
 
-/// Whether an input can be written: it doesn't exist, or belongs to the unfinished Cluster.
+/// Fails if an input can't be written. It can be if it doesn't exist, or if the unfinished Cluster with this `uid` owns it.
 async fn creatable<K>(
     client: &Client,
     kind: &'static str,
@@ -117,7 +117,7 @@ where
             );
             return Err(Problem::field("name", message));
         }
-        // Kubernetes deletes the objects of an unregistered cluster a moment after the cluster itself.
+        // Kubernetes deletes the inputs of an unregistered cluster shortly after the Cluster itself.
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

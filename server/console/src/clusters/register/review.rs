@@ -1,4 +1,4 @@
-//! What registering will write, before it is written.
+//! Shows the files that a registration will write, with warnings.
 
 use std::collections::HashMap;
 

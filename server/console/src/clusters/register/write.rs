@@ -1,4 +1,4 @@
-//! Writes a registration. Every step can be repeated after a crash.
+//! Writes a registration. Every step is idempotent, so that it can be repeated after a crash.
 
 use api::cluster::NewCluster;
 use api::{ClusterName, Problem, User};
@@ -22,9 +22,13 @@ impl Console {
     pub(crate) async fn register_cluster(&self, user: &User, new: &NewCluster) -> Result<ClusterName, Problem> {
         let registration = self.checked(new)?;
         let name = registration.name.clone();
-        // Two registrations of one name in this process would mix their inputs. In two processes, one of them gets a conflict.
+        // Without this lock, two registrations of one name in this process would mix their inputs. In two processes, one of them
+        // gets a conflict.
         let _alone = self.shared.registering.enter(name.as_str()).ok_or_else(|| {
-            Problem::field("name", format!("A cluster called {name} is being registered at this very moment."))
+            Problem::field(
+                "name",
+                format!("A cluster called {name} is being registered right now. Try again in a moment."),
+            )
         })?;
         let unfinished = self.preview(user, &registration).await?;
         let key = key(&registration)?;
@@ -49,7 +53,7 @@ fn key(registration: &Registration) -> Result<Option<KeyPair>, Problem> {
         Key::None => Ok(None),
         Key::Given(pair) => Ok(Some(pair.clone())),
         Key::Generate => ssh::generate(&format!("kubeonkube {}", registration.name)).map(Some).map_err(|error| {
-            tracing::error!(%error, "no SSH key can be made");
+            tracing::error!(%error, "can't generate an SSH key");
             Problem::Internal
         }),
     }
@@ -76,7 +80,7 @@ async fn create(client: &Client, registration: &Registration) -> Result<Cluster,
     }
 }
 
-/// Sets this registration's references in the unfinished Cluster.
+/// Continues with the Cluster of an interrupted registration: sets its references to those of this registration.
 async fn take_over(client: &Client, registration: &Registration, unfinished: &Cluster) -> Result<Cluster, Problem> {
     let clusters: Api<Cluster> = Api::all(client.clone());
     let wanted = objects::cluster(registration);
@@ -106,7 +110,7 @@ async fn write_inputs(
         None => remove::<Secret>(client, "Secret", namespace, &secret_name, cluster).await?,
     }
     if registration.known_hosts.is_none() {
-        // Left by an interrupted attempt. This registration confirms no host keys, so strict checks would be wrong.
+        // Remove host keys that an interrupted registration wrote: this one confirms none, so runs must not check them.
         remove::<ConfigMap>(client, "ConfigMap", namespace, &crd::known_hosts_name(name), cluster).await?;
     }
     Ok(())
@@ -120,7 +124,7 @@ async fn finish(client: &Client, cluster: &Cluster) -> Result<(), Problem> {
     answer(&doing, clusters.patch(&name, &PatchParams::default(), &Patch::Merge(patch))).await.map(drop)
 }
 
-/// Creates an input, or replaces the one that an interrupted attempt created.
+/// Creates an input, or replaces the one that an interrupted registration created.
 async fn put<K>(
     client: &Client,
     kind: &'static str,
