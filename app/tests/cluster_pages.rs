@@ -244,7 +244,7 @@ async fn a_refused_registration_keeps_everything_but_the_key() {
             values: typed.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
             problem: Problem::fields(vec![
                 api::FieldProblem { field: "name".into(), message: "“Prod!” can't be a name.".into() },
-                api::FieldProblem { field: "machines[9].address".into(), message: "That is no address.".into() },
+                api::FieldProblem { field: "machines[9].address".into(), message: "This is not an address.".into() },
                 api::FieldProblem { field: "elsewhere".into(), message: "Something without a field.".into() },
             ])
             .unwrap(),
@@ -254,7 +254,7 @@ async fn a_refused_registration_keeps_everything_but_the_key() {
     page.shows("value=\"Prod!\"")
         .shows("“Prod!” can't be a name.")
         .shows("value=\"10.0.0.&lt;b&gt;\"")
-        .shows("That is no address.")
+        .shows("This is not an address.")
         .shows("Something without a field.")
         .shows("3 fields are invalid")
         .shows("aria-invalid=\"true\"")
@@ -266,7 +266,7 @@ async fn a_refused_registration_keeps_everything_but_the_key() {
 #[tokio::test]
 async fn a_review_shows_the_files_and_asks_for_the_key_again() {
     let back = || {
-        let review = serde_json::json!({"files": [{"title": "hosts.yml", "text": "all: {}"}], "nodes": [], "warnings": ["One control plane node is no quorum."]});
+        let review = serde_json::json!({"files": [{"title": "hosts.yml", "text": "all: {}"}], "nodes": [], "warnings": ["One control plane node is not a quorum."]});
         provide_context(FormAnswer {
             form: "review_cluster".into(),
             values: vec![
@@ -280,7 +280,7 @@ async fn a_review_shows_the_files_and_asks_for_the_key_again() {
     let page = page_with(&Fake::default(), "/clusters/new", back).await;
     page.shows("hosts.yml")
         .shows("all: {}")
-        .shows("no quorum")
+        .shows("not a quorum")
         .shows("value=\"register_cluster\"")
         .shows("value=\"keep_editing\"")
         .shows("value=\"prod\"")

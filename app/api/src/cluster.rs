@@ -160,7 +160,7 @@ pub struct NewCluster {
     pub pasted: String,
     /// `paste`, `generate` or `none`.
     pub ssh: String,
-    /// The private key if `ssh` is `paste`. Write-only: it never comes back to a page.
+    /// The private key if `ssh` is `paste`. Write-only: the server never sends it to a page.
     pub ssh_key: String,
     /// The host keys that the user confirmed, in known_hosts format. If empty, each run trusts the first key it sees.
     pub known_hosts: String,

@@ -68,9 +68,9 @@ pub enum LiveFrame {
         run: OperationName,
         end: LogEnd,
     },
-    /// No updates of a run come, for this reason: a request was refused, or the follow of a run failed. After a temporary failure
-    /// the server retries, and sends an empty `Lines` frame when the follow works again. The frame names no run, so the page shows
-    /// the reason with every run that it follows.
+    /// Why a run gets no updates: the server refused a request or failed to follow the run. After a temporary failure the
+    /// server retries, and sends an empty `Lines` frame once it follows the run again. `Refused` doesn't name the run, so the
+    /// page shows the message for every run that it follows.
     Refused {
         message: String,
     },

@@ -116,7 +116,8 @@ name!(
     "it is also used as a label value"
 );
 name!(
-    /// The name of a `ClusterOperation`. Its Job is called `kubeonkube-<name>-job`, in at most 63 characters.
+    /// The name of a `ClusterOperation`. Its Job is called `kubeonkube-<name>-job`, which may have at most 63
+    /// characters.
     OperationName,
     48,
     "its Job's name is 15 characters longer and limited to 63"

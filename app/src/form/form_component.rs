@@ -71,8 +71,8 @@ use super::browser::submit;
 #[cfg(not(feature = "hydrate"))]
 fn submit<N>(_: &SubmitEvent, _: Submission, _: Memo<String>, _: N) {}
 
-/// The end of a form: the reason if it was refused, and the buttons. Place it after all fields, so that it knows which fields show
-/// their own problem.
+/// The end of a form: the reason if it was refused, and the buttons. Place it after all fields, so
+/// that it doesn't repeat problems that fields show.
 #[component]
 pub fn FormEnd(children: Children) -> impl IntoView {
     let scope = expect_context::<FormScope>();

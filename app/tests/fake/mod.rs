@@ -127,7 +127,7 @@ impl Page {
     }
 }
 
-// Generated before anything is rendered: while Leptos generates the list, resources don't load in the whole process.
+// Generated before anything is rendered: while Leptos generates the list, no resource in the process loads.
 pub static ROUTES: LazyLock<Vec<String>> = LazyLock::new(|| {
     leptos_axum::generate_route_list(app::App).into_iter().map(|route| route.path().to_owned()).collect()
 });
