@@ -1,4 +1,4 @@
-//! In a cluster everything a person does, they do with their own token.
+//! In a cluster, the console makes a user's requests with the user's own token.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,8 @@ use serde_json::json;
 
 use super::world::{World, new_cluster, new_operation};
 
-/// An API that answers access reviews with `allowed`, refuses everything else, and remembers what it was asked.
+/// An API in which every token except `nobody` passes access reviews, and every token except `reader` may read the ConfigMaps `h`
+/// and `v`. For `unlucky`, host keys can't be read at the moment. It refuses all other requests and records them.
 #[derive(Default)]
 struct Guard {
     reviews: AtomicUsize,
@@ -67,7 +68,7 @@ async fn guarded() -> (World, Arc<Guard>) {
     (World::with(Playbooks::Image, |_| Some(guard.clients())).await, guard)
 }
 
-/// A cluster `prod` whose inventory and variables the guard keeps.
+/// A cluster `prod` whose inventory and variables the guard returns.
 async fn with_cluster() -> (World, Arc<Guard>) {
     let (world, guard) = guarded().await;
     let cluster = json!({"apiVersion": "kubeonkube.clay.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "prod"},
@@ -100,7 +101,7 @@ async fn lists_need_the_users_right_checked_every_30_seconds() {
     assert!(refused.iter().all(|p| matches!(p, Problem::Forbidden { .. })), "{refused:?}");
 }
 
-/// "You may not" is only said of what may not be read, not of what could not be read just now.
+/// Only a refusal (403) is shown on the page. Other errors fail the request.
 #[tokio::test]
 async fn unreadable_host_keys_leave_the_rest_visible() {
     let (world, _) = with_cluster().await;
@@ -113,7 +114,7 @@ async fn unreadable_host_keys_leave_the_rest_visible() {
     assert!(matches!(unlucky, Err(Problem::Unavailable { .. })), "{unlucky:?}");
 }
 
-/// The server's own client could do all of this; it must not be borrowed.
+/// The server's own client has these rights and must not be used for users.
 #[tokio::test]
 async fn writes_and_reads_of_inputs_carry_the_persons_token() {
     let (world, guard) = with_cluster().await;
@@ -138,7 +139,7 @@ async fn writes_and_reads_of_inputs_carry_the_persons_token() {
 }
 
 #[tokio::test]
-async fn without_a_token_nobody_acts_in_a_cluster() {
+async fn in_a_cluster_a_request_without_a_token_is_refused() {
     let (world, _) = guarded().await;
     for token in [None, Some("")] {
         let answer = Clusters::list(&world.console, &user(token), &Default::default()).await;

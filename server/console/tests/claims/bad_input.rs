@@ -1,4 +1,4 @@
-//! Bad input of every kind: a sentence at the right field, and nothing changed.
+//! Bad input of every kind is refused with a sentence at the right field, and nothing is written.
 
 use api::backend::{Clusters, Configurations};
 use api::cluster::{MachineRow, NewCluster};
@@ -7,7 +7,7 @@ use api::configuration::Document;
 use super::registration::ssh_key;
 use super::world::{World, at, machine, new_cluster};
 
-/// Nine levels of ten aliases each: a billion values in a kilobyte.
+/// Nine levels of ten aliases each: a kilobyte that expands to billions of values.
 fn bomb() -> String {
     let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for n in 1..10 {
@@ -71,7 +71,7 @@ async fn a_bad_registration_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn every_bad_field_of_a_form_is_told_at_once() {
+async fn all_bad_fields_of_a_form_are_reported_together() {
     let world = World::standalone().await;
     let mut new = new_cluster("Prod!");
     new.machines = vec![machine("m1", "192.0.2.300"), MachineRow { port: "ssh".into(), ..machine("m2", "192.0.2.2") }];
@@ -83,7 +83,7 @@ async fn every_bad_field_of_a_form_is_told_at_once() {
     }
 }
 
-/// A key with a passphrase would make every run wait for a person.
+/// With a key that has a passphrase, every run would wait for someone to type it.
 #[tokio::test]
 async fn a_key_that_cannot_be_used_is_refused_with_the_reason() {
     let world = World::standalone().await;

@@ -40,9 +40,9 @@ async fn a_stale_version_is_a_conflict_that_holds_both_texts() {
     assert_eq!(world.text("prod-vars-conf", crd::KEY_VARS).await, "theirs: 1\n");
 }
 
-/// Where the answer to a save gets lost, the person saves again, on the version they still have.
+/// If the response to a save is lost, the user saves again with the old version.
 #[tokio::test]
-async fn a_save_that_is_repeated_finds_itself_saved() {
+async fn a_repeated_save_succeeds() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let prod = "prod".parse().unwrap();
@@ -54,9 +54,8 @@ async fn a_save_that_is_repeated_finds_itself_saved() {
     assert!(review.summary.is_empty(), "{:?}", review.summary);
 }
 
-/// Of several concurrent saves one wins, and the others get a conflict.
 #[tokio::test]
-async fn of_many_savers_at_once_one_wins() {
+async fn of_many_concurrent_saves_exactly_one_succeeds() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let prod = "prod".parse().unwrap();
@@ -86,9 +85,9 @@ async fn a_review_shows_what_changes_and_saves_nothing() {
     assert_eq!(world.everything().await, before);
 }
 
-/// The controller labels inputs whenever it likes.
+/// The controller may label inputs at any time.
 #[tokio::test]
-async fn a_label_set_meanwhile_is_no_conflict() {
+async fn a_label_that_was_set_meanwhile_is_not_a_conflict() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let prod = "prod".parse().unwrap();
@@ -118,7 +117,7 @@ async fn a_broken_document_is_shown_and_can_be_fixed() {
 }
 
 #[tokio::test]
-async fn a_missing_input_is_shown_as_missing_not_as_an_error_page() {
+async fn a_missing_input_is_shown_on_the_page_and_can_be_created() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let prod = "prod".parse().unwrap();
@@ -130,7 +129,7 @@ async fn a_missing_input_is_shown_as_missing_not_as_an_error_page() {
     assert_eq!(shown.variables.problem, None);
     let nodes = api::backend::Clusters::nodes(&world.console, &world.user, &prod).await.unwrap();
     assert!(nodes.nodes.is_empty() && nodes.problem.is_some());
-    // Saving creates it again, as an input that the Cluster owns.
+    // A save creates the ConfigMap again, and the Cluster owns it.
     world
         .console
         .save(&world.user, &prod, Document::Inventory, &shown.inventory.version, "all: {hosts: {a: {}}}\n")
@@ -140,7 +139,7 @@ async fn a_missing_input_is_shown_as_missing_not_as_an_error_page() {
 }
 
 #[tokio::test]
-async fn host_keys_are_a_document_of_the_cluster_like_the_others() {
+async fn host_keys_are_read_and_saved_like_the_other_documents() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let prod = "prod".parse().unwrap();

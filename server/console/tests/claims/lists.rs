@@ -17,7 +17,7 @@ use serde_json::json;
 use super::world::{NAMESPACE, World, eventually, new_cluster, new_operation};
 
 #[tokio::test]
-async fn a_cluster_is_as_well_as_its_inputs_and_its_last_operation() {
+async fn health_depends_on_the_inputs_and_the_last_operation() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let row = async || Clusters::get(&world.console, &world.user, &"prod".parse().unwrap()).await.unwrap().row;
@@ -43,7 +43,7 @@ async fn a_cluster_is_as_well_as_its_inputs_and_its_last_operation() {
 }
 
 #[tokio::test]
-async fn the_machines_of_a_cluster_are_counted_and_counted_again() {
+async fn a_changed_inventory_updates_the_number_of_machines() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let nodes =
@@ -60,14 +60,14 @@ async fn the_machines_of_a_cluster_are_counted_and_counted_again() {
         .await
         .unwrap();
     eventually(async || nodes().await == Some(3)).await;
-    // As after an edit with kubectl: the controller's watch reports the change.
+    // An edit with kubectl: the controller's watch reports the change with `input_changed`.
     let edited = json!({"data": {crd::KEY_HOSTS: "all: {hosts: {a: {}}}\n"}});
     world.config_maps().patch("prod-hosts-conf", &PatchParams::default(), &Patch::Merge(edited)).await.unwrap();
     world.console.input_changed(NAMESPACE, "prod-hosts-conf");
     eventually(async || nodes().await == Some(1)).await;
 }
 
-/// The list is what people look at all day.
+/// The list must be fast, because users have it open all day.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_clusters_are_listed_from_memory() {
     let world = World::standalone().await;
@@ -103,7 +103,7 @@ async fn a_thousand_clusters_are_listed_from_memory() {
     .await;
     let started = Instant::now();
     let first = list(ClusterFilter::default()).await;
-    // Generous: a debug build on a busy machine. One request a row would take longer than this.
+    // Long enough for a debug build on a busy machine, but too short for one request per row.
     assert!(started.elapsed().as_millis() < 500, "{:?}", started.elapsed());
     assert_eq!((first.rows.len(), first.matching, first.pages, first.page), (100, 1000, 10, 1));
     let last = list(ClusterFilter { page: 99, sort: "-name".into(), ..Default::default() }).await;
@@ -117,7 +117,7 @@ async fn a_thousand_clusters_are_listed_from_memory() {
     assert_eq!(operations.matching, 1);
 }
 
-/// A run whose recap has an unreachable machine. Finding that out must not read the whole record.
+/// A run whose recap has an unreachable machine. All methods except `recaps` fail, because the list must not read whole logs.
 struct OneRun(Arc<OnceLock<OperationName>>);
 
 #[async_trait]
@@ -148,26 +148,26 @@ impl Runs for OneRun {
 }
 
 #[tokio::test]
-async fn each_machine_shows_how_the_last_run_went_on_it() {
+async fn each_machine_shows_its_result_in_the_last_run() {
     let world = World::standalone().await;
-    let told_by = Arc::new(OnceLock::new());
-    world.console.ask_runs(Arc::new(OneRun(told_by.clone())));
+    let run_name = Arc::new(OnceLock::new());
+    world.console.ask_runs(Arc::new(OneRun(run_name.clone())));
     world.register(&new_cluster("prod")).await.unwrap();
     let results = async || {
         let list = world.console.nodes(&world.user, &"prod".parse().unwrap()).await.unwrap();
-        let told: Vec<_> = list.nodes.into_iter().map(|node| node.last_result.unwrap_or_default()).collect();
-        (list.results, told.join(" "))
+        let shown: Vec<_> = list.nodes.into_iter().map(|node| node.last_result.unwrap_or_default()).collect();
+        (list.results, shown.join(" "))
     };
     assert_eq!(results().await, (NodeResults::NoRun, " ".to_owned()));
     let name = world.submit(&new_operation("prod")).await.unwrap();
-    told_by.set(name.clone()).unwrap();
+    run_name.set(name.clone()).unwrap();
     let recap = json!({"status": {"recap": crd::Recap { hosts: 2, unreachable: 1, ..Default::default() }}});
     world.operations().patch_status(name.as_str(), &PatchParams::default(), &Patch::Merge(recap)).await.unwrap();
     world.set_phase(name.as_str(), crd::Phase::Failed, "Unreachable").await;
-    let told = (NodeResults::NewestRun, "ok unreachable".to_owned());
-    assert_eq!(results().await, told);
-    // A newer operation that never began on a machine, or only ran a script, takes nothing away.
+    let shown = (NodeResults::NewestRun, "ok unreachable".to_owned());
+    assert_eq!(results().await, shown);
+    // A newer operation without a recap, such as a refused one, doesn't replace these results.
     let refused = world.submit(&new_operation("prod")).await.unwrap();
     world.set_phase(refused.as_str(), crd::Phase::Failed, "Refused").await;
-    assert_eq!(results().await, told);
+    assert_eq!(results().await, shown);
 }

@@ -1,4 +1,4 @@
-//! What the console promises, over the embedded API: real requests, real stores, real news.
+//! Tests the console with the embedded API, real stores and real subscriptions.
 
 extern crate kubeonkube_console as console;
 

@@ -58,22 +58,22 @@ async fn pressing_submit_twice_makes_one_operation() {
     let first = of(&review().await.name);
     let (a, b) = futures::join!(world.submit(&first), world.submit(&first));
     assert_eq!(a.as_ref().unwrap(), b.as_ref().unwrap());
-    assert_eq!(world.submit(&first).await, a, "also when it is there already");
+    assert_eq!(world.submit(&first).await, a, "also if the operation exists already");
     let typed = NewOperation { name: Some("grow".parse().unwrap()), ..new_operation("prod") };
     assert_eq!(world.submit(&typed).await, world.submit(&typed).await);
     assert_eq!(world.operations().list(&Default::default()).await.unwrap().items.len(), 2);
 
     let second = of(&review().await.name);
-    assert_ne!(world.submit(&second).await.unwrap(), a.unwrap(), "who reviews again wants another one");
+    assert_ne!(world.submit(&second).await.unwrap(), a.unwrap(), "a new review means a new operation");
     let other = NewOperation { limit: "w1".into(), ..first.clone() };
-    assert!(at(&world.submit(&other).await, "name").contains("already"), "other work under that name");
+    assert!(at(&world.submit(&other).await, "name").contains("already"), "another operation with that name");
     let bob = api::User { name: "bob".into(), token: None };
     at(&Operations::submit(&world.console, &bob, &first).await, "name");
 }
 
-/// Objects created with kubectl may have longer names than the console allows.
+/// Objects created with kubectl may have longer names than the console accepts.
 #[tokio::test]
-async fn an_object_with_a_long_name_has_its_row_and_its_page() {
+async fn objects_with_long_names_are_listed_and_shown() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let (long, longer) = ("o".repeat(60), "c".repeat(70));
@@ -99,7 +99,7 @@ async fn an_object_with_a_long_name_has_its_row_and_its_page() {
     assert_eq!(cluster.row.name.as_str(), longer);
 }
 
-/// The operation records the inputs that were confirmed, or the current ones without a review.
+/// A submission without a review records the current inputs.
 #[tokio::test]
 async fn inputs_that_changed_since_the_review_are_refused() {
     let world = World::standalone().await;
@@ -186,7 +186,7 @@ async fn a_script_is_sent_as_it_was_typed_with_unix_line_ends() {
 }
 
 #[tokio::test]
-async fn a_limit_reaches_what_ansible_would_reach() {
+async fn a_limit_selects_the_hosts_that_ansible_would_select() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     for (limit, hosts) in [
@@ -210,7 +210,7 @@ async fn a_limit_reaches_what_ansible_would_reach() {
 }
 
 #[tokio::test]
-async fn a_broken_inventory_is_told_before_an_operation_is_made() {
+async fn a_submission_with_a_broken_inventory_is_refused() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let broken = json!({"data": {crd::KEY_HOSTS: "all: [oops\n"}});
@@ -220,7 +220,7 @@ async fn a_broken_inventory_is_told_before_an_operation_is_made() {
 }
 
 #[tokio::test]
-async fn what_a_new_operation_waits_for_is_said() {
+async fn a_review_names_the_operation_to_wait_for() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     for name in ["first", "second"] {
@@ -232,7 +232,7 @@ async fn what_a_new_operation_waits_for_is_said() {
 }
 
 #[tokio::test]
-async fn a_cancel_is_asked_for_once_and_refused_after_the_end() {
+async fn cancelling_sets_the_field_and_is_refused_after_the_end() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let name = world.submit(&new_operation("prod")).await.unwrap();
@@ -250,7 +250,7 @@ async fn a_cancel_is_asked_for_once_and_refused_after_the_end() {
 }
 
 #[tokio::test]
-async fn the_snapshot_is_shown_without_what_looks_secret() {
+async fn the_inputs_of_a_run_are_shown_without_secrets() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let name = world.submit(&new_operation("prod")).await.unwrap();
@@ -275,7 +275,7 @@ async fn the_snapshot_is_shown_without_what_looks_secret() {
 }
 
 #[tokio::test]
-async fn a_kubespray_image_brings_its_playbooks() {
+async fn kubespray_actions_are_available_only_with_images() {
     let world = World::with(Playbooks::Image, |_| None).await;
     let choices = Operations::choices(&world.console, &world.user).await.unwrap();
     let offer = |action: &str| choices.actions.iter().find(|o| o.action == action).unwrap().unavailable.clone();
@@ -289,7 +289,7 @@ async fn a_kubespray_image_brings_its_playbooks() {
 }
 
 #[tokio::test]
-async fn news_arrive_by_themselves() {
+async fn subscribers_get_the_topics_of_all_changes() {
     let world = World::standalone().await;
     let mut news = world.console.subscribe(&world.user).await.unwrap();
     world.register(&new_cluster("prod")).await.unwrap();
@@ -302,10 +302,10 @@ async fn news_arrive_by_themselves() {
             seen.insert(news.next().await.unwrap());
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(10), all).await.expect("every topic comes");
+    tokio::time::timeout(std::time::Duration::from_secs(10), all).await.expect("every topic arrives");
 }
 
-/// ansible takes any pattern there, and the question is answered beforehand.
+/// ansible itself would accept any pattern for `node`, and `skip_confirmation` suppresses its prompt.
 #[tokio::test]
 async fn only_hosts_of_the_inventory_can_be_removed() {
     let world = World::with(Playbooks::Image, |_| None).await;

@@ -1,5 +1,5 @@
-//! What a review shows is what the Job of the operation runs: a real controller builds the Job, and its entrypoint says which
-//! commands it would call.
+//! Compares the commands of a review with those of the Job: a real controller creates the Job, and the Job's `entrypoint.py`
+//! prints the commands that it would run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::world::{NAMESPACE, World, eventually, form, named, new_cluster};
 
-/// Prints the commands of all steps, as `entrypoint.py` itself makes them.
+/// Prints the commands of all steps with the functions of `entrypoint.py`.
 const COMMANDS: &str = "
 import importlib.util, json, sys
 found = importlib.util.spec_from_file_location('entrypoint', sys.argv[1])
@@ -29,7 +29,7 @@ steps = entrypoint.read_json(entrypoint.CONF + '/steps.json', None)['steps']
 print(json.dumps([entrypoint.command_for(step) for step in steps]))
 ";
 
-/// Reviews and submits, and returns the review with the commands of the run that the controller prepared.
+/// Reviews and submits an operation. Returns the review and the commands of the Job that the controller created.
 async fn reviewed_and_run(world: &World, new: &NewOperation) -> (OperationReview, Vec<Vec<String>>) {
     let review = Operations::review(&world.console, &world.user, new).await.unwrap();
     let name = world.submit(new).await.unwrap();
@@ -41,7 +41,7 @@ async fn reviewed_and_run(world: &World, new: &NewOperation) -> (OperationReview
     (review, commands(&job, &snapshot))
 }
 
-/// Lays the files of the Job's volumes out in a folder and asks the entrypoint for its commands there.
+/// Writes the files of the Job's volumes to a folder and runs [`COMMANDS`] there.
 fn commands(job: &Job, snapshot: &Secret) -> Vec<Vec<String>> {
     let root = tempfile::tempdir().unwrap();
     let write = |path: &str, bytes: &[u8]| {
@@ -71,7 +71,7 @@ fn commands(job: &Job, snapshot: &Secret) -> Vec<Vec<String>> {
     commands.into_iter().map(|command| command.iter().map(|word| in_pod(word, root.path())).collect()).collect()
 }
 
-/// In a pod the root is empty.
+/// `word` with the path that it has in a pod, without the folder `root`.
 fn in_pod(word: &str, root: &Path) -> String {
     word.replace(root.to_str().unwrap(), "")
 }
@@ -83,7 +83,7 @@ async fn config_map(world: &World, name: &str, files: &[(&str, &str)]) {
 }
 
 #[tokio::test]
-async fn what_was_reviewed_is_what_runs() {
+async fn the_reviewed_commands_are_those_that_run() {
     let world = World::standalone().await;
     config_map(&world, "own", &[("site.yml", "- hosts: all\n"), ("fix.sh", "uptime\n")]).await;
     config_map(&world, "check", &[("precheck.yml", "- hosts: all\n")]).await;
@@ -104,7 +104,7 @@ async fn what_was_reviewed_is_what_runs() {
         ("script", form(&[script[0], script[1], script[2], hooks[0]])),
     ];
     for (name, typed) in cases {
-        // One cluster each: no run ends here, so a second one would wait forever.
+        // Each case has its own cluster: no run ends here, so a second operation would stay queued.
         world.register(&new_cluster(name)).await.unwrap();
         let new = NewOperation { cluster: name.parse().unwrap(), ..typed.request().unwrap() };
         let (review, ran) = reviewed_and_run(&world, &new).await;

@@ -39,7 +39,7 @@ async fn a_registration_writes_a_cluster_that_owns_its_inputs() {
 }
 
 #[tokio::test]
-async fn what_was_registered_is_there_on_the_next_page() {
+async fn the_next_page_shows_a_registered_cluster() {
     let world = World::standalone().await;
     for n in 0..20 {
         let name = format!("prod-{n}");
@@ -69,7 +69,7 @@ async fn a_review_shows_the_files_and_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_taken_name_is_refused_and_what_is_there_stays() {
+async fn a_name_in_use_is_refused_and_nothing_changes() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let before = world.everything().await;
@@ -81,7 +81,7 @@ async fn a_taken_name_is_refused_and_what_is_there_stays() {
 }
 
 #[tokio::test]
-async fn a_foreign_object_with_an_inputs_name_is_refused_first() {
+async fn an_existing_object_with_the_name_of_an_input_is_refused() {
     let world = World::standalone().await;
     let foreign = k8s_openapi::api::core::v1::ConfigMap { metadata: named("prod-vars-conf"), ..Default::default() };
     world.config_maps().create(&PostParams::default(), &foreign).await.unwrap();
@@ -91,13 +91,13 @@ async fn a_foreign_object_with_an_inputs_name_is_refused_first() {
     assert_eq!(world.everything().await, before);
 }
 
-/// The server was killed between the Cluster and its last input.
+/// The server crashed after it had written the Cluster and before it had written all inputs.
 #[tokio::test]
 async fn an_unfinished_registration_is_finished_by_registering_again() {
     let world = World::standalone().await;
     let one = new_cluster("prod");
     world.register(&one).await.unwrap();
-    // What a crash leaves: the mark of an unfinished registration, and inputs missing.
+    // The state after a crash: the Cluster has the annotation of an unfinished registration, and an input is missing.
     let cluster = world.clusters().get("prod").await.unwrap();
     let mark = json!({"metadata": {"annotations": {console::UNFINISHED: "true"}}});
     world.clusters().patch("prod", &PatchParams::default(), &Patch::Merge(mark)).await.unwrap();
@@ -114,7 +114,7 @@ async fn an_unfinished_registration_is_finished_by_registering_again() {
 }
 
 #[tokio::test]
-async fn two_registrations_of_one_name_at_once_make_one_cluster() {
+async fn of_two_concurrent_registrations_of_a_name_one_succeeds() {
     let world = World::standalone().await;
     let with = |name: &str| NewCluster { machines: vec![machine(name, "192.0.2.1")], ..new_cluster("prod") };
     let (one, two) = (with("a"), with("b"));
@@ -122,14 +122,14 @@ async fn two_registrations_of_one_name_at_once_make_one_cluster() {
     let winner = match (&a, &b) {
         (Ok(_), Err(_)) => "a",
         (Err(_), Ok(_)) => "b",
-        both => panic!("exactly one registers: {both:?}"),
+        both => panic!("exactly one must succeed: {both:?}"),
     };
     let inventory = inventory::parse(&world.text("prod-hosts-conf", crd::KEY_HOSTS).await).unwrap();
     assert_eq!(inventory.hosts.iter().map(|h| h.name.as_str()).collect::<Vec<_>>(), [winner]);
 }
 
 #[tokio::test]
-async fn pasted_lines_make_machines_where_no_row_is_filled() {
+async fn pasted_lines_count_if_all_rows_are_empty() {
     let world = World::standalone().await;
     let new = NewCluster {
         machines: vec![MachineRow::default(); 3],
@@ -143,7 +143,7 @@ async fn pasted_lines_make_machines_where_no_row_is_filled() {
 }
 
 #[tokio::test]
-async fn a_machine_without_a_role_gets_none() {
+async fn a_machine_with_role_none_has_no_roles() {
     let world = World::standalone().await;
     let mut new = new_cluster("prod");
     new.machines[1].role = "none".into();
@@ -158,7 +158,7 @@ async fn a_pasted_key_and_host_keys_are_kept_as_given() {
     let world = World::standalone().await;
     let public = ssh_key::PrivateKey::from_openssh(ssh_key()).unwrap().public_key().to_openssh().unwrap();
     let known = format!("192.0.2.1 {public}\n192.0.2.2 {public}\n");
-    // A form sends CRLF, and people forget the last line end.
+    // A form sends CRLF, and users forget the last line end.
     let pasted = ssh_key().trim_end().replace('\n', "\r\n");
     let new = NewCluster {
         ssh: "paste".into(),
@@ -177,7 +177,7 @@ async fn a_pasted_key_and_host_keys_are_kept_as_given() {
     assert!(!all.contains("PRIVATE KEY"));
 }
 
-/// A key that no machine uses.
+/// A generated private key.
 pub(crate) fn ssh_key() -> String {
     static KEY: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     let made = || {

@@ -1,4 +1,4 @@
-//! What the page of a run says about its end.
+//! The messages of an ended run on its page.
 
 use api::OperationName;
 use api::backend::Operations;
@@ -14,7 +14,8 @@ use super::world::{NAMESPACE, World, new_cluster, new_operation};
 
 const VARS: &str = "ansible_password: hunter22\n";
 
-/// A run of `prod` that failed, whose pod is still there and says a password, and its snapshot.
+/// A failed run of `prod`. Its pod still exists, with a password in the termination message. `secrets_name` is the Secret that
+/// the operation refers to; the Secret with the inputs is `snapshot`.
 async fn failed(world: &World, secrets_name: &str) -> OperationName {
     world.register(&new_cluster("prod")).await.unwrap();
     let name = world.submit(&new_operation("prod")).await.unwrap();
@@ -53,7 +54,7 @@ async fn failed(world: &World, secrets_name: &str) -> OperationName {
 }
 
 #[tokio::test]
-async fn what_a_run_said_at_its_end_is_shown_without_its_secrets() {
+async fn the_messages_of_an_ended_run_are_shown_without_secrets() {
     let world = World::standalone().await;
     let name = failed(&world, "snapshot").await;
     let detail = Operations::get(&world.console, &world.user, &name).await.unwrap();

@@ -29,7 +29,7 @@ async fn unregistering_deletes_only_what_the_console_made() {
 }
 
 #[tokio::test]
-async fn records_of_only_this_cluster_are_deleted_on_request() {
+async fn on_request_only_operations_of_this_cluster_are_deleted() {
     let world = World::standalone().await;
     for cluster in ["prod", "lab"] {
         world.register(&new_cluster(cluster)).await.unwrap();
@@ -45,7 +45,7 @@ async fn records_of_only_this_cluster_are_deleted_on_request() {
 }
 
 #[tokio::test]
-async fn the_name_must_be_typed() {
+async fn unregistering_needs_the_name_to_be_typed() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let before = world.everything().await;
@@ -57,7 +57,7 @@ async fn the_name_must_be_typed() {
 }
 
 #[tokio::test]
-async fn a_cluster_with_an_open_operation_stays() {
+async fn a_cluster_with_an_open_operation_is_not_unregistered() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let name = world.submit(&new_operation("prod")).await.unwrap();

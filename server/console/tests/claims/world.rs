@@ -1,4 +1,4 @@
-//! An embedded API, stores that watch it, and a console over both.
+//! The test environment: an embedded API, stores that watch it, and a console that uses both.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) const NAMESPACE: &str = "machines";
 
-/// How long anything may take here.
+/// Timeout of [`eventually`].
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct World {
@@ -33,7 +33,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Standalone: everybody signed in may do everything.
+    /// A standalone console: signed-in users may do everything.
     pub(crate) async fn standalone() -> Self {
         Self::with(Playbooks::Local, |_| None).await
     }
@@ -64,17 +64,17 @@ impl World {
         let (console, work) = start(options, shutdown);
         let mut tasks = JoinSet::new();
         tasks.spawn(work);
-        let told = console.clone();
+        let notified = console.clone();
         let watched = watcher(Api::<Cluster>::all(client.clone()), watcher::Config::default()).reflect(write_clusters);
         tasks.spawn(watched.touched_objects().for_each(move |object| {
-            told.changed(Change::Cluster(object.unwrap().name_any()));
+            notified.changed(Change::Cluster(object.unwrap().name_any()));
             std::future::ready(())
         }));
-        let told = console.clone();
+        let notified = console.clone();
         let watched = watcher(Api::<ClusterOperation>::all(client.clone()), watcher::Config::default());
         tasks.spawn(watched.reflect(write_operations).touched_objects().for_each(move |object| {
             let object = object.unwrap();
-            told.changed(Change::Operation { name: object.name_any(), cluster: object.spec.cluster.clone() });
+            notified.changed(Change::Operation { name: object.name_any(), cluster: object.spec.cluster.clone() });
             std::future::ready(())
         }));
         clusters.wait_until_ready().await.unwrap();
@@ -91,12 +91,12 @@ impl World {
         Operations::submit(&self.console, &self.user, new).await
     }
 
-    /// Submits a form as the page does; a problem is at the field it comes from.
+    /// Submits a form as the page does. An error is at the field that caused it.
     pub(crate) async fn submit_form(&self, form: &Draft) -> Result<OperationName, Problem> {
         self.submit(&form.request()?).await.map_err(|problem| form.located(problem))
     }
 
-    /// The same for its review.
+    /// Reviews a form as the page does. An error is at the field that caused it.
     pub(crate) async fn review_form(&self, form: &Draft) -> Result<OperationReview, Problem> {
         let review = Operations::review(&self.console, &self.user, &form.request()?).await;
         review.map_err(|problem| form.located(problem))
@@ -118,7 +118,7 @@ impl World {
         Api::namespaced(self.client.clone(), NAMESPACE)
     }
 
-    /// Names and versions of everything a console could have written.
+    /// Names and resourceVersions of all objects that the console could have written.
     pub(crate) async fn everything(&self) -> Vec<String> {
         let all = ListParams::default();
         let mut seen = Vec::new();
@@ -132,7 +132,7 @@ impl World {
         seen
     }
 
-    /// Gives an operation a status, as a controller would, and waits until the console shows it.
+    /// Sets the status of an operation, as the controller does, and waits until the console shows it.
     pub(crate) async fn set_phase(&self, name: &str, phase: Phase, reason: &str) {
         let status =
             json!({"status": {"status": phase, "reason": reason, "message": format!("{name} is now {phase}.")}});
@@ -150,14 +150,14 @@ impl World {
     }
 }
 
-/// Waits until `holds`.
+/// Waits until `holds` returns true. Panics after [`PATIENCE`].
 pub(crate) async fn eventually(holds: impl AsyncFn() -> bool) {
     let wait = async {
         while !holds().await {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, wait).await.expect("it never came true");
+    tokio::time::timeout(PATIENCE, wait).await.expect("the condition was not true in time");
 }
 
 pub(crate) fn named(name: &str) -> ObjectMeta {
@@ -168,7 +168,7 @@ pub(crate) fn machine(name: &str, address: &str) -> MachineRow {
     MachineRow { name: name.into(), address: address.into(), user: "ubuntu".into(), ..MachineRow::default() }
 }
 
-/// Two machines, a generated key.
+/// A cluster with two machines and a generated key.
 pub(crate) fn new_cluster(name: &str) -> NewCluster {
     NewCluster {
         name: name.into(),
@@ -183,17 +183,17 @@ pub(crate) fn new_operation(cluster: &str) -> NewOperation {
     NewOperation::new(cluster.parse().unwrap(), Action::builtin("ping.yml"))
 }
 
-/// The submit form for `ping.yml` on `prod`, with some fields filled in otherwise.
+/// The submit form for `ping.yml` on `prod`, with these fields set or replaced.
 pub(crate) fn form(fields: &[(&str, &str)]) -> Draft {
     let filled = [("cluster", "prod"), ("action", "ping.yml")];
     let all = filled.iter().chain(fields).map(|(field, value)| ((*field).to_owned(), (*value).to_owned()));
     Draft::typed(&all.collect::<Vec<_>>())
 }
 
-/// The sentence at a field, or a panic that shows what came instead.
+/// The error text at `field`. Panics if there is none.
 pub(crate) fn at<'a, T: std::fmt::Debug>(answer: &'a Result<T, Problem>, field: &str) -> &'a str {
     match answer {
-        Err(problem) => problem.at(field).unwrap_or_else(|| panic!("nothing at {field}: {problem:?}")),
+        Err(problem) => problem.at(field).unwrap_or_else(|| panic!("no error at {field}: {problem:?}")),
         Ok(accepted) => panic!("it was accepted: {accepted:?}"),
     }
 }
