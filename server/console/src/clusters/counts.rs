@@ -79,7 +79,7 @@ impl NodeCounts {
         }
     }
 
-    /// Queues a cluster whatever the age of its count.
+    /// Queues a cluster even if its count is recent.
     pub(crate) fn again(&self, cluster: &Cluster) {
         if let Some(entry) =
             self.known.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&cluster.spec.hosts_conf_ref)
