@@ -99,7 +99,8 @@ fn hidden_from(line: &str, secret: &HashSet<&str>) -> Option<usize> {
 /// Whether `value`, the rest of the line after a name, is hidden.
 fn hides(found: &Assignment<'_>, value: &str) -> bool {
     let is_empty = |value: &str| value.starts_with("{}") || value.starts_with("[]");
-    let is_harmless = || !value.is_empty() && (is_empty(value) || is_harmless(&scalar(value, found.place).0));
+    let is_harmless =
+        || !value.is_empty() && (is_empty(value) || is_harmless(found.name, &scalar(value, found.place).0));
     let is_vault = split_marks(value).0.contains("!vault") || value.contains(VAULT);
     (is_secret_name(found.name) && !is_harmless()) || is_vault || shapes::has_login(value)
 }
@@ -140,7 +141,11 @@ mod tests {
             ("b: 1 # api_token: x\n", "b: 1 # api_token: (hidden)\n"),
             ("m1 ansible_ssh_pass=hunter2\n", "m1 ansible_ssh_pass=(hidden)\n"),
             ("password: no way\n", "password: (hidden)\n"),
-            ("mirrors:\n- http://me:hunter2@mirror/\n- b\n", "mirrors:\n- http://me:(hidden)@mirror/\n- b\n"),
+            ("mirrors:\n- http://me:hunter2@mirror/\n- b\n", "mirrors:\n- http://(hidden)@mirror/\n- b\n"),
+            ("- https://ghp_abc:@git.example/x\n- b\n", "- https://(hidden)@git.example/x\n- b\n"),
+            ("- https://ghp_abc:x-oauth-basic@git.example/x\n", "- https://(hidden)@git.example/x\n"),
+            ("{\n  \"a_token\": hunter2,\n  \"b\": 1\n}\n", "{\n  \"a_token\": (hidden)\n  \"b\": 1\n}\n"),
+            ("- key: hunter2\n  b: 1\n", "- key: (hidden)\n  b: 1\n"),
             ("- !vault |\n  $ANSIBLE_VAULT;1.1\n  3031\n- b\n", "- (hidden)\n- b\n"),
             ("shared: &pw hunter2\nansible_password: *pw\n", "shared: (hidden)\nansible_password: (hidden)\n"),
             ("shared: &auth\n  a: b\nregistry_auth: *auth\n", "shared: (hidden)\nregistry_auth: (hidden)\n"),
@@ -156,7 +161,7 @@ mod tests {
 
     #[test]
     fn everything_else_is_unchanged() {
-        let yaml = "# how it is built\nauthor: me\nauthorization_modes: [Node, RBAC]\ncert_manager_namespace: cert-manager\ntls_key: /etc/ssl/web.key\nuse: {a_token: true, b_token: {}}\nall:\n  hosts:\n    m1: {ansible_host: 192.0.2.1}\nkube_encrypt_secret_data: true\nmirror: https://example.com:5000/a\nt: 12:30:45\n";
+        let yaml = "# how it is built\nauthor: me\nauthorization_modes: [Node, RBAC]\ncert_manager_namespace: cert-manager\ntls_key: /etc/ssl/web.key\nuse: {a_token: true, b_token: {}}\nall:\n  hosts:\n    m1: {ansible_host: 192.0.2.1}\nkube_encrypt_secret_data: true\nmirror: https://example.com:5000/a\nt: 12:30:45\nsupplementary_addresses_in_ssl_keys: [192.0.2.9]\ntolerations:\n- key: node-role.kubernetes.io/control-plane\n  operator: Exists\nargs: '-o PasswordAuthentication=no'\n{\n  \"use_token\": true,\n  \"b\": 1\n}\n";
         assert_eq!(hide_in_document(yaml), yaml);
     }
 }

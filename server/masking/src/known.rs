@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::assignment::{self, ANCHOR, split_marks};
-use crate::name::is_secret_name;
+use crate::name::is_secret_in_log;
 use crate::pattern;
 use crate::scalar::{Place, items, scalar};
 use crate::value::is_harmless;
@@ -32,7 +32,7 @@ pub(crate) fn secrets(inputs: &str) -> Vec<String> {
         let mut at = 0;
         while let Some(found) = assignment::next(line, at) {
             at = found.value_at;
-            if !is_secret_name(found.name) {
+            if !is_secret_in_log(found.name) {
                 continue;
             }
             let behind = &line[found.value_at..];
@@ -62,7 +62,7 @@ pub(crate) fn secrets(inputs: &str) -> Vec<String> {
             }
             // The log shows what vault decrypted, which isn't known here. The cipher text is no secret.
             if !marks.contains("!vault") {
-                values.extend(these);
+                values.extend(these.into_iter().filter(|value| !is_harmless(found.name, value)));
             }
         }
     }
@@ -74,7 +74,7 @@ pub(crate) fn secrets(inputs: &str) -> Vec<String> {
 }
 
 fn can_be_searched(value: &str) -> bool {
-    value.len() >= SHORTEST && !value.contains("{{") && !is_harmless(value)
+    value.len() >= SHORTEST && !value.contains("{{") && !is_harmless("", value)
 }
 
 /// The scalars with an anchor, by the anchor's name. An alias (`*name`) repeats them elsewhere.

@@ -9,29 +9,39 @@
 //!
 //! # Which names are secret
 //!
-//! A name is split into words at `_`, `-` and `.`; case doesn't matter. It is secret if
-//! - a word contains `pass`, `pwd`, `secret`, `token`, `credential`, `creds`, `key` or `auth`, so `dbpassword`, `apiKey` and
-//!   `oauth2` are found; ordinary words such as `bypass`, `keyboard`, `author` or `authorization` don't count; or
-//! - its last word starts with `cert`, `authorization` or `authentication`. Only the last word counts here: `tls_cert` is a
-//!   certificate and `Authorization` a header with a login, but `cert_manager_namespace` and `authorization_modes` are
-//!   settings, and masking `cert-manager` or `Node` would make every log unreadable.
+//! A name is split into words at `_`, `-`, `.` and between a lower-case and an upper-case letter; otherwise case doesn't
+//! matter. It is secret if a word
+//! - contains `pass`, `pwd`, `secret`, `token`, `credential`, `creds` or `key`, or ends with `pw`, so `dbpassword` and
+//!   `apiKey` are found. Ordinary words such as `bypass` or `keyboard` don't count, but what follows them in the same word
+//!   does: `bypasspassword`;
+//! - contains `auth`, such as `oauth2`, except `author`, `authors`, `authority` and `authentications`. `authorization` and
+//!   `authentication` don't count in a setting: a name that ends with `mode`, `modes`, `timeout`, `webhook` or `config`; or
+//! - contains `cert`, except `cert` before `manager`.
 //!
-//! A name is never secret if its last word says that the value only points at a secret or describes it: `…_file`, `…_path`,
-//! `…_name`, `…_namespace`, `…_user`, `…_port`, `…_url`, `…_enabled` and so on. `…_users` isn't one of them: basic
-//! authentication lists logins under such names.
+//! A name is never secret if it ends with an underscore and a word that says that the value only points at a secret or
+//! describes it: `…_file`, `…_path`, `…_name`, `…_namespace`, `…_user`, `…_port`, `…_type`, `…_method`, `…_enabled` and so
+//! on. Two endings aren't among them: `…_url`, because anyone with the URL of a webhook may call it, and `…_users`, because
+//! basic authentication lists logins under such names. `supplementary_addresses_in_ssl_keys` of kubespray is no secret.
+//!
+//! **In the log of a run**, `auth` and `cert` count only in the last word or before a word such as `data`, `header` or `pem`
+//! that says that the value is the secret itself. Otherwise `auth_url` and `cert_management` would mask common words in every
+//! line.
 //!
 //! # Which values are harmless under a secret name
 //!
-//! Switches and empty values (`true`, `no`, `null`, `{}`, `""`, …), and the path of a file on a Linux machine.
+//! Switches and empty values (`true`, `no`, `null`, `{}`, `""`, …), the path of a file on a Linux machine, and, as a `key` or
+//! `topologyKey`, the name of a label with its prefix (`node-role.kubernetes.io/control-plane`).
 //!
 //! # Which values are secret under any name
 //!
 //! - Vault: what follows `!vault` or starts with `$ANSIBLE_VAULT`.
-//! - A login in a URL: the password in `scheme://user:password@host`, and the token in `https://token@host` (or `http`). In
-//!   a URL with another scheme, such as `ssh://user@host`, a user without a password is no secret.
+//! - A login in a URL: everything before the `@` in `https://user:password@host` (or `http`), because tokens are written as
+//!   the user too; the password in a URL with another scheme, and its user if the password is empty. A user alone, such as in
+//!   `ssh://user@host`, is no secret.
 //! - A private key (PEM), over all its lines.
 //! - A kubeadm bootstrap token, and the key after `--certificate-key`.
 //! - In the log of a run: the run's own token.
+//! - In a summary: a URL with an `@` anywhere in the value.
 //!
 //! # How much of a value is hidden
 //!

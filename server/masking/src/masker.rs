@@ -129,7 +129,15 @@ mod tests {
     fn secrets_are_recognised_by_their_form() {
         let mut masker = Masker::new("", None);
         let cases = [
-            ("pull https://bob:pa55@registry/x", format!("pull https://bob:{MASK}@registry/x")),
+            ("pull https://bob:pa55@registry/x", format!("pull https://{MASK}@registry/x")),
+            ("clone https://ghp_pa55:@git.example/x", format!("clone https://{MASK}@git.example/x")),
+            ("clone https://ghp_pa55:x-oauth-basic@git.example", format!("clone https://{MASK}@git.example")),
+            ("pip git+https://ghp_pa55@git.example/x", format!("pip git+https://{MASK}@git.example/x")),
+            ("use https://bob:pa@55@git.example/x", format!("use https://{MASK}@git.example/x")),
+            ("use redis://:pa55@cache", format!("use redis://:{MASK}@cache")),
+            ("use redis://pa55:@cache", format!("use redis://{MASK}@cache")),
+            ("use postgres://bob:pa55@db/x", format!("use postgres://bob:{MASK}@db/x")),
+            ("use smtp://me@corp:pa55@mail:587", format!("use smtp://me@corp:{MASK}@mail:587")),
             ("join --token abcdef.0123456789abcdef", format!("join --token {MASK}")),
             (&format!("--certificate-key {}", "a1".repeat(32)), format!("--certificate-key {MASK}")),
             ("clone https://ghp_pa55@git.example/x", format!("clone https://{MASK}@git.example/x")),
@@ -140,6 +148,22 @@ mod tests {
         ];
         for (line, wanted) in cases {
             assert_eq!(masker.line(line.into()), wanted);
+        }
+    }
+
+    #[test]
+    fn settings_of_logins_do_not_mask_words_of_every_log() {
+        let inputs = "ansible_ssh_common_args: '-o PreferredAuthentications=publickey -o PasswordAuthentication=no'\n\
+                      auth_method: password\noidc_auth_provider: github\ncert_management: script\n\
+                      tolerations:\n- key: node-role.kubernetes.io/control-plane\n";
+        let mut masker = Masker::new(inputs, None);
+        for line in [
+            "Permission denied (publickey).",
+            "ask for the password, no",
+            "clone from github by script",
+            "taint node-role.kubernetes.io/control-plane:NoSchedule",
+        ] {
+            assert_eq!(masker.line(line.into()), line);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Which names are secret. The rule in words is in the crate's documentation.
 
-/// Text within a word that makes a name secret, and how ordinary words start that contain the same text.
-const STEMS: [(&str, &[&str]); 8] = [
+/// Text within a word that makes a name secret, and how ordinary words start that contain the same text. The rest of such a
+/// word may still be secret: `bypasspassword`.
+const STEMS: [(&str, &[&str]); 7] = [
     ("pass", &["bypass", "compass", "passenger", "passive", "passthrough"]),
     ("pwd", &[]),
     ("secret", &[]),
@@ -9,16 +10,26 @@ const STEMS: [(&str, &[&str]); 8] = [
     ("credential", &[]),
     ("creds", &[]),
     ("key", &["keyboard", "keycloak", "keystone", "monkey"]),
-    // `author…` covers `authority` and `authorization`.
-    ("auth", &["author", "authenti"]),
 ];
 
-/// How the last word of a name starts if that word makes the name secret. In front of other words they name a component.
-const LAST_STEMS: [&str; 3] = ["cert", "authorization", "authentication"];
+/// Whole words that contain `auth` and say nothing about a login. `authentications` is in `PreferredAuthentications` of ssh.
+const NO_LOGINS: [&str; 4] = ["author", "authors", "authority", "authentications"];
 
-/// Last words of names whose value only points at a secret or describes it.
-const POINTERS: [&str; 21] = [
+/// Last words after which `authorization` and `authentication` mean a setting.
+const SETTINGS: [&str; 5] = ["config", "mode", "modes", "timeout", "webhook"];
+
+/// Words after `auth` or `cert` that say that the value is the secret itself.
+const CONTENTS: [&str; 12] =
+    ["b64", "base64", "content", "data", "header", "headers", "p12", "pem", "pfx", "pkcs12", "seed", "users"];
+
+/// Names that are secret by their words but aren't.
+const PUBLIC: [&str; 1] = ["supplementary_addresses_in_ssl_keys"];
+
+/// Last words, after an underscore, of names whose value only points at a secret or describes it.
+const POINTERS: [&str; 28] = [
     "algorithm",
+    "authentications",
+    "backend",
     "checking",
     "dir",
     "enabled",
@@ -27,33 +38,84 @@ const POINTERS: [&str; 21] = [
     "groups",
     "host",
     "hosts",
+    "mechanism",
+    "method",
+    "methods",
     "mode",
     "name",
     "names",
     "namespace",
     "path",
+    "plugin",
     "port",
     "ports",
+    "provider",
+    "realm",
     "size",
     "type",
-    "url",
     "user",
     "version",
 ];
 
-/// Whether a variable with this name holds a secret, unless its value is harmless.
+/// Whether a page or a summary hides the value of this variable, unless the value is harmless.
 pub(crate) fn is_secret_name(name: &str) -> bool {
-    let name = name.to_lowercase();
-    let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let Some(last) = words.clone().next_back() else { return false };
-    if POINTERS.contains(&last) {
+    is_secret(name, |_, _| true)
+}
+
+/// Whether a log is searched for the value of this variable, unless the value is harmless. `auth` and `cert` are also in the
+/// names of many settings, and masking `publickey` or `script` in every line would make logs unreadable. So these two count
+/// only where the value is the secret itself.
+pub(crate) fn is_secret_in_log(name: &str) -> bool {
+    is_secret(name, |words, at| words.get(at + 1).is_none_or(|next| CONTENTS.contains(&next.as_str())))
+}
+
+/// `counts` tells whether the word at an index, which contains `auth` or `cert`, makes the name secret.
+fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
+    let lower = name.to_lowercase();
+    let is_pointer = lower.rsplit_once('_').is_some_and(|(_, last)| POINTERS.contains(&last));
+    if is_pointer || PUBLIC.contains(&lower.as_str()) {
         return false;
     }
-    LAST_STEMS.iter().any(|stem| last.starts_with(stem)) || words.any(has_stem)
+    let words = words(name);
+    (0..words.len()).any(|at| has_stem(&words[at]) || (may_be_secret(&words, at) && counts(&words, at)))
+}
+
+/// The words of a name in lower case: `apiKey`, `api_key` and `api-key` have the same two.
+fn words(name: &str) -> Vec<String> {
+    let (mut words, mut last) = (vec![String::new()], ' ');
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (last.is_lowercase() && c.is_uppercase()) {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric() {
+            words.last_mut().expect("there is always one").extend(c.to_lowercase());
+        }
+        last = c;
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 fn has_stem(word: &str) -> bool {
-    STEMS.iter().any(|(stem, ordinary)| word.contains(stem) && !ordinary.iter().any(|start| word.starts_with(start)))
+    word.ends_with("pw") || STEMS.iter().any(|(stem, ordinary)| without(word, ordinary).contains(stem))
+}
+
+/// `word` without the ordinary word that it starts with.
+fn without<'w>(word: &'w str, ordinary: &[&str]) -> &'w str {
+    ordinary.iter().find_map(|start| word.strip_prefix(start)).unwrap_or(word)
+}
+
+/// Whether the word at `at` contains `auth` or `cert` and isn't known to be harmless.
+fn may_be_secret(words: &[String], at: usize) -> bool {
+    let word = words[at].as_str();
+    let (next, last) = (words.get(at + 1), words.last());
+    if word == "cert" {
+        return next.is_none_or(|next| next != "manager");
+    }
+    if word == "authorization" || word == "authentication" {
+        return last.is_none_or(|last| !SETTINGS.contains(&last.as_str()));
+    }
+    (word.contains("auth") && !NO_LOGINS.contains(&word)) || without(word, &["certmanager"]).contains("cert")
 }
 
 #[cfg(test)]
@@ -90,8 +152,43 @@ mod tests {
             "tls_cert",
             "ca_certificate",
             "bypass_token",
+            "bypasspassword",
+            "passthroughpassword",
+            "keycloak_admin_pw",
+            "keycloakDbPw",
+            "keystone_admin_pw",
+            "rootpw",
+            "authorization_header",
+            "proxy_authorization_header",
+            "authentication_header",
+            "authenticator_seed",
+            "authentik_bootstrap_password",
+            "webhook_secret_url",
+            "slack_token_url",
+            "secret-user",
+            "token.url",
+            "secretName",
+            "cert_pfx_base64",
+            "cert_pem",
+            "client-certificate-data",
+            "cert_manager_tls_cert",
         ] {
-            assert!(is_secret_name(name), "{name}");
+            assert!(is_secret_name(name) && is_secret_in_log(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn settings_of_logins_and_certificates_stay_in_logs() {
+        for name in [
+            "auth-type",
+            "authMethod",
+            "auth_url",
+            "oauth2_client_id",
+            "cert_management",
+            "etcd_cert_alt_ips",
+            "authorization_webhook_url",
+        ] {
+            assert!(is_secret_name(name) && !is_secret_in_log(name), "{name}");
         }
     }
 
@@ -114,12 +211,19 @@ mod tests {
             "secret_name",
             "secret_namespace",
             "auth_user",
-            "auth_url",
+            "registry_auth_user",
+            "auth_method",
+            "oidc_auth_provider",
             "token_enabled",
             "token_hash_algorithm",
             "host_key_checking",
+            "PreferredAuthentications",
+            "certManagerNamespace",
+            "certmanager_enabled",
+            "authorizationModes",
+            "supplementary_addresses_in_ssl_keys",
         ] {
-            assert!(!is_secret_name(name), "{name}");
+            assert!(!is_secret_name(name) && !is_secret_in_log(name), "{name}");
         }
     }
 }

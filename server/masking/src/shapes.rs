@@ -7,12 +7,9 @@ use regex::{Captures, Regex};
 
 use crate::pattern;
 
-/// A login in a URL.
-static LOGIN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?P<before>\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+(?P<after>@)|(?P<scheme>\b[Hh][Tt][Tt][Pp][Ss]?://)[^\s/:@]+(?P<at>@)",
-    )
-});
+/// What may be a login in a URL. A password may contain `@`.
+static LOGIN: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"\b(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<login>[^\s/@]+(?:@[^\s/@"',]*)*)@"#));
 
 /// A kubeadm bootstrap token, and the key that encrypts a cluster's certificates.
 static KUBEADM: LazyLock<Regex> =
@@ -20,14 +17,27 @@ static KUBEADM: LazyLock<Regex> =
 
 /// Whether `text` contains a URL with a login.
 pub(crate) fn has_login(text: &str) -> bool {
-    LOGIN.is_match(text)
+    LOGIN.captures_iter(text).any(|found| public_part(&found).is_some())
+}
+
+/// The part of a login that isn't secret. `None` if nothing in it is: `root` in `ssh://root@host`.
+fn public_part<'t>(found: &Captures<'t>) -> Option<&'t str> {
+    let part = |name| found.name(name).map_or("", |part| part.as_str());
+    let scheme = part("scheme").to_lowercase();
+    match part("login").split_once(':') {
+        // A token may be the user, with an empty or a fixed password.
+        _ if scheme.ends_with("http") || scheme.ends_with("https") => Some(""),
+        Some((_, "")) => Some(""),
+        Some((user, _)) => Some(&part("login")[..=user.len()]),
+        None => None,
+    }
 }
 
 /// `text` with `mark` in place of the secrets that it contains. Private keys are left to [`crate::private_key`].
 pub(crate) fn masked(text: String, mark: &str) -> String {
-    let text = replaced(&LOGIN, text, |found| {
-        let part = |name| found.name(name).map_or("", |part| part.as_str());
-        format!("{}{}{mark}{}{}", part("before"), part("scheme"), part("after"), part("at"))
+    let text = replaced(&LOGIN, text, |found| match public_part(found) {
+        Some(public) => format!("{}://{public}{mark}@", &found["scheme"]),
+        None => found[0].to_owned(),
     });
     replaced(&KUBEADM, text, |found| match (found.name("secret"), found.name("flag")) {
         // Without a digit it is a name with a dot, such as that of a systemd unit.

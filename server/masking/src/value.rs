@@ -18,7 +18,19 @@ static FILE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"^/(?:auth|boot|data|dev|etc|home|lib|media|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)(?:/[\w.@-]+)*/?$")
 });
 
+/// The name of a label with its prefix: `node-role.kubernetes.io/control-plane`. Tolerations and the like have it as `key`.
+static LABEL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+/[A-Za-z0-9][\w.-]{0,62}$")
+});
+
+/// Names whose value may be the name of a label.
+const OF_LABELS: [&str; 2] = ["key", "topologykey"];
+
 /// Whether a value may be shown although its name is secret.
-pub(crate) fn is_harmless(value: &str) -> bool {
-    HARMLESS.iter().any(|word| value.eq_ignore_ascii_case(word)) || FILE.is_match(value)
+pub(crate) fn is_harmless(name: &str, value: &str) -> bool {
+    // A comma of JSON over several lines, or the quote that ends the arguments of a command.
+    let plain = Some(value.trim_end_matches(['"', '\'', ','])).filter(|plain| !plain.is_empty()).unwrap_or(value);
+    HARMLESS.iter().any(|word| plain.eq_ignore_ascii_case(word))
+        || FILE.is_match(plain)
+        || (OF_LABELS.iter().any(|key| name.eq_ignore_ascii_case(key)) && LABEL.is_match(plain))
 }

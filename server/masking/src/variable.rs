@@ -6,7 +6,8 @@ use crate::document::hide_in_document;
 use crate::name::is_secret_name;
 use crate::value::{VAULT, is_harmless};
 
-/// Whether a summary must not mention the value of this variable. A map is always secret: it may contain one.
+/// Whether a summary must not mention the value of this variable. A map is always secret: it may contain one. So is
+/// every URL with an `@`: it may contain a login, however it is written.
 #[must_use]
 pub fn is_secret(name: &str, value: &Value) -> bool {
     let named = is_secret_name(name);
@@ -14,7 +15,11 @@ pub fn is_secret(name: &str, value: &Value) -> bool {
         Value::Null | Value::Bool(_) => false,
         Value::Number(_) => named,
         Value::String(text) => {
-            (named && !is_harmless(text.trim())) || text.contains(VAULT) || hide_in_document(text) != *text
+            let may_have_login = text.contains("://") && text.contains('@');
+            (named && !is_harmless(name, text.trim()))
+                || may_have_login
+                || text.contains(VAULT)
+                || hide_in_document(text) != *text
         }
         Value::Array(items) => items.iter().any(|item| is_secret(name, item)),
         Value::Object(_) => true,

@@ -33,7 +33,27 @@ const SECRET_NAMES: &[&str] = &[
     "basic_auth_users",
     "authorization",
     "tls_cert",
+    "authorization_header",
+    "proxy_authorization_header",
+    "authentication_header",
+    "authenticator_seed",
+    "authentik_bootstrap_password",
+    "webhook_secret_url",
+    "slack_token_url",
+    "secret-user",
+    "token.url",
+    "keycloak_admin_pw",
+    "keycloak_db_pw",
+    "keystone_admin_pw",
+    "bypasspassword",
+    "passthroughpassword",
+    "cert_pfx_base64",
+    "cert_pem",
+    "client-certificate-data",
 ];
+
+/// Names of settings whose value pages and summaries hide. A log shows it: masking such words would make it unreadable.
+const HIDDEN_EXCEPT_IN_LOGS: &[&str] = &["auth_url", "auth-type", "authMethod", "oauth2_client_id", "cert_management"];
 
 /// Names whose value every place shows.
 const PUBLIC_NAMES: &[&str] = &[
@@ -49,7 +69,12 @@ const PUBLIC_NAMES: &[&str] = &[
     "secret_name",
     "token_user",
     "auth_mode",
-    "auth_url",
+    "auth_method",
+    "oidc_auth_provider",
+    "registry_auth_user",
+    "certManagerNamespace",
+    "PreferredAuthentications",
+    "supplementary_addresses_in_ssl_keys",
     "token_version",
 ];
 
@@ -61,6 +86,10 @@ const HARMLESS_VALUES: &[&str] =
 const SECRET_VALUES: &[(&str, &str)] = &[
     ("http://me:hunter22@proxy:3128/", "hunter22"),
     ("https://hunter22@git.example/x", "hunter22"),
+    ("https://hunter22:@git.example/x", "hunter22"),
+    ("https://hunter22:x-oauth-basic@git.example/x", "hunter22"),
+    ("[a, 'https://hunter22:@git.example/x']", "hunter22"),
+    ("smtp://me@corp.example:hunter22@mail:587", "hunter22"),
     ("\"--token abcdef.0123456789abcdef\"", "abcdef.0123456789abcdef"),
     ("\"-----BEGIN EC PRIVATE KEY-----\\nMHcCAQEE\\n-----END EC PRIVATE KEY-----\\n\"", "MHcCAQEE"),
 ];
@@ -88,6 +117,31 @@ fn every_place_hides_the_values_of_secret_names() {
         assert_eq!(log(name, "hunter22", "hunter22"), format!("it says {MASK} here"), "{name}");
         assert_eq!(summary(name, "hunter22"), format!("variable {name} set"));
     }
+}
+
+#[test]
+fn pages_and_summaries_hide_settings_that_logs_show() {
+    for name in HIDDEN_EXCEPT_IN_LOGS {
+        assert_eq!(document(name, "visible1"), format!("{name}: {HIDDEN}\n"));
+        assert_eq!(summary(name, "visible1"), format!("variable {name} set"));
+        assert_eq!(log(name, "visible1", "visible1"), "it says visible1 here", "{name}");
+    }
+}
+
+#[test]
+fn a_summary_hides_every_url_that_may_have_a_login() {
+    for url in ["smtp://me@corp.example:pw@mail:587", "postgres://u:pa/ss@db/x", "oci://tok@h"] {
+        assert_eq!(summary("plain", url), "variable plain set", "{url}");
+    }
+}
+
+#[test]
+fn a_key_that_is_a_label_is_shown() {
+    let label = "node-role.kubernetes.io/control-plane";
+    assert_eq!(document("key", label), format!("key: {label}\n"));
+    assert_eq!(log("key", label, label), format!("it says {label} here"));
+    assert_eq!(summary("key", label), format!("variable key set to {label}"));
+    assert_eq!(document("api_key", label), format!("api_key: {HIDDEN}\n"));
 }
 
 #[test]

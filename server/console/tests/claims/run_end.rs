@@ -61,7 +61,7 @@ async fn the_messages_of_an_ended_run_are_shown_without_secrets() {
     let end = detail.end.clone().unwrap();
     let (failure, running) = (end.failure.unwrap(), end.running.unwrap());
     assert_eq!((failure.host.as_str(), failure.task.as_str()), ("m1", "Use ••••••"));
-    assert_eq!(failure.message, "login root/•••••• failed at https://me:••••••@registry");
+    assert_eq!(failure.message, "login root/•••••• failed at https://••••••@registry");
     assert_eq!((running.task.as_str(), end.message.as_str()), ("Log in with ••••••", "Signed in with ••••••."));
     let page = serde_json::to_string(&detail).unwrap();
     assert!(!page.contains("hunter22") && !page.contains("pa55word"), "{page}");
