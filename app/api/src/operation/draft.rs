@@ -234,7 +234,8 @@ impl<'a> Reader<'a> {
 
     fn action(&mut self) -> Option<Action> {
         let field = self.draft.action_field();
-        let text = self.draft.get(field);
+        // Browsers send CRLF, but bash and the limit of the resource need the text as it was typed.
+        let text = self.draft.get(field).replace("\r\n", "\n");
         let Some(kind) = self.draft.kind() else {
             self.refuse("kind", "Choose a playbook, a ConfigMap or a script.");
             return None;
@@ -252,15 +253,14 @@ impl<'a> Reader<'a> {
                 }
                 Action::File { source: self.optional("source", str::parse)?, key: text.trim().into() }
             }
-            Kind::Script => Action::Script(text.replace("\r\n", "\n")),
+            Kind::Script => Action::Script(text),
         })
     }
 
-    /// Only actions of the catalogue have parameters.
-    fn parameters(&self, action_field: &str) -> BTreeMap<String, String> {
-        let is_parameter = |field: &&String| action_field == "action" && !FIELDS.contains(&field.as_str());
-        let all = self.draft.0.iter().filter(|(field, _)| is_parameter(field));
-        all.map(|(field, value)| (field.clone(), value.trim().to_owned())).collect()
+    /// Only an action that is chosen from the catalogue has fields for its parameters.
+    fn parameters(&self, action_field: &str) -> Option<BTreeMap<String, String>> {
+        let all = self.draft.0.iter().filter(|(field, _)| !FIELDS.contains(&field.as_str()));
+        (action_field == "action").then(|| all.map(|(field, value)| (field.clone(), value.trim().to_owned())).collect())
     }
 
     /// One argument per line, each exactly as typed.

@@ -53,11 +53,22 @@ fn only_the_fields_of_the_chosen_kind_are_used() {
         (request.action, request.limit)
     };
     assert_eq!(of(&[]), (Action::builtin("ping.yml"), "w1".into()));
-    assert_eq!(of(&[("kind", "builtin"), ("action", OTHER)]), (Action::builtin("odd.yml"), "w1".into()));
+    let other = Action::Builtin { playbook: "odd.yml".into(), parameters: None };
+    assert_eq!(of(&[("kind", "builtin"), ("action", OTHER)]), (other, "w1".into()));
     let file = |key: &str| Action::File { source: "ops/books".parse().unwrap(), key: key.into() };
     assert_eq!(of(&[("kind", "configmap")]), (file("mine.yml"), "w1".into()));
     assert_eq!(of(&[("kind", "configmap"), ("key", "fix.sh")]), (file("fix.sh"), String::new()));
     assert_eq!(of(&[("kind", "script"), ("script", "a\r\nb\r\n")]), (Action::Script("a\nb\n".into()), String::new()));
+}
+
+#[test]
+fn the_size_of_a_script_is_checked_without_carriage_returns() {
+    let script = |lines: usize| [("kind", "script".to_owned()), ("script", "x\r\n".repeat(lines))];
+    let sent = script(SCRIPT / 2);
+    let sent = sent.each_ref().map(|(field, value)| (*field, value.as_str()));
+    assert_eq!(draft(&sent).request().unwrap().action, Action::Script("x\n".repeat(SCRIPT / 2)));
+    let sent = script(SCRIPT / 2 + 1);
+    assert_eq!(refused_at(&sent.each_ref().map(|(field, value)| (*field, value.as_str()))), ["script"]);
 }
 
 #[test]
@@ -67,8 +78,8 @@ fn other_fields_are_parameters_of_a_catalogue_action() {
         other => panic!("{other:?}"),
     };
     let typed = parameters(&[("nodes", " w3,w4 "), ("reviewed", "ab")]);
-    assert_eq!(typed, BTreeMap::from([("nodes".to_owned(), "w3,w4".to_owned())]));
-    assert_eq!(parameters(&[("nodes", "w3"), ("action", OTHER)]), BTreeMap::new());
+    assert_eq!(typed, Some(BTreeMap::from([("nodes".to_owned(), "w3,w4".to_owned())])));
+    assert_eq!(parameters(&[("nodes", "w3"), ("action", OTHER)]), None);
 }
 
 #[test]

@@ -60,8 +60,9 @@ pub enum Action {
     Builtin {
         /// Path in the image's folder of playbooks, such as `ping.yml`.
         playbook: String,
-        /// Typed values of the action's parameters, by field name.
-        parameters: BTreeMap<String, String>,
+        /// Typed values of the action's parameters, by field name. `None` if the playbook was typed under “other”, where the
+        /// form has no fields for them.
+        parameters: Option<BTreeMap<String, String>>,
     },
     /// A file of a ConfigMap.
     File { source: Source, key: String },
@@ -73,7 +74,7 @@ impl Action {
     /// A playbook of the image without parameters.
     #[must_use]
     pub fn builtin(playbook: impl Into<String>) -> Self {
-        Self::Builtin { playbook: playbook.into(), parameters: BTreeMap::new() }
+        Self::Builtin { playbook: playbook.into(), parameters: Some(BTreeMap::new()) }
     }
 
     /// Whether bash runs it instead of ansible: a script, or a file whose name ends in `.sh` or `.bash`.

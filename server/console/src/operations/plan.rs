@@ -1,6 +1,7 @@
 //! Turns a request into an operation, with the checks that need only the request and the catalogue. Pure, apart from random
 //! names.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use api::operation::{Action as Asked, NewOperation};
@@ -57,9 +58,13 @@ pub(crate) fn wanted(
             Ok(known) => action = known,
             Err(message) => refuse("action", message),
         }
-        match action.map(|action| parameters::arguments(action, parameters, &new.arguments)) {
-            Some(Ok(made)) => arguments.extend(made),
-            Some(Err(wrong)) => wrong.into_iter().for_each(|problem| refuse(&problem.field, problem.message)),
+        let nothing = BTreeMap::new();
+        let typed = parameters.as_ref().unwrap_or(&nothing);
+        match action.map(|action| (action, parameters::arguments(action, typed, &new.arguments))) {
+            Some((_, Ok(made))) => arguments.extend(made),
+            // The form has no fields at which the problems could be shown.
+            Some((action, Err(_))) if parameters.is_none() => refuse("action", choose_from_list(action)),
+            Some((_, Err(wrong))) => wrong.into_iter().for_each(|problem| refuse(&problem.field, problem.message)),
             None => {}
         }
     }
@@ -74,6 +79,10 @@ pub(crate) fn wanted(
     } else {
         Err(problems)
     }
+}
+
+fn choose_from_list(action: &Action) -> String {
+    format!("Choose “{}” from the list: it asks for what {} needs.", action.title, action.playbook)
 }
 
 fn spec(new: &NewOperation, arguments: &[String], default_image: &str) -> ClusterOperationSpec {

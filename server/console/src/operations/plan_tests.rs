@@ -72,7 +72,7 @@ fn a_new_action_needs_only_an_entry_in_the_catalogue() {
     assert_eq!((offers[0].action.as_str(), offers[0].parameters[0].field.as_str()), ("backup.yml", "backup_to"));
     let with = |fields: &[(&str, &str)]| {
         let parameters = fields.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
-        let action = Asked::Builtin { playbook: "backup.yml".into(), parameters };
+        let action = Asked::Builtin { playbook: "backup.yml".into(), parameters: Some(parameters) };
         wanted(&new(action), &catalogue, "i")
     };
     assert_eq!(with(&[]).unwrap_err()[0].message, "Name the machine that keeps the backup.");
@@ -82,6 +82,26 @@ fn a_new_action_needs_only_an_entry_in_the_catalogue() {
     assert_eq!((run.steps[0].path.as_str(), &run.steps[0].args), ("kubespray/backup.yml", &wanted.arguments));
     let again = super::super::again::again(&wanted.spec, &catalogue);
     assert_eq!((again.get("action"), again.get("backup_to")), ("backup.yml", "m1"));
+}
+
+#[test]
+fn an_action_named_under_other_is_refused_where_it_was_typed() {
+    let catalogue = Catalogue { actions: ACTIONS, playbooks: Playbooks::Image };
+    for (playbook, title, arguments) in [
+        ("reset.yml", "Reset the cluster", ["-e", "reset_confirmation=yes"].as_slice()),
+        ("remove-node.yml", "Remove nodes", &["-e", "node=w3", "-e", "skip_confirmation=true"]),
+    ] {
+        let mut form = api::operation::Draft::default();
+        form.set("cluster", "prod");
+        form.choose(playbook, false);
+        let refused = wanted(&form.request().unwrap(), &catalogue, "i").unwrap_err();
+        let problem = form.located(api::Problem::fields(refused).unwrap());
+        let message = format!("Choose “{title}” from the list: it asks for what {playbook} needs.");
+        assert_eq!(problem, api::Problem::field("other", message));
+        form.set("extra_args", arguments.join("\n"));
+        let accepted = wanted(&form.request().unwrap(), &catalogue, "i").map(|wanted| wanted.arguments);
+        assert_eq!(accepted.unwrap(), arguments, "the arguments may set it too");
+    }
 }
 
 #[test]
