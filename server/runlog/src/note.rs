@@ -9,7 +9,10 @@ pub(crate) fn note(operation: &ClusterOperation, pod: Option<&PodFacts>, spooled
     let status = operation.status.clone().unwrap_or_default();
     let said = status.message.filter(|m| !m.is_empty());
     match pod.map(|p| &p.state) {
-        Some(PodState::Waiting(why)) => return Some(format!("The run has not started: {why}.")),
+        // The kubelet's message may be a sentence with its own period.
+        Some(PodState::Waiting(why)) => {
+            return Some(format!("The run has not started: {}.", why.trim_end_matches('.')));
+        }
         Some(PodState::Ended { ran: false }) => {
             return Some("The pod ended before its container started, so there is no log.".into());
         }
@@ -54,6 +57,22 @@ mod tests {
             None,
         );
         assert_eq!(note(&operation(status), None, false).as_deref(), Some("Waits for grow."));
+    }
+
+    #[test]
+    fn a_sentence_of_the_kubelet_keeps_one_period() {
+        let why = "InstallingAnsible: Installing ansible-core. This takes about a minute.";
+        let facts = PodFacts {
+            namespace: String::new(),
+            name: String::new(),
+            uid: String::new(),
+            job: String::new(),
+            operation: String::new(),
+            inputs: String::new(),
+            state: PodState::Waiting(why.into()),
+        };
+        let shown = note(&operation(ClusterOperationStatus::default()), Some(&facts), false);
+        assert_eq!(shown, Some(format!("The run has not started: {why}")));
     }
 
     #[test]
