@@ -1,6 +1,6 @@
 import { defineConfig } from '@playwright/test';
 
-// One browser, the one of the machine: nothing is downloaded. Two workers, each with a server of its own.
+// The browser of this machine: nothing is downloaded. Two workers, each with its own server.
 export default defineConfig({
   testDir: 'tests',
   // A stage clears the folder that it writes to, and must leave the other's traces.

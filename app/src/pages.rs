@@ -1,4 +1,4 @@
-//! The pages, each with a chunk of its own in a release ([`crate::wasm_size`]).
+//! The pages. In a release, each has its own chunk ([`crate::wasm_size`]).
 
 use leptos::prelude::*;
 use leptos_router::ChooseView;

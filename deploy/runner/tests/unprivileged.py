@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs without privileges, even if root runs the tests: as a user without files of its own, with an ansible that this user may run."""
+"""Runs without privileges, even if root runs the tests: as a user who owns no files, with an ansible that this user may run."""
 
 import os
 import shutil

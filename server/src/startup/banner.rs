@@ -26,7 +26,7 @@ impl fmt::Display for Banner<'_> {
             writeln!(f, "  kubectl   KUBECONFIG={} kubectl get clusters", kubeconfig.display())?;
         }
         match self.token {
-            // The link has a line of its own, unbroken: terminals make it clickable, and people copy whole lines.
+            // The link is on a separate line, unbroken: terminals make it clickable, and people copy whole lines.
             Some(token) => writeln!(
                 f,
                 "\n  Sign in with this link. It works once, within an hour. For another link, run: kubeonkube login\n\n{}\n",

@@ -75,7 +75,7 @@ impl Api {
         let store = Store::open(&file)?;
         let token = store.setting("token", random_token)?;
         let objects = Arc::new(Objects { kinds, store });
-        // Blocking here can't deadlock the runtime, because the store answers from a thread of its own. Unconstrained,
+        // Blocking here can't deadlock the runtime, because the store answers from its own thread. Unconstrained,
         // because tokio's cooperative budget would run out: only a return to the scheduler refills it.
         futures::executor::block_on(tokio::task::unconstrained(first_objects::ensure(&objects, &crds)))
             .map_err(|failure| OpenError::First(failure.message))?;

@@ -62,7 +62,7 @@ impl Session {
     fn command(&self, line: &str) -> Command {
         let dir = self.dir.path();
         let mut command = Command::new(&self.kubectl);
-        // A home directory of its own, so that the cache and configuration of the current user stay unchanged.
+        // A separate home directory, so that the cache and configuration of the current user stay unchanged.
         command.args(line.split_whitespace()).current_dir(dir).env("HOME", dir);
         command.env("KUBECONFIG", dir.join("data/kubeconfig")).kill_on_drop(true);
         for proxy in ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {

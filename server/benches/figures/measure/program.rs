@@ -1,4 +1,4 @@
-//! The real program in a process of its own, with a temporary data directory.
+//! The real program in a separate process, with a temporary data directory.
 
 use std::fs::{self, File};
 use std::net::SocketAddr;

@@ -30,7 +30,7 @@ pub(super) fn value(value: &Value) -> String {
     }
 }
 
-/// Whether `text` is an IPv4 address, or a word that starts with a letter and has no meaning of its own in YAML.
+/// Whether `text` is an IPv4 address, or a word that starts with a letter and means nothing special in YAML.
 fn is_plain(text: &str) -> bool {
     const OWN: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan"];
     text.parse::<Ipv4Addr>().is_ok()

@@ -49,7 +49,7 @@ impl Session {
     fn command(&self, line: &[&str]) -> Command {
         let dir = self.world.dir.path();
         let mut command = Command::new(&self.binary);
-        // A home directory of its own, so that kubectl neither reads nor writes the developer's cache and configuration.
+        // A separate home directory, so that kubectl neither reads nor writes the developer's cache and configuration.
         command
             .args(line)
             .current_dir(dir)
