@@ -2,6 +2,7 @@
 
 mod compress;
 mod css;
+mod script;
 mod split;
 mod wasm;
 

@@ -9,6 +9,7 @@ use anyhow::Context;
 use wasm_bindgen_cli_support::Bindgen;
 
 use super::Kind;
+use super::script::shorten;
 use super::split::{PageFile, split};
 use crate::clean_command::{check, command, root};
 
@@ -65,7 +66,7 @@ pub(super) fn build(kind: Kind) -> anyhow::Result<Bundle> {
     let (mut js, wasm) = (fs::read_to_string(out.join("app.js"))?, out.join("app_bg.wasm"));
     let mut pages = BTreeMap::new();
     if let Some(split) = split {
-        js = split.weave(&js)?;
+        js = shorten(&split.weave(&js)?)?;
         pages = split.pages;
     }
     let mut snippets = Vec::new();
