@@ -4,9 +4,10 @@
 //! of a slow subscriber stays small, and the last change is never lost.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use api::live::Topic;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// An object in the stores was changed, created or deleted.
@@ -36,14 +37,14 @@ pub(crate) struct Subscriber {
 
 impl Subscriber {
     fn add(&self, topics: &[Topic]) {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner).extend(topics.iter().cloned());
+        self.pending.lock().extend(topics.iter().cloned());
         self.news.notify_one();
     }
 
     /// Waits for the next changed topic.
     pub(crate) async fn next(&self) -> Topic {
         loop {
-            let next = self.pending.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
+            let next = self.pending.lock().pop_first();
             match next {
                 Some(topic) => return topic,
                 None => self.news.notified().await,
@@ -61,7 +62,7 @@ pub(crate) struct News {
 impl News {
     pub(crate) fn subscribe(&self) -> Arc<Subscriber> {
         let subscriber = Arc::new(Subscriber::default());
-        let mut all = self.subscribers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.subscribers.lock();
         all.retain(|s| s.strong_count() > 0);
         all.push(Arc::downgrade(&subscriber));
         subscriber
@@ -69,7 +70,7 @@ impl News {
 
     pub(crate) fn tell(&self, change: Change) {
         let topics = change.topics();
-        let all = self.subscribers.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.subscribers.lock();
         for subscriber in all.iter().filter_map(Weak::upgrade) {
             subscriber.add(&topics);
         }
@@ -109,6 +110,6 @@ mod tests {
         let news = News::default();
         drop(news.subscribe());
         let _one = news.subscribe();
-        assert_eq!(news.subscribers.lock().unwrap().len(), 1);
+        assert_eq!(news.subscribers.lock().len(), 1);
     }
 }

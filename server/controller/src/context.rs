@@ -1,12 +1,13 @@
 //! What every reconcile gets.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use crd::{Cluster, ClusterOperation};
 use kube::runtime::events::Recorder;
 use kube::{Api, Client};
+use parking_lot::Mutex;
 
 use crate::config::Config;
 use crate::memory::expectations::Expectations;
@@ -40,12 +41,12 @@ impl Context {
 
     /// Notes that a ConfigMap of `cluster` changed.
     pub(crate) fn touch(&self, cluster: &str) {
-        self.touched.lock().unwrap_or_else(PoisonError::into_inner).insert(cluster.to_owned());
+        self.touched.lock().insert(cluster.to_owned());
     }
 
     /// Whether a ConfigMap of `cluster` changed since the last call.
     pub(crate) fn was_touched(&self, cluster: &str) -> bool {
-        self.touched.lock().unwrap_or_else(PoisonError::into_inner).remove(cluster)
+        self.touched.lock().remove(cluster)
     }
 
     pub(crate) fn want_slot(&self) {

@@ -4,13 +4,13 @@ mod rights;
 mod user_clients;
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use api::{Problem, User};
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use kube::api::PostParams;
 use kube::{Api, Client};
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
@@ -48,7 +48,7 @@ impl Access {
         // In a cluster, a user's request must never use the server's rights.
         let token = user.token.as_deref().filter(|t| !t.is_empty()).ok_or(Problem::SignedOut)?;
         let fingerprint = fingerprint(token);
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = self.clients.lock();
         if let Some(client) = clients.get(&fingerprint) {
             return Ok(client.clone());
         }
@@ -72,14 +72,14 @@ impl Access {
         let client = self.client(user)?;
         let key = (fingerprint(user.token.as_deref().unwrap_or_default()), right.clone());
         let known = {
-            let rights = self.rights.lock().unwrap_or_else(PoisonError::into_inner);
+            let rights = self.rights.lock();
             rights.get(&key).filter(|(at, _)| at.elapsed() < BELIEVED).map(|(_, allowed)| *allowed)
         };
         let allowed = match known {
             Some(allowed) => allowed,
             None => {
                 let allowed = review(client, &right).await?;
-                let mut rights = self.rights.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut rights = self.rights.lock();
                 if rights.len() >= REMEMBERED {
                     rights.clear();
                 }

@@ -4,13 +4,14 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crd::{Cluster, DataRef};
 use futures::{StreamExt, stream};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, ResourceExt};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 /// How long a count is cached. Changes made in the console update it at once.
@@ -61,14 +62,14 @@ impl NodeCounts {
 
     /// The number of machines in the inventory at `at`; `None` if it was not counted yet or can't be parsed.
     pub(crate) fn of(&self, at: &DataRef) -> Option<u32> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(at)?.nodes
+        self.known.lock().get(at)?.nodes
     }
 
     /// Queues those of these clusters whose counts are older than [`BELIEVED`].
     pub(crate) fn refresh<'a>(&self, clusters: impl Iterator<Item = &'a Cluster>) {
         // The iterator may call `of`, which locks, so collect it before locking.
         let clusters: Vec<_> = clusters.collect();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         for cluster in clusters {
             let at = &cluster.spec.hosts_conf_ref;
             let entry = known.entry(at.clone()).or_default();
@@ -81,9 +82,7 @@ impl NodeCounts {
 
     /// Queues a cluster even if its count is recent.
     pub(crate) fn again(&self, cluster: &Cluster) {
-        if let Some(entry) =
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&cluster.spec.hosts_conf_ref)
-        {
+        if let Some(entry) = self.known.lock().get_mut(&cluster.spec.hosts_conf_ref) {
             entry.asked = None;
         }
         self.refresh(std::iter::once(cluster));
@@ -91,14 +90,14 @@ impl NodeCounts {
 
     /// Counts the machines of an inventory that was just saved at `at`.
     pub(crate) fn note(&self, at: &DataRef, text: &str) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         *known.entry(at.clone()).or_default() =
             Known { nodes: hosts(text), version: None, asked: Some(Instant::now()) };
     }
 
     /// Removes the count of an inventory whose cluster was unregistered.
     pub(crate) fn forget(&self, at: &DataRef) {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(at);
+        self.known.lock().remove(at);
     }
 }
 
@@ -107,18 +106,18 @@ async fn count(client: &Client, known: &Mutex<HashMap<DataRef, Known>>, at: &Dat
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &at.namespace);
     let Ok(found) = maps.get_opt(&at.name).await else {
         // A later request for the list queues it again.
-        if let Some(entry) = known.lock().unwrap_or_else(PoisonError::into_inner).get_mut(at) {
+        if let Some(entry) = known.lock().get_mut(at) {
             entry.asked = None;
         }
         return false;
     };
     let version = found.as_ref().and_then(ResourceExt::resource_version);
     let same = |entry: &Known| entry.version.is_some() && entry.version == version;
-    if known.lock().unwrap_or_else(PoisonError::into_inner).get(at).is_some_and(same) {
+    if known.lock().get(at).is_some_and(same) {
         return false;
     }
     let nodes = found.and_then(|map| hosts(map.data?.get(crd::KEY_HOSTS)?));
-    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = known.lock();
     let entry = known.entry(at.clone()).or_default();
     entry.version = version;
     std::mem::replace(&mut entry.nodes, nodes) != nodes

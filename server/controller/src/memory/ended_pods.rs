@@ -1,7 +1,7 @@
 //! The last states of deleted pods.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
@@ -9,6 +9,7 @@ use kube::ResourceExt;
 use kube::api::ObjectMeta;
 use kube::runtime::watcher::Event;
 use operation::terminated;
+use parking_lot::Mutex;
 
 /// How many pods are remembered. Each takes a few KB: its specification is not kept, and a termination message has at most 4 KB.
 const LIMIT: usize = 256;
@@ -29,7 +30,7 @@ impl EndedPods {
         }
         let metadata = ObjectMeta { managed_fields: None, ..pod.metadata.clone() };
         let pod = Pod { metadata, spec: None, status: pod.status.clone() };
-        let mut pods = self.pods.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pods = self.pods.lock();
         pods.truncate(LIMIT - 1);
         pods.push_front(Arc::new(pod));
     }
@@ -37,7 +38,7 @@ impl EndedPods {
     /// The newest remembered pod of a Job.
     pub(crate) fn of(&self, job: &Job) -> Option<Arc<Pod>> {
         let uid = job.metadata.uid.as_deref()?;
-        let pods = self.pods.lock().unwrap_or_else(PoisonError::into_inner);
+        let pods = self.pods.lock();
         pods.iter().find(|pod| pod.owner_references().iter().any(|owner| owner.uid == uid)).cloned()
     }
 }

@@ -5,9 +5,9 @@
 //! miss.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 /// After this time the stores are trusted again: a watch this late was interrupted and will list everything.
@@ -68,7 +68,7 @@ impl Expectations {
     pub(crate) async fn slots_given_back(&self, pause: Duration) -> HashSet<String> {
         self.given_back.notified().await;
         tokio::time::sleep(pause).await;
-        std::mem::take(&mut *self.givers.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.givers.lock())
     }
 
     /// Notes a write.
@@ -82,7 +82,7 @@ impl Expectations {
     }
 
     fn locked(&self) -> MutexGuard<'_, HashMap<String, Note>> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.notes.lock()
     }
 }
 
@@ -105,7 +105,7 @@ impl Drop for Slot<'_> {
     fn drop(&mut self) {
         if !self.uid.is_empty() {
             self.of.forget(&self.uid);
-            let mut givers = self.of.givers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut givers = self.of.givers.lock();
             givers.insert(std::mem::take(&mut self.uid));
             self.of.given_back.notify_one();
         }

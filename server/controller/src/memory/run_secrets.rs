@@ -1,10 +1,10 @@
 //! The secrets of the runs that this process started, needed to mask what is written about them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
+use parking_lot::{Mutex, MutexGuard};
 
 /// Snapshots by the operation's uid. The controller has a snapshot in memory anyway when it creates a Job; reading it again at the
 /// end of the run would cost a request. At most 1 MiB each, and about as many as run at once.
@@ -40,7 +40,7 @@ impl RunSecrets {
     }
 
     fn locked(&self) -> MutexGuard<'_, HashMap<String, SecretKeys>> {
-        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+        self.snapshots.lock()
     }
 }
 

@@ -2,13 +2,13 @@
 //! a ConfigMap that the list by label doesn't return is read by its name.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use crd::DataRef;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use kube::core::PartialObjectMeta;
 use kube::runtime::watcher::Event;
+use parking_lot::Mutex;
 
 /// The labelled ConfigMaps, each with the Cluster that its label names.
 #[derive(Debug, Default)]
@@ -19,12 +19,12 @@ pub(crate) struct UsedBy {
 impl UsedBy {
     /// Whether the label of the ConfigMap at `at` names `cluster`.
     pub(crate) fn names(&self, at: &DataRef, cluster: &str) -> bool {
-        self.labelled.lock().unwrap_or_else(PoisonError::into_inner).get(at).is_some_and(|by| by == cluster)
+        self.labelled.lock().get(at).is_some_and(|by| by == cluster)
     }
 
     /// Applies a watch event.
     pub(crate) fn apply(&self, event: &Event<PartialObjectMeta<ConfigMap>>) {
-        let mut labelled = self.labelled.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut labelled = self.labelled.lock();
         let at = |map: &PartialObjectMeta<ConfigMap>| DataRef::new(map.namespace().unwrap_or_default(), map.name_any());
         match event {
             Event::Init => labelled.clear(),

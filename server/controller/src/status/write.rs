@@ -47,7 +47,7 @@ pub(crate) async fn running(
     }
 }
 
-/// Writes why an operation that says Running doesn't get on. What it says about its Job stays.
+/// Writes why an operation in phase Running makes no progress. The status fields about its Job stay unchanged.
 pub(crate) async fn held(
     ctx: &Context,
     operation: &ClusterOperation,

@@ -1,11 +1,12 @@
 //! Objects that exist but that this version can't parse, for example after a downgrade.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use kube::core::DeserializeGuard;
 use kube::runtime::watcher::Event;
 use kube::{Resource, ResourceExt};
+use parking_lot::Mutex;
 
 /// The names of such objects of one kind. The store lacks them, so check here before you treat an object as deleted.
 #[derive(Debug, Clone, Default)]
@@ -22,12 +23,12 @@ impl Unread {
     /// Whether such an object of this name exists.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).known.contains(name)
+        self.0.lock().known.contains(name)
     }
 
     /// Applies a watch event.
     pub(crate) fn apply<K: Resource<DynamicType = ()>>(&self, event: &Event<DeserializeGuard<K>>) {
-        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = self.0.lock();
         match event {
             Event::Apply(object) if object.0.is_err() => drop(names.known.insert(object.name_any())),
             Event::Apply(object) | Event::Delete(object) => drop(names.known.remove(&object.name_any())),

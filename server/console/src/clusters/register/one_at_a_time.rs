@@ -1,7 +1,9 @@
 //! A lock for each name that is being registered.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 /// The locked names. Clones share them.
 #[derive(Default, Clone)]
@@ -16,13 +18,13 @@ pub(crate) struct Alone {
 impl Registering {
     /// Locks `name`; `None` if another registration has locked it.
     pub(crate) fn enter(&self, name: &str) -> Option<Alone> {
-        let entered = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+        let entered = self.0.lock().insert(name.to_owned());
         entered.then(|| Alone { names: self.clone(), name: name.to_owned() })
     }
 }
 
 impl Drop for Alone {
     fn drop(&mut self) {
-        self.names.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+        self.names.0.lock().remove(&self.name);
     }
 }
