@@ -5,16 +5,25 @@ Needs Python 3.9 and its standard library. All paths are below $KUBEONKUBE_ROOT,
 termination message, from which the controller decides whether the operation succeeded; see README.md beside this file.
 """
 
+import errno
 import json
 import os
 import re
+import runpy
+import select
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import kubeonkube_masking as masking  # noqa: E402
 
 ROOT = os.environ.get("KUBEONKUBE_ROOT", "")
 CONF, AUTH, WORK, PLAYBOOKS = ROOT + "/conf", ROOT + "/auth", ROOT + "/work-kubeonkube", ROOT + "/kubespray"
@@ -27,8 +36,16 @@ TEXT_LIMIT = 300
 # Seconds from SIGTERM until the child is killed. Less than the pod's grace period of 30 s, to leave time for the summary.
 STOP_SECONDS = 20
 STOPPED = 143
+# How often a write is tried again that failed because the disk is full, in seconds.
+FULL_SECONDS = 0.5
 # The path of a Unix socket has at most 108 bytes. ssh appends '/', a hash of 10 characters and a suffix of 17 to the folder.
 CONTROL_PATH_LIMIT = 75
+# ssh's configuration, in the folder of its sockets.
+SSH_CONFIGURATION = "config"
+# How long the entrypoint waits for the output of processes that outlive their step.
+DRAIN_SECONDS = 5
+# One line is written at a time.
+WRITING = threading.Lock()
 
 
 class Refused(Exception):
@@ -57,8 +74,35 @@ def write_line(text):
 
 
 def write_out(data):
-    while data:
-        data = data[os.write(1, data):]
+    """Writes everything. What can't be written is dropped: the run doesn't fail because of its log."""
+    with WRITING:
+        while data:
+            try:
+                data = data[os.write(1, data):]
+            except BlockingIOError:
+                select.select([], [1], [])
+            except OSError as error:
+                if not is_full(error):
+                    return
+                time.sleep(FULL_SECONDS)
+
+
+# The callback plugin has the same two functions. A file for both would be one more in the snapshot of every run.
+
+
+def is_full(error):
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def when_there_is_room(write, *arguments):
+    """The result of `write`. Repeats it while the disk is full: then the run waits and doesn't fail."""
+    while True:
+        try:
+            return write(*arguments)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            time.sleep(FULL_SECONDS)
 
 
 # -- events ----------------------------------------------------------------------------------------------------------------
@@ -66,6 +110,12 @@ def write_out(data):
 
 def emit(token, kind, **fields):
     """Writes an event of the run itself. Its number continues those of the callback plugin, which uses the same file of counters."""
+    body = {"n": when_there_is_room(next_event), "at": int(time.time() * 1000), "type": kind, **fields}
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    write_out(b"\x1e" + token.encode("ascii") + b" " + text.encode("utf-8", "replace") + b"\n")
+
+
+def next_event():
     fd = os.open(RECORD + "/counters", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         numbers = os.pread(fd, 100, 0).split()
@@ -73,9 +123,7 @@ def emit(token, kind, **fields):
         os.pwrite(fd, b"%20d %20d %20d\n" % (event + 1, play, task), 0)
     finally:
         os.close(fd)
-    body = {"n": event + 1, "at": int(time.time() * 1000), "type": kind, **fields}
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    write_out(b"\x1e" + token.encode("ascii") + b" " + text.encode("utf-8", "replace") + b"\n")
+    return event + 1
 
 
 def in_flight():
@@ -146,17 +194,66 @@ class Stop:
         except ProcessLookupError:
             pass
 
-    def run(self, command, environment, directory, polite):
-        """Runs a command in its own process group and waits for it. Returns the exit code as a shell reports it."""
+    def run(self, command, environment, directory, polite, arguments, output):
+        """Runs a command in its own process group and waits for it. Returns the exit code as a shell reports it.
+
+        `arguments` are written to its stdin; None leaves that empty. `output` gets what it prints.
+        """
+        stdin = subprocess.DEVNULL if arguments is None else subprocess.PIPE
         # A new session: no process in it can prompt on a terminal, and a signal reaches all of them at once.
-        process = subprocess.Popen(command, env=environment, cwd=directory, stdin=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen(command, env=environment, cwd=directory, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
         self.child = (process, polite)
         if self.requested:
             self.signal_child()
+        reader = Reader(process.stdout, output)
+        reader.start()
+        if arguments is not None:
+            give(process.stdin, arguments)
         code = process.wait()
+        reader.wait_for_end()
+        if reader.error:
+            write_line(f"\n== Part of the output is missing: it could not be passed on ({type(reader.error).__name__}).")
         self.child = None
         self.signalled = False
         return code if code >= 0 else 128 - code
+
+
+class Reader(threading.Thread):
+    """Passes on the output of a step."""
+
+    def __init__(self, pipe, output):
+        super().__init__(daemon=True)
+        self.pipe, self.output, self.busy, self.error = pipe, output, False, None
+
+    def run(self):
+        while data := os.read(self.pipe.fileno(), 65536):
+            self.busy = True
+            self.pass_on(self.output.take, data)
+            self.busy = False
+        self.pass_on(self.output.finish)
+
+    def pass_on(self, write, *data):
+        try:
+            write(*data)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the command must not wait for its output to be read
+            self.error = error
+
+    def wait_for_end(self):
+        """After the step's command has ended. What a process in the background prints later may be lost."""
+        deadline = time.monotonic() + DRAIN_SECONDS
+        while self.is_alive():
+            has_more = select.select([self.pipe], [], [], 0.2)[0] and time.monotonic() < deadline
+            if not has_more and not self.busy:
+                return
+            self.join(0.05)
+
+
+def give(pipe, arguments):
+    try:
+        with pipe:
+            pipe.write(json.dumps(arguments).encode("ascii"))
+    except BrokenPipeError:
+        pass  # the process has ended; its exit code tells more
 
 
 # -- how ansible is called ---------------------------------------------------------------------------------------------------
@@ -167,29 +264,62 @@ def usable_home():
     return home if home not in ("", "/") and os.access(home, os.W_OK) else WORK
 
 
+def quoted_for_ssh(path):
+    """ssh replaces %-tokens in paths."""
+    return '"' + path.replace("%", "%%") + '"'
+
+
 def host_key_options():
     """Checks host keys strictly if there are confirmed ones; otherwise trusts the first key seen in this run. An inventory may override this."""
     confirmed = CONF + "/known_hosts"
     strict = os.path.exists(confirmed)
     file = confirmed if strict else WORK + "/known_hosts"
     mode = "yes" if strict else "accept-new"
-    quoted = '"' + file.replace("%", "%%") + '"'
-    options = [f"StrictHostKeyChecking={mode}", f"UserKnownHostsFile={quoted}", "GlobalKnownHostsFile=/dev/null", "UpdateHostKeys=no"]
-    return [word for option in options for word in ("-o", option)]
+    return [f"StrictHostKeyChecking={mode}", f"UserKnownHostsFile={quoted_for_ssh(file)}", "GlobalKnownHostsFile=/dev/null", "UpdateHostKeys=no"]
+
+
+def is_trusted(path):
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    return found.st_uid in (0, os.getuid()) and not found.st_mode & 0o022
+
+
+def write_ssh_configuration(folder):
+    """Key and host keys for jump hosts too: ssh gives the connection to a jump host (ProxyJump) this file, and no other option."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    key = AUTH + "/ssh-privatekey"
+    options = [option.replace("=", " ", 1) for option in host_key_options()]
+    if os.path.exists(key):
+        options.append(f"IdentityFile {quoted_for_ssh(key)}")
+    # ssh doesn't read these two by itself if it is given a file. It refuses an included file that others could have written.
+    options += [f"Include {quoted_for_ssh(path)}" for path in (os.path.expanduser("~/.ssh/config"), "/etc/ssh/ssh_config") if is_trusted(path)]
+    with open(folder + "/" + SSH_CONFIGURATION, "w", encoding="utf-8") as file:
+        file.write("".join(option + "\n" for option in options))
 
 
 def control_path_folder():
     folder = WORK + "/cp"
-    if len(folder.encode()) <= CONTROL_PATH_LIMIT:
+    # ssh gives the path of its configuration to a shell without quotes.
+    if len(folder.encode()) <= CONTROL_PATH_LIMIT and re.fullmatch(r"[A-Za-z0-9/._+,=@-]+", folder):
         return folder, None
-    short = tempfile.mkdtemp(prefix="kubeonkube-", dir="/tmp")
-    return short, short
+    # An isolated run of standalone mode can't write to the folder that contains the data directory, which may be /tmp.
+    for parent in ("/tmp", "/var/tmp", "/dev/shm"):
+        try:
+            short = tempfile.mkdtemp(prefix="kubeonkube-", dir=parent)
+        except OSError:
+            continue
+        return short, short
+    raise Refused("There is no folder for the sockets of SSH: this run can't write to /tmp, /var/tmp or /dev/shm.")
 
 
 def close_connections(control_path):
     """Closes the connections that ssh keeps open for the next task. Otherwise the ssh processes stay for a minute, and outside of a
     container they can't be matched to a run: ssh overwrites its environment with its process title."""
     for name in os.listdir(control_path) if os.path.isdir(control_path) else []:
+        if name == SSH_CONFIGURATION:
+            continue
         socket = f"{control_path}/{name}".replace("%", "%%")
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         try:
@@ -200,6 +330,7 @@ def close_connections(control_path):
 
 
 def ansible_environment(control_path):
+    host_keys = [word for option in host_key_options() for word in ("-o", option)]
     connection = ["-o", "ControlMaster=auto", "-o", "ControlPersist=60s", "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=8"]
     own = {
         "HOME": usable_home(),
@@ -213,13 +344,18 @@ def ansible_environment(control_path):
         "PYTHONUNBUFFERED": "1",
         # Set here and not in a configuration file, because an image's own ansible.cfg often disables the check.
         "ANSIBLE_HOST_KEY_CHECKING": "true",
-        "ANSIBLE_SSH_ARGS": shlex.join(host_key_options() + connection),
+        "ANSIBLE_SSH_ARGS": shlex.join(["-F", control_path + "/" + SSH_CONFIGURATION, *host_keys, *connection]),
         "ANSIBLE_SSH_CONTROL_PATH_DIR": control_path,
     }
     configuration = PLAYBOOKS + "/ansible.cfg"
     if os.path.exists(configuration):
         own["ANSIBLE_CONFIG"] = configuration
     return {**os.environ, **own}
+
+
+def remove(path):
+    if os.path.exists(path):
+        os.remove(path)
 
 
 def holds_variables(path):
@@ -231,6 +367,37 @@ def holds_variables(path):
     return any(not re.match(r"\s*(#.*|---\s*|\.\.\.\s*)?$", line) for line in lines)
 
 
+# Kubespray's own image has no ping.yml. Unlike `gather_facts`, the task needs no privileges.
+PING = """
+- name: Reach every machine
+  hosts: all
+  gather_facts: false
+  become: false
+  vars:
+    ansible_become: false
+    ansible_ssh_pipelining: false
+  tasks:
+    - name: Log in and run Python
+      ansible.builtin.ping:
+"""
+
+
+def stand_in(step):
+    """A playbook that does the same as one that kubespray's own image doesn't have. None if there is none. Images that kubean builds have both
+    playbooks."""
+    if not os.path.isfile(PLAYBOOKS + "/cluster.yml"):
+        return None
+    if step["path"] == "kubespray/facts.yml":
+        path = PLAYBOOKS + "/playbooks/facts.yml"
+        return path if os.path.isfile(path) else None
+    if step["path"] == "kubespray/ping.yml":
+        path = RECORD + "/ping.yml"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(PING)
+        return path
+    return None
+
+
 def command_for(step):
     path = ROOT + "/" + step["path"]
     if step["kind"] == "shell":
@@ -238,13 +405,59 @@ def command_for(step):
             raise Refused(f"The script {step['title']} is missing in the inputs of the run.")
         return ["bash", path, *step.get("args", [])]
     if not os.path.isfile(path):
-        raise Refused(missing_playbook(step, path))
+        other = stand_in(step)
+        if not other:
+            raise Refused(missing_playbook(step, path))
+        write_line(f"The image has no {step['title']}. {os.path.relpath(other, ROOT or '/')} is run instead.")
+        path = other
     command = ["ansible-playbook", "-i", CONF + "/hosts.yml", "-b", "--become-user", "root"]
     if holds_variables(CONF + "/group_vars.yml"):
         command += ["-e", "@" + CONF + "/group_vars.yml"]
+    if os.path.exists(CONF + "/secret_vars.json"):
+        command += ["-e", "@" + CONF + "/secret_vars.json"]
     if os.path.exists(AUTH + "/ssh-privatekey"):
         command += ["--private-key", AUTH + "/ssh-privatekey"]
     return [*command, path, *step.get("args", [])]
+
+
+def private_command(command, environment, count):
+    """A command that does the same without its last `count` arguments on the command line, which all users of the machine can read. It
+    gets them in a file or on stdin. Returns the command, its environment, and what to write to its stdin."""
+    if count == 0:
+        return command, environment, None
+    visible, arguments = command[:-count], command[-count:]
+    if command[0] == "bash":
+        # bash reads this file before the script.
+        path = RECORD + "/arguments"
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(f"unset BASH_ENV\nset -- {shlex.join(arguments)}\n")
+        return visible, {**environment, "BASH_ENV": path}, None
+    program = shutil.which(command[0], path=environment.get("PATH"))
+    python = interpreter(program) if program else None
+    if python is None:
+        return command, environment, None
+    return [*python, HERE + "/entrypoint.py", program], environment, command[1:]
+
+
+def interpreter(program):
+    """The Python of a script, as words of a command. None if the script isn't for Python."""
+    with open(program, "rb") as file:
+        first, second = (file.readline(4096).decode("utf-8", "replace").strip() for _ in range(2))
+    if second.startswith("'''exec' "):
+        # pip writes this if the path is too long for the first line.
+        words = shlex.split(second[3:].replace("exec'", "", 1))[:1]
+    else:
+        words = first[2:].split() if first.startswith("#!") else []
+    return words if words and any("python" in os.path.basename(word) for word in words[:2]) else None
+
+
+def become(program):
+    """Runs a Python script in this process, with the arguments from stdin."""
+    arguments = json.load(sys.stdin)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    sys.argv = [program, *arguments]
+    sys.path[:] = [os.path.dirname(os.path.realpath(program)), *(folder for folder in sys.path if folder != HERE)]
+    runpy.run_path(program, run_name="__main__")
 
 
 def missing_playbook(step, path):
@@ -294,6 +507,8 @@ class Run:
         self.code = 0
         self.complete = False
         self.control_path = self.temporary = None
+        # Known once the inputs are read. Before, only texts of this file are written.
+        self.masker = self.secret_result = None
         self.stop = Stop(self.leave_provisional_message)
 
     def stopped(self):
@@ -304,29 +519,42 @@ class Run:
         """Written as soon as the stop is requested, in case the process is killed before its orderly end."""
         if self.stopped():
             self.code = STOPPED
-            self.leave_message()
+            try:
+                self.leave_message()
+            except OSError:
+                pass  # The disk is full. The message is written again at the end.
 
     def leave_message(self):
         document = {"v": 1, "rc": self.code, "cancelled": self.stopped(), "steps": self.steps}
+        # The plugin has masked these two.
         document["failures"] = [{key: cut(str(value)) for key, value in failure.items()} for failure in self.failures[:3]]
         document["running"] = self.stop.flight
-        document["message"] = cut(self.message, 1000)
+        document["message"] = cut(self.shown(self.message), 1000)
         data = fit(document)
-        # Written in place, with one write: in a pod the file is a bind mount, which can't be replaced by renaming.
-        fd = os.open(TERMINATION_LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        # Written in place, with one write: in a pod the file is a bind mount, which can't be replaced by renaming. Cut to its length
+        # afterwards: an emptied file would give its room on a full disk away.
+        fd = os.open(TERMINATION_LOG, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
-            os.write(fd, data)
+            if os.write(fd, data) < len(data):
+                raise OSError(errno.ENOSPC, "only a part was written")
+            os.ftruncate(fd, len(data))
         finally:
             os.close(fd)
 
     def execute(self):
-        begin_once()
+        when_there_is_room(begin_once)
+        self.masker = masking.Masker.of_run(ROOT)
         plan = read_json(CONF + "/steps.json", None)
         if plan is None:
             raise Refused("The file steps.json is missing, so the run has no steps. Submit the operation again.")
         token = read_text(CONF + "/token").strip()
-        self.control_path, self.temporary = control_path_folder()
+        self.control_path, self.temporary = when_there_is_room(control_path_folder)
         environment = ansible_environment(self.control_path)
+        if os.path.exists(CONF + "/secret-result.json"):
+            from kubeonkube_secret_result import SecretResult
+
+            self.secret_result = when_there_is_room(SecretResult, CONF + "/secret-result.json", WORK + "/secret-result")
+            environment["KUBEONKUBE_SECRET_RESULT"] = self.secret_result.folder
         for number, step in enumerate(plan["steps"], 1):
             if self.stop.requested:
                 break
@@ -335,8 +563,20 @@ class Run:
                 break
         else:
             self.complete = True
+        if self.secret_result:
+            self.hand_over(token, environment)
+
+    def hand_over(self, token, environment):
+        """Passes what the steps left as secret result on to the controller."""
+        program = shutil.which("ansible-playbook", path=environment.get("PATH"))
+        fields = self.secret_result.take((program and interpreter(program)) or [sys.executable])
+        emit(token, "secret_result", **fields)
+        if "error" in fields:
+            write_line("\n== " + self.shown(fields["error"]))
 
     def tidy_up(self):
+        if self.secret_result:
+            self.secret_result.remove()
         if self.control_path:
             close_connections(self.control_path)
         if self.temporary:
@@ -344,32 +584,40 @@ class Run:
 
     def step(self, token, number, of, step, environment):
         words = {"pre": "hook before", "main": "action", "post": "hook after"}
-        write_line(f"\n== step {number} of {of}, {words[step['role']]}: {step['title']}")
-        emit(token, "step_start", step=number, role=step["role"], title=step["title"])
+        title = self.shown(step["title"])
+        write_line(f"\n== step {number} of {of}, {words[step['role']]}: {title}")
+        emit(token, "step_start", step=number, role=step["role"], title=title)
         for name in ("result.json", "flight"):
-            if os.path.exists(RECORD + "/" + name):
-                os.remove(RECORD + "/" + name)
-        self.steps.append({"role": step["role"], "title": cut(step["title"], 100), "kind": step["kind"], "rc": -1, "recap": None})
+            remove(RECORD + "/" + name)
+        self.steps.append({"role": step["role"], "title": cut(title, 100), "kind": step["kind"], "rc": -1, "recap": None})
         try:
-            code, why = self.attempt(step, environment)
+            code, why = self.attempt(token, step, environment)
             self.steps[-1]["rc"] = code
         except Refused as refusal:
             code, why = 1, str(refusal)
             self.steps[-1]["rc"], self.message = code, why
         if why and not self.stop.requested:
-            write_line("\n== " + why)
+            write_line("\n== " + self.shown(why))
             code = code or 1
         emit(token, "step_end", step=number, rc=code)
         return code
 
-    def attempt(self, step, environment):
+    def shown(self, text):
+        return self.masker.value(text) if self.masker else text
+
+    def attempt(self, token, step, environment):
         command = command_for(step)
+        when_there_is_room(write_ssh_configuration, self.control_path)
+        command, environment, arguments = when_there_is_room(private_command, command, environment, len(step.get("args", [])))
+        output = masking.Output(self.masker, token, write_out)
         directory = PLAYBOOKS if os.path.isdir(PLAYBOOKS) else WORK
         polite = signal.SIGINT if step["kind"] == "playbook" else signal.SIGTERM
         try:
-            code = self.stop.run(command, environment, directory, polite)
+            code = self.stop.run(command, environment, directory, polite, arguments, output)
         except FileNotFoundError:
             raise Refused(f"{command[0]} is not installed in the image of this operation.") from None
+        finally:
+            remove(RECORD + "/arguments")
         result = read_json(RECORD + "/result.json", {"recap": None, "failures": []})
         recap = totals(result["recap"]) if step["kind"] == "playbook" else None
         self.steps[-1]["recap"] = recap
@@ -432,12 +680,12 @@ def main():
             run.execute()
         except Refused as refusal:
             run.code, run.message = 1, str(refusal)
-            write_line("== " + run.message)
+            write_line("== " + run.shown(run.message))
         except (OSError, ValueError, KeyError, TypeError) as error:
             run.code, run.message = 1, f"The run could not be prepared: {type(error).__name__}: {error}."
-            write_line("== " + run.message)
+            write_line("== " + run.shown(run.message))
         run.sum_up()
-        run.leave_message()
+        when_there_is_room(run.leave_message)
     finally:
         # Last, because it takes seconds for many machines, and the message must be written in time.
         run.tidy_up()
@@ -445,4 +693,5 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # With an argument, it is the process that private_command() describes.
+    sys.exit(become(sys.argv[1]) if len(sys.argv) == 2 else main())

@@ -7,8 +7,11 @@ plugin needs the standard library only and works with every ansible-core from 2.
 
 from __future__ import annotations
 
+import errno
+import importlib.util
 import json
 import os
+import re
 import select
 import sys
 import time
@@ -29,17 +32,53 @@ DOCUMENTATION = """
 # Enough for a list; the log contains the full text.
 MESSAGE_LIMIT = 1000
 ITEM_LIMIT = 200
+# Of the output of a module that crashed, this many of the last lines.
+CRASH_LINES = 6
+# Of the lines that say why a command failed, at most this many.
+REASONS = 5
+# kubeadm prints it before the failed checks and whatever else prevents the start.
+REFUSED = "[preflight] Some fatal errors occurred:"
+# How other programs mark such a line: apt; curl; haproxy; Python; "dd: error writing", "error: unable to drain".
+REASON = re.compile(r"E: |W: (Failed|GPG|An error)|curl: \(|\[ALERT\]|([\w./-]+: )?(fatal )?error\b|\w+(Error|Exception): ", re.IGNORECASE)
+# kubeadm prints this advice after the reason.
+ADVICE = ("To see the stack trace of this error", "[preflight] If you know what you are doing")
 # More failures than this don't help a person.
 REMEMBERED_FAILURES = 50
+# Tasks whose result contains variables.
+SETTERS = ("set_fact", "include_vars", "add_host")
+# What a registered variable with a secret name may be the value of.
+RESULTS = ("stdout", "content", "msg")
+# How often a write is tried again that failed because the disk is full, in seconds.
+FULL_SECONDS = 0.5
 # With these strategies each host runs through the tasks at its own speed, and ansible announces a task once per host.
 UNORDERED_STRATEGIES = ("free", "host_pinned", "ansible.builtin.free", "ansible.builtin.host_pinned")
+# The names of the one action whose result may publish outcomes.
+SET_STATS = ("set_stats", "ansible.builtin.set_stats", "ansible.legacy.set_stats")
+
+
+# The entrypoint has the same two functions. A file for both would be one more in the snapshot of every run.
+
+
+def is_full(error):
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def when_there_is_room(write, *arguments):
+    """The result of `write`. Repeats it while the disk is full: then the playbook waits, and its success isn't lost."""
+    while True:
+        try:
+            return write(*arguments)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            time.sleep(FULL_SECONDS)
 
 
 def write_fully(fd, data):
     """Writes everything, even to a pipe in non-blocking mode."""
     while data:
         try:
-            data = data[os.write(fd, data):]
+            data = data[when_there_is_room(os.write, fd, data):]
         except BlockingIOError:
             select.select([], [fd], [])
 
@@ -71,9 +110,25 @@ def cut(text, limit):
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def last_line(text):
-    lines = [line.strip() for line in str(text or "").splitlines() if line.strip()]
-    return lines[-1] if lines else ""
+def last_lines(text, count):
+    lines = [line.rstrip() for line in str(text or "").splitlines() if line.strip()]
+    return "\n".join(lines[-count:])
+
+
+def reason_lines(text):
+    """The lines of a command's output that say why it failed: those that are marked so, the first ones and the last; else the last line."""
+    _, refused, text = str(text or "").rpartition(REFUSED)
+    # kubeadm prints its advice in the line of the last reason.
+    lines = [line.strip() for line in (text.partition(ADVICE[1])[0] if refused else text).splitlines()]
+    lines = [line for line in lines if line and not line.startswith(ADVICE)]
+    marked, in_list = {}, False
+    for line in lines:
+        # The list after kubeadm's "due to these errors:".
+        in_list = line.endswith("errors:") or in_list and line.startswith("- ")
+        if refused or REASON.match(line) or in_list and line.startswith("- "):
+            marked[line] = None
+    marked = list(marked)
+    return "\n".join(marked[: REASONS - 1] + marked[REASONS - 1 :][-1:] or lines[-1:])
 
 
 def host_key_refusal(message):
@@ -85,30 +140,54 @@ def host_key_refusal(message):
     return None
 
 
-def failure_message(result):
-    """The most helpful sentence about why a task failed."""
+def failure_message(result, shown=str):
+    """The most helpful sentence about why a task failed. `shown` masks it, before it is cut."""
     message = str(result.get("msg") or result.get("reason") or result.get("censored") or "").strip()
-    if not message or message == "non-zero return code" or message.startswith("MODULE FAILURE"):
-        detail = last_line(result.get("stderr")) or last_line(result.get("module_stderr")) or last_line(result.get("stdout"))
+    crashed = "MODULE FAILURE" in message or "See stdout/stderr" in message
+    if crashed or not message or message == "non-zero return code":
+        names = ("module_stderr", "module_stdout", "stderr", "stdout") if crashed else ("stderr", "stdout")
+        # The last lines of a crashed module's output are the end of a traceback. A JSON result that ansible refused doesn't help.
+        details = (last_lines(result.get(name), CRASH_LINES) if crashed else reason_lines(result.get(name)) for name in names)
+        detail = next((detail for detail in details if detail and not (crashed and detail.startswith("{"))), "")
+        message = message.splitlines()[0] if crashed else message
         if detail and detail not in message:
-            message = f"{message}: {detail}" if message else detail
-    return host_key_refusal(message) or cut(message or "failed without a message", MESSAGE_LIMIT)
+            message = message + ("\n" if crashed else ": ") + detail if message else detail
+    # get_url has the reason beside its message, and copy as the end of a traceback.
+    beside = result.get("response") if message == "Request failed" else last_lines(result.get("traceback"), 1)
+    if beside and str(beside) not in message:
+        message = f"{message}: {beside}"
+    return host_key_refusal(message) or cut(shown(message) or "failed without a message", MESSAGE_LIMIT)
+
+
+def load_masking(root):
+    """The module that the entrypoint uses too."""
+    found = importlib.util.spec_from_file_location("kubeonkube_masking", root + "/conf/kubeonkube_masking.py")
+    masking = importlib.util.module_from_spec(found)
+    found.loader.exec_module(masking)
+    return masking
+
+
+def merged(old, new):
+    """As ansible combines the values of several `set_stats` tasks."""
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return new
+    return {**old, **{key: merged(old[key], value) if key in old else value for key, value in new.items()}}
 
 
 class Record:
     """Files in the run's scratch folder. With them the entrypoint continues the numbers and makes the summary, even after ansible was killed."""
 
     def __init__(self, folder):
-        os.makedirs(folder, exist_ok=True)
+        when_there_is_room(os.makedirs, folder, 0o777, True)
         self.folder = folder
-        self.counters = os.open(os.path.join(folder, "counters"), os.O_RDWR | os.O_CREAT, 0o600)
-        self.flight = os.open(os.path.join(folder, "flight"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        self.counters = when_there_is_room(os.open, os.path.join(folder, "counters"), os.O_RDWR | os.O_CREAT, 0o600)
+        self.flight = when_there_is_room(os.open, os.path.join(folder, "flight"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         numbers = os.pread(self.counters, 100, 0).split()
         self.event, self.play, self.task = (int(number) for number in numbers) if len(numbers) == 3 else (0, 0, 0)
 
     def count(self):
         # Fixed width and one write, so that a reader never sees half a number.
-        os.pwrite(self.counters, b"%20d %20d %20d\n" % (self.event, self.play, self.task), 0)
+        when_there_is_room(os.pwrite, self.counters, b"%20d %20d %20d\n" % (self.event, self.play, self.task), 0)
 
     def forget_flight(self):
         os.ftruncate(self.flight, 0)
@@ -118,9 +197,12 @@ class Record:
         write_fully(self.flight, encode(entry) + b"\n")
 
     def save(self, name, value):
-        path = os.path.join(self.folder, name)
+        when_there_is_room(self.replace, os.path.join(self.folder, name), encode(value))
+
+    @staticmethod
+    def replace(path, data):
         with open(path + ".new", "wb") as file:
-            file.write(encode(value))
+            file.write(data)
         os.replace(path + ".new", path)
 
 
@@ -141,10 +223,15 @@ class CallbackModule(CallbackBase):
         except (OSError, ValueError):
             self.disabled = True
             return
+        self.masking = load_masking(root)
+        self.masker = self.masking.Masker.of_run(root)
+        self.shown = self.masker.value
+        self.hosts, self.roles = set(), {}  # whose variables have been searched for secrets
         self.unordered = False
         self.tasks = {}  # task uuid -> (number, name) in this play
         self.running = {}  # (task number, host) -> start of the task or of its current item
         self.failures = []
+        self.outcomes = {}  # host, or None for the run -> what was published
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
@@ -155,6 +242,55 @@ class CallbackModule(CallbackBase):
         sys.stdout.flush()  # ansible's own line comes before its event
         write_fully(1, b"\x1e" + self.token.encode("ascii") + b" " + encode(event) + b"\n")
 
+    # -- secrets -------------------------------------------------------------------------------------------------------
+
+    def learn(self, values):
+        """Masks these values from now on, here and in all output of ansible."""
+        new = self.masker.add(values)
+        if new:
+            sys.stdout.flush()
+            write_fully(1, b"\x1e" + self.token.encode("ascii") + b" " + encode({"secrets": new}) + b"\n")
+
+    def learn_variables(self, read):
+        """Masks the secrets in the variables that `read` returns. If they can't be read, ansible reports the reason when it needs them."""
+        try:
+            values = self.masking.secrets_of(self.masker.rule, read())
+        except Exception:  # noqa: BLE001 - of any kind, from plugins and templates
+            return
+        self.learn(values)
+
+    def learn_play(self, play):
+        """Variables of the play, and of each host: of the inventory, of files beside the playbook, and encrypted ones."""
+        try:
+            manager = play.get_variable_manager()
+            hosts = manager._inventory.get_hosts(play.hosts)
+            folder, has_files = play._loader.get_basedir(), bool(play.get_vars_files())
+        except Exception:  # noqa: BLE001 - see learn_variables()
+            return
+        self.learn_variables(lambda: manager.get_vars(play=play))
+        for host in hosts:
+            # They differ in another play only if it reads files, or is in another folder.
+            if has_files or (folder, host.get_name()) not in self.hosts:
+                self.hosts.add((folder, host.get_name()))
+                self.learn_variables(lambda host=host: manager.get_vars(play=play, host=host))
+
+    def learn_task(self, task):
+        self.learn_variables(task.get_vars)
+        self.learn_variables(lambda: task.args)
+        role = task._role
+        if role is not None and id(role) not in self.roles:
+            self.roles[id(role)] = role
+            self.learn_variables(role.get_default_vars)
+            self.learn_variables(role.get_vars)
+
+    def learn_result(self, result):
+        """Variables that the task has set."""
+        if str(result._task.action).rpartition(".")[2] in SETTERS:
+            self.learn_variables(lambda: plain([result._result.get("ansible_facts"), result._result.get("add_host")]))
+        if result._task.register and self.masker.rule.is_secret(str(result._task.register)):
+            values = [str(result._result.get(key) or "").strip() for key in RESULTS]
+            self.learn([value for value in values if len(value) >= self.masker.rule.shortest_line and not value.split()[1:]])
+
     # -- plays and tasks -----------------------------------------------------------------------------------------------
 
     def v2_playbook_on_play_start(self, play):
@@ -162,7 +298,8 @@ class CallbackModule(CallbackBase):
         self.tasks = {}
         self.running = {}
         self.unordered = str(play.strategy) in UNORDERED_STRATEGIES
-        self.emit("play_start", play=self.record.play, name=cut(play.get_name(), ITEM_LIMIT))
+        self.learn_play(play)
+        self.emit("play_start", play=self.record.play, name=cut(self.shown(str(play.get_name())), ITEM_LIMIT))
 
     def v2_playbook_on_task_start(self, task, is_conditional):
         self.start_task(task, handler=False)
@@ -179,7 +316,8 @@ class CallbackModule(CallbackBase):
         if self.record.play == 0:
             self.record.play = 1
         self.record.task += 1
-        name = cut(task.get_name(), ITEM_LIMIT)
+        self.learn_task(task)
+        name = cut(self.shown(str(task.get_name())), ITEM_LIMIT)
         self.tasks[task._uuid] = (self.record.task, name)
         if not self.running:
             self.record.forget_flight()
@@ -212,7 +350,7 @@ class CallbackModule(CallbackBase):
         if item:
             # The next item starts now.
             self.running[(number, host)] = now
-            fields["item"] = cut(self._get_item_label(result._result), ITEM_LIMIT)
+            fields["item"] = cut(self.shown(str(self._get_item_label(result._result))), ITEM_LIMIT)
         else:
             self.running.pop((number, host), None)
             self.record.note_flight(["end", number, host])
@@ -227,25 +365,29 @@ class CallbackModule(CallbackBase):
         return "changed" if result._result.get("changed", False) else "ok"
 
     def v2_runner_on_ok(self, result):
+        self.learn_result(result)
+        self.keep_outcome(result)
         self.report(result, self.success(result))
 
     def v2_runner_on_failed(self, result, ignore_errors=False):
-        self.report(result, "failed", self.loop_failure(result) or failure_message(result._result), ignored=bool(ignore_errors))
+        self.report(result, "failed", self.loop_failure(result) or failure_message(result._result, self.shown), ignored=bool(ignore_errors))
 
     def v2_runner_on_skipped(self, result):
         reason = result._result.get("skip_reason") or result._result.get("skipped_reason") or result._result.get("msg")
-        self.report(result, "skipped", cut(reason, MESSAGE_LIMIT) if reason else None)
+        self.report(result, "skipped", cut(self.shown(str(reason)), MESSAGE_LIMIT) if reason else None)
 
     def v2_runner_on_unreachable(self, result):
         ignored = bool(getattr(result._task, "ignore_unreachable", False))
-        self.report(result, "unreachable", failure_message(result._result), ignored=ignored)
+        self.report(result, "unreachable", failure_message(result._result, self.shown), ignored=ignored)
 
     def v2_runner_item_on_ok(self, result):
+        self.learn_result(result)
+        self.keep_outcome(result)
         self.report(result, self.success(result), item=True)
 
     def v2_runner_item_on_failed(self, result):
         ignored = bool(getattr(result._task, "ignore_errors", False))
-        self.report(result, "failed", failure_message(result._result), item=True, ignored=ignored)
+        self.report(result, "failed", failure_message(result._result, self.shown), item=True, ignored=ignored)
 
     def v2_runner_item_on_skipped(self, result):
         self.report(result, "skipped", item=True)
@@ -255,13 +397,12 @@ class CallbackModule(CallbackBase):
         attempt, retries = result._result.get("attempts", 0), result._result.get("retries", 0)
         self.emit("retry", task=number, host=result._host.get_name(), attempt=int(attempt), retries=int(retries))
 
-    @staticmethod
-    def loop_failure(result):
+    def loop_failure(self, result):
         """The message of the first failed item. ansible's own "One or more items failed" doesn't help."""
         items = result._result.get("results")
         for entry in items if isinstance(items, (list, tuple)) else ():
             if isinstance(entry, dict) and entry.get("failed"):
-                return failure_message(entry)
+                return failure_message(entry, self.shown)
         return None
 
     # -- the end of a playbook -----------------------------------------------------------------------------------------
@@ -277,7 +418,7 @@ class CallbackModule(CallbackBase):
             summary = stats.summarize(host)
             summary["failed"] = summary.pop("failures")
             hosts[host] = {key: int(count) for key, count in summary.items()}
-        self.emit_outcomes(stats)
+        self.emit_outcomes()
         self.emit("stats", hosts=hosts)
         self.record.forget_flight()
         self.record.save("result.json", {"recap": hosts or None, "failures": self.final_failures(hosts)})
@@ -290,19 +431,29 @@ class CallbackModule(CallbackBase):
         lost = [host for host, counts in hosts.items() if counts["failed"] or counts["unreachable"]]
         return [failure for failure in self.failures if failure["host"] in lost and last[failure["host"]] is failure]
 
-    def emit_outcomes(self, stats):
+    def keep_outcome(self, result):
+        """Not from ansible's own custom stats: ansible takes these from the result of any module, and a module's result comes from
+        the machine."""
+        task = result._task
+        stats = result._result.get("ansible_stats")
+        if str(getattr(task, "resolved_action", None) or task.action) not in SET_STATS or not isinstance(stats, dict):
+            return
+        published = plain(stats.get("data") or {}).get("kubeonkube_outcome")
+        if isinstance(published, dict):
+            scope = result._host.get_name() if stats.get("per_host", True) else None
+            old = self.outcomes.get(scope) if stats.get("aggregate") else None
+            self.outcomes[scope] = merged(old, published)
+
+    def emit_outcomes(self):
         """`set_stats` with `kubeonkube_outcome: {KEY: VALUE}`; with `per_host: true` the value becomes {HOST: VALUE}."""
         outcomes = {}
-        for scope, data in stats.custom.items():
-            published = data.get("kubeonkube_outcome")
-            if not isinstance(published, dict):
-                continue
-            for key, value in plain(published).items():
-                if scope == "_run":
+        for scope, published in self.outcomes.items():
+            for key, value in published.items():
+                if scope is None:
                     outcomes[key] = value
                 else:
                     hosts = outcomes.setdefault(key, {})
                     if isinstance(hosts, dict):
-                        hosts[str(scope)] = value
+                        hosts[scope] = value
         for key, value in outcomes.items():
-            self.emit("outcome", key=key, value=value)
+            self.emit("outcome", key=key, value=self.masker.structure(value))

@@ -41,11 +41,37 @@ def ansible_bin(test):
     return folder
 
 
-class StagedRun:
-    """`hosts` maps names to inline YAML of their variables. The run uses the ansible in `bin`, as `user` if given, else as the current user."""
+class SmallDisk:
+    """A small file system that the test fills to its last byte and frees again."""
 
-    def __init__(self, test, hosts, user=None, bin=None, below=""):
-        outer = Path(tempfile.mkdtemp(prefix="kubeonkube-run-"))
+    def __init__(self, test, mebibytes):
+        self.path = Path(tempfile.mkdtemp(prefix="kubeonkube-disk-"))
+        test.addCleanup(os.rmdir, self.path)
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "kubeonkube-test", str(self.path)]
+        mounted = subprocess.run(mount, stderr=subprocess.PIPE, text=True)
+        if mounted.returncode != 0:
+            skip(test, f"a small file system can't be mounted, which needs root ({mounted.stderr.strip()})")
+        test.addCleanup(subprocess.run, ["umount", "-l", str(self.path)], check=True)
+
+    def fill(self):
+        with open(self.path / "filler", "ab", buffering=0) as file:
+            for size in (1 << 20, 4096, 1):
+                try:
+                    while file.write(b"x" * size):
+                        pass
+                except OSError:
+                    pass
+
+    def free(self):
+        os.remove(self.path / "filler")
+
+
+class StagedRun:
+    """`hosts` maps names to inline YAML of their variables. The run uses the ansible in `bin`, as `user` if given, else as the current user.
+    Its files are in the folder `inside`, if given."""
+
+    def __init__(self, test, hosts, user=None, bin=None, below="", inside=None):
+        outer = Path(tempfile.mkdtemp(prefix="kubeonkube-run-", dir=inside))
         test.addCleanup(shutil.rmtree, outer, ignore_errors=True)
         self.root = outer / below
         self.test = test
@@ -54,9 +80,11 @@ class StagedRun:
         for folder in ("conf/callback", "auth", "work-kubeonkube", "dev"):
             (self.root / folder).mkdir(parents=True)
         shutil.copytree(HERE / "playbooks", self.root / "kubespray")
-        shutil.copy(HERE / "entrypoint.py", self.root / "conf/entrypoint.py")
+        for name in ("entrypoint.py", "kubeonkube_masking.py", "masking.json"):
+            shutil.copy(HERE / name, self.root / "conf" / name)
         shutil.copy(HERE / "callback/kubeonkube_events.py", self.root / "conf/callback/kubeonkube_events.py")
         self.write("conf/token", TOKEN + "\n")
+        self.write("conf/secrets.json", "[]")
         self.write("conf/group_vars.yml", "# none\n")
         self.write("conf/hosts.yml", "all:\n  hosts:\n" + "".join(f"    {name}: {values}\n" for name, values in hosts.items()))
         self.steps = []
@@ -85,11 +113,18 @@ class StagedRun:
         return self
 
     def start(self, keep_steps=False):
+        return self.prepare(keep_steps).launch()
+
+    def prepare(self, keep_steps=False):
+        """Writes what is left of the run's files."""
         if not keep_steps:
             self.write("conf/steps.json", json.dumps({"operation": "op", "cluster": "c", "steps": self.steps}))
         if self.user is not None:
             for path in [self.root, *self.root.rglob("*")]:
                 os.chown(path, self.user, self.user)
+        return self
+
+    def launch(self):
         environment = {
             "PATH": f"{self.bin}:/usr/local/bin:/usr/bin:/bin",
             "HOME": "/nonexistent",
@@ -133,6 +168,9 @@ class StagedRun:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         return self.finish()
+
+    def is_over(self):
+        return self.process.poll() is not None
 
     # -- its output ----------------------------------------------------------------------------------------------------
 

@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The events that the callback plugin writes for a playbook."""
 
+import json
+import pathlib
+import subprocess
 import unittest
 
-from staged_run import LOCAL, UNREACHABLE, TOKEN, StagedRun
+from staged_run import LOCAL, UNREACHABLE, TOKEN, StagedRun, ansible_bin
 
+PLUGINS = pathlib.Path(__file__).parents[1] / "callback"
 PLAY = """
 - name: A play
   hosts: all
   gather_facts: false
   become: false
   tasks:
+"""
+
+# What a machine can send instead of a module's result.
+EVIL = """#!/usr/bin/python3
+import json
+stats = {"data": {"kubeonkube_outcome": {"verdict": "forged", "more": "forged"}}, "per_host": False, "aggregate": False}
+print(json.dumps({"changed": False, "ansible_stats": stats}))
 """
 
 
@@ -128,6 +139,72 @@ class Events(unittest.TestCase):
         self.assertEqual([e["name"] for e in run.of("task_start")], ["First", "Second"])
         self.assertEqual(len(run.of("host_result")), 4)
 
+    def test_a_crashed_module_is_quoted_with_the_end_of_its_output(self):
+        run = self.play("""
+    - name: Crash
+      ansible.builtin.ping: {data: crash}
+""").run()
+        first, *quoted = run.of("host_result")[0]["message"].splitlines()
+        self.assertNotIn("See stdout/stderr", first)
+        self.assertIn("Exception: boom", "\n".join([first, *quoted]))
+
+    def failure_message(self, result):
+        # The plugin needs ansible's own Python.
+        python = pathlib.Path(ansible_bin(self), "python3")
+        code = "import json, kubeonkube_events as plugin, sys; print(plugin.failure_message(json.loads(sys.argv[1])))"
+        return subprocess.check_output([python, "-B", "-c", code, json.dumps(result)], cwd=PLUGINS, text=True)
+
+    def test_over_ssh_a_crashed_module_prints_to_stdout(self):
+        message = self.failure_message(
+            {"msg": "MODULE FAILURE\nSee stdout/stderr for the exact error", "module_stderr": "",
+             "module_stdout": "Traceback (most recent call last):\r\n  File x\r\nOSError: disk full\r\n"})
+        self.assertEqual(message, "MODULE FAILURE\nTraceback (most recent call last):\n  File x\nOSError: disk full\n")
+
+    def test_kubeadms_reason_is_shown_rather_than_its_advice(self):
+        advice = "To see the stack trace of this error execute with --v=5 or higher\n"
+        message = self.failure_message({"msg": "non-zero return code", "stderr":
+            "error execution phase preflight: [preflight] Some fatal errors occurred:\n"
+            "\t[ERROR Swap]: running with swap on is not supported. Please disable swap\n"
+            "\t[ERROR Port-6443]: Port 6443 is in use\n"
+            "[preflight] If you know what you are doing, you can make a check non-fatal with `--ignore-preflight-errors=...`\n" + advice})
+        self.assertEqual(message.splitlines(), [
+            "non-zero return code: [ERROR Swap]: running with swap on is not supported. Please disable swap",
+            "[ERROR Port-6443]: Port 6443 is in use"])
+        message = self.failure_message({"msg": "non-zero return code", "stderr":
+            "W1 no matter\n[preflight] Some fatal errors occurred:\n"
+            "failed to create new CRI runtime service: no such file or directory[preflight] If you know what you are doing, you can make …\n"
+            "error execution phase preflight: preflight checks failed\n" + advice})
+        self.assertEqual(message, "non-zero return code: failed to create new CRI runtime service: no such file or directory\n")
+        message = self.failure_message({"msg": "non-zero return code", "stderr": "couldn't initialize a Kubernetes cluster\n" + advice})
+        self.assertEqual(message, "non-zero return code: couldn't initialize a Kubernetes cluster\n")
+
+    def test_lines_that_say_why_are_shown_rather_than_what_follows(self):
+        for stderr, expected in (
+            ("W: Failed to fetch http://deb/x  404  Not Found\nW: no matter\nE: Some index files failed to download.\n",
+             "W: Failed to fetch http://deb/x  404  Not Found\nE: Some index files failed to download."),
+            ("curl: (60) SSL certificate problem: self-signed certificate\nMore details here: https://curl.se\n\nhow to fix it\n",
+             "curl: (60) SSL certificate problem: self-signed certificate"),
+            ("dd: error writing '/x': No space left on device\n5+0 records in\n0 bytes copied\n", "dd: error writing '/x': No space left on device"),
+            ("dpkg: error: frontend lock was locked by another process\nNote: removing the lock file is always wrong\n",
+             "dpkg: error: frontend lock was locked by another process"),
+            ("Traceback (most recent call last):\n  File x\nOSError: [Errno 98] Address already in use\n", "OSError: [Errno 98] Address already in use"),
+            ("error execution phase preflight: the version argument is invalid due to these fatal errors:\n\n\t- too high\nPlease fix the misalignments\n",
+             "error execution phase preflight: the version argument is invalid due to these fatal errors:\n- too high"),
+            ("first\nthe last line\n", "the last line"),
+            ("".join(f"E: {number}\n" for number in [1, 1, 2, 3, 4, 5, 6]), "E: 1\nE: 2\nE: 3\nE: 4\nE: 6"),
+        ):
+            with self.subTest(expected):
+                message = self.failure_message({"msg": "non-zero return code", "stderr": stderr})
+                self.assertEqual(message, f"non-zero return code: {expected}\n")
+
+    def test_the_end_of_a_traceback_is_shown_with_the_message(self):
+        result = {"msg": "failed to copy: a to b", "traceback": "Traceback (most recent call last):\n  File x\nOSError: [Errno 28] No space left on device\n"}
+        self.assertEqual(self.failure_message(result), "failed to copy: a to b: OSError: [Errno 28] No space left on device\n")
+
+    def test_a_failed_download_says_what_the_server_answered(self):
+        message = self.failure_message({"msg": "Request failed", "response": "HTTP Error 404: Not Found", "status_code": 404})
+        self.assertEqual(message, "Request failed: HTTP Error 404: Not Found\n")
+
     def test_no_log_output_stays_hidden(self):
         run = self.play("""
     - name: Quiet
@@ -177,6 +254,26 @@ class Events(unittest.TestCase):
         data: {kubeonkube_outcome: {verdict: fine}}
 """, {"m1": LOCAL, "m2": LOCAL}).run()
         self.assertEqual({e["key"]: e["value"] for e in run.of("outcome")}, {"weight": {"m1": {"kg": 3}, "m2": {"kg": 3}}, "verdict": "fine"})
+
+    def test_an_outcome_in_the_result_of_a_module_does_not_count(self):
+        run = self.play("""
+    - name: For the run
+      set_stats:
+        data: {kubeonkube_outcome: {verdict: fine, parts: {a: 1}}}
+    - name: In a loop, too
+      ansible.legacy.set_stats:
+        data: {kubeonkube_outcome: {parts: "{{ {item: 2} }}"}}
+      loop: [b, c]
+    - name: A machine answers with statistics
+      evil:
+    - name: In a loop
+      evil:
+      loop: [1, 2]
+""")
+        run.write("conf/sources/0/library/evil.py", EVIL)
+        run.run()
+        self.assertEqual(run.rc, 0, run.text)
+        self.assertEqual({e["key"]: e["value"] for e in run.of("outcome")}, {"verdict": "fine", "parts": {"a": 1, "b": 2, "c": 2}})
 
 
 if __name__ == "__main__":

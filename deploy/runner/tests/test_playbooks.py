@@ -12,7 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
-from staged_run import LOCAL, StagedRun, skip
+from staged_run import LOCAL, StagedRun, ansible_bin, skip
 from unprivileged import unprivileged_run
 
 SSHD = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
@@ -50,6 +50,26 @@ class Locally(unittest.TestCase):
         self.assertIn(machine["os"], run.text)
         self.assertTrue(all(event["result"] == "ok" for event in run.of("host_result")))
 
+    def clock_skew(self, date):
+        """The skew that facts.yml reports if the machine's `date` is this script."""
+        folder = Path(tempfile.mkdtemp(prefix="kubeonkube-date-"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        (folder / "date").write_text(f"#!/bin/sh\n{date}\n")
+        (folder / "date").chmod(0o755)
+        run = StagedRun(self, {"m1": LOCAL}, bin=f"{folder}:{ansible_bin(self)}").builtin("facts.yml").run()
+        self.assertEqual(run.rc, 0, run.text)
+        return run.of("outcome")[0]["value"]["m1"]["clock_skew_seconds"]
+
+    def test_a_slow_measurement_is_no_clock_skew(self):
+        self.assertEqual(self.clock_skew("sleep 4; exec /bin/date \"$@\""), 0)
+
+    def test_a_wrong_clock_is_reported_in_both_directions(self):
+        for hour in (3600, -3600):
+            self.assertAlmostEqual(self.clock_skew(f"echo $(( $(/bin/date +%s) + {hour} ))"), hour, delta=2)
+
+    def test_a_machine_without_date_has_an_unknown_skew(self):
+        self.assertIsNone(self.clock_skew("exit 127"))
+
     def test_facts_are_published_although_one_machine_is_unreachable(self):
         run = StagedRun(self, {"m1": LOCAL, "gone": "{ansible_host: 127.0.0.1, ansible_port: 1}"}).builtin("facts.yml").run()
         self.assertNotEqual(run.rc, 0)
@@ -64,38 +84,52 @@ class OverSsh(unittest.TestCase):
             return
         cls.folder = Path(tempfile.mkdtemp(prefix="kubeonkube-sshd-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        for name in ("host", "other", "user"):
+        for name in ("host", "other", "jump", "user"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", cls.folder / name], check=True)
         shutil.copy(cls.folder / "user.pub", cls.folder / "authorized_keys")
+        cls.port, cls.jump = cls.start_sshd("host"), cls.start_sshd("jump")
+
+    @classmethod
+    def start_sshd(cls, name):
+        """The port of a server with the host key `name`. It writes its log to NAME.log."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
-            cls.port = probe.getsockname()[1]
+            port = probe.getsockname()[1]
         if os.getuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)
-        options = {"ListenAddress": "127.0.0.1", "Port": cls.port, "HostKey": cls.folder / "host", "PidFile": "none", "UsePAM": "no",
+        options = {"ListenAddress": "127.0.0.1", "Port": port, "HostKey": cls.folder / name, "PidFile": "none", "UsePAM": "no",
                    "AuthorizedKeysFile": cls.folder / "authorized_keys", "StrictModes": "no", "PermitRootLogin": "prohibit-password",
                    "Subsystem": "sftp internal-sftp"}
-        (cls.folder / "config").write_text("".join(f"{key} {value}\n" for key, value in options.items()))
-        cls.sshd = subprocess.Popen([SSHD, "-D", "-e", "-f", cls.folder / "config"], stderr=subprocess.DEVNULL)
-        cls.addClassCleanup(lambda: (cls.sshd.terminate(), cls.sshd.wait()))
+        (cls.folder / f"{name}.config").write_text("".join(f"{key} {value}\n" for key, value in options.items()))
+        sshd = subprocess.Popen([SSHD, "-D", "-E", cls.folder / f"{name}.log", "-f", cls.folder / f"{name}.config"])
+        cls.addClassCleanup(lambda: (sshd.terminate(), sshd.wait()))
         deadline = time.monotonic() + 20
-        while not listens(cls.port):
-            assert cls.sshd.poll() is None and time.monotonic() < deadline, "sshd doesn't listen"
+        while not listens(port):
+            assert sshd.poll() is None and time.monotonic() < deadline, "sshd doesn't listen"
+        return port
 
     def setUp(self):
         if self.missing:
             skip(self, f"{' and '.join(self.missing)} is missing")
 
-    def staged(self, known=None, below=""):
-        # Named, because in a login shell a version manager's broken shims may come first in PATH.
+    def staged(self, known=None, below="", more="", also_known=()):
+        # An absolute path: in a login shell, PATH may begin with a version manager's shims that don't work.
         python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
-        variables = f"ansible_port: {self.port}, ansible_user: {getpass.getuser()}, ansible_python_interpreter: {python}"
+        variables = f"ansible_port: {self.port}, ansible_user: {getpass.getuser()}, ansible_python_interpreter: {python}{more}"
         run = StagedRun(self, {"m1": f"{{ansible_host: 127.0.0.1, {variables}}}"}, below=below)
         shutil.copy(self.folder / "user", run.root / "auth/ssh-privatekey")
         if known:
-            kind, key = (self.folder / f"{known}.pub").read_text().split()[:2]
-            run.write("conf/known_hosts", f"[127.0.0.1]:{self.port} {kind} {key}\n")
+            keys = [(self.port, known), *also_known]
+            lines = [f"[127.0.0.1]:{port} " + (self.folder / f"{name}.pub").read_text() for port, name in keys]
+            run.write("conf/known_hosts", "".join(lines))
         return run
+
+    def staged_behind_a_jump_host(self, **more):
+        user = getpass.getuser()
+        return self.staged(more=f", ansible_ssh_common_args: -o ProxyJump={user}@127.0.0.1:{self.jump}", **more)
+
+    def logins_at_the_jump_host(self):
+        return (self.folder / "jump.log").read_text().count("Accepted publickey")
 
     def test_ping_and_facts_run_over_ssh_with_a_confirmed_host_key(self):
         run = self.staged("host").builtin("ping.yml", "pre").builtin("facts.yml").run()
@@ -118,10 +152,32 @@ class OverSsh(unittest.TestCase):
                         run.script("echo waiting; exec sleep 600").start().wait_for(lambda run: "waiting" in run.text.splitlines())
                         self.assertTrue(is_connected(self.port), "ssh should keep its connection for the next step")
                         run.stop()
-                    # Well before ssh closes it by itself: ControlPersist is 60 s.
+                    # The stop must close the connection. Without it, ssh would close the connection after 60 s (ControlPersist).
                     deadline = time.monotonic() + 20
                     while is_connected(self.port):
                         self.assertLess(time.monotonic(), deadline, "the connection is still open")
+
+    def test_a_jump_host_is_reached_with_the_key_and_host_keys_of_the_cluster(self):
+        for below in ("", "my runs/" + "d" * 100):
+            with self.subTest(below=below):
+                before = self.logins_at_the_jump_host()
+                run = self.staged_behind_a_jump_host(known="host", also_known=[(self.jump, "jump")], below=below).builtin("ping.yml").run()
+                self.assertEqual(run.rc, 0, run.text)
+                self.assertEqual(self.logins_at_the_jump_host(), before + 1)
+
+    def test_a_jump_host_with_an_unconfirmed_key_is_refused(self):
+        before = self.logins_at_the_jump_host()
+        for keys in ([], [(self.jump, "other")]):
+            run = self.staged_behind_a_jump_host(known="host", also_known=keys).builtin("ping.yml").run()
+            self.assertNotEqual(run.rc, 0, run.text)
+        self.assertEqual(self.logins_at_the_jump_host(), before)
+
+    def test_without_known_hosts_a_jump_host_is_trusted_at_first(self):
+        run = self.staged_behind_a_jump_host().builtin("ping.yml").run()
+        self.assertEqual(run.rc, 0, run.text)
+        known = (run.root / "work-kubeonkube/known_hosts").read_text()
+        for name in ("host", "jump"):
+            self.assertIn((self.folder / f"{name}.pub").read_text().split()[1], known)
 
     def test_an_unconfirmed_host_key_is_refused(self):
         run = self.staged("other").builtin("ping.yml").run()

@@ -3,12 +3,16 @@
 
 import json
 import os
+import shutil
+import tempfile
 import time
 import unittest
 from pathlib import Path
 
-from staged_run import LOCAL, StagedRun
+from staged_run import LOCAL, SmallDisk, StagedRun
 
+OURS = ("cluster-info.yml, cluster.yml, etcd-backup.yml, etcd-restore.yml, facts.yml, join.yml, kubeconfig.yml, ping.yml, precheck.yml, remove-node.yml, "
+        "renew-certs.yml, reset.yml, scale.yml, upgrade-cluster.yml")
 SLEEPER = """
 - name: Long play
   hosts: all
@@ -71,8 +75,20 @@ class Steps(unittest.TestCase):
     def test_a_missing_playbook_is_reported_with_those_that_exist(self):
         run = StagedRun(self, {"m1": LOCAL}).builtin("pong.yml").run()
         self.assertEqual(run.rc, 1)
-        self.assertEqual(run.termination["message"], "There is no playbook pong.yml in the image. Available: facts.yml, ping.yml.")
+        self.assertEqual(run.termination["message"], "There is no playbook pong.yml in the image. Available: " + OURS + ".")
         self.assertIn(run.termination["message"], run.text)
+
+    def test_kubesprays_own_image_can_ping_and_gather_facts(self):
+        run = StagedRun(self, {"m1": LOCAL})
+        for name in ("ping.yml", "facts.yml"):
+            os.remove(run.root / "kubespray" / name)
+        run.write("kubespray/playbooks/facts.yml", "- name: Facts of kubespray\n  hosts: all\n  gather_facts: false\n  tasks: [{debug: {}}]\n")
+        run.builtin("facts.yml", "pre").builtin("ping.yml").run()
+        self.assertEqual(run.rc, 0)
+        self.assertIn("The image has no facts.yml. kubespray/playbooks/facts.yml is run instead.", run.text)
+        self.assertIn("The image has no ping.yml. ", run.text)
+        self.assertIn("PLAY [Facts of kubespray]", run.text)
+        self.assertIn("PLAY [Reach every machine]", run.text)
 
     def test_an_image_without_ansible_is_reported(self):
         run = StagedRun(self, {"m1": LOCAL}).builtin("ping.yml")
@@ -139,6 +155,56 @@ class Steps(unittest.TestCase):
         self.assertLessEqual(len(run.termination_bytes), 4096)
         self.assertEqual(len(run.termination["steps"]) + run.termination["dropped"], 101)
         self.assertIn("main", [step["role"] for step in run.termination["steps"]])
+
+
+class FullDisk(unittest.TestCase):
+    """The disk is full when the run ends, and has room again later."""
+
+    def ends_well(self, add):
+        disk = SmallDisk(self, 16)
+        steps = Path(tempfile.mkdtemp(prefix="kubeonkube-steps-"))
+        self.addCleanup(shutil.rmtree, steps)
+        # ansible removes its files after a task. On this disk they would make room.
+        elsewhere = f"{{ansible_connection: local, ansible_remote_tmp: {steps}}}"
+        run = StagedRun(self, {f"m{n}": elsewhere for n in range(50)}, inside=disk.path)
+        wait = f"touch {steps}/ready; while [ ! -e {steps}/go ]; do sleep 0.05; done"
+        add(run, wait)
+        run.start()
+        run.wait_for(lambda run: (steps / "ready").exists())
+        disk.fill()
+        (steps / "go").touch()
+        return disk, run
+
+    def test_a_script_that_succeeds_on_a_full_disk_has_succeeded(self):
+        disk, run = self.ends_well(lambda run, wait: run.script(wait + "\n"))
+        run.wait_for(lambda run: run.of("step_end"))
+        self.assertFalse(run.is_over(), "it doesn't wait for room")
+        disk.free()
+        run.finish()
+        self.assertEqual((run.rc, run.termination["rc"]), (0, 0), run.text)
+
+    def test_a_playbook_that_succeeds_on_a_full_disk_has_succeeded(self):
+        # The recap of 50 hosts needs more room than the end of a task makes.
+        play = "- hosts: all\n  gather_facts: false\n  become: false\n  tasks:\n    - ansible.builtin.debug: {{msg: hello}}\n"
+        play += "- hosts: m1\n  gather_facts: false\n  become: false\n  tasks:\n    - ansible.builtin.command: sh -c '{}'\n"
+        disk, run = self.ends_well(lambda run, wait: run.playbook(play.format(wait)))
+        run.wait_for(lambda run: run.of("stats"))
+        self.assertFalse(run.is_over(), "it doesn't wait for room")
+        disk.free()
+        run.finish()
+        self.assertEqual((run.rc, run.termination["rc"]), (0, 0), run.text)
+        self.assertEqual(run.termination["steps"][0]["recap"]["changed"], 1)
+
+    def test_a_run_that_starts_on_a_full_disk_waits_for_room(self):
+        disk = SmallDisk(self, 16)
+        run = StagedRun(self, {"m1": LOCAL}, inside=disk.path).script("echo done\n")
+        run.prepare()
+        disk.fill()
+        run.launch()
+        run.wait_for(lambda run: b"== step 1" in run.output)
+        disk.free()
+        run.finish()
+        self.assertEqual(run.rc, 0, run.text)
 
 
 class Stopping(unittest.TestCase):

@@ -1,0 +1,485 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Masks secrets in everything that a run prints or leaves behind, before it is stored anywhere.
+
+The rule is that of server/masking. Its names and patterns are in masking.json, which is generated from there, and
+server/masking/tests/in_the_pod.rs compares the results. Here, secrets are known that nothing outside of the pod can know: the private
+key, and the variables that ansible decrypts or reads from files of the image.
+"""
+
+import base64
+import functools
+import json
+import re
+import urllib.parse
+
+MASK = "••••••"
+
+# Colours as JSON, Python and shells write them within a string.
+COLOURS = r"(?:(?<!\\)|(?<=\x1b\\))\\+(?:u001b|x1b|033|e)\[[0-9;:]*m"
+# Colours, and all other escape sequences and control characters: a terminal or a browser doesn't show them, so they may split a secret.
+INVISIBLE = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-Z\\\\^_])|\x9b[0-?]*[ -/]*[@-~]|[\0-\x08\x0b-\x1f\x7f]|" + COLOURS)
+# The same for a quick search, as bytes.
+CONTROLS = bytes(set(range(32)) - {9, 10}) + b"\x7f"
+# Base64 becomes A. Long runs of it may be a private key.
+BASE64 = bytes(65 if chr(byte) in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" else 32 for byte in range(256))
+WRAPS = (76, 64)
+# How often strings are within strings: ansible prints JSON with results of programs, which print JSON, too.
+NESTED = 3
+# Forms of more bytes are not nested again: each nesting can double a text of quotes.
+LARGEST_NESTED = 256 * 1024
+LONGEST_QUOTED, LONGEST_ENCODED = 512, 16 * 1024
+# These are how a dict describes a label or a setting. Its "key" is a name then.
+PAIRS = ("value", "operator", "effect")
+# Variables of ansible that repeat others, or that describe public keys.
+SKIPPED = re.compile("(?:vars|hostvars|groups|group_names|environment|ansible_facts|(?:ansible_)?ssh_host_key_.*)$")
+REFERENCES = 5
+
+
+def to_bytes(text):
+    return text.encode("utf-8", "surrogateescape")
+
+
+def size(text):
+    return len(to_bytes(text))
+
+
+def has_invisible(text):
+    data = to_bytes(text)
+    return len(data.translate(None, CONTROLS)) != len(data) or "\x9b" in text or ("\\" in text and re.search(COLOURS, text) is not None)
+
+
+def has_long(text):
+    return b"A" * 60 in to_bytes(text).translate(BASE64)
+
+
+class Rule:
+    """Which names and values are secret: see the documentation of server/masking/src/lib.rs."""
+
+    def __init__(self, data):
+        self.names, self.harmless = data["names"], data["harmless"]
+        self.shortest, self.shortest_line = data["shortest"], data["shortest_line"]
+        self.public_keys = tuple(data["public_keys"])
+        self.is_secret = functools.lru_cache(maxsize=20_000)(self.judge_name)
+        self.template_within = data["template_within"]
+        patterns = {key: value for key, value in data.items() if isinstance(value, str)}
+        # A name without quotes begins where its word begins. Otherwise a long word would be read again from each of its characters.
+        patterns["assigned"] = patterns["assigned"].replace("(?P<n3>", "(?<![\\w.-])(?P<n3>")
+        self.patterns = {key: re.compile(pattern) for key, pattern in patterns.items()}
+        self.key = {name: re.compile(pattern) for name, pattern in data["key"].items()}
+        stems = [each["stem"] for each in self.names["stems"]] + ["pw", "auth", "cert"]
+        # The value of a secret name can only be after a name with one of these.
+        self.stems, self.names_before = stems, re.compile("(?<![\\w.-])([\\w.-]+)[\\\\\"']*[:=]")
+        self.file, self.label = re.compile(self.harmless["file"]), re.compile(self.harmless["label"])
+
+    def judge_name(self, name):
+        """Whether the value of this variable must not be in a log."""
+        lower, names = name.lower(), self.names
+        if lower in names["public"] or ("_" in lower and lower.rsplit("_", 1)[1] in names["pointers"]):
+            return False
+        words = re.findall(r"[^\W_]+", re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name))
+        words = [word.lower() for word in words]
+        return any(self.has_stem(word) or self.is_login(words, at) for at, word in enumerate(words))
+
+    def has_stem(self, word):
+        if word.endswith("pw"):
+            return True
+        return any(each["stem"] in without(word, each["ordinary"]) for each in self.names["stems"])
+
+    def is_login(self, words, at):
+        word, following = words[at], words[at + 1:]
+        if following and following[0] not in self.names["contents"]:
+            return False
+        if word == "cert":
+            return not following or following[0] != "manager"
+        if word in ("authorization", "authentication"):
+            return words[-1] not in self.names["settings"]
+        return ("auth" in word and word not in self.names["no_logins"]) or "cert" in without(word, ["certmanager"])
+
+    def is_harmless(self, name, value):
+        plain = value.rstrip("\"',") or value
+        if plain.lower() in self.harmless["words"] or self.file.search(plain):
+            return True
+        return name.lower() in self.harmless["of_labels"] and bool(self.label.search(plain))
+
+    def has_assigned(self, text):
+        return self.has_stems(text) and any(map(self.has_stems, self.names_before.findall(text)))
+
+    def has_stems(self, text):
+        lower = text.lower()
+        return any(stem in lower for stem in self.stems)
+
+    def can_be_searched(self, value):
+        return size(value) >= self.shortest and "{{" not in value and not self.is_harmless("", value)
+
+    def is_shown_secret(self, name, value):
+        return self.is_secret(name) and self.is_secret_value(name, value)
+
+    def is_secret_value(self, name, value):
+        return size(value) >= self.shortest and value != MASK and not self.is_filled_in(value) and not self.is_harmless(name, value)
+
+    def is_filled_in(self, value):
+        return value.lstrip("\"'\\").startswith(("$", "`")) or b"{{" in to_bytes(value[: self.template_within])[: self.template_within]
+
+
+def without(word, ordinary):
+    for start in ordinary:
+        if word.startswith(start):
+            return word[len(start):]
+    return word
+
+
+# -- the forms of a value ----------------------------------------------------------------------------------------------------
+
+
+def forms(rule, value):
+    """All forms of `value` that are long enough to be searched for: as it is, quoted, and encoded."""
+    found = set()
+    for text in (value, value.strip()):
+        if size(text) <= LONGEST_QUOTED or "\n" not in text:
+            found.update(quoted(text))
+        for line in text.split("\n"):
+            line = line.strip()
+            if size(line) >= rule.shortest_line and line != text:
+                found.update(quoted(line))
+        if size(text) <= LONGEST_ENCODED:
+            found.update(encoded(rule, text))
+    # A log is searched line by line.
+    return {form for form in found if size(form) >= rule.shortest and "\n" not in form}
+
+
+def quoted(text):
+    """The text as it is, and as YAML, shells, URLs, JSON and Python write it. The last two within each other, too."""
+    by_shell = (text.replace("'", "'\\''"), text.replace("'", "'\"'\"'"))
+    found = {text, text.replace("'", "''"), urllib.parse.quote(text, safe="", errors="surrogateescape"), *by_shell}
+    inner = found
+    for _ in range(NESTED):
+        if sum(size(form) for form in inner) > LARGEST_NESTED:
+            break
+        inner = {form for text in inner for form in in_string(text)} - found
+        found |= inner
+    return found
+
+
+def in_string(text):
+    json_text = json.dumps(text, ensure_ascii=False)[1:-1]
+    python = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    return json.dumps(text)[1:-1], json_text, python.replace("'", "\\'"), python
+
+
+def encoded(rule, text):
+    found, data = set(), text.encode("utf-8", "surrogateescape")
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        for whole in (data, data + b"\n"):
+            whole = encode(whole).decode("ascii")
+            found.add(whole)
+            for width in WRAPS:
+                if width < len(whole):
+                    lines = [whole[at:at + width] for at in range(0, len(whole), width)]
+                    found.update(line for line in lines if len(line) >= rule.shortest_line)
+        for before in range(3):
+            part = encode(b"\0" * before + data).decode("ascii")[-(-before * 8 // 6):(before + len(data)) * 8 // 6]
+            if len(part) >= rule.shortest_line:
+                found.add(part)
+    return found
+
+
+# -- masking -----------------------------------------------------------------------------------------------------------------
+
+
+class Masker:
+    """Masks the lines of a run, in their order: a private key has several lines."""
+
+    def __init__(self, rule):
+        self.rule = rule
+        self.values, self.forms, self.starts = set(), {}, None
+        self.inside_key = False
+
+    @classmethod
+    def of_run(cls, root):
+        """With the secrets that the controller found in the inputs of the run, its token, and the private key."""
+        masker = cls(Rule(json.loads(read(root + "/conf/masking.json"))))
+        masker.add([*json.loads(read(root + "/conf/secrets.json")), read(root + "/conf/token").strip()])
+        try:
+            masker.add([read(root + "/auth/ssh-privatekey")])
+        except OSError:
+            pass  # the cluster has no key, or the run may not read it
+        return masker
+
+    def add(self, values):
+        """Masks these values from now on. Returns those that are new."""
+        new = [value for value in dict.fromkeys(values) if value not in self.values]
+        for form in {form for value in new for form in forms(self.rule, value)}:
+            start = form[: self.rule.shortest]
+            # A new list: another thread may be reading the old one.
+            self.forms[start] = sorted({*self.forms.get(start, ()), form}, key=lambda form: (-size(form), form))
+        self.values.update(new)
+        if new:
+            self.starts = re.compile("|".join(map(re.escape, sorted(self.forms)))) if self.forms else None
+        return new
+
+    def line(self, text):
+        before, after = self.inside_key, []
+
+        def mask(text):
+            self.inside_key = before
+            line = self.key_line(text)
+            after.append(self.inside_key)
+            return line
+
+        line = through_colours(text, mask)
+        self.inside_key = after[0]
+        return line
+
+    def value(self, text):
+        """A text that is no line of the log, such as a message."""
+        if "\n" in text and "PRIVATE KEY-----" not in text:
+            return "\n".join(map(self.value, text.split("\n")))
+        return through_colours(text, self.masked)
+
+    def structure(self, value):
+        """A copy of a JSON value without secrets."""
+        if isinstance(value, str):
+            return self.value(value)
+        if isinstance(value, dict):
+            return {key: MASK if isinstance(entry, str) and self.rule.is_shown_secret(key, entry) else self.structure(entry) for key, entry in value.items()}
+        return [self.structure(entry) for entry in value] if isinstance(value, list) else value
+
+    def masked(self, text):
+        text = self.without_known(self.without_keys(text))
+        if "://" in text:
+            text = self.rule.patterns["login"].sub(login, text)
+        if "eyJ" in text:
+            text = self.rule.patterns["jwt"].sub(MASK, text)
+        if may_be_kubeadm(text):
+            text = self.rule.patterns["kubeadm"].sub(kubeadm, text)
+        if has_long(text):
+            text = self.rule.patterns["long"].sub(self.long, text)
+        return self.without_assigned(text) if self.rule.has_assigned(text) else text
+
+    def next_known(self, text, at=0):
+        """Where the next known value begins and ends. Of several, the first and then the longest."""
+        while self.starts and (found := self.starts.search(text, at)):
+            at = found.start()
+            for form in self.forms[found.group()]:
+                if text.startswith(form, at):
+                    return at, at + len(form)
+            at += 1
+        return None
+
+    def without_known(self, text):
+        out, copied = [], 0
+        while found := self.next_known(text, copied):
+            out += text[copied:found[0]], MASK
+            copied = found[1]
+        return "".join([*out, text[copied:]]) if out else text
+
+    def without_assigned(self, text):
+        out, copied, at, word_end = [], 0, 0, 0
+        while found := self.rule.patterns["assigned"].search(text, at):
+            groups = {key: value for key, value in found.groupdict().items() if value is not None}
+            name = next(groups[key] for key in groups if key.startswith("n"))
+            group = next(key for key in groups if key.startswith("v"))
+            at, end = found.span(group)
+            if not self.rule.is_secret(name):
+                continue
+            if group == "v7":
+                # Names within one word share its end.
+                if word_end <= at:
+                    ends = self.rule.patterns["word_end"].search(text, at)
+                    word_end = ends.start() if ends else len(text)
+                end = word_end
+            if self.rule.is_filled_in(text[at:min(end, at + self.rule.template_within)]):
+                continue
+            if self.rule.is_secret_value(name, text[at:end]):
+                out += text[copied:at], MASK
+                copied = at = end
+        return "".join([*out, text[copied:]]) if out else text
+
+    def long(self, found):
+        run = found["run"]
+        is_base64 = all(re.search(kind, run) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
+        return (found["newline"] or "") + MASK if is_base64 and not run.startswith(self.rule.public_keys) else found.group()
+
+    # -- private keys, which are recognised by their first line --
+
+    def without_keys(self, text):
+        return self.rule.key["inline"].sub(MASK, text.replace("\n", "\\n")) if "PRIVATE KEY-----" in text else text
+
+    def key_line(self, text):
+        key = self.rule.key
+        if self.inside_key:
+            if end := key["end"].search(text):
+                self.inside_key = False
+                return MASK + self.masked(text[end.end():])
+            if key["body"].search(text):
+                return MASK
+            self.inside_key = False
+        begins = list(key["begin"].finditer(text))
+        if not begins or key["end"].search(text[begins[-1].start():]):
+            return self.masked(text)
+        begin = begins[-1]
+        # An escaped `\n` means that the whole key is a string in this line.
+        self.inside_key = "\\n" not in text[begin.end():]
+        return self.masked(text[:begin.start()]) + MASK
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        return file.read()
+
+
+def through_colours(text, mask):
+    """Masks `text` and keeps its colours, except if they split a secret. `mask` gets the text without colours first."""
+    if not has_invisible(text):
+        return mask(text)
+    plain = INVISIBLE.sub("", text)
+    masked_plain = mask(plain)
+    if masked_plain == plain:
+        return text
+    masked = mask(text)
+    return masked if INVISIBLE.sub("", masked) == masked_plain else masked_plain
+
+
+def login(found):
+    public = public_part(found["scheme"].lower(), found["login"])
+    return found.group() if public is None else f"{found['scheme']}://{public}{MASK}@"
+
+
+def public_part(scheme, text):
+    """The part of a login in a URL that isn't secret. None if nothing in it is."""
+    if scheme.endswith(("http", "https")):
+        return ""  # a token may be the user
+    user, colon, password = text.partition(":")
+    if not colon:
+        return None
+    return f"{user}:" if password else ""
+
+
+TOKEN = re.compile(r"\.[a-z0-9]{16}")
+
+
+def may_be_kubeadm(text):
+    return "--certificate-key" in text or TOKEN.search(text) is not None
+
+
+def kubeadm(found):
+    # Without a digit it is a name with a dot, such as that of a systemd unit.
+    if found["secret"] and not re.search("[0-9]", found["secret"]):
+        return found.group()
+    return (found["flag"] or "") + MASK
+
+
+# -- variables ---------------------------------------------------------------------------------------------------------------
+
+
+def secrets_of(rule, variables):
+    """The secret values in ansible's variables. A secret that refers to another variable makes that one secret, too."""
+    referenced = set()
+    for _ in range(REFERENCES):
+        values = list(named(rule, variables, "", referenced))
+        found = {match[1] for match in map(rule.patterns["reference"].search, values) if match}
+        if found <= referenced:
+            break
+        referenced |= found
+    return [value for value in dict.fromkeys(values) if rule.can_be_searched(value)]
+
+
+def named(rule, value, name, referenced):
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            is_label = key in ("key", "topologyKey") and any(pair in value for pair in PAIRS)
+            if isinstance(key, str) and not is_label and not SKIPPED.match(key):
+                yield from named(rule, entry, key, referenced)
+    elif isinstance(value, (list, tuple, set)):
+        for entry in value:
+            yield from named(rule, entry, name, referenced)
+    elif value is not None and not isinstance(value, bool):
+        # What ansible-vault encrypted is secret under any name. These are the types before and since ansible-core 2.19.
+        encrypted = type(value).__name__ in ("AnsibleVaultEncryptedUnicode", "EncryptedString")
+        if encrypted or name in referenced or rule.is_secret(name):
+            try:
+                text = str(value)
+            except Exception:  # noqa: BLE001 - it can't be decrypted, so it can't be printed either
+                return
+            if not rule.is_harmless(name, text):
+                yield text
+
+
+# -- the output of a command -------------------------------------------------------------------------------------------------
+
+
+class Output:
+    """Takes the output of a step as it comes, and passes its lines on without secrets. The callback plugin's events have been masked by the
+    plugin and pass as they are; with an event that is not passed on, the plugin reports the secrets that it finds in variables."""
+
+    # A longer line is passed on in parts.
+    LONGEST = 1 << 20
+
+    def __init__(self, masker, token, write):
+        self.masker, self.mark, self.write = masker, f"\x1e{token} ", write
+        self.rest = b""
+
+    def take(self, data):
+        whole, newline, rest = (self.rest + data).rpartition(b"\n")
+        self.rest = rest
+        if newline:
+            self.pass_on(whole.decode("utf-8", "surrogateescape"), "\n")
+        if len(self.rest) > self.LONGEST:
+            self.pass_on_part()
+
+    def pass_on_part(self):
+        """Passes on the start of a long line, up to a place that is in no secret."""
+        text = self.rest.decode("utf-8", "surrogateescape")
+        longest = max((len(form) for same in self.masker.forms.values() for form in same), default=0)
+        cut, at = max(len(text) // 2, len(text) - longest), 0
+        while (found := self.masker.next_known(text, at)) and found[0] < cut:
+            at = found[1]
+            cut = found[0] if found[1] > cut else cut
+        self.rest = text[cut:].encode("utf-8", "surrogateescape")
+        self.pass_on(text[:cut], "")
+
+    def finish(self):
+        self.pass_on(self.rest.decode("utf-8", "surrogateescape"), "")
+        self.rest = b""
+
+    def pass_on(self, text, end):
+        if self.mark in text:
+            # First, because a value may be in an earlier line already.
+            lines = [self.reported(line) for line in text.split("\n")]
+            text = "\n".join(line for line in lines if line is not None)
+            if all(line is None for line in lines):
+                return
+        self.write((self.lines(text) + end).encode("utf-8", "surrogateescape"))
+
+    def reported(self, line):
+        """Learns the secrets that the plugin reports in this line. None if nothing else is in it."""
+        text, mark, event = line.partition(self.mark)
+        if not mark or not event.startswith('{"secrets":'):
+            return line
+        self.masker.add(json.loads(event)["secrets"])
+        return text or None
+
+    def lines(self, text):
+        """Masks lines. Most have no secret, so all are searched at once first."""
+        masker = self.masker
+        if masker.inside_key or "PRIVATE KEY-----" in text:
+            return "\n".join(map(self.line, text.split("\n")))
+        plain = INVISIBLE.sub("", text) if has_invisible(text) else text
+        if not self.may_be_secret(plain):
+            return text
+        lines, plain = text.split("\n"), plain.split("\n")
+        return "\n".join(self.line(line) if self.may_be_secret(plain[n]) else line for n, line in enumerate(lines))
+
+    def line(self, line):
+        text, mark, event = line.partition(self.mark)
+        return (self.masker.line(text) if text or not mark else "") + mark + event
+
+    def may_be_secret(self, text):
+        return (
+            self.masker.next_known(text) is not None
+            or "://" in text
+            or "eyJ" in text
+            or may_be_kubeadm(text)
+            or has_long(text)
+            or self.masker.rule.has_assigned(text)
+        )

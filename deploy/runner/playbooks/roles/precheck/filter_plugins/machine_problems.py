@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges what the module machine_state has found. Each problem is a sentence or two: what, why, what to do."""
+
+import ipaddress
+import re
+
+FAMILIES = {"debian", "rhel", "fedora"}
+ARCHITECTURES = {"amd64", "arm64"}
+KERNEL = (4, 19)
+# The floors of kubespray.
+MEMORY_MB = {True: 1500, False: 1024}
+CPUS = {True: 2, False: 1}
+DISK_FREE_MB = 2048
+CLOCK_SECONDS = 30
+PORTS = {True: (2379, 2380, 10250, 10257, 10259), False: (10250,)}
+# Of the network plugins: their documented requirements.
+PLUGIN_PORTS = {"calico": (9099,), "cilium": (4240, 9234, 9878, 9879)}
+PLUGIN_KERNEL = {"cilium": (5, 10)}
+
+
+def numbers(text):
+    return tuple(int(number) for number in re.findall(r"\d+", text))
+
+
+def system(machine, systems):
+    """Whether the system is one of `systems` (systems.json) or like one. Those of nodes may be older, so that their clusters can still be changed."""
+    identifier, _, version = machine["system"].partition(" ")
+    known = next((known for known in systems if known["id"] == identifier), None)
+    is_new = machine["state"] != "member"
+    is_old = is_new and known and version and numbers(version) < numbers(known["from"])
+    if is_old or not FAMILIES.intersection(machine["likes"]):
+        supported = ", ".join(f"{known['name']} from {known['from']}" for known in systems)
+        yield f"The system is {machine['system']}. Supported are {supported}, and systems like these."
+
+
+def hardware(machine, is_control_plane, values, systems):
+    if not machine["is_root"]:
+        yield "ansible isn't root on this machine. Let it become root with sudo (ansible_become, ansible_become_password)."
+    yield from system(machine, systems)
+    if machine["architecture"] not in ARCHITECTURES:
+        yield f"The processor is {machine['architecture']}. Kubernetes has programs for amd64 and arm64."
+    plugin = values["kube_network_plugin"]
+    kernel, needed = numbers(machine["kernel"])[:2], PLUGIN_KERNEL.get(plugin, KERNEL)
+    if kernel < needed:
+        who = plugin if plugin in PLUGIN_KERNEL else "Kubernetes"
+        yield f"The kernel is {machine['kernel']}. {who} needs {needed[0]}.{needed[1]} or newer: update the system."
+    if machine["cpus"] < CPUS[is_control_plane]:
+        yield f"The machine has {machine['cpus']} processor, and a control plane needs {CPUS[True]}."
+    if machine["memory_mb"] < MEMORY_MB[is_control_plane]:
+        role = "control plane" if is_control_plane else "node"
+        yield f"The machine has {machine['memory_mb']} MB of memory, and a {role} needs {MEMORY_MB[is_control_plane]} MB."
+    if machine["disk_free_mb"] < DISK_FREE_MB and machine["state"] != "member":
+        yield f"/var/lib has {machine['disk_free_mb']} MB left, and Kubernetes needs {DISK_FREE_MB} MB. Free some space or use a larger disk."
+    if machine["swap_mb"] and values["kubelet_fail_swap_on"]:
+        yield (
+            f"Swap is on ({machine['swap_mb']} MB), and the kubelet doesn't start with swap. Turn it off with swapoff -a and in /etc/fstab, or set "
+            "kubelet_fail_swap_on: false."
+        )
+
+
+def clock(machine, now):
+    skew = machine["clock"] - int(now)
+    if abs(skew) > CLOCK_SECONDS:
+        direction = "fast" if skew > 0 else "slow"
+        yield f"The clock is {abs(skew)} s {direction}. Certificates would not be valid: synchronise it, for example with chrony."
+
+
+def address(machine, values):
+    if not machine["address"]:
+        yield "The machine has no default route, so its address is unknown. Set the host variable ip."
+        return
+    if not machine["network"]:
+        yield f"The host variable ip is {machine['address']}, but no interface of the machine has this address. Correct it."
+    own = ipaddress.ip_address(machine["address"])
+    for name in ("kube_pods_subnet", "kube_service_addresses"):
+        if own in ipaddress.ip_network(values[name]):
+            yield f"The machine's address {own} is in {name} {values[name]}. Choose another network for it."
+
+
+def common_address(machines, host, values, wanted):
+    """Problems of the address that the control planes share. Once the cluster exists, one of them has it, perhaps one outside of this run."""
+    machine, common = machines[host], values.get("kube_vip_address")
+    if not values.get("kube_vip_enabled") or not wanted["first"]:
+        return
+    if machine["address"] == common:
+        yield f"Its own address is kube_vip_address {common}. Choose an address that no machine has."
+    elif host in wanted["control_planes"] and machine["network"] and ipaddress.ip_address(common) not in ipaddress.ip_network(machine["network"]):
+        yield (
+            f"kube_vip_address {common} is not in the machine's network {machine['network']}, so it can't move between the control planes. Choose an "
+            "unused address of that network."
+        )
+    user, is_new = wanted.get("address_user"), machines[wanted["first"]]["state"] != "member"
+    if user and is_new and not any(common in other["addresses"] for other in machines.values()):
+        yield f"kube_vip_address {common} is already used by a machine with the hardware address {user}. Choose an address that no machine has."
+
+
+# Variables that clusters of older versions didn't record, with the values that those clusters have.
+UNRECORDED = {"kube_vip_enabled": False, "kubernetes_audit": False, "kube_encrypt_secret_data": False, "kube_reserved": False, "system_reserved": False}
+
+
+def membership(machine, is_control_plane, values, wanted, authority):
+    """`authority` is the certificate authority of the cluster, as machine_state has it."""
+    state, version, upgrades = machine["state"], wanted["version"], wanted.get("upgrades", False)
+    if machine["kubeadm_runs"]:
+        yield "kubeadm is still running on this machine, probably from a run that was stopped. Wait until it has ended."
+    if state == "foreign":
+        yield (
+            "Kubernetes is already installed on this machine, but not by this engine (there are files in /etc/kubernetes). Remove it first, for "
+            "example with kubeadm reset, then delete /etc/kubernetes."
+        )
+    if state == "fresh":
+        ports = [*PORTS[is_control_plane], *PLUGIN_PORTS.get(values["kube_network_plugin"], ())]
+        ports += [values["kube_apiserver_port"]] if is_control_plane else []
+        used = sorted(set(ports).intersection(machine["ports"]))
+        if used:
+            names = ", ".join(map(str, used))
+            yield f"Another program uses port {names}, which Kubernetes needs. Find it with “ss -ltnp” and stop it."
+    if state == "member" and machine["ca"] != authority:
+        yield (
+            "The machine is a node of another cluster: its cluster's certificate authority isn't that of the control plane. If that cluster is "
+            "gone, run reset.yml limited to this machine."
+        )
+    if state == "member" and is_control_plane:
+        yield from installation(machine["installed"], values, version, upgrades)
+    if state == "member" and not wanted["first"] and machine["installed"]["version"] != version:
+        yield f"The machine runs Kubernetes {machine['installed']['version']}, and the control plane {version}. This playbook doesn't upgrade machines."
+
+
+def installation(installed, values, version, upgrades):
+    """What differs from the record that the installation left on a control plane."""
+    if installed["version"] != version and not upgrades:
+        yield (
+            f"The cluster runs Kubernetes {installed['version']}, and kube_version is {version}. This playbook doesn't upgrade. Set kube_version "
+            f"to {installed['version'].lstrip('v')}."
+        )
+    for name, old in sorted({**UNRECORDED, **installed["fixed"]}.items()):
+        new = values.get(name, old)
+        if new != old:
+            yield f"{name} is {new!r}, but the cluster was created with {old!r}, and it can't change. Set it back, or reset the cluster."
+
+
+def clashes(machines, host, values):
+    """Problems of `host` with others. `machines` maps hosts to their machines."""
+    problems, own = [], machines[host]
+    for other, machine in sorted(machines.items()):
+        if other == host:
+            continue
+        for what, key in (("address", "address"), ("machine-id", "machine_id")):
+            if own[key] and own[key] == machine[key]:
+                problems.append(f"It has the same {what} as {other} ({own[key]}). Each machine needs its own.")
+        if values["kube_network_plugin"] == "bridge" and own["network"] and machine["network"] and own["network"] != machine["network"]:
+            problems.append(
+                f"It is in the network {own['network']}, and {other} in {machine['network']}. With kube_network_plugin bridge all machines must be "
+                "in one network."
+            )
+    return problems
+
+
+def needed_ports(machines, host, control_planes, api_port):
+    """What `host` must reach on the other machines: everything the API, control planes also etcd, and the kubelets."""
+    is_control_plane = host in control_planes
+    targets = []
+    for other, machine in sorted(machines.items()):
+        if other == host or not machine["address"]:
+            continue
+        ports = [int(api_port)] if other in control_planes else []
+        if is_control_plane:
+            ports += [2379, 2380, 10250] if other in control_planes else [10250]
+        targets += [{"name": other, "address": machine["address"], "port": port} for port in ports]
+    return targets
+
+
+def machine_problems(machines, host, values, wanted):
+    """All problems of `host`, by itself and as a part of its cluster.
+
+    `machines` maps hosts to their machines. `wanted` has `first` (the first control plane), `control_planes`, `version` (with its v), `systems` (of systems.json),
+    `now` (seconds since 1970), `silent` (what doesn't answer, as targets of the module reach), `address_user` (of the module address_user, for
+    kube_vip_address), `needs_cluster`, whether the cluster must already exist, `judges_first`, whether this run also judges the first control plane itself, and
+    `upgrades`, whether the version may differ from the cluster's. Of a hosted cluster, `first` is empty and `hosted_ca` is the SHA-256 of its CA certificate.
+    """
+    machine, cluster, is_control_plane = machines[host], machines.get(wanted["first"]), host in wanted["control_planes"]
+    problems = [*hardware(machine, is_control_plane, values, wanted["systems"]), *clock(machine, wanted["now"]), *address(machine, values)]
+    problems += membership(machine, is_control_plane, values, wanted, cluster["ca"] if cluster else wanted["hosted_ca"])
+    problems += [*clashes(machines, host, values), *common_address(machines, host, values, wanted)]
+    for other, address_of_other in dict.fromkeys((target["name"], target["address"]) for target in wanted["silent"]):
+        ports = ", ".join(str(target["port"]) for target in wanted["silent"] if target["name"] == other)
+        problems.append(f"It gets no answer from {other} at {address_of_other}, port {ports}. Check the routes and firewalls between them.")
+    if not cluster:
+        return problems
+    if wanted["needs_cluster"] and cluster["state"] != "member":
+        problems.insert(0, f"There is no cluster on {wanted['first']} yet. Run cluster.yml first.")
+    elif not wanted.get("judges_first", True) and cluster["state"] == "member":
+        own = list(problems)
+        found = installation(cluster["installed"], values, wanted["version"], wanted.get("upgrades", False))
+        problems += [problem for problem in found if problem not in own]
+    return problems
+
+
+class FilterModule:
+    def filters(self):
+        return {"machine_problems": machine_problems, "needed_ports": needed_ports}

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No secret of a run is in its output, its termination message, the files that it leaves, or a command line."""
+
+import base64
+import json
+import os
+import subprocess
+import threading
+import unittest
+from pathlib import Path
+
+from staged_run import LOCAL, TOKEN, StagedRun, ansible_bin
+
+PLAY = """
+- name: A play
+  hosts: all
+  gather_facts: false
+  become: false
+  vars_files: [vars.yml]
+  vars:
+    of_play_password: canary-of-play
+    referring_password: "{{ referred }}"
+    referred: canary-referred
+    nested: {credentials: canary-nested, list: [{db_pwd: canary-in-list}]}
+  tasks:
+"""
+PRINT = """
+    - name: "Print {item}"
+      ansible.builtin.debug: {{msg: "{item} {{{{ {value} }}}}"}}
+"""
+
+
+def key_file(folder):
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / "key")], check=True)
+    return (folder / "key").read_text()
+
+
+def files(root, but=("conf", "auth", "kubespray")):
+    """The text of all files that a run left, except for its inputs."""
+    found = {}
+    for path in root.rglob("*"):
+        if path.is_file() and path.relative_to(root).parts[0] not in but:
+            found[str(path.relative_to(root))] = path.read_bytes().decode("utf-8", "replace")
+    return found
+
+
+class Canaries(unittest.TestCase):
+    def assert_clean(self, run, canaries):
+        texts = {"its output": run.output.decode("utf-8", "replace"), **files(run.root)}
+        self.assertIn("dev/termination-log", texts)
+        for canary in canaries:
+            for place, text in texts.items():
+                self.assertNotIn(canary, text, f"{canary} in {place}")
+
+    def staged(self, secrets=()):
+        run = StagedRun(self, {"m1": LOCAL, "m2": LOCAL})
+        run.write("conf/secrets.json", json.dumps(list(secrets)))
+        return run
+
+    def test_no_canary_is_left_anywhere(self):
+        inventory, quoted = "canary-inventory", "can'ary \"quoted\" \\ é"
+        run = self.staged([inventory, quoted, "canary-argument", "canary-hook", "two\ncanary line one\ncanary line two\n"])
+        key = key_file(run.write("auth/known", "").parent)
+        run.write("auth/ssh-privatekey", key)
+        run.write("conf/sources/1/vars.yml", "of_file_token: canary-of-file\nadmin_pass: canary-pass\n")
+        body = [line for line in key.splitlines() if "PRIVATE KEY" not in line]
+        canaries = [
+            inventory, "canary-argument", "canary-hook", "canary line one", "canary line two",
+            "canary-of-play", "canary-referred", "canary-nested", "canary-in-list", "canary-of-file", "canary-pass",
+            "canary-set-fact", "canary-include", "canary-task-var", "canary-module", "canary-generated", "canary-registered",
+            "can'ary", "ary \\\"quoted", "can%27ary", "can''ary", "canary-url", "canary-json", "canary-vault",
+            base64.b64encode(inventory.encode()).decode(), base64.b64encode(f"admin:{inventory}".encode()).decode()[8:-4],
+            base64.b64encode(quoted.encode()).decode(), base64.b64encode(key.encode()).decode()[:40],
+            *body,
+        ]
+        self.assertGreaterEqual(len(canaries), 30)
+        values = {
+            "of play": "of_play_password", "reference": "referring_password", "nested": "nested", "file": "of_file_token ~ admin_pass",
+            "inventory": f"'{inventory}'", "argument": "password", "quoted": "odd", "repr": "[odd] | string", "json": "{'a': odd} | to_json | to_json",
+            "shell": "odd | quote", "url": "odd | urlencode", "url login": "'https://me:canary-url@host/'", "base64": f"'{inventory}' | b64encode",
+            "basic": f"('admin:' ~ '{inventory}') | b64encode", "odd base64": "odd | b64encode", "key": "lookup('file', key_path)",
+            "key body": "lookup('file', key_path).split('\\n')[1:] | join('\\n')", "key lines": "lookup('file', key_path).split('\\n')",
+            "key base64": "lookup('file', key_path) | b64encode", "text json": "json_text",
+            "lines": "two_lines", "vault": "encrypted",
+        }
+        run.write("conf/sources/1/vault.txt", "vault-password\n")
+        encrypted = self.vault(run, "canary-vault")
+        run.write("conf/sources/1/included.yml", "included_secret: canary-include\n")
+        tasks = "".join(PRINT.format(item=item, value=value) for item, value in values.items()) + """
+    - ansible.builtin.set_fact: {made_password: "canary-{{ 'set-fact' }}"}
+    - ansible.builtin.command: echo canary-registered
+      register: api_token
+    - ansible.builtin.debug: {msg: "registered {{ api_token.stdout }}"}
+    - ansible.builtin.debug: {msg: "task {{ task_password }}"}
+      vars: {task_password: canary-task-var}
+    - ansible.builtin.command: {cmd: "printf 'password=canary-generated\\\\ncan\\\\033[31mary-inventory canary-mod\\\\033[0mule\\\\n'"}
+      vars: {x_secret: canary-module}
+      register: printed
+    - ansible.builtin.debug: {var: printed}
+    - name: "Fail with {{ password }} and {{ made_password }}"
+      ansible.builtin.fail:
+        msg: "{{ password }} {{ made_password }} {{ of_play_password }} {{ odd }} {{ lookup('file', key_path) }}"
+"""
+        play = PLAY.replace("  vars:\n", f"  vars:\n    key_path: {run.root}/auth/ssh-privatekey\n    odd: {json.dumps(quoted)}\n"
+                            "    json_text: '{\"api_token\": \"canary-json\"}'\n"
+                            f"    two_lines: \"canary line one\\ncanary line two\"\n    encrypted: !vault |\n{encrypted}\n")
+        run.write("conf/sources/1/play.yml", play + tasks)
+        arguments = ["-e", "password=canary-argument", "--vault-password-file", str(run.root / "conf/sources/1/vault.txt")]
+        run.script("echo $1; set -x; hook_password=canary-hook; echo $hook_password >&2; printf canary-argument", "pre", ["canary-hook"])
+        run.write("conf/sources/1/talkative.yml", PLAY + """
+    - ansible.builtin.set_fact: {made_password: "canary-{{ 'set-fact' }}"}
+    - ansible.builtin.debug: {msg: "made {{ made_password }}"}
+    - ansible.builtin.include_vars: included.yml
+    - ansible.builtin.debug: {msg: "included {{ included_secret }}"}
+""")
+        run.add("pre", "playbook", "conf/sources/1/talkative.yml", "talkative.yml", ["-v"])
+        run.add("main", "playbook", "conf/sources/1/play.yml", "play.yml", arguments).run()
+        self.assertEqual(run.rc, 2, run.text)
+        self.assertEqual(len(run.of("task_start")), len(values) + 11, run.text)
+        self.assertEqual(run.termination["failures"][0]["host"], "m1")
+        self.assertIn("••••••", run.termination["failures"][0]["message"])
+        self.assert_clean(run, canaries)
+
+    def vault(self, run, secret):
+        call = [ansible_bin(self) + "/ansible-vault", "encrypt_string", "--vault-password-file", str(run.root / "conf/sources/1/vault.txt"), secret]
+        done = subprocess.run(call, check=True, capture_output=True, text=True, env={**os.environ, "HOME": str(run.root), "LC_ALL": "C.UTF-8"})
+        return "\n".join("      " + line.strip() for line in done.stdout.splitlines()[1:] if line.strip())
+
+    def test_no_argument_is_on_a_command_line(self):
+        """While playbooks and scripts run, all processes are looked at, again and again."""
+        run = self.staged(["canary-argument", "canary-word"])
+        seen, ended = {}, threading.Event()
+
+        def look():
+            while not ended.is_set():
+                for entry in Path("/proc").iterdir():
+                    try:
+                        seen[entry.name, (entry / "cmdline").read_bytes()] = None
+                    except OSError:
+                        pass
+
+        looking = threading.Thread(target=look)
+        looking.start()
+        script = 'echo "$0 got $# words: $1"; bash -c \'echo $# words below\'; [ "${BASH_SOURCE[0]}" = "$0" ] && echo itself; sleep 1\n'
+        try:
+            run.script(script, "pre", ["it's a canary-word", "", "$(id)\n*"])
+            run.playbook(PLAY.replace("vars_files: [vars.yml]", "") + """
+    - ansible.builtin.command: sleep 1
+    - ansible.builtin.debug: {msg: "{{ length }} {{ password | length }}"}
+""", args=["-e", "password=canary-argument length='a b'", "--limit=m1"]).run()
+        finally:
+            ended.set()
+            looking.join()
+        self.assertEqual(run.rc, 0, run.text)
+        self.assertIn("scripts/0.sh got 3 words: it's a ••••••", run.text)
+        self.assertIn("0 words below\nitself\n", run.text)
+        self.assertIn('"msg": "a b 15"', run.text)
+        self.assertNotIn("m2", run.text)
+        lines = [line for _, line in seen]
+        self.assertTrue(any(b"ansible-playbook" in line and str(run.root).encode() in line for line in lines))
+        self.assertEqual([line for line in lines if b"canary-argument" in line or b"canary-word" in line], [])
+
+    def test_a_python_script_is_found_by_its_first_lines(self):
+        import sys
+        sys.path.insert(0, str(Path(__file__).parent.parent))
+        import entrypoint
+        folder = self.staged().root
+        cases = {
+            "#!/opt/venv/bin/python3 -sP\n": ["/opt/venv/bin/python3", "-sP"],
+            "#!/usr/bin/env python3\n": ["/usr/bin/env", "python3"],
+            "#!/bin/sh\n'''exec' \"/a long/bin/python3\" \"$0\" \"$@\"\n' '''\n": ["/a long/bin/python3"],
+            "#!/bin/sh\nexec /opt/ansible \"$@\"\n": None,
+            "": None,
+        }
+        for text, words in cases.items():
+            (folder / "program").write_text(text)
+            self.assertEqual(entrypoint.interpreter(str(folder / "program")), words)
+
+    def test_a_long_line_is_passed_on_without_secrets(self):
+        run = self.staged(["canary-inventory"])
+        run.script("head -c 3000000 /dev/zero | tr '\\0' 'x'; printf 'canary-inventory'; head -c 3000000 /dev/zero | tr '\\0' 'y'; echo end").run()
+        self.assertEqual(run.rc, 0)
+        self.assertIn("••••••yyyy", run.text)
+        self.assertEqual((run.text.count("x" * 1000), run.text.count("y" * 1000)), (3000, 3000))
+        self.assert_clean(run, ["canary-inventory"])
+
+    def test_a_background_process_does_not_hold_up_the_run(self):
+        run = self.staged().script("sleep 60 & echo $! started").script("echo second", "post").run()
+        self.assertEqual(run.rc, 0)
+        self.assertIn("second", run.text)
+
+    def test_a_run_without_its_secrets_does_not_start(self):
+        run = self.staged().script("echo ran")
+        (run.root / "conf/secrets.json").unlink()
+        run.run()
+        self.assertEqual(run.rc, 1)
+        self.assertIn("could not be prepared", run.termination["message"])
+        self.assertNotIn("ran\n", run.text)
+
+    def test_the_secrets_of_a_run_are_not_in_its_events(self):
+        run = self.staged(["canary-inventory"]).playbook(PLAY.replace("vars_files: [vars.yml]", "") + """
+    - name: Publish canary-inventory
+      ansible.builtin.set_stats: {data: {kubeonkube_outcome: {found: {a: ["{{ of_play_password }}"], b_token: canary-beside}}}}
+""").run()
+        self.assertEqual(run.of("outcome")[0]["value"], {"a": ["••••••"], "b_token": "••••••"})
+        self.assert_clean(run, ["canary-inventory", "canary-of-play", "canary-beside"])
+        self.assertNotIn('{"secrets"', run.text)
+        self.assertIn(TOKEN, run.output.decode())
+
+
+if __name__ == "__main__":
+    unittest.main()
