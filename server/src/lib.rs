@@ -3,16 +3,22 @@
 
 #![recursion_limit = "512"]
 
-// Command line and settings.
+// Command line, settings, and the log.
 pub mod cli;
 pub mod config;
+pub mod panics;
 pub mod telemetry;
 
 // The commands that end at once.
-pub mod backup;
+pub mod air_gapped;
+pub mod doctor;
 pub mod login;
+pub mod state;
 
 // `kubeonkube serve`.
+pub mod audit;
+mod metrics;
+pub mod oidc;
 pub mod session;
 pub mod startup;
 pub mod web;

@@ -1,5 +1,20 @@
 //! The program as a process: start, requests, stop, restart.
 
+#[path = "embedded_api/mod.rs"]
+mod embedded_api;
+#[path = "full_disk/mod.rs"]
+mod full_disk;
+#[path = "panics/mod.rs"]
+mod panics;
+#[path = "restore/mod.rs"]
+mod restore;
+#[path = "skipped/mod.rs"]
+mod skipped;
+#[path = "small_disk/mod.rs"]
+mod small_disk;
+#[path = "start/mod.rs"]
+mod start;
+
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -23,9 +38,8 @@ use tokio_tungstenite::tungstenite::{Message, WebSocket, connect};
 const SOON: Duration = Duration::from_secs(60);
 
 fn command(data: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube"));
-    command.env_clear().env("PATH", "/usr/bin:/bin").env("USER", "ann").env("KUBEONKUBE_DATA_DIR", data);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = start::program(data);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
@@ -53,7 +67,12 @@ impl Server {
 
     fn start_with(data: &Path, args: &[&str], environment: &[(&str, &Path)]) -> Self {
         let mut command = command(data);
-        command.args(["--listen", "127.0.0.1:0"]).args(args).envs(environment.iter().copied());
+        command.args(args).envs(environment.iter().copied());
+        Self::start_by(command)
+    }
+
+    fn start_by(mut command: Command) -> Self {
+        command.args(["--listen", "127.0.0.1:0"]);
         let mut child = command.spawn().expect("started");
         let mut errors = child.stderr.take().expect("piped");
         // Read continuously: a full pipe would block the server.
@@ -70,13 +89,12 @@ impl Server {
                 panic!("no link in the banner:\n{banner}\nlog:\n{}", log.join().unwrap_or_default());
             };
             banner += &format!("{line}\n");
-            if line.starts_with("http://") || line.contains("Kubernetes token") {
+            let is_last = ["Kubernetes token", "There is no sign-in link"].iter().any(|words| line.contains(words));
+            if line.starts_with("http://") || is_last {
                 break line;
             }
         };
-        let address = banner.lines().find_map(|line| line.trim().strip_prefix("Address")).expect("an address");
-        let address =
-            address.trim().strip_prefix("http://").and_then(|address| address.parse().ok()).expect("ip and port");
+        let address = start::address(&banner).expect("an address");
         Self { child, log: Some(log), banner, link, address }
     }
 
@@ -118,6 +136,13 @@ impl Server {
         got.headers.get("set-cookie").and_then(|cookie| cookie.split(';').next().map(ToOwned::to_owned))
     }
 
+    /// Signs in with the link of the banner and waits for the cluster of the demo; returns the cookie.
+    fn sign_in_to_demo(&self) -> String {
+        let cookie = self.sign_in(&self.link).expect("signed in");
+        wait_for("the demo cluster", || self.json("/api/load_cluster?cluster=demo", &cookie)["row"]["nodes"] == 1);
+        cookie
+    }
+
     fn wait_ready(&self) {
         wait_for("readiness", || self.get("/readyz", "").status == 200);
     }
@@ -140,6 +165,7 @@ impl Server {
             status.is_some()
         });
         let log = self.log.take().expect("read once").join().expect("read");
+        panics::check_none(&log);
         (status.and_then(|status| status.code()), log)
     }
 }
@@ -148,6 +174,9 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if let Some(log) = self.log.take() {
+            panics::check_none(&log.join().unwrap_or_default());
+        }
     }
 }
 
@@ -202,7 +231,19 @@ fn invalid_settings_are_refused_with_the_reason() {
 fn help_shows_examples_and_crd_prints_definitions() {
     let data = data();
     let help = text(&run(data.path(), &["--help"]).stdout);
-    for word in ["serve", "login", "backup", "--listen", "--data-dir", "--demo", "Examples:", "doesn't stop runs"] {
+    for word in [
+        "serve",
+        "login",
+        "backup",
+        "restore",
+        "--listen",
+        "--data-dir",
+        "--demo",
+        "doctor",
+        "--isolation",
+        "Examples:",
+        "doesn't stop runs",
+    ] {
         assert!(help.contains(word), "{word} is missing:\n{help}");
     }
     assert!(!help.contains("run-job"), "a command that only the server uses is listed");
@@ -300,8 +341,7 @@ fn the_demo_registers_its_cluster_once_and_keeps_it() {
     let mut created = Vec::new();
     for _ in 0..2 {
         let server = Server::start(data.path(), &["--demo"]);
-        let cookie = server.sign_in(&server.link).expect("signed in");
-        wait_for("the demo cluster", || server.json("/api/load_cluster?cluster=demo", &cookie)["row"]["nodes"] == 1);
+        let cookie = server.sign_in_to_demo();
         created.push(server.json("/api/load_cluster?cluster=demo", &cookie)["row"]["created"].clone());
         assert_eq!(server.stop(), Some(0));
     }
@@ -330,15 +370,13 @@ const SCRIPT: &str = "echo before; while [ ! -e $GO ]; do sleep 0.05; done; echo
 #[test]
 fn a_run_continues_while_the_server_is_stopped() {
     let (data, tools) = (data(), tempfile::tempdir().expect("a directory"));
-    // A shell action needs no ansible, but without an installed one the server would download it.
-    fs::write(tools.path().join("ansible-playbook"), "#!/bin/sh\n").expect("written");
-    let tools = [("KUBEONKUBE_ANSIBLE", tools.path())];
+    let ansible = start::no_ansible(&tools.path().join("ansible"));
+    let tools = [("KUBEONKUBE_ANSIBLE", ansible.as_path())];
     let go = data.path().join("go");
     let script = SCRIPT.replace("$GO", &go.display().to_string());
 
     let server = Server::start_with(data.path(), &["--demo"], &tools);
-    let cookie = server.sign_in(&server.link).expect("signed in");
-    wait_for("the demo cluster", || server.json("/api/load_cluster?cluster=demo", &cookie)["row"]["nodes"] == 1);
+    let cookie = server.sign_in_to_demo();
     apply(&data.path().join("kubeconfig"), &operation("slow", &script));
     wait_for("its first line", || server.get("/operations/slow/log.txt", &cookie).body.contains("\nbefore\n"));
     assert_eq!(server.stop(), Some(0), "a stop must not wait for runs");
@@ -356,13 +394,176 @@ fn a_run_continues_while_the_server_is_stopped() {
     assert_eq!((log.matches("\nbefore\n").count(), log.matches("\nafter\n").count()), (1, 1), "{log}");
 }
 
+/// The definitions and objects of server/crd/tests/v0.
+fn of_the_first_definitions(file: &str) -> Vec<serde_json::Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crd/tests/v0");
+    serde_saphyr::from_multiple(&fs::read_to_string(folder.join(file)).expect("a file")).expect("YAML")
+}
+
+/// What the API answers, as JSON.
+async fn ask(client: &kube::Client, method: &str, path: &str, body: &serde_json::Value) -> serde_json::Value {
+    let kind = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+    let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(body).expect("JSON") };
+    let request = http::Request::builder().method(method).uri(path).header("content-type", kind).body(body);
+    client.request(request.expect("a request")).await.unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn objects_of_the_first_definitions_are_kept_and_run() {
+    const GROUP: &str = "/apis/kubeonkube.clay.io/v1alpha1";
+    let (data, tools) = (data(), tempfile::tempdir().expect("a directory"));
+    // It refuses a directory that no server has made.
+    assert_eq!(Server::start(data.path(), &[]).stop(), Some(0));
+    let first = ["clusters.yaml", "clusteroperations.yaml"].into_iter().flat_map(of_the_first_definitions);
+    let first = first.map(|definition| serde_json::from_value(definition).expect("a definition")).collect();
+    let older = embedded_api::open(data.path(), first).expect("opened");
+    let client = older.client(standalone::ADMIN);
+    let name = |object: &serde_json::Value| object["metadata"]["name"].as_str().expect("a name").to_owned();
+    let mut made = Vec::new();
+    for object in of_the_first_definitions("objects.yaml") {
+        let folder = match object["kind"].as_str() {
+            Some("Cluster") => format!("{GROUP}/clusters"),
+            Some("ClusterOperation") => format!("{GROUP}/clusteroperations"),
+            Some("Namespace") => "/api/v1/namespaces".to_owned(),
+            _ => "/api/v1/namespaces/kubeonkube-clusters/configmaps".to_owned(),
+        };
+        let created = ask(&client, "POST", &folder, &object).await;
+        made.push((format!("{folder}/{}", name(&object)), created));
+    }
+    older.close().await;
+    drop((client, older));
+
+    let ansible = start::no_ansible(&tools.path().join("ansible"));
+    let server = Server::start_with(data.path(), &[], &[("KUBEONKUBE_ANSIBLE", ansible.as_path())]);
+    server.wait_ready();
+    let read = Kubeconfig::read_from(data.path().join("kubeconfig")).expect("a kubeconfig");
+    let config = kube::Config::from_custom_kubeconfig(read, &Default::default()).await.expect("a context");
+    let client = kube::Client::try_from(config).expect("a client");
+    let none = serde_json::Value::Null;
+    for (path, created) in &made {
+        let kept = ask(&client, "GET", path, &none).await;
+        assert_eq!((&kept["spec"], &kept["data"]), (&created["spec"], &created["data"]), "{path}");
+        assert_eq!(kept["metadata"]["uid"], created["metadata"]["uid"], "{path}");
+        let label = serde_json::json!({"metadata": {"labels": {"upgraded": "yes"}}});
+        ask(&client, "PATCH", path, &label).await;
+    }
+    for (operation, phase) in [("old-script", "Succeeded"), ("old-everything", "Failed")] {
+        let path = format!("{GROUP}/clusteroperations/{operation}");
+        let deadline = Instant::now() + SOON;
+        loop {
+            let found = ask(&client, "GET", &path, &none).await;
+            if found["status"]["status"] == phase {
+                break;
+            }
+            assert!(Instant::now() < deadline, "{operation}: {found:#}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+    let cookie = server.sign_in(&server.link).expect("signed in");
+    assert!(server.get("/operations/old-script/log.txt", &cookie).body.contains("of the first definitions"));
+    assert_eq!(server.stop(), Some(0));
+}
+
+/// Runs a script that tries to read the server's files and memory. Returns its output, and what the settings page says.
+fn output_of_a_theft(args: &[&str]) -> (String, String) {
+    let (data, tools) = (data(), tempfile::tempdir().expect("a directory"));
+    let ansible = start::no_ansible(&tools.path().join("ansible"));
+    let args: Vec<_> = ["--demo"].iter().chain(args).copied().collect();
+    let server = Server::start_with(data.path(), &args, &[("KUBEONKUBE_ANSIBLE", &ansible)]);
+    let cookie = server.sign_in_to_demo();
+    let files = ["session.key", "state.db", "kubeconfig"].map(|file| data.path().join(file).display().to_string());
+    let script = format!(
+        "for file in {} /proc/{}/environ; do if cat $file > /dev/null; then echo stolen $file; fi; done; env; echo end",
+        files.join(" "),
+        server.child.id()
+    );
+    apply(&data.path().join("kubeconfig"), &operation("theft", &script));
+    wait_for("its end", || server.get("/operations/theft/log.txt", &cookie).body.contains("\nend\n"));
+    let about = server.json("/api/load_about", &cookie);
+    let facts = about["facts"].as_array().expect("facts").iter();
+    let said = facts.into_iter().find(|fact| fact[0] == "Isolation of runs").expect("a fact")[1].clone();
+    let said = said.as_str().expect("text").to_owned();
+    assert!(server.banner.contains(&said), "{}", server.banner);
+    (server.get("/operations/theft/log.txt", &cookie).body, said)
+}
+
+#[test]
+fn runs_cannot_read_keys_and_the_console_says_so() {
+    let isolation = runner::Isolation::detect();
+    if !isolation.is_on() {
+        return skipped::skip("runs_cannot_read_keys_and_the_console_says_so", &isolation.to_string());
+    }
+    let (output, said) = output_of_a_theft(&["--isolation", "required"]);
+    assert!(!output.contains("stolen") && !output.contains("KUBEONKUBE_DATA_DIR"), "{output}");
+    assert_eq!(said, isolation.to_string());
+}
+
+#[test]
+fn without_isolation_the_console_says_what_runs_can_read() {
+    let (output, said) = output_of_a_theft(&["--isolation", "off"]);
+    assert!(output.contains("stolen") && output.contains("session.key"), "{output}");
+    assert!(said.starts_with("off") && said.contains("Runs can read the data directory"), "{said}");
+}
+
+/// The command without root's capabilities, which could read everything.
+fn plain(command: &Command) -> Command {
+    let by_root: &[&str] = &["/usr/bin/setpriv", "--bounding-set=-all", "--inh-caps=-all"];
+    let wrapper = if rustix::process::geteuid().is_root() { by_root } else { &["/usr/bin/env"] };
+    let mut plain = Command::new(wrapper[0]);
+    plain.args(&wrapper[1..]).arg(command.get_program()).args(command.get_args());
+    plain.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    plain
+}
+
+#[test]
+fn other_processes_cannot_read_the_servers_environment() {
+    let data = data();
+    let mut program = plain(&start::program(data.path()));
+    program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let server = Server::start_by(program);
+    let reads = |process: u32| {
+        let output = plain(Command::new("/bin/cat").arg(format!("/proc/{process}/environ"))).output();
+        output.expect("ran").status.success()
+    };
+    let mut other = plain(Command::new("/bin/sleep").arg("600")).spawn().expect("ran");
+    wait_for("another process of the user to be readable", || reads(other.id()));
+    assert!(!reads(server.child.id()), "the server's environment can be read");
+    other.kill().expect("killed");
+    other.wait().expect("ended");
+}
+
+#[test]
+fn doctor_names_the_isolation_of_runs() {
+    let data = data();
+    let printed = text(&run(data.path(), &["doctor"]).stdout);
+    assert!(printed.contains(&format!("isolation of runs: {}\n", runner::Isolation::detect())), "{printed}");
+}
+
+#[test]
+fn the_descriptor_limit_is_raised_for_the_server_only() {
+    let (data, tools) = (data(), tempfile::tempdir().expect("a directory"));
+    let ansible = start::no_ansible(&tools.path().join("ansible"));
+    let mut demo = command(data.path());
+    demo.arg("--demo").env("KUBEONKUBE_ANSIBLE", &ansible);
+    let mut shell = start::under_ulimit("-Sn 256", &demo);
+    shell.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let server = Server::start_by(shell);
+    let limits = fs::read_to_string(format!("/proc/{}/limits", server.child.id())).expect("its limits");
+    let files = limits.lines().find(|line| line.starts_with("Max open files")).expect("a line");
+    let [.., soft, hard, _] = files.split_whitespace().collect::<Vec<_>>()[..] else { panic!("{files}") };
+    assert_eq!(soft, hard, "{files}");
+
+    let cookie = server.sign_in_to_demo();
+    apply(&data.path().join("kubeconfig"), &operation("limit", "echo limit $(ulimit -n)"));
+    wait_for("the limit of a run", || server.get("/operations/limit/log.txt", &cookie).body.contains("\nlimit 256\n"));
+}
+
 #[test]
 fn a_tab_gets_a_run_line_by_line_until_its_end() {
     let (data, tools) = (data(), tempfile::tempdir().expect("a directory"));
-    fs::write(tools.path().join("ansible-playbook"), "#!/bin/sh\n").expect("written");
-    let server = Server::start_with(data.path(), &["--demo"], &[("KUBEONKUBE_ANSIBLE", tools.path())]);
-    let cookie = server.sign_in(&server.link).expect("signed in");
-    wait_for("the demo cluster", || server.json("/api/load_cluster?cluster=demo", &cookie)["row"]["nodes"] == 1);
+    let ansible = start::no_ansible(&tools.path().join("ansible"));
+    let server = Server::start_with(data.path(), &["--demo"], &[("KUBEONKUBE_ANSIBLE", &ansible)]);
+    let cookie = server.sign_in_to_demo();
     let mut request = format!("ws://{}/live", server.address).into_client_request().expect("a request");
     request.headers_mut().insert("cookie", cookie.parse().expect("ascii"));
     request.headers_mut().insert("origin", format!("http://{}", server.address).parse().expect("ascii"));
@@ -398,6 +599,30 @@ fn a_tab_gets_a_run_line_by_line_until_its_end() {
         }
     }
     assert!(text.contains("word 1\nword 2\nword 3\n"), "{text}");
+}
+
+#[test]
+fn the_port_for_probes_has_no_pages() {
+    let data = data();
+    let mut server = Server::start(data.path(), &["--health-listen", "127.0.0.1:0"]);
+    server.wait_ready();
+    let cookie = server.sign_in(&server.link).expect("signed in");
+    let console = server.address;
+    server.address = start::probes(&server.banner).expect("its address");
+    for (path, status) in [
+        ("/healthz", 200),
+        ("/readyz", 200),
+        ("/metrics", 200),
+        ("/login", 404),
+        ("/assets/app.css", 404),
+        ("/clusters", 404),
+    ] {
+        assert_eq!(server.get(path, &cookie).status, status, "{path}");
+    }
+    assert_eq!(server.send("POST", "/login", &[], "token=x").status, 404);
+    server.address = console;
+    assert_eq!(server.get("/healthz", "").status, 200, "the console answers probes, too");
+    assert_eq!(server.stop(), Some(0));
 }
 
 #[test]

@@ -36,10 +36,10 @@ pub(crate) async fn run() {
         let script = script(&go.display().to_string());
         let operation = objects::operation(&run, &format!("c-{n}"), &script);
         Api::all(client.clone()).create(&PostParams::default(), &operation).await.expect("an operation");
-        program.settled().await;
+        program.idle().await;
         let before = program.memory();
         let sockets = join_all((0..viewers).map(|_| open(&program, &cookie, &run))).await;
-        program.settled().await;
+        program.idle().await;
         let idle = program.memory();
         let everybody = Arc::new(Barrier::new(viewers + 1));
         let watching: Vec<_> =
@@ -127,6 +127,7 @@ enum Head {
     Lines { first: u64 },
     Gap { from: u64, to: u64 },
     End { end: End },
+    Interrupted {},
     Refused {},
     SignedOut,
     Changed {},
@@ -174,7 +175,7 @@ async fn watch(mut socket: Socket, everybody: Arc<Barrier>) -> Seen {
                 assert!(end.lines > SECONDS * LINES_A_SECOND, "the script printed more lines than that");
                 break;
             }
-            Head::Refused {} | Head::SignedOut => panic!("{frame}"),
+            Head::Interrupted {} | Head::Refused {} | Head::SignedOut => panic!("{frame}"),
             Head::Changed {} | Head::Events {} | Head::Beat => {}
         }
     }

@@ -1,10 +1,14 @@
 //! The benchmarks of the server. `cargo xtask bench` runs them by name. They are one program, so that it is linked once.
 
+#[path = "../../tests/embedded_api/mod.rs"]
+mod embedded_api;
 mod fanout;
 mod kubelet;
 mod measure;
 mod memory;
 mod pages;
+#[path = "../../tests/start/mod.rs"]
+mod start;
 mod status;
 mod turns;
 

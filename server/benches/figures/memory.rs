@@ -1,5 +1,5 @@
 //! Memory of the real program per 1,000 objects: standalone, where it contains the Kubernetes API, and as in a cluster, where the
-//! Kubernetes API is another process. One object in ten is a Cluster, the others are finished operations.
+//! Kubernetes API is another process. One object in ten is a Cluster, the others are ended operations.
 
 use crate::measure::program::{Memory, Program};
 use crate::measure::report::{Report, rounded};
@@ -23,14 +23,14 @@ pub(crate) async fn run() {
     for step in STEPS {
         objects::clusters(&client, created / CLUSTER_EVERY..step / CLUSTER_EVERY).await;
         let operations = |objects: usize| objects - objects / CLUSTER_EVERY;
-        objects::finished(&client, operations(created)..operations(step), |n| n / (CLUSTER_EVERY - 1)).await;
+        objects::ended(&client, operations(created)..operations(step), |n| n / (CLUSTER_EVERY - 1)).await;
         created = step;
         eventually("the other process to list all objects", async || {
             let list = beside.get("/api/load_operations?filter[q]=", &cookie).await.body;
             list.contains(&format!("\"all\":{}", operations(step))).then_some(())
         })
         .await;
-        at.push((step, settled(&standalone).await, settled(&beside).await));
+        at.push((step, idle_memory(&standalone).await, idle_memory(&beside).await));
     }
     report.add("beside a Kubernetes API, empty", shown(empty.1));
     for (step, _, memory) in &at {
@@ -63,7 +63,7 @@ fn shown(memory: Memory) -> String {
     format!("{} MB resident, {} MB of it anonymous", rounded(memory.resident), rounded(memory.anonymous))
 }
 
-async fn settled(program: &Program) -> Memory {
-    program.settled().await;
+async fn idle_memory(program: &Program) -> Memory {
+    program.idle().await;
     program.memory()
 }

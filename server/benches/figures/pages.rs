@@ -1,4 +1,4 @@
-//! Time to first byte of `/clusters` with 1,000 clusters, each with a finished operation: the real program in its own process,
+//! Time to first byte of `/clusters` with 1,000 clusters, each with an ended operation: the real program in its own process,
 //! over loopback HTTP, signed in. Each request opens a new connection, which counts.
 
 use std::time::{Duration, Instant};
@@ -17,13 +17,13 @@ pub(crate) async fn run() {
     let one = load(&program, &cookie, "/clusters", 20, 1).await.body;
     let client = program.client().await;
     objects::clusters(&client, 0..CLUSTERS).await;
-    objects::finished(&client, 0..CLUSTERS, |n| n).await;
+    objects::ended(&client, 0..CLUSTERS, |n| n).await;
     eventually("all clusters to be listed", async || {
         let list = program.get("/api/load_clusters?filter[q]=", &cookie).await.body;
         list.contains(&format!("\"all\":{CLUSTERS}")).then_some(())
     })
     .await;
-    program.settled().await;
+    program.idle().await;
 
     let mut alone = load(&program, &cookie, "/clusters", REQUESTS, 1).await;
     report.add("first byte, p50", format!("{:.2} ms", percentile(&mut alone.first_byte, 50)));

@@ -22,7 +22,7 @@ pub(crate) async fn run() {
     let program = Program::start(&[]).await;
     let (cookie, client) = (program.sign_in().await, program.client().await);
     objects::clusters(&client, 0..CLUSTERS).await;
-    program.settled().await;
+    program.idle().await;
     let mut topics = topic_changes(&program, &cookie).await;
     let clusters = Api::<crd::Cluster>::all(client);
     let (mut waits, mut fetches) = (Vec::new(), Vec::new());

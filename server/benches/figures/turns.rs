@@ -6,15 +6,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crd::{Cluster, ClusterOperation, Phase};
+use crd::{Cluster, ClusterOperation, Phase, Time};
 use futures::StreamExt;
 use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::jiff::Timestamp;
 use kube::api::PostParams;
 use kube::client::Body;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client, ResourceExt};
 use tokio_util::sync::CancellationToken;
 
+use crate::embedded_api;
 use crate::kubelet::Kubelet;
 use crate::measure::report::{Report, percentile};
 use crate::measure::{eventually, objects};
@@ -35,7 +37,7 @@ pub(crate) async fn run() {
         let submitted = lab.submit(&format!("alone-{n}"), BURST + n).await;
         let seen = lab.seen_job(&format!("alone-{n}")).await;
         idle.push(seen - submitted);
-        lab.all_over(n + 1).await;
+        lab.all_ended(n + 1).await;
     }
     report.add("one operation, idle: object → Job, p50", format!("{:.1} ms", percentile(&mut idle, 50)));
     report.at_most("one operation, idle: object → Job, p99", percentile(&mut idle, 99), 60.0, "ms");
@@ -49,7 +51,7 @@ pub(crate) async fn run() {
         submitted.lock().expect("no panic").insert(name, at);
     })
     .await;
-    lab.all_over(ALONE + 40).await;
+    lab.all_ended(ALONE + 40).await;
     let spent = started.elapsed();
     let mut waits: Vec<_> =
         submitted.into_inner().expect("no panic").iter().map(|(name, at)| lab.job_at(name) - *at).collect();
@@ -61,7 +63,7 @@ pub(crate) async fn run() {
     let (started, before, kinds) = (Instant::now(), lab.requests(), lab.kinds());
     objects::each(0..BURST, async |n| lab.submit(&format!("burst-{n}"), n).await).await;
     let created = started.elapsed();
-    lab.all_over(ALONE + 40 + BURST).await;
+    lab.all_ended(ALONE + 40 + BURST).await;
     let spent = started.elapsed();
     let mut turns: Vec<_> =
         (0..BURST).map(|n| format!("burst-{n}")).map(|name| lab.job_at(&name) - lab.turn_at(&name)).collect();
@@ -148,13 +150,16 @@ impl Moments {
 impl Lab {
     async fn new() -> Self {
         let data = tempfile::tempdir().expect("a directory");
-        let options =
-            standalone::Options { data_dir: data.path().into(), crds: crd::all(), logs: Arc::new(standalone::NoLogs) };
-        let api = standalone::Api::open(options).expect("the API opens");
+        let api = embedded_api::open(data.path(), crd::all()).expect("the API opens");
         let (stop, requests) = (CancellationToken::new(), Arc::new(Requests::default()));
         let kubelet = Arc::new(Kubelet::default());
         tokio::spawn(kubelet.clone().work(api.client("kubelet")));
-        let config = controller::Config { controller_namespace: "default".into(), ..controller::Config::default() };
+        let signer = controller::Signer::new(b"of the bench", &Time(Timestamp::UNIX_EPOCH));
+        let config = controller::Config {
+            controller_namespace: "default".into(),
+            signer: Some(signer),
+            ..controller::Config::default()
+        };
         let counted = counted(&api.client("controller"), requests.clone());
         let (running, _) = controller::start(counted, config, stop.clone());
         assert!(running.ready().await, "the controller starts");
@@ -193,7 +198,7 @@ impl Lab {
         self.turns.of(operation).expect("it had its turn")
     }
 
-    async fn all_over(&self, operations: usize) {
+    async fn all_ended(&self, operations: usize) {
         eventually("the ends", async || (self.ends.count() == operations).then_some(())).await;
     }
 

@@ -10,11 +10,16 @@ use api::live::Topic;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// An object in the stores was changed, created or deleted.
+/// An object in the stores was changed, created or deleted, or something else changed that pages show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     Cluster(String),
-    Operation { name: String, cluster: String },
+    Operation {
+        name: String,
+        cluster: String,
+    },
+    /// What every page shows about the server itself. No object has changed.
+    Notice,
 }
 
 impl Change {
@@ -25,6 +30,8 @@ impl Change {
             Self::Operation { name, cluster } => {
                 vec![Topic::Operations, Topic::Operation(name), Topic::Clusters, Topic::Cluster(cluster)]
             }
+            // The frame of the pages follows these two.
+            Self::Notice => vec![Topic::Clusters, Topic::Operations],
         }
     }
 }

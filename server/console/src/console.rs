@@ -11,6 +11,8 @@ use crd::{Cluster, ClusterOperation, DataRef};
 use futures::{StreamExt, stream};
 use kube::runtime::reflector::{ObjectRef, Store};
 use kube::{Client, ResourceExt};
+use managed::{Clusters, Settings};
+use operation::Signing;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{Access, Right, UserClients};
@@ -42,6 +44,8 @@ pub struct Options {
     /// Image of an operation if the form's field is empty.
     pub image: String,
     pub playbooks: Playbooks,
+    /// Signs and verifies who submitted an operation.
+    pub signing: Signing,
 }
 
 /// Serves the pages' requests. Clones share their state.
@@ -57,16 +61,28 @@ pub(crate) struct Shared {
     pub(crate) namespace: String,
     pub(crate) image: String,
     pub(crate) playbooks: Playbooks,
+    pub(crate) signing: Signing,
     pub(crate) counts: NodeCounts,
+    /// What was read from the clusters themselves.
+    pub(crate) managed: Clusters,
     pub(crate) registering: Registering,
     pub(crate) runs: OnceLock<Arc<dyn Runs>>,
-    news: News,
+    news: Arc<News>,
 }
 
-/// Creates the console and its background work (counting machines). The caller spawns and joins that work, which ends when
+/// Creates the console and its background work (counting machines, reading managed clusters). The caller spawns and joins that work, which ends when
 /// `shutdown` is cancelled.
 pub fn start(options: Options, shutdown: CancellationToken) -> (Console, impl Future<Output = ()> + Send + 'static) {
+    let news: Arc<News> = Arc::default();
+    let tell = || {
+        let news = news.clone();
+        Box::new(move |cluster| news.tell(Change::Cluster(cluster)))
+    };
     let (counts, counting) = NodeCounts::watch(options.client.clone());
+    let counting = counting(tell());
+    // In standalone mode, loopback is the user's own machine.
+    let settings = Settings::new(options.client.clone(), options.clusters.clone(), options.user_clients.is_none());
+    let (managed, reading) = Clusters::start(settings, tell(), shutdown.clone());
     let shared = Arc::new(Shared {
         access: Access::new(options.client, options.user_clients),
         clusters: options.clusters,
@@ -74,18 +90,17 @@ pub fn start(options: Options, shutdown: CancellationToken) -> (Console, impl Fu
         namespace: options.namespace,
         image: options.image,
         playbooks: options.playbooks,
+        signing: options.signing,
         counts,
+        managed,
         registering: Registering::default(),
         runs: OnceLock::new(),
-        news: News::default(),
+        news,
     });
-    let console = Console { shared };
-    let notified = console.clone();
     let work = async move {
-        let counting = counting(Box::new(move |cluster| notified.changed(Change::Cluster(cluster))));
-        let _ = shutdown.run_until_cancelled(counting).await;
+        let _ = tokio::join!(shutdown.run_until_cancelled(counting), reading);
     };
-    (console, work)
+    (Console { shared }, work)
 }
 
 impl Console {

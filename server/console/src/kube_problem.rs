@@ -7,7 +7,7 @@ use api::Problem;
 use kube::Error;
 
 /// Timeout of a request.
-const PATIENCE: Duration = Duration::from_secs(20);
+const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 
 /// The request that failed: `read` `ConfigMap` `lab/prod-hosts-conf`.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ impl fmt::Display for Doing {
 
 /// Waits for the API's answer, with a timeout.
 pub(crate) async fn timely<T>(request: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    let answered = tokio::time::timeout(PATIENCE, request).await;
+    let answered = tokio::time::timeout(ANSWER_WITHIN, request).await;
     answered.unwrap_or_else(|elapsed| Err(Error::Service(Box::new(elapsed))))
 }
 
@@ -44,7 +44,7 @@ pub(crate) async fn answer<T>(doing: &Doing, request: impl Future<Output = Resul
 pub(crate) fn problem(doing: &Doing, error: &Error) -> Problem {
     let Error::Api(status) = error else {
         if matches!(error, Error::Service(inner) if inner.is::<tokio::time::error::Elapsed>()) {
-            let seconds = PATIENCE.as_secs();
+            let seconds = ANSWER_WITHIN.as_secs();
             return Problem::Unavailable {
                 message: format!(
                     "The Kubernetes API did not answer within {seconds} s (to {doing}). Try again in a moment."
@@ -75,6 +75,8 @@ pub(crate) fn problem(doing: &Doing, error: &Error) -> Problem {
                 doing.kind, doing.name
             ),
         },
+        // Its message is a sentence about the disk, with what to do.
+        507 => Problem::Unavailable { message: format!("Could not {doing}: {said}") },
         413 => Problem::TooLarge { limit: "what the Kubernetes API takes (about 1 MiB)".into() },
         400 | 422 => {
             Problem::Invalid { message: format!("The cluster refused to {doing}: {said}"), fields: Vec::new() }

@@ -5,8 +5,8 @@
 //!
 //! # How a request of a page is answered
 //!
-//! 1. The binary calls a trait of `api::backend` on [`Console`], on behalf of a signed-in user. `clusters`, `operations` and
-//!    `configuration` implement these traits, in their modules `requests`.
+//! 1. The binary calls a trait of `api::backend` on [`Console`], on behalf of a signed-in user. `clusters`, `nodes`, `operations`,
+//!    `configuration` and `upgrades` implement these traits.
 //! 2. `access` checks whether the user may see what the stores hold, and gives the client for the user's own requests.
 //! 3. Rows, lists and details are computed by pure functions. Inputs are read from the API each time, because a store may be
 //!    behind.
@@ -20,13 +20,19 @@ mod changes;
 mod clusters;
 mod configuration;
 mod console;
+mod creation;
 mod host_keys;
 mod kube_problem;
+mod listed;
+mod login;
 mod made;
 mod moment;
+mod nodes;
 mod operations;
 mod page;
 mod ssh;
+mod ssh_key;
+mod upgrades;
 
 pub use access::{UserClients, user_clients};
 pub use changes::Change;

@@ -6,6 +6,11 @@ use crd::Cluster;
 use kube::api::ObjectMeta;
 use kube::{Resource, ResourceExt};
 
+/// Whether `cluster` is among the owners of `object`.
+pub(crate) fn owns(cluster: &Cluster, object: &impl ResourceExt) -> bool {
+    object.owner_references().iter().any(|owner| Some(&owner.uid) == cluster.metadata.uid.as_ref())
+}
+
 /// Metadata of an input that `cluster` owns, so that Kubernetes deletes both together.
 pub(crate) fn made(cluster: &Cluster, name: &str) -> ObjectMeta {
     let labels: BTreeMap<String, String> = [

@@ -17,11 +17,6 @@ pub(crate) fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// The column of `sort`, and whether a leading `-` reverses the order.
-pub(crate) fn direction(sort: &str) -> (&str, bool) {
-    sort.strip_prefix('-').map_or((sort, false), |column| (column, true))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

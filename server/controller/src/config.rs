@@ -1,6 +1,13 @@
 //! The settings of a controller.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use disk::Room;
+use operation::Signer;
+use tokio::sync::watch;
+
+use crate::joining::Joining;
 
 /// What the controller gets at start.
 #[derive(Debug, Clone)]
@@ -14,6 +21,14 @@ pub struct Config {
     pub patience: Duration,
     /// How long an operation that has the turn waits for room in a full quota.
     pub quota_patience: Duration,
+    /// How long the controller tries to read and store the secret result of a run that has ended. Meanwhile the operation keeps its turn.
+    pub result_patience: Duration,
+    /// The room on the disk of the data directory. While it is full, no operation starts.
+    pub room: watch::Receiver<Room>,
+    /// Signs results. `None`: with the key in a Secret of the controller's namespace, which all replicas share.
+    pub signer: Option<Signer>,
+    /// Lets machines join hosted clusters. `None`: nothing is hosted.
+    pub joining: Option<Arc<dyn Joining>>,
 }
 
 impl Default for Config {
@@ -23,6 +38,10 @@ impl Default for Config {
             controller_namespace: "kubeonkube-system".into(),
             patience: Duration::from_secs(5),
             quota_patience: Duration::from_secs(600),
+            result_patience: Duration::from_secs(120),
+            room: watch::channel(Room::Enough).1,
+            signer: None,
+            joining: None,
         }
     }
 }

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crd::{Cluster, ClusterOperation};
+use disk::Room;
 use kube::runtime::events::Recorder;
 use kube::{Api, Client};
+use operation::{Signer, Signing};
 use parking_lot::Mutex;
 
 use crate::config::Config;
 use crate::memory::expectations::Expectations;
+use crate::memory::first_tries::FirstTries;
 use crate::memory::run_secrets::RunSecrets;
 use crate::memory::used_by::UsedBy;
 use crate::watch::stores::Stores;
@@ -23,6 +26,9 @@ pub(crate) struct Context {
     pub(crate) expectations: Expectations,
     pub(crate) recorder: Recorder,
     pub(crate) run_secrets: RunSecrets,
+    pub(crate) first_tries: FirstTries,
+    /// Set before the first reconcile.
+    pub(crate) signing: Signing,
     pub(crate) used_by: Arc<UsedBy>,
     /// Clusters with a ConfigMap that changed since their inputs were last checked.
     pub(crate) touched: Mutex<HashSet<String>>,
@@ -39,6 +45,10 @@ impl Context {
         Api::all(self.client.clone())
     }
 
+    pub(crate) fn signer(&self) -> &Signer {
+        self.signing.signer().expect("reconciles start after the key is known")
+    }
+
     /// Notes that a ConfigMap of `cluster` changed.
     pub(crate) fn touch(&self, cluster: &str) {
         self.touched.lock().insert(cluster.to_owned());
@@ -47,6 +57,10 @@ impl Context {
     /// Whether a ConfigMap of `cluster` changed since the last call.
     pub(crate) fn was_touched(&self, cluster: &str) -> bool {
         self.touched.lock().remove(cluster)
+    }
+
+    pub(crate) fn is_disk_full(&self) -> bool {
+        *self.config.room.borrow() == Room::Full
     }
 
     pub(crate) fn want_slot(&self) {

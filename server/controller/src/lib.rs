@@ -6,7 +6,7 @@
 //! 2. Its inputs are read and checked ([`inputs`]). Then it takes the turn: an entry in the Cluster's status ([`turn::history`]). If
 //!    the operation before it has handed it the turn, that entry exists already when the inputs are read.
 //! 3. Its snapshot and its Job are created ([`job`]).
-//! 4. The Job is observed and judged ([`verdict`]).
+//! 4. The Job is observed and judged ([`verdict`]). If the run has a secret result, that is stored ([`secret_result`]).
 //! 5. The result is recorded, and the next operation gets the turn ([`ending`]). An operation that ends without a Job leaves a
 //!    placeholder Job ([`job::placeholder`]).
 //!
@@ -24,12 +24,14 @@ mod ending;
 mod error;
 mod inputs;
 mod job;
+mod joining;
 mod label;
 mod memory;
 mod next;
 mod ownership;
 mod reconcile;
 mod request;
+mod secret_result;
 mod startup;
 mod status;
 mod turn;
@@ -37,6 +39,8 @@ mod verdict;
 mod watch;
 
 pub use config::Config;
+pub use joining::{Access, Joining};
+pub use operation::{Signer, Signing};
 pub use startup::controllers::{Running, start};
 pub use watch::change::{Change, ChangeKind};
 pub use watch::unread::Unread;

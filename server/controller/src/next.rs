@@ -15,7 +15,7 @@ use crate::status::refusal::Refusal;
 #[derive(Debug)]
 pub(crate) enum Next {
     /// The reconcile has ended; the action says when to start another one.
-    Done(Action),
+    Return(Action),
     /// Continue with a newer version of the operation, which the API has just returned.
     With(Box<ClusterOperation>, Box<Self>),
 
@@ -42,12 +42,14 @@ pub(crate) enum Next {
     /// End an operation that has the turn and no Job: occupy the Job's name first. The Cluster is the one that the end was decided
     /// on, if that may be newer than the stores.
     Abandon(Option<Arc<Cluster>>, Box<Outcome>),
-    /// Record the result. `stopped`: nothing of the operation runs, and nothing will.
-    Finish { outcome: Box<Outcome>, stopped: bool },
-    /// The result is recorded: bring the status and the Cluster's history in line with it.
-    Conclude { stopped: bool },
-    /// The operation was over before this reconcile: complete what is missing.
-    Settle,
+    /// Record the result. `stopped`: nothing of the operation runs, and nothing will start.
+    Record { outcome: Box<Outcome>, stopped: bool },
+    /// The result is recorded: show it in the status and in the Cluster's history.
+    Publish { stopped: bool },
+    /// The operation had ended before this reconcile: write what is missing.
+    Repair,
+    /// Another client wrote a result on an operation that has not ended: say that it is ignored.
+    Ignore,
 }
 
 /// What an operation waits for.
@@ -74,17 +76,17 @@ pub(crate) struct Hold {
 impl Next {
     /// Nothing more to do until a watch reports a change.
     pub(crate) fn when_changed() -> Self {
-        Self::Done(Action::await_change())
+        Self::Return(Action::await_change())
     }
 
     /// Reconcile again after `pause`, or earlier if a watch reports a change.
     pub(crate) fn again_after(pause: Duration) -> Self {
-        Self::Done(Action::requeue(pause))
+        Self::Return(Action::requeue(pause))
     }
 
-    /// Record `outcome`. `stopped`: nothing of the operation runs, and nothing will.
-    pub(crate) fn finish(outcome: Outcome, stopped: bool) -> Self {
-        Self::Finish { outcome: outcome.into(), stopped }
+    /// Record `outcome`. `stopped`: nothing of the operation runs, and nothing will start.
+    pub(crate) fn record(outcome: Outcome, stopped: bool) -> Self {
+        Self::Record { outcome: outcome.into(), stopped }
     }
 
     /// The same step, with a newer version of the operation.

@@ -6,12 +6,13 @@ use crd::{ClusterOperation, Phase};
 use kube::runtime::controller::Action;
 
 use crate::context::Context;
-use crate::ending::{abandon, finish, refuse, settle};
+use crate::ending::{abandon, record, refuse, repair};
 use crate::error::Error;
-use crate::job::{create, lookup, resume};
-use crate::memory::expectations::{PATIENCE, Written};
+use crate::job::{create, lookup, resume, state};
+use crate::memory::expectations::{STORES_CURRENT_WITHIN, Written};
 use crate::next::Next;
-use crate::status::outcome;
+use crate::status::ignored;
+use crate::status::outcome::{self, Outcome, Proof};
 use crate::turn::{history, take, waiting};
 use crate::verdict::{lost, observe};
 
@@ -22,7 +23,7 @@ pub(crate) async fn reconcile(operation: Arc<ClusterOperation>, ctx: Arc<Context
     let mut next = first(&ctx, &operation);
     loop {
         next = match next {
-            Next::Done(action) => return Ok(action),
+            Next::Return(action) => return Ok(action),
             Next::With(newer, next) => {
                 operation = Arc::from(newer);
                 *next
@@ -37,9 +38,10 @@ pub(crate) async fn reconcile(operation: Arc<ClusterOperation>, ctx: Arc<Context
             Next::Hold(hold) => waiting::hold(&ctx, &operation, hold).await?,
             Next::Refuse(cluster, refusal) => refuse::refuse(&ctx, &operation, cluster, &refusal).await?,
             Next::Abandon(cluster, outcome) => abandon::abandon(&ctx, &operation, cluster.as_deref(), *outcome).await?,
-            Next::Finish { outcome, stopped } => finish::finish(&ctx, &operation, &outcome, stopped).await?,
-            Next::Conclude { stopped } => finish::conclude(&ctx, &operation, stopped).await?,
-            Next::Settle => settle::settle(&ctx, &operation).await?,
+            Next::Record { outcome, stopped } => record::record(&ctx, &operation, &outcome, stopped).await?,
+            Next::Publish { stopped } => record::publish(&ctx, &operation, stopped).await?,
+            Next::Repair => repair::repair(&ctx, &operation).await?,
+            Next::Ignore => ignored::say(&ctx, &operation).await?,
         };
     }
 }
@@ -50,24 +52,34 @@ fn first(ctx: &Context, operation: &ClusterOperation) -> Next {
         // Kubernetes collects its children; the Cluster's reconcile frees its turn.
         return Next::when_changed();
     }
-    if outcome::is_over(operation) {
-        return Next::Settle;
+    let ended = Outcome::of(operation, ctx.signer()).map(|(_, proof)| proof);
+    if ended == Some(Proof::Signed) {
+        return Next::Repair;
     }
     // The stores should soon show a write of this process. If they don't, they are trusted again after this time.
-    let settling = || Next::again_after(PATIENCE);
+    let settling = || Next::again_after(STORES_CURRENT_WITHIN);
     let written = operation.metadata.uid.as_deref().and_then(|uid| ctx.expectations.of(uid));
-    if written == Some(Written::Finished) {
+    if written == Some(Written::Ended) {
         return settling();
     }
-    if let Some(job) = lookup::stored_job(ctx, operation) {
+    let job = lookup::stored_job(ctx, operation);
+    let cluster = ctx.stores.cluster(&operation.spec.cluster);
+    let entry = cluster.as_ref().and_then(|cluster| history::entry(cluster, operation));
+    let has_turn = entry.is_some_and(|entry| entry.status == Phase::Running);
+    let has_stopped = job.as_ref().is_none_or(|job| state::job_has_stopped(job, ctx.stores.pod_of(job).as_deref()));
+    let is_record = outcome::has_ended(operation) && job.is_none() && !has_turn;
+    if is_record || ended == Some(Proof::Older) && has_stopped {
+        return Next::Repair;
+    }
+    if ignored::is_news(operation) {
+        return Next::Ignore;
+    }
+    if let Some(job) = job {
         return Next::Observe(job);
     }
     if matches!(written, Some(Written::Started { .. })) {
         return settling();
     }
-    let cluster = ctx.stores.cluster(&operation.spec.cluster);
-    let entry = cluster.as_ref().and_then(|cluster| history::entry(cluster, operation));
-    let has_turn = entry.is_some_and(|entry| entry.status == Phase::Running);
     if written == Some(Written::Handed) {
         // The Cluster that shows the turn is at least as new as the write that handed it over.
         return if has_turn { cluster.map_or_else(settling, Next::Prepare) } else { settling() };

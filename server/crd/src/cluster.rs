@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
+use crate::hosted::{Hosted, HostedStatus};
 use crate::operation::Phase;
 use crate::reference::DataRef;
 
@@ -34,9 +35,11 @@ use crate::reference::DataRef;
 )]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterSpec {
-    /// ConfigMap with the ansible inventory under the key `hosts.yml`.
+    /// ConfigMap with the ansible inventory under the key `hosts.yml`. Only a hosted cluster may lack it; it then has no operations.
+    #[serde(default, skip_serializing_if = "DataRef::is_absent")]
     pub hosts_conf_ref: DataRef,
-    /// ConfigMap with the variables of all hosts under the key `group_vars.yml`.
+    /// ConfigMap with the variables of all hosts under the key `group_vars.yml`. Only a hosted cluster may lack it.
+    #[serde(default, skip_serializing_if = "DataRef::is_absent")]
     pub vars_conf_ref: DataRef,
     /// ConfigMap or Secret with the kubeconfig of the finished cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,6 +47,11 @@ pub struct ClusterSpec {
     /// Secret with the private key for SSH under the key `ssh-privatekey`. It is mounted into Jobs, never copied.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "sshAuthRef")]
     pub ssh_auth_ref: Option<DataRef>,
+    /// Secret of the type `kubeonkube.clay.io/variables` with further variables of all hosts, such as `ansible_become_password`.
+    /// Each key is a variable's name, its value the variable's text. They count more than those of `varsConfRef`. No log, page
+    /// or Event contains a value of at least 4 characters, or a line of one of at least 8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_vars_ref: Option<DataRef>,
     /// ConfigMap with a playbook under the key `precheck.yml` that runs before every operation's own pre-hooks; if it
     /// fails, the operation fails before it has changed anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,6 +63,16 @@ pub struct ClusterSpec {
     /// If absent or false, they only get the label `kubeonkube.clay.io/used-by` and are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopt_inputs: Option<bool>,
+    /// Run the control plane as pods, instead of on machines of the inventory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosted: Option<Hosted>,
+}
+
+impl ClusterSpec {
+    /// Whether it names inventory and variables, which operations need. Only a hosted cluster may lack them.
+    pub fn has_inventory(&self) -> bool {
+        !self.hosts_conf_ref.is_absent() && !self.vars_conf_ref.is_absent()
+    }
 }
 
 /// The state of a cluster.
@@ -72,6 +90,9 @@ pub struct ClusterStatus {
     /// The generation of spec that `clusterConditions` describe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
+    /// The state of the control plane, if the server hosts it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosted: Option<HostedStatus>,
 }
 
 /// One operation in the history of a cluster.

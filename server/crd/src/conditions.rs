@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
-/// The types that `ClusterOperation.status.conditions` and `Cluster.status.clusterConditions` use.
+/// The types that `ClusterOperation.status.conditions`, `Cluster.status.clusterConditions` and `Cluster.status.hosted.conditions` use.
 pub mod condition {
     /// Operation: it is queued. The message says what it waits for.
     pub const QUEUED: &str = "Queued";
@@ -12,13 +12,39 @@ pub mod condition {
     pub const COMPLETE: &str = "Complete";
     /// Operation: it failed or was cancelled. Reason and message say why.
     pub const FAILED: &str = "Failed";
+    /// Operation: another client wrote a result on it while it was queued or running. The controller ignores that result.
+    pub const RESULT_IGNORED: &str = "ResultIgnored";
+    /// Operation: its secret result, such as a kubeconfig, is stored. If that is false, the reason is `NoResult` or `ResultLost`.
+    pub const RESULT_STORED: &str = "ResultStored";
     /// Cluster: everything that it refers to exists, in one namespace.
     pub const INPUTS_READY: &str = "InputsReady";
     /// Cluster: an operation is running on it.
     pub const BUSY: &str = "Busy";
-    /// Cluster: the last finished operation succeeded.
+    /// Cluster: the last operation that ended succeeded.
     pub const LAST_OPERATION_SUCCEEDED: &str = "LastOperationSucceeded";
+    /// Hosted: the spec can be realised.
+    pub const ACCEPTED: &str = "Accepted";
+    /// Hosted: the Service of the API server has an address.
+    pub const ADDRESS_READY: &str = "AddressReady";
+    /// Hosted: all keys, certificates and kubeconfigs are stored.
+    pub const CERTIFICATES_READY: &str = "CertificatesReady";
+    /// Hosted: etcd answers.
+    pub const ETCD_READY: &str = "EtcdReady";
+    /// Hosted: all API servers are ready, and their address answers.
+    pub const API_SERVER_READY: &str = "ApiServerReady";
+    /// Hosted: controller manager and scheduler are ready.
+    pub const CONTROLLERS_READY: &str = "ControllersReady";
+    /// Hosted: the first objects in the new cluster exist.
+    pub const BOOTSTRAP_READY: &str = "BootstrapReady";
+    /// Hosted: the add-ons are stored in the new cluster. Their pods need machines.
+    pub const ADDONS_APPLIED: &str = "AddonsApplied";
+    /// Hosted: all steps are done.
+    pub const READY: &str = "Ready";
 }
+
+/// The reason in the status of an operation that had ended before its object was created: it was exported and applied again, or
+/// restored from a backup. It is only kept as a record.
+pub const RESTORED: &str = "Restored";
 
 /// A condition without its times.
 #[derive(Debug, Clone, PartialEq, Eq)]

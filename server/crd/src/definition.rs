@@ -7,7 +7,7 @@ use kube::CustomResourceExt;
 
 use crate::{Cluster, ClusterOperation};
 
-/// Both definitions. Don't use `ClusterOperation::crd()` instead: it doesn't have the rules that make the spec immutable.
+/// Both definitions. Don't use `Cluster::crd()` and `ClusterOperation::crd()` instead: they lack the rules in CEL.
 pub fn all() -> Vec<CustomResourceDefinition> {
     let mut operation = ClusterOperation::crd();
     for version in &mut operation.spec.versions {
@@ -16,7 +16,14 @@ pub fn all() -> Vec<CustomResourceDefinition> {
             freeze(spec);
         }
     }
-    vec![Cluster::crd(), operation]
+    let mut cluster = Cluster::crd();
+    for version in &mut cluster.spec.versions {
+        let schema = version.schema.as_mut().and_then(|s| s.open_api_v3_schema.as_mut());
+        if let Some(spec) = schema.and_then(|s| s.properties.as_mut()).and_then(|p| p.get_mut("spec")) {
+            rule_hosted(spec);
+        }
+    }
+    vec![cluster, operation]
 }
 
 /// Both definitions as one YAML text for `kubectl apply -f -`.
@@ -51,6 +58,61 @@ fn freeze(spec: &mut JSONSchemaProps) {
         ValidationRule { rule, message: Some(message), ..Default::default() }
     });
     spec.x_kubernetes_validations = Some(rules.collect());
+}
+
+/// What can be changed while a hosted control plane runs.
+const CHANGEABLE: [&str; 4] = ["replicas", "imageRepository", "paused", "addons"];
+
+/// The rules for hosted control planes. All fields but [`CHANGEABLE`] are immutable, also those that are added later.
+fn rule_hosted(spec: &mut JSONSchemaProps) {
+    let rule = |rule: &str, message: &str| ValidationRule {
+        rule: rule.to_owned(),
+        message: Some(message.to_owned()),
+        ..ValidationRule::default()
+    };
+    spec.x_kubernetes_validations = Some(vec![
+        rule(
+            "has(self.hosted) || (has(self.hostsConfRef) && has(self.varsConfRef))",
+            "hostsConfRef and varsConfRef are required; only a hosted cluster may lack them",
+        ),
+        rule(
+            "has(self.hostsConfRef) == has(self.varsConfRef)",
+            "hostsConfRef and varsConfRef belong together: set both or none",
+        ),
+        rule(
+            "has(self.hosted) == has(oldSelf.hosted)",
+            "hosted can't be added to a cluster or removed from it; create another cluster",
+        ),
+    ]);
+    let Some(hosted) = spec.properties.as_mut().and_then(|fields| fields.get_mut("hosted")) else { return };
+    let required = hosted.required.clone().unwrap_or_default();
+    let frozen = hosted.properties.iter().flatten().filter(|(field, _)| !CHANGEABLE.contains(&field.as_str()));
+    let mut rules: Vec<ValidationRule> = frozen
+        .map(|(field, schema)| {
+            assert!(
+                required.contains(field) || schema.default.is_some(),
+                "an optional field needs another rule: {field}"
+            );
+            // `namespace` is a reserved word of CEL: <https://kubernetes.io/docs/reference/using-api/cel/#escaping>
+            let escaped = if field == "namespace" { "__namespace__" } else { field };
+            rule(
+                &format!("self.{escaped} == oldSelf.{escaped}"),
+                &format!("{field} of a hosted cluster can't be changed yet"),
+            )
+        })
+        .collect();
+    rules.extend([
+        rule("self.etcd.members == 1", "more than one member of etcd is not supported yet: set members to 1"),
+        rule(
+            "!has(self.etcd.ephemeral) || !self.etcd.ephemeral || !has(self.etcd.storageClass)",
+            "ephemeral and storageClass exclude each other: without a volume there is no StorageClass",
+        ),
+        rule(
+            "self.endpoint.type == 'NodePort' ? has(self.endpoint.host) : !has(self.endpoint.host) && !has(self.endpoint.port)",
+            "endpoint.host is required for NodePort, and only there host and port can be set",
+        ),
+    ]);
+    hosted.x_kubernetes_validations = Some(rules);
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The fingerprint of inputs, in `spec.expectedInputs` and `status.inputs.sha256`.
+//! The fingerprint of inputs, in `spec.expectedInputs` and `status.inputs.sha256`, and of private keys, in `spec.nextSshKey`.
 
 use sha2::{Digest, Sha256};
 
@@ -7,6 +7,11 @@ use sha2::{Digest, Sha256};
 pub fn inputs_sha256(hosts: &str, vars: &str) -> String {
     let digest = Sha256::new().chain_update(hosts).chain_update([0]).chain_update(vars).finalize();
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Names a private key without revealing it: the first 16 hex digits of its SHA-256.
+pub fn ssh_key_id(private: &[u8]) -> String {
+    Sha256::digest(private).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -6,16 +6,21 @@ mod conditions;
 mod definition;
 mod engine;
 mod fingerprint;
+mod hosted;
 mod names;
 mod operation;
 mod reference;
 mod snapshot;
 
 pub use cluster::{Cluster, ClusterSpec, ClusterStatus, OperationRecord};
-pub use conditions::{Fact, condition, is_true, upsert};
+pub use conditions::{Fact, RESTORED, condition, is_true, upsert};
 pub use definition::{all, render};
 pub use engine::Engine;
-pub use fingerprint::inputs_sha256;
+pub use fingerprint::{inputs_sha256, ssh_key_id};
+pub use hosted::{
+    EndpointType, Hosted, HostedAddons, HostedCoreDns, HostedEndpoint, HostedEtcd, HostedKubeProxy, HostedNetworking,
+    HostedStatus,
+};
 pub use names::*;
 pub use operation::{
     ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, ClusterOperationStatus, HookAction, Phase, Recap,

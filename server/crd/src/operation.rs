@@ -74,6 +74,11 @@ pub struct ClusterOperationSpec {
     /// to start, it doesn't run, and ends as Failed with reason InputsChanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_inputs: Option<String>,
+    /// To test a new private key before it replaces the current one: connect with the key under `ssh-privatekey-next` in the
+    /// Secret of the Cluster's `sshAuthRef`. The value is the start of that key's SHA-256 (16 hex digits); if another key is
+    /// stored there, the operation doesn't run, and ends as Failed with reason NextKeyChanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_ssh_key: Option<String>,
     /// Accepted for compatibility and ignored. The inputs that were used are in `status.inputs`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts_conf_ref: Option<DataRef>,
@@ -199,7 +204,7 @@ pub struct ClusterOperationStatus {
     /// Whether the spec changed after the start. Always false, because the API refuses such changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub has_modified: Option<bool>,
-    /// Who submitted it, if known.
+    /// Who submitted it, if the console signed that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submitted_by: Option<String>,
     /// When it was submitted.
@@ -214,7 +219,10 @@ pub struct ClusterOperationStatus {
     /// The recaps of its playbooks, added up over hosts and steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recap: Option<Recap>,
-    /// Kubernetes-style conditions: Queued, Running, Complete, Failed.
+    /// The controller's signature of the final status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// Kubernetes-style conditions: Queued, Running, Complete, Failed, ResultIgnored, ResultStored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }

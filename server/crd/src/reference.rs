@@ -20,6 +20,11 @@ impl DataRef {
         Self { namespace: namespace.into(), name: name.into() }
     }
 
+    /// Whether a manifest left this reference out.
+    pub fn is_absent(&self) -> bool {
+        self.namespace.is_empty() && self.name.is_empty()
+    }
+
     /// Whether an object could have this namespace and name (RFC 1123). If not, the object is missing and must not be
     /// requested: a name with `/` or `?` would change the path of the request.
     pub fn can_exist(&self) -> bool {

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use api::input::Value;
+use api::machine::NodeName;
+
 use crate::inventory::Inventory;
-use crate::names;
 use crate::vars::Vars;
 
 /// What will make ansible or kubespray fail with this inventory. Sentences, the worst first.
@@ -39,7 +41,7 @@ pub fn advice(inventory: &Inventory) -> Vec<String> {
 }
 
 fn not_nodes(inventory: &Inventory) -> Option<String> {
-    let odd: Vec<_> = inventory.hosts.iter().filter(|h| !names::is_node_name(&h.name)).collect();
+    let odd: Vec<_> = inventory.hosts.iter().filter(|h| NodeName::parse(&h.name).is_err()).collect();
     let first = odd.first()?;
     let others = if odd.len() > 1 { format!(" (and {} more)", odd.len() - 1) } else { String::new() };
     Some(format!(

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+pub(crate) use api::input::quoted;
+
 use crate::limits;
 
 /// Why an inventory or a variables file is refused, and where.
@@ -108,13 +110,6 @@ impl fmt::Display for Invalid {
 }
 
 impl std::error::Error for Invalid {}
-
-/// `text` in quotation marks, as part of a sentence: on one line, at most 60 characters, invisible characters escaped.
-pub(crate) fn quoted(text: &str) -> String {
-    let shown: String = text.chars().take(60).flat_map(|c| c.escape_debug().collect::<Vec<_>>()).collect();
-    let shown = shown.replace("\\\"", "\"").replace("\\'", "'");
-    if text.chars().nth(60).is_some() { format!("“{shown}…”") } else { format!("“{shown}”") }
-}
 
 /// `text` with its first letter upper-case.
 pub(crate) fn capitalised(text: &str) -> String {

@@ -6,15 +6,20 @@
 //! | read `group_vars.yml` | [`parse_vars`] → [`Vars`] |
 //! | warn about what will make ansible or kubespray fail | [`advice`] |
 //! | turn a form or pasted lines into machines | [`machines_from_rows`], [`machines_from_lines`] → [`Machine`] |
+//! | see what our playbooks will create, and why they would refuse to | [`kubernetes`] |
 //! | write an inventory from machines | [`write`] |
+//! | add and remove hosts in a text | [`add_machines`], [`remove_hosts`] |
+//! | set variables in a text | [`set_variable`], [`set_variables`] |
 //! | show what a change does | [`diff`] |
 
 mod advice;
 pub mod diff;
 mod document;
+mod edit;
 mod group_order;
 mod invalid;
 mod inventory;
+pub mod kubernetes;
 pub mod limits;
 mod machine;
 mod names;
@@ -27,6 +32,7 @@ mod vars;
 mod write;
 
 pub use advice::advice;
+pub use edit::{add_machines, remove_hosts, set_variable, set_variables};
 pub use invalid::{Invalid, Kind};
 pub use inventory::{Group, Host, Inventory, Role};
 pub use machine::{Machine, give_roles, machines};

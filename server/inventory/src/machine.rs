@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use api::input::Value;
+use api::machine::{Address, Login, NodeName};
 use serde::{Deserialize, Serialize};
 
 use crate::invalid::quoted;
 use crate::inventory::{Inventory, Role};
-use crate::names;
 use crate::vars::Vars;
 
 /// One machine of a cluster that is being registered. [`machines_from_lines`](crate::machines_from_lines) and
@@ -85,50 +86,20 @@ impl Machine {
     pub(crate) fn check(&self) -> Vec<Refused> {
         let mut refused = Vec::new();
         let mut refuse = |field, message| refused.push(Refused { field, message });
-        if !names::is_node_name(&self.name) {
-            refuse(
-                "name",
-                format!(
-                    "{} can't be a machine's name. It becomes the node's name in Kubernetes: use lower-case letters, \
-                     digits, “-” and “.”, and start and end with a letter or digit.",
-                    quoted(&self.name)
-                ),
-            );
+        if let Err(why) = NodeName::parse(&self.name) {
+            refuse("name", why);
         }
-        if let Some(address) = &self.address
-            && !names::is_address(address)
-        {
-            refuse("address", format!("{} is neither an IP address nor a DNS name.", quoted(address)));
+        if let Some(Err(why)) = self.address.as_deref().map(Address::parse) {
+            refuse("address", why);
         }
-        if let Some(address) = &self.address
-            && looks_like_ipv4(address)
-            && address.parse::<std::net::Ipv4Addr>().is_err()
-        {
-            refuse("address", format!("{} is not an IPv4 address: four numbers from 0 to 255.", quoted(address)));
-        }
-        if let Some(user) = &self.user
-            && !names::is_user(user)
-        {
-            refuse("user", format!("{} can't be a login name. Use letters, digits, “-”, “_” and “.”.", quoted(user)));
+        if let Some(Err(why)) = self.user.as_deref().map(Login::parse) {
+            refuse("user", why);
         }
         if self.port == Some(0) {
             refuse("port", "Port 0 does not exist. Ports are numbers from 1 to 65535.".into());
         }
         refused
     }
-}
-
-/// Whether a text is meant as an IPv4 address. `10.0.0.256` has the letters of a DNS name, but isn't meant as one.
-fn looks_like_ipv4(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '.')
-}
-
-/// A port typed by a person.
-pub(crate) fn port(text: &str) -> Result<u16, String> {
-    text.parse::<u16>()
-        .ok()
-        .filter(|&port| port > 0)
-        .ok_or_else(|| format!("{} is not a port. Ports are numbers from 1 to 65535.", quoted(text)))
 }
 
 /// Finds machines that appear twice: with the same name, or with the same address and port.

@@ -1,8 +1,9 @@
 //! How ansible reaches a host. The variables of the cluster are passed as extra variables, so they override the inventory.
 
+use std::collections::HashSet;
 use std::fmt;
 
-use crate::inventory::Host;
+use crate::inventory::{Host, Inventory};
 use crate::vars::{Vars, text};
 
 /// The names of one variable. The first one that is set counts.
@@ -46,6 +47,44 @@ impl Host {
     }
 }
 
+impl Inventory {
+    /// The first of these names that is set for the host: in the cluster's variables, by the host, or by a group that it is in.
+    fn set_for(&self, host: &Host, vars: &Vars, names: &Names) -> Option<String> {
+        let mut above: HashSet<&str> = HashSet::from(["all"]);
+        let mut queue: Vec<&str> = host.groups.iter().map(String::as_str).collect();
+        while let Some(name) = queue.pop() {
+            if above.insert(name) {
+                let parents = self.groups.iter().filter(|group| group.children.iter().any(|child| child == name));
+                queue.extend(parents.map(|group| group.name.as_str()));
+            }
+        }
+        let groups = self.groups.iter().filter(|group| above.contains(group.name.as_str())).map(|group| &group.vars);
+        [vars, &host.vars].into_iter().chain(groups).find_map(|vars| first_set(vars, names))
+    }
+
+    /// Whether a run logs in to this host with a password, with a key of its own or with options of its own, instead of only the
+    /// cluster's key.
+    #[must_use]
+    pub fn has_own_login(&self, host: &Host, vars: &Vars) -> bool {
+        const PASSWORD: &Names = &["ansible_password", "ansible_ssh_pass", "ansible_ssh_password"];
+        const KEY: &Names = &["ansible_ssh_private_key_file", "ansible_private_key_file"];
+        const OPTIONS: [&Names; 3] = [&["ansible_ssh_common_args"], &["ansible_ssh_extra_args"], &["ansible_ssh_args"]];
+        [PASSWORD, KEY].into_iter().chain(OPTIONS).any(|names| self.set_for(host, vars, names).is_some())
+    }
+
+    /// Whether ssh goes through a jump host to reach this host, by `ansible_ssh_common_args` of the cluster's variables, the host or a
+    /// group that lists it.
+    #[must_use]
+    pub fn is_behind_jump_host(&self, host: &Host, vars: &Vars) -> bool {
+        self.set_for(host, vars, &["ansible_ssh_common_args"]).is_some_and(|text| {
+            let lower = text.to_lowercase();
+            lower.contains("proxyjump")
+                || lower.contains("proxycommand")
+                || text.split_whitespace().any(|word| word.starts_with("-J"))
+        })
+    }
+}
+
 impl Reached {
     /// Whether ansible runs on this host itself, without SSH.
     #[must_use]
@@ -79,6 +118,32 @@ impl fmt::Display for Reached {
 #[cfg(test)]
 mod tests {
     use crate::{parse, parse_vars};
+
+    #[test]
+    fn a_jump_host_is_found_in_host_group_and_variables() {
+        let jump = "ansible_ssh_common_args: -o ProxyJump=ops@192.0.2.9";
+        let is_behind = |host: &str, group: &str, vars: &str| {
+            let text = format!("g: {{hosts: {{a: {{{host}}}}}, vars: {{{group}}}}}");
+            let inventory = parse(&text).unwrap();
+            inventory.is_behind_jump_host(&inventory.hosts[0], &parse_vars(vars).unwrap())
+        };
+        assert!(is_behind(jump, "", "") && is_behind("", jump, "") && is_behind("", "", jump));
+        assert!(!is_behind("", "", "ansible_ssh_common_args: -o ConnectTimeout=5"));
+    }
+
+    #[test]
+    fn an_own_login_is_found_in_all_groups_of_a_host() {
+        let has_own = |vars: &str| {
+            let text = format!(
+                "a: {{children: {{b: {{children: {{c: {{}}}}}}}}, vars: {{{vars}}}}}\nc: {{hosts: {{m: {{}}}}}}\nother: {{vars: {{ansible_password: x}}}}"
+            );
+            let inventory = parse(&text).unwrap();
+            inventory.has_own_login(&inventory.hosts[0], &crate::Vars::new())
+        };
+        assert!(has_own("ansible_password: x") && has_own("ansible_ssh_private_key_file: /k"));
+        assert!(has_own("ansible_ssh_extra_args: -i /k"));
+        assert!(!has_own("ansible_user: ann"));
+    }
 
     #[test]
     fn extra_variables_override_the_inventory() {

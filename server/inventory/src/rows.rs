@@ -1,10 +1,12 @@
 //! Reads machines from the rows of the registration form.
 
 use api::cluster::MachineRow;
+use api::input::{Input, Value};
+use api::machine::{MachineRole, Port};
 
 use crate::inventory::Role;
 use crate::limits;
-use crate::machine::{Machine, Refused, Seen, port};
+use crate::machine::{Machine, Refused, Seen};
 
 /// What is wrong with one field of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,15 +19,14 @@ pub struct RowProblem {
     pub message: String,
 }
 
-/// The machines of all rows. Empty rows are skipped.
+/// The machines of all rows. Empty rows are skipped. A row without a role gets `role`.
 ///
 /// # Errors
 /// Every field that is refused. Reading stops after [`limits::PROBLEMS`].
-pub fn machines_from_rows(rows: &[MachineRow]) -> Result<Vec<Machine>, Vec<RowProblem>> {
+pub fn machines_from_rows(rows: &[MachineRow], role: MachineRole) -> Result<Vec<Machine>, Vec<RowProblem>> {
     let (mut machines, mut problems, mut seen) = (Vec::new(), Vec::new(), Seen::default());
-    let filled = |row: &MachineRow| !row.name.trim().is_empty() || !row.address.trim().is_empty();
-    for (index, row) in rows.iter().enumerate().filter(|(_, row)| filled(row)) {
-        let (machine, mut refused) = machine(row);
+    for (index, row) in rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
+        let (machine, mut refused) = machine(row, role);
         if refused.is_empty()
             && let Err((twice, earlier)) = seen.note(&machine, index)
         {
@@ -46,36 +47,33 @@ pub fn machines_from_rows(rows: &[MachineRow]) -> Result<Vec<Machine>, Vec<RowPr
     if problems.is_empty() { Ok(machines) } else { Err(problems) }
 }
 
-fn machine(row: &MachineRow) -> (Machine, Vec<Refused>) {
+fn machine(row: &MachineRow, otherwise: MachineRole) -> (Machine, Vec<Refused>) {
     let mut refused = Vec::new();
-    let roles = match row.role.trim() {
-        "" | "both" => vec![Role::ControlPlane, Role::Worker],
-        "none" => Vec::new(),
-        word => Role::from_word(word).map_or_else(
-            || {
-                let message = "Choose control plane, worker, both or none.".into();
-                refused.push(Refused { field: "role", message });
-                Vec::new()
-            },
-            |role| vec![role],
-        ),
-    };
-    let port = match row.port.trim() {
-        "" => None,
-        text => port(text).map_err(|message| refused.push(Refused { field: "port", message })).ok(),
-    };
-    let filled = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    let roles = value(&row.role, "role", &mut refused).map_or_else(Vec::new, |role| roles(role.unwrap_or(otherwise)));
+    let port = value(&row.port, "port", &mut refused).copied().flatten().map(Port::number);
+    let name = value(&row.name, "name", &mut refused).map_or_else(String::new, |name| name.as_str().to_owned());
+    let address = value(&row.address, "address", &mut refused).and_then(Option::as_ref);
+    let user = value(&row.user, "user", &mut refused).and_then(Option::as_ref);
     let machine = Machine {
-        name: row.name.trim().to_owned(),
-        address: filled(&row.address),
-        user: filled(&row.user),
+        name,
+        address: address.map(|address| address.as_str().to_owned()),
+        user: user.map(|user| user.as_str().to_owned()),
         port,
         roles,
         ..Machine::default()
     };
-    if machine.name.is_empty() {
-        refused.push(Refused { field: "name", message: "Give this machine a name.".into() });
-    }
-    refused.extend(machine.check().into_iter().filter(|r| r.field != "name" || !machine.name.is_empty()));
     (machine, refused)
+}
+
+fn value<'a, T: Value>(input: &'a Input<T>, field: &'static str, refused: &mut Vec<Refused>) -> Option<&'a T> {
+    input.value().map_err(|why| refused.push(Refused { field, message: why.to_owned() })).ok()
+}
+
+fn roles(role: MachineRole) -> Vec<Role> {
+    match role {
+        MachineRole::Both => vec![Role::ControlPlane, Role::Worker],
+        MachineRole::ControlPlane => vec![Role::ControlPlane],
+        MachineRole::Worker => vec![Role::Worker],
+        MachineRole::None => Vec::new(),
+    }
 }

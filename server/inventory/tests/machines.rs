@@ -1,6 +1,7 @@
 //! Machines from a form, from pasted lines, and written as an inventory.
 
 use api::cluster::MachineRow;
+use api::machine::MachineRole;
 use kubeonkube_inventory::{
     Machine, Role, give_roles, machines, machines_from_lines, machines_from_rows, parse, write,
 };
@@ -110,16 +111,19 @@ fn problems_of_form_rows_name_the_field() {
         role: role.into(),
     };
     let good = [row(" n1 ", "10.0.0.1", "root", "", ""), MachineRow::default(), row("n2", "", "", "23", "worker")];
-    let read = machines_from_rows(&good).expect("good");
+    let read = machines_from_rows(&good, MachineRole::Both).expect("good");
     assert_eq!((read.len(), read[0].name.as_str(), read[1].port), (2, "n1", Some(23)));
     assert_eq!(read[0].roles, [Role::ControlPlane, Role::Worker]);
+    let added = machines_from_rows(&good, MachineRole::Worker).expect("good");
+    assert_eq!(added[0].roles, [Role::Worker], "what a row without a role means depends on the form");
     let bad = [
         row("", "10.0.0.1", "", "", ""),
         row("n;rm", "not an address", "ro ot", "x", "boss"),
         row("n1", "10.0.0.9", "", "", ""),
         row("n1", "10.0.0.8", "", "", ""),
     ];
-    let told: Vec<_> = machines_from_rows(&bad).expect_err("bad").into_iter().map(|p| (p.row, p.field)).collect();
+    let told = machines_from_rows(&bad, MachineRole::Both).expect_err("bad");
+    let told: Vec<_> = told.into_iter().map(|p| (p.row, p.field)).collect();
     assert_eq!(told, [(0, "name"), (1, "role"), (1, "port"), (1, "name"), (1, "address"), (1, "user"), (3, "name")]);
 }
 

@@ -4,15 +4,16 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::pattern;
+use crate::pattern::pattern;
 use crate::scalar::Place;
 
 /// A name before a value. `:` needs a space after it, except after a quoted name.
 static ASSIGNED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"["']?\b[\w.-]+(?:["'][ \t]*:|["']?[ \t]*(?::[ \t]|:$|=))[ \t]*"#));
 
-/// Tags (`!unsafe`) and anchors (`&name`) before a value.
-static MARKS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:[!&][^\s,\[\]{}]*(?:[ \t]+|$))*"));
+/// The tag (`!unsafe`) and the anchor (`&name`) before a value. YAML allows one of each. With more, a line of anchors would be read once for
+/// each of them.
+static MARKS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:[!&][^\s,\[\]{}]*(?:[ \t]+|$)){0,2}"));
 
 /// An anchor and the space after it.
 pub(crate) static ANCHOR: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:^|[\s\[{,])(&([^\s,\[\]{}]+)(?:[ \t]+|$))"));
@@ -25,21 +26,45 @@ pub(crate) struct Assignment<'l> {
     pub(crate) place: Place,
 }
 
-/// The first assignment of `line` that begins at byte `from` or later.
-pub(crate) fn next(line: &str, from: usize) -> Option<Assignment<'_>> {
-    let found = ASSIGNED.find_at(line, from)?;
-    let assigned = found.as_str().trim_end();
-    Some(Assignment {
-        name: assigned.trim_matches(|c: char| !(c.is_alphanumeric() || c == '_')),
-        value_at: found.end(),
-        place: Place::after(&line[..found.start()], assigned),
-    })
+/// A line of text.
+pub(crate) struct Line<'l> {
+    text: &'l str,
+    /// The first `{` or `[`. Searched for once: a line may have very many names.
+    flow_from: usize,
 }
 
-/// All assignments of `line`, also those within the value of another.
-pub(crate) fn all(line: &str) -> impl Iterator<Item = Assignment<'_>> {
-    let mut from = 0;
-    std::iter::from_fn(move || next(line, from).inspect(|found| from = found.value_at))
+impl<'l> Line<'l> {
+    pub(crate) fn of(text: &'l str) -> Self {
+        Self { text, flow_from: text.find(['{', '[']).unwrap_or(text.len()) }
+    }
+
+    /// The first assignment that begins at byte `from` or later.
+    pub(crate) fn next(&self, from: usize) -> Option<Assignment<'l>> {
+        let found = ASSIGNED.find_at(self.text, from)?;
+        let assigned = found.as_str().trim_end();
+        Some(Assignment {
+            name: assigned.trim_matches(|c: char| !(c.is_alphanumeric() || c == '_')),
+            value_at: found.end(),
+            place: self.place(found.start(), assigned),
+        })
+    }
+
+    /// All assignments, also those within the value of another.
+    pub(crate) fn assignments(&self) -> impl Iterator<Item = Assignment<'l>> {
+        let mut from = 0;
+        std::iter::from_fn(move || self.next(from).inspect(|found| from = found.value_at))
+    }
+
+    /// The place of a value after `assigned` (`name:` or `name=`), which begins at byte `at`.
+    pub(crate) fn place(&self, at: usize, assigned: &str) -> Place {
+        if assigned.ends_with('=') {
+            Place::Ini
+        } else if at > self.flow_from {
+            Place::Flow
+        } else {
+            Place::Line
+        }
+    }
 }
 
 /// Splits the tags and anchors before a value from the value.

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::assignment::{self, ANCHOR, Assignment, split_marks};
+use crate::assignment::{ANCHOR, Assignment, Line, split_marks};
+use crate::known::{LONGEST_CHAIN, REFERENCE};
 use crate::name::is_secret_name;
 use crate::private_key::{self, KeyLines};
 use crate::scalar::scalar;
@@ -15,13 +16,22 @@ pub const HIDDEN: &str = "(hidden)";
 /// `text` with its secrets hidden: the rest of the line after a secret name, and everything indented below.
 #[must_use]
 pub fn hide_in_document(text: &str) -> String {
-    let (shown, aliases) = hide(text, &HashSet::new());
-    // An anchor usually comes before the alias that proves its value secret.
-    if aliases.is_empty() { shown } else { hide(text, &aliases).0 }
+    let mut secret = HashSet::new();
+    let mut shown = String::new();
+    // A name usually comes before the reference that proves its value secret, which may be a reference itself.
+    for _ in 0..LONGEST_CHAIN {
+        let referenced;
+        (shown, referenced) = hide(text, &secret);
+        if referenced.is_subset(&secret) {
+            break;
+        }
+        secret.extend(referenced);
+    }
+    shown
 }
 
-/// `text` with its secrets hidden, and the names of the aliases in the hidden parts. The values of the anchors named
-/// `secret` are hidden too.
+/// `text` with its secrets hidden, and the names that the hidden parts refer to. The values of the anchors and variables
+/// named `secret` are hidden too.
 fn hide<'t>(text: &'t str, secret: &HashSet<&str>) -> (String, HashSet<&'t str>) {
     let mut shown = String::with_capacity(text.len());
     let mut aliases = HashSet::new();
@@ -40,7 +50,7 @@ fn hide<'t>(text: &'t str, secret: &HashSet<&str>) -> (String, HashSet<&'t str>)
         shown.push_str(&key.line(before.to_owned(), HIDDEN, masked));
         if hidden_from.is_some() {
             shown.push_str(HIDDEN);
-            aliases.extend(aliases_in(hidden));
+            aliases.extend(aliases_in(hidden).chain(reference(hidden)));
             below = Below::of(before, indent);
         }
         shown.push_str(&whole[line.len()..]);
@@ -84,7 +94,13 @@ impl Below {
 
 /// The byte at which the hidden part of a line begins.
 fn hidden_from(line: &str, secret: &HashSet<&str>) -> Option<usize> {
-    let named = assignment::all(line).find(|found| hides(found, &line[found.value_at..])).map(|found| found.value_at);
+    // Searched for once, and not in the rest of the line after each name, which would take hours for a long line of names.
+    let recognised = line.rfind(VAULT).max(shapes::last_login(line));
+    let whole = Line::of(line);
+    let named = whole.assignments().find(|found| {
+        recognised.is_some_and(|at| at >= found.value_at) || hides(found, &line[found.value_at..], secret)
+    });
+    let named = named.map(|found| found.value_at);
     if let Some(comment) = line.find('#').filter(|at| line[..*at].trim().is_empty()) {
         // A password in a comment is still a password.
         return (named.is_some() || line.to_lowercase().contains("pass")).then_some(comment + 1);
@@ -97,12 +113,12 @@ fn hidden_from(line: &str, secret: &HashSet<&str>) -> Option<usize> {
 }
 
 /// Whether `value`, the rest of the line after a name, is hidden.
-fn hides(found: &Assignment<'_>, value: &str) -> bool {
+fn hides(found: &Assignment<'_>, value: &str, secret: &HashSet<&str>) -> bool {
     let is_empty = |value: &str| value.starts_with("{}") || value.starts_with("[]");
     let is_harmless =
         || !value.is_empty() && (is_empty(value) || is_harmless(found.name, &scalar(value, found.place).0));
-    let is_vault = split_marks(value).0.contains("!vault") || value.contains(VAULT);
-    (is_secret_name(found.name) && !is_harmless()) || is_vault || shapes::has_login(value)
+    ((is_secret_name(found.name) || secret.contains(found.name)) && !is_harmless())
+        || split_marks(value).0.contains("!vault")
 }
 
 /// The names of the aliases (`*name`) in a hidden text. A password with an asterisk in it yields a name that no anchor has.
@@ -111,9 +127,41 @@ fn aliases_in(hidden: &str) -> impl Iterator<Item = &str> {
     words.filter_map(|word| word.strip_prefix('*')).filter(|name| !name.is_empty())
 }
 
+/// The name of the variable that a hidden value consists of: `{{ name }}`.
+fn reference(hidden: &str) -> Option<&str> {
+    let value = hidden.trim().trim_matches(['"', '\'']).trim();
+    Some(REFERENCE.captures(value)?.get(1)?.as_str())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
+    use crate::known;
+
+    #[test]
+    fn a_long_line_of_names_is_read_soon() {
+        let started = Instant::now();
+        for name in [
+            "&a: ",
+            "a: ",
+            "a=b ",
+            "{a: ",
+            "\"a\": ",
+            "$ANSIBLE_VAULT a: ",
+            "https://a:b@c a: ",
+            "&a x ",
+            "password: *a\n",
+        ] {
+            let line = format!("https://a:b@c $ANSIBLE_VAULT {}", name.repeat(30_000));
+            let _ = hide_in_document(&line);
+            known::secrets(&line);
+            let _ = hide_in_document(&name.repeat(30_000));
+        }
+        // If the time grew with the square of the length, each would take minutes.
+        assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    }
 
     #[test]
     fn secret_values_are_hidden_in_every_notation() {
@@ -148,6 +196,7 @@ mod tests {
             ("- key: hunter2\n  b: 1\n", "- key: (hidden)\n  b: 1\n"),
             ("- !vault |\n  $ANSIBLE_VAULT;1.1\n  3031\n- b\n", "- (hidden)\n- b\n"),
             ("shared: &pw hunter2\nansible_password: *pw\n", "shared: (hidden)\nansible_password: (hidden)\n"),
+            ("base: hunter22\nansible_password: \"{{ base }}\"\n", "base: (hidden)\nansible_password: (hidden)\n"),
             ("shared: &auth\n  a: b\nregistry_auth: *auth\n", "shared: (hidden)\nregistry_auth: (hidden)\n"),
             (
                 "files:\n  - |\n    -----BEGIN RSA PRIVATE KEY-----\n    MIIE\n    -----END RSA PRIVATE KEY-----\nb: 1\n",

@@ -1,38 +1,60 @@
 //! The secret values in an inventory or a variables file, for finding them in a log. The input is read as text, not as YAML:
 //! it need not be valid, and reading it can't fail or take long.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::iter::Peekable;
 use std::str::Lines;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::assignment::{self, ANCHOR, split_marks};
+use crate::assignment::{ANCHOR, Line, split_marks};
+use crate::forms::SHORTEST;
 use crate::name::is_secret_in_log;
-use crate::pattern;
+use crate::pattern::pattern;
 use crate::scalar::{Place, items, scalar};
 use crate::value::is_harmless;
-
-/// Masking shorter values would mask half of every log.
-const SHORTEST: usize = 4;
-/// The same for the lines of a block.
-const SHORTEST_LINE: usize = 8;
 
 /// `|`, `>-` and the like: the lines below are the value.
 static BLOCK: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[|>][-+0-9]{0,2}(?:[ \t]+#.*)?$"));
 
+/// A value that is only a reference to another variable: `{{ name }}`, perhaps with filters.
+pub(crate) static REFERENCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\{\{-?\s*(\w+)\s*(?:\|[^{}]*)?-?\}\}$"));
+
+/// How many anchors of one line count. Each of them may have the rest of the line as its value.
+const ANCHORS: usize = 100;
+
+/// How many references may lead to a value.
+pub(crate) const LONGEST_CHAIN: usize = 5;
+
 /// The values in `inputs` that must not be in a log.
 pub(crate) fn secrets(inputs: &str) -> Vec<String> {
+    let mut referenced = HashSet::new();
+    let mut values = named(inputs, &referenced);
+    for _ in 0..LONGEST_CHAIN {
+        let known = referenced.len();
+        referenced.extend(values.iter().filter_map(|value| Some(REFERENCE.captures(value)?[1].to_owned())));
+        if referenced.len() == known {
+            break;
+        }
+        values = named(inputs, &referenced);
+    }
+    values.retain(|value| can_be_searched(value));
+    values
+}
+
+/// The values under secret names, and under the names in `referenced`.
+fn named(inputs: &str, referenced: &HashSet<String>) -> Vec<String> {
     let anchored = anchored(inputs);
     let mut values = Vec::new();
     let mut lines = inputs.lines().peekable();
     while let Some(line) = lines.next() {
         let indent = line.len() - line.trim_start_matches([' ', '-']).len();
         let mut at = 0;
-        while let Some(found) = assignment::next(line, at) {
+        let names = Line::of(line);
+        while let Some(found) = names.next(at) {
             at = found.value_at;
-            if !is_secret_in_log(found.name) {
+            if !is_secret_in_log(found.name) && !referenced.contains(found.name) {
                 continue;
             }
             let behind = &line[found.value_at..];
@@ -41,7 +63,7 @@ pub(crate) fn secrets(inputs: &str) -> Vec<String> {
             at = line.len() - rest.len();
             let mut these = Vec::new();
             if BLOCK.is_match(rest) {
-                these.extend(block(&mut lines, indent));
+                these.push(block(&mut lines, indent));
             } else if rest.starts_with('[') {
                 let read;
                 (these, read) = items(rest);
@@ -66,11 +88,13 @@ pub(crate) fn secrets(inputs: &str) -> Vec<String> {
             }
         }
     }
+    // Each once: many aliases may have the value of one long anchor.
+    let values: HashSet<String> = values.into_iter().collect();
     let values = values.into_iter().map(|value| match value.strip_prefix('*').and_then(|name| anchored.get(name)) {
         Some(anchored) => anchored.clone(),
         None => value,
     });
-    values.filter(|value| can_be_searched(value)).collect()
+    values.collect()
 }
 
 fn can_be_searched(value: &str) -> bool {
@@ -81,22 +105,23 @@ fn can_be_searched(value: &str) -> bool {
 fn anchored(inputs: &str) -> HashMap<&str, String> {
     let mut found = HashMap::new();
     for line in inputs.lines().filter(|line| line.contains('&')) {
-        for anchor in ANCHOR.captures_iter(line) {
+        let places = Line::of(line);
+        for anchor in ANCHOR.captures_iter(line).take(ANCHORS) {
             let (whole, name) = (anchor.get(0).expect("the match"), anchor.get(2).expect("the group isn't optional"));
             let (_, rest) = split_marks(&line[whole.end()..]);
-            found.insert(name.as_str(), scalar(rest, Place::after(&line[..whole.start()], "")).0);
+            found.insert(name.as_str(), scalar(rest, places.place(whole.start(), "")).0);
         }
     }
     found
 }
 
-/// The lines of a block scalar.
-fn block(lines: &mut Peekable<Lines<'_>>, indent: usize) -> Vec<String> {
-    let mut values = Vec::new();
+/// The text of a block scalar. Its lines are searched for one by one, too.
+fn block(lines: &mut Peekable<Lines<'_>>, indent: usize) -> String {
+    let mut text = String::new();
     while let Some(line) = lines.next_if(|line| line.trim().is_empty() || column(line) > indent) {
-        values.extend(Some(line.trim().to_owned()).filter(|value| value.len() >= SHORTEST_LINE));
+        text.extend([line.trim(), "\n"]);
     }
-    values
+    text
 }
 
 /// The value below a name that has none beside it: a scalar, or the items of a list. Stops at a map, whose names are found
@@ -169,8 +194,7 @@ m3 ansible_ssh_pass=inipass
                 "it's",
                 "flow-token",
                 "plain-pass",
-                "first line of it",
-                "second line of it",
+                "first line of it\nsecond line of it\n",
                 "listed",
                 "inipass",
             ],
@@ -200,6 +224,13 @@ m3 ansible_ssh_pass=inipass
     #[test]
     fn an_ini_password_may_start_with_any_character() {
         are_found("m1 ansible_ssh_pass=!bang22 b_token=&and22 c_secret=#hash22", &["!bang22", "&and22", "#hash22"]);
+    }
+
+    #[test]
+    fn a_variable_that_a_secret_refers_to_is_secret() {
+        let chain = "ansible_password: \"{{ base | default('x') }}\"\nbase: \"{{ deeper }}\"\ndeeper: hunter22\n";
+        are_found(chain, &["hunter22"]);
+        assert_eq!(secrets("token: \"{{ hosts[name] }}-{{ name }}\"\nname: worker-1\n"), [""; 0]);
     }
 
     #[test]

@@ -5,7 +5,11 @@
 //! |---|---|---|
 //! | lines or messages of a run | [`Masker`], made from the run's inputs and token | [`MASK`], or [`UNKNOWN_INPUTS`] for a whole line |
 //! | an inventory or a variables file that a page shows | [`hide_in_document`] | [`HIDDEN`] |
+//! | a command or a script that a page shows | [`hide_in_arguments`], [`hide_in_script`] | [`HIDDEN`] |
 //! | one variable that a summary mentions | [`is_secret`] | whatever the caller writes instead |
+//! | what a run gets besides its inputs | [`secrets_of_run`] | |
+//!
+//! `deploy/runner/kubeonkube_masking.py` masks the output of a run in its pod by the same rule, which it reads from [`rule`].
 //!
 //! # Which names are secret
 //!
@@ -41,6 +45,8 @@
 //! - A private key (PEM), over all its lines.
 //! - A kubeadm bootstrap token, and the key after `--certificate-key`.
 //! - In the log of a run: the run's own token.
+//! - In the log of a run and in a command: a value beside a secret name (`password=…`, `"api_token": "…"`) and a JSON Web
+//!   Token. In a log also base64 of at least 60 characters, which may be part of a private key.
 //! - In a summary: a URL with an `@` anywhere in the value.
 //!
 //! # How much of a value is hidden
@@ -49,30 +55,34 @@
 //!   inline map that includes the entries after it), the lines of a block and everything indented below the name, every
 //!   value that an alias refers to, and comments that mention a password.
 //! - **A log** is searched for the values that the run's inputs hold under secret names: whole scalars, each line of a block
-//!   (if it has at least 8 characters), items of a list, and the value behind an alias. A value is searched for as it is and
-//!   as JSON writes it. Values with fewer than 4 characters aren't, or half of every log would be masked. Neither are
-//!   templates (`{{ … }}`), whose text isn't the secret, nor vault's cipher text. Only the named values within a map count,
-//!   so that a map called `registry_auth` doesn't mask its user's name everywhere.
+//!   (if it has at least 8 characters), items of a list, and the value behind an alias. A value is searched for as it is,
+//!   as JSON, Python, YAML, shells and URLs quote it, and in base64. It isn't searched for if it is
+//!   shorter than 4 characters (half of every log would be masked), a template (`{{ … }}`) or vault's cipher text. Only the
+//!   named values within a map count, so that a map called `registry_auth` doesn't mask its user's name everywhere.
 //! - **A summary** mentions the variable without its values, also if the value is a map or a string that contains a secret.
 
+mod arguments;
+mod assigned;
 mod assignment;
+mod colours;
 mod document;
+mod forms;
 mod known;
 mod masker;
 mod name;
+mod of_run;
+mod pattern;
 mod private_key;
+mod rule;
 mod scalar;
 mod shapes;
 mod value;
 mod variable;
 
-use regex::Regex;
-
+pub use arguments::{hide_in_arguments, hide_in_script};
+pub use colours::without_colours;
 pub use document::{HIDDEN, hide_in_document};
 pub use masker::{MASK, Masker, UNKNOWN_INPUTS};
+pub use of_run::{Sources, secrets_of_run};
+pub use rule::rule;
 pub use variable::is_secret;
-
-/// Compiles a pattern of this crate.
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the pattern is a tested constant")
-}

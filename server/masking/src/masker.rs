@@ -1,10 +1,13 @@
 //! Hides the secrets of one run in its lines and messages. Logs, statuses and Events have more readers than a run's inputs.
 
+use std::collections::BTreeSet;
+
 use regex::Regex;
 
-use crate::known;
+use crate::forms::forms;
 use crate::private_key::{self, KeyLines};
 use crate::shapes::{self, replaced};
+use crate::{assigned, colours, known};
 
 /// Replaces a secret.
 pub const MASK: &str = "••••••";
@@ -26,27 +29,31 @@ impl Masker {
     /// A masker for a run with these inputs (inventory, variables or both) and this token.
     #[must_use]
     pub fn new(inputs: &str, token: Option<&str>) -> Self {
-        let mut values = known::secrets(inputs);
-        // Ansible prints results as JSON.
-        let in_json: Vec<_> = values.iter().filter_map(|value| in_json(value)).collect();
-        values.extend(in_json);
-        values.extend(token.map(str::to_owned));
-        values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        values.dedup();
-        let alternatives: Vec<_> = values.iter().map(|v| regex::escape(v)).collect();
-        // Very many or very long values may exceed the size limit of a pattern. The longest values have priority then.
+        Self::of_values(known::secrets(inputs).iter().map(String::as_str).chain(token))
+    }
+
+    /// A masker for the run with this inventory, these variables, this token, and further secret values: see
+    /// [`secrets_of_run`](crate::secrets_of_run).
+    #[must_use]
+    pub fn of_run(inventory: &str, variables: &str, token: &str, further: &[String]) -> Self {
+        let values = known::secrets(&[inventory, variables].join("\n"));
+        Self::of_values(values.iter().chain(further).map(String::as_str).chain([token]))
+    }
+
+    fn of_values<'v>(values: impl Iterator<Item = &'v str>) -> Self {
+        let forms: BTreeSet<String> = values.flat_map(forms).collect();
+        let mut forms: Vec<_> = forms.into_iter().collect();
+        forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        let alternatives: Vec<_> = forms.iter().map(|form| regex::escape(form)).collect();
+        // Very many or very long values may exceed the size limit of a pattern. The shortest forms have priority then: of a long
+        // value these are its lines.
         let known = (!alternatives.is_empty()).then(|| {
             (0..8).find_map(|halving| {
-                Regex::new(&alternatives[..alternatives.len().div_ceil(1 << halving)].join("|")).ok()
+                let left_out = alternatives.len() - alternatives.len().div_ceil(1 << halving);
+                Regex::new(&alternatives[left_out..].join("|")).ok()
             })
         });
         Self { known: known.flatten(), ..Self::default() }
-    }
-
-    /// A masker for the run with this inventory, these variables and this token.
-    #[must_use]
-    pub fn of_run(inventory: &str, variables: &str, token: &str) -> Self {
-        Self::new(&[inventory, variables].join("\n"), Some(token))
     }
 
     /// For a run whose inputs are unknown: every line becomes [`UNKNOWN_INPUTS`], every message [`MASK`].
@@ -66,9 +73,15 @@ impl Masker {
         if self.hides_all {
             return UNKNOWN_INPUTS.to_owned();
         }
-        let mut key = std::mem::take(&mut self.key);
-        let line = key.line(text, MASK, |text| self.value(text));
-        self.key = key;
+        let before = std::mem::take(&mut self.key);
+        let mut after = None;
+        let line = colours::masked(text, |text| {
+            let mut key = before.clone();
+            let line = key.line(text, MASK, |text| self.masked(text));
+            after.get_or_insert(key);
+            line
+        });
+        self.key = after.unwrap_or_default();
         line
     }
 
@@ -77,20 +90,21 @@ impl Masker {
         if self.hides_all {
             return MASK.to_owned();
         }
+        if text.contains('\n') && !text.contains("PRIVATE KEY-----") {
+            return text.split('\n').map(|line| self.value(line.to_owned())).collect::<Vec<_>>().join("\n");
+        }
+        colours::masked(text, |text| self.masked(text))
+    }
+
+    fn masked(&self, text: String) -> String {
         let text = private_key::masked(text, MASK);
         let text = match &self.known {
             Some(known) => replaced(known, text, |_| MASK.to_owned()),
             None => text,
         };
-        shapes::masked(text, MASK)
+        let text = shapes::long_masked(shapes::masked(text, MASK), MASK);
+        assigned::masked(text, MASK)
     }
-}
-
-/// The value as JSON writes it within a string, if that differs.
-fn in_json(value: &str) -> Option<String> {
-    let quoted = serde_json::to_string(value).ok()?;
-    let inside = quoted[1..quoted.len() - 1].to_owned();
-    (inside != value).then_some(inside)
 }
 
 #[cfg(test)]
@@ -108,8 +122,8 @@ mod tests {
 
     #[test]
     fn the_values_of_a_run_come_from_its_variables_and_token() {
-        let masker = Masker::of_run("all: {hosts: {a: {}}}", "password: hunter22", "0123abcd");
-        assert_eq!(masker.value("hunter22 0123abcd".into()), format!("{MASK} {MASK}"));
+        let masker = Masker::of_run("all: {hosts: {a: {}}}", "password: hunter22", "0123abcd", &["fur-ther".into()]);
+        assert_eq!(masker.value("hunter22 0123abcd fur-ther".into()), format!("{MASK} {MASK} {MASK}"));
     }
 
     #[test]
@@ -185,7 +199,7 @@ mod tests {
     fn a_private_key_inside_one_line_is_masked_and_the_rest_stays() {
         let mut masker = Masker::new("", None);
         let line = r#"{"key": "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n", "rc": 0}"#;
-        assert_eq!(masker.line(line.into()), format!(r#"{{"key": "{MASK}\n", "rc": 0}}"#));
+        assert_eq!(masker.line(line.into()), format!(r#"{{"key": "{MASK}", "rc": 0}}"#));
         assert_eq!(masker.line("next".into()), "next");
     }
 
@@ -199,6 +213,38 @@ mod tests {
             masker.line("TASK [kubernetes/control-plane : install]".into()),
             "TASK [kubernetes/control-plane : install]"
         );
+    }
+
+    #[test]
+    fn a_secret_that_colours_split_is_masked() {
+        let mut masker = Masker::new("password: hunter22", None);
+        let red = "\u{1b}[31m";
+        let cases = [
+            (format!("{red}login hunter22\u{1b}[0m"), format!("{red}login {MASK}\u{1b}[0m")),
+            (format!("login hun{red}ter22\u{1b}[0m"), format!("login {MASK}")),
+            (format!("{red}nothing"), format!("{red}nothing")),
+            (r#"{"a": "hun\u001b[31mter22"}"#.into(), format!(r#"{{"a": "{MASK}"}}"#)),
+        ];
+        for (line, wanted) in cases {
+            assert_eq!(masker.value(line.clone()), wanted);
+            assert_eq!(masker.line(line), wanted);
+        }
+    }
+
+    #[test]
+    fn a_key_body_without_its_first_line_is_masked() {
+        let mut masker = Masker::new("", None);
+        let body = "QyNTUxOQAAACDkq0Xo7hW1yJ6bVv0yqzqk2bq4VZc5k1c2v3b4n5m6AAAAIgAAAAtz";
+        assert_eq!(masker.line(body.into()), MASK);
+        let quoted = format!(r#"{{"stdout": "{body}\n{body}\nAAAA==", "rc": 0}}"#);
+        assert_eq!(masker.line(quoted), format!(r#"{{"stdout": "{MASK}\n{MASK}\nAAAA==", "rc": 0}}"#));
+        for public in [
+            format!("sha256:{}", "0a1b2c3d".repeat(8)),
+            format!("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{}", "aB3".repeat(20)),
+            format!("/{}", "usr/lib/python3/".repeat(6)),
+        ] {
+            assert_eq!(masker.line(public.clone()), public);
+        }
     }
 
     #[test]

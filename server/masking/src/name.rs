@@ -2,7 +2,7 @@
 
 /// Text within a word that makes a name secret, and how ordinary words start that contain the same text. The rest of such a
 /// word may still be secret: `bypasspassword`.
-const STEMS: [(&str, &[&str]); 7] = [
+pub(crate) const STEMS: [(&str, &[&str]); 7] = [
     ("pass", &["bypass", "compass", "passenger", "passive", "passthrough"]),
     ("pwd", &[]),
     ("secret", &[]),
@@ -13,20 +13,20 @@ const STEMS: [(&str, &[&str]); 7] = [
 ];
 
 /// Whole words that contain `auth` and say nothing about a login. `authentications` is in `PreferredAuthentications` of ssh.
-const NO_LOGINS: [&str; 4] = ["author", "authors", "authority", "authentications"];
+pub(crate) const NO_LOGINS: [&str; 4] = ["author", "authors", "authority", "authentications"];
 
 /// Last words after which `authorization` and `authentication` mean a setting.
-const SETTINGS: [&str; 5] = ["config", "mode", "modes", "timeout", "webhook"];
+pub(crate) const SETTINGS: [&str; 5] = ["config", "mode", "modes", "timeout", "webhook"];
 
 /// Words after `auth` or `cert` that say that the value is the secret itself.
-const CONTENTS: [&str; 12] =
+pub(crate) const CONTENTS: [&str; 12] =
     ["b64", "base64", "content", "data", "header", "headers", "p12", "pem", "pfx", "pkcs12", "seed", "users"];
 
 /// Names that are secret by their words but aren't.
-const PUBLIC: [&str; 1] = ["supplementary_addresses_in_ssl_keys"];
+pub(crate) const PUBLIC: [&str; 1] = ["supplementary_addresses_in_ssl_keys"];
 
 /// Last words, after an underscore, of names whose value only points at a secret or describes it.
-const POINTERS: [&str; 28] = [
+pub(crate) const POINTERS: [&str; 28] = [
     "algorithm",
     "authentications",
     "backend",

@@ -4,15 +4,15 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::pattern;
+use crate::pattern::pattern;
 use crate::shapes::replaced;
 
-static BEGIN: LazyLock<Regex> = LazyLock::new(|| pattern(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----"));
-static INLINE: LazyLock<Regex> =
+pub(crate) static BEGIN: LazyLock<Regex> = LazyLock::new(|| pattern(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----"));
+pub(crate) static INLINE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)"));
-static END: LazyLock<Regex> = LazyLock::new(|| pattern(r"^.*-----END [A-Z0-9 ]*PRIVATE KEY-----"));
+pub(crate) static END: LazyLock<Regex> = LazyLock::new(|| pattern(r"^.*-----END [A-Z0-9 ]*PRIVATE KEY-----"));
 /// A line of base64, possibly quoted, indented or marked by a diff; or a header of the old PEM format.
-static BODY: LazyLock<Regex> =
+pub(crate) static BODY: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"^[\s"'|+-]*[A-Za-z0-9+/]*={0,2}[\s"',]*$|^\s*(?:Proc-Type|DEK-Info):"#));
 
 /// Hides private keys in consecutive lines.

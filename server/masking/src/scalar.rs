@@ -11,19 +11,6 @@ pub(crate) enum Place {
     Ini,
 }
 
-impl Place {
-    /// The place of a value after `before` (the line up to the name) and `assigned` (`name:` or `name=`).
-    pub(crate) fn after(before: &str, assigned: &str) -> Self {
-        if assigned.ends_with('=') {
-            Self::Ini
-        } else if before.contains(['{', '[']) {
-            Self::Flow
-        } else {
-            Self::Line
-        }
-    }
-}
-
 /// The scalar at the start of `rest`, and how many bytes it takes there.
 pub(crate) fn scalar(rest: &str, place: Place) -> (String, usize) {
     match rest.chars().next() {

@@ -4,27 +4,28 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::pattern;
+use crate::pattern::pattern;
 
 /// Switches and empty values.
-const HARMLESS: [&str; 13] = ["", "true", "false", "yes", "no", "on", "off", "null", "none", "~", "{}", "[]", "omit"];
+pub(crate) const HARMLESS: [&str; 13] =
+    ["", "true", "false", "yes", "no", "on", "off", "null", "none", "~", "{}", "[]", "omit"];
 
 /// What encrypted values start with.
 pub(crate) const VAULT: &str = "$ANSIBLE_VAULT";
 
 /// A file below a top-level directory of Linux or of a run's pod. A leading `/` alone doesn't prove a path: one of 64 base64
 /// values starts with it.
-static FILE: LazyLock<Regex> = LazyLock::new(|| {
+pub(crate) static FILE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"^/(?:auth|boot|data|dev|etc|home|lib|media|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)(?:/[\w.@-]+)*/?$")
 });
 
 /// The name of a label with its prefix: `node-role.kubernetes.io/control-plane`. Tolerations and the like have it as `key`.
-static LABEL: LazyLock<Regex> = LazyLock::new(|| {
+pub(crate) static LABEL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+/[A-Za-z0-9][\w.-]{0,62}$")
 });
 
 /// Names whose value may be the name of a label.
-const OF_LABELS: [&str; 2] = ["key", "topologykey"];
+pub(crate) const OF_LABELS: [&str; 2] = ["key", "topologykey"];
 
 /// Whether a value may be shown although its name is secret.
 pub(crate) fn is_harmless(name: &str, value: &str) -> bool {

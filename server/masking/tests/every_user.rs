@@ -100,7 +100,7 @@ fn document(name: &str, value: &str) -> String {
 
 /// What a log shows of `said`, if the run was given this variable.
 fn log(name: &str, value: &str, said: &str) -> String {
-    let mut masker = Masker::of_run("all: {hosts: {m1: {}}}", &format!("{name}: {value}\n"), "0123abcd");
+    let mut masker = Masker::of_run("all: {hosts: {m1: {}}}", &format!("{name}: {value}\n"), "0123abcd", &[]);
     masker.line(format!("it says {said} here"))
 }
 

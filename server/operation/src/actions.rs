@@ -4,11 +4,14 @@
 //! 1. add an entry to [`ACTIONS`];
 //! 2. add a line to `CHANGELOG.md`;
 //! 3. if `engines` contains `Kubeonkube`, add the playbook to `deploy/runner/playbooks` and a test to
-//!    `deploy/runner/tests/test_playbooks.py`, and update the lists in the tests of `server/console/src/operations/catalogue.rs`,
+//!    `deploy/runner/tests`, and update the lists in the tests of `server/console/src/operations/catalogue.rs`,
 //!    in `deploy/runner/tests/test_run.py` and in `README.md`.
 
 use api::operation::Effect;
 use crd::Engine::{self, Kubeonkube, Kubespray};
+use crd::{ActionSource, ActionType, ClusterOperationSpec};
+
+use crate::steps::{Asked, asked};
 
 /// A playbook of one or more engines, with what the console shows and asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +28,8 @@ pub struct Action {
     pub engines: &'static [Engine],
     /// The variables that have their own fields in the form.
     pub parameters: &'static [Parameter],
+    /// Whether it leaves files that no log may contain, such as the cluster's kubeconfig (docs/adr/0015).
+    pub secret_result: bool,
 }
 
 /// A variable of a playbook that has its own field in the form.
@@ -41,11 +46,11 @@ pub struct Parameter {
     pub missing: Option<&'static str>,
     /// Further variables to set with it, so that the playbook doesn't prompt.
     pub answers: &'static [(&'static str, &'static str)],
-    /// Above the field, or beside the checkbox.
+    /// Above the field.
     pub label: &'static str,
-    /// In the empty field; not shown for a confirmation.
+    /// In the empty field.
     pub placeholder: &'static str,
-    /// Below the field; not shown for a confirmation.
+    /// Below the field.
     pub hint: &'static str,
 }
 
@@ -56,8 +61,10 @@ pub enum Value {
     Hosts,
     /// A version with three numbers, such as `1.34.4` or `v1.34.4`.
     Version,
-    /// A checkbox. If it is ticked, the variable gets this value. Only the form requires it: the playbook must also check the
-    /// variable, because kubectl can submit without the form.
+    /// An absolute path on a machine.
+    Path,
+    /// The user types the cluster's name, and the variable gets this value. Only the form requires it: the playbook must also
+    /// check the variable, because kubectl can submit without the form.
     Confirmation(&'static str),
 }
 
@@ -72,54 +79,119 @@ const KUBE_VERSION: Parameter = Parameter {
     hint: "For this run only. Set kube_version in the variables, too, so that later runs use the same version.",
 };
 
+/// The playbook that logs in to all machines and changes nothing.
+pub const PING: &str = "ping.yml";
+/// The playbook that gathers the facts of all machines.
+pub const FACTS: &str = "facts.yml";
+/// The playbook that removes nodes from the cluster.
+pub const REMOVE_NODES: &str = "remove-node.yml";
+/// Arguments of [`REMOVE_NODES`] for a machine that can't be reached any more: its pods can't end, so waiting for them is short, and
+/// the machine isn't cleaned. The same for all engines.
+pub const WITHOUT_MACHINE: [&str; 6] =
+    ["-e", "reset_nodes=false", "-e", "allow_ungraceful_removal=true", "-e", "drain_timeout=30s"];
+/// The playbook that removes the whole cluster.
+pub const RESET: &str = "reset.yml";
+/// The playbook that checks whether the machines can become nodes.
+pub const CHECK_MACHINES: &str = "precheck.yml";
+/// The playbook that creates the cluster, or adds what is missing.
+pub const CREATE: &str = "cluster.yml";
+/// The playbook that adds the workers which are new in the inventory.
+pub const ADD_NODES: &str = "scale.yml";
+
+/// The playbook that joins machines to a hosted cluster.
+pub const JOIN: &str = "join.yml";
+/// The playbook that upgrades Kubernetes.
+pub const UPGRADE: &str = "upgrade-cluster.yml";
+
 /// All actions, in the order of the form.
 pub const ACTIONS: &[Action] = &[
     Action {
-        playbook: "ping.yml",
+        playbook: PING,
         title: "Reach every machine",
         summary: "Logs in to each machine and runs Python there. Changes nothing.",
         effect: Effect::Reads,
         engines: &[Kubeonkube, Kubespray],
         parameters: &[],
+        secret_result: false,
     },
     Action {
-        playbook: "facts.yml",
+        playbook: FACTS,
         title: "Gather facts",
         summary: "Collects operating system, processor, memory, disks and addresses of each machine. Changes nothing.",
         effect: Effect::Reads,
         engines: &[Kubeonkube, Kubespray],
         parameters: &[],
+        secret_result: false,
     },
     Action {
-        playbook: "cluster.yml",
+        playbook: CHECK_MACHINES,
+        title: "Check the machines",
+        summary: "Checks whether the machines can become nodes: system, memory, disk, clock, ports, addresses. Changes nothing.",
+        effect: Effect::Reads,
+        engines: &[Kubeonkube],
+        parameters: &[],
+        secret_result: false,
+    },
+    Action {
+        playbook: "cluster-info.yml",
+        title: "Read the cluster's state",
+        summary: "Reads versions, nodes, the health of the Kubernetes API and etcd, and when certificates expire. Changes nothing.",
+        effect: Effect::Reads,
+        engines: &[Kubeonkube],
+        parameters: &[],
+        secret_result: false,
+    },
+    Action {
+        playbook: "kubeconfig.yml",
+        title: "Make a kubeconfig",
+        summary: "Makes a kubeconfig with its own certificate and stores it in a Secret. Its readers are administrators of the cluster.",
+        effect: Effect::Reads,
+        engines: &[Kubeonkube],
+        parameters: &[],
+        secret_result: true,
+    },
+    Action {
+        playbook: CREATE,
         title: "Build or converge the cluster",
         summary: "Installs Kubernetes on all machines of the inventory, or changes an existing cluster to match the variables.",
         effect: Effect::Changes,
-        engines: &[Kubespray],
+        engines: &[Kubeonkube, Kubespray],
         parameters: &[KUBE_VERSION],
+        secret_result: true,
     },
     Action {
-        playbook: "scale.yml",
+        playbook: ADD_NODES,
         title: "Add worker nodes",
         summary: "Installs the machines that are new in the inventory as workers. Limit it to them.",
         effect: Effect::Changes,
-        engines: &[Kubespray],
+        engines: &[Kubeonkube, Kubespray],
         parameters: &[],
+        secret_result: false,
     },
     Action {
-        playbook: "upgrade-cluster.yml",
+        playbook: JOIN,
+        title: "Join machines to a hosted cluster",
+        summary: "Installs the machines of the inventory as nodes of a cluster whose control plane is hosted. Nodes that have joined stay as they are.",
+        effect: Effect::Changes,
+        engines: &[Kubeonkube],
+        parameters: &[],
+        secret_result: false,
+    },
+    Action {
+        playbook: UPGRADE,
         title: "Upgrade Kubernetes",
         summary: "Upgrades node by node, draining each. One minor version at a time.",
         effect: Effect::Changes,
-        engines: &[Kubespray],
+        engines: &[Kubeonkube, Kubespray],
         parameters: &[KUBE_VERSION],
+        secret_result: false,
     },
     Action {
-        playbook: "remove-node.yml",
+        playbook: REMOVE_NODES,
         title: "Remove nodes",
         summary: "Drains nodes and removes them from the cluster.",
         effect: Effect::Destroys,
-        engines: &[Kubespray],
+        engines: &[Kubeonkube, Kubespray],
         parameters: &[Parameter {
             field: "nodes",
             variable: "node",
@@ -130,6 +202,55 @@ pub const ACTIONS: &[Action] = &[
             placeholder: "worker3, worker4",
             hint: "As the inventory names them. They are drained first. Remove them from the inventory afterwards.",
         }],
+        secret_result: false,
+    },
+    Action {
+        playbook: "etcd-backup.yml",
+        title: "Back up etcd",
+        summary: "Saves a snapshot of etcd on the first control plane and checks it. The oldest snapshots are removed.",
+        effect: Effect::Changes,
+        engines: &[Kubeonkube],
+        parameters: &[],
+        secret_result: false,
+    },
+    Action {
+        playbook: "etcd-restore.yml",
+        title: "Restore etcd",
+        summary: "Replaces everything in the cluster by a snapshot of etcd. The Kubernetes API pauses; running pods go on.",
+        effect: Effect::Destroys,
+        engines: &[Kubeonkube],
+        parameters: &[
+            Parameter {
+                field: "snapshot",
+                variable: "etcd_restore_file",
+                value: Value::Path,
+                missing: Some("Name the snapshot's file on the first control plane."),
+                answers: &[],
+                label: "Snapshot",
+                placeholder: "/var/backups/kubeonkube/etcd-20260131T120000Z.db",
+                hint: "A file on the first control plane. “Back up etcd” prints the paths of snapshots that it makes.",
+            },
+            Parameter {
+                field: "restored",
+                variable: "etcd_restore_confirmation",
+                value: Value::Confirmation("yes"),
+                missing: Some("Type the cluster's name to confirm. Newer data cannot be restored."),
+                answers: &[],
+                label: "Type the cluster's name to restore it",
+                placeholder: "",
+                hint: "Everything created or changed in the cluster since this snapshot is lost.",
+            },
+        ],
+        secret_result: false,
+    },
+    Action {
+        playbook: "renew-certs.yml",
+        title: "Renew the certificates",
+        summary: "Renews the certificates of each control plane and restarts its programs. With one control plane, the Kubernetes API pauses.",
+        effect: Effect::Changes,
+        engines: &[Kubeonkube],
+        parameters: &[],
+        secret_result: false,
     },
     Action {
         playbook: "recover-control-plane.yml",
@@ -138,25 +259,42 @@ pub const ACTIONS: &[Action] = &[
         effect: Effect::Changes,
         engines: &[Kubespray],
         parameters: &[],
+        secret_result: false,
     },
     Action {
-        playbook: "reset.yml",
+        playbook: RESET,
         title: "Reset the cluster",
         summary: "Removes Kubernetes and all its data from the machines.",
         effect: Effect::Destroys,
-        engines: &[Kubespray],
+        engines: &[Kubeonkube, Kubespray],
         parameters: &[Parameter {
             field: "confirmed",
             variable: "reset_confirmation",
             value: Value::Confirmation("yes"),
-            missing: Some("Tick this box to continue. Deleted data cannot be restored."),
+            missing: Some("Type the cluster's name to confirm. Deleted data cannot be restored."),
             answers: &[],
-            label: "I understand that Kubernetes and all its data on these machines are deleted and cannot be restored",
+            label: "Type the cluster's name to reset it",
             placeholder: "",
-            hint: "",
+            hint: "Kubernetes and all its data on these machines are deleted and cannot be restored.",
         }],
+        secret_result: false,
     },
 ];
+
+/// Whether a step of the operation leaves a secret result. A user's own playbook counts by its name, too.
+pub fn has_secret_result(operation: &ClusterOperationSpec) -> bool {
+    let leaves = |step: &Asked<'_>| {
+        step.kind == ActionType::Playbook && action(ACTIONS, step.action).is_some_and(|action| action.secret_result)
+    };
+    asked(operation, None).iter().any(leaves)
+}
+
+/// Whether a step of the operation joins machines to a hosted cluster, and needs a token for that.
+pub fn joins(operation: &ClusterOperationSpec) -> bool {
+    asked(operation, None)
+        .iter()
+        .any(|step| (step.kind, step.source, step.action) == (ActionType::Playbook, ActionSource::Builtin, JOIN))
+}
 
 /// The action with this playbook; `None` if there is none.
 pub fn action<'a>(actions: &'a [Action], playbook: &str) -> Option<&'a Action> {

@@ -10,6 +10,8 @@ use crate::Step;
 pub struct Given {
     /// The variables file contains variables; see [`holds_variables`].
     pub variables: bool,
+    /// The Cluster refers to a Secret with variables.
+    pub secret_variables: bool,
     /// The Cluster refers to a Secret with a private key.
     pub key: bool,
 }
@@ -22,6 +24,9 @@ pub fn command(step: &Step, given: Given) -> Vec<String> {
     };
     if step.kind == ActionType::Playbook && given.variables {
         command.extend(["-e", "@/conf/group_vars.yml"]);
+    }
+    if step.kind == ActionType::Playbook && given.secret_variables {
+        command.extend(["-e", "@/conf/secret_vars.json"]);
     }
     if step.kind == ActionType::Playbook && given.key {
         command.extend(["--private-key", "/auth/ssh-privatekey"]);
@@ -49,19 +54,20 @@ mod tests {
     #[test]
     fn a_playbook_gets_inventory_variables_and_key() {
         let playbook = step(ActionType::Playbook, "kubespray/ping.yml");
-        let all = command(&playbook, Given { variables: true, key: true }).join(" ");
+        let all = command(&playbook, Given { variables: true, secret_variables: true, key: true }).join(" ");
         assert_eq!(
             all,
-            "ansible-playbook -i /conf/hosts.yml -b --become-user root -e @/conf/group_vars.yml --private-key /auth/ssh-privatekey /kubespray/ping.yml a b"
+            "ansible-playbook -i /conf/hosts.yml -b --become-user root -e @/conf/group_vars.yml -e @/conf/secret_vars.json --private-key /auth/ssh-privatekey /kubespray/ping.yml a b"
         );
-        let none = command(&playbook, Given { variables: false, key: false }).join(" ");
+        let none = command(&playbook, Given { variables: false, secret_variables: false, key: false }).join(" ");
         assert_eq!(none, "ansible-playbook -i /conf/hosts.yml -b --become-user root /kubespray/ping.yml a b");
     }
 
     #[test]
     fn a_script_gets_only_its_own_arguments() {
         let script = step(ActionType::Shell, "conf/scripts/1.sh");
-        assert_eq!(command(&script, Given { variables: true, key: true }), ["bash", "/conf/scripts/1.sh", "a b"]);
+        let given = Given { variables: true, secret_variables: true, key: true };
+        assert_eq!(command(&script, given), ["bash", "/conf/scripts/1.sh", "a b"]);
     }
 
     #[test]

@@ -8,10 +8,13 @@
 //! | what an operation is called | [`title`] |
 //! | what it runs, in which order | [`asked`], [`steps`] |
 //! | the command of each step | [`command`] |
+//! | which Kubernetes versions an engine installs | [`versions`] |
 //! | which engine's playbooks an image contains | [`engine`] |
 //! | how long a run may take | [`deadline`] |
-//! | how it ended, or its phase | [`Outcome`], [`phase`] |
-//! | what its pod reported at the end | [`terminated`], [`termination`] |
+//! | how it ended, what proves that, or its phase | [`Outcome`], [`Proof`], [`phase`] |
+//! | whether it leaves a secret result | [`has_secret_result`] |
+//! | who wrote an outcome or a submitter | [`Signer`] |
+//! | what its pod reported at the end | [`terminated`], [`Termination`] |
 
 mod actions;
 mod arguments;
@@ -21,18 +24,24 @@ mod engine;
 mod outcome;
 mod playbook;
 mod queue;
+mod signature;
 mod steps;
 mod termination;
 mod title;
+pub mod versions;
 
-pub use actions::{ACTIONS, Action, Parameter, Value, action};
+pub use actions::{
+    ACTIONS, ADD_NODES, Action, CHECK_MACHINES, CREATE, FACTS, JOIN, PING, Parameter, REMOVE_NODES, RESET, UPGRADE,
+    Value, WITHOUT_MACHINE, action, has_secret_result, joins,
+};
 pub use arguments::{join, split};
 pub use command::{Given, command, holds_variables};
 pub use deadline::deadline;
 pub use engine::engine;
-pub use outcome::{Outcome, is_completed, is_over, phase};
+pub use outcome::{Outcome, Proof, has_ended, has_ended_label, is_marked, is_record, phase};
 pub use playbook::{is_playbook_file, is_playbook_path};
 pub use queue::order;
-pub use steps::{Asked, Run, Step, StepError, asked, steps};
-pub use termination::{terminated, termination};
+pub use signature::{Signer, Signing, spec_digest};
+pub use steps::{Asked, RunSteps, Step, StepError, asked, steps};
+pub use termination::{TerminatedStep, Termination, terminated, termination};
 pub use title::{cut, is_script, title};

@@ -4,8 +4,12 @@ use api::run::StepRole;
 use crd::{ActionSource, ActionType, ClusterOperationSpec, ClusterSpec, DataRef, HookAction};
 use serde::Serialize;
 
+use crate::actions::JOIN;
 use crate::title::{cut, step_title};
 use crate::{arguments, is_playbook_path};
+
+/// The folder of the image's playbooks, relative to `$KUBEONKUBE_ROOT`.
+const PLAYBOOKS: &str = "kubespray";
 
 /// One step as the operation or its cluster defines it.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,9 +80,16 @@ pub struct Step {
     pub args: Vec<String>,
 }
 
+impl Step {
+    /// Whether it joins machines to a hosted cluster.
+    pub fn joins(&self) -> bool {
+        self.path == format!("{PLAYBOOKS}/{JOIN}")
+    }
+}
+
 /// All steps of a run, and the files that they need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct RunSteps {
     /// In the order in which they run.
     pub steps: Vec<Step>,
     /// ConfigMaps whose keys are playbooks and scripts. The files of index n are in `conf/sources/<n + 1>`.
@@ -104,8 +115,8 @@ pub fn asked<'a>(operation: &'a ClusterOperationSpec, cluster: Option<&'a Cluste
 }
 
 /// The steps and files of an operation's run. ConfigMaps and scripts are numbered in the order in which steps first use them.
-pub fn steps(operation: &ClusterOperationSpec, cluster: &ClusterSpec) -> Result<Run, StepError> {
-    let mut run = Run::default();
+pub fn steps(operation: &ClusterOperationSpec, cluster: &ClusterSpec) -> Result<RunSteps, StepError> {
+    let mut run = RunSteps::default();
     for asked in asked(operation, Some(cluster)) {
         asked.check()?;
         let path = run.place(&asked)?;
@@ -166,11 +177,11 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl Run {
+impl RunSteps {
     /// The path of the step's file in the run. Adds the file to the run.
     fn place(&mut self, asked: &Asked<'_>) -> Result<String, StepError> {
         Ok(match (asked.source, asked.kind, asked.source_ref) {
-            (ActionSource::Builtin, ActionType::Playbook, _) => format!("kubespray/{}", asked.action),
+            (ActionSource::Builtin, ActionType::Playbook, _) => format!("{PLAYBOOKS}/{}", asked.action),
             (ActionSource::Builtin, ActionType::Shell, _) => {
                 self.scripts.push(asked.action.to_owned());
                 format!("conf/scripts/{}.sh", self.scripts.len())

@@ -1,7 +1,60 @@
 //! The summary that the container of a run leaves when it ends.
 
-use api::run::Termination;
+use api::operation::RunEnd;
+use api::run::{InFlight, StepRole, TaskFailure};
+use crd::Recap;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
+use serde::{Deserialize, Serialize};
+
+/// The container's termination message, written by the entrypoint. It decides whether the operation succeeded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Termination {
+    /// Version of this format: 1.
+    pub v: u32,
+    /// Exit code of the run.
+    pub rc: i32,
+    /// The entrypoint received a signal and stopped the run in an orderly way.
+    #[serde(default)]
+    pub cancelled: bool,
+    /// In the order in which they ran.
+    #[serde(default)]
+    pub steps: Vec<TerminatedStep>,
+    /// Number of successful steps that `steps` leaves out, because the message has limited space.
+    #[serde(default)]
+    pub dropped: u32,
+    /// The first failures, at most 3.
+    #[serde(default)]
+    pub failures: Vec<TaskFailure>,
+    /// The task that was running when the run was stopped.
+    #[serde(default)]
+    pub running: Option<InFlight>,
+    /// A sentence if the run could not start (a missing playbook, no ansible).
+    #[serde(default)]
+    pub message: String,
+}
+
+/// One step in a [`Termination`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TerminatedStep {
+    /// Before, main or after.
+    pub role: StepRole,
+    /// One line for logs and events.
+    pub title: String,
+    /// `playbook` or `shell`.
+    pub kind: String,
+    /// Exit code of the step.
+    pub rc: i32,
+    /// Summed over hosts. `None` if a playbook matched no host, and for shell steps.
+    #[serde(default)]
+    pub recap: Option<Recap>,
+}
+
+/// What the run page shows of it.
+impl From<Termination> for RunEnd {
+    fn from(Termination { failures, running, message, .. }: Termination) -> Self {
+        Self { failure: failures.into_iter().next(), running, message }
+    }
+}
 
 /// How the container of the run ended; `None` while it runs.
 pub fn terminated(pod: &Pod) -> Option<&ContainerStateTerminated> {

@@ -1,6 +1,7 @@
 //! The one-line title of an operation.
 
 use crd::{ActionSource, ActionType, ClusterOperationSpec};
+use masking::hide_in_script;
 
 /// Maximum length of a title, in characters.
 const LONGEST: usize = 60;
@@ -23,7 +24,8 @@ pub(crate) fn step_title(kind: ActionType, source: ActionSource, action: &str) -
     } else {
         action
     };
-    cut(line, LONGEST)
+    // More people can read a title than the script.
+    cut(&hide_in_script(line), LONGEST)
 }
 
 fn is_text(kind: ActionType, source: ActionSource) -> bool {
@@ -53,6 +55,11 @@ mod tests {
         assert_eq!(title(&script("# nothing\n")), "script");
         let file = ClusterOperationSpec { action_source: ActionSource::Configmap, ..script("fix.sh") };
         assert_eq!((title(&file).as_str(), is_script(&file)), ("fix.sh", false));
+    }
+
+    #[test]
+    fn a_title_contains_no_secret() {
+        assert_eq!(title(&script("export DB_PASSWORD=hunter22 A=1\n")), "export DB_PASSWORD=(hidden) A=1");
     }
 
     #[test]

@@ -73,18 +73,6 @@ fn last_state(raw: &[u8]) -> &[u8] {
     raw.iter().rposition(|b| *b == b'\r').map_or(raw, |at| &raw[at + 1..])
 }
 
-/// Text without the colours that [`clean`] left.
-pub(crate) fn without_colours(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(ESC) {
-        out.push_str(&rest[..at]);
-        rest = rest[at..].find('m').map_or("", |end| &rest[at + end + 1..]);
-    }
-    out.push_str(rest);
-    out
-}
-
 /// Cuts a text that is longer than [`TEXT_LIMIT`], or whose line was too long to be kept whole. `length` is the number of
 /// bytes that the container wrote.
 pub(crate) fn cut(mut text: String, length: u64) -> String {
@@ -144,10 +132,5 @@ mod tests {
             &text[text.len() - 80..]
         );
         assert_eq!(cut("short".into(), 5), "short");
-    }
-
-    #[test]
-    fn a_download_has_no_colours() {
-        assert_eq!(without_colours("\x1b[0;32mok\x1b[0m: m1"), "ok: m1");
     }
 }

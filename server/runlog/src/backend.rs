@@ -3,24 +3,29 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use api::backend::{Frames, Runs};
-use api::log::{LogEnd, LogFrame, LogPage, RunRecord};
+use api::log::{Found, LogEnd, LogFrame, LogPage, LogQuery, RunRecord};
 use api::run::HostStats;
 use api::{OperationName, Problem, User};
 use async_trait::async_trait;
+use crd::ClusterOperation;
 use futures::{FutureExt, StreamExt, future, stream};
+use tokio::time::timeout;
 
 use crate::pod::PodState;
 use crate::rechecked::rechecked;
-use crate::run::Run;
+use crate::run::StoredRun;
 use crate::run_log::{RunLog, job, unreadable};
 use crate::scan::Point;
-use crate::{follow, note, reading};
+use crate::{find, follow, note, reading};
 
 /// How often a viewer checks whether its operation has a run by now. The check makes no request.
 const POLL: Duration = Duration::from_millis(250);
+
+/// How long a search waits while too many others run.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 async fn blocking<T: Send + 'static>(read: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, Problem> {
     let read = tokio::task::spawn_blocking(read).await.map_err(io::Error::other);
@@ -29,7 +34,7 @@ async fn blocking<T: Send + 'static>(read: impl FnOnce() -> io::Result<T> + Send
 
 /// Whether there is a run to follow.
 enum Availability {
-    Run(Arc<Run>),
+    Run(Arc<StoredRun>),
     /// There is none and there won't be one.
     Never(LogEnd),
     NotYet,
@@ -59,17 +64,26 @@ impl RunLog {
             Ok(found) => found,
             Err(problem) => return Availability::Closed(problem),
         };
-        if let Some(run) = run {
-            return Availability::Run(run);
+        match run {
+            Some(run) => Availability::Run(run),
+            None => self.end_without_run(&operation).map_or(Availability::NotYet, Availability::Never),
         }
-        let ended = operation.status.as_ref().is_some_and(|s| s.status.is_final());
-        let job = job(&operation);
-        let pod = job.and_then(|(_, uid)| self.pod(uid));
-        match pod.map(|p| p.state) {
-            Some(PodState::Gone { ran }) => Availability::Never(LogEnd { lines: 0, missing: u64::from(ran) }),
-            None if ended => Availability::Never(LogEnd { lines: 0, missing: u64::from(job.is_some()) }),
+    }
+
+    /// The end of the log of an operation whose run is not on disk and never will be. `None` if it may still appear.
+    fn end_without_run(&self, operation: &ClusterOperation) -> Option<LogEnd> {
+        let status = operation.status.as_ref();
+        let missing = |n: bool| Some(LogEnd { lines: 0, missing: n.into() });
+        // A record of an earlier run never runs, whatever its phase is.
+        if status.and_then(|status| status.reason.as_deref()) == Some(crd::RESTORED) {
+            return missing(false);
+        }
+        let job = job(operation);
+        match job.and_then(|(_, uid)| self.pod(uid)).map(|pod| pod.state) {
+            Some(PodState::Gone { ran }) => missing(ran),
+            None if status.is_some_and(|status| status.status.is_final()) => missing(job.is_some()),
             // The pod or the run's folder will appear.
-            None | Some(PodState::Running | PodState::Ended { .. } | PodState::Waiting(_)) => Availability::NotYet,
+            None | Some(PodState::Running | PodState::Ended { .. } | PodState::Waiting(_)) => None,
         }
     }
 }
@@ -80,7 +94,7 @@ impl Runs for RunLog {
         let (operation, run) = self.authorised(user, name).await?;
         let pod = job(&operation).and_then(|(_, uid)| self.pod(uid));
         let Some(run) = run else {
-            let log = LogPage { first: from.max(1), ..LogPage::default() };
+            let log = LogPage { first: from.max(1), end: self.end_without_run(&operation), ..LogPage::default() };
             return Ok(RunRecord { events: Vec::new(), log, note: note::note(&operation, pod.as_ref(), false) });
         };
         blocking(move || {
@@ -96,6 +110,20 @@ impl Runs for RunLog {
             Some(run) => blocking(move || reading::page(&run, from, count)).await,
             None => Ok(LogPage { first: from.max(1), ..LogPage::default() }),
         }
+    }
+
+    async fn find(&self, user: &User, name: &OperationName, query: &LogQuery) -> Result<Found, Problem> {
+        let Some(run) = self.authorised(user, name).await?.1 else { return Ok(Found::default()) };
+        let busy = || Problem::Unavailable { message: "Too many searches are running. Try again in a moment.".into() };
+        let permit = timeout(PATIENCE, Arc::clone(&self.searches).acquire_owned()).await;
+        let permit = permit.map_err(|_| busy())?.map_err(|_| Problem::Internal)?;
+        let query = query.clone();
+        blocking(move || {
+            // The search doesn't stop when the caller leaves, so it keeps its permit.
+            let _permit = permit;
+            find::find(&run, &query, Instant::now() + find::WITHIN)
+        })
+        .await
     }
 
     async fn follow(

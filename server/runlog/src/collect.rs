@@ -13,9 +13,9 @@ use masking::Masker;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::cursor::{Resume, Verdict};
+use crate::cursor::{LineAge, Resume};
 use crate::pod::{CONTAINER, PodFacts, PodState};
-use crate::run::Run;
+use crate::run::StoredRun;
 use crate::upstream::{Lines, RawLine, stamped};
 use crate::writer::Writer;
 
@@ -25,6 +25,8 @@ const LINGER: Duration = Duration::from_millis(20);
 const IDLE: Duration = Duration::from_secs(300);
 /// How long a connection may stay open after the container ended.
 const AFTERWARDS: Duration = Duration::from_secs(10);
+/// When the collector continues after the spool could not be written. The log waits at its source.
+const WRITE_AGAIN: Duration = Duration::from_secs(2);
 /// How often the collector tries to read a log that can't be read, once the container has ended.
 const TRIES: u32 = 8;
 
@@ -44,7 +46,11 @@ struct Rest(Option<RawLine>);
 
 /// Stores everything that the container of this pod writes. Returns after the end record is written. The future may be
 /// dropped at any time: the next call continues from the journal.
-pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Receiver<PodFacts>) -> io::Result<()> {
+pub(crate) async fn collect(
+    client: Client,
+    run: Arc<StoredRun>,
+    mut facts: watch::Receiver<PodFacts>,
+) -> io::Result<()> {
     if run.extent().end.is_some() {
         return Ok(());
     }
@@ -66,20 +72,28 @@ pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Rec
     // `clean` is set while the last connection is one that ended in order.
     let mut clean: Option<Rest> = None;
     let mut tries = 0_u32;
+    let mut stuck = false;
     loop {
         let state = facts.borrow_and_update().state.clone();
-        let (settled, before) = (state.is_settled(), writer.cursor());
+        let (ended, before) = (state.has_ended(), writer.cursor());
         if matches!(state, PodState::Gone { .. }) && clean.is_some() {
             break;
         }
-        let ending = match read_log(&pods, &pod.name, &mut writer, &mut facts.clone(), settled).await {
+        let ending = match read_log(&pods, &pod.name, &mut writer, &mut facts.clone(), ended).await {
             Ok(ending) => ending,
+            // Nearly always the disk is full. That says nothing about the log, so it isn't one of the limited tries to read it.
             Err(error) => {
-                // Writing failed. The new writer reads again what was not written.
+                if !std::mem::replace(&mut stuck, true) {
+                    tracing::error!(operation = pod.operation, %error, full = disk::is_full(&error), "cannot write the log of a run; it is read again until it can be written");
+                }
+                // The new writer reads again what was not written.
                 writer = inputs.writer(&run);
-                Ending::Cut(format!("cannot write the log: {error}"))
+                clean = None;
+                sleep(WRITE_AGAIN).await;
+                continue;
             }
         };
+        stuck = false;
         let fresh = writer.cursor() != before;
         if fresh {
             tries = 0;
@@ -87,16 +101,16 @@ pub(crate) async fn collect(client: Client, run: Arc<Run>, mut facts: watch::Rec
         match ending {
             Ending::Clean(rest) => {
                 clean = Some(rest);
-                if settled && !fresh {
+                if ended && !fresh {
                     break;
                 }
-                if !settled {
+                if !ended {
                     // Usually the container has ended, and the watch will report it soon.
                     let _ = timeout(Duration::from_secs(1), facts.changed()).await;
                 }
             }
-            Ending::Absent(_) if settled && clean.is_some() => break,
-            Ending::Cut(why) | Ending::Absent(why) if settled && tries >= TRIES => {
+            Ending::Absent(_) if ended && clean.is_some() => break,
+            Ending::Cut(why) | Ending::Absent(why) if ended && tries >= TRIES => {
                 tracing::warn!(pod = pod.name, why, "cannot read a log to its end");
                 clean = None;
                 writer.mark(now(), 1, "The log could not be read to its end: lines may be missing here.");
@@ -134,7 +148,7 @@ async fn read_log(
     name: &str,
     writer: &mut Writer,
     facts: &mut watch::Receiver<PodFacts>,
-    settled: bool,
+    ended: bool,
 ) -> io::Result<Ending> {
     let since = writer.cursor().and_then(|c| jiff::Timestamp::from_second(c.since_second()).ok());
     let params = LogParams {
@@ -145,7 +159,7 @@ async fn read_log(
         ..LogParams::default()
     };
     match timeout(Duration::from_secs(30), pods.log_stream(name, &params)).await {
-        Ok(Ok(stream)) => read(Lines::of(std::pin::pin!(stream)), writer, facts, settled).await,
+        Ok(Ok(stream)) => read(Lines::of(std::pin::pin!(stream)), writer, facts, ended).await,
         Ok(Err(kube::Error::Api(status))) if status.is_not_found() || status.code == 400 => {
             Ok(Ending::Absent(status.message.clone()))
         }
@@ -158,17 +172,17 @@ async fn read<R: AsyncBufRead + Unpin>(
     mut lines: Lines<R>,
     writer: &mut Writer,
     facts: &mut watch::Receiver<PodFacts>,
-    settled: bool,
+    ended: bool,
 ) -> io::Result<Ending> {
     let mut resume = Resume::after(writer.cursor());
     let mut complaint = None;
     let mut flush_at: Option<Instant> = None;
     // Only if the container was running at the start. The log of an ended container may take any time to read.
     let overdue = async {
-        if settled {
+        if ended {
             std::future::pending::<()>().await;
         }
-        let _ = facts.wait_for(|f| f.state.is_settled()).await;
+        let _ = facts.wait_for(|f| f.state.has_ended()).await;
         sleep(AFTERWARDS).await;
     };
     let mut overdue = std::pin::pin!(overdue.fuse());
@@ -211,10 +225,10 @@ fn take(line: &RawLine, resume: &mut Resume, writer: &mut Writer, complaint: &mu
         *complaint = Some(String::from_utf8_lossy(&line.bytes).into_owned());
         return;
     };
-    match resume.judge(at) {
-        Verdict::Old => return,
-        Verdict::New => {}
-        Verdict::NewAfterGap => {
+    match resume.age(at) {
+        LineAge::Old => return,
+        LineAge::New => {}
+        LineAge::NewAfterGap => {
             writer.mark(at, 1, "Lines are missing here: the log was rotated before they could be read.");
         }
     }
@@ -249,14 +263,14 @@ impl Inputs {
             pause = (pause * 2).min(Duration::from_secs(10));
         };
         match Snapshot::read(&data) {
-            Some(Snapshot { inventory, variables, token }) => {
-                Self { masker: Masker::of_run(&inventory, &variables, &token), token: Some(token) }
+            Some(Snapshot { inventory, variables, token, secrets }) => {
+                Self { masker: Masker::of_run(&inventory, &variables, &token, &secrets), token: Some(token) }
             }
             None => Self { masker: Masker::of_unknown_inputs(), token: None },
         }
     }
 
-    fn writer(&self, run: &Arc<Run>) -> Writer {
+    fn writer(&self, run: &Arc<StoredRun>) -> Writer {
         Writer::resume(Arc::clone(run), self.masker.clone(), self.token.clone())
     }
 }

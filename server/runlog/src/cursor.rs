@@ -26,9 +26,9 @@ impl Cursor {
     }
 }
 
-/// What to do with an upstream line after a resume.
+/// Whether an upstream line is stored already, after a resume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum LineAge {
     /// Already stored.
     Old,
     New,
@@ -53,21 +53,21 @@ impl Resume {
         self.seeking.is_some()
     }
 
-    /// Judges the next line of the connection by its timestamp.
-    pub(crate) fn judge(&mut self, at: i64) -> Verdict {
-        let Some(cursor) = self.seeking else { return Verdict::New };
+    /// Compares the next line of the connection with the cursor, by its timestamp.
+    pub(crate) fn age(&mut self, at: i64) -> LineAge {
+        let Some(cursor) = self.seeking else { return LineAge::New };
         if at < cursor.at {
-            return Verdict::Old;
+            return LineAge::Old;
         }
         if at == cursor.at {
             self.seen += 1;
             if self.seen == cursor.nth {
                 self.seeking = None;
             }
-            return Verdict::Old;
+            return LineAge::Old;
         }
         self.seeking = None;
-        Verdict::NewAfterGap
+        LineAge::NewAfterGap
     }
 }
 
@@ -75,21 +75,21 @@ impl Resume {
 mod tests {
     use super::*;
 
-    fn verdicts(cursor: Cursor, stamps: &[i64]) -> Vec<Verdict> {
+    fn ages(cursor: Cursor, stamps: &[i64]) -> Vec<LineAge> {
         let mut resume = Resume::after(Some(cursor));
-        stamps.iter().map(|at| resume.judge(*at)).collect()
+        stamps.iter().map(|at| resume.age(*at)).collect()
     }
 
     #[test]
     fn lines_with_equal_timestamps_are_told_apart_by_their_order() {
-        use Verdict::{New, Old};
-        assert_eq!(verdicts(Cursor { at: 5, nth: 2 }, &[4, 5, 5, 5, 5, 6]), [Old, Old, Old, New, New, New]);
+        use LineAge::{New, Old};
+        assert_eq!(ages(Cursor { at: 5, nth: 2 }, &[4, 5, 5, 5, 5, 6]), [Old, Old, Old, New, New, New]);
     }
 
     #[test]
     fn a_cursor_whose_line_was_rotated_away_is_a_gap() {
-        use Verdict::{New, NewAfterGap};
-        assert_eq!(verdicts(Cursor { at: 5, nth: 1 }, &[9, 9]), [NewAfterGap, New]);
+        use LineAge::{New, NewAfterGap};
+        assert_eq!(ages(Cursor { at: 5, nth: 1 }, &[9, 9]), [NewAfterGap, New]);
     }
 
     #[test]

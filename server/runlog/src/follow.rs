@@ -16,23 +16,23 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::reading::{self, Portion, Wanted};
-use crate::run::Run;
+use crate::run::StoredRun;
 use crate::scan::{Extent, Point};
 
 /// A live follower gets at most ten batches per second.
 const PACE: Duration = Duration::from_millis(100);
 /// How much is read for one batch, in bytes.
 const BATCH: usize = 24 * 1024;
-/// A live follower that is more lines behind than this, for longer than [`PATIENCE`], skips lines: it sends a gap and continues
+/// A live follower that is more lines behind than this, for longer than [`FAR_FOR`], skips lines: it sends a gap and continues
 /// [`KEPT_LINES`] before the end. The browser answers a gap with a new follow from the first missing line. That one isn't live
 /// until it has reached the end once, so it reads everything without skipping again.
 const FAR: u64 = 10_000;
 /// A burst alone is no reason to skip lines: a fast viewer catches up within moments.
-const PATIENCE: Duration = Duration::from_secs(2);
+const FAR_FOR: Duration = Duration::from_secs(2);
 const KEPT_LINES: u64 = 1_000;
 
 struct Follower {
-    run: Arc<Run>,
+    run: Arc<StoredRun>,
     extent: watch::Receiver<Extent>,
     at: Point,
     wanted: Wanted,
@@ -45,7 +45,7 @@ struct Follower {
 }
 
 /// The lines from `line` on and the events from `event` on, until the end of the run.
-pub(crate) fn follow(run: Arc<Run>, line: u64, event: u64) -> Frames<LogFrame> {
+pub(crate) fn follow(run: Arc<StoredRun>, line: u64, event: u64) -> Frames<LogFrame> {
     let follower = Follower {
         extent: run.watch(),
         at: run.seek(line, event),
@@ -101,7 +101,7 @@ impl Follower {
             self.far_since = None;
             return;
         }
-        if self.far_since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+        if self.far_since.get_or_insert_with(Instant::now).elapsed() > FAR_FOR {
             let (from, to) = (self.wanted.line, extent.lines + 1 - KEPT_LINES);
             self.wanted.line = to;
             self.queue.push_back(LogFrame::Gap { from, to });

@@ -56,6 +56,16 @@ pub(crate) fn decode(record: &[u8], lines: u64) -> Option<Record> {
     }
 }
 
+/// The text of a record that counts as a line. `None` for any other record.
+pub(crate) fn text(record: &[u8]) -> Option<&str> {
+    let payload = match split(record)? {
+        (b't', _, payload) => payload,
+        (b'm', _, payload) => mark(payload)?.1,
+        _ => return None,
+    };
+    std::str::from_utf8(payload).ok()
+}
+
 /// Whether a record is an event, without decoding it.
 pub(crate) fn is_event(record: &[u8]) -> bool {
     matches!(record.first(), Some(b'e' | b'f'))

@@ -8,9 +8,9 @@
 //! 2. The collector requests the pod's log with timestamps (`upstream` splits the response into lines). After a cut it
 //!    connects again: `cursor` knows the last stored line and drops the repeated ones. If lines are lost, a line in the log
 //!    says so.
-//! 3. `message` decides whether a line is text or an event. `ansi` removes everything from a text that a browser must not
-//!    get, except colours, and the crate `masking` hides the secrets. So no secret reaches the spool. (In standalone mode,
-//!    the runner's own folder of the run has the output as it was written, with its secrets.)
+//! 3. `message` decides whether a line is text or an event; `bounds` replaces absurd numbers of events. `ansi` removes everything from a text that a browser must not
+//!    get, except colours, and the crate `masking` hides the secrets that the run's own masking left
+//!    (`deploy/runner/kubeonkube_masking.py` masks the output in the pod). So no secret reaches the spool.
 //! 4. `writer` appends the line to the run's `journal`, one append-only file in the run's folder in the spool. The *spool* is
 //!    the folder of all runs. The n-th text line of a journal has the number n everywhere: in URLs, on the socket and in the
 //!    download. Events have numbers of their own.
@@ -18,6 +18,7 @@
 //! 6. Each viewer has a `follow`er. It waits for the extent to grow, takes the new records from the tail, or from the file
 //!    if it is behind (`reading`), and passes them on as frames. [`RunLog`] (`run_log`) holds the open journals and
 //!    implements the trait `api::backend::Runs` (`backend`), through which pages and the live socket of the binary get them.
+//!    `find` looks for text, and for the lines of a host.
 //!
 //! The journal is the only record of what was collected: after a crash, `scan` reads it and the collector continues behind
 //! its last whole record. Viewers never delay the collector. A live viewer that is far behind gets a frame that names the lines
@@ -27,9 +28,13 @@
 mod ansi;
 mod api_identity;
 mod backend;
+mod bounds;
 mod collect;
 mod cursor;
+mod find;
 mod follow;
+#[cfg(test)]
+mod fuzz_tests;
 mod journal;
 mod message;
 mod note;

@@ -20,6 +20,9 @@ pub(crate) fn note(operation: &ClusterOperation, pod: Option<&PodFacts>, spooled
         None if spooled => return None,
         None => {}
     }
+    if status.reason.as_deref() == Some(crd::RESTORED) {
+        return said;
+    }
     Some(match status.status {
         Phase::Pending => {
             let queued = status.conditions.iter().find(|c| c.type_ == condition::QUEUED && c.status == "True");

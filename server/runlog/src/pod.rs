@@ -38,7 +38,7 @@ pub(crate) enum PodState {
 
 impl PodState {
     /// Whether nothing more will be written.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         matches!(self, Self::Ended { .. } | Self::Gone { .. })
     }
 

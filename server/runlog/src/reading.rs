@@ -9,9 +9,8 @@ use std::os::unix::fs::FileExt;
 use api::log::{LogLine, LogPage};
 use api::run::{EventBody, HostStats, RunEvent};
 
-use crate::ansi;
 use crate::journal::{self, RECORD_LIMIT, Record};
-use crate::run::Run;
+use crate::run::StoredRun;
 use crate::scan::{Extent, Point};
 
 /// The most lines that one page has.
@@ -56,7 +55,7 @@ pub(crate) fn walk(
 }
 
 /// Up to `count` lines from line `from` on, or the last `count` lines if `from` is 0. Blocking.
-pub(crate) fn page(run: &Run, from: u64, count: u32) -> io::Result<LogPage> {
+pub(crate) fn page(run: &StoredRun, from: u64, count: u32) -> io::Result<LogPage> {
     let extent = run.extent();
     let count = u64::from(count.min(PAGE_LINES));
     let first = if from == 0 { extent.lines.saturating_sub(count) + 1 } else { from };
@@ -83,7 +82,7 @@ pub(crate) fn page(run: &Run, from: u64, count: u32) -> io::Result<LogPage> {
 }
 
 /// All events so far. Blocking.
-pub(crate) fn events(run: &Run) -> io::Result<Vec<RunEvent>> {
+pub(crate) fn events(run: &StoredRun) -> io::Result<Vec<RunEvent>> {
     let mut events = Vec::new();
     walk(&run.file(), &mut Point::default(), run.extent().bytes, usize::MAX, |record, at| {
         if journal::is_event(record)
@@ -97,7 +96,7 @@ pub(crate) fn events(run: &Run) -> io::Result<Vec<RunEvent>> {
 }
 
 /// The recaps of the run, by host. Reads only the recaps' own records. Blocking.
-pub(crate) fn recaps(run: &Run) -> io::Result<Vec<BTreeMap<String, HostStats>>> {
+pub(crate) fn recaps(run: &StoredRun) -> io::Result<Vec<BTreeMap<String, HostStats>>> {
     let (file, until) = (run.file(), run.extent().bytes);
     let mut recaps = Vec::new();
     for mut point in run.recaps() {
@@ -173,7 +172,7 @@ pub(crate) fn text(file: &File, point: &mut Point, until: u64) -> io::Result<Vec
             if journal::is_line(record)
                 && let Some(Record::Line(line)) = journal::decode(record, at.lines)
             {
-                out.extend_from_slice(ansi::without_colours(&line.s).as_bytes());
+                out.extend_from_slice(masking::without_colours(&line.s).as_bytes());
                 out.push(b'\n');
             }
             ControlFlow::Continue(())

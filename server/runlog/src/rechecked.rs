@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use tokio::time::sleep;
 
-/// How often the right to read is checked: as long as the answer to an access review is cached.
+/// The time between two checks of the right to read. The answer to an access review is cached for the same time.
 const AGAIN: Duration = Duration::from_secs(30);
 
 struct Rechecked<F> {
@@ -20,7 +20,8 @@ struct Rechecked<F> {
     otherwise: Problem,
 }
 
-/// `frames` while `may` allows it. A stream that stops before the end of the run closes with `otherwise`.
+/// Passes on `frames` while `may` allows it. If `frames` stop before the end of the run, the last frame is `Closed` with the reason
+/// `otherwise`.
 pub(crate) fn rechecked<F>(frames: Frames<LogFrame>, may: F, otherwise: Problem) -> Frames<LogFrame>
 where
     F: Fn() -> BoxFuture<'static, Result<(), Problem>> + Send + 'static,
@@ -35,7 +36,7 @@ where
     .boxed()
 }
 
-/// The next check, when its time has come.
+/// The next check. It starts after [`AGAIN`].
 fn later<F>(may: &F) -> BoxFuture<'static, Result<(), Problem>>
 where
     F: Fn() -> BoxFuture<'static, Result<(), Problem>>,

@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
     use crate::Everybody;
-    use crate::run::Run;
+    use crate::run::StoredRun;
 
     fn operation(name: &str, job: &str) -> ClusterOperation {
         let mut operation = ClusterOperation::new(name, Default::default());
@@ -113,7 +113,7 @@ mod tests {
             for (job, operation, api) in logs {
                 let api = api.map(Into::into);
                 let about = About { operation: (*operation).into(), namespace: "n".into(), pod: "p".into(), api };
-                Run::create(&dir.path().join(job), &about).unwrap();
+                StoredRun::create(&dir.path().join(job), &about).unwrap();
             }
             let (store, mut operations) = reflector::store::<ClusterOperation>();
             operations.apply_watcher_event(&Event::Init);

@@ -1,13 +1,12 @@
 //! One run: its folder in the spool, its journal, and what its readers share in memory.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 use tokio::sync::watch;
 
 use crate::journal::{self, Record};
@@ -30,18 +29,14 @@ pub(crate) struct About {
 }
 
 impl About {
-    /// Writes the file atomically.
     pub(crate) fn save(&self, folder: &Path) -> io::Result<()> {
-        let mut file = NamedTempFile::new_in(folder)?;
-        file.write_all(&serde_json::to_vec(self)?)?;
-        file.persist(folder.join(ABOUT))?;
-        Ok(())
+        disk::save(&folder.join(ABOUT), &serde_json::to_vec(self)?)
     }
 }
 
 /// A run whose journal is open.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub(crate) struct StoredRun {
     file: Arc<File>,
     scan: Mutex<Scan>,
     tail: Mutex<Tail>,
@@ -59,12 +54,12 @@ pub(crate) fn about(folder: &Path) -> Option<About> {
     serde_json::from_slice(&fs::read(folder.join(ABOUT)).ok()?).ok()
 }
 
-/// Whether the folder has a journal with an end record. Reads only a few bytes.
-pub(crate) fn is_complete(folder: &Path) -> bool {
+/// Whether the log in the folder has ended: its journal has an end record. Reads only a few bytes.
+pub(crate) fn has_ended(folder: &Path) -> bool {
     File::open(folder.join(JOURNAL)).and_then(|file| journal::has_ended(&file)).unwrap_or(false)
 }
 
-impl Run {
+impl StoredRun {
     /// Opens the journal. Creates the folder and the journal if they don't exist. Blocking.
     pub(crate) fn create(folder: &Path, about: &About) -> io::Result<Self> {
         fs::create_dir_all(folder)?;

@@ -11,14 +11,16 @@ use async_trait::async_trait;
 use crd::{ClusterOperation, JobRef};
 use kube::runtime::reflector::{ObjectRef, Store};
 use parking_lot::Mutex;
-use tokio::sync::{OnceCell, watch};
+use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio::time::timeout;
 
 use crate::pod::PodFacts;
-use crate::run::{self, About, Run};
+use crate::run::{self, About, StoredRun};
 
 /// If more journals than this are open, unused ones are closed.
 const OPEN_RUNS: usize = 256;
+/// Searches that run at the same time. Each one keeps a processor busy.
+const SEARCHES: usize = 2;
 /// How long a request waits for the store to fill after start-up.
 const FILLING: Duration = Duration::from_secs(20);
 
@@ -40,7 +42,7 @@ impl Readers for Everybody {
     }
 }
 
-type Opened = Arc<OnceCell<Arc<Run>>>;
+type Opened = Arc<OnceCell<Arc<StoredRun>>>;
 
 /// All runs: those being collected, and those on disk. Clones share their state.
 #[derive(Clone)]
@@ -57,6 +59,7 @@ pub struct RunLog {
     runs: Arc<Mutex<HashMap<String, Opened>>>,
     /// The existing pods, by the Job's uid.
     pub(crate) pods: Arc<Mutex<HashMap<String, watch::Sender<PodFacts>>>>,
+    pub(crate) searches: Arc<Semaphore>,
 }
 
 impl RunLog {
@@ -69,20 +72,21 @@ impl RunLog {
             readers,
             runs: Arc::default(),
             pods: Arc::default(),
+            searches: Arc::new(Semaphore::new(SEARCHES)),
         }
     }
 
     /// The run of a Job, for writing. Creates it if it doesn't exist.
-    pub(crate) async fn create(&self, job: &str, about: About) -> io::Result<Arc<Run>> {
+    pub(crate) async fn create(&self, job: &str, about: About) -> io::Result<Arc<StoredRun>> {
         let folder = run::folder(&self.spool, job)
             .ok_or_else(|| io::Error::other("the Job's uid can't be the name of a folder"))?;
-        self.opened(job, move || Run::create(&folder, &about)).await
+        self.opened(job, move || StoredRun::create(&folder, &about)).await
     }
 
     /// The run of a Job, if it is on disk.
-    async fn find(&self, job: &str) -> io::Result<Option<Arc<Run>>> {
+    async fn find(&self, job: &str) -> io::Result<Option<Arc<StoredRun>>> {
         let Some(folder) = run::folder(&self.spool, job) else { return Ok(None) };
-        match self.opened(job, move || Run::open(&folder)).await {
+        match self.opened(job, move || StoredRun::open(&folder)).await {
             Ok(run) => Ok(Some(run)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -90,7 +94,11 @@ impl RunLog {
     }
 
     /// Opens the journal of a run, or returns it if it is already open. Two at once get the same one.
-    async fn opened(&self, job: &str, open: impl FnOnce() -> io::Result<Run> + Send + 'static) -> io::Result<Arc<Run>> {
+    async fn opened(
+        &self,
+        job: &str,
+        open: impl FnOnce() -> io::Result<StoredRun> + Send + 'static,
+    ) -> io::Result<Arc<StoredRun>> {
         let cell = {
             let mut runs = self.runs.lock();
             if runs.len() > OPEN_RUNS {
@@ -148,7 +156,7 @@ impl RunLog {
         &self,
         user: &User,
         name: &OperationName,
-    ) -> Result<(Arc<ClusterOperation>, Option<Arc<Run>>), Problem> {
+    ) -> Result<(Arc<ClusterOperation>, Option<Arc<StoredRun>>), Problem> {
         let operation = self.permitted(user, name).await?;
         let run = match job(&operation) {
             Some((_, uid)) => self.find(uid).await.map_err(|error| unreadable(&error))?,
@@ -203,7 +211,7 @@ mod tests {
             About { operation: "a".into(), namespace: "n".into(), pod: "p".into(), api: None },
         );
         let (go, wait) = mpsc::channel::<()>();
-        let slow = move || wait.recv().map_err(io::Error::other).and_then(|()| Run::create(&path, &about));
+        let slow = move || wait.recv().map_err(io::Error::other).and_then(|()| StoredRun::create(&path, &about));
         assert!(runs.opened("job", slow).now_or_never().is_none());
         let mut second = Box::pin(runs.opened("job", || panic!("opened twice")));
         assert!(futures::poll!(&mut second).is_pending());

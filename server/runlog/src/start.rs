@@ -142,9 +142,13 @@ impl Pods {
             let pod = facts.borrow().clone();
             // There may be thousands of ended pods after a restart. Most of their journals are complete, which is cheap to
             // see.
-            let _permit = if pod.state.is_settled() { catching_up.acquire_owned().await.ok() } else { None };
+            let _permit = if pod.state.has_ended() { catching_up.acquire_owned().await.ok() } else { None };
             let Some(folder) = run::folder(&runs.spool, &pod.job) else { return };
-            if tokio::task::spawn_blocking(move || run::is_complete(&folder)).await.unwrap_or(false) {
+            let has_ended = move || {
+                disk::remove_leftovers(&folder);
+                run::has_ended(&folder)
+            };
+            if tokio::task::spawn_blocking(has_ended).await.unwrap_or(false) {
                 return;
             }
             let api = runs.api.get().cloned();

@@ -9,17 +9,21 @@ use api::log::{LogEnd, LogLine};
 use api::run::RunEvent;
 use masking::Masker;
 
+use crate::bounds;
 use crate::cursor::Cursor;
 use crate::journal::{self, Record};
 use crate::message::{Message, understand};
-use crate::run::Run;
+use crate::run::StoredRun;
 use crate::upstream::RawLine;
 
 /// How many bytes may be pending before they must be written.
 const PENDING_LIMIT: usize = 64 * 1024;
 
+/// No run has more events. A higher number tells nothing about missing lines.
+const MOST_EVENTS: u64 = 100_000_000;
+
 pub(crate) struct Writer {
-    run: Arc<Run>,
+    run: Arc<StoredRun>,
     masker: Masker,
     token: Option<String>,
     /// After the pending lines.
@@ -33,7 +37,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Continues at the end of the journal.
-    pub(crate) fn resume(run: Arc<Run>, mut masker: Masker, token: Option<String>) -> Self {
+    pub(crate) fn resume(run: Arc<StoredRun>, mut masker: Masker, token: Option<String>) -> Self {
         let scan = run.scan();
         masker.resume_after(scan.last_line.as_deref());
         Self {
@@ -64,12 +68,13 @@ impl Writer {
     /// Adds one upstream line: its timestamp, and the bytes that the container wrote.
     pub(crate) fn push(&mut self, at: i64, raw: &[u8], line: &RawLine) {
         let length = line.length - (line.bytes.len() - raw.len()) as u64;
-        let message = understand(raw, length, self.token.as_deref(), self.event, &mut self.masker);
+        let message = understand(raw, length, self.token.as_deref(), &mut self.masker);
         // A run numbers its events from 1. If the first one has a higher number, log rotation removed the start of the log.
         if let (None, Message::Event(event)) = (self.cursor, &message)
             && event.n > 1
         {
-            self.mark(at, event.n - 1, "The log starts here: earlier lines were removed by log rotation.");
+            let missing = Some(event.n - 1).filter(|missing| *missing < MOST_EVENTS).unwrap_or(1);
+            self.mark(at, missing, "The log starts here: earlier lines were removed by log rotation.");
         }
         self.cursor = Some(Cursor::advanced(self.cursor, at));
         match message {
@@ -90,7 +95,10 @@ impl Writer {
 
     fn event(&mut self, kind: u8, at: i64, mut event: RunEvent) {
         event.after = self.lines;
+        // Counted here: with the run's own numbers, one absurd number would stop the progress that pages show.
+        event.n = self.event.saturating_add(1);
         self.event = event.n;
+        bounds::apply(&mut event, at / 1_000_000);
         match serde_json::to_vec(&event) {
             Ok(json) => {
                 journal::encode(&mut self.pending, kind, at, &json);

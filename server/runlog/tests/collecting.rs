@@ -1,17 +1,24 @@
 //! Collects a run from a scripted API server: exactly what the container wrote is stored.
 
 mod scripted;
+#[path = "../../tests/skipped/mod.rs"]
+mod skipped;
+#[path = "../../tests/small_disk/mod.rs"]
+mod small_disk;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use api::backend::Runs;
-use api::log::{LogEnd, LogFrame};
+use api::log::{LogEnd, LogFrame, LogQuery};
+use api::progress::RunProgress;
 use api::{OperationName, Problem, User};
 use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt};
 use kubeonkube_runlog::Readers;
 use scripted::{Break, Script, TOKEN, World, drain, run, until, user};
+use small_disk::SmallDisk;
+use tokio::sync::watch;
 
 /// Timestamps of 400 lines per second. Seven lines in a row have the same one.
 fn stamp(n: u64) -> i64 {
@@ -149,7 +156,13 @@ async fn a_slow_viewer_gets_a_gap_and_back_fills_from_the_spool() {
     let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
     script.write(numbered(0..100));
     let world = World::start(&script, dir.path());
-    let quick = tokio::spawn(drain(world.follow(1).await));
+    let (taken, mut by_quick) = watch::channel(0);
+    let quick = world.follow(1).await.inspect(move |frame| {
+        if let LogFrame::Lines { lines, .. } = frame {
+            taken.send_modify(|taken| *taken += lines.len());
+        }
+    });
+    let quick = tokio::spawn(drain(quick.boxed()));
     let mut slow = world.follow(1).await;
     let mut seen = 0;
     while seen < 100 {
@@ -160,10 +173,14 @@ async fn a_slow_viewer_gets_a_gap_and_back_fills_from_the_spool() {
     }
     // A follower that has reached the end once is live.
     assert!(futures::poll!(slow.next()).is_pending());
-    script.write((100..40_000).map(|n| {
-        (stamp(n), if n == 150 || n == 20_000 { event(n / 150) } else { format!("line {n} of the run").into_bytes() })
-    }));
-    world.lines(39_998).await;
+    let line = |n| if n == 150 || n == 20_000 { event(n / 150) } else { format!("line {n} of the run").into_bytes() };
+    // In parts, so that the quick viewer is never far behind, also on a busy machine.
+    for part in [100..8_000, 8_000..16_000, 16_000..24_000, 24_000..32_000, 32_000..40_000] {
+        let events = [150, 20_000].into_iter().filter(|event| *event < part.end).count();
+        let lines = usize::try_from(part.end).unwrap() - events;
+        script.write(part.map(|n| (stamp(n), line(n))));
+        by_quick.wait_for(|taken| *taken == lines).await.unwrap();
+    }
     // The slow viewer takes one batch, and then nothing for three seconds.
     let Some(LogFrame::Lines { first: 101, lines }) = slow.next().await else { panic!("lines") };
     assert!(matches!(slow.next().await, Some(LogFrame::Events(_))));
@@ -224,6 +241,42 @@ async fn the_stored_log_is_clean_and_has_no_secrets() {
     }
     let download: Vec<u8> = world.runs.text(&user(), &run()).await.unwrap().try_concat().await.unwrap();
     assert!(String::from_utf8(download).unwrap().contains("red\n100%\n"), "a download is plain text");
+}
+
+#[tokio::test]
+async fn a_search_can_not_be_used_to_guess_a_secret() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    let lines = [b"password is hunter2222, token opensesame".to_vec(), format!("token {TOKEN}").into_bytes()];
+    script.write(lines.into_iter().zip(0..).map(|(line, n)| (stamp(n), line)));
+    script.end();
+    let world = World::start(&script, dir.path());
+    world.lines(2).await;
+    let hits = async |text: &str| {
+        let query = LogQuery { text: text.into(), ..LogQuery::default() };
+        world.runs.find(&user(), &run(), &query).await.unwrap().hits
+    };
+    for secret in ["hunter2222", "hunter", "opensesame", "sesame", TOKEN] {
+        assert_eq!(hits(secret).await, Vec::<u64>::new(), "{secret}");
+    }
+    assert_eq!(hits("token ••••••").await, [1, 2], "what is stored is found");
+}
+
+#[tokio::test]
+async fn an_absurd_event_number_stops_no_progress() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    let absurd = |n: &str| {
+        format!("\u{1e}{TOKEN} {{\"n\":{n},\"at\":-1,\"type\":\"step_end\",\"step\":1,\"rc\":0}}").into_bytes()
+    };
+    let lines = [absurd("18446744073709551615"), event(1), absurd("-5"), event(2), event(2), absurd("1e99"), event(3)];
+    let count = lines.len() as u64;
+    script.write(lines.into_iter().zip(0..).map(|(line, n)| (stamp(n), line)));
+    script.end();
+    let world = World::start(&script, dir.path());
+    let (_, events, end) = drain(world.follow(1).await).await;
+    assert_eq!(events.iter().map(|event| event.n).collect::<Vec<_>>(), (1..=count).collect::<Vec<_>>());
+    assert!(events.iter().all(|event| event.at > 0), "the time of the line replaces an absurd one");
+    assert_eq!(end, Some(LogEnd { lines: 1, missing: 1 }), "only the note that lines may be missing");
+    assert_eq!(RunProgress::from_events(&events).last_event, count);
 }
 
 #[tokio::test]
@@ -318,4 +371,40 @@ async fn a_failed_check_while_waiting_for_a_run_is_reported() {
     let world = World::read_by(&script, dir.path(), Arc::new(Once::default()));
     let frames: Vec<_> = world.follow(1).await.collect().await;
     assert!(matches!(frames[..], [LogFrame::Closed(Problem::Unavailable { .. })]), "{frames:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_disk_delays_a_log_and_loses_none_of_it() {
+    let Some(disk) = SmallDisk::of(8, "a_full_disk_delays_a_log_and_loses_none_of_it") else { return };
+    let script = Script::new();
+    let world = World::start(&script, &disk.path().join("spool"));
+    script.write(numbered(0..100));
+    world.lines(100).await;
+    disk.fill();
+    let before = script.connections();
+    script.write(numbered(100..20_000));
+    script.end();
+    // More tries than a log gets that can't be read.
+    until(async || script.connections() > before + 12).await;
+    disk.free();
+    let (lines, _, end) = drain(world.follow(1).await).await;
+    assert_numbered(&lines, 20_000);
+    assert_eq!(end, Some(LogEnd { lines: 20_000, missing: 0 }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_that_begins_on_a_full_disk_is_collected_later() {
+    let Some(disk) = SmallDisk::of(8, "a_log_that_begins_on_a_full_disk_is_collected_later") else { return };
+    let script = Script::new();
+    script.write(numbered(0..10));
+    disk.fill();
+    let world = World::start(&script, &disk.path().join("spool"));
+    script.end();
+    let folder = disk.path().join("spool/job-1");
+    until(async || folder.exists()).await;
+    disk.free();
+    until(async || folder.join("journal").exists()).await;
+    let (lines, _, end) = drain(world.follow(1).await).await;
+    assert_numbered(&lines, 10);
+    assert_eq!(end, Some(LogEnd { lines: 10, missing: 0 }));
 }

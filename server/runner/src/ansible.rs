@@ -12,14 +12,12 @@ use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 use tokio::sync::{Mutex, watch};
 
-use crate::run_dir::{self, write_durably};
+use crate::run_dir;
 
 /// The oldest Python that each ansible-core runs on. The first one that fits is installed. The runner image has the first one too.
 const VERSIONS: [((u32, u32), &str); 3] = [((3, 11), "2.18.19"), ((3, 10), "2.17.14"), ((3, 9), "2.15.13")];
 /// Start of the names of installations below `<data>/ansible`.
 const PREFIX: &str = "venv-";
-/// The environment variable with the folder of an existing `ansible-playbook`.
-const VARIABLE: &str = "KUBEONKUBE_ANSIBLE";
 
 /// Why ansible can't be used. Users read the text at the waiting operation.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -76,23 +74,12 @@ pub struct Ansible {
 }
 
 impl Ansible {
-    /// Installs below `data_dir`. With `existing`, the bin folder of an installation, it uses that and installs nothing.
-    pub fn new(data_dir: &Path, existing: Option<PathBuf>) -> Self {
+    /// Installs below `data_dir`, with the program `python`. With `existing`, the bin folder of an installation, it uses that and
+    /// installs nothing.
+    pub fn new(data_dir: &Path, existing: Option<PathBuf>, python: impl Into<OsString>) -> Self {
         let (attempt, failures, progress) = (Mutex::new(None), AtomicU64::new(0), watch::Sender::new(String::new()));
         let (data_dir, folder) = (data_dir.to_owned(), data_dir.join("ansible"));
-        Self { data_dir, folder, existing, python: "python3".into(), attempt, failures, progress }
-    }
-
-    /// As [`Ansible::new`]. `existing` is the value of the environment variable `KUBEONKUBE_ANSIBLE`.
-    pub fn from_env(data_dir: &Path) -> Self {
-        Self::new(data_dir, std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from))
-    }
-
-    /// Uses this Python instead of the first `python3` of `PATH`.
-    #[must_use]
-    pub fn with_python(mut self, python: impl Into<OsString>) -> Self {
-        self.python = python.into();
-        self
+        Self { data_dir, folder, existing, python: python.into(), attempt, failures, progress }
     }
 
     /// The progress of an installation in sentences. Empty while nothing is being installed.
@@ -183,13 +170,13 @@ impl Ansible {
             return Err(AnsibleError::NotInstalled(why));
         }
         let current = serde_json::to_vec(&Current { folder: name, version: version.to_owned() }).unwrap_or_default();
-        write_durably(&self.folder.join("current.json"), &current).map_err(|error| self.folder_error(&error))?;
+        disk::save(&self.folder.join("current.json"), &current).map_err(|error| self.folder_error(&error))?;
         Ok(Installed { bin, version: version.to_owned() })
     }
 
     /// Removes installations that no run uses any more. Called when a run has ended. With one installation it only lists a folder.
     pub(crate) async fn remove_unused(&self) {
-        // If the lock is taken, an attempt is going on, and removes unused installations itself.
+        // If the lock is taken, another attempt is running, and removes unused installations itself.
         let current = self.attempt.try_lock().ok().and_then(|attempt| match &*attempt {
             Some(Ok(installed)) if self.existing.is_none() => Some(installed.clone()),
             _ => None,
@@ -204,6 +191,7 @@ impl Ansible {
         let (data_dir, folder) = (self.data_dir.clone(), self.folder.clone());
         let current = current.bin.parent().and_then(Path::file_name).unwrap_or_default().to_owned();
         let remove = move || {
+            disk::remove_leftovers(&folder);
             let names = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
             for old in names.filter(|name| *name != current) {
                 let name = old.to_string_lossy();

@@ -3,8 +3,6 @@
 #[path = "../../tests/skipped/mod.rs"]
 mod skipped;
 
-use std::os::unix::fs::PermissionsExt;
-
 use super::*;
 use crate::run_dir::{Cause, Exit, RunDir, Start};
 
@@ -20,14 +18,23 @@ fn python(folder: &Path, breaks: &str) -> PathBuf {
          esac",
         path.display()
     );
-    std::fs::write(&path, script).unwrap();
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o700)).unwrap();
+    executable(&path, &script);
     path
+}
+
+/// Writes a program by another process. A child that another test starts meanwhile would inherit a file that is open for writing here, and
+/// the kernel doesn't execute such a file.
+fn executable(path: &Path, text: &str) {
+    let write = "cat > \"$0\" && chmod 700 \"$0\"";
+    let mut shell = std::process::Command::new("sh");
+    let mut shell = shell.args(["-c", write]).arg(path).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut shell.stdin.take().unwrap(), text.as_bytes()).unwrap();
+    assert!(shell.wait().unwrap().success());
 }
 
 /// Installs with that Python, as a restarted server.
 async fn installed(data: &Path, breaks: &str) -> (Ansible, Installed) {
-    let ansible = Ansible::new(data, None).with_python(python(data, breaks));
+    let ansible = Ansible::new(data, None, python(data, breaks));
     let installed = ansible.installed().await.unwrap();
     (ansible, installed)
 }
@@ -44,7 +51,8 @@ fn run_with(data: &Path, installed: &Installed) -> RunDir {
     let run = RunDir::of(data, "a-run");
     run.make().unwrap();
     let env = vec![("PATH".to_owned(), format!("{}:/usr/bin", installed.bin.display()))];
-    let start = Start { uid: "a-run".into(), command: vec!["x".into()], env, directory: data.into(), log_limit: 1 };
+    let (uid, command, directory) = ("a-run".into(), vec!["x".into()], data.into());
+    let start = Start { uid, command, env, directory, log_limit: 1, confinement: None };
     run.save_start(&start).unwrap();
     run
 }
@@ -86,7 +94,7 @@ async fn a_working_installation_stays_if_a_newer_one_fails() {
 #[tokio::test]
 async fn progress_names_the_version() {
     let data = tempfile::tempdir().unwrap();
-    let ansible = Ansible::new(data.path(), None).with_python(python(data.path(), "never"));
+    let ansible = Ansible::new(data.path(), None, python(data.path(), "never"));
     let mut progress = ansible.progress();
     let sentence = async {
         progress.changed().await.unwrap();
@@ -100,28 +108,27 @@ async fn progress_names_the_version() {
 async fn an_existing_installation_is_used_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("ansible-playbook"), "").unwrap();
-    let ansible = Ansible::new(folder.path(), Some(folder.path().to_owned()));
+    let ansible = Ansible::new(folder.path(), Some(folder.path().to_owned()), "python3");
     assert_eq!(ansible.installed().await.unwrap().bin, folder.path());
 }
 
 #[tokio::test]
 async fn a_wrong_folder_is_named_in_the_error() {
     let folder = tempfile::tempdir().unwrap();
-    let ansible = Ansible::new(folder.path(), Some(folder.path().join("nothing")));
+    let ansible = Ansible::new(folder.path(), Some(folder.path().join("nothing")), "python3");
     assert!(ansible.installed().await.unwrap_err().to_string().contains("nothing contains no ansible-playbook"));
 }
 
 #[tokio::test]
 async fn a_failed_attempt_gives_the_reason_and_is_repeated() {
     let folder = tempfile::tempdir().unwrap();
-    let ansible = Ansible::new(folder.path(), None).with_python(folder.path().join("python"));
+    let ansible = Ansible::new(folder.path(), None, folder.path().join("python"));
     let error = ansible.installed().await.unwrap_err().to_string();
     assert!(error.contains("Python 3 was not found"), "{error}");
     std::os::unix::fs::symlink("/bin/false", folder.path().join("python")).unwrap();
     assert!(ansible.installed().await.is_err());
     std::fs::remove_file(folder.path().join("python")).unwrap();
-    std::fs::write(folder.path().join("python"), "#!/bin/sh\necho 3 7\n").unwrap();
-    std::fs::set_permissions(folder.path().join("python"), std::fs::Permissions::from_mode(0o700)).unwrap();
+    executable(&folder.path().join("python"), "#!/bin/sh\necho 3 7\n");
     let error = ansible.installed().await.unwrap_err().to_string();
     assert!(error.contains("Python 3.7"), "{error}");
 }
@@ -136,7 +143,7 @@ async fn ansible_is_installed_once_and_found_again_later() {
         );
     }
     let data = tempfile::tempdir().unwrap();
-    let ansible = Ansible::new(data.path(), None);
+    let ansible = Ansible::new(data.path(), None, "python3");
     let mut progress = ansible.progress();
     let sentences = async {
         let mut sentences = Vec::new();
@@ -158,12 +165,12 @@ async fn ansible_is_installed_once_and_found_again_later() {
     let folders = || std::fs::read_dir(data.path().join("ansible")).unwrap().count();
     assert_eq!(folders(), 2, "one environment and current.json");
 
-    let later = Ansible::new(data.path(), None);
+    let later = Ansible::new(data.path(), None, "python3");
     assert_eq!(later.installed().await.unwrap(), first);
 
     // A broken environment is replaced.
     std::fs::remove_file(first.bin.join("python3")).unwrap();
-    let repaired = Ansible::new(data.path(), None).installed().await.unwrap();
+    let repaired = Ansible::new(data.path(), None, "python3").installed().await.unwrap();
     assert_ne!(repaired.bin, first.bin);
     assert_eq!(folders(), 2);
 }

@@ -23,6 +23,7 @@
 
 mod ansible; // ansible-core in a virtual environment
 mod events; // Events about Jobs and pods
+mod isolation; // keeps runs out of the data directory
 mod jobs; // the Job controller
 mod logs; // the format of the log, and the log route of the API
 mod options; // what the runner is started with
@@ -30,6 +31,7 @@ mod pod; // what can be read from a pod
 mod pods; // the kubelet
 mod processes; // which processes belong to a run
 mod run_dir; // the folder of one run
+mod running; // which runs have not ended, without a server
 mod shim; // the process beside each run
 
 use std::path::PathBuf;
@@ -39,8 +41,10 @@ use tokio_util::sync::CancellationToken;
 use crate::run_dir::RunDir;
 
 pub use crate::ansible::Ansible;
+pub use crate::isolation::Isolation;
 pub use crate::logs::LocalLogs;
 pub use crate::options::RunnerOptions;
+pub use crate::running::running;
 pub use crate::shim::run_job;
 
 /// Why the runner can't start.

@@ -14,8 +14,14 @@ pub(crate) fn phase(pod: &Pod) -> &str {
     pod.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or_default()
 }
 
+/// Why the container has not started yet.
+pub(crate) fn waiting_reason(pod: &Pod) -> Option<&str> {
+    let container = pod.status.as_ref()?.container_statuses.as_ref()?.first()?;
+    container.state.as_ref()?.waiting.as_ref()?.reason.as_deref()
+}
+
 /// The pod has ended, with or without success.
-pub(crate) fn is_terminal(pod: &Pod) -> bool {
+pub(crate) fn has_ended(pod: &Pod) -> bool {
     matches!(phase(pod), "Succeeded" | "Failed")
 }
 

@@ -7,20 +7,21 @@
 //! log           the output, as CRI records  written by the shim
 //! exit.json     how the run ended           written by the shim, or by the server if the shim is gone
 //! shim.err      stderr of the shim itself
-//! root/         the file system of the "container"
+//! root/         the file system of the "container"; the command of an isolated run can write to nothing else of this folder. It
+//!               is removed when the run has ended
 //! ```
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 
+use crate::isolation::Confinement;
 use crate::processes::Identity;
 
 /// What the shim starts.
@@ -35,6 +36,8 @@ pub(crate) struct Start {
     pub(crate) directory: PathBuf,
     /// Bytes of the log. Further output is dropped.
     pub(crate) log_limit: u64,
+    /// `None`: the run is not isolated.
+    pub(crate) confinement: Option<Confinement>,
 }
 
 /// The processes of the run.
@@ -77,9 +80,6 @@ pub(crate) enum Cause {
     /// The shim was killed before it could record the exit code.
     Gone,
 }
-
-/// The folders below the root that hold the private key, and the inventory and variables with their passwords.
-const SECRET_FOLDERS: [&str; 2] = ["auth", "conf"];
 
 /// Paths and files of one run.
 #[derive(Debug, Clone)]
@@ -159,13 +159,21 @@ impl RunDir {
         self.0.join("exit.json").exists()
     }
 
-    /// Removes the run's keys and passwords. Returns the first error, after trying all folders.
-    pub(crate) fn remove_keys(&self) -> io::Result<()> {
-        let removed = SECRET_FOLDERS.map(|folder| match fs::remove_dir_all(self.root().join(folder)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        });
-        removed.into_iter().collect()
+    /// Removes the files that the run read and wrote: keys, passwords, results. The termination message stays until it is in the
+    /// pod's status. Returns the first error, after trying all files.
+    pub(crate) fn remove_files(&self, keep_message: bool) -> io::Result<()> {
+        // A killed shim may have left a half-written file.
+        disk::remove_leftovers(&self.0);
+        let entries = fs::read_dir(self.root()).into_iter().flatten().flatten();
+        let entries = entries.filter(|entry| !(keep_message && entry.file_name() == "dev"));
+        let removed: Vec<_> = entries
+            .map(|entry| match fs::remove_dir_all(entry.path()) {
+                Err(error) if error.kind() == io::ErrorKind::NotADirectory => fs::remove_file(entry.path()),
+                removed => removed,
+            })
+            .collect();
+        removed.into_iter().collect::<io::Result<()>>()?;
+        if keep_message || !self.root().exists() { Ok(()) } else { fs::remove_dir(self.root()) }
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
@@ -177,13 +185,20 @@ impl RunDir {
     }
 
     fn save<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
-        write_durably(&self.0.join(name), &serde_json::to_vec(value)?)
+        disk::save(&self.0.join(name), &serde_json::to_vec(value)?)
     }
 }
 
 /// The folder of all runs.
 pub(crate) fn all(data_dir: &Path) -> PathBuf {
     data_dir.join("runs")
+}
+
+/// The uids of the pods whose runs have a folder.
+pub(crate) fn uids(data_dir: &Path) -> impl Iterator<Item = String> {
+    let folders = fs::read_dir(all(data_dir)).into_iter().flatten().flatten();
+    let named = folders.map(|folder| folder.file_name()).filter(|name| is_run_name(name));
+    named.filter_map(|name| name.into_string().ok())
 }
 
 /// Whether `name` is safe as the name of a run's folder and as the mark of its processes. Kubernetes' uids are.
@@ -204,31 +219,24 @@ pub(crate) fn is_in_use(data_dir: &Path, path: &str) -> bool {
         .any(|run| run.map_or(true, |run| !run.has_exit() && uses_path(&run)))
 }
 
-/// Writes a file for the owner only. Afterwards the whole file is on disk; a crash or a power cut before that leaves the old one.
-pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(path);
-    let mut file = NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    // The rename is in the folder: without this a power cut may undo it, and a run that has started would start again.
-    File::open(folder)?.sync_all()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_removed_even_if_one_folder_cannot_be() {
+    fn files_are_removed_and_the_final_message_last() {
         let folder = tempfile::tempdir().unwrap();
         let dir = RunDir::at(folder.path());
-        assert!(dir.remove_keys().is_ok(), "without keys it does nothing");
-        fs::create_dir_all(dir.root().join("conf")).unwrap();
-        fs::write(dir.root().join("conf/group_vars.yml"), "password: hunter22").unwrap();
-        // A file instead of a folder: removing it as a folder fails.
-        fs::write(dir.root().join("auth"), "").unwrap();
-        assert!(dir.remove_keys().is_err());
-        assert!(!dir.root().join("conf").exists());
+        dir.remove_files(false).expect("without files it does nothing");
+        for path in ["conf/group_vars.yml", "work-kubeonkube/run/result.json", "dev/termination-log", "a-file"] {
+            let path = dir.root().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "password: hunter22").unwrap();
+        }
+        dir.remove_files(true).unwrap();
+        let left: Vec<_> = fs::read_dir(dir.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["dev"]);
+        dir.remove_files(false).unwrap();
+        assert!(!dir.root().exists());
     }
 }

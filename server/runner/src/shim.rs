@@ -1,5 +1,8 @@
 //! The small process beside every run. It starts the command, writes its output to the log, waits for its end, and records the exit code,
 //! so that the run doesn't need the server. It knows nothing about Kubernetes.
+//!
+//! If the disk is full, it waits until there is room: the command then waits, too, once the pipe of its output is full. So the log stays
+//! complete, and a run that succeeds while the disk is full has succeeded.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -7,13 +10,16 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+use disk::complain;
 use jiff::Timestamp;
 use rustix::fs::Mode;
-use rustix::process::{setsid, umask};
+use rustix::process::{DumpableBehavior, set_dumpable_behavior, setsid, umask};
 
 use crate::logs::Encoder;
 use crate::processes::{Identity, MARK, kill_marked};
@@ -21,6 +27,8 @@ use crate::run_dir::{Cause, Exit, RunDir, Running, Start};
 
 /// After the command has ended: how long killed processes of the run may keep the output open.
 const DRAIN: Duration = Duration::from_secs(5);
+/// How often a write is tried again that failed because the disk is full.
+const AGAIN: Duration = Duration::from_millis(500);
 /// The exit code that container runtimes report for a container that could not be started.
 const NOT_STARTED: i32 = 128;
 
@@ -30,7 +38,7 @@ pub fn run_job(dir: &Path) -> ExitCode {
     match run(&RunDir::at(dir)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("kubeonkube run-job: {}: {error}", dir.display());
+            complain(format_args!("kubeonkube run-job: {}: {error}", dir.display()));
             ExitCode::FAILURE
         }
     }
@@ -40,6 +48,8 @@ fn run(dir: &RunDir) -> io::Result<()> {
     // Leave the server's session, so that a signal to the server's group doesn't end the run. Fails if we lead a group already.
     let _ = setsid();
     umask(Mode::from_raw_mode(0o077));
+    // The command runs as the same user and must not take over this process with ptrace.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let Some(_lock) = dir.lock()? else { return Ok(()) };
     // A shim that recorded itself has started the command. A run never starts twice, even if that shim was killed.
     if dir.running()?.is_some() || dir.exit()?.is_some() {
@@ -55,23 +65,40 @@ fn run(dir: &RunDir) -> io::Result<()> {
         }
     };
     let exit = Exit::now(code, cause, Some(running.started_at));
-    // Retry: a full disk may get free space again, and without this file the run would be reported as lost.
-    for _ in 0..600 {
-        match dir.save_exit(&exit) {
-            Ok(()) => return Ok(()),
-            Err(error) => eprintln!("exit.json can't be written: {error}"),
+    // Without this file the run would be reported as lost. So it is tried for as long as the folder exists.
+    until_written("exit.json", || dir.save_exit(&exit))
+}
+
+/// Repeats a write until it succeeds. Gives up only if the folder is gone.
+fn until_written(what: &str, write: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    loop {
+        match write() {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                complain(format_args!("{what} can't be written; trying again: {error}"));
+                thread::sleep(AGAIN);
+            }
+            outcome => return outcome,
         }
-        thread::sleep(Duration::from_secs(1));
     }
-    dir.save_exit(&exit)
+}
+
+/// Repeats what fails because the disk is full.
+fn when_there_is_room<T>(attempt: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match attempt() {
+            Err(error) if disk::is_full(&error) => thread::sleep(AGAIN),
+            outcome => return outcome,
+        }
+    }
 }
 
 /// Starts the command and waits until it and its output have ended.
 fn run_command(dir: &RunDir, start: &Start, mut running: Running) -> io::Result<ExitStatus> {
-    let log = OpenOptions::new().create(true).append(true).mode(0o600).open(dir.log())?;
+    let log = when_there_is_room(|| OpenOptions::new().create(true).append(true).mode(0o600).open(dir.log()))?;
     let (output, into_log) = io::pipe()?;
     let (program, arguments) = start.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .env_clear()
         .envs(start.env.iter().map(|(name, value)| (name, value)))
@@ -81,13 +108,22 @@ fn run_command(dir: &RunDir, start: &Start, mut running: Running) -> io::Result<
         // One pipe for both: the order of lines matters more than which stream they came from.
         .stdout(into_log.try_clone()?)
         .stderr(into_log)
-        .process_group(0)
-        .spawn()?;
+        .process_group(0);
+    let mut child = match &start.confinement {
+        // Only the thread that starts the command is confined: this process writes the records of the run.
+        Some(confinement) => thread::scope(|scope| {
+            let confined = scope.spawn(|| confinement.apply().and_then(|()| command.spawn()));
+            confined.join().unwrap_or_else(|_| Err(io::Error::other("the thread that isolates the run panicked")))
+        }),
+        None => command.spawn(),
+    }?;
+    // It holds the writing end of the output.
+    drop(command);
     running.command = Identity::of(child.id()).ok();
-    if let Err(error) = dir.save_running(&running) {
-        eprintln!("process.json can't be written: {error}");
-    }
+    let recording = record(dir.clone(), running);
     let (done, drained) = channel::<()>();
+    let full = Arc::new(AtomicBool::new(false));
+    let log = Log { file: log, full: full.clone(), broken: false };
     let limit = start.log_limit;
     let reader = thread::spawn(move || {
         copy(output, log, limit);
@@ -96,21 +132,44 @@ fn run_command(dir: &RunDir, start: &Start, mut running: Running) -> io::Result<
     let status = child.wait()?;
     // When the first process of a container ends, the container runtime kills all others. So do we.
     kill_marked(&start.uid, Duration::from_secs(2));
-    if drained.recv_timeout(DRAIN) == Err(RecvTimeoutError::Disconnected) {
-        drop(reader.join());
-    } else {
-        eprintln!("a process still holds the output open; the rest of it is not logged");
+    loop {
+        match drained.recv_timeout(DRAIN) {
+            // All output is read, but the log waits for room.
+            Err(RecvTimeoutError::Timeout) if full.load(Ordering::Relaxed) => {}
+            Err(RecvTimeoutError::Timeout) => {
+                complain("a process still holds the output open; the rest of it is not logged");
+                break;
+            }
+            _ => {
+                drop(reader.join());
+                break;
+            }
+        }
     }
+    recording.store(false, Ordering::Relaxed);
     Ok(status)
 }
 
-/// Copies output into the log until it ends. If the log can't be written, the rest is read and dropped, so that the command never blocks
-/// on a full pipe.
-fn copy(mut output: impl Read, mut log: File, limit: u64) {
-    let written = log.metadata().map_or(0, |metadata| metadata.len());
+/// Records the command's process, which the server needs to stop it. Returns the switch that ends further attempts.
+fn record(dir: RunDir, running: Running) -> Arc<AtomicBool> {
+    let needed = Arc::new(AtomicBool::new(true));
+    if let Err(error) = dir.save_running(&running) {
+        complain(format_args!("process.json can't be written; trying again: {error}"));
+        let needed = needed.clone();
+        thread::spawn(move || {
+            while needed.load(Ordering::Relaxed) && dir.save_running(&running).is_err() {
+                thread::sleep(AGAIN);
+            }
+        });
+    }
+    needed
+}
+
+/// Copies output into the log until it ends.
+fn copy(mut output: impl Read, mut log: Log, limit: u64) {
+    let written = log.file.metadata().map_or(0, |metadata| metadata.len());
     let mut encoder = Encoder::new(written, limit);
     let mut buffer = vec![0; 64 * 1024];
-    let mut writable = true;
     loop {
         let read = match output.read(&mut buffer) {
             Ok(0) => break,
@@ -118,17 +177,41 @@ fn copy(mut output: impl Read, mut log: File, limit: u64) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(_) => break,
         };
-        let records = encoder.encode(&now(), &buffer[..read]);
-        writable = writable && write(&mut log, &records);
+        log.write(&encoder.encode(&now(), &buffer[..read]));
     }
-    if writable {
-        write(&mut log, &encoder.finish(&now()));
-    }
-    drop(log.sync_all());
+    log.write(&encoder.finish(&now()));
+    drop(log.file.sync_all());
 }
 
-fn write(log: &mut File, records: &[u8]) -> bool {
-    log.write_all(records).inspect_err(|error| eprintln!("the log can't be written: {error}")).is_ok()
+/// The log of the run.
+struct Log {
+    file: File,
+    /// Set while a write waits for room.
+    full: Arc<AtomicBool>,
+    /// It can't be written, and that won't change.
+    broken: bool,
+}
+
+impl Log {
+    /// Waits while the disk is full. After any other error, this and all further records are dropped, so that the command never blocks
+    /// on a full pipe.
+    fn write(&mut self, mut records: &[u8]) {
+        while !records.is_empty() && !self.broken {
+            match self.file.write(records) {
+                Ok(written) => records = &records[written..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if disk::is_full(&error) => {
+                    self.full.store(true, Ordering::Relaxed);
+                    thread::sleep(AGAIN);
+                }
+                Err(error) => {
+                    complain(format_args!("the log can't be written: {error}"));
+                    self.broken = true;
+                }
+            }
+        }
+        self.full.store(false, Ordering::Relaxed);
+    }
 }
 
 fn now() -> String {

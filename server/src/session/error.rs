@@ -15,3 +15,10 @@ pub enum SessionError {
     #[error("This token is too long to be kept in a cookie ({0} bytes when encrypted). Use a token with fewer claims.")]
     TooLong(usize),
 }
+
+impl SessionError {
+    /// Whether the same would succeed if the disk had room.
+    pub(crate) fn is_full_disk(&self) -> bool {
+        matches!(self, Self::File { error, .. } if disk::is_full(error))
+    }
+}

@@ -1,13 +1,13 @@
 //! The key that encrypts cookies: 64 random bytes in a file that only the server's user may read.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use cookie::Key;
 use sha2::{Digest, Sha256};
 
-use super::{SessionError, private_file};
+use super::SessionError;
 
 /// Reads the key in `path`; makes one there if the file doesn't exist.
 pub(super) fn read_or_make(path: &Path) -> Result<Key, SessionError> {
@@ -16,8 +16,7 @@ pub(super) fn read_or_make(path: &Path) -> Result<Key, SessionError> {
         Ok(bytes) => Key::try_from(bytes.as_slice()).map_err(|_| SessionError::Key(path.to_owned())),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let key = Key::generate();
-            let write = || private_file::beside(path, key.master())?.persist(path).map_err(io::Error::from);
-            write().map_err(failed)?;
+            disk::save(path, key.master()).map_err(failed)?;
             Ok(key)
         }
         Err(error) => Err(failed(error)),

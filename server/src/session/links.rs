@@ -6,16 +6,18 @@
 //! exactly one of several simultaneous attempts.
 
 use std::fs;
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use disk::NewFile;
 use sha2::{Digest, Sha256};
 
-use super::{SessionError, private_file};
+use super::SessionError;
+use crate::config;
 
 /// How long a link can be used.
 const VALID_FOR: Duration = Duration::from_hours(1);
@@ -38,24 +40,31 @@ impl Links {
         }
     }
 
+    /// The command that prints another link.
+    #[must_use]
+    pub fn command(&self) -> String {
+        command(self.directory.parent().unwrap_or(&self.directory))
+    }
+
     /// Makes a link for `user` and returns its token.
     pub fn make(&self, user: &str) -> Result<String, SessionError> {
         self.remove_old();
         let token = random();
         let path = self.file(&token);
         let write = || {
-            let file = private_file::beside(&path, user.as_bytes())?;
-            self.hand_over(file.path())?;
-            file.persist(&path).map_err(io::Error::from)
+            let mut new = NewFile::for_path(&path)?;
+            new.file().write_all(user.as_bytes())?;
+            self.hand_over(new.file())?;
+            new.replace()
         };
         write().map_err(|error| SessionError::File { path: path.clone(), error })?;
         Ok(token)
     }
 
     /// When root makes a link, the server's own user must be able to read it.
-    fn hand_over(&self, file: &Path) -> io::Result<()> {
+    fn hand_over(&self, file: &fs::File) -> io::Result<()> {
         let server = fs::metadata(&self.directory)?;
-        if rustix::process::geteuid().is_root() { chown(file, Some(server.uid()), Some(server.gid())) } else { Ok(()) }
+        if rustix::process::geteuid().is_root() { fchown(file, Some(server.uid()), Some(server.gid())) } else { Ok(()) }
     }
 
     /// Whether `token` can still be used. Doesn't use it.
@@ -95,6 +104,11 @@ pub(crate) fn url(address: &str, token: &str) -> String {
     format!("{address}/login?token={token}")
 }
 
+/// The command that prints another link.
+pub(crate) fn command(data: &Path) -> String {
+    config::command(&["login"], data)
+}
+
 /// 256 random bits, URL-safe.
 pub(super) fn random() -> String {
     BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
@@ -115,6 +129,12 @@ pub(crate) fn this_user() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_command_names_another_data_directory_quoted() {
+        assert_eq!(command(&config::data_dir(None).expect("a default")), "kubeonkube login");
+        assert_eq!(command(Path::new("/srv/my data")), "kubeonkube login --data-dir '/srv/my data'");
+    }
 
     #[test]
     fn a_link_signs_in_once() {

@@ -59,12 +59,12 @@ fn expiry(token: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::embedded_api;
 
     #[tokio::test]
     async fn a_review_reports_the_user_of_a_token() {
         let data = tempfile::tempdir().expect("a directory");
-        let (data_dir, logs) = (data.path().to_owned(), std::sync::Arc::new(standalone::NoLogs));
-        let cluster = standalone::Api::open(standalone::Options { data_dir, crds: crd::all(), logs }).expect("an API");
+        let cluster = embedded_api::open(data.path(), crd::all()).expect("an API");
         let reviews = TokenReviews(cluster.client("kubeonkube:server"));
         let (user, _) = reviews.review(cluster.token()).await.expect("an answer").expect("accepted");
         assert_eq!((user.name.as_str(), user.token.as_deref()), (standalone::ADMIN, Some(cluster.token())));

@@ -1,6 +1,7 @@
 //! The sessions of one data directory: made at sign-in, read from each request's cookie, revoked at sign-out.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use api::User;
@@ -9,8 +10,10 @@ use http::{HeaderMap, HeaderValue, header};
 use serde::{Deserialize, Serialize};
 
 use super::checked::Checked;
+use super::held::Held;
 use super::revoked::Revoked;
 use super::{SessionError, key, links};
+use crate::oidc::{Provider, Tokens};
 
 /// The longest that a session lasts.
 pub const LASTS: Duration = Duration::from_hours(12);
@@ -26,6 +29,26 @@ pub struct Session {
     pub user: User,
     /// Seconds since the Unix epoch.
     pub ends: u64,
+    /// Of a session that began at an OIDC provider: when its token should be renewed, and when it expires. Seconds since the epoch.
+    pub renewal: Option<Renewal>,
+}
+
+/// When the token of a session is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Renewal {
+    pub due: u64,
+    pub expires: u64,
+}
+
+impl Session {
+    /// Resolves when the session's token should be renewed, which needs a new request. Never resolves for other sessions.
+    pub(crate) async fn token_is_due(&self) {
+        let Some(Renewal { due, expires }) = self.renewal else { return std::future::pending().await };
+        let now = now();
+        // A renewal that was due at the start has failed. The token can still be used until it expires.
+        let at = if now < due { due } else { expires };
+        tokio::time::sleep(Duration::from_secs(at.saturating_sub(now))).await;
+    }
 }
 
 /// The sessions of one data directory.
@@ -35,6 +58,7 @@ pub struct Sessions {
     secure: bool,
     revoked: Revoked,
     pub(super) checked: Checked,
+    pub(super) held: Arc<Held>,
 }
 
 /// The content of the cookie, encrypted (AES-256-GCM, bound to the cookie's name).
@@ -44,7 +68,15 @@ struct Sealed {
     user: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     token: Option<String>,
+    /// Whether the server keeps the token.
+    #[serde(default, skip_serializing_if = "is_false")]
+    held: bool,
     ends: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl Sessions {
@@ -57,21 +89,65 @@ impl Sessions {
         // serve one API today and another tomorrow: the encryption is bound to the name, so the other API's sessions fail.
         let cookie = format!("{}kubeonkube-{}", if secure { "__Host-" } else { "" }, key::name(&key, api));
         let revoked = Revoked::open(data.join("sessions-revoked"), now())?;
-        Ok(Self { key, cookie, secure, revoked, checked: Checked::default() })
+        let held = Arc::new(Held::open(data, key.clone()));
+        Ok(Self { key, cookie, secure, revoked, checked: Checked::default(), held })
+    }
+
+    /// Lets `provider` renew the tokens of sessions that began there.
+    #[must_use]
+    pub fn renewed_by(mut self, provider: Arc<dyn Provider>) -> Self {
+        Arc::get_mut(&mut self.held).expect("not shared before the start").use_provider(provider);
+        self
+    }
+
+    /// Signs `user` in with tokens of an OIDC provider, which are kept on the server. Without a refresh token, the session ends with
+    /// the ID token.
+    pub fn start_with(&self, user: User, tokens: Tokens) -> Result<HeaderValue, SessionError> {
+        let latest = now() + LASTS.as_secs();
+        let ends = if tokens.refresh_token.is_some() { latest } else { latest.min(tokens.expires) };
+        let sealed = Sealed { id: links::random(), user: user.name, token: None, held: true, ends };
+        let cookie = self.set(&sealed)?;
+        self.held.add(&sealed.id, tokens);
+        Ok(cookie)
     }
 
     /// Signs `user` in until `at_most` (seconds since the epoch) or for 12 hours; returns the `Set-Cookie` value.
     pub fn start(&self, user: User, at_most: Option<u64>) -> Result<HeaderValue, SessionError> {
         let ends = at_most.unwrap_or(u64::MAX).min(now() + LASTS.as_secs());
-        let sealed = Sealed { id: links::random(), user: user.name, token: user.token, ends };
-        let value = serde_json::to_string(&sealed).expect("strings and a number");
+        self.set(&Sealed { id: links::random(), user: user.name, token: user.token, held: false, ends })
+    }
+
+    fn set(&self, sealed: &Sealed) -> Result<HeaderValue, SessionError> {
+        let value = serde_json::to_string(sealed).expect("strings and a number");
+        self.seal("", value, sealed.ends.saturating_sub(now()))
+    }
+
+    /// The `Set-Cookie` of a further encrypted cookie, which the browser keeps for `seconds`.
+    pub(crate) fn seal(&self, suffix: &str, value: String, seconds: u64) -> Result<HeaderValue, SessionError> {
+        let cookie = self.cookie(suffix, value, seconds);
+        let name = cookie.name().to_owned();
         let mut jar = CookieJar::new();
-        jar.private_mut(&self.key).add(self.cookie(value, ends.saturating_sub(now())));
-        let cookie = jar.get(&self.cookie).expect("just added").to_string();
+        jar.private_mut(&self.key).add(cookie);
+        let cookie = jar.get(&name).expect("just added").to_string();
         if cookie.len() > COOKIE_LIMIT {
             return Err(SessionError::TooLong(cookie.len()));
         }
         Ok(cookie.parse().expect("base64 and attributes"))
+    }
+
+    /// The content of such a cookie. `None` if the browser sent none, or a changed one.
+    pub(crate) fn unseal(&self, suffix: &str, headers: &HeaderMap) -> Option<String> {
+        let name = format!("{}{suffix}", self.cookie);
+        let sent = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut found = sent.flat_map(Cookie::split_parse).flatten().filter(|cookie| cookie.name() == name);
+        let mut jar = CookieJar::new();
+        jar.add_original(found.next()?.into_owned());
+        Some(jar.private(&self.key).get(&name)?.value().to_owned())
+    }
+
+    /// The `Set-Cookie` that removes such a cookie.
+    pub(crate) fn unset(&self, suffix: &str) -> HeaderValue {
+        self.cookie(suffix, String::new(), 0).to_string().parse().expect("a name and attributes")
     }
 
     /// The session in these request headers, unless it has ended or was revoked.
@@ -80,24 +156,40 @@ impl Sessions {
     }
 
     fn at(&self, headers: &HeaderMap, now: u64) -> Option<Session> {
-        let sent = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut found = sent.flat_map(Cookie::split_parse).flatten().filter(|cookie| cookie.name() == self.cookie);
-        let mut jar = CookieJar::new();
-        jar.add_original(found.next()?.into_owned());
-        let opened = jar.private(&self.key).get(&self.cookie)?;
-        let Sealed { id, user, token, ends } = serde_json::from_str(opened.value()).ok()?;
-        let open = now < ends && !self.revoked.contains(&id);
-        open.then_some(Session { id, user: User { name: user, token }, ends })
+        let Sealed { id, user, token, held, ends } = serde_json::from_str(&self.unseal("", headers)?).ok()?;
+        if now >= ends || self.revoked.contains(&id) {
+            return None;
+        }
+        if !held {
+            return Some(Session { id, user: User { name: user, token }, ends, renewal: None });
+        }
+        let tokens = self.held.get(&id)?;
+        Some(Session { id, user: User { name: user, token: None }, ends, renewal: None }.with(tokens))
     }
 
-    /// Signs out: the cookie and every copy of it stop working. An error means that a restart of the server would undo this.
+    /// Signs out: the cookie and every copy of it stop working. An error means that a restart of the server would undo this, until
+    /// [`Sessions::store_pending`] has stored it.
     pub fn revoke(&self, session: &Session) -> Result<(), SessionError> {
-        self.revoked.add(&session.id, session.ends)
+        let stored = self.revoked.add(&session.id, session.ends, now());
+        if session.renewal.is_some() {
+            self.held.remove(&session.id);
+        }
+        stored
+    }
+
+    /// Whether there are sign-outs that a restart would undo.
+    pub fn has_pending(&self) -> bool {
+        self.revoked.has_pending()
+    }
+
+    /// Stores sign-outs that could not be stored before. Never returns.
+    pub async fn store_pending(&self) {
+        self.revoked.store_pending().await;
     }
 
     /// The `Set-Cookie` that removes the cookie from the browser.
     pub fn removal(&self) -> HeaderValue {
-        self.cookie(String::new(), 0).to_string().parse().expect("a name and attributes")
+        self.unset("")
     }
 
     /// Resolves when the session is revoked, or at its end time.
@@ -109,9 +201,9 @@ impl Sessions {
         }
     }
 
-    fn cookie(&self, value: String, seconds: u64) -> Cookie<'static> {
+    fn cookie(&self, suffix: &str, value: String, seconds: u64) -> Cookie<'static> {
         let age = cookie::time::Duration::seconds(i64::try_from(seconds).unwrap_or(i64::MAX));
-        Cookie::build((self.cookie.clone(), value))
+        Cookie::build((format!("{}{suffix}", self.cookie), value))
             .path("/")
             .http_only(true)
             .same_site(SameSite::Lax)
@@ -121,8 +213,17 @@ impl Sessions {
     }
 }
 
+impl Session {
+    /// The same session with these tokens.
+    pub(super) fn with(mut self, tokens: Tokens) -> Self {
+        self.renewal = Some(Renewal { due: tokens.renew_at(), expires: tokens.expires });
+        self.user.token = Some(tokens.id_token);
+        self
+    }
+}
+
 /// Seconds since the Unix epoch.
-fn now() -> u64 {
+pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 

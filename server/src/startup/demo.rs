@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use api::cluster::{Health, MachineRow, NewCluster};
+use api::cluster::{Health, KeySource, MachineRow, NewCluster};
+use api::input::Input;
+use api::machine::MachineRole;
 use api::{Backend, ClusterName, Problem, User};
 use tokio_util::sync::CancellationToken;
 
@@ -45,13 +47,13 @@ async fn register(backend: &Backend) -> Result<(), Problem> {
     let machine = MachineRow {
         name: "this-machine".into(),
         address: "127.0.0.1".into(),
-        role: "both".into(),
+        role: Input::Valid(Some(MachineRole::Both)),
         ..MachineRow::default()
     };
     let cluster = NewCluster {
-        name: NAME.into(),
+        name: Input::Valid(name),
         machines: vec![machine],
-        ssh: "none".into(),
+        ssh: Input::Valid(KeySource::None),
         variables: VARIABLES.into(),
         ..NewCluster::default()
     };

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
+use connections::Limits;
 use standalone::Api;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,7 @@ pub(super) async fn open(
     api: &Arc<Api>,
     data: &Path,
     address: SocketAddr,
+    limits: Limits,
     tasks: &mut Tasks,
     stop: &CancellationToken,
 ) -> Result<PathBuf, KubectlError> {
@@ -40,7 +42,7 @@ pub(super) async fn open(
     let kubeconfig = data.join("kubeconfig");
     api.write_kubeconfig(&kubeconfig, &format!("https://{}", reachable(bound)), &identity)?;
     let (api, stop) = (api.clone(), stop.clone());
-    tasks.spawn("kubectl's port", async move { api.serve_https(listener, identity, stop).await });
+    tasks.spawn("kubectl's port", async move { api.serve_https(listener, identity, limits, stop).await });
     Ok(kubeconfig)
 }
 
@@ -55,7 +57,7 @@ async fn port(data: &Path, address: SocketAddr) -> Result<TcpListener, KubectlEr
         return Ok(listener);
     }
     let listener = listen(FLAG, address).await?;
-    let write = |bound: io::Result<SocketAddr>| fs::write(&kept, bound?.port().to_string());
+    let write = |bound: io::Result<SocketAddr>| disk::save(&kept, bound?.port().to_string().as_bytes());
     write(listener.local_addr()).map_err(|error| KubectlError::Write(kept.clone(), error))?;
     Ok(listener)
 }

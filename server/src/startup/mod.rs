@@ -6,12 +6,15 @@
 pub(crate) mod address_file;
 mod banner;
 mod demo;
+mod disk_room;
 mod kubectl;
 mod kubernetes;
 mod listen;
+mod machines;
 mod rooms;
 mod serve;
 pub mod shutdown;
+mod signing_key;
 mod tasks;
 
 pub use serve::{ServeError, serve};

@@ -6,7 +6,8 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::serve::ListenerExt;
+use connections::descriptors::{self, Raised};
+use connections::{Limits, plain};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -15,18 +16,23 @@ use tokio_util::task::TaskTracker;
 use super::banner::Banner;
 use super::kubernetes::{self, ConnectError, Connected};
 use super::listen::{ListenError, listen};
-use super::tasks::{PATIENCE, Tasks};
-use super::{address_file, demo, rooms};
+use super::signing_key::{self, SigningKeyError};
+use super::tasks::{STOP_WITHIN, Tasks};
+use super::{address_file, demo, disk_room, rooms};
+use crate::audit::{Audit, AuditLog};
 use crate::config::{Kubernetes, Settings};
+use crate::oidc::{Client, HttpError};
 use crate::session::{Links, SessionError, Sessions, SignIn, TokenReviews, links};
 use crate::web::assets::Site;
 use crate::web::origin::OurOrigin;
 use crate::web::readiness::Readiness;
 use crate::web::router::router;
-use crate::web::{Web, pages};
+use crate::web::{Web, health, pages};
 
 /// The flag that sets the console's address.
 const FLAG: &str = "--listen";
+/// The flag that sets the address of the port for probes.
+const HEALTH_FLAG: &str = "--health-listen";
 
 /// Why the server didn't start, or ended early.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +49,12 @@ pub enum ServeError {
     Listen(#[from] ListenError),
     #[error(transparent)]
     Session(#[from] SessionError),
+    #[error("--audit-log {0}: {1}. The server doesn't start without it.")]
+    Audit(PathBuf, io::Error),
+    #[error(transparent)]
+    Oidc(#[from] HttpError),
+    #[error(transparent)]
+    SigningKey(#[from] SigningKeyError),
     #[error(transparent)]
     Kubernetes(#[from] ConnectError),
     #[error("can't write {0}: {1}. Check that you own the data directory and that its disk has space.")]
@@ -59,46 +71,88 @@ pub enum ServeError {
 pub async fn serve(settings: &Settings, stop: CancellationToken) -> Result<(), ServeError> {
     make_private(settings)?;
     let _lock = standalone::lock::take(&settings.data_dir)?;
+    let descriptors = descriptors::raise();
     let listener = listen(FLAG, settings.listen).await?;
     let address = address(settings, &listener)?;
+    let probes = match settings.health_listen {
+        Some(address) => Some(listen(HEALTH_FLAG, address).await?),
+        None => None,
+    };
+    disk::remove_leftovers(&settings.data_dir);
     let mut tasks = Tasks::default();
-    let connected = kubernetes::connect(settings, &mut tasks, &stop).await?;
+    let room = disk_room::watch(&settings.data_dir, &mut tasks, &stop);
+    // In a cluster, the key is in a Secret that all replicas share.
+    let signer = match settings.kubernetes {
+        Kubernetes::Standalone => Some(signing_key::read_or_make(&settings.data_dir)?),
+        Kubernetes::InCluster | Kubernetes::Kubeconfig { .. } => None,
+    };
+    let connected = kubernetes::connect(settings, descriptors, &mut tasks, &stop).await?;
     let mut readiness = Readiness::default();
-    let backend = rooms::start(settings, &connected, &mut readiness, &mut tasks, &stop);
+    let (backend, metrics) = rooms::start(settings, &connected, &room, signer, &mut readiness, &mut tasks, &stop);
     let (sign_in, token) = sign_in(settings, &connected)?;
+    let link = token.as_ref().map(|token| token.as_deref());
     let site = Site::embedded();
+    let audit = audit(settings)?;
+    let provider = settings.oidc.clone().map(|oidc| Client::new(oidc, &address)).transpose()?.map(Client::shared);
+    let sessions = sessions(settings, &connected)?;
     let web = Arc::new(Web {
-        sessions: sessions(settings, &connected)?,
+        sessions: match &provider {
+            Some(provider) => sessions.renewed_by(provider.clone()),
+            None => sessions,
+        },
         sign_in,
+        provider,
+        audit,
         origin: settings.public_url.clone().map_or(OurOrigin::Loopback, OurOrigin::Public),
         pages: pages::console(backend.clone(), &site),
         site,
         readiness,
+        room,
         backend,
         stop: stop.clone(),
         sockets: TaskTracker::new(),
     });
-    if token.is_some() {
-        let written = address_file::write(&settings.data_dir, &address);
-        written.map_err(|error| ServeError::Write(address_file::path(&settings.data_dir), error))?;
-    }
-    print!(
-        "{}",
-        Banner {
-            address: &address,
-            mode: &connected.mode,
-            data: &settings.data_dir,
-            kubeconfig: connected.kubeconfig(),
-            token: token.as_deref(),
+    if link.is_some() {
+        match address_file::write(&settings.data_dir, &address) {
+            Err(error) if disk::is_full(&error) => {
+                let later = address_file::write_when_there_is_room(settings.data_dir.clone(), address.clone());
+                let stop = stop.clone();
+                tasks.spawn_once("the address", async move {
+                    stop.run_until_cancelled(later).await;
+                });
+            }
+            written => written.map_err(|error| ServeError::Write(address_file::path(&settings.data_dir), error))?,
         }
-    );
+    }
+    let banner = Banner {
+        address: &address,
+        mode: &connected.mode,
+        data: &settings.data_dir,
+        probes: probes.as_ref().map(TcpListener::local_addr).transpose().map_err(ServeError::Serve)?,
+        kubeconfig: connected.kubeconfig(),
+        isolation: connected.isolation.as_ref(),
+        token: link,
+    };
+    if let Err(error) = disk::print(banner) {
+        tracing::warn!(%error, "the address could not be printed");
+    }
+    if let Some(listener) = probes {
+        let answering =
+            connections::serve(listener, Limits::probes(), plain, health::router(web.clone(), metrics), stop.clone());
+        tasks.spawn("probes", answering);
+    }
+    let signed_out = web.clone();
+    let storing = stop.clone();
+    tasks.spawn("sign-outs", async move {
+        storing.run_until_cancelled(signed_out.sessions.store_pending()).await;
+    });
     if settings.demo {
         tasks.spawn_once(
             "the demo",
             demo::register_when_ready(web.backend.clone(), web.readiness.clone(), stop.clone()),
         );
     }
-    let served = answer(listener, web, tasks, stop).await;
+    let served = answer(listener, descriptors, web, tasks, stop).await;
     address_file::remove(&settings.data_dir);
     connected.close().await;
     served
@@ -107,20 +161,19 @@ pub async fn serve(settings: &Settings, stop: CancellationToken) -> Result<(), S
 /// Answers requests until the stop, then closes sockets and joins every task.
 async fn answer(
     listener: TcpListener,
+    descriptors: Raised,
     web: Arc<Web>,
     mut tasks: Tasks,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
-    // Without TCP_NODELAY, a streamed page waits up to 40 ms for a delayed acknowledgement.
-    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    let server = axum::serve(listener, router(web.clone())).with_graceful_shutdown(stop.clone().cancelled_owned());
-    let mut server = tokio::spawn(server.into_future());
+    let limits = Limits::console(descriptors.now);
+    let mut server = tokio::spawn(connections::serve(listener, limits, plain, router(web.clone()), stop.clone()));
     let ended = tokio::select! {
         // The stop is checked first: the tasks end because of it, which is not an error.
         biased;
         () = stop.cancelled() => Ok(()),
         name = tasks.broken() => Err(ServeError::Broken(name)),
-        ended = &mut server => ended.map_err(io::Error::other).and_then(|ended| ended).map_err(ServeError::Serve),
+        ended = &mut server => ended.map_err(|error| ServeError::Serve(io::Error::other(error))),
     };
     stop.cancel();
     web.sockets.close();
@@ -130,7 +183,7 @@ async fn answer(
             let _ = (&mut server).await;
         }
     };
-    if timeout(PATIENCE, quiet).await.is_err() {
+    if timeout(STOP_WITHIN, quiet).await.is_err() {
         tracing::warn!("some requests didn't end in time and were aborted");
         server.abort();
     }
@@ -149,12 +202,31 @@ fn sessions(settings: &Settings, connected: &Connected) -> Result<Sessions, Sess
     Sessions::open(&settings.data_dir, &connected.identity(), settings.public_url.as_ref().is_some_and(|url| url.https))
 }
 
-fn sign_in(settings: &Settings, connected: &Connected) -> Result<(SignIn, Option<String>), ServeError> {
+/// The audit log, if there is to be one and it can be written.
+fn audit(settings: &Settings) -> Result<Option<Arc<Audit>>, ServeError> {
+    let Some(to) = settings.audit_log.clone() else { return Ok(None) };
+    let path = match &to {
+        AuditLog::Stdout => PathBuf::from("-"),
+        AuditLog::File(path) => path.clone(),
+    };
+    let audit = Audit::new(to);
+    audit.check().map_err(|error| ServeError::Audit(path, error))?;
+    Ok(Some(Arc::new(audit)))
+}
+
+type FirstLink = Result<String, SessionError>;
+
+/// How people sign in. Standalone, also the token of a first link, or the reason why it could not be stored: on a full disk the server
+/// starts without one.
+fn sign_in(settings: &Settings, connected: &Connected) -> Result<(SignIn, Option<FirstLink>), ServeError> {
     if settings.kubernetes != Kubernetes::Standalone {
         return Ok((SignIn::Tokens(Arc::new(TokenReviews(connected.client.clone()))), None));
     }
     let links = Links::open(&settings.data_dir)?;
-    let token = links.make(&links::this_user())?;
+    let token = match links.make(&links::this_user()) {
+        Err(error) if !error.is_full_disk() => return Err(error.into()),
+        token => token,
+    };
     Ok((SignIn::Links(links), Some(token)))
 }
 

@@ -6,7 +6,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
 /// How long requests and tasks may take to end after a stop.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const STOP_WITHIN: Duration = Duration::from_secs(10);
 
 /// Named tasks: some run until the stop, others end by themselves.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl Tasks {
         }
     }
 
-    /// Waits for all tasks after the stop. Aborts those that take longer than [`PATIENCE`].
+    /// Waits for all tasks after the stop. Aborts those that take longer than [`STOP_WITHIN`].
     pub(super) async fn join(mut self) {
         let all = async {
             while let Some(ended) = tokio::select! {
@@ -63,7 +63,7 @@ impl Tasks {
                 }
             }
         };
-        if timeout(PATIENCE, all).await.is_err() {
+        if timeout(STOP_WITHIN, all).await.is_err() {
             tracing::warn!(left = self.lasting.len() + self.once.len(), "some tasks did not end in time");
             self.lasting.shutdown().await;
             self.once.shutdown().await;

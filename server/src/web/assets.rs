@@ -76,7 +76,7 @@ impl Site {
             .filter(|encoding| accepts(headers, encoding))
             .find_map(|encoding| Some((Some(encoding), (self.files)(&format!("{path}.{}", suffix(encoding)))?)))
             .unwrap_or((None, plain));
-        // A hashed name never gets another content. Only files without a hash in their name may change.
+        // The content behind a hashed name never changes. Only files without a hash in their name may change.
         let hashed = path.starts_with("assets/");
         let tag = HeaderValue::from_str(&format!("\"{path}-{}\"", encoding.unwrap_or("plain"))).ok().filter(|_| hashed);
         let kind = mime_guess::from_path(path).first_raw().unwrap_or("application/octet-stream");

@@ -16,17 +16,19 @@ use http::header;
 
 use super::Web;
 use super::problem::as_text;
+use crate::audit::{Caller, recorded};
 use crate::session::Session;
 
 pub(super) async fn log(
     State(web): State<Arc<Web>>,
     Extension(session): Extension<Session>,
+    caller: Option<Extension<Caller>>,
     Path(name): Path<String>,
 ) -> Response {
     let Ok(run) = name.parse::<OperationName>() else {
         return as_text(&Problem::NotFound { what: "operation".into(), name });
     };
-    match web.backend.runs.text(&session.user, &run).await {
+    match recorded(&web.backend, caller).runs.text(&session.user, &run).await {
         Ok(chunks) => {
             let head = [
                 (header::CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),

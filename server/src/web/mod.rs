@@ -4,11 +4,14 @@
 //! Handlers share one [`Web`].
 
 pub mod assets;
+mod compression;
 mod download;
 mod forms;
 mod guard;
-mod health;
+pub(crate) mod health;
+mod kubeconfig;
 mod live;
+mod oidc;
 pub mod origin;
 pub mod pages;
 mod problem;
@@ -16,5 +19,6 @@ pub mod readiness;
 pub mod router;
 mod sign_in;
 mod state;
+mod wanted;
 
 pub use state::{Handler, Pages, Web};

@@ -30,18 +30,29 @@ pub enum Refusal {
         "This request came from another site ({0}). Nothing was changed. Open the console at its own address and try again."
     )]
     Origin(String),
+    #[error("This request is malformed: {0}.")]
+    Malformed(&'static str),
 }
 
 impl OurOrigin {
     /// Whether to answer a request with this method, URI and headers.
     pub fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+        if !uri.path().starts_with('/') {
+            return Err(Refusal::Malformed("its target is not a path"));
+        }
+        if headers.get_all(header::HOST).iter().count() > 1 {
+            return Err(Refusal::Malformed("it has more than one Host header"));
+        }
         let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-        // In HTTP/2 the host is part of the URI.
+        // `GET http://host/path` has the host in its URI, which then counts instead of the header (RFC 9112, section 3.2.2).
         let host = uri.authority().map(Authority::as_str).or_else(|| text(header::HOST)).unwrap_or_default();
         let ours = match self {
             Self::Public(url) => url.authority.eq_ignore_ascii_case(host).then(|| url.to_string()),
             Self::Loopback => {
                 let name = host.parse::<Authority>().ok().filter(|name| !name.as_str().contains('@'));
+                if name.as_ref().is_some_and(|name| !has_valid_port(name)) {
+                    return Err(Refusal::Malformed("the port in its Host header is not a number up to 65535"));
+                }
                 name.filter(|name| is_loopback_name(name.host())).map(|name| format!("http://{name}"))
             }
         };
@@ -60,6 +71,16 @@ impl OurOrigin {
             None | Some("same-origin") => Ok(()),
             Some(other) => Err(Refusal::Origin(other.to_owned())),
         }
+    }
+}
+
+/// Whether an authority has a port from 0 to 65535, or none. `Authority` accepts any text, with which URLs can't be made.
+fn has_valid_port(authority: &Authority) -> bool {
+    let is_number = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    match authority.as_str().strip_prefix(authority.host()) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix(':').is_some_and(is_number),
+        None => false,
     }
 }
 
@@ -92,6 +113,28 @@ mod tests {
             for host in [bad, "", "127.0.0.1.evil.example", "localhost@evil.example", "0.0.0.0:7080"] {
                 assert_eq!(check(ours, &Method::GET, &[("host", host)]), Err(Refusal::Host(host.into())));
             }
+        }
+    }
+
+    #[test]
+    fn malformed_requests_are_refused() {
+        let ours = OurOrigin::Loopback;
+        for host in ["127.0.0.1:99999", "localhost:abc", "x:abc", "[::1]:65536", "127.0.0.1:", "localhost:+80"] {
+            let refused = check(&ours, &Method::GET, &[("host", host)]);
+            assert!(matches!(refused, Err(Refusal::Malformed(_) | Refusal::Host(_))), "{host}: {refused:?}");
+        }
+        let twice = [("host", "localhost"), ("host", "evil.example")]
+            .map(|(name, value)| (HeaderName::from_static(name), value.parse().expect("ascii")));
+        let mut headers = HeaderMap::new();
+        for (name, value) in twice {
+            headers.append(name, value);
+        }
+        assert!(matches!(ours.check(&Method::GET, &Uri::from_static("/"), &headers), Err(Refusal::Malformed(_))));
+        headers.remove(header::HOST);
+        headers.append(header::HOST, "localhost".parse().expect("ascii"));
+        for target in ["*", "localhost:80"] {
+            let refused = ours.check(&Method::GET, &Uri::from_static(target), &headers);
+            assert!(matches!(refused, Err(Refusal::Malformed(_))), "{target}: {refused:?}");
         }
     }
 

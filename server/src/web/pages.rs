@@ -16,6 +16,7 @@ use leptos::prelude::{provide_context, use_context};
 use super::assets::{Manifest, Site};
 use super::problem::as_json;
 use super::{Handler, Pages};
+use crate::audit::Caller;
 use crate::session::Session;
 
 /// The routes of all pages, listed once and before any page renders. While leptos lists routes, it loads no resources in the
@@ -64,9 +65,11 @@ async fn call(context: impl Fn() + Clone + Send + 'static, request: Request) -> 
 
 /// Fills the context of pages and server functions.
 fn provide(backend: &Backend, assets: &Assets) {
-    provide_context(backend.clone());
     provide_context(assets.clone());
-    if let Some(parts) = use_context::<Parts>() {
+    let request = use_context::<Parts>();
+    let caller = request.as_ref().and_then(|parts| parts.extensions.get::<Caller>());
+    provide_context(caller.map_or_else(|| backend.clone(), |caller| caller.backend(backend)));
+    if let Some(parts) = request {
         provide_request(&parts.extensions);
     }
 }

@@ -14,13 +14,14 @@ use http::{HeaderMap, Method, Uri, header};
 
 use super::guard::{headers, same_origin, signed_in};
 use super::problem::{as_json, as_text};
-use super::{Pages, Web, download, forms, health, live, sign_in};
+use super::{Web, compression, download, forms, health, kubeconfig, live, oidc, sign_in};
+use crate::panics::Panicked;
 
 /// The largest body of a server function, in bytes: a form of the largest size, percent-encoded.
 const FUNCTION_LIMIT: usize = 3 * forms::body::LIMIT + 64 * 1024;
 
 /// The routes that aren't pages of `app`, with their handlers.
-fn other_routes() -> [(&'static str, MethodRouter<Arc<Web>>); 10] {
+fn other_routes() -> [(&'static str, MethodRouter<Arc<Web>>); 13] {
     [
         ("/", get(|| async { Redirect::to("/clusters") })),
         ("/healthz", get(health::healthz)),
@@ -28,16 +29,14 @@ fn other_routes() -> [(&'static str, MethodRouter<Arc<Web>>); 10] {
         ("/assets/{*file}", get(asset)),
         ("/favicon.svg", get(asset)),
         ("/login", get(sign_in::show).post(sign_in::sign_in)),
+        (oidc::START, get(oidc::start)),
+        (oidc::CALLBACK, get(oidc::callback)),
         ("/logout", post(sign_in::sign_out)),
         ("/live", any(live::upgrade)),
         ("/operations/{name}/log.txt", get(download::log)),
+        ("/clusters/{name}/kubeconfig", post(kubeconfig::download)),
         ("/api/{*function}", any(call)),
     ]
-}
-
-/// Every route, in axum's syntax. Tests check that each of them needs a session.
-pub fn addresses(pages: &Pages) -> Vec<String> {
-    other_routes().into_iter().map(|(address, _)| address.to_owned()).chain(pages.addresses.iter().cloned()).collect()
 }
 
 /// The service.
@@ -57,6 +56,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .layer(middleware::from_fn_with_state(web.clone(), signed_in::layer))
         .layer(middleware::from_fn_with_state(origin.clone(), same_origin::layer))
         .layer(middleware::from_fn_with_state(origin, headers::layer))
+        .layer(compression::layer())
         .layer(middleware::from_fn(logged))
         .with_state(web)
 }
@@ -97,8 +97,22 @@ async fn logged(request: Request, next: Next) -> Response {
     let response = answer.unwrap_or_else(|panic: Box<dyn Any + Send>| {
         let why = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
         tracing::error!(%method, path, why = why.unwrap_or("unknown"), "a request panicked");
-        as_text(&Problem::Internal)
+        let mut response = as_text(&Problem::Internal);
+        response.extensions_mut().insert(Panicked);
+        response
     });
     tracing::debug!(%method, path, status = response.status().as_u16(), ms = started.elapsed().as_millis() as u64, "request");
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tests_of_security_know_every_route() {
+        let ours: Vec<_> = other_routes().into_iter().map(|(address, _)| address).collect();
+        let known: Vec<_> = include_str!("../../tests/web/routes.txt").lines().collect();
+        assert_eq!(ours, known);
+    }
 }

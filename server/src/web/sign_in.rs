@@ -9,28 +9,58 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse, Redirect, Response};
-use http::{Method, StatusCode, header};
+use http::{HeaderMap, Method, StatusCode, header};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
-use crate::session::{Session, SignIn, TokenRevoked};
+use crate::audit::Caller;
+use crate::session::{Ended, Links, Session, SignIn};
 use crate::web::Web;
 use crate::web::forms::body;
 use crate::web::problem::{as_text, status};
+use crate::web::{oidc, wanted};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Asked {
     token: String,
     next: String,
-    /// Present if the cluster no longer accepts the session's token.
+    /// Present if the session has ended by itself: why.
     ended: Option<String>,
+    /// Present after a sign-out that could not be stored.
+    unstored: Option<String>,
 }
 
-const SPENT: &str =
-    "This link was used already or has expired. Run `kubeonkube login` on the server to get another one.";
+/// The refusal of a link that signs in no longer.
+fn spent(links: &Links) -> String {
+    format!("This link was used already or has expired. Run `{}` on the server to get another one.", links.command())
+}
 
 const ENDED: &str = "Your session ended because the cluster no longer accepts its token. Sign in with another token.";
+
+impl Ended {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Token => "",
+            Self::Renewal => "=renewal",
+            Self::Unreachable => "=unreachable",
+        }
+    }
+}
+
+/// Why the session has ended. `name` is the provider's.
+fn ended(code: &str, name: Option<&str>) -> String {
+    match (code, name) {
+        ("renewal", Some(name)) => format!("Your session ended because {name} did not renew it. Sign in again."),
+        ("unreachable", Some(name)) => {
+            format!("Your session can't be renewed because {name} can't be reached. Try again in a moment.")
+        }
+        _ => ENDED.to_owned(),
+    }
+}
+
+const UNSTORED: &str = "You are signed out, but this could not be stored yet, for example because the disk is full. The server keeps \
+                        trying. If it restarts before that, it accepts the old session again.";
 
 /// The address of the sign-in page. `next` is the page to return to.
 pub(super) fn address(next: &str) -> String {
@@ -40,13 +70,13 @@ pub(super) fn address(next: &str) -> String {
     }
 }
 
-/// The same after the cluster stopped accepting the session's token.
-pub(super) fn address_after_end(next: &str) -> String {
-    format!("/login?ended&next={}", utf8_percent_encode(local(next), NON_ALPHANUMERIC))
+/// The same after the session has ended by itself.
+pub(super) fn address_after_end(ended: Ended, next: &str) -> String {
+    format!("/login?ended{}&next={}", ended.code(), utf8_percent_encode(local(next), NON_ALPHANUMERIC))
 }
 
 /// `next` if it is a page of this console, otherwise the start page.
-fn local(next: &str) -> &str {
+pub(super) fn local(next: &str) -> &str {
     let signs_out = next.starts_with("/login") || next.starts_with("/logout");
     if redirect::is_local(next) && !signs_out { next } else { "/" }
 }
@@ -58,22 +88,37 @@ pub(super) async fn show(
     Query(asked): Query<Asked>,
     request: Request,
 ) -> Response {
-    let next = local(&asked.next).to_owned();
+    // A one-time link doesn't name the page that the user wanted before.
+    let wanted = wanted::sent(request.headers());
+    let next = local(if asked.next.is_empty() { &wanted } else { &asked.next }).to_owned();
     // The layer has already removed a session whose token the cluster no longer accepts, so this can't redirect in a circle.
     if session.is_some() {
         return Redirect::to(&next).into_response();
     }
-    let revoked = asked.ended.is_some() || request.extensions().get::<TokenRevoked>().is_some();
-    let problem = revoked.then(|| ENDED.to_owned());
+    let now_ended = request.extensions().get::<Ended>().map(|ended| ended.code().trim_start_matches('=').to_owned());
+    let provider = web.provider.as_ref().map(|provider| provider.name().to_owned());
+    let refusal = oidc::refusal(&web, request.headers());
+    let forget = refusal.is_some().then(|| oidc::forget_refusal(&web));
+    let revoked = asked.ended.or(now_ended).map(|code| ended(&code, provider.as_deref()));
+    let unstored = asked.unstored.is_some() && web.sessions.has_pending();
+    let room = || web.room.borrow().sentence();
+    let problem = refusal.or(revoked).or_else(|| unstored.then(|| UNSTORED.to_owned()));
     let page = match &web.sign_in {
         SignIn::Links(links) => {
-            let valid = Some(asked.token).filter(|token| links.is_valid(token));
-            let spent = valid.is_none() && request.uri().query().is_some_and(|query| query.contains("token="));
-            LoginPage { mode: LoginMode::Link { valid }, problem: spent.then(|| SPENT.to_owned()), next }
+            let valid = Some(&asked.token).filter(|token| links.is_valid(token)).cloned();
+            let is_spent = valid.is_none() && request.uri().query().is_some_and(|query| query.contains("token="));
+            let problem = problem.or_else(|| is_spent.then(|| spent(links))).or_else(room);
+            let mode = LoginMode::Link { valid, command: links.command() };
+            LoginPage { mode, problem, next, provider }
         }
-        SignIn::Tokens(_) => LoginPage { mode: LoginMode::Token, problem, next },
+        SignIn::Tokens(_) => LoginPage { mode: LoginMode::Token, problem: problem.or_else(room), next, provider },
     };
-    render(&web, request, page, StatusCode::OK).await
+    let keeps = asked.token.is_empty().then(|| wanted::kept(local(&asked.next))).flatten();
+    let mut response = render(&web, request, page, StatusCode::OK).await;
+    for cookie in keeps.into_iter().chain(forget) {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    response
 }
 
 /// The largest sign-in form, in bytes: a token and an address. It needs no session, so the limit is low.
@@ -89,19 +134,28 @@ pub(super) async fn sign_in(State(web): State<Arc<Web>>, request: Request) -> Re
     let field =
         |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.trim()).unwrap_or_default();
     let (token, next) = (field("token"), local(field("next")));
+    let done = wanted::removal(&parts.headers);
+    let caller = parts.extensions.get::<Caller>().cloned();
+    let record = |user: &str, outcome: Result<(), &Problem>| {
+        if let Some(caller) = &caller {
+            caller.session("sign-in", user, outcome);
+        }
+    };
     let again = Request::from_parts(parts, Body::empty());
     let refused = |problem: &Problem, message: String| {
-        let mode = match web.sign_in {
-            SignIn::Links(_) => LoginMode::Link { valid: None },
+        let mode = match &web.sign_in {
+            SignIn::Links(links) => LoginMode::Link { valid: None, command: links.command() },
             SignIn::Tokens(_) => LoginMode::Token,
         };
-        render(&web, again, LoginPage { mode, problem: Some(message), next: next.to_owned() }, status(problem))
+        let provider = web.provider.as_ref().map(|provider| provider.name().to_owned());
+        let page = LoginPage { mode, problem: Some(message), next: next.to_owned(), provider };
+        render(&web, again, page, status(problem))
     };
     let found = match &web.sign_in {
         SignIn::Links(links) => links
             .consume(token)
             .map(|name| (User { name, token: None }, None))
-            .ok_or_else(|| Problem::field("token", SPENT)),
+            .ok_or_else(|| Problem::field("token", spent(links))),
         SignIn::Tokens(reviewer) => match reviewer.review(token).await {
             Ok(found) => found.ok_or_else(|| {
                 Problem::field(
@@ -116,27 +170,54 @@ pub(super) async fn sign_in(State(web): State<Arc<Web>>, request: Request) -> Re
         Ok(found) => found,
         Err(problem) => {
             tracing::warn!("a sign-in was refused");
+            record("", Err(&problem));
             let message = problem.to_string();
             return refused(&problem, message).await;
         }
     };
     tracing::info!(user = user.name, "signed in");
+    let name = user.name.clone();
     match web.sessions.start(user, ends) {
-        Ok(cookie) => ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response(),
-        Err(error) => refused(&Problem::field("token", &error), error.to_string()).await,
+        Ok(cookie) => {
+            record(&name, Ok(()));
+            let mut response = ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response();
+            response.headers_mut().extend(done.map(|cookie| (header::SET_COOKIE, cookie)));
+            response
+        }
+        Err(error) => {
+            let problem = Problem::field("token", &error);
+            record(&name, Err(&problem));
+            refused(&problem, error.to_string()).await
+        }
     }
 }
 
 /// Signs out: the session ends everywhere, and its open sockets close.
-pub(super) async fn sign_out(State(web): State<Arc<Web>>, session: Option<Extension<Session>>) -> Response {
-    if let Some(Extension(session)) = session {
+pub(super) async fn sign_out(
+    State(web): State<Arc<Web>>,
+    caller: Option<Extension<Caller>>,
+    headers: HeaderMap,
+) -> Response {
+    let mut next = "/login";
+    let mut page = None;
+    // From the cookie: a session that can't be used now, because the provider is down, ends too.
+    if let Some(session) = web.sessions.of(&headers) {
         tracing::info!(user = session.user.name, "signed out");
+        if let Some(Extension(caller)) = caller {
+            caller.session("sign-out", &session.user.name, Ok(()));
+        }
         if let Err(error) = web.sessions.revoke(&session) {
             // The session has ended in this process, and the browser drops the cookie in any case.
-            tracing::error!(%error, "signed out, but a restart of the server would accept the old cookie again");
+            tracing::error!(%error, "signed out, but until this is stored, a restart of the server would accept the old cookie again");
+            next = "/login?unstored";
+        } else if let Some(provider) = web.provider.as_ref().filter(|_| session.renewal.is_some()) {
+            page = provider.sign_out_page().await.map(|url| oidc::leave(provider.name(), &url));
         }
     }
-    ([(header::SET_COOKIE, web.sessions.removal())], Redirect::to("/login")).into_response()
+    if let Some(page) = page {
+        return ([(header::SET_COOKIE, web.sessions.removal())], page).into_response();
+    }
+    ([(header::SET_COOKIE, web.sessions.removal())], Redirect::to(next)).into_response()
 }
 
 async fn render(web: &Web, mut request: Request, page: LoginPage, status: StatusCode) -> Response {

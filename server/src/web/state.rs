@@ -5,13 +5,17 @@ use std::sync::Arc;
 use api::Backend;
 use axum::extract::Request;
 use axum::response::Response;
+use disk::Room;
 use futures::future::BoxFuture;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::assets::Site;
 use super::origin::OurOrigin;
 use super::readiness::Readiness;
+use crate::audit::Audit;
+use crate::oidc::Provider;
 use crate::session::{Session, Sessions, SignIn};
 
 /// The state of the web server.
@@ -19,10 +23,16 @@ pub struct Web {
     pub backend: Backend,
     pub sessions: Sessions,
     pub sign_in: SignIn,
+    /// Where people can sign in instead of pasting a token.
+    pub provider: Option<Arc<dyn Provider>>,
+    /// `None`: there is no audit log.
+    pub audit: Option<Arc<Audit>>,
     pub origin: OurOrigin,
     pub site: Site,
     pub pages: Pages,
     pub readiness: Readiness,
+    /// The room on the disk of the data directory.
+    pub room: watch::Receiver<Room>,
     /// Cancelled when the server stops.
     pub stop: CancellationToken,
     /// The tasks of open sockets. A stop waits for them.

@@ -5,6 +5,7 @@ use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ::http::{Request, Response};
 use axum::body::Body;
@@ -30,7 +31,7 @@ pub struct Options {
     pub data_dir: PathBuf,
     /// The custom resources to serve. They are installed at start; clients can only read them.
     pub crds: Vec<CustomResourceDefinition>,
-    /// The source of pod logs: the runner, or [`crate::NoLogs`] if there is none.
+    /// The source of pod logs: the runner.
     pub logs: Arc<dyn PodLogs>,
 }
 
@@ -115,6 +116,11 @@ impl Api {
     /// The bearer token of the HTTPS port. It gives every right, and is kept in the state file.
     pub fn token(&self) -> &str {
         &self.server.token
+    }
+
+    /// How many requests panicked since the start. Each is a bug and is in the log.
+    pub fn panics(&self) -> u64 {
+        self.server.panics.load(Ordering::Relaxed)
     }
 
     /// A token that is cancelled when the API closes.

@@ -24,6 +24,8 @@ use crate::verbs::Objects;
 const CONCURRENT: usize = 64;
 /// The time for which an Event is kept after it was last seen.
 const EVENTS: SignedDuration = SignedDuration::from_hours(1);
+/// When objects are examined again whose writes the disk refused.
+const AGAIN: Duration = Duration::from_secs(1);
 /// The interval at which old Events are deleted.
 const SWEEP: Duration = Duration::from_secs(60);
 
@@ -35,10 +37,15 @@ pub(crate) async fn run(objects: Arc<Objects>, shutdown: CancellationToken) {
     };
     let mut sweep = tokio::time::interval(SWEEP);
     loop {
-        let examined = stream::iter(std::mem::take(&mut affected));
-        examined.for_each_concurrent(CONCURRENT, |key| examine(&objects, key)).await;
+        let (keys, refusals) = (std::mem::take(&mut affected), objects.store.refusals());
+        stream::iter(keys.clone()).for_each_concurrent(CONCURRENT, |key| examine(&objects, key)).await;
+        // The disk may be full, and some of these keys were not written.
+        if objects.store.refusals() > refusals {
+            affected = keys;
+        }
         tokio::select! {
             () = shutdown.cancelled() => return,
+            () = tokio::time::sleep(AGAIN), if !affected.is_empty() => {}
             _ = sweep.tick() => delete_old_events(&objects).await,
             changed = revisions.changed() => {
                 if changed.is_err() {

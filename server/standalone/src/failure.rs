@@ -1,10 +1,15 @@
 //! The answer to a refused request: a Status with code, reason and message. Clients decide by `reason`, people read
 //! `message`.
 
+use std::fmt::Display;
+
 use serde_json::{Map, Value, json};
 
 use crate::cause::Cause;
 use crate::kind::Kind;
+
+/// The code of the answer to a write that failed because the disk is full (Insufficient Storage, RFC 4918).
+pub const NO_ROOM: u16 = 507;
 
 /// A refusal in the API server's words.
 #[derive(Debug, Clone)]
@@ -13,16 +18,26 @@ pub(crate) struct Failure {
     pub(crate) reason: &'static str,
     pub(crate) message: String,
     /// Boxed to keep `Result<_, Failure>` small: most functions of this crate return one.
-    pub(crate) details: Box<Map<String, Value>>,
+    pub(crate) details: Option<Box<Map<String, Value>>>,
 }
 
 impl Failure {
     pub(crate) fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: Box::default() }
+        Self { code, reason, message: message.into(), details: None }
+    }
+
+    /// Where the API server has no words for an error, its Status has a general sentence and empty details.
+    fn general(code: u16, reason: &'static str, message: &str) -> Self {
+        Self { details: Some(Box::default()), ..Self::new(code, reason, message) }
     }
 
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
+    }
+
+    /// The body can't be read as an object of the kind.
+    pub(crate) fn unreadable(kind: &Kind, why: &impl Display) -> Self {
+        Self::bad_request(format!("{0} in version \"{1}\" cannot be handled as a {0}: {why}", kind.kind, kind.version))
     }
 
     pub(crate) fn forbidden(message: impl Into<String>) -> Self {
@@ -35,7 +50,7 @@ impl Failure {
 
     /// The path leads to a resource that isn't served.
     pub(crate) fn no_resource() -> Self {
-        Self::new(404, "NotFound", "the server could not find the requested resource")
+        Self::general(404, "NotFound", "the server could not find the requested resource")
     }
 
     pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
@@ -61,7 +76,12 @@ impl Failure {
     }
 
     pub(crate) fn method_not_allowed() -> Self {
-        Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+        Self::general(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+    }
+
+    /// A JSON patch that doesn't fit the object, such as a failed `test`. The API server doesn't say which step failed.
+    pub(crate) fn unfit_patch() -> Self {
+        Self::general(422, "Invalid", "the server rejected our request due to an error in our request")
     }
 
     pub(crate) fn unsupported_media_type(accepted: &[&str]) -> Self {
@@ -93,19 +113,19 @@ impl Failure {
     pub(crate) fn about(mut self, name: &str, group: &str, kind: &str) -> Self {
         for (field, value) in [("name", name), ("group", group), ("kind", kind)] {
             if !value.is_empty() {
-                self.details.insert(field.into(), value.into());
+                self.details.get_or_insert_default().insert(field.into(), value.into());
             }
         }
         self
     }
 
     pub(crate) fn with_causes(mut self, causes: &[Cause]) -> Self {
-        self.details.insert("causes".into(), causes.iter().map(Cause::json).collect());
+        self.details.get_or_insert_default().insert("causes".into(), causes.iter().map(Cause::json).collect());
         self
     }
 
     pub(crate) fn retry_after(mut self, seconds: u32) -> Self {
-        self.details.insert("retryAfterSeconds".into(), seconds.into());
+        self.details.get_or_insert_default().insert("retryAfterSeconds".into(), seconds.into());
         self
     }
 
@@ -113,8 +133,8 @@ impl Failure {
     pub(crate) fn status(&self) -> Value {
         let mut status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": self.message, "reason": self.reason, "code": self.code});
-        if !self.details.is_empty() {
-            status["details"] = Value::Object((*self.details).clone());
+        if let Some(details) = &self.details {
+            status["details"] = Value::Object((**details).clone());
         }
         status
     }

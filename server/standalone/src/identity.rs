@@ -1,7 +1,7 @@
 //! The TLS identity of the HTTPS port: a certificate authority in the state file, a new certificate at each start, and the
 //! kubeconfig that trusts the authority.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +11,6 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
 };
 use serde_json::json;
-use tempfile::NamedTempFile;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
@@ -69,7 +68,8 @@ impl Api {
         Ok(TlsIdentity { config: Arc::new(config), authority: certificate })
     }
 
-    /// Writes a kubeconfig for `url` to `path`, with mode 0600. It replaces an older file atomically.
+    /// Writes a kubeconfig for `url` to `path`, with mode 0600. It replaces an older file atomically, unless that has the same content:
+    /// then a restart needs no room on the disk.
     pub fn write_kubeconfig(&self, path: &Path, url: &str, identity: &TlsIdentity) -> Result<(), IdentityError> {
         let authority = STANDARD.encode(&identity.authority);
         // Written as JSON, which is valid YAML and quotes everything.
@@ -78,17 +78,11 @@ impl Api {
             "users": [{"name": "kubeonkube", "user": {"token": self.token()}}],
             "contexts": [{"name": "kubeonkube", "context": {"cluster": "kubeonkube", "user": "kubeonkube", "namespace": "default"}}]});
         let text = format!("{config:#}\n");
-        replace(path, text.as_bytes()).map_err(|error| IdentityError::Kubeconfig(path.to_path_buf(), error))
+        if std::fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+            return Ok(());
+        }
+        disk::save(path, text.as_bytes()).map_err(|error| IdentityError::Kubeconfig(path.to_path_buf(), error))
     }
-}
-
-/// Replaces the file at `path` atomically. A temporary file has mode 0600.
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
 }
 
 /// The parameters of the authority. They never change, because certificates name the stored authority as their issuer.

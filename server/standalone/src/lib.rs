@@ -7,12 +7,15 @@
 //!   and the custom resources given at start; every verb, watches included; server-side apply; the garbage collector.
 //! - Discovery in its aggregated form, OpenAPI v3, Tables, pod logs, and the reviews that `kubectl auth` sends.
 //!
+//! `docs/kubectl.md` lists where kubectl sees a difference to a real API server.
+//!
 //! Everything else is refused, with a Status unless the API server answers in plain text:
 //!
 //! - 404: other kinds, and subresources such as `/scale`, `/eviction`, `/exec` and `/portforward`.
 //! - 405: writes of CustomResourceDefinitions, which are installed with the program.
 //! - 400 and 410: `continue`, and lists of a past revision. `limit` is ignored: a list is complete.
 //! - 406: answers in YAML, and the older form of discovery. 415: bodies in YAML.
+//! - 413: bodies above 3 MiB, objects above 1.5 MiB, and JSON patches that grow an object too much (`limits`).
 //!
 //! Only stored: Roles and RoleBindings, because the token gives every right; ServiceAccounts, which get no tokens; and Jobs
 //! and Pods, which need the runner.
@@ -41,6 +44,7 @@ mod first_objects;
 mod http;
 mod identity;
 mod kind;
+mod limits;
 pub mod lock;
 mod object;
 mod patch;
@@ -54,8 +58,9 @@ mod verbs;
 
 pub use admission::names::SUFFIX_LETTERS;
 pub use api::{Api, ApiService, OpenError, Options};
+pub use failure::NO_ROOM;
 pub use http::ADMIN;
 pub use identity::{IdentityError, TlsIdentity};
 pub use kind::CustomError;
-pub use pod_log::{LogQuery, LogRefusal, LogSource, LogStream, NoLogs, PodLogs};
-pub use store::DiskError;
+pub use pod_log::{LogQuery, LogRefusal, LogSource, LogStream, PodLogs};
+pub use store::{DiskError, Newest};

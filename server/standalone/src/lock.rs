@@ -31,10 +31,9 @@ pub fn take(dir: &Path) -> Result<DataDirLock, LockError> {
         OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(io)?;
     match file.try_lock() {
         Ok(()) => {
-            file.set_len(0).map_err(io)?;
-            file.rewind().map_err(io)?;
-            write!(file, "{}", std::process::id()).map_err(io)?;
-            file.flush().map_err(io)?;
+            // Padded and written over the old number, so that a start on a full disk needs no room. Without the number the lock
+            // holds, too.
+            let _ = file.rewind().and_then(|()| write!(file, "{:<10}", std::process::id()));
             Ok(DataDirLock { _file: file })
         }
         Err(TryLockError::WouldBlock) => {

@@ -54,14 +54,3 @@ pub trait PodLogs: Send + Sync + 'static {
     /// Opens the output of a container.
     async fn open(&self, source: &LogSource, query: &LogQuery) -> Result<LogStream, LogRefusal>;
 }
-
-/// For an API without a runner, in which no container ever starts.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoLogs;
-
-#[async_trait::async_trait]
-impl PodLogs for NoLogs {
-    async fn open(&self, _: &LogSource, _: &LogQuery) -> Result<LogStream, LogRefusal> {
-        Err(LogRefusal::NotStarted("ContainerCreating".into()))
-    }
-}

@@ -2,8 +2,16 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "tests pass json! literals by value")]
 
+extern crate kubeonkube_standalone as standalone;
+
+#[path = "../../tests/embedded_api/mod.rs"]
+mod embedded_api;
 #[path = "../../tests/skipped/mod.rs"]
 mod skipped;
+#[path = "../../tests/small_disk/mod.rs"]
+mod small_disk;
+#[path = "../../tests/tool/mod.rs"]
+mod tool;
 #[path = "api/world.rs"]
 mod world;
 
@@ -19,8 +27,12 @@ mod creating;
 mod deleting;
 #[path = "api/durability.rs"]
 mod durability;
+#[path = "api/full_disk.rs"]
+mod full_disk;
 #[path = "api/kubectl.rs"]
 mod kubectl;
+#[path = "api/limits.rs"]
+mod limits;
 #[path = "api/listing.rs"]
 mod listing;
 #[path = "api/logs.rs"]

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 /// Lines without tests.
-const API: usize = 7_200;
-const RUNNER: usize = 2_950;
+const API: usize = 7_810;
+const RUNNER: usize = 3_330;
 
 #[test]
 fn the_api_and_the_runner_stay_below_their_ceilings() {
@@ -36,4 +36,27 @@ fn lines(folder: &Path) -> usize {
             path => of(&path),
         })
         .sum()
+}
+
+#[test]
+fn the_record_names_the_ceilings_and_its_table_adds_up() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/adr/0008-size-of-the-embedded-api.md");
+    let record = fs::read_to_string(file).expect("the record");
+    let number = |text: &str| text.trim_matches(['*', ' ']).replace(',', "").parse::<usize>().ok();
+    let title = record.lines().next().unwrap_or_default();
+    let in_title: Vec<usize> = title.split([' ', '.']).filter_map(number).filter(|n| *n > 100).collect();
+    assert_eq!(in_title, [API, RUNNER], "{title}");
+    let (mut sum, mut totals) = (0, Vec::new());
+    for row in record.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        match number(cells[1]) {
+            Some(total) if cells[1].contains("**") => {
+                assert_eq!(total, std::mem::take(&mut sum), "{row}");
+                totals.push(total);
+            }
+            Some(lines) => sum += lines,
+            None => {}
+        }
+    }
+    assert!(totals.len() == 2 && totals[0] <= API && totals[1] <= RUNNER, "{totals:?}");
 }

@@ -2,6 +2,7 @@
 
 mod once;
 mod processes;
+mod restore;
 mod run;
 mod server;
 mod storm;
@@ -11,10 +12,14 @@ mod world;
 
 #[path = "../ansible/mod.rs"]
 mod ansible;
+#[path = "../panics/mod.rs"]
+mod panics;
 #[path = "../plain_http/mod.rs"]
 mod plain_http;
 #[path = "../skipped/mod.rs"]
 mod skipped;
+#[path = "../start/mod.rs"]
+mod start;
 
 use std::time::{Duration, Instant};
 
@@ -38,7 +43,7 @@ async fn fifty_kills_of_the_server_lose_and_repeat_nothing() {
 
     world.start().await;
     for run in &submitted {
-        let status = world.finished(&run.name).await.status.expect("a status");
+        let status = world.ended(&run.name).await.status.expect("a status");
         assert_eq!(status.status, Phase::Succeeded, "{}: {status:#?}", run.name);
         assert_eq!(world.starts(run), 1, "how often {} was started", run.name);
     }
@@ -78,7 +83,7 @@ async fn a_killed_run_fails_because_its_process_is_gone() {
     processes::kill_all_of(unseen);
     world.start().await;
     for name in names {
-        let status = world.finished(name).await.status.expect("a status");
+        let status = world.ended(name).await.status.expect("a status");
         let message = status.message.unwrap_or_default();
         assert_eq!(status.status, Phase::Failed, "{name}: {message}");
         assert!(message.contains("the process is gone"), "{name}: {message}");
@@ -109,7 +114,7 @@ async fn a_stop_is_quick_and_runs_continue() {
     eventually("the run to continue", async || (world.printed(&run) > before).then_some(())).await;
 
     world.start().await;
-    assert_eq!(world.finished("long").await.status.expect("a status").status, Phase::Succeeded);
+    assert_eq!(world.ended("long").await.status.expect("a status").status, Phase::Succeeded);
     let kept = world.server().download("long", &cookie).await;
     assert_eq!(run.ticks_in(&kept), run.ticks());
     assert_eq!(world.starts(&run), 1);

@@ -48,7 +48,7 @@ async fn k14_a_run_whose_pod_is_deleted_fails_and_never_restarts() {
     world.kill().await;
     world.start().await;
     for (run, how) in &runs {
-        let operation = world.finished(&run.name).await;
+        let operation = world.ended(&run.name).await;
         let status = operation.status.expect("a status");
         assert_eq!(status.status, Phase::Failed, "{how:?}: {:?}", status.message);
         assert!(status.message.is_some_and(|message| message.len() > 20), "{how:?}: the status has no reason");

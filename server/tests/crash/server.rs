@@ -3,15 +3,14 @@
 use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use crate::plain_http;
 use crate::world::eventually;
+use crate::{plain_http, start};
 
 /// How long one answer may take.
 const SOON: Duration = Duration::from_secs(60);
@@ -27,10 +26,8 @@ impl Server {
     pub(crate) fn start(data: &Path, ansible: &Path, notes: &Path) -> Self {
         let banner = notes.join("banner");
         let log = File::options().create(true).append(true).open(notes.join("server.log")).expect("a log");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube"));
-        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("USER", "ann");
-        command.env("KUBEONKUBE_ANSIBLE", ansible).args(["--listen", "127.0.0.1:0", "--data-dir"]).arg(data);
-        command.stdin(Stdio::null()).stdout(File::create(&banner).expect("a banner")).stderr(log).kill_on_drop(true);
+        let mut command = Command::from(start::server(data, ansible));
+        command.stdout(File::create(&banner).expect("a banner")).stderr(log).kill_on_drop(true);
         Self { child: command.spawn().expect("started"), banner }
     }
 
@@ -51,24 +48,17 @@ impl Server {
 
     /// The address of the console.
     pub(crate) async fn address(&self) -> SocketAddr {
-        self.line("Address   http://").await.parse().expect("ip and port")
+        self.in_banner(start::address).await
     }
 
-    /// The rest of the banner line that starts with `beginning`.
-    async fn line(&self, beginning: &str) -> String {
-        let find = async || {
-            let banner = fs::read_to_string(&self.banner).ok()?;
-            // Only complete lines.
-            let lines = banner.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-            lines.filter_map(|line| line.trim().strip_prefix(beginning).map(ToOwned::to_owned)).next()
-        };
-        eventually("the banner", find).await
+    /// What `find` finds in the banner.
+    async fn in_banner<T>(&self, find: impl Fn(&str) -> Option<T>) -> T {
+        eventually("the banner", async || find(&fs::read_to_string(&self.banner).ok()?)).await
     }
 
     /// Signs in with the banner's link; returns the cookie as a browser sends it.
     pub(crate) async fn sign_in(&self) -> String {
-        let address = self.address().await;
-        let token = self.line(&format!("http://{address}/login?token=")).await;
+        let token = self.in_banner(|banner| start::token(banner).map(ToOwned::to_owned)).await;
         let (head, _) = self.send("POST /login", "", &format!("token={token}")).await;
         let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect("a cookie");
         cookie.split(';').next().expect("a pair").to_owned()

@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use tokio::time::timeout;
 
 use crate::run::Run;
-use crate::world::World;
+use crate::world::{World, eventually};
 
 /// The variable with the seed that repeats an earlier test run.
 const SEED: &str = "KUBEONKUBE_TEST_SEED";
@@ -46,15 +46,15 @@ impl Storm {
                 self.random.random_range(0..500)
             } else {
                 world.answers().await;
-                self.random.random_range(0..1000)
+                self.some_run(world).await;
+                self.random.random_range(0..500)
             };
             let submitting = async {
                 self.submit_more(world).await;
                 pending::<()>().await;
             };
             let _ = timeout(Duration::from_millis(milliseconds), submitting).await;
-            let running = |run: &&Run| world.starts(run) > 0 && !world.has_ended(run);
-            over_running += usize::from(self.submitted.iter().any(|run| running(&run)));
+            over_running += usize::from(self.is_any_running(world));
             world.kill().await;
         }
         println!(
@@ -70,6 +70,19 @@ impl Storm {
         }
         world.kill().await;
         self.submitted
+    }
+
+    /// Waits until an operation is running. On a busy machine, all may have ended while the server started.
+    async fn some_run(&mut self, world: &World) {
+        eventually("an operation to run", async || {
+            self.submit_more(world).await;
+            self.is_any_running(world).then_some(())
+        })
+        .await;
+    }
+
+    fn is_any_running(&self, world: &World) -> bool {
+        self.submitted.iter().any(|run| world.starts(run) > 0 && !world.has_ended(run))
     }
 
     /// May be dropped at any moment. Then the next call submits the same run again, as a client does after a lost connection.

@@ -53,7 +53,10 @@ pub(crate) async fn read(server: &Server, cookie: &str, run: &str) -> Shown {
                 assert_eq!(end.lines, next - 1, "the number of lines of {run}");
                 return Shown { text, missing: end.missing };
             }
-            LiveFrame::Gap { .. } | LiveFrame::Refused { .. } | LiveFrame::SignedOut => panic!("{frame}"),
+            LiveFrame::Gap { .. }
+            | LiveFrame::Interrupted { .. }
+            | LiveFrame::Refused { .. }
+            | LiveFrame::SignedOut => panic!("{frame}"),
             LiveFrame::Events { .. } | LiveFrame::Changed { .. } | LiveFrame::Beat => {}
         }
     }

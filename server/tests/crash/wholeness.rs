@@ -14,8 +14,17 @@ use crate::run::Run;
 use crate::world::World;
 
 /// Keys that every snapshot of inputs contains.
-const SNAPSHOT: [&str; 6] =
-    ["hosts.yml", "group_vars.yml", "steps.json", "token", "entrypoint.py", "kubeonkube_events.py"];
+const SNAPSHOT: [&str; 9] = [
+    "hosts.yml",
+    "group_vars.yml",
+    "steps.json",
+    "token",
+    "secrets.json",
+    "entrypoint.py",
+    "kubeonkube_events.py",
+    "kubeonkube_masking.py",
+    "masking.json",
+];
 
 /// Checks that exactly the submitted operations exist, each with one snapshot, one Job, one pod and one entry in its cluster's
 /// history.

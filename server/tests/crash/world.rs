@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::run::{self, Run};
 use crate::server::Server;
 use crate::skipped::skip;
-use crate::{ansible, processes};
+use crate::{ansible, panics, processes};
 
 /// Long enough for a loaded machine.
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -117,7 +117,7 @@ impl World {
     }
 
     /// The operation, once it has ended.
-    pub(crate) async fn finished(&self, name: &str) -> ClusterOperation {
+    pub(crate) async fn ended(&self, name: &str) -> ClusterOperation {
         let operations: Api<ClusterOperation> = Api::all(self.client.clone());
         eventually(name, async || {
             let operation = operations.get(name).await.ok()?;
@@ -199,12 +199,13 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         self.server = None;
+        let log = fs::read_to_string(self.notes.path().join("server.log")).unwrap_or_default();
         if std::thread::panicking() {
-            let log = fs::read_to_string(self.notes.path().join("server.log")).unwrap_or_default();
             let from = log.lines().count().saturating_sub(60);
             eprintln!("the end of the server's log:\n{}", log.lines().skip(from).collect::<Vec<_>>().join("\n"));
         }
         processes::kill_all_of(self.data.path());
+        panics::check_none(&log);
     }
 }
 

@@ -3,9 +3,15 @@
 
 #[path = "../ansible/mod.rs"]
 mod ansible;
+#[path = "../panics/mod.rs"]
+mod panics;
 mod session;
 #[path = "../skipped/mod.rs"]
 mod skipped;
+#[path = "../start/mod.rs"]
+mod start;
+#[path = "../tool/mod.rs"]
+mod tool;
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,5 @@
 //! The program with a new data directory, and kubectl with the kubeconfig that the program writes there.
 
-use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -11,8 +10,9 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
 
-use crate::ansible;
 use crate::skipped::skip;
+use crate::tool::tool;
+use crate::{ansible, panics, start};
 
 /// How long one command may take on a loaded machine.
 const SOON: Duration = Duration::from_secs(150);
@@ -27,16 +27,14 @@ pub(crate) struct Session {
 impl Session {
     /// `None` if kubectl or ansible is missing: then the test is recorded as skipped, or fails where `CI` is set.
     pub(crate) async fn start(test: &str) -> Option<Self> {
-        let (Some(kubectl), Some(ansible)) = (kubectl(), ansible::folder()) else {
+        let (Some(kubectl), Some(ansible)) = (tool("kubectl", "KUBEONKUBE_TEST_KUBECTL"), ansible::folder()) else {
             skip(test, "KUBEONKUBE_TEST_ANSIBLE, or a kubectl on PATH or in KUBEONKUBE_TEST_KUBECTL");
             return None;
         };
         let dir = tempfile::tempdir().expect("a directory");
         let log = File::create(dir.path().join("server.log")).expect("a log");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube"));
-        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("USER", "ann");
-        command.env("KUBEONKUBE_ANSIBLE", ansible).args(["--listen", "127.0.0.1:0", "--data-dir"]);
-        command.arg(dir.path().join("data")).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+        let mut command = Command::from(start::server(&dir.path().join("data"), &ansible));
+        command.stdout(Stdio::piped()).stderr(log);
         let server = command.kill_on_drop(true).spawn().expect("started");
         let mut session = Self { server, kubectl, dir };
         let mut banner = BufReader::new(session.server.stdout.take().expect("piped")).lines();
@@ -125,6 +123,12 @@ impl Session {
     }
 }
 
+impl Drop for Session {
+    fn drop(&mut self) {
+        panics::check_none(&self.log());
+    }
+}
+
 /// The next line. `None` at the end.
 pub(crate) async fn next_line(lines: &mut Lines<BufReader<ChildStdout>>) -> Option<String> {
     timeout(SOON, lines.next_line()).await.expect("a line in time").expect("text")
@@ -133,13 +137,6 @@ pub(crate) async fn next_line(lines: &mut Lines<BufReader<ChildStdout>>) -> Opti
 /// Waits for the command. Returns whether it succeeded.
 pub(crate) async fn exits_successfully(mut child: Child) -> bool {
     timeout(SOON, child.wait()).await.expect("it ends in time").expect("our child").success()
-}
-
-/// `$KUBEONKUBE_TEST_KUBECTL`, or the one on PATH.
-fn kubectl() -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let on_path = || env::split_paths(&path).map(|dir| dir.join("kubectl")).find(|file| file.is_file());
-    env::var_os("KUBEONKUBE_TEST_KUBECTL").map(PathBuf::from).or_else(on_path)
 }
 
 /// A file of this repository.

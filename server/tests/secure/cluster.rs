@@ -1,6 +1,7 @@
-//! A cluster that authenticates users by token and records their requests, in front of the embedded API.
+//! A cluster that authenticates users by token and records their requests, in front of the embedded API. The console has the rights of
+//! deploy/kubernetes/rbac.yaml.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use http::{HeaderValue, Method, StatusCode, header};
 use k8s_openapi::api::batch::v1::Job;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
-use runner::{Ansible, LocalLogs, RunnerOptions};
+use runner::{Ansible, Isolation, LocalLogs, RunnerOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -22,6 +23,8 @@ use tokio::task::JoinHandle;
 use tokio::time::{interval, timeout};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
+
+use crate::rights::{CLUSTERS, Right, Rights, SYSTEM};
 
 /// The token of the console's own service account.
 pub(crate) const CONSOLE: &str = "token-of-the-console";
@@ -41,6 +44,11 @@ pub(crate) struct Cluster {
     /// Users who may only list.
     readers: Mutex<Vec<String>>,
     asked: Mutex<Vec<Asked>>,
+    rights: Rights,
+    /// The console's rights that it has used.
+    used: Mutex<BTreeSet<Right>>,
+    /// The console's requests for which it has no right.
+    without_right: Mutex<Vec<String>>,
     folder: TempDir,
     stop: CancellationToken,
     runner: Mutex<Option<JoinHandle<()>>>,
@@ -60,15 +68,27 @@ impl Cluster {
         let runner = RunnerOptions {
             data_dir: folder.path().into(),
             shim: env!("CARGO_BIN_EXE_kubeonkube").into(),
-            ansible: Arc::new(Ansible::new(folder.path(), Some(folder.path().into()))),
+            ansible: Arc::new(Ansible::new(folder.path(), Some(folder.path().into()), "python3")),
             max_parallel: 4,
+            isolation: Isolation::detect(),
+            descriptors: None,
         };
         let stop = CancellationToken::new();
         let running = runner::run(api.client("kubelet"), runner, stop.clone());
         let runner = Mutex::new(Some(tokio::spawn(async move { running.await.expect("it runs") })));
         let people = Mutex::new(BTreeMap::from([(CONSOLE.to_owned(), "console".to_owned())]));
-        let cluster =
-            Arc::new(Self { api, people, readers: Mutex::default(), asked: Mutex::default(), folder, stop, runner });
+        let cluster = Arc::new(Self {
+            api,
+            people,
+            readers: Mutex::default(),
+            asked: Mutex::default(),
+            rights: Rights::shipped(),
+            used: Mutex::default(),
+            without_right: Mutex::default(),
+            folder,
+            stop,
+            runner,
+        });
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("bound");
         let config = json!({"apiVersion": "v1", "kind": "Config", "current-context": "c",
@@ -110,7 +130,27 @@ impl Cluster {
         theirs.into_iter().map(|Asked { method, path, .. }| format!("{method} {path}")).collect()
     }
 
-    /// Cancels `runs`, waits for their ends, and stops: no process may outlive the test.
+    /// The console's rights that it hasn't used yet.
+    pub(crate) fn unused_rights(&self) -> BTreeSet<Right> {
+        self.rights.all().difference(&self.used.lock().expect("no panic")).cloned().collect()
+    }
+
+    /// Whether the console may make this request.
+    fn may(&self, request: &Request) -> bool {
+        match self.rights.allow(request.method(), request.uri(), meaning) {
+            Ok(right) => {
+                self.used.lock().expect("no panic").insert(right);
+                true
+            }
+            Err(why) => {
+                self.without_right.lock().expect("no panic").push(why);
+                false
+            }
+        }
+    }
+
+    /// Cancels `runs`, waits for their ends, and stops: no process may outlive the test. Fails if the console made a request for which
+    /// it has no right.
     pub(crate) async fn end(&self, runs: &[&str]) {
         let operations: Api<ClusterOperation> = Api::all(self.admin());
         let jobs: Api<Job> = Api::default_namespaced(self.admin());
@@ -131,12 +171,19 @@ impl Cluster {
         if let Some(runner) = runner {
             runner.await.expect("the runner ends without a panic");
         }
+        let without = self.without_right.lock().expect("no panic");
+        assert!(without.is_empty(), "{without:#?}");
     }
 
     /// A client with all rights, directly on the embedded API.
     pub(crate) fn admin(&self) -> kube::Client {
         self.api.client("tester")
     }
+}
+
+/// The namespaces of the shipped rights that a namespace of these tests stands for: they have only one.
+fn meaning(_: &str) -> Vec<&'static str> {
+    vec![SYSTEM, CLUSTERS, "default"]
 }
 
 fn is_active(job: &Job) -> bool {
@@ -155,7 +202,7 @@ async fn answer(State(cluster): State<Arc<Cluster>>, mut request: Request) -> Re
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let asked = Asked { user: user.clone(), method: method.clone(), path: path.clone() };
     cluster.asked.lock().expect("no panic").push(asked);
-    if impersonates {
+    if impersonates || user == "console" && !cluster.may(&request) {
         return refusal(StatusCode::FORBIDDEN, "Forbidden");
     }
     let is_reader = cluster.readers.lock().expect("no panic").contains(&user);

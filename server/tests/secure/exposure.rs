@@ -28,7 +28,7 @@ async fn server_with_data(test: &str) -> Option<(Server, String)> {
         ("ssh", "generate"),
         ("variables", "a: 1\n"),
     ];
-    let got = server.post("/clusters/new", &cookie, &fields).await;
+    let got = server.post("/clusters/_new", &cookie, &fields).await;
     assert_eq!(got.status, 303, "{}", got.body);
     let got = server.submit(&cookie, "prod", "grow", &format!("echo {PRINTED}")).await;
     assert_eq!(got.status, 303, "{}", got.body);
@@ -47,7 +47,8 @@ fn addresses() -> BTreeSet<String> {
         let name = if route.path().starts_with("/clusters") { "prod" } else { "grow" };
         route.path().replace("{name}", name)
     });
-    let arguments = "cluster=prod&name=grow&again=grow&from=1&count=1000&filter[q]=";
+    let arguments =
+        "cluster=prod&name=grow&node=m1&again=grow&from=1&to=&count=1000&gone=true&q=hello&host=&filter[q]=";
     let reading = server_fn::axum::server_fn_paths().filter(|(_, method)| *method == Method::GET);
     let functions: Vec<String> = reading.map(|(path, _)| format!("{path}?{arguments}")).collect();
     assert!(functions.len() > 8, "{functions:?}");
@@ -55,13 +56,15 @@ fn addresses() -> BTreeSet<String> {
 }
 
 /// Reads these addresses and everything that they link to.
-async fn read_everything(server: &Server, cookie: &str) -> BTreeMap<String, String> {
+pub(crate) async fn read_everything(server: &Server, cookie: &str) -> BTreeMap<String, String> {
     let (mut left, mut read) = (addresses(), BTreeMap::new());
     while let Some(address) = left.pop_first() {
         let got = server.get(&address, cookie).await;
         let expected = if address == "/nowhere" { 404 } else { 200 };
-        // The start page and, for a signed-in user, the sign-in page redirect.
-        assert!(got.status == expected || got.status == 303 || got.status == 302, "{address}: {got:?}");
+        // The start page and, for a signed-in user, the sign-in page redirect. Removing or replacing a node
+        // needs the name of one, and the only control plane can't be removed or replaced.
+        let refused = matches!(got.status, 404 | 422) && (address.contains("remov") || address.contains("replac"));
+        assert!(got.status == expected || got.status == 303 || got.status == 302 || refused, "{address}: {got:?}");
         let linked = ["href=\"", "src=\""].into_iter().flat_map(|attribute| got.body.split(attribute).skip(1));
         let linked = linked.filter_map(|rest| rest.split(['"', '#']).next()).filter(|link| link.starts_with('/'));
         let linked = linked.map(|link| link.replace("&amp;", "&")).filter(|link| !link.ends_with(".wasm"));
@@ -124,7 +127,12 @@ async fn no_page_script_or_style_names_another_origin() {
         assert!(everything.values().any(|answer| of_kind(&answer)), "no {kind} was read: {:?}", everything.keys());
     }
     for (address, answer) in &everything {
-        assert_eq!(origins(answer), BTreeSet::new(), "{address}");
+        let mut named = origins(answer);
+        // The plan of a new cluster tells where programs come from, and the address of its API.
+        if address.contains("create") || address.contains("load_creation") {
+            named.retain(|host| host != "dl.k8s.io" && host != "192.0.2.1:6443");
+        }
+        assert_eq!(named, BTreeSet::new(), "{address}");
     }
 }
 

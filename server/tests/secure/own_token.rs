@@ -12,7 +12,7 @@ use crate::server::{Got, Server};
 
 const MACHINES: &str = "m1 192.0.2.1\n";
 
-async fn in_a_cluster() -> (Arc<Cluster>, Server) {
+pub(crate) async fn in_a_cluster() -> (Arc<Cluster>, Server) {
     let cluster = Cluster::start().await;
     cluster.add_user("token-of-ann", "ann");
     cluster.add_reader("token-of-eve", "eve");
@@ -21,7 +21,7 @@ async fn in_a_cluster() -> (Arc<Cluster>, Server) {
     (cluster, server)
 }
 
-async fn register(server: &Server, cookie: &str, name: &str) -> Got {
+pub(crate) async fn register(server: &Server, cookie: &str, name: &str) -> Got {
     let fields = [
         ("form", "register_cluster"),
         ("name", name),
@@ -29,7 +29,7 @@ async fn register(server: &Server, cookie: &str, name: &str) -> Got {
         ("ssh", "generate"),
         ("variables", "a: 1\n"),
     ];
-    server.post("/clusters/new", cookie, &fields).await
+    server.post("/clusters/_new", cookie, &fields).await
 }
 
 /// The version of the variables, which a change has to name.
@@ -133,6 +133,7 @@ async fn the_console_gives_a_reader_no_rights_beyond_listing() {
         "/operations/grow/log.txt",
         "/api/load_run?name=grow",
         "/api/load_lines?name=grow&from=1&count=10",
+        "/api/find_lines?name=grow&q=line",
     ] {
         let got = server.get(path, &eve).await;
         assert_eq!(got.status, 403, "{path}: {got:?}");
@@ -146,7 +147,7 @@ async fn the_console_gives_a_reader_no_rights_beyond_listing() {
         ("/clusters/prod/configuration", &change[..]),
         ("/clusters/prod/unregister", &gone),
         ("/operations/grow", &cancel),
-        ("/operations/new", &theft),
+        ("/operations/_new", &theft),
     ] {
         let got = server.post(path, &eve, fields).await;
         assert_eq!(got.status, 403, "{path}: {got:?}");

@@ -3,25 +3,29 @@
 use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
 
 use tempfile::TempDir;
+use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::time::{interval, timeout};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use crate::plain_http;
 use crate::skipped::skip;
+use crate::{panics, plain_http, start};
 
 /// The longest time to wait for anything on a loaded machine.
-const SOON: Duration = Duration::from_secs(60);
+pub(crate) const SOON: Duration = Duration::from_secs(60);
+
+pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// The process is killed when this is dropped.
 pub(crate) struct Server {
-    _child: Child,
+    child: Child,
     pub(crate) data: TempDir,
     banner: String,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 #[derive(Debug)]
@@ -45,22 +49,41 @@ impl Got {
 impl Server {
     /// Starts it with these arguments and waits until it is ready.
     pub(crate) async fn start(arguments: &[&str]) -> Self {
+        Self::start_as(|mut command| {
+            command.args(arguments);
+            command
+        })
+        .await
+    }
+
+    /// Starts it with a soft and hard limit of open descriptors.
+    pub(crate) async fn start_with_descriptors(limit: usize) -> Self {
+        Self::start_as(|command| start::under_ulimit(&format!("-n {limit}"), &command)).await
+    }
+
+    /// Starts it with a real ansible, whose programs are in `folder`.
+    pub(crate) async fn start_with_ansible(folder: &Path) -> Self {
+        let folder = folder.to_owned();
+        Self::start_as(move |mut command| {
+            command.env("KUBEONKUBE_ANSIBLE", folder);
+            command
+        })
+        .await
+    }
+
+    async fn start_as(change: impl FnOnce(std::process::Command) -> std::process::Command) -> Self {
         let data = tempfile::tempdir().expect("a directory");
-        // A shell action needs no ansible, but without an installed one the server would download it.
-        let tools = data.path().join("tools");
-        fs::create_dir(&tools).expect("made");
-        fs::write(tools.join("ansible-playbook"), "#!/bin/sh\n").expect("written");
+        let tools = start::no_ansible(&data.path().join("tools"));
+        let command = change(start::server(&data.path().join("data"), &tools));
         let (output, log) = (tools.join("banner"), tools.join("log"));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube"));
-        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("USER", "ann");
-        command.env("KUBEONKUBE_ANSIBLE", &tools).args(["--listen", "127.0.0.1:0", "--data-dir"]);
-        command.arg(data.path().join("data")).args(arguments).stdin(Stdio::null()).kill_on_drop(true);
+        let mut command = Command::from(command);
+        command.kill_on_drop(true);
         command.stdout(File::create(&output).expect("a banner")).stderr(File::create(&log).expect("a log"));
         let mut child = command.spawn().expect("started");
         let (mut banner, mut tick) = (String::new(), interval(Duration::from_millis(20)));
         let started = async {
             // The last line of the banner is about signing in.
-            while !banner.contains("/login?token=") && !banner.contains("Kubernetes token") {
+            while start::token(&banner).is_none() && !banner.contains("Kubernetes token") {
                 tick.tick().await;
                 banner = fs::read_to_string(&output).unwrap_or_default();
                 if child.try_wait().expect("our child").is_some() {
@@ -69,11 +92,18 @@ impl Server {
             }
         };
         timeout(SOON, started).await.expect("a banner");
-        let address = banner.lines().find_map(|line| line.trim().strip_prefix("Address")).expect("an address");
-        let address = address.trim().strip_prefix("http://").and_then(|it| it.parse().ok()).expect("ip and port");
-        let server = Self { _child: child, data, banner, address };
+        let address = start::address(&banner).expect("an address");
+        let server = Self { child, data, banner, address };
         server.eventually("readiness", async || server.get("/readyz", "").await.status == 200).await;
         server
+    }
+
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.data.path().join("tools/log")).unwrap_or_default()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id().expect("it runs")
     }
 
     pub(crate) fn file(&self, name: &str) -> std::path::PathBuf {
@@ -82,8 +112,7 @@ impl Server {
 
     /// Signs in with the banner's link.
     pub(crate) async fn sign_in_by_link(&self) -> String {
-        let token = self.banner.split("/login?token=").nth(1).and_then(|rest| rest.split_whitespace().next());
-        self.sign_in(token.expect("a link")).await
+        self.sign_in(start::token(&self.banner).expect("a link")).await
     }
 
     /// Signs in; returns the cookie as a browser sends it.
@@ -98,6 +127,12 @@ impl Server {
         self.send(&format!("GET {path}"), cookie, "").await
     }
 
+    /// The figures for Prometheus.
+    pub(crate) async fn figures(&self) -> Got {
+        let address = start::probes(&self.banner).expect("a port for probes");
+        got(plain_http::send(address, "GET /metrics", "", "").await)
+    }
+
     /// Posts a form as a browser does on our own page.
     pub(crate) async fn post(&self, path: &str, cookie: &str, fields: &[(&str, &str)]) -> Got {
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
@@ -107,8 +142,12 @@ impl Server {
     /// Reviews an operation that runs `script`, and submits the reviewed operation.
     pub(crate) async fn submit(&self, cookie: &str, cluster: &str, name: &str, script: &str) -> Got {
         let typed = [("cluster", cluster), ("kind", "script"), ("script", script), ("name", name)];
-        let review =
-            self.post("/operations/new", cookie, &[&typed[..], &[("form", "review_operation")]].concat()).await;
+        self.submit_typed(cookie, &typed).await
+    }
+
+    /// Reviews and submits an operation with these fields.
+    pub(crate) async fn submit_typed(&self, cookie: &str, typed: &[(&str, &str)]) -> Got {
+        let review = self.post("/operations/_new", cookie, &[typed, &[("form", "review_operation")]].concat()).await;
         assert_eq!(review.status, 200, "no review: {review:?}");
         let hidden = |name: &str| {
             let field = review.body.split("<input").find(|field| field.contains(&format!("name=\"{name}\"")));
@@ -117,7 +156,7 @@ impl Server {
         };
         let (reviewed, inputs) = (hidden("reviewed"), hidden("expected_inputs"));
         let confirmed = [("form", "submit_operation"), ("reviewed", &*reviewed), ("expected_inputs", &*inputs)];
-        self.post("/operations/new", cookie, &[&typed[..], &confirmed].concat()).await
+        self.post("/operations/_new", cookie, &[typed, &confirmed].concat()).await
     }
 
     /// Whether this test must be skipped, because the program contains no pages. Records the skipped test.
@@ -130,9 +169,15 @@ impl Server {
     }
 
     async fn send(&self, what: &str, cookie: &str, body: &str) -> Got {
-        let (head, body) = plain_http::send(self.address, what, cookie, body).await;
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        Got { status, head, body }
+        got(plain_http::send(self.address, what, cookie, body).await)
+    }
+
+    /// A live socket, as a tab opens it.
+    pub(crate) async fn tab(&self, cookie: &str) -> Socket {
+        let mut request = format!("ws://{}/live", self.address).into_client_request().expect("a request");
+        request.headers_mut().insert("cookie", cookie.parse().expect("ascii"));
+        request.headers_mut().insert("origin", format!("http://{}", self.address).parse().expect("ascii"));
+        connect_async(request).await.expect("a socket").0
     }
 
     /// Waits until `holds`.
@@ -149,12 +194,18 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        let log = self.log();
         if std::thread::panicking() {
-            let log = fs::read_to_string(self.data.path().join("tools/log")).unwrap_or_default();
             let from = log.lines().count().saturating_sub(40);
             eprintln!("the end of the server's log:\n{}", log.lines().skip(from).collect::<Vec<_>>().join("\n"));
         }
+        panics::check_none(&log);
     }
+}
+
+fn got((head, body): (String, String)) -> Got {
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    Got { status, head, body }
 }
 
 /// A client for a kubeconfig.

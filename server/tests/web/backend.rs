@@ -4,11 +4,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use api::backend::{Changes, Clusters, Configurations, Frames, Operations, Runs};
+use api::backend::{Changes, Clusters, Configurations, Creations, Frames, Nodes, Operations, Runs, Upgrades};
 use api::cluster::*;
-use api::configuration::{ChangeReview, Configuration, Document, HostKeyScan};
+use api::configuration::{ChangeReview, Configuration, Document, HostKeyScan, KeyChange, SecretVariableChange};
 use api::live::Topic;
-use api::log::{LogEnd, LogFrame, LogLine, LogPage, RunRecord};
+use api::log::{Found, LogEnd, LogFrame, LogLine, LogPage, LogQuery, RunRecord};
 use api::operation::*;
 use api::{Backend, ClusterName, OperationName, Problem, User};
 use async_trait::async_trait;
@@ -33,10 +33,14 @@ impl Fake {
         let fake = Arc::new(self.clone());
         Backend {
             clusters: fake.clone(),
+            creations: fake.clone(),
+            nodes: fake.clone(),
+            upgrades: fake.clone(),
             configurations: fake.clone(),
             operations: fake.clone(),
             runs: fake.clone(),
             changes: fake,
+            notice: Arc::new(|| None),
             about: Arc::default(),
         }
     }
@@ -55,6 +59,12 @@ impl Clusters for Fake {
     async fn nodes(&self, _: &User, _: &ClusterName) -> Answer<NodeList> {
         Err(Problem::Internal)
     }
+    async fn kubeconfig(&self, _: &User, cluster: &ClusterName) -> Answer<String> {
+        match cluster.as_str() {
+            "prod" => Ok("apiVersion: v1\n".into()),
+            _ => Err(Problem::Forbidden { message: "You may not read Secret none-kubeconfig.".into() }),
+        }
+    }
     async fn review(&self, _: &User, new: &NewCluster) -> Answer<RegistrationReview> {
         let file = ReviewedFile { title: "hosts.yml".into(), text: format!("# the inventory of {}", new.name) };
         Ok(RegistrationReview { files: vec![file], nodes: Vec::new(), warnings: Vec::new() })
@@ -68,6 +78,54 @@ impl Clusters for Fake {
 }
 
 #[async_trait]
+impl Creations for Fake {
+    fn offer(&self) -> SettingsOffer {
+        SettingsOffer { versions: Vec::new(), pods: String::new(), services: String::new() }
+    }
+    async fn read(&self, _: &User, _: &ClusterName) -> Answer<Creation> {
+        Err(Problem::Internal)
+    }
+    async fn check(&self, _: &User, _: &ClusterName) -> Answer<OperationName> {
+        Err(Problem::Internal)
+    }
+    async fn create(&self, _: &User, _: &ClusterName, _: &ReviewedPlan) -> Answer<OperationName> {
+        Err(Problem::Internal)
+    }
+}
+
+#[async_trait]
+impl Nodes for Fake {
+    async fn review(&self, _: &User, _: &ClusterName, _: &NewNodes) -> Answer<NodesReview> {
+        Err(Problem::Internal)
+    }
+    async fn add(&self, _: &User, _: &ClusterName, _: &NewNodes) -> Answer<OperationName> {
+        Err(Problem::Internal)
+    }
+    async fn replacement(&self, _: &User, _: &ClusterName, _: &str) -> Answer<Replacement> {
+        Err(Problem::Internal)
+    }
+    async fn removal(&self, _: &User, _: &ClusterName, _: &str, _: bool) -> Answer<Removal> {
+        Err(Problem::Internal)
+    }
+    async fn remove(&self, _: &User, _: &ClusterName, _: &str, _: &ReviewedRemoval) -> Answer<OperationName> {
+        Err(Problem::Internal)
+    }
+    async fn forget(&self, _: &User, _: &ClusterName, _: &str, _: &str) -> Answer<()> {
+        Err(Problem::Internal)
+    }
+}
+
+#[async_trait]
+impl Upgrades for Fake {
+    async fn plan(&self, _: &User, _: &ClusterName, _: &UpgradeWish) -> Answer<Upgrade> {
+        Err(Problem::Internal)
+    }
+    async fn start(&self, _: &User, _: &ClusterName, _: &ReviewedUpgrade) -> Answer<OperationName> {
+        Err(Problem::Internal)
+    }
+}
+
+#[async_trait]
 impl Configurations for Fake {
     async fn read(&self, _: &User, _: &ClusterName) -> Answer<Configuration> {
         Err(Problem::Internal)
@@ -76,6 +134,12 @@ impl Configurations for Fake {
         Err(Problem::Internal)
     }
     async fn save(&self, _: &User, _: &ClusterName, _: Document, _: &str, _: &str) -> Answer<String> {
+        Err(Problem::Internal)
+    }
+    async fn change_private_key(&self, _: &User, _: &ClusterName, _: &KeyChange) -> Answer<Option<OperationName>> {
+        Err(Problem::Internal)
+    }
+    async fn change_secret_variable(&self, _: &User, _: &ClusterName, _: &SecretVariableChange) -> Answer<String> {
         Err(Problem::Internal)
     }
     async fn scan_host_keys(&self, _: &User, _: &ClusterName, _: &str, _: &str) -> Answer<HostKeyScan> {
@@ -94,6 +158,9 @@ impl Operations for Fake {
     async fn choices(&self, _: &User) -> Answer<SubmitChoices> {
         Err(Problem::Internal)
     }
+    async fn sources(&self, _: &User, _: &str, _: &str) -> Answer<SourceChoices> {
+        Err(Problem::Internal)
+    }
     async fn again(&self, _: &User, _: &OperationName) -> Answer<Draft> {
         Err(Problem::Internal)
     }
@@ -104,7 +171,7 @@ impl Operations for Fake {
         Err(Problem::Internal)
     }
     async fn cancel(&self, _: &User, _: &OperationName) -> Answer<()> {
-        Err(Problem::Internal)
+        Ok(())
     }
 }
 
@@ -115,8 +182,12 @@ impl Runs for Fake {
     async fn record(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Answer<RunRecord> {
         Err(Problem::Internal)
     }
-    async fn page(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Answer<LogPage> {
-        Err(Problem::Internal)
+    async fn page(&self, _: &User, _: &OperationName, first: u64, count: u32) -> Answer<LogPage> {
+        let line = |n| LogLine { t: api::Time(0), s: format!("line {n}") };
+        Ok(LogPage { first, lines: (first..).take(count as usize).map(line).collect(), total: 10_000, end: None })
+    }
+    async fn find(&self, _: &User, _: &OperationName, _: &LogQuery) -> Answer<Found> {
+        Ok(Found::default())
     }
     async fn follow(&self, user: &User, run: &OperationName, from: u64, _: u64) -> Answer<Frames<LogFrame>> {
         self.asked.lock().expect("no panic").push(user.clone());

@@ -1,10 +1,10 @@
 //! The addresses that the program listens on.
 
-use std::process::Command;
-
 use clap::Parser;
 use kubeonkube::cli::Cli;
-use kubeonkube::config::Settings;
+use kubeonkube::config::{Settings, Surroundings};
+
+use crate::start;
 
 #[test]
 fn by_default_everything_listens_on_loopback() {
@@ -12,9 +12,10 @@ fn by_default_everything_listens_on_loopback() {
         [&["kubeonkube"][..], &["kubeonkube", "--demo"], &["kubeonkube", "--public-url", "https://a.example"]]
     {
         let args = Cli::try_parse_from(arguments).expect("parses").serve;
-        let settings = Settings::new(&args, None).expect("valid");
+        let settings = Settings::new(&args, &Surroundings::default()).expect("valid");
         assert!(settings.listen.ip().is_loopback(), "{arguments:?}: the console on {}", settings.listen);
         assert!(settings.kube_listen.ip().is_loopback(), "{arguments:?}: kubectl's port on {}", settings.kube_listen);
+        assert_eq!(settings.health_listen, None, "{arguments:?}: a port for probes");
     }
 }
 
@@ -22,9 +23,8 @@ fn by_default_everything_listens_on_loopback() {
 fn beyond_loopback_an_https_address_is_required() {
     let data = tempfile::tempdir().expect("a directory");
     let refused = |arguments: &[&str], environment: &[(&str, &str)]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube"));
-        command.env_clear().env("KUBEONKUBE_DATA_DIR", data.path().join("data")).args(arguments);
-        let output = command.envs(environment.iter().copied()).output().expect("ran");
+        let mut program = start::program(&data.path().join("data"));
+        let output = program.args(arguments).envs(environment.iter().copied()).output().expect("ran");
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && errors.contains("plain http"), "{arguments:?} {environment:?}: {errors}");
     };

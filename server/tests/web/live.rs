@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use api::live::{LiveFrame, Topic};
+use connections::{Limits, plain};
 use futures::{SinkExt, StreamExt};
 use http::{StatusCode, header};
 use tokio::net::{TcpListener, TcpStream};
@@ -12,6 +13,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+use tokio_util::sync::CancellationToken;
 
 use crate::world::World;
 
@@ -22,7 +24,8 @@ const SOON: Duration = Duration::from_secs(10);
 pub(crate) async fn listen(world: &World) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("bound");
-    tokio::spawn(axum::serve(listener, world.router.clone()).into_future());
+    let (router, stop) = (world.router.clone(), CancellationToken::new());
+    tokio::spawn(connections::serve(listener, Limits::console(1024), plain, router, stop));
     address
 }
 
@@ -111,7 +114,8 @@ async fn a_follow_survives_an_interruption_and_reports_it() {
     let world = World::new();
     let mut socket = open(&world).await;
     send(&mut socket, r#"{"do":"follow","run":"hiccup","from":1}"#).await;
-    let interrupted = |frame| matches!(frame, Ok(LiveFrame::Refused { message }) if message.contains("did not answer"));
+    let interrupted =
+        |frame| matches!(frame, Ok(LiveFrame::Interrupted { message, .. }) if message.contains("did not answer"));
     assert!(interrupted(next(&mut socket).await));
     let lines = async |socket: &mut Socket| match next(socket).await {
         Ok(LiveFrame::Lines { first, lines, .. }) => (first, lines.len()),

@@ -3,7 +3,7 @@
 use axum::extract::Request;
 use http::{Method, StatusCode, header};
 use kubeonkube::web::assets::Site;
-use kubeonkube::web::{pages, router};
+use kubeonkube::web::pages;
 
 use crate::world::{ORIGIN, World};
 
@@ -14,7 +14,7 @@ fn site() -> Site {
     })
 }
 
-fn world() -> World {
+pub(crate) fn world() -> World {
     World::with_pages(|backend| pages::console(backend, &site()))
 }
 
@@ -22,12 +22,21 @@ fn world() -> World {
 fn everything(world: &World) -> Vec<(Method, String)> {
     let fill =
         |address: &str| address.replace("{name}", "grow").replace("{*file}", "app-1.js").replace("{*function}", "none");
-    let addresses = router::addresses(&world.web.pages);
+    let addresses = world.addresses();
     let pages = addresses.iter().flat_map(|address| [(Method::GET, fill(address)), (Method::POST, fill(address))]);
     pages.chain(server_fn::axum::server_fn_paths().map(|(path, method)| (method, path.to_owned()))).collect()
 }
 
-const OPEN: [&str; 6] = ["/login", "/logout", "/healthz", "/readyz", "/favicon.svg", "/assets/app-1.js"];
+const OPEN: [&str; 8] = [
+    "/login",
+    "/login/oidc",
+    "/login/oidc/callback",
+    "/logout",
+    "/healthz",
+    "/readyz",
+    "/favicon.svg",
+    "/assets/app-1.js",
+];
 
 #[tokio::test]
 async fn every_page_and_function_needs_a_session() {
@@ -86,6 +95,19 @@ async fn every_page_answers_a_signed_in_user() {
 }
 
 #[tokio::test]
+async fn data_has_no_headers_of_documents() {
+    let world = world();
+    let cookie = world.sign_in().await;
+    let data = world.get("/api/load_lines?name=grow&from=1&count=2", &cookie).await;
+    assert_eq!((data.status, data.header(header::CONTENT_TYPE)), (StatusCode::OK, "application/json"));
+    for of_documents in ["content-security-policy", "x-frame-options", "referrer-policy", "permissions-policy"] {
+        assert_eq!(data.header(of_documents), "", "{of_documents}");
+    }
+    assert_eq!(data.header(header::X_CONTENT_TYPE_OPTIONS), "nosniff");
+    assert_eq!(data.header(header::CACHE_CONTROL), "no-store");
+}
+
+#[tokio::test]
 async fn the_boot_script_has_this_requests_nonce() {
     let world = world();
     let got = world.get("/login", "").await;
@@ -135,7 +157,7 @@ async fn a_refused_registration_keeps_all_fields_except_the_key() {
         ("ssh_key", "KEY-MATERIAL"),
     ];
     let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
-    let got = world.post("/clusters/new", &cookie, body).await;
+    let got = world.post("/clusters/_new", &cookie, body).await;
     assert_eq!(got.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", &got.text[..got.text.len().min(3000)]);
     assert!(got.text.contains("Bad Name"), "the name is lost");
     assert!(
@@ -155,7 +177,7 @@ async fn a_review_is_shown_and_changes_nothing() {
     let world = world();
     let cookie = world.sign_in().await;
     let got =
-        world.post("/clusters/new", &cookie, "form=review_cluster&name=prod&pasted=node1+10.0.0.1&ssh=none").await;
+        world.post("/clusters/_new", &cookie, "form=review_cluster&name=prod&pasted=node1+10.0.0.1&ssh=none").await;
     assert_eq!(got.status, StatusCode::OK);
     assert!(got.text.contains("# the inventory of prod"), "the review is missing");
     assert!(got.text.contains("node1 10.0.0.1"), "the typed text is lost");
@@ -176,4 +198,44 @@ async fn a_site_that_was_not_built_is_reported() {
     let got = world.get("/login", "").await;
     assert_eq!(got.status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(got.text.contains("cargo xtask run"), "{got:?}");
+}
+
+/// `World::send` fails the test if a request panics.
+#[tokio::test]
+async fn no_host_target_or_scheme_makes_a_page_panic() {
+    let world = world();
+    let cookie = world.sign_in().await;
+    let hosts = ["127.0.0.1:99999", "localhost:abc", "[::1]:7080", "[127.0.0.1]", "[localhost]:80", "127.0.0.1:+1"];
+    let schemes = ["https", "file", "http://a:99999/", "x y", ""];
+    let targets = ["/login", "*", "file://localhost:80/login", "http://127.0.0.1:99999/login", "localhost:80"];
+    for (host, scheme, target) in hosts
+        .iter()
+        .flat_map(|host| schemes.map(|scheme| (*host, scheme)))
+        .flat_map(|(host, scheme)| targets.map(|target| (host, scheme, target)))
+    {
+        for cookie in ["", cookie.as_str()] {
+            let request = Request::get(target).header(header::HOST, host).header("x-forwarded-proto", scheme);
+            let got = world.send(request.header(header::COOKIE, cookie), "").await;
+            assert!(got.status.as_u16() < 500, "{host} {scheme} {target}: {got:?}");
+        }
+    }
+}
+
+/// A page at `/clusters/new` would hide the cluster `new`.
+#[tokio::test]
+async fn no_page_has_the_address_of_an_object() {
+    let addresses = world().addresses();
+    let mut checked = 0;
+    for address in &addresses {
+        if let ["", "clusters" | "operations", page, ..] = address.split('/').collect::<Vec<_>>()[..]
+            && !page.starts_with('{')
+        {
+            assert!(
+                page.parse::<api::ClusterName>().is_err() && page.parse::<api::OperationName>().is_err(),
+                "{address}"
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked >= 2, "{addresses:?}");
 }

@@ -4,7 +4,6 @@ use axum::body::Body;
 use axum::extract::Request;
 use http::{Method, StatusCode, header};
 use kubeonkube::web::origin::OurOrigin;
-use kubeonkube::web::router;
 
 use crate::world::{Got, ORIGIN, World};
 
@@ -69,7 +68,7 @@ async fn no_other_origin_changes_anything_or_opens_a_socket() {
     ];
     for origin in foreign {
         let headers = [("origin", origin), ("sec-fetch-site", "same-origin")];
-        for address in router::addresses(&world.web.pages).iter().filter(|address| !address.ends_with('z')) {
+        for address in world.addresses().iter().filter(|address| !address.ends_with('z')) {
             let path = address.replace("{name}", "grow").replace("{*file}", "app-1.js").replace("{*function}", "save");
             let got = ask(&world, &Method::POST, &path, &cookie, NAME, &headers, "form=save").await;
             assert_eq!(got.status, StatusCode::FORBIDDEN, "{origin} {path}");

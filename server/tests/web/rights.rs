@@ -64,6 +64,7 @@ fn console(reviews: &Arc<Reviews>) -> Console {
         namespace: "default".into(),
         image: "none".into(),
         playbooks: Playbooks::Image,
+        signing: controller::Signing::default(),
     };
     // The second value, which counts machines in the background, isn't needed here.
     console::start(options, CancellationToken::new()).0

@@ -9,14 +9,13 @@ use axum::extract::Request;
 use http::{Method, StatusCode, header};
 use kubeonkube::session::Reviewer;
 use kubeonkube::web::origin::OurOrigin;
-use kubeonkube::web::router;
 
-use crate::world::{ORIGIN, World};
+use crate::world::{HOST, ORIGIN, World};
 
 #[tokio::test]
 async fn every_address_needs_a_session() {
     let world = World::new();
-    for address in router::addresses(&world.web.pages) {
+    for address in world.addresses() {
         let path = address.replace("{name}", "grow").replace("{*file}", "app-1.js").replace("{*function}", "save");
         let got = world.get(&path, "").await;
         match path.as_str() {
@@ -64,6 +63,19 @@ async fn the_redirect_after_a_link_stays_on_this_site() {
         let got = world.post("/login", "", format!("token={token}&next={next}")).await;
         assert_eq!(got.header(header::LOCATION), "/", "{next}");
     }
+}
+
+#[tokio::test]
+async fn a_link_without_a_page_leads_to_the_page_wanted_before() {
+    let world = World::new();
+    let asked = world.get("/login?next=%2Foperations%2Fa%3Ftab%3Dhosts", "").await;
+    let kept = asked.header(header::SET_COOKIE).split(';').next().unwrap_or_default().to_owned();
+    assert!(kept.starts_with("kubeonkube-next="), "{asked:?}");
+    let token = world.links.make("ann").expect("a link");
+    let opened = world.get(&format!("/login?token={token}"), &kept).await;
+    assert!(opened.text.contains("/operations/a?tab=hosts"), "{opened:?}");
+    let forged = world.get(&format!("/login?token={token}"), "kubeonkube-next=%2F%2Fevil.example").await;
+    assert!(!forged.text.contains("evil.example"), "{forged:?}");
 }
 
 struct OneToken;
@@ -140,6 +152,28 @@ async fn host_and_origin_must_be_ours() {
 }
 
 #[tokio::test]
+async fn malformed_hosts_and_targets_are_bad_requests() {
+    let world = World::new();
+    let cookie = world.sign_in().await;
+    for host in ["127.0.0.1:99999", "localhost:abc", "x:abc", "127.0.0.1:+80", "127.0.0.1:"] {
+        for path in ["/clusters", "/login", "/nowhere"] {
+            let request = Request::get(path).header(header::HOST, host).header(header::COOKIE, &cookie);
+            let got = world.send(request, Body::empty()).await;
+            assert_eq!(got.status, StatusCode::BAD_REQUEST, "{host} {path}");
+            assert!(got.text.contains("up to 65535"), "{got:?}");
+        }
+    }
+    let twice = Request::get("/clusters").header(header::HOST, HOST).header(header::HOST, "evil.example");
+    let got = world.send(twice.header(header::COOKIE, &cookie), Body::empty()).await;
+    assert_eq!(got.status, StatusCode::BAD_REQUEST);
+    assert!(got.text.contains("more than one Host header"), "{got:?}");
+    for target in ["*", "127.0.0.1:7080"] {
+        let got = world.send(Request::get(target).header(header::COOKIE, &cookie), Body::empty()).await;
+        assert_eq!((got.status, got.text.contains("not a path")), (StatusCode::BAD_REQUEST, true), "{target} {got:?}");
+    }
+}
+
+#[tokio::test]
 async fn every_non_get_request_and_every_upgrade_needs_our_origin() {
     let world = World::new();
     let cookie = world.sign_in().await;
@@ -150,7 +184,7 @@ async fn every_non_get_request_and_every_upgrade_needs_our_origin() {
         &[("origin", ORIGIN), ("sec-fetch-site", "cross-site")],
         &[("origin", ORIGIN), ("sec-fetch-site", "same-site")],
     ];
-    for address in router::addresses(&world.web.pages) {
+    for address in world.addresses() {
         let path = address.replace("{name}", "grow").replace("{*file}", "app-1.js").replace("{*function}", "save");
         if path.ends_with("z") {
             continue; // the probes
@@ -251,6 +285,19 @@ async fn a_panic_fails_one_request_only() {
     assert_eq!(got.status, StatusCode::INTERNAL_SERVER_ERROR);
     assert!(!got.text.contains("on purpose"), "{got:?}");
     assert_eq!(world.get("/clusters", &cookie).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_kubeconfig_is_downloaded_by_post_and_never_cached() {
+    let world = World::new();
+    let cookie = world.sign_in().await;
+    let got = world.post("/clusters/prod/kubeconfig", &cookie, "").await;
+    assert_eq!((got.status, got.text.as_str()), (StatusCode::OK, "apiVersion: v1\n"));
+    assert_eq!(got.header(header::CONTENT_DISPOSITION), "attachment; filename=\"prod.kubeconfig\"");
+    assert_eq!(got.header(header::CACHE_CONTROL), "no-store");
+    assert_eq!(world.post("/clusters/none/kubeconfig", &cookie, "").await.status, StatusCode::FORBIDDEN);
+    assert_eq!(world.post("/clusters/a%22b/kubeconfig", &cookie, "").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(world.get("/clusters/prod/kubeconfig", &cookie).await.status, StatusCode::METHOD_NOT_ALLOWED);
 }
 
 #[tokio::test]

@@ -104,9 +104,9 @@ async fn the_page_that_keeps_a_form_has_no_script_and_no_secret() {
     let site = Site::new(|path| (path == "manifest.json").then(|| manifest[..].into()));
     let world = World::with_pages(|backend| pages::console(backend, &site));
     let body = "form=register_cluster&name=prod&pasted=n1+%3C10.0.0.1%3E&ssh=paste&ssh_key=KEY-MATERIAL";
-    let held = world.post("/clusters/new", "", body).await;
+    let held = world.post("/clusters/_new", "", body).await;
     assert_eq!(held.status, StatusCode::UNAUTHORIZED);
     assert!(!held.text.contains("hydrate()") && !held.text.contains("KEY-MATERIAL"), "{held:?}");
-    assert!(held.text.contains("action=\"/clusters/new\"") && held.text.contains("n1 &lt;10.0.0.1&gt;"), "{held:?}");
+    assert!(held.text.contains("action=\"/clusters/_new\"") && held.text.contains("n1 &lt;10.0.0.1&gt;"), "{held:?}");
     assert!(held.text.contains("/assets/site-1.css"), "{held:?}");
 }

@@ -9,9 +9,13 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
+use disk::Room;
 use futures::FutureExt;
 use http::{HeaderMap, Method, StatusCode, header};
 use http_body_util::BodyExt;
+use kubeonkube::audit::{Audit, AuditLog};
+use kubeonkube::oidc::Provider;
+use kubeonkube::panics::Panicked;
 use kubeonkube::session::{Links, Reviewer, Session, Sessions, SignIn};
 use kubeonkube::web::assets::Site;
 use kubeonkube::web::origin::OurOrigin;
@@ -20,6 +24,7 @@ use kubeonkube::web::router::router;
 use kubeonkube::web::{Pages, Web};
 use leptos::nonce::Nonce;
 use tempfile::TempDir;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
@@ -36,6 +41,8 @@ pub(crate) struct World {
     pub(crate) web: Arc<Web>,
     pub(crate) router: Router,
     pub(crate) gate: Gate,
+    /// The room that the server sees on its disk.
+    pub(crate) room: watch::Sender<Room>,
 }
 
 #[derive(Debug)]
@@ -67,37 +74,52 @@ impl World {
 
     pub(crate) fn with(origin: OurOrigin, reviewer: Option<Arc<dyn Reviewer>>) -> Self {
         let data = tempfile::tempdir().expect("a directory");
-        Self::opened(data, origin, reviewer, |_| pages())
+        Self::opened(data, origin, reviewer, None, |_| pages())
+    }
+
+    /// In a cluster, where people can sign in at this provider.
+    pub(crate) fn with_provider(reviewer: Arc<dyn Reviewer>, provider: Arc<dyn Provider>) -> Self {
+        let data = tempfile::tempdir().expect("a directory");
+        Self::opened(data, OurOrigin::Loopback, Some(reviewer), Some(provider), |_| pages())
     }
 
     /// With pages made from this world's backend.
     pub(crate) fn with_pages(pages: impl FnOnce(Backend) -> Pages) -> Self {
-        Self::opened(tempfile::tempdir().expect("a directory"), OurOrigin::Loopback, None, pages)
+        Self::opened(tempfile::tempdir().expect("a directory"), OurOrigin::Loopback, None, None, pages)
     }
 
     fn opened(
         data: TempDir,
         origin: OurOrigin,
         reviewer: Option<Arc<dyn Reviewer>>,
+        provider: Option<Arc<dyn Provider>>,
         pages: impl FnOnce(Backend) -> Pages,
     ) -> Self {
         let fake = Fake::new();
         let secure = matches!(&origin, OurOrigin::Public(url) if url.https);
         let mut readiness = Readiness::default();
         let gate = readiness.awaits("clusters and operations");
+        let (room, seen) = watch::channel(Room::Enough);
+        let sessions = Sessions::open(data.path(), "the API", secure).expect("sessions");
         let web = Arc::new(Web {
             backend: fake.backend(),
-            sessions: Sessions::open(data.path(), "the API", secure).expect("sessions"),
+            sessions: match &provider {
+                Some(provider) => sessions.renewed_by(provider.clone()),
+                None => sessions,
+            },
             sign_in: reviewer.map_or_else(|| SignIn::Links(Links::open(data.path()).expect("links")), SignIn::Tokens),
+            provider,
+            audit: Some(Arc::new(Audit::new(AuditLog::File(data.path().join("audit.log"))))),
             origin,
             site: Site::new(|path| (path == "assets/app-1.js").then(|| b"script"[..].into())),
             pages: pages(fake.backend()),
             readiness,
+            room: seen,
             stop: CancellationToken::new(),
             sockets: TaskTracker::new(),
         });
         let links = Links::open(data.path()).expect("links");
-        Self { router: router(web.clone()), links, fake, web, gate, data }
+        Self { router: router(web.clone()), links, fake, web, gate, room, data }
     }
 
     /// A new server with the same data directory.
@@ -107,13 +129,22 @@ impl World {
 
     /// The same with another way to sign in.
     pub(crate) fn restarted_with(self, reviewer: Option<Arc<dyn Reviewer>>) -> Self {
-        Self::opened(self.data, self.web.origin.clone(), reviewer, |_| pages())
+        let provider = self.web.provider.clone();
+        Self::opened(self.data, self.web.origin.clone(), reviewer, provider, |_| pages())
+    }
+
+    /// Every route, in axum's syntax.
+    pub(crate) fn addresses(&self) -> Vec<String> {
+        let others = include_str!("routes.txt").lines().map(ToOwned::to_owned);
+        others.chain(self.web.pages.addresses.iter().cloned()).collect()
     }
 
     pub(crate) async fn send(&self, request: http::request::Builder, body: impl Into<Body>) -> Got {
         let mut request = request.body(body.into()).expect("a request");
         request.headers_mut().entry(header::HOST).or_insert(HOST.parse().expect("ascii"));
+        let on_purpose = request.uri().path() == "/api/panic";
         let (parts, body) = self.router.clone().oneshot(request).await.expect("a response").into_parts();
+        assert_eq!(parts.extensions.get::<Panicked>().is_some(), on_purpose, "only one request may panic");
         let bytes = body.collect().await.expect("the body").to_bytes();
         Got { status: parts.status, headers: parts.headers, text: String::from_utf8_lossy(&bytes).into_owned() }
     }

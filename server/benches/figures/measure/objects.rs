@@ -29,8 +29,8 @@ pub(crate) fn operation(name: &str, cluster: &str, script: &str) -> ClusterOpera
     ClusterOperation::new(name, serde_json::from_value(spec).expect("a specification"))
 }
 
-/// Finished operations `op-<n>` with a complete status. `cluster` maps n to the number of the cluster.
-pub(crate) async fn finished(client: &Client, numbers: std::ops::Range<usize>, cluster: impl Fn(usize) -> usize) {
+/// Ended operations `op-<n>` with a complete status. `cluster` maps n to the number of the cluster.
+pub(crate) async fn ended(client: &Client, numbers: std::ops::Range<usize>, cluster: impl Fn(usize) -> usize) {
     let api: Api<ClusterOperation> = Api::all(client.clone());
     each(numbers, async |n| {
         let (name, cluster) = (format!("op-{n}"), format!("c-{}", cluster(n)));

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use kube::Client;
@@ -15,6 +15,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use super::eventually;
+use crate::start;
 
 pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
@@ -30,26 +31,19 @@ impl Program {
     /// Starts it with these arguments and waits until it is ready.
     pub(crate) async fn start(arguments: &[&str]) -> Self {
         let data = tempfile::tempdir().expect("a directory");
-        // Scripts need no ansible, but without an installed one the server would download it.
-        let tools = data.path().join("tools");
-        fs::create_dir(&tools).expect("a folder");
-        fs::write(tools.join("ansible-playbook"), "").expect("written");
-        let (home, banner) = (data.path().join("data"), data.path().join("banner"));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube"));
-        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("USER", "ann").env("RUST_LOG", "warn");
-        command
-            .env("KUBEONKUBE_ANSIBLE", &tools)
-            .args(["--listen", "127.0.0.1:0", "--data-dir"])
-            .arg(&home)
-            .args(arguments);
-        command.stdin(Stdio::null()).stdout(File::create(&banner).expect("a file"));
+        let tools = start::no_ansible(&data.path().join("tools"));
+        let banner = data.path().join("banner");
+        let home = data.path().join("data");
+        // A key that is younger than the operations of `objects::ended`, so that their status counts although it isn't signed.
+        fs::create_dir(&home).expect("a folder");
+        fs::write(home.join("lock"), "").expect("written");
+        fs::write(home.join("signing.key"), format!("4102444800 {}=\n", "A".repeat(43))).expect("written");
+        let mut command = start::server(&home, &tools);
+        command.env("RUST_LOG", "warn").args(arguments).stdout(File::create(&banner).expect("a file"));
         let child = command.spawn().expect("started");
         let ready = async || {
             let banner = fs::read_to_string(&banner).ok()?;
-            let address =
-                banner.lines().find_map(|line| line.trim().strip_prefix("Address   http://"))?.parse().ok()?;
-            let token =
-                banner.lines().find_map(|line| line.split_once("/login?token=")).map(|(_, token)| token.to_owned());
+            let (address, token) = (start::address(&banner)?, start::token(&banner).map(ToOwned::to_owned));
             (!banner.contains("Sign in with") || token.is_some()).then_some((address, token.unwrap_or_default()))
         };
         let (address, token) = eventually("the banner", ready).await;
@@ -149,7 +143,7 @@ impl Program {
     }
 
     /// Waits until the program has processed all new objects: until it hardly uses the processor for two seconds.
-    pub(crate) async fn settled(&self) {
+    pub(crate) async fn idle(&self) {
         let mut tick = tokio::time::interval(Duration::from_millis(500));
         let (mut before, mut quiet) = (self.processor(), 0);
         tick.tick().await;

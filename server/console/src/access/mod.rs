@@ -42,6 +42,11 @@ impl Access {
         Self { own, user_clients, clients: Mutex::default(), rights: Mutex::default() }
     }
 
+    /// The server's own client, for what it does for itself.
+    pub(crate) fn own(&self) -> Client {
+        self.own.clone()
+    }
+
     /// The client for requests of `user`: in a cluster with the user's own token, in standalone the server's client.
     pub(crate) fn client(&self, user: &User) -> Result<Client, Problem> {
         let Some(make) = &self.user_clients else { return Ok(self.own.clone()) };
@@ -102,6 +107,7 @@ async fn review(client: Client, right: &Right) -> Result<bool, Problem> {
         resource: Some(right.resource.into()),
         subresource: right.subresource.map(Into::into),
         namespace: right.namespace.clone(),
+        name: right.name.clone(),
         ..ResourceAttributes::default()
     };
     let spec =

@@ -8,11 +8,13 @@ pub(crate) struct Right {
     pub(crate) resource: &'static str,
     pub(crate) subresource: Option<&'static str>,
     pub(crate) namespace: Option<String>,
+    /// The only object that the right is about; `None`: all.
+    pub(crate) name: Option<String>,
 }
 
 impl Right {
     pub(crate) fn clusters() -> Self {
-        Self { verb: "list", group: crd::GROUP, resource: "clusters", subresource: None, namespace: None }
+        Self { verb: "list", group: crd::GROUP, resource: "clusters", subresource: None, namespace: None, name: None }
     }
 
     pub(crate) fn operations() -> Self {
@@ -26,7 +28,14 @@ impl Right {
             resource: "pods",
             subresource: Some("log"),
             namespace: Some(namespace.to_owned()),
+            name: None,
         }
+    }
+
+    /// The right to read one Secret.
+    pub(crate) fn secret(namespace: &str, name: String) -> Self {
+        let namespace = Some(namespace.to_owned());
+        Self { verb: "get", group: "", resource: "secrets", subresource: None, namespace, name: Some(name) }
     }
 
     pub(crate) fn refusal(&self) -> String {

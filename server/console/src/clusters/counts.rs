@@ -65,7 +65,7 @@ impl NodeCounts {
         self.known.lock().get(at)?.nodes
     }
 
-    /// Queues those of these clusters whose counts are older than [`BELIEVED`].
+    /// Queues each of these clusters if its count is older than [`BELIEVED`].
     pub(crate) fn refresh<'a>(&self, clusters: impl Iterator<Item = &'a Cluster>) {
         // The iterator may call `of`, which locks, so collect it before locking.
         let clusters: Vec<_> = clusters.collect();
@@ -103,6 +103,9 @@ impl NodeCounts {
 
 /// Reads an inventory and counts its machines; true if the count changed.
 async fn count(client: &Client, known: &Mutex<HashMap<DataRef, Known>>, at: &DataRef) -> bool {
+    if at.is_absent() {
+        return false;
+    }
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &at.namespace);
     let Ok(found) = maps.get_opt(&at.name).await else {
         // A later request for the list queues it again.

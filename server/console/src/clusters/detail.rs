@@ -4,10 +4,13 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use api::Time;
-use api::cluster::{ClusterDetail, ConditionRow, Fact};
+use api::cluster::{ClusterDetail, ConditionRow, Fact, LiveCluster};
 use crd::{Cluster, ClusterOperation, Condition, Engine, condition};
 use kube::ResourceExt;
+use operation::Signing;
 
+use super::health::{fixed_in, judge};
+use super::live;
 use super::row::{row, work_of};
 use crate::moment;
 use crate::operations::row as operation_row;
@@ -21,16 +24,25 @@ pub(crate) fn detail(
     cluster: &Cluster,
     operations: &[Arc<ClusterOperation>],
     nodes: Option<u32>,
+    live: LiveCluster,
+    stale: i64,
+    signing: &Signing,
     now: Time,
 ) -> Option<ClusterDetail> {
     let name = cluster.name_any();
     let mut own: Vec<&Arc<ClusterOperation>> = operations.iter().filter(|o| o.spec.cluster == name).collect();
     own.sort_by(|a, b| operation::order(b).cmp(&operation::order(a)));
+    let work = work_of(operations, &name);
+    let judged = live::judged(judge(cluster, &work), Some(&live), now, stale);
     Some(ClusterDetail {
-        row: row(cluster, &work_of(operations, &name), nodes)?,
+        row: row(cluster, &work, judged, nodes, live::row(&live, now, stale), signing)?,
+        live,
+        // The caller adds the next two, which need more than this.
+        creatable: false,
+        kubeconfig: None,
         facts: facts(cluster),
         conditions: conditions(cluster),
-        recent: own.iter().filter_map(|o| operation_row(o)).take(RECENT).collect(),
+        recent: own.iter().filter_map(|o| operation_row(o, signing)).take(RECENT).collect(),
         operations: count(own.len()),
         now,
     })
@@ -39,11 +51,19 @@ pub(crate) fn detail(
 fn facts(cluster: &Cluster) -> Vec<Fact> {
     let spec = &cluster.spec;
     let fact = |label: &str, value: &str| Fact { label: label.into(), value: value.into(), mono: true };
-    let mut facts = vec![
-        fact("Namespace", &spec.hosts_conf_ref.namespace),
-        fact("Inventory", &spec.hosts_conf_ref.name),
-        fact("Variables", &spec.vars_conf_ref.name),
-    ];
+    let mut facts = Vec::new();
+    if let Some(hosted) = &spec.hosted {
+        facts.push(fact("Control plane", &format!("hosted in namespace {}", hosted.namespace)));
+        facts.push(fact("Version", &hosted.version));
+    }
+    if spec.has_inventory() {
+        facts.extend([
+            fact("Namespace", &spec.hosts_conf_ref.namespace),
+            fact("Inventory", &spec.hosts_conf_ref.name),
+            fact("Variables", &spec.vars_conf_ref.name),
+        ]);
+    }
+    facts.extend(spec.secret_vars_ref.iter().map(|at| fact("Secret variables", &at.name)));
     match &spec.ssh_auth_ref {
         Some(at) => facts.push(fact("SSH key", &at.name)),
         None => facts.push(Fact { mono: false, ..fact("SSH key", "none") }),
@@ -60,7 +80,11 @@ fn facts(cluster: &Cluster) -> Vec<Fact> {
 /// The conditions, false ones first. `Busy` is left out because the row shows it.
 fn conditions(cluster: &Cluster) -> Vec<ConditionRow> {
     let all = cluster.status.as_ref().map(|status| status.cluster_conditions.as_slice()).unwrap_or_default();
-    let mut rows: Vec<_> = all.iter().filter(|c| c.type_ != condition::BUSY).map(condition_row).collect();
+    // Of a hosted control plane only the summary: it names the step that isn't done.
+    let hosted = cluster.status.as_ref().and_then(|status| status.hosted.as_ref());
+    let hosted = hosted.into_iter().flat_map(|status| &status.conditions).filter(|c| c.type_ == condition::READY);
+    let shown = all.iter().filter(|c| c.type_ != condition::BUSY).chain(hosted);
+    let mut rows: Vec<_> = shown.map(condition_row).collect();
     rows.sort_by_key(|row| (row.ok, Reverse(row.since)));
     rows
 }
@@ -72,12 +96,15 @@ fn condition_row(condition: &Condition) -> ConditionRow {
         (condition::INPUTS_READY, false) => "Inputs not ready",
         (condition::LAST_OPERATION_SUCCEEDED, true) => "Last operation succeeded",
         (condition::LAST_OPERATION_SUCCEEDED, false) => "Last operation failed",
+        (condition::READY, true) => "Control plane ready",
+        (condition::READY, false) => "Control plane not ready",
         (other, _) => other,
     };
     ConditionRow {
         name: name.into(),
         ok,
         message: condition.message.clone(),
+        fix: fixed_in(&condition.reason, &condition.message),
         since: Some(moment::of(&condition.last_transition_time)),
     }
 }

@@ -1,6 +1,7 @@
 //! The health of a cluster, from its conditions and operations. Pure.
 
 use api::cluster::Health;
+use api::configuration::Document;
 use crd::{Cluster, ClusterOperation, condition};
 use kube::ResourceExt;
 use operation::{is_script, title};
@@ -21,17 +22,19 @@ pub(crate) struct Work<'a> {
 }
 
 /// The health of a cluster, with the word and the note that pages show.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Judgement {
     pub(crate) health: Health,
     pub(crate) word: String,
     /// A sentence; empty if the word needs no explanation.
     pub(crate) note: String,
+    /// The document in which the user can fix what the note says.
+    pub(crate) fix: Option<Document>,
 }
 
 /// The first that applies: a state in which nothing can run, an open operation, the result of the last operation.
 pub(crate) fn judge(cluster: &Cluster, work: &Work<'_>) -> Judgement {
-    let say = |health, word: String, note: &str| Judgement { health, word, note: note.to_owned() };
+    let say = |health, word: String, note: &str| Judgement { health, word, note: note.to_owned(), fix: None };
     if cluster.metadata.deletion_timestamp.is_some() {
         return say(Health::Working, "Being unregistered".into(), "");
     }
@@ -42,7 +45,8 @@ pub(crate) fn judge(cluster: &Cluster, work: &Work<'_>) -> Judgement {
     let conditions = cluster.status.as_ref().map(|status| status.cluster_conditions.as_slice()).unwrap_or_default();
     let inputs = conditions.iter().find(|c| c.type_ == condition::INPUTS_READY && c.status == "False");
     if let Some(inputs) = inputs {
-        return say(Health::Broken, broken(&inputs.reason).into(), &inputs.message);
+        let fix = Document::to_fix(&inputs.reason, &inputs.message);
+        return Judgement { fix, ..say(Health::Broken, broken(&inputs.reason).into(), &inputs.message) };
     }
     if let Some(running) = work.running {
         return say(Health::Working, running_words(running), "");
@@ -51,11 +55,15 @@ pub(crate) fn judge(cluster: &Cluster, work: &Work<'_>) -> Judgement {
         return say(Health::Working, format!("{} queued", subject(next)), "");
     }
     let Some(ended) = work.ended else { return from_history(cluster) };
-    let note = &why(ended).message;
+    let why = why(ended);
+    let note = &why.message;
     match phase(ended) {
-        api::operation::Phase::Succeeded => say(Health::Good, "Ready".into(), ""),
+        api::operation::Phase::Succeeded => say(Health::Good, "Last run OK".into(), ""),
         api::operation::Phase::Cancelled => say(Health::Attention, format!("{} was cancelled", subject(ended)), note),
-        _ => say(Health::Attention, format!("{} failed", subject(ended)), note),
+        _ => Judgement {
+            fix: fixed_in(&why.reason, note),
+            ..say(Health::Attention, format!("{} failed", subject(ended)), note)
+        },
     }
 }
 
@@ -72,7 +80,7 @@ fn subject(operation: &ClusterOperation) -> String {
 fn from_history(cluster: &Cluster) -> Judgement {
     let last = cluster.status.iter().flat_map(|status| &status.conditions).find(|record| record.status.is_final());
     let (health, word, note) = match last {
-        Some(last) if last.status == crd::Phase::Succeeded => (Health::Good, "Ready", String::new()),
+        Some(last) if last.status == crd::Phase::Succeeded => (Health::Good, "Last run OK", String::new()),
         Some(last) => (
             Health::Attention,
             "Last operation failed",
@@ -80,7 +88,24 @@ fn from_history(cluster: &Cluster) -> Judgement {
         ),
         None => (Health::Unknown, "Nothing run yet", String::new()),
     };
-    Judgement { health, word: word.into(), note }
+    Judgement { health, word: word.into(), note, fix: None }
+}
+
+/// How ssh refuses. It lists the methods of logging in, in brackets; rsync and others write a number there.
+const SSH_WORDS: [&str; 7] = [
+    "Permission denied (publickey",
+    "Permission denied (password",
+    "Permission denied (keyboard-interactive",
+    "Permission denied (gssapi",
+    "Permission denied (hostbased",
+    "Host key verification failed",
+    "host key of",
+];
+
+/// The document that fixes a condition or a failed run, from its reason or from ssh's words in its message.
+pub(crate) fn fixed_in(reason: &str, message: &str) -> Option<Document> {
+    let by_ssh = || SSH_WORDS.iter().any(|words| message.contains(words)).then_some(Document::HostKeys);
+    Document::to_fix(reason, message).or_else(by_ssh)
 }
 
 /// The word for a reason of the condition `InputsReady`.
@@ -90,6 +115,7 @@ fn broken(reason: &str) -> &'static str {
         "KeyNotFound" => "Key missing in an input",
         "HostKeysUnreadable" => "Host keys unreadable",
         "ReferenceForbidden" => "No access to an input",
+        "InventoryEmpty" => "Inventory has no hosts",
         "InventoryInvalid" => "Inventory invalid",
         "VariablesInvalid" => "Variables invalid",
         "PrivateKeyInvalid" => "SSH key unusable",
@@ -135,6 +161,21 @@ mod tests {
         assert_eq!(judged.note, "It has no key hosts.yml.");
         inputs(&mut prod, true);
         assert_eq!(judge(&prod, &Work { ended: Some(&done), ..Work::default() }).health, Health::Good);
+    }
+
+    #[test]
+    fn a_refused_login_is_fixed_in_ssh_access() {
+        let unreachable = "m1 was unreachable: root@10.0.0.5: Permission denied (publickey).";
+        assert_eq!(fixed_in("HostsUnreachable", unreachable), Some(Document::HostKeys));
+        for message in ["No space left on device", "rsync: mkstemp failed: Permission denied (13)"] {
+            assert_eq!(fixed_in("TaskFailed", message), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn an_inventory_without_hosts_differs_from_a_broken_one() {
+        assert_eq!(broken("InventoryEmpty"), "Inventory has no hosts");
+        assert_eq!(broken("InventoryInvalid"), "Inventory invalid");
     }
 
     #[test]

@@ -3,7 +3,9 @@
 mod counts;
 mod detail;
 mod health;
+mod kubeconfig;
 mod list;
+mod live;
 mod nodes;
 mod register;
 mod requests;
@@ -11,5 +13,7 @@ mod row;
 mod unregister;
 
 pub(crate) use counts::NodeCounts;
-pub(crate) use register::Registering;
+pub(crate) use live::join;
+pub(crate) use nodes::rows;
 pub use register::UNFINISHED;
+pub(crate) use register::{EXISTING, Registering, machines, settings};

@@ -10,25 +10,32 @@ use crd::Cluster;
 use inventory::{Inventory, Vars};
 use kube::ResourceExt;
 
+use super::live::join;
 use super::row::newest_recapped;
 use crate::configuration::Inputs;
 use crate::{Console, moment};
 
 /// How long a request waits for the recaps of a run. After that, the page is shown without the last results.
-const PATIENCE: Duration = Duration::from_secs(2);
+const RECAPS_WITHIN: Duration = Duration::from_secs(2);
 
 impl Console {
     pub(crate) async fn node_list(&self, user: &User, cluster: &Cluster) -> Result<NodeList, Problem> {
+        let live = self.shared.managed.look(&cluster.name_any());
         let inputs = Inputs::read(self.shared.access.client(user)?, cluster).await?;
         let parsed = inputs.hosts.usable().and_then(|text| inventory::parse(text).map_err(|why| why.to_string()));
         let (nodes, results, problem) = match parsed {
             Ok(parsed) => {
                 let (last, results) = self.last_results(user, &cluster.name_any()).await;
-                (rows(&parsed, &inputs.vars_or_none(), &last), results, None)
+                let mut rows = rows(&parsed, &inputs.vars_or_none(), &last);
+                let (name, operations) = (cluster.name_any(), self.shared.operations.state());
+                for row in &mut rows {
+                    row.removed_by = self.removed_by(&operations, &name, &row.name);
+                }
+                (join(rows, &live.nodes), results, None)
             }
             Err(why) => (Vec::new(), NodeResults::Unknown, Some(why)),
         };
-        Ok(NodeList { nodes, results, problem, now: moment::now() })
+        Ok(NodeList { nodes, results, live: live.cluster.clone(), problem, now: moment::now() })
     }
 
     /// The result of each host in the newest run with a recap. Scripts and refused operations have no recap.
@@ -37,7 +44,7 @@ impl Console {
         let Some(newest) = newest else { return (HashMap::new(), NodeResults::NoRun) };
         let unknown = (HashMap::new(), NodeResults::Unknown);
         let (Some(runs), Ok(name)) = (self.shared.runs.get(), newest.parse::<OperationName>()) else { return unknown };
-        match tokio::time::timeout(PATIENCE, runs.recaps(user, &name)).await {
+        match tokio::time::timeout(RECAPS_WITHIN, runs.recaps(user, &name)).await {
             Ok(Ok(recaps)) if !recaps.is_empty() => (results(&recaps), NodeResults::NewestRun),
             _ => unknown,
         }
@@ -58,6 +65,9 @@ pub(crate) fn rows(inventory: &Inventory, vars: &Vars, results: &HashMap<String,
                 host.roles.iter().map(ToString::to_string).collect()
             },
             last_result: results.get(&host.name).map(|result| (*result).to_owned()),
+            removed_by: None,
+            in_inventory: true,
+            live: None,
         }
     };
     inventory.hosts.iter().map(row).collect()

@@ -3,15 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use api::Time;
-use api::cluster::ClusterRow;
+use api::cluster::{ClusterRow, LiveRow};
 use crd::{Cluster, ClusterOperation};
 use kube::ResourceExt;
-use operation::{order, phase};
+use operation::{Signing, is_record, order, phase};
 
-use super::health::{Work, judge};
+use super::health::{Judgement, Work};
 use crate::moment;
-use crate::operations::row as operation_row;
+use crate::operations::{ended as ended_at, row as operation_row};
 use crate::page::count;
 
 /// The work of all clusters, by name. Needs only one pass over the operations.
@@ -33,6 +32,9 @@ pub(crate) fn work_of<'a>(operations: &'a [Arc<ClusterOperation>], cluster: &str
 
 fn note<'a>(work: &mut Work<'a>, operation: &'a ClusterOperation) {
     work.all += 1;
+    if is_record(operation) {
+        return;
+    }
     match phase(operation) {
         crd::Phase::Running => work.running = Some(operation),
         crd::Phase::Pending => {
@@ -42,7 +44,7 @@ fn note<'a>(work: &mut Work<'a>, operation: &'a ClusterOperation) {
             }
         }
         crd::Phase::Succeeded | crd::Phase::Failed => {
-            if work.ended.is_none_or(|ended| end(operation) > end(ended)) {
+            if work.ended.is_none_or(|ended| ended_at(operation) > ended_at(ended)) {
                 work.ended = Some(operation);
             }
         }
@@ -56,18 +58,7 @@ pub(crate) fn newest_recapped<'a>(
 ) -> Option<&'a ClusterOperation> {
     let recapped = |o: &&Arc<ClusterOperation>| o.status.as_ref().is_some_and(|status| status.recap.is_some());
     let of_cluster = operations.iter().filter(|o| o.spec.cluster == cluster);
-    of_cluster.filter(recapped).map(Arc::as_ref).max_by_key(|o| end(o))
-}
-
-/// Sort key for the end of operations. Times have whole seconds, so the resourceVersion decides between operations that ended in
-/// the same second.
-fn end(operation: &ClusterOperation) -> (Option<Time>, Option<u64>) {
-    let time = operation
-        .status
-        .as_ref()
-        .and_then(|status| status.end_time.as_ref())
-        .or(operation.metadata.creation_timestamp.as_ref());
-    (time.map(moment::of), operation.resource_version().and_then(|version| version.parse().ok()))
+    of_cluster.filter(recapped).map(Arc::as_ref).max_by_key(|o| ended_at(o))
 }
 
 /// The operation that the row shows: the running one, otherwise the first queued one, otherwise the one that ended last.
@@ -76,15 +67,23 @@ pub(crate) fn last<'a>(work: &Work<'a>) -> Option<&'a ClusterOperation> {
 }
 
 /// The row of a cluster; `None` if its name is invalid.
-pub(crate) fn row(cluster: &Cluster, work: &Work<'_>, nodes: Option<u32>) -> Option<ClusterRow> {
-    let judged = judge(cluster, work);
+pub(crate) fn row(
+    cluster: &Cluster,
+    work: &Work<'_>,
+    judged: Judgement,
+    nodes: Option<u32>,
+    live: Option<LiveRow>,
+    signing: &Signing,
+) -> Option<ClusterRow> {
     Some(ClusterRow {
         name: cluster.name_any().parse().ok()?,
         health: judged.health,
         health_word: judged.word,
         note: judged.note,
+        fix: judged.fix,
         nodes,
-        last: last(work).and_then(operation_row),
+        live,
+        last: last(work).and_then(|last| operation_row(last, signing)),
         // If no operation runs, `last` is the first queued one, so don't count it again.
         queued: count(work.waiting - usize::from(work.running.is_none() && work.waiting > 0)),
         labels: labels(cluster),

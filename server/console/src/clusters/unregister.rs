@@ -42,6 +42,13 @@ impl Console {
             let found = answer(&Doing::new("read", "Cluster", name), clusters.get_opt(name.as_str()))
                 .await?
                 .ok_or_else(|| not_found(name))?;
+            if let Some(hosted) = &found.spec.hosted {
+                let message = format!(
+                    "{name} is hosted in namespace {}. Deleting it destroys its control plane and everything that is stored there, so this page doesn't do it. To delete it: kubectl delete cluster {name}.",
+                    hosted.namespace
+                );
+                return Err(Problem::Invalid { message, fields: Vec::new() });
+            }
             if let Some(open) = self.open_operation(&found) {
                 let message = format!(
                     "{name} can't be unregistered while {open} is running or queued. Wait until it ends or cancel it, then try again."

@@ -35,7 +35,7 @@ impl Change<'_> {
         let there = self.checked(client).await?;
         Ok(ChangeReview {
             summary: summary(self.document, there.text(), self.text),
-            lines: inventory::diff::shown(there.text(), self.text, CONTEXT),
+            lines: inventory::diff::lines(there.text(), self.text, CONTEXT),
             version: there.version(),
         })
     }

@@ -8,6 +8,7 @@ use kube::{Api, Client, ResourceExt};
 
 use super::version;
 use crate::kube_problem::{Doing, answer};
+use crate::made::owns;
 
 /// A document and its ConfigMap.
 #[derive(Debug)]
@@ -54,6 +55,9 @@ impl Input {
                 DataRef::new(&cluster.spec.hosts_conf_ref.namespace, crd::known_hosts_name(&cluster.name_any()))
             }
         };
+        if at.namespace.is_empty() {
+            return Ok(Self { document, at, map: None });
+        }
         let maps: Api<ConfigMap> = Api::namespaced(client, &at.namespace);
         let map = answer(&Doing::new("read", "ConfigMap", &at), maps.get_opt(&at.name)).await?;
         Ok(Self { document, at, map })
@@ -62,6 +66,9 @@ impl Input {
     /// The text. The error is a sentence that says why there is none.
     pub(crate) fn usable(&self) -> Result<&str, String> {
         let (at, key) = (&self.at, key(self.document));
+        if at.namespace.is_empty() {
+            return Err("The cluster has no inventory, because its control plane is hosted.".to_owned());
+        }
         let map = self.map.as_ref().ok_or_else(|| format!("ConfigMap {at} doesn't exist."))?;
         if let Some(text) = map.data.as_ref().and_then(|data| data.get(key)) {
             return Ok(text);
@@ -99,9 +106,6 @@ impl Input {
 
     /// Whether it exists and `cluster` doesn't own it.
     pub(crate) fn foreign(&self, cluster: &Cluster) -> bool {
-        let owns = |map: &ConfigMap| {
-            map.owner_references().iter().any(|owner| Some(&owner.uid) == cluster.metadata.uid.as_ref())
-        };
-        self.map.as_ref().is_some_and(|map| !owns(map))
+        self.map.as_ref().is_some_and(|map| !owns(cluster, map))
     }
 }

@@ -3,6 +3,7 @@
 mod change;
 mod inputs;
 mod requests;
+mod secret_variables;
 mod shown;
 mod ssh_access;
 mod version;

@@ -1,12 +1,14 @@
 //! The requests of the configuration pages.
 
 use api::backend::Configurations;
-use api::configuration::{ChangeReview, Configuration, Document, HostKeyScan};
-use api::{ClusterName, Problem, User};
+use api::configuration::{ChangeReview, Configuration, Document, HostKeyScan, KeyChange, SecretVariableChange};
+use api::{ClusterName, OperationName, Problem, User};
 use async_trait::async_trait;
+use crd::Cluster;
 
 use super::change::Change;
 use super::inputs::Inputs;
+use super::secret_variables;
 use super::shown::{check, shown};
 use super::ssh_access;
 use crate::{Console, host_keys, moment};
@@ -16,12 +18,16 @@ impl Configurations for Console {
     async fn read(&self, user: &User, cluster: &ClusterName) -> Result<Configuration, Problem> {
         let cluster = self.cluster(user, cluster).await?;
         let client = self.shared.access.client(user)?;
-        let (inputs, ssh) = futures::join!(Inputs::read(client.clone(), &cluster), ssh_access::read(client, &cluster));
+        let operations = self.shared.operations.state();
+        let ssh = ssh_access::read(client.clone(), &cluster, &operations, &self.shared.signing);
+        let secrets = secret_variables::read(client.clone(), &cluster);
+        let (inputs, ssh, secrets) = futures::join!(Inputs::read(client, &cluster), ssh, secrets);
         let inputs = inputs?;
         Ok(Configuration {
             inventory: shown(&inputs.hosts, &cluster),
             variables: shown(&inputs.vars, &cluster),
             ssh: ssh?,
+            secrets: secrets?,
             now: moment::now(),
         })
     }
@@ -53,6 +59,30 @@ impl Configurations for Console {
             self.shared.counts.note(&cluster.spec.hosts_conf_ref, text);
         }
         Ok(saved)
+    }
+
+    async fn change_private_key(
+        &self,
+        user: &User,
+        cluster: &ClusterName,
+        change: &KeyChange,
+    ) -> Result<Option<OperationName>, Problem> {
+        self.take_key_step(user, cluster, change).await
+    }
+
+    async fn change_secret_variable(
+        &self,
+        user: &User,
+        cluster: &ClusterName,
+        change: &SecretVariableChange,
+    ) -> Result<String, Problem> {
+        let found = self.cluster(user, cluster).await?;
+        let version = secret_variables::change(self.shared.access.client(user)?, &found, change).await?;
+        if matches!(change, SecretVariableChange::Set { .. }) {
+            let has_secret = |found: &Cluster| found.spec.secret_vars_ref.is_some();
+            self.until_cluster(cluster.as_str(), |found| found.is_some_and(has_secret)).await;
+        }
+        Ok(version)
     }
 
     async fn scan_host_keys(

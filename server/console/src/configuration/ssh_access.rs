@@ -1,28 +1,32 @@
-//! SSH access to a cluster's machines: public key, fingerprint and host keys, but never the private key.
+//! SSH access to a cluster's machines: public keys, fingerprints and host keys, but never a private key.
+
+use std::sync::Arc;
 
 use api::Problem;
-use api::configuration::{Document, HostKeys, SshAccess};
-use crd::{Cluster, DataRef};
-use k8s_openapi::api::core::v1::Secret;
-use kube::{Api, Client};
+use api::configuration::{Document, HostKeys, NextKey, SshAccess};
+use crd::{Cluster, ClusterOperation};
+use kube::{Client, ResourceExt};
+use operation::Signing;
 
 use super::inputs::Input;
 use super::shown::shown;
-use crate::kube_problem::{Doing, answer};
+use crate::operations::row;
 use crate::ssh;
+use crate::ssh_key::{Keys, Slot, newest};
 
-pub(super) async fn read(client: Client, cluster: &Cluster) -> Result<SshAccess, Problem> {
-    let (host_keys, key) = futures::join!(Input::read(client.clone(), cluster, Document::HostKeys), async {
+/// `operations` are those of all clusters, among them the tests of a new key.
+pub(super) async fn read(
+    client: Client,
+    cluster: &Cluster,
+    operations: &[Arc<ClusterOperation>],
+    signing: &Signing,
+) -> Result<SshAccess, Problem> {
+    let (host_keys, keys) = futures::join!(Input::read(client.clone(), cluster, Document::HostKeys), async {
         match &cluster.spec.ssh_auth_ref {
-            Some(place) => Some(public_key(client, place).await),
+            Some(place) => Some(Keys::read(client, place).await),
             None => None,
         }
     });
-    let (public_key, problem) = match key {
-        Some(Ok(public)) => (public, None),
-        Some(Err(problem)) => (None, Some(problem)),
-        None => (None, None),
-    };
     let (host_keys, unread) = match host_keys {
         Ok(input) => {
             let document = shown(&input, cluster);
@@ -32,23 +36,31 @@ pub(super) async fn read(client: Client, cluster: &Cluster) -> Result<SshAccess,
         Err(problem @ Problem::Forbidden { .. }) => (None, Some(problem.to_string())),
         Err(problem) => return Err(problem),
     };
+    let (keys, unread) = match keys {
+        Some(Ok(keys)) => (Some(keys), unread),
+        Some(Err(problem)) => (None, Some(problem.to_string())),
+        None => (None, unread),
+    };
+    let usable = keys.as_ref().map(Keys::usable);
+    let (public_key, problem) = match usable {
+        Some(Ok(pair)) => (pair.public.map(|line| line.trim().to_owned()), None),
+        Some(Err(problem)) => (None, Some(problem)),
+        None => (None, None),
+    };
+    let slot = |slot| keys.as_ref().and_then(|keys| keys.shown(slot));
+    let name = cluster.name_any();
     Ok(SshAccess {
         secret: cluster.spec.ssh_auth_ref.as_ref().map(ToString::to_string),
         fingerprint: public_key.as_deref().and_then(ssh::fingerprint),
         public_key,
+        replaceable: keys.is_some(),
+        foreign: keys.as_ref().is_some_and(|keys| keys.foreign(cluster)),
+        next: slot(Slot::Next).map(|key| {
+            let test = newest(operations, &name, &key.id).and_then(|test| row(test, signing));
+            NextKey { key, test }
+        }),
+        previous: slot(Slot::Previous),
         host_keys,
         problem: problem.or(unread),
     })
-}
-
-/// The public key, if it is known. The error says why there is no usable private key.
-async fn public_key(client: Client, place: &DataRef) -> Result<Option<String>, String> {
-    let secrets: Api<Secret> = Api::namespaced(client, &place.namespace);
-    let secret = answer(&Doing::new("read", "Secret", place), secrets.get_opt(&place.name)).await;
-    let secret = secret.map_err(|problem| problem.to_string())?;
-    let data = secret.ok_or_else(|| format!("Secret {place} doesn't exist."))?.data.unwrap_or_default();
-    let text = |key: &str| data.get(key).map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned());
-    let private = text(crd::KEY_SSH).ok_or_else(|| format!("Secret {place} has no key {}.", crd::KEY_SSH))?;
-    let pair = ssh::pasted(&private).map_err(|why| format!("The key in Secret {place} can't be used. {why}"))?;
-    Ok(pair.public.or_else(|| text(ssh::KEY_PUBLIC).map(|line| line.trim().to_owned())))
 }

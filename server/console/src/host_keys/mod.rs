@@ -5,27 +5,50 @@ mod machine;
 mod record;
 
 use api::Problem;
-use api::configuration::{MachineKey, Standing};
+use api::configuration::{Login, MachineKey, Standing};
+use inventory::{Inventory, Vars};
 use machine::Machine;
 use record::Record;
 use tokio::sync::Semaphore;
 
 use crate::configuration::Inputs;
 
+/// The number of machines that are reached over SSH, and the names of those without a confirmed key in `text` (a known_hosts file).
+pub(crate) fn missing(inventory: &Inventory, vars: &Vars, text: &str) -> (usize, Vec<String>) {
+    let (machines, record) = (machine::machines(inventory, vars), Record::of(text));
+    let missing = machines.iter().filter(|machine| !record.knows(&machine.known_as()));
+    (machines.len(), missing.map(|machine| machine.name.clone()).collect())
+}
+
 /// The scanned key of each machine, and `text` (a known_hosts file) with new and changed keys filled in.
 pub(crate) async fn scan(inputs: &Inputs, text: &str) -> Result<(Vec<MachineKey>, String), Problem> {
     let refuse = |message: String| Problem::Invalid { message, fields: Vec::new() };
     let hosts = inputs.hosts.usable().map_err(refuse)?;
     let inventory = inventory::parse(hosts).map_err(|why| refuse(format!("The inventory can't be used. {why}")))?;
-    let vars = inputs.vars_or_none();
-    let machines = machine::machines(&inventory, &vars);
+    scan_some(&inventory, &inputs.vars_or_none(), |_| true, text).await
+}
+
+/// [`scan`] of the machines whose names are `wanted`.
+pub(crate) async fn scan_some(
+    inventory: &Inventory,
+    vars: &Vars,
+    wanted: impl Fn(&str) -> bool,
+    text: &str,
+) -> Result<(Vec<MachineKey>, String), Problem> {
+    let mut machines = machine::machines(inventory, vars);
+    machines.retain(|machine| wanted(&machine.name));
     if machines.is_empty() {
-        return Err(refuse(
-            "No machine of this cluster is reached over SSH, so there is no host key to confirm.".into(),
-        ));
+        let message = "No machine of this cluster is reached over SSH, so there is no host key to confirm.";
+        return Err(Problem::Invalid { message: message.into(), fields: Vec::new() });
     }
     let _place = SCANS.acquire().await;
-    let shown = ask::ask(ask::PROGRAM, &machines).await.map_err(|message| Problem::Unavailable { message })?;
+    // Another machine may answer at the address of one behind a jump host.
+    let is_direct = |machine: &&Machine| {
+        inventory.host(&machine.name).is_none_or(|host| !inventory.is_behind_jump_host(host, vars))
+    };
+    let direct: Vec<Machine> = machines.iter().filter(is_direct).cloned().collect();
+    let shown = if direct.is_empty() { Ok(String::new()) } else { ask::ask(ask::PROGRAM, &direct).await };
+    let shown = shown.map_err(|message| Problem::Unavailable { message })?;
     let text = text.to_owned();
     // With thousands of machines this takes seconds, so keep it off the async runtime's threads.
     let judged = tokio::task::spawn_blocking(move || judged(&machines, &shown, &text)).await;
@@ -52,7 +75,7 @@ fn judged(machines: &[Machine], shown: &str, text: &str) -> (Vec<MachineKey>, St
         }
         let algorithm = key.map(|key| key.algorithm().to_string()).unwrap_or_default();
         let fingerprint = key.map(|key| key.fingerprint(ssh_key::HashAlg::Sha256).to_string()).unwrap_or_default();
-        MachineKey { name: machine.name.clone(), address, standing, algorithm, fingerprint }
+        MachineKey { name: machine.name.clone(), address, standing, algorithm, fingerprint, login: Login::NotTried }
     });
     (keys.collect(), then.text())
 }

@@ -31,6 +31,11 @@ impl Record {
         self.entries().filter(move |entry| is_of(entry, known_as)).map(Entry::public_key)
     }
 
+    /// Whether a key of this machine is confirmed.
+    pub(super) fn knows(&self, known_as: &str) -> bool {
+        self.keys(known_as).next().is_some()
+    }
+
     /// Compares the scanned keys of a machine (`shown`) with this file. Also returns the scanned key to display.
     pub(super) fn stands<'a>(&self, known_as: &'a str, shown: &'a Self) -> (Standing, Option<&'a PublicKey>) {
         let (revoked, usable): (Vec<_>, Vec<_>) = shown.keys(known_as).partition(|key| self.revokes(key));

@@ -2,12 +2,13 @@
 
 use api::operation::{Draft, Kind, OTHER};
 use crd::{ActionSource, ActionType, ClusterOperationSpec, HookAction};
+use masking::{hide_in_arguments, hide_in_script};
 use operation::{action, deadline, split};
 
 use super::catalogue::Catalogue;
 use super::parameters::{TakenBack, take_back};
 
-/// All values of the earlier operation, except its name and confirmations.
+/// All values of the earlier operation, except its name, confirmations and secrets.
 pub(crate) fn again(earlier: &ClusterOperationSpec, catalogue: &Catalogue) -> Draft {
     let mut draft = Draft::default();
     let hooks = |hooks: &[HookAction]| hooks.iter().map(|hook| hook.action.as_str()).collect::<Vec<_>>().join("\n");
@@ -24,7 +25,7 @@ pub(crate) fn again(earlier: &ClusterOperationSpec, catalogue: &Catalogue) -> Dr
         }
         (ActionSource::Builtin, _, ActionType::Shell) => {
             draft.set("kind", Kind::Script.as_str());
-            draft.set("script", &earlier.action);
+            draft.set("script", hide_in_script(&earlier.action));
         }
         (ActionSource::Builtin, _, ActionType::Playbook) => {
             draft.choose(&earlier.action, action(catalogue.actions, &earlier.action).is_some());
@@ -40,7 +41,7 @@ fn fill_arguments(draft: &mut Draft, earlier: &ClusterOperationSpec, catalogue: 
         .then(|| action(catalogue.actions, &earlier.action))
         .flatten();
     let mut free: Vec<String> = Vec::new();
-    for argument in lines(earlier.extra_args.as_deref().unwrap_or_default()) {
+    for argument in hide_in_arguments(&lines(earlier.extra_args.as_deref().unwrap_or_default())) {
         if let Some(limit) = argument.strip_prefix("--limit=").filter(|_| draft.get("limit").is_empty()) {
             draft.set("limit", limit);
             continue;
@@ -85,6 +86,20 @@ mod tests {
         let draft = filled("ping.yml", r"--limit=a -e 'motd=it'\''s; here' --limit=b");
         assert_eq!((draft.get("limit"), draft.get("extra_args")), ("a", "-e\nmotd=it's; here\n--limit=b"));
         assert_eq!(filled("ping.yml", r#"-e "a=\"x\"" b\ c"#).get("extra_args"), "-e\na=\"x\"\nb c");
+    }
+
+    #[test]
+    fn secrets_do_not_come_back() {
+        assert_eq!(
+            filled("ping.yml", "-e password=hunter22 --check").get("extra_args"),
+            "-e\npassword=(hidden)\n--check"
+        );
+        let script = ClusterOperationSpec {
+            action_type: ActionType::Shell,
+            action: "TOKEN=hunter22\nlogin \"$TOKEN\"\n".into(),
+            ..Default::default()
+        };
+        assert_eq!(again(&script, &IMAGE).get("script"), "TOKEN=(hidden)\nlogin \"$TOKEN\"\n");
     }
 
     #[test]

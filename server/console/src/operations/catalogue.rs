@@ -2,7 +2,7 @@
 
 use api::operation::{ActionOffer, ParameterOffer};
 use crd::Engine;
-use operation::{Action, Parameter, Value, action, is_playbook_file};
+use operation::{Action, Parameter, action, is_playbook_file};
 
 use crate::Playbooks;
 
@@ -35,6 +35,17 @@ impl Catalogue {
         }
     }
 
+    /// Why a playbook outside the catalogue can't run here; `None` if it may be in the image.
+    pub(crate) fn no_others(&self) -> Option<String> {
+        (self.playbooks == Playbooks::Local)
+            .then(|| "This server has only these playbooks. Run one of your own from a ConfigMap.".to_owned())
+    }
+
+    /// The playbooks that can run here.
+    fn names(&self) -> Vec<&'static str> {
+        self.actions.iter().filter(|action| self.has(action)).map(|action| action.playbook).collect()
+    }
+
     fn has(&self, action: &Action) -> bool {
         self.playbooks == Playbooks::Image || action.engines.contains(&Engine::Kubeonkube)
     }
@@ -53,9 +64,8 @@ impl Catalogue {
             Some(_) => Err(NEEDS_IMAGE.into()),
             None if self.playbooks == Playbooks::Image => Ok(None),
             None => {
-                let names: Vec<_> = self.actions.iter().filter(|a| self.has(a)).map(|a| a.playbook).collect();
                 let playbook: String = playbook.chars().take(60).collect();
-                Err(format!("There is no builtin playbook “{playbook}”. Builtin here: {}.", names.join(", ")))
+                Err(format!("There is no builtin playbook “{playbook}”. Builtin here: {}.", self.names().join(", ")))
             }
         }
     }
@@ -67,7 +77,6 @@ fn field(parameter: &Parameter) -> ParameterOffer {
         label: parameter.label.into(),
         placeholder: parameter.placeholder.into(),
         hint: parameter.hint.into(),
-        confirms: matches!(parameter.value, Value::Confirmation(_)),
     }
 }
 
@@ -84,11 +93,29 @@ pub(crate) mod tests {
     fn standalone_offers_what_it_can_run_and_explains_the_rest() {
         let offers = LOCAL.offers();
         let available: Vec<_> = offers.iter().filter(|o| o.unavailable.is_none()).map(|o| o.action.as_str()).collect();
-        assert_eq!(available, ["ping.yml", "facts.yml"]);
-        assert!(LOCAL.builtin("cluster.yml").unwrap_err().contains("kubespray image"));
+        let ours = [
+            "ping.yml",
+            "facts.yml",
+            "precheck.yml",
+            "cluster-info.yml",
+            "kubeconfig.yml",
+            "cluster.yml",
+            "scale.yml",
+            "join.yml",
+            "upgrade-cluster.yml",
+            "remove-node.yml",
+            "etcd-backup.yml",
+            "etcd-restore.yml",
+            "renew-certs.yml",
+            "reset.yml",
+        ];
+        assert_eq!(available, ours);
+        assert!(LOCAL.builtin("recover-control-plane.yml").unwrap_err().contains("kubespray image"));
         assert_eq!(IMAGE.builtin("cluster.yml"), Ok(action(ACTIONS, "cluster.yml")));
         assert_eq!(IMAGE.builtin("playbooks/own.yml"), Ok(None));
         assert!(LOCAL.builtin("own.yml").unwrap_err().contains("ping.yml, facts.yml"));
+        assert!(LOCAL.no_others().is_some_and(|why| why.contains("only these playbooks")));
+        assert_eq!(IMAGE.no_others(), None);
     }
 
     #[test]

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use api::operation::{OperationDetail, Phase, RunEnd, RunInputs};
-use api::run::Termination;
 use api::{Problem, User};
 use crd::{ActionSource, ActionType, ClusterOperation, HookAction};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::ListParams;
 use kube::{Api, Client, ResourceExt};
-use masking::{Masker, hide_in_document};
-use operation::deadline;
+use masking::{Masker, hide_in_arguments, hide_in_document, hide_in_script};
+use operation::{Termination, deadline, join, split};
 
+use super::cancelled_by::cancelled_by;
 use super::row::{phase, row, run_end};
+use super::usual::usual;
 use crate::kube_problem::{Doing, answer};
 use crate::{Console, Playbooks, moment};
 
@@ -26,19 +27,23 @@ impl Console {
         user: &User,
         operation: &ClusterOperation,
     ) -> Result<OperationDetail, Problem> {
-        let row =
-            row(operation).ok_or_else(|| Problem::NotFound { what: "operation".into(), name: operation.name_any() })?;
+        let row = row(operation, &self.shared.signing)
+            .ok_or_else(|| Problem::NotFound { what: "operation".into(), name: operation.name_any() })?;
         let client = self.shared.access.client(user)?;
-        let (end, snapshot) = futures::join!(ended(client.clone(), operation), snapshot(client, operation));
+        let (end, snapshot) =
+            futures::join!(termination_message(client.clone(), operation), snapshot(client, operation));
         let (spec, status) = (&operation.spec, operation.status.as_ref());
-        let hooks = |hooks: &[HookAction]| hooks.iter().map(|h| h.action.clone()).collect();
+        let hooks = |hooks: &[HookAction]| hooks.iter().map(|h| hide_in_script(&h.action)).collect();
         Ok(OperationDetail {
             row,
             source: source(operation),
-            action: Some(&spec.action).filter(|action| action.len() <= ACTION).cloned().unwrap_or_default(),
+            action: Some(&spec.action)
+                .filter(|action| action.len() <= ACTION)
+                .map(|action| hide_in_script(action))
+                .unwrap_or_default(),
             image: spec.image.clone(),
             ran_locally: self.shared.playbooks == Playbooks::Local,
-            extra_args: spec.extra_args.clone().unwrap_or_default(),
+            extra_args: shown_arguments(spec.extra_args.as_deref().unwrap_or_default()),
             pre_hooks: hooks(&spec.pre_hook),
             post_hooks: hooks(&spec.post_hook),
             deadline: deadline(spec).try_into().unwrap_or_default(),
@@ -46,9 +51,21 @@ impl Console {
             end: end.map(|end| without_secrets(end, snapshot.as_ref())),
             inputs: snapshot.map(|data| inputs(operation, &data)),
             cancel: cancellable(operation),
+            cancelled_by: cancelled_by(operation, &self.shared.signing),
+            usual: match phase(operation) {
+                Phase::Running => usual(operation, &self.shared.operations.state()),
+                _ => None,
+            },
             now: moment::now(),
         })
     }
+}
+
+/// Extra arguments without their secrets, in the words of the operation if there are none.
+pub(super) fn shown_arguments(text: &str) -> String {
+    let Some(words) = split(text) else { return hide_in_script(text) };
+    let shown = hide_in_arguments(&words);
+    if shown == words { text.to_owned() } else { join(&shown).unwrap_or_default() }
 }
 
 fn source(operation: &ClusterOperation) -> String {
@@ -68,7 +85,7 @@ fn source(operation: &ClusterOperation) -> String {
 pub(crate) fn cancellable(operation: &ClusterOperation) -> Result<(), String> {
     match phase(operation) {
         Phase::Cancelled => Err("It is already cancelled.".into()),
-        Phase::Failed | Phase::Succeeded => Err("It has ended; there is nothing to cancel.".into()),
+        Phase::Failed | Phase::Succeeded | Phase::Restored => Err("It has ended; there is nothing to cancel.".into()),
         Phase::Running | Phase::Queued if operation.spec.cancel == Some(true) => {
             Err("It is being cancelled: no new task starts, and running tasks are interrupted.".into())
         }
@@ -77,7 +94,7 @@ pub(crate) fn cancellable(operation: &ClusterOperation) -> Result<(), String> {
 }
 
 /// The summary that the run's pod left when it ended; `None` if the pod is deleted or the user may not read it.
-pub(crate) async fn ended(client: Client, operation: &ClusterOperation) -> Option<Termination> {
+pub(crate) async fn termination_message(client: Client, operation: &ClusterOperation) -> Option<Termination> {
     let job = operation.status.as_ref()?.job_ref.as_ref()?;
     if !phase(operation).is_final() {
         return None;
@@ -97,7 +114,7 @@ pub(crate) async fn ended(client: Client, operation: &ClusterOperation) -> Optio
 /// the result is empty.
 fn without_secrets(end: Termination, snapshot: Option<&BTreeMap<String, ByteString>>) -> RunEnd {
     let Some(snapshot) = snapshot.and_then(crd::Snapshot::read) else { return RunEnd::default() };
-    let masker = Masker::of_run(&snapshot.inventory, &snapshot.variables, &snapshot.token);
+    let masker = Masker::of_run(&snapshot.inventory, &snapshot.variables, &snapshot.token, &snapshot.secrets);
     let mut end = RunEnd::from(end);
     // Host names are not masked: they are not secret, and the page needs them to find a failure in the log.
     let failure = end.failure.iter_mut().flat_map(|failure| [&mut failure.task, &mut failure.message]);
@@ -130,6 +147,12 @@ fn inputs(operation: &ClusterOperation, data: &BTreeMap<String, ByteString>) -> 
 #[cfg(test)]
 mod tests {
     use super::{super::row::tests::operation, *};
+
+    #[test]
+    fn extra_arguments_are_shown_without_secrets() {
+        assert_eq!(shown_arguments("--limit='m1' -e a=1"), "--limit='m1' -e a=1");
+        assert_eq!(shown_arguments("-e 'password=hunter 22' --check"), "-e 'password=(hidden)' --check");
+    }
 
     #[test]
     fn only_an_open_operation_can_be_cancelled_and_only_once() {

@@ -4,26 +4,32 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use api::Time;
-use api::operation::{OperationFilter, OperationList};
+use api::operation::{OperationColumn, OperationFilter, OperationList};
+use api::sort::Sort;
 use crd::ClusterOperation;
 use kube::ResourceExt;
-use operation::{order as age, title};
+use operation::{Signing, order as age, title};
 
 use super::row::{phase, row, submitted};
 use crate::moment;
-use crate::page::{self, count, direction};
+use crate::page::{self, count};
 
 /// The page of the table for `filter`.
-pub(crate) fn list(operations: &[Arc<ClusterOperation>], filter: &OperationFilter, now: Time) -> OperationList {
+pub(crate) fn list(
+    operations: &[Arc<ClusterOperation>],
+    filter: &OperationFilter,
+    signing: &Signing,
+    now: Time,
+) -> OperationList {
     let mut matching: Vec<&Arc<ClusterOperation>> = operations.iter().filter(|o| matches(o, filter)).collect();
-    let (column, turned) = direction(&filter.sort);
+    let Sort { column, reversed } = filter.sort;
     matching.sort_by(|a, b| {
         let order = order(a, b, column, now).then_with(|| age(b).cmp(&age(a)));
-        if turned { order.reverse() } else { order }
+        if reversed { order.reverse() } else { order }
     });
     let (window, page, pages) = page::window(matching.len(), filter.page);
     OperationList {
-        rows: matching[window].iter().filter_map(|o| row(o)).collect(),
+        rows: matching[window].iter().filter_map(|o| row(o, signing)).collect(),
         matching: count(matching.len()),
         page,
         pages,
@@ -38,16 +44,17 @@ fn matches(operation: &ClusterOperation, filter: &OperationFilter) -> bool {
         || operation.spec.cluster.to_lowercase().contains(&wanted)
         || title(&operation.spec).to_lowercase().contains(&wanted);
     let of_cluster = filter.cluster.is_empty() || operation.spec.cluster == filter.cluster;
-    found && of_cluster && (filter.phase.is_empty() || phase(operation).word().eq_ignore_ascii_case(&filter.phase))
+    let of_phase = filter.phase.value().is_ok_and(|wanted| wanted.is_none_or(|wanted| phase(operation) == wanted));
+    found && of_cluster && of_phase
 }
 
-fn order(a: &ClusterOperation, b: &ClusterOperation, column: &str, now: Time) -> Ordering {
+fn order(a: &ClusterOperation, b: &ClusterOperation, column: OperationColumn, now: Time) -> Ordering {
     let newest_first = || submitted(b).cmp(&submitted(a));
     match column {
-        "cluster" => a.spec.cluster.cmp(&b.spec.cluster).then_with(newest_first),
-        "action" => title(&a.spec).cmp(&title(&b.spec)).then_with(newest_first),
-        "duration" => duration(a, now).cmp(&duration(b, now)).then_with(newest_first),
-        _ => newest_first(),
+        OperationColumn::Cluster => a.spec.cluster.cmp(&b.spec.cluster).then_with(newest_first),
+        OperationColumn::Action => title(&a.spec).cmp(&title(&b.spec)).then_with(newest_first),
+        OperationColumn::Duration => duration(a, now).cmp(&duration(b, now)).then_with(newest_first),
+        OperationColumn::Submitted => newest_first(),
     }
 }
 
@@ -71,7 +78,11 @@ mod tests {
         .into_iter()
         .map(Arc::new)
         .collect();
-        list(&operations, filter, Time(100_000)).rows.into_iter().map(|r| r.name.to_string()).collect()
+        list(&operations, filter, &Signing::default(), Time(100_000))
+            .rows
+            .into_iter()
+            .map(|r| r.name.to_string())
+            .collect()
     }
 
     #[test]
@@ -86,8 +97,19 @@ mod tests {
     #[test]
     fn within_a_second_the_later_in_the_queue_counts_as_newer() {
         let operations = ["a", "b"].map(|name| Arc::new(operation(name, "prod", 10, crd::Phase::Succeeded)));
-        let rows = list(&operations, &OperationFilter::default(), Time(100_000)).rows;
+        let rows = list(&operations, &OperationFilter::default(), &Signing::default(), Time(100_000)).rows;
         assert_eq!(rows.iter().map(|row| row.name.to_string()).collect::<Vec<_>>(), ["b", "a"]);
+    }
+
+    #[test]
+    fn a_restored_operation_is_found_by_its_phase_only() {
+        let mut restored = operation("old", "prod", 10, crd::Phase::Pending);
+        restored.status.as_mut().unwrap().reason = Some(crd::RESTORED.into());
+        let found = |phase: &str| {
+            let filter = OperationFilter { phase: phase.into(), ..Default::default() };
+            list(&[Arc::new(restored.clone())], &filter, &Signing::default(), Time(100_000)).matching
+        };
+        assert_eq!((found("restored"), found("queued"), found("")), (1, 0, 1));
     }
 
     #[test]

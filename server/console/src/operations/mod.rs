@@ -2,22 +2,30 @@
 
 mod again;
 mod arguments;
+mod cancelled_by;
 mod catalogue;
 mod detail;
+mod kubespray;
 mod list;
 mod outcome;
 mod parameters;
 mod plan;
+mod progress;
 mod queue;
+mod removed;
 mod requests;
 mod row;
+mod sources;
 mod submit;
+mod usual;
 mod warnings;
 
 pub(crate) use catalogue::Catalogue;
+pub(crate) use kubespray::version_of;
 pub(crate) use outcome::why;
 pub(crate) use queue::ahead;
-pub(crate) use row::{phase, row};
+pub(crate) use removed::{is_dry, is_limited, limited_to, named_in, replaces, values_of};
+pub(crate) use row::{ended, phase, row, submitted};
 pub(crate) use submit::several;
 
 #[cfg(test)]

@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use api::FieldProblem;
 use operation::{Action, Parameter, Value};
 
-/// The arguments for the fields of `action`, or the errors of the fields. `free` are the extra arguments that the user typed;
-/// they may set a variable, too.
+/// The arguments for the fields of `action` on `cluster`, or the errors of the fields. `free` are the extra arguments that the
+/// user typed; they may set a variable, too.
 pub(super) fn arguments(
     action: &Action,
+    cluster: &str,
     fields: &BTreeMap<String, String>,
     free: &[String],
 ) -> Result<Vec<String>, Vec<FieldProblem>> {
     let (mut arguments, mut problems) = (Vec::new(), Vec::new());
     for parameter in action.parameters {
-        match argument(parameter, fields.get(parameter.field).map_or("", String::as_str), free) {
+        let typed = fields.get(parameter.field).map_or("", String::as_str);
+        match confirmed(parameter, typed, cluster).and_then(|()| argument(parameter, typed, free)) {
             Ok(None) => {}
             Ok(Some(value)) => {
                 let variables =
@@ -25,6 +27,16 @@ pub(super) fn arguments(
         }
     }
     if problems.is_empty() { Ok(arguments) } else { Err(problems) }
+}
+
+/// Whether a confirmation, if this is one and not empty, names the cluster.
+fn confirmed(parameter: &Parameter, typed: &str, cluster: &str) -> Result<(), String> {
+    match parameter.value {
+        Value::Confirmation(_) if !["", cluster].contains(&typed.trim()) => {
+            Err(format!("This isn't the cluster's name. Type {cluster} to confirm."))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The value of a parameter; `None` if it is not set, or set by the extra arguments.
@@ -47,8 +59,8 @@ fn argument(parameter: &Parameter, typed: &str, free: &[String]) -> Result<Optio
 fn value(kind: Value, typed: &str) -> Option<String> {
     let text = match kind {
         Value::Hosts => typed.split(',').map(str::trim).filter(|name| !name.is_empty()).collect::<Vec<_>>().join(","),
-        Value::Version => typed.trim().to_owned(),
-        Value::Confirmation(value) => if typed.is_empty() { "" } else { value }.to_owned(),
+        Value::Version | Value::Path => typed.trim().to_owned(),
+        Value::Confirmation(value) => if typed.trim().is_empty() { "" } else { value }.to_owned(),
     };
     Some(text).filter(|text| !text.is_empty())
 }
@@ -60,8 +72,15 @@ fn is_valid(kind: Value, value: &str) -> Result<(), String> {
             Err("Write names of the inventory, separated by commas: worker3, worker4.".into())
         }
         Value::Version if !is_version(value) => Err("Write all three numbers, like 1.34.4.".into()),
+        Value::Path if !is_path(value) => {
+            Err("Write an absolute path of letters, digits and . - _ /, like /var/backups/etcd.db.".into())
+        }
         _ => Ok(()),
     }
+}
+
+fn is_path(text: &str) -> bool {
+    text.starts_with('/') && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '/'))
 }
 
 fn is_version(text: &str) -> bool {
@@ -86,7 +105,7 @@ pub(super) fn take_back<'a>(action: &Action, argument: &'a str) -> Option<TakenB
     let parameter = action.parameters.iter().find(|p| p.variable == name)?;
     Some(match parameter.value {
         Value::Confirmation(_) => TakenBack::Dropped,
-        Value::Hosts | Value::Version => TakenBack::Field(parameter.field, value),
+        Value::Hosts | Value::Version | Value::Path => TakenBack::Field(parameter.field, value),
     })
 }
 
@@ -96,20 +115,25 @@ mod tests {
 
     use super::*;
 
+    /// The arguments for the cluster `lab`.
     fn asked(playbook: &str, fields: &[(&str, &str)], free: &[&str]) -> Result<String, String> {
         let fields = fields.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
         let free: Vec<_> = free.iter().map(|line| (*line).to_owned()).collect();
-        let made = arguments(action(ACTIONS, playbook).unwrap(), &fields, &free);
+        let made = arguments(action(ACTIONS, playbook).unwrap(), "lab", &fields, &free);
         made.map(|arguments| arguments.join(" ")).map_err(|problems| problems[0].field.clone())
     }
 
     #[test]
     fn only_the_fields_of_the_action_become_arguments() {
-        let all = [("nodes", " w3,w4 , "), ("version", "1.34.4"), ("confirmed", "yes")];
+        let all = [("nodes", " w3,w4 , "), ("version", "1.34.4"), ("confirmed", "lab")];
         let made = |playbook| asked(playbook, &all, &["--check"]).unwrap();
         assert_eq!(made("remove-node.yml"), "-e node=w3,w4 -e skip_confirmation=true");
         assert_eq!(made("upgrade-cluster.yml"), "-e kube_version=1.34.4");
         assert_eq!(made("reset.yml"), "-e reset_confirmation=yes");
+        assert_eq!(
+            asked("etcd-restore.yml", &[("snapshot", " /b/etcd.db "), ("restored", " lab ")], &[]).unwrap(),
+            "-e etcd_restore_file=/b/etcd.db -e etcd_restore_confirmation=yes"
+        );
         assert_eq!(made("ping.yml"), "");
     }
 
@@ -124,6 +148,9 @@ mod tests {
         refused("upgrade-cluster.yml", "version", "1.34", &[]);
         refused("upgrade-cluster.yml", "version", "1.34.4", &["-e", "kube_version=1"]);
         refused("reset.yml", "confirmed", "", &[]);
+        refused("reset.yml", "confirmed", "yes", &[]);
+        refused("etcd-restore.yml", "snapshot", "etcd.db", &[]);
+        refused("etcd-restore.yml", "snapshot", "/etcd.db x=y", &[]);
         assert_eq!(asked("remove-node.yml", &[("nodes", "")], &["-e", "node=w3"]), Ok(String::new()));
         assert_eq!(asked("reset.yml", &[], &["-e", "reset_confirmation=yes"]), Ok(String::new()));
     }

@@ -4,14 +4,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use api::operation::{Action as Asked, NewOperation};
-use api::{FieldProblem, OperationName};
+use api::operation::{Action as Asked, NewOperation, ThenRemove};
+use api::{ClusterName, FieldProblem, OperationName};
 use crd::{ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, DataRef, HookAction};
-use operation::Action;
+use masking::HIDDEN;
+use operation::{ACTIONS, Action, REMOVE_NODES, WITHOUT_MACHINE};
 use rand::Rng;
 
 use super::catalogue::Catalogue;
 use super::parameters;
+use super::removed::named_in;
 
 /// The operation for a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +62,8 @@ pub(crate) fn wanted(
         }
         let nothing = BTreeMap::new();
         let typed = parameters.as_ref().unwrap_or(&nothing);
-        match action.map(|action| (action, parameters::arguments(action, typed, &new.arguments))) {
+        match action.map(|action| (action, parameters::arguments(action, new.cluster.as_str(), typed, &new.arguments)))
+        {
             Some((_, Ok(made))) => arguments.extend(made),
             // The form has no fields at which the problems could be shown.
             Some((action, Err(_))) if parameters.is_none() => refuse("action", choose_from_list(action)),
@@ -69,8 +72,20 @@ pub(crate) fn wanted(
         }
     }
     arguments.extend(new.arguments.iter().cloned());
+    let script = match &new.action {
+        Asked::Script(text) => text.as_str(),
+        _ => "",
+    };
+    for (field, hidden) in [
+        ("extra_args", arguments.iter().any(|argument| argument.contains(HIDDEN))),
+        ("script", script.contains(HIDDEN)),
+    ] {
+        if hidden {
+            refuse(field, format!("Replace {HIDDEN} with the secret. Secrets of an earlier operation aren't shown."));
+        }
+    }
     for (field, hooks) in [("pre_hooks", &new.pre_hooks), ("post_hooks", &new.post_hooks)] {
-        if let Some(message) = hooks.iter().find_map(|playbook| catalogue.builtin(playbook).err()) {
+        if let Some(message) = hooks.iter().find_map(|playbook| not_a_hook(playbook, catalogue)) {
             refuse(field, message);
         }
     }
@@ -79,6 +94,29 @@ pub(crate) fn wanted(
     } else {
         Err(problems)
     }
+}
+
+/// Why this playbook can't be a hook of the form. Hooks get no arguments, and without them some playbooks fail; kubespray's
+/// `remove-node.yml` even removes other nodes.
+fn not_a_hook(playbook: &str, catalogue: &Catalogue) -> Option<String> {
+    let action = match catalogue.builtin(playbook) {
+        Ok(action) => action?,
+        Err(message) => return Some(message),
+    };
+    let needs_fields = action.parameters.iter().any(|parameter| parameter.missing.is_some());
+    needs_fields.then(|| format!("{playbook} asks for values, and hooks have none. Run it as an operation of its own."))
+}
+
+/// The hook that removes a node after the action.
+fn removal(then: &ThenRemove, cluster: &ClusterName) -> Option<HookAction> {
+    let remove = operation::action(ACTIONS, REMOVE_NODES)?;
+    let fields = named_in(REMOVE_NODES, &then.node)?;
+    let mut arguments = parameters::arguments(remove, cluster.as_str(), &fields, &[]).ok()?;
+    if then.gone {
+        arguments.extend(WITHOUT_MACHINE.map(str::to_owned));
+    }
+    let extra_args = operation::join(&arguments);
+    Some(HookAction { action: remove.playbook.into(), extra_args, ..HookAction::default() })
 }
 
 fn choose_from_list(action: &Action) -> String {
@@ -91,9 +129,10 @@ fn spec(new: &NewOperation, arguments: &[String], default_image: &str) -> Cluste
         Asked::File { source, key } => (key, Some(DataRef::new(&source.namespace, &source.name))),
         Asked::Script(text) => (text, None),
     };
-    let hooks = |playbooks: &[String]| {
+    let hooks = |playbooks: &[String]| -> Vec<HookAction> {
         playbooks.iter().map(|action| HookAction { action: action.clone(), ..HookAction::default() }).collect()
     };
+    let removal = new.then_remove.as_ref().and_then(|then| removal(then, &new.cluster));
     ClusterOperationSpec {
         cluster: new.cluster.to_string(),
         action_type: if new.action.is_shell() { ActionType::Shell } else { ActionType::Playbook },
@@ -103,7 +142,7 @@ fn spec(new: &NewOperation, arguments: &[String], default_image: &str) -> Cluste
         action_source_ref: source,
         extra_args: Some(arguments).filter(|all| !all.is_empty()).and_then(operation::join),
         pre_hook: hooks(&new.pre_hooks),
-        post_hook: hooks(&new.post_hooks),
+        post_hook: hooks(&new.post_hooks).into_iter().chain(removal).collect(),
         active_deadline_seconds: new.deadline.map(|deadline| i64::from(deadline.minutes()) * 60),
         ..ClusterOperationSpec::default()
     }
@@ -117,7 +156,11 @@ pub(crate) fn made_name(spec: &ClusterOperationSpec) -> OperationName {
     };
     let plain: String =
         stem.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
-    let stem = if plain.trim_matches('-').is_empty() { "run" } else { plain.trim_matches('-') };
+    random_name(if plain.trim_matches('-').is_empty() { "run" } else { plain.trim_matches('-') })
+}
+
+/// `stem` and five random characters. `stem` has at most 40 lower-case letters, digits and “-” inside.
+pub(crate) fn random_name(stem: &str) -> OperationName {
     // As in names that Kubernetes generates, no vowels and no similar characters, so that names form no words and are not
     // misread.
     const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";

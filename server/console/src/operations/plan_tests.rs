@@ -21,7 +21,7 @@ fn every_field_that_the_catalogue_refuses_is_named() {
         made(change).expect_err("it is refused").into_iter().map(|problem| problem.field).collect()
     };
     assert_eq!(refused_at(|n| n.action = Asked::builtin("../../etc/passwd")), ["action"]);
-    assert_eq!(refused_at(|n| n.action = Asked::builtin("cluster.yml")), ["action"]);
+    assert_eq!(refused_at(|n| n.action = Asked::builtin("recover-control-plane.yml")), ["action"]);
     assert_eq!(refused_at(|n| n.pre_hooks = vec!["ping.yml".into(), "nope.yml".into()]), ["pre_hooks"]);
     assert_eq!(
         refused_at(|n| {
@@ -30,6 +30,26 @@ fn every_field_that_the_catalogue_refuses_is_named() {
         }),
         ["action", "post_hooks"]
     );
+    assert_eq!(refused_at(|n| n.post_hooks = vec!["remove-node.yml".into()]), ["post_hooks"], "it asks for nodes");
+}
+
+#[test]
+fn a_node_is_removed_after_the_action() {
+    let hook = |gone| {
+        let mut new = new(Asked::builtin("scale.yml"));
+        new.then_remove = Some(ThenRemove { node: "w1".into(), gone });
+        let hook = wanted(&new, &LOCAL, "i").unwrap().spec.post_hook.remove(0);
+        format!("{} {}", hook.action, hook.extra_args.unwrap())
+    };
+    assert_eq!(hook(false), "remove-node.yml -e node=w1 -e skip_confirmation=true");
+    assert!(hook(true).ends_with("-e reset_nodes=false -e allow_ungraceful_removal=true -e drain_timeout=30s"));
+}
+
+#[test]
+fn a_hidden_secret_is_typed_again() {
+    let refused_at = |change: fn(&mut NewOperation)| made(change).expect_err("it is refused").remove(0).field;
+    assert_eq!(refused_at(|n| n.arguments = vec!["-e".into(), "password=(hidden)".into()]), "extra_args");
+    assert_eq!(refused_at(|n| n.action = Asked::Script("TOKEN=(hidden)\n".into())), "script");
 }
 
 #[test]
@@ -63,6 +83,7 @@ const BACKUP: &[Action] = &[Action {
         placeholder: "",
         hint: "",
     }],
+    secret_result: false,
 }];
 
 #[test]

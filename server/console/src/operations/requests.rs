@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use api::backend::Operations;
 use api::operation::{
-    ClusterChoice, Draft, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SubmitChoices,
+    ClusterChoice, Draft, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview,
+    SourceChoices, SubmitChoices,
 };
 use api::{OperationName, Problem, User};
 use async_trait::async_trait;
-use crd::ClusterOperation;
+use crd::{ClusterOperation, Engine};
 use kube::api::{Patch, PatchParams};
 use kube::runtime::reflector::ObjectRef;
 use kube::{Api, ResourceExt};
@@ -20,11 +21,19 @@ use super::row::phase;
 use super::{Catalogue, list};
 use crate::access::Right;
 use crate::kube_problem::{Doing, answer};
-use crate::{Console, moment};
+use crate::{Console, Playbooks, moment};
 
 impl Console {
     pub(crate) fn catalogue(&self) -> Catalogue {
         Catalogue { actions: operation::ACTIONS, playbooks: self.shared.playbooks }
+    }
+
+    /// The engine of a run with `image`. `declared` is the engine that the Cluster names.
+    pub(crate) fn engine(&self, declared: Option<Engine>, image: &str) -> Engine {
+        match self.shared.playbooks {
+            Playbooks::Local => Engine::Kubeonkube,
+            Playbooks::Image => operation::engine(declared, image),
+        }
     }
 
     /// The operation from the store, or from the API if the store doesn't contain it (yet).
@@ -43,7 +52,7 @@ impl Console {
 impl Operations for Console {
     async fn list(&self, user: &User, filter: &OperationFilter) -> Result<OperationList, Problem> {
         self.shared.access.require(user, Right::operations()).await?;
-        Ok(list::list(&self.shared.operations.state(), filter, moment::now()))
+        Ok(list::list(&self.shared.operations.state(), filter, &self.shared.signing, moment::now()))
     }
 
     async fn get(&self, user: &User, operation: &OperationName) -> Result<OperationDetail, Problem> {
@@ -67,7 +76,17 @@ impl Operations for Console {
             })
             .collect();
         clusters.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(SubmitChoices { clusters, actions: self.catalogue().offers(), default_image: self.shared.image.clone() })
+        let catalogue = self.catalogue();
+        Ok(SubmitChoices {
+            clusters,
+            actions: catalogue.offers(),
+            no_others: catalogue.no_others(),
+            default_image: self.shared.image.clone(),
+        })
+    }
+
+    async fn sources(&self, user: &User, cluster: &str, chosen: &str) -> Result<SourceChoices, Problem> {
+        self.source_choices(user, cluster, chosen).await
     }
 
     async fn again(&self, user: &User, operation: &OperationName) -> Result<Draft, Problem> {
@@ -87,7 +106,9 @@ impl Operations for Console {
         cancellable(&operation).map_err(|message| Problem::Invalid { message, fields: Vec::new() })?;
         let operations: Api<ClusterOperation> = Api::all(self.shared.access.client(user)?);
         // With the uid, the request fails instead of cancelling a new operation with the same name.
-        let patch = json!({"metadata": {"uid": operation.metadata.uid}, "spec": {"cancel": true}});
+        let signature = self.shared.signing.signer().map(|signer| signer.sign_canceller(&operation, &user.name));
+        let by = json!({crd::ANNOTATION_CANCELLED_BY: user.name, crd::ANNOTATION_CANCELLER_SIGNATURE: signature});
+        let patch = json!({"metadata": {"uid": operation.metadata.uid, "annotations": by}, "spec": {"cancel": true}});
         let doing = Doing::new("cancel", "ClusterOperation", name);
         let patched =
             answer(&doing, operations.patch(name.as_str(), &PatchParams::default(), &Patch::Merge(patch))).await?;

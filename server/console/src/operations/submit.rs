@@ -1,5 +1,6 @@
 //! Reviews and submits operations.
 
+use api::configuration::Document;
 use api::operation::{NewOperation, OperationReview};
 use api::{FieldProblem, OperationName, Problem, User};
 use crd::{ActionType, Cluster, ClusterOperation, ClusterOperationSpec};
@@ -7,15 +8,21 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::PostParams;
 use kube::runtime::reflector::ObjectRef;
 use kube::{Api, ResourceExt};
+use masking::{hide_in_arguments, hide_in_script};
 use operation::{Given, Value, action, command, holds_variables, steps};
 
 use super::arguments::{Selection, selection};
+use super::detail::shown_arguments;
 use super::plan::{self, Wanted};
-use super::warnings::warnings;
-use super::{Catalogue, ahead};
+use super::queue::Ahead;
+use super::warnings::{of_engine, warnings};
+use super::{Catalogue, ahead, kubespray};
 use crate::configuration::Inputs;
 use crate::kube_problem::{Doing, answer, problem, timely};
 use crate::{Console, moment};
+
+/// How many generated names are tried.
+const TRIES: usize = 5;
 
 /// A request that was checked with the cluster and its inputs.
 struct Plan {
@@ -46,6 +53,20 @@ fn named_are_hosts(wanted: &Wanted, catalogue: &Catalogue, inventory: &inventory
     Ok(())
 }
 
+/// The manifest without secrets in arguments and scripts. Its first line says so if there are any.
+fn shown_manifest(mut operation: ClusterOperation) -> String {
+    let spec = ClusterOperationSpec {
+        // A name of a playbook or of a key has no secrets. Hooks are names, too.
+        action: hide_in_script(&operation.spec.action),
+        extra_args: operation.spec.extra_args.as_deref().map(shown_arguments),
+        ..operation.spec.clone()
+    };
+    let is_whole = spec == operation.spec;
+    operation.spec = spec;
+    let text = serde_saphyr::to_string(&operation).unwrap_or_default();
+    if is_whole { text } else { format!("# Secrets are hidden here. The operation gets them.\n{text}") }
+}
+
 impl Console {
     /// The checks that review and submission share. Reads with the user's own client; writes nothing.
     async fn plan_operation(&self, user: &User, new: &NewOperation) -> Result<Plan, Problem> {
@@ -60,28 +81,44 @@ impl Console {
         })?;
         let inputs = Inputs::read(self.shared.access.client(user)?, &cluster).await?;
         self.check_source(user, &wanted.spec, &cluster).await?;
-        let unusable = |what: &str, why: String| {
-            let message = format!(
-                "The {what} of {} can't be used. {why} Correct it on the cluster's Configuration tab.",
-                new.cluster
-            );
-            Problem::field("cluster", message)
-        };
-        let hosts = inputs.hosts.usable().map_err(|why| unusable("inventory", why))?;
-        let vars = inputs.vars.usable().map_err(|why| unusable("variables file", why))?;
-        let inventory = inventory::parse(hosts).map_err(|why| unusable("inventory", why.to_string()))?;
-        let variables = inventory::parse_vars(vars).map_err(|why| unusable("variables file", why.to_string()))?;
+        let unusable = |document: Document, why: String| unusable(new, document, &why);
+        let hosts = inputs.hosts.usable().map_err(|why| unusable(Document::Inventory, why))?;
+        let vars = inputs.vars.usable().map_err(|why| unusable(Document::Variables, why))?;
+        self.planned(new, wanted, &cluster, hosts, vars)
+    }
+
+    /// The plan of an operation with these inputs.
+    fn planned(
+        &self,
+        new: &NewOperation,
+        wanted: Wanted,
+        cluster: &Cluster,
+        hosts: &str,
+        vars: &str,
+    ) -> Result<Plan, Problem> {
+        let catalogue = self.catalogue();
+        let unusable = |document: Document, why: String| unusable(new, document, &why);
+        let inventory = inventory::parse(hosts).map_err(|why| unusable(Document::Inventory, why.to_string()))?;
+        let variables = inventory::parse_vars(vars).map_err(|why| unusable(Document::Variables, why.to_string()))?;
         let selected = match wanted.spec.action_type {
             ActionType::Playbook => selection(&new.limit, &inventory).map_err(|why| Problem::field("limit", why))?,
             ActionType::Shell => Selection::Hosts(Vec::new()),
         };
         named_are_hosts(&wanted, &catalogue, &inventory)?;
+        let engine = self.engine(cluster.spec.engine, &wanted.spec.image);
+        let wanted = kubespray::prepared(new, wanted, engine)?;
         let run = steps(&wanted.spec, &cluster.spec).map_err(|why| Problem::field("action", why.to_string()))?;
-        let given = Given { variables: holds_variables(vars), key: cluster.spec.ssh_auth_ref.is_some() };
+        let given = Given {
+            variables: holds_variables(vars),
+            secret_variables: cluster.spec.secret_vars_ref.is_some(),
+            key: cluster.spec.ssh_auth_ref.is_some(),
+        };
+        let mut warnings = warnings(new, &wanted, &cluster.spec, &inventory, &variables, &selected, &catalogue);
+        warnings.extend(of_engine(engine, &wanted, &variables));
         Ok(Plan {
             inputs: crd::inputs_sha256(hosts, vars),
-            commands: run.steps.iter().map(|step| command(step, given)).collect(),
-            warnings: warnings(new, &wanted, &cluster.spec, &inventory, &variables, &selected, &catalogue),
+            commands: run.steps.iter().map(|step| hide_in_arguments(&command(step, given))).collect(),
+            warnings,
             hosts: match selected {
                 Selection::Hosts(hosts) => hosts,
                 Selection::Pattern => Vec::new(),
@@ -94,6 +131,27 @@ impl Console {
     pub(crate) async fn review_operation(&self, user: &User, new: &NewOperation) -> Result<OperationReview, Problem> {
         // Generate a new name, because the one from an earlier review may be in use by now.
         let plan = self.plan_operation(user, &NewOperation { made_name: None, ..new.clone() }).await?;
+        let queue = ahead(&self.shared.operations.state(), new.cluster.as_str());
+        self.reviewed(user, plan, &queue)
+    }
+
+    /// The review of an operation on `cluster` with inputs that are not saved yet.
+    pub(crate) fn review_with_inputs(
+        &self,
+        user: &User,
+        new: &NewOperation,
+        cluster: &Cluster,
+        hosts: &str,
+        vars: &str,
+    ) -> Result<OperationReview, Problem> {
+        let wanted = plan::wanted(new, &self.catalogue(), &self.shared.image).map_err(several)?;
+        let mut plan = self.planned(new, wanted, cluster, hosts, vars)?;
+        let queue = ahead(&self.shared.operations.state(), new.cluster.as_str());
+        plan.warnings.extend(queue.outdated_by(&plan.inputs));
+        self.reviewed(user, plan, &queue)
+    }
+
+    fn reviewed(&self, user: &User, plan: Plan, queue: &Ahead) -> Result<OperationReview, Problem> {
         if let Some(name) = plan.name.as_ref().filter(|name| self.is_taken(name)) {
             return Err(Problem::field("name", taken(name)));
         }
@@ -102,15 +160,15 @@ impl Console {
         Ok(OperationReview {
             commands: plan.commands,
             hosts: plan.hosts,
-            waits_for: ahead(&self.shared.operations.state(), new.cluster.as_str()).sentence(),
+            waits_for: queue.sentence(),
             warnings: plan.warnings,
-            manifest: serde_saphyr::to_string(&operation).unwrap_or_default(),
+            manifest: shown_manifest(operation),
             expected_inputs: plan.inputs,
             name,
         })
     }
 
-    fn is_taken(&self, name: &OperationName) -> bool {
+    pub(crate) fn is_taken(&self, name: &OperationName) -> bool {
         self.shared.operations.get(&ObjectRef::new(name.as_str())).is_some()
     }
 
@@ -151,9 +209,9 @@ impl Console {
             let message = "The cluster's inventory or variables were changed since this was reviewed. Review it again.";
             return Err(Problem::field("expected_inputs", message));
         }
-        for _ in 0..5 {
+        for _ in 0..TRIES {
             let name = plan.name.clone().unwrap_or_else(|| plan::made_name(&plan.spec));
-            let operation = plan::operation(&plan.spec, &name, &user.name, plan.inputs.clone());
+            let operation = self.signed(plan::operation(&plan.spec, &name, &user.name, plan.inputs.clone()), user);
             let doing = Doing::new("create", "ClusterOperation", &name);
             match timely(operations.create(&PostParams::default(), &operation)).await {
                 Ok(_) => {
@@ -169,6 +227,32 @@ impl Console {
             }
         }
         Err(Problem::Unavailable { message: "No free name was found for this operation. Give it a name.".into() })
+    }
+
+    /// Submits the operation that tests a new private key.
+    pub(crate) async fn submit_key_test(
+        &self,
+        user: &User,
+        spec: &ClusterOperationSpec,
+        inputs: String,
+    ) -> Result<OperationName, Problem> {
+        let operations: Api<ClusterOperation> = Api::all(self.shared.access.client(user)?);
+        let name = plan::random_name("key-test");
+        let operation = self.signed(plan::operation(spec, &name, &user.name, inputs), user);
+        let doing = Doing::new("create", "ClusterOperation", &name);
+        answer(&doing, operations.create(&PostParams::default(), &operation)).await?;
+        self.until_operation(name.as_str(), |found| found.is_some()).await;
+        Ok(name)
+    }
+
+    /// The operation with a signature, which proves that the console wrote the name of the user.
+    fn signed(&self, mut operation: ClusterOperation, user: &User) -> ClusterOperation {
+        let now = crd::Time(jiff::Timestamp::now());
+        if let Some(signer) = self.shared.signing.signer() {
+            let signature = signer.sign_submitter(&operation, &user.name, &now);
+            operation.annotations_mut().insert(crd::ANNOTATION_SUBMITTER_SIGNATURE.to_owned(), signature);
+        }
+        operation
     }
 
     /// An operation with this name exists. Succeeds if it comes from the same request by the same user, for example after a
@@ -206,6 +290,11 @@ fn is_fresh(there: &ClusterOperation) -> bool {
     const AT_ONCE: i64 = 10 * 60 * 1000;
     let age = there.metadata.creation_timestamp.as_ref().map(|made| moment::now().0 - moment::of(made).0);
     age.is_some_and(|age| age < AT_ONCE)
+}
+
+fn unusable(new: &NewOperation, document: Document, why: &str) -> Problem {
+    let (what, correct_it) = (document.words(), document.correct_it());
+    Problem::field("cluster", format!("The {what} of {} can't be used. {why} {correct_it}", new.cluster))
 }
 
 fn taken(name: &OperationName) -> String {

@@ -1,14 +1,14 @@
 //! Warnings about requests that are valid but probably a mistake. Pure.
 
 use api::operation::{Effect, NewOperation};
-use crd::ClusterSpec;
+use crd::{ClusterSpec, Engine};
 use inventory::{Inventory, Vars};
-use operation::{Value, action, engine};
+use operation::{Value, action};
 
 use super::arguments::Selection;
 use super::catalogue::Catalogue;
+use super::kubespray;
 use super::plan::Wanted;
-use crate::Playbooks;
 
 /// With one of these options, ansible prints information and runs nothing.
 const PRINT_ONLY: [&str; 4] = ["--syntax-check", "--list-hosts", "--list-tasks", "--list-tags"];
@@ -34,18 +34,12 @@ pub(crate) fn warnings(
     if *selected == Selection::Pattern {
         warnings.push("Only ansible can tell which machines this limit selects.".into());
     }
-    if let Some(action) = wanted.action.filter(|action| action.effect != Effect::Reads) {
-        if new.limit.is_empty() {
-            warnings.push(match inventory.hosts.len() {
-                1 => "It changes the only machine of the inventory.".into(),
-                machines => format!("It changes all {machines} machines of the inventory."),
-            });
-        }
-        let image = &wanted.spec.image;
-        if catalogue.playbooks == Playbooks::Image && !action.engines.contains(&engine(cluster.engine, image)) {
-            let playbook = action.playbook;
-            warnings.push(format!("{playbook} comes with kubespray, and {image} doesn't look like a kubespray image."));
-        }
+    let changes = wanted.action.is_some_and(|action| action.effect != Effect::Reads);
+    if changes && new.limit.is_empty() {
+        warnings.push(match inventory.hosts.len() {
+            1 => "It changes the only machine of the inventory.".into(),
+            machines => format!("It changes all {machines} machines of the inventory."),
+        });
     }
     if cluster.ssh_auth_ref.is_none() && inventory.hosts.iter().any(|host| !host.reached(vars).is_local()) {
         warnings.push(
@@ -55,6 +49,26 @@ pub(crate) fn warnings(
     }
     warnings.extend(split_options(&new.arguments));
     warnings.extend(inventory::advice(inventory));
+    warnings
+}
+
+/// What doesn't fit the playbooks of `engine`.
+pub(super) fn of_engine(engine: Engine, wanted: &Wanted, vars: &Vars) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some(action) = wanted.action.filter(|action| !action.engines.contains(&engine)) {
+        let (playbook, image) = (action.playbook, &wanted.spec.image);
+        warnings.push(match engine {
+            Engine::Kubeonkube => {
+                format!("{playbook} comes with kubespray, and {image} doesn't look like a kubespray image.")
+            }
+            Engine::Kubespray => format!(
+                "{playbook} belongs to kubeonkube's own playbooks, and {image} looks like a kubespray image. If it has no {playbook}, the run fails."
+            ),
+        });
+    }
+    if engine == Engine::Kubespray {
+        warnings.extend(kubespray::warnings(wanted, vars));
+    }
     warnings
 }
 
@@ -69,6 +83,7 @@ fn unanswered(wanted: &Wanted, catalogue: &Catalogue) -> Vec<String> {
             Value::Confirmation(value) => (parameter.variable, value),
             Value::Hosts => (parameter.variable, "NAME"),
             Value::Version => (parameter.variable, "VERSION"),
+            Value::Path => (parameter.variable, "PATH"),
         };
         let is_fixed = matches!(parameter.value, Value::Confirmation(_));
         let others = parameter.answers.iter().map(|(name, value)| (*name, *value, true));
@@ -111,7 +126,9 @@ mod tests {
             inventory::parse("all: {hosts: {a: {}, b: {}}, children: {kube_control_plane: {hosts: {a: {}}}}}").unwrap();
         let cluster = ClusterSpec { ssh_auth_ref: Some(crd::DataRef::new("ns", "key")), ..ClusterSpec::default() };
         let selected = Selection::Hosts(Vec::new());
-        warnings(&new, &wanted, &cluster, &inventory, &Vars::new(), &selected, &IMAGE).join("\n")
+        let mut all = warnings(&new, &wanted, &cluster, &inventory, &Vars::new(), &selected, &IMAGE);
+        all.extend(of_engine(operation::engine(None, image), &wanted, &Vars::new()));
+        all.join("\n")
     }
 
     fn file(key: &str) -> Asked {
@@ -134,8 +151,14 @@ mod tests {
         assert!(ping(&["--list-hosts"]).contains("no task runs"));
         assert!(ping(&["-i", "/tmp/x"]).contains("another inventory"));
         assert!(ping(&["--tags a"]).contains("--tags=…"));
-        assert!(shown(Asked::builtin("cluster.yml"), &[], "example.com/runner:1").contains("kubespray"));
-        assert!(!shown(Asked::builtin("cluster.yml"), &[], "ghcr.io/kubean-io/spray-job:1").contains("kubespray"));
+        assert!(shown(Asked::builtin("recover-control-plane.yml"), &[], "example.com/runner:1").contains("kubespray"));
+        assert!(
+            !shown(Asked::builtin("recover-control-plane.yml"), &[], "ghcr.io/kubean-io/spray-job:1")
+                .contains("kubespray")
+        );
+        assert!(!shown(Asked::builtin("cluster.yml"), &[], "example.com/runner:1").contains("kubespray"));
+        let ours = shown(Asked::builtin("precheck.yml"), &[], "quay.io/kubespray/kubespray:v2.30.0");
+        assert!(ours.contains("precheck.yml belongs to kubeonkube's own playbooks"), "{ours}");
         assert_eq!(ping(&[]), "");
     }
 }

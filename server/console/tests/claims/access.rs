@@ -16,12 +16,17 @@ use super::world::{World, new_cluster, new_operation};
 /// An API in which every token except `nobody` passes access reviews, and every token except `reader` may read the ConfigMaps `h`
 /// and `v`. For `unlucky`, host keys can't be read at the moment. It refuses all other requests and records them.
 #[derive(Default)]
-struct Guard {
+pub(crate) struct Guard {
     reviews: AtomicUsize,
     asked: Mutex<Vec<String>>,
 }
 
 impl Guard {
+    /// Whether a request was refused with this method and path.
+    pub(crate) fn was_asked(&self, request: &str) -> bool {
+        self.asked.lock().unwrap().iter().any(|asked| asked == request)
+    }
+
     fn clients(self: &Arc<Self>) -> UserClients {
         let guard = self.clone();
         Arc::new(move |token: &str| {
@@ -69,7 +74,7 @@ async fn guarded() -> (World, Arc<Guard>) {
 }
 
 /// A cluster `prod` whose inventory and variables the guard returns.
-async fn with_cluster() -> (World, Arc<Guard>) {
+pub(crate) async fn with_cluster() -> (World, Arc<Guard>) {
     let (world, guard) = guarded().await;
     let cluster = json!({"apiVersion": "kubeonkube.clay.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "prod"},
         "spec": {"hostsConfRef": {"namespace": "machines", "name": "h"}, "varsConfRef": {"namespace": "machines", "name": "v"}}});
@@ -136,6 +141,21 @@ async fn writes_and_reads_of_inputs_carry_the_persons_token() {
     assert!(answers.iter().all(|a| a.as_ref().unwrap_err().to_string().ends_with('.')), "{answers:?}");
     assert_eq!(world.everything().await, before);
     assert!(guard.asked.lock().unwrap().len() >= answers.len());
+}
+
+#[tokio::test]
+async fn a_list_of_config_maps_needs_the_users_own_right() {
+    let (world, guard) = with_cluster().await;
+    let offered = Operations::sources(&world.console, &user(Some("viewer")), "prod", "machines/h").await.unwrap();
+    assert_eq!((offered.config_maps, offered.keys.unwrap().len()), (None, 2));
+    assert!(
+        offered.note.contains("You may not list the ConfigMaps of namespace machines. Type one"),
+        "{}",
+        offered.note
+    );
+    let unread = Operations::sources(&world.console, &user(Some("reader")), "prod", "machines/h").await.unwrap();
+    assert_eq!(unread.keys, None);
+    assert!(guard.asked.lock().unwrap().iter().any(|asked| asked == "GET /api/v1/namespaces/machines/configmaps"));
 }
 
 #[tokio::test]

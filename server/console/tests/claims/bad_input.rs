@@ -27,10 +27,10 @@ async fn a_bad_registration_is_refused_and_changes_nothing() {
         new
     };
     let cases: Vec<(NewCluster, &str)> = vec![
-        (with(|n| n.name = String::new()), "name"),
+        (with(|n| n.name = String::new().into()), "name"),
         (with(|n| n.name = "prod;rm -rf /".into()), "name"),
         (with(|n| n.name = "../prod".into()), "name"),
-        (with(|n| n.name = "a".repeat(64)), "name"),
+        (with(|n| n.name = "a".repeat(64).into()), "name"),
         (with(|n| n.machines.clear()), "machines[0][name]"),
         (with(|n| n.machines[1].name = "w1;rm -rf /".into()), "machines[1][name]"),
         (with(|n| n.machines[1].name = "m1".into()), "machines[1][name]"),

@@ -1,20 +1,16 @@
-use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 
-use api::backend::{Clusters, Frames, Operations, Runs};
+use api::backend::{Clusters, Operations};
 use api::cluster::{ClusterFilter, Health, NodeResults};
-use api::log::{LogFrame, LogPage, RunRecord};
 use api::operation::{OperationFilter, Phase};
 use api::run::HostStats;
-use api::{OperationName, Problem, User};
-use async_trait::async_trait;
 use crd::{Cluster, ClusterOperation, ClusterOperationSpec, ClusterSpec, DataRef};
 use futures::{StreamExt, stream};
 use kube::api::{Patch, PatchParams, PostParams};
 use serde_json::json;
 
-use super::world::{NAMESPACE, World, eventually, new_cluster, new_operation};
+use super::world::{FakeRuns, NAMESPACE, World, eventually, new_cluster, new_operation};
 
 #[tokio::test]
 async fn health_depends_on_the_inputs_and_the_last_operation() {
@@ -101,10 +97,15 @@ async fn a_thousand_clusters_are_listed_from_memory() {
         (all.all, all.queued) == (1000, 1000)
     })
     .await;
-    let started = Instant::now();
+    let mut times = Vec::new();
+    for _ in 0..10 {
+        let started = Instant::now();
+        list(ClusterFilter::default()).await;
+        times.push(started.elapsed());
+    }
+    // Too short for one request per row. The shortest counts, because other programs may use the processors.
+    assert!(times.iter().min().is_some_and(|time| time.as_millis() < 500), "{times:?}");
     let first = list(ClusterFilter::default()).await;
-    // Long enough for a debug build on a busy machine, but too short for one request per row.
-    assert!(started.elapsed().as_millis() < 500, "{:?}", started.elapsed());
     assert_eq!((first.rows.len(), first.matching, first.pages, first.page), (100, 1000, 10, 1));
     let last = list(ClusterFilter { page: 99, sort: "-name".into(), ..Default::default() }).await;
     assert_eq!((last.page, last.rows.last().unwrap().name.as_str()), (10, "c0"));
@@ -117,41 +118,13 @@ async fn a_thousand_clusters_are_listed_from_memory() {
     assert_eq!(operations.matching, 1);
 }
 
-/// A run whose recap has an unreachable machine. All methods except `recaps` fail, because the list must not read whole logs.
-struct OneRun(Arc<OnceLock<OperationName>>);
-
-#[async_trait]
-impl Runs for OneRun {
-    async fn record(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Result<RunRecord, Problem> {
-        Err(Problem::Internal)
-    }
-
-    async fn recaps(&self, _: &User, name: &OperationName) -> Result<Vec<BTreeMap<String, HostStats>>, Problem> {
-        if self.0.get() != Some(name) {
-            return Ok(Vec::new());
-        }
-        let unreachable = HostStats { unreachable: 1, ..HostStats::default() };
-        Ok(vec![[("m1".to_owned(), HostStats::default()), ("w1".to_owned(), unreachable)].into()])
-    }
-
-    async fn page(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Result<LogPage, Problem> {
-        Err(Problem::Internal)
-    }
-
-    async fn follow(&self, _: &User, _: &OperationName, _: u64, _: u64) -> Result<Frames<LogFrame>, Problem> {
-        Err(Problem::Internal)
-    }
-
-    async fn text(&self, _: &User, _: &OperationName) -> Result<Frames<Result<Vec<u8>, Problem>>, Problem> {
-        Err(Problem::Internal)
-    }
-}
-
 #[tokio::test]
 async fn each_machine_shows_its_result_in_the_last_run() {
     let world = World::standalone().await;
-    let run_name = Arc::new(OnceLock::new());
-    world.console.ask_runs(Arc::new(OneRun(run_name.clone())));
+    // The record fails, because the list must not read whole logs.
+    let runs = FakeRuns::default();
+    let recap_of_run = runs.recap.clone();
+    world.console.ask_runs(Arc::new(runs));
     world.register(&new_cluster("prod")).await.unwrap();
     let results = async || {
         let list = world.console.nodes(&world.user, &"prod".parse().unwrap()).await.unwrap();
@@ -160,7 +133,9 @@ async fn each_machine_shows_its_result_in_the_last_run() {
     };
     assert_eq!(results().await, (NodeResults::NoRun, " ".to_owned()));
     let name = world.submit(&new_operation("prod")).await.unwrap();
-    run_name.set(name.clone()).unwrap();
+    let unreachable = HostStats { unreachable: 1, ..HostStats::default() };
+    let hosts = [("m1".to_owned(), HostStats::default()), ("w1".to_owned(), unreachable)].into();
+    recap_of_run.set((name.clone(), hosts)).unwrap();
     let recap = json!({"status": {"recap": crd::Recap { hosts: 2, unreachable: 1, ..Default::default() }}});
     world.operations().patch_status(name.as_str(), &PatchParams::default(), &Patch::Merge(recap)).await.unwrap();
     world.set_phase(name.as_str(), crd::Phase::Failed, "Unreachable").await;

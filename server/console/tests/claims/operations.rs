@@ -50,6 +50,24 @@ async fn a_submitted_operation_is_what_its_review_showed() {
 }
 
 #[tokio::test]
+async fn a_review_shows_no_secret_of_arguments_and_scripts() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let manifest = async |typed: &[(&str, &str)]| {
+        let new = form(typed).request().unwrap();
+        Operations::review(&world.console, &world.user, &new).await.unwrap().manifest
+    };
+    let hidden = "# Secrets are hidden here.";
+    let arguments = manifest(&[("extra_args", "-e\ndb_password=hunter22\n--check")]).await;
+    assert!(arguments.starts_with(hidden) && arguments.contains("--check"), "{arguments}");
+    let script = manifest(&[("kind", "script"), ("script", "export API_TOKEN=hunter22\nuptime\n")]).await;
+    assert!(script.starts_with(hidden) && script.contains("uptime"), "{script}");
+    assert!(!arguments.contains("hunter22") && !script.contains("hunter22"), "{arguments}{script}");
+    let plain = manifest(&[("extra_args", "--check")]).await;
+    assert!(plain.starts_with("apiVersion:"), "{plain}");
+}
+
+#[tokio::test]
 async fn pressing_submit_twice_makes_one_operation() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
@@ -133,7 +151,7 @@ async fn a_bad_submission_is_refused_at_its_field_and_creates_nothing() {
         (form(&[("name", &long_name)]), "name"),
         (form(&[("action", "")]), "action"),
         (form(&[("action", "../../etc/passwd")]), "action"),
-        (form(&[("action", "cluster.yml")]), "action"),
+        (form(&[("action", "recover-control-plane.yml")]), "action"),
         (form(&[("kind", "script"), ("script", &long_script)]), "script"),
         (file_of(&not_there), "source"),
         (file_of("kube-system/prod-hosts-conf"), "source"),
@@ -279,12 +297,12 @@ async fn kubespray_actions_are_available_only_with_images() {
     let world = World::with(Playbooks::Image, |_| None).await;
     let choices = Operations::choices(&world.console, &world.user).await.unwrap();
     let offer = |action: &str| choices.actions.iter().find(|o| o.action == action).unwrap().unavailable.clone();
-    assert_eq!(offer("cluster.yml"), None);
+    assert_eq!(offer("recover-control-plane.yml"), None);
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     let choices = Operations::choices(&world.console, &world.user).await.unwrap();
     let offer = |action: &str| choices.actions.iter().find(|o| o.action == action).unwrap().unavailable.clone();
-    assert!(offer("reset.yml").is_some() && offer("ping.yml").is_none());
+    assert!(offer("recover-control-plane.yml").is_some() && offer("reset.yml").is_none());
     assert_eq!(choices.clusters.len(), 1);
 }
 

@@ -1,5 +1,5 @@
 //! Compares the commands of a review with those of the Job: a real controller creates the Job, and the Job's `entrypoint.py`
-//! prints the commands that it would run.
+//! prints the commands that it would run. The review shows them without secrets.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -96,7 +96,9 @@ async fn the_reviewed_commands_are_those_that_run() {
     let of_config_map = |key| [("kind", "configmap"), ("source", source.as_str()), ("key", key)];
     let script = [("kind", "script"), ("script", "echo \"$1\"\n"), ("extra_args", "two words\n--flag")];
     let hooks = [("pre_hooks", "facts.yml\nping.yml"), ("post_hooks", "facts.yml")];
+    let secrets = ("extra_args", "-e\npassword=hunter22 motd=hello\n--diff");
     let cases = [
+        ("secrets", form(&[limit, secrets])),
         ("builtin", form(&[limit, arguments])),
         ("hooks", form(&[limit, arguments, hooks[0], hooks[1]])),
         ("config-map", form(&of_config_map("site.yml"))),
@@ -108,7 +110,9 @@ async fn the_reviewed_commands_are_those_that_run() {
         world.register(&new_cluster(name)).await.unwrap();
         let new = NewOperation { cluster: name.parse().unwrap(), ..typed.request().unwrap() };
         let (review, ran) = reviewed_and_run(&world, &new).await;
-        assert_eq!(review.commands, ran, "{name}");
+        let shown: Vec<_> = ran.iter().map(|command| masking::hide_in_arguments(command)).collect();
+        assert_eq!(review.commands, shown, "{name}");
+        assert_eq!(shown != ran, name == "secrets", "{ran:?}");
     }
 
     let bare = NewCluster { variables: "---\n# none\n".into(), ssh: "none".into(), ..new_cluster("bare") };

@@ -45,6 +45,18 @@ async fn on_request_only_operations_of_this_cluster_are_deleted() {
 }
 
 #[tokio::test]
+async fn a_hosted_cluster_is_not_unregistered() {
+    let world = World::standalone().await;
+    let hosted = serde_json::json!({"metadata": {"name": "prod"}, "spec": {"hosted": {
+        "version": "v1.34.4", "namespace": "prod", "networking": {"podCidr": "10.1.0.0/16"}}}});
+    world.clusters().create(&PostParams::default(), &serde_json::from_value(hosted).unwrap()).await.unwrap();
+    eventually(async || Clusters::get(&world.console, &world.user, &"prod".parse().unwrap()).await.is_ok()).await;
+    let refused = world.console.unregister(&world.user, &"prod".parse().unwrap(), &typed("prod", false)).await;
+    assert!(refused.is_err_and(|problem| problem.to_string().contains("kubectl delete cluster prod")));
+    assert!(world.clusters().get("prod").await.is_ok());
+}
+
+#[tokio::test]
 async fn unregistering_needs_the_name_to_be_typed() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();

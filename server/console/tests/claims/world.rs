@@ -1,12 +1,16 @@
 //! The test environment: an embedded API, stores that watch it, and a console that uses both.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use api::backend::{Clusters, Operations};
+use api::backend::{Clusters, Frames, Operations, Runs};
 use api::cluster::{MachineRow, NewCluster};
+use api::log::{Found, LogFrame, LogPage, LogQuery, RunRecord};
 use api::operation::{Action, Draft, NewOperation, OperationReview};
+use api::run::HostStats;
 use api::{OperationName, Problem, User};
+use async_trait::async_trait;
 use console::{Change, Console, Options, Playbooks, UserClients, start};
 use crd::{Cluster, ClusterOperation, Phase};
 use futures::StreamExt;
@@ -18,10 +22,12 @@ use serde_json::json;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::embedded_api;
+
 pub(crate) const NAMESPACE: &str = "machines";
 
 /// Timeout of [`eventually`].
-const PATIENCE: Duration = Duration::from_secs(20);
+const TRUE_WITHIN: Duration = Duration::from_secs(20);
 
 pub(crate) struct World {
     pub(crate) client: Client,
@@ -40,12 +46,7 @@ impl World {
 
     pub(crate) async fn with(playbooks: Playbooks, user_clients: impl Fn(&Client) -> Option<UserClients>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let options = standalone::Options {
-            data_dir: folder.path().join("data"),
-            crds: crd::all(),
-            logs: Arc::new(standalone::NoLogs),
-        };
-        let api = standalone::Api::open(options).unwrap();
+        let api = embedded_api::open(&folder.path().join("data"), crd::all()).unwrap();
         let client = api.client("test");
         let namespace = Namespace { metadata: named(NAMESPACE), ..Namespace::default() };
         Api::<Namespace>::all(client.clone()).create(&PostParams::default(), &namespace).await.unwrap();
@@ -60,6 +61,7 @@ impl World {
             namespace: NAMESPACE.into(),
             image: "example.com/kubespray:v1".into(),
             playbooks,
+            signing: operation::Signer::new(b"of the tests", &crd::Time(jiff::Timestamp::UNIX_EPOCH)).into(),
         };
         let (console, work) = start(options, shutdown);
         let mut tasks = JoinSet::new();
@@ -145,19 +147,62 @@ impl World {
         .await;
     }
 
+    /// Waits until an object that is created now is newer than `name`. Creation times have whole seconds.
+    pub(crate) async fn newer_than(&self, name: &str) {
+        let created = self.operations().get(name).await.unwrap().metadata.creation_timestamp.unwrap().0;
+        eventually(async || jiff::Timestamp::now().as_second() > created.as_second()).await;
+    }
+
     pub(crate) async fn text(&self, config_map: &str, key: &str) -> String {
         self.config_maps().get(config_map).await.unwrap().data.unwrap()[key].clone()
     }
 }
 
-/// Waits until `holds` returns true. Panics after [`PATIENCE`].
+/// Answers with these values. Everything else fails.
+#[derive(Default)]
+pub(crate) struct FakeRuns {
+    /// Of every run.
+    pub(crate) record: Option<RunRecord>,
+    /// Of one run. The other runs have none.
+    pub(crate) recap: Arc<OnceLock<(OperationName, BTreeMap<String, HostStats>)>>,
+}
+
+#[async_trait]
+impl Runs for FakeRuns {
+    async fn record(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Result<RunRecord, Problem> {
+        self.record.clone().ok_or(Problem::Internal)
+    }
+
+    async fn recaps(&self, _: &User, name: &OperationName) -> Result<Vec<BTreeMap<String, HostStats>>, Problem> {
+        let recap = self.recap.get().filter(|(of, _)| of == name);
+        Ok(recap.map(|(_, hosts)| hosts.clone()).into_iter().collect())
+    }
+
+    async fn page(&self, _: &User, _: &OperationName, _: u64, _: u32) -> Result<LogPage, Problem> {
+        Err(Problem::Internal)
+    }
+
+    async fn find(&self, _: &User, _: &OperationName, _: &LogQuery) -> Result<Found, Problem> {
+        Err(Problem::Internal)
+    }
+
+    async fn follow(&self, _: &User, _: &OperationName, _: u64, _: u64) -> Result<Frames<LogFrame>, Problem> {
+        Err(Problem::Internal)
+    }
+
+    async fn text(&self, _: &User, _: &OperationName) -> Result<Frames<Result<Vec<u8>, Problem>>, Problem> {
+        Err(Problem::Internal)
+    }
+}
+
+/// Waits until `holds` returns true. Panics after [`TRUE_WITHIN`].
 pub(crate) async fn eventually(holds: impl AsyncFn() -> bool) {
     let wait = async {
         while !holds().await {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, wait).await.expect("the condition was not true in time");
+    tokio::time::timeout(TRUE_WITHIN, wait).await.expect("the condition was not true in time");
 }
 
 pub(crate) fn named(name: &str) -> ObjectMeta {

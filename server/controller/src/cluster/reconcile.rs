@@ -35,7 +35,7 @@ pub(crate) async fn reconcile(cluster: Arc<Cluster>, ctx: Arc<Context>) -> Resul
 async fn remove_excess(ctx: &Context, cluster: &Cluster) -> Result<(), Error> {
     let settings = ctx.stores.settings.state();
     let limit = retention::limit(settings.first().map(|map| &**map));
-    for operation in retention::excess(&cluster.name_any(), &ctx.stores.operations.state(), limit) {
+    for operation in retention::excess(cluster, &ctx.stores.operations.state(), limit) {
         let params = DeleteParams {
             preconditions: Some(Preconditions { uid: operation.metadata.uid.clone(), resource_version: None }),
             propagation_policy: Some(PropagationPolicy::Background),
@@ -81,11 +81,11 @@ async fn free_turn(ctx: &Context, cluster: &Cluster, entry: &OperationRecord) ->
     let jobs = jobs.list(&its_job).await.map_err(Error::while_doing("list Jobs"))?;
     let pods: Api<Pod> = Api::namespaced(ctx.client.clone(), namespace);
     let pods = pods.list(&its_pods).await.map_err(Error::while_doing("list pods"))?;
-    if jobs.items.iter().any(|job| !state::is_finished(job)) || !pods.items.iter().all(state::has_ended) {
+    if jobs.items.iter().any(|job| !state::job_has_ended(job)) || !pods.items.iter().all(state::pod_has_ended) {
         return Ok(again);
     }
-    let closed = OperationRecord { status: Phase::Failed, end_time: Some(now()), ..entry.clone() };
-    if write_entries(ctx, cluster, &[closed]).await? {
+    let ended = OperationRecord { status: Phase::Failed, end_time: Some(now()), ..entry.clone() };
+    if write_entries(ctx, cluster, &[ended]).await? {
         Ok(Action::await_change())
     } else {
         Err(Error::Conflict(cluster.name_any()))

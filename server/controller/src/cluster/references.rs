@@ -42,7 +42,9 @@ pub(crate) async fn check(ctx: &Context, cluster: &Cluster) -> Result<Action, Er
         Err(ReadError::Api(source)) => return Err(Error::Api { what: "read the inputs of a Cluster", source }),
     };
     let ready = fact.holds == Some(true);
-    if let Some(found) = &found {
+    // Only inputs that the Cluster can really use: with `adoptInputs` it owns them, so they are deleted with it. A user who may write
+    // Clusters must not be able to delete other objects, or those of other namespaces, that way.
+    if let Some(found) = found.as_ref().filter(|_| ready) {
         label_inputs(ctx, cluster, &wanted, found).await?;
     }
     if !write_condition(ctx, cluster, fact).await? {
@@ -50,11 +52,17 @@ pub(crate) async fn check(ctx: &Context, cluster: &Cluster) -> Result<Action, Er
         ctx.touch(&name);
         return Err(Error::Conflict(name));
     }
-    let awaits_secret = cluster.spec.ssh_auth_ref.is_some() && !ready;
+    let has_secret = cluster.spec.ssh_auth_ref.is_some() || cluster.spec.secret_vars_ref.is_some();
+    let awaits_secret = has_secret && !ready;
     Ok(if awaits_secret { Action::requeue(SECRET_AGAIN) } else { Action::await_change() })
 }
 
 fn fact(cluster: &Cluster, found: &Found) -> Fact {
+    if cluster.spec.hosted.is_some() && !cluster.spec.has_inventory() {
+        // It refers to nothing that could be missing. An operation is refused with the same reason.
+        let message = "The control plane is hosted and there is no inventory, so no operations can run.";
+        return Fact::new(condition::INPUTS_READY, true, "NoInventory", message);
+    }
     let readable = || {
         validate::cluster_namespace(cluster)?;
         validate::inputs_exist(cluster, found)?;
@@ -65,7 +73,7 @@ fn fact(cluster: &Cluster, found: &Found) -> Fact {
             condition::INPUTS_READY,
             true,
             "Ready",
-            format!("The inventory names {hosts} {}.", if hosts == 1 { "host" } else { "hosts" }),
+            format!("The inventory names {}.", api::count(hosts as u64, "host", "hosts")),
         ),
         Err(refusal) => Fact::new(condition::INPUTS_READY, false, refusal.reason(), refusal.to_string()),
     }
@@ -77,6 +85,9 @@ async fn label_inputs(ctx: &Context, cluster: &Cluster, wanted: &Wanted, found: 
         label_input::<ConfigMap>(ctx, cluster, at, &map.metadata).await?;
     }
     if let (Some(at), Some(secret)) = (&wanted.ssh, &found.ssh) {
+        label_input::<Secret>(ctx, cluster, at, &secret.metadata).await?;
+    }
+    if let (Some(at), Some(secret)) = (&wanted.secret_vars, &found.secret_vars) {
         label_input::<Secret>(ctx, cluster, at, &secret.metadata).await?;
     }
     Ok(())

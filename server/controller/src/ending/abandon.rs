@@ -24,12 +24,12 @@ pub(crate) async fn abandon(
         Some(cluster) => history::namespace(operation, Some(cluster)),
         None => lookup::namespace_of(ctx, operation),
     };
-    let Some(namespace) = namespace else { return Ok(Next::finish(outcome, false)) };
+    let Some(namespace) = namespace else { return Ok(Next::record(outcome, false)) };
     Ok(match occupy(ctx, operation, &namespace, &outcome).await? {
         Occupied::Taken(job) => Next::Observe(job),
-        Occupied::Impossible | Occupied::NoInputs(None) => Next::finish(outcome, true),
+        Occupied::Impossible | Occupied::NoInputs(None) => Next::record(outcome, true),
         // The Job was created before its snapshot was removed. It is stopped before the turn is given back.
-        Occupied::NoInputs(Some(_)) => Next::finish(outcome, false),
+        Occupied::NoInputs(Some(_)) => Next::record(outcome, false),
         Occupied::Leftover => Next::again_after(Duration::from_secs(1)),
         Occupied::Refused(refusal) => {
             let why = format!("{} {refusal}", outcome.message);

@@ -16,11 +16,11 @@ use crate::status::outcome::Outcome;
 use crate::turn::cluster_status::{get_cluster, write_entries};
 use crate::turn::{history, queue};
 
-/// How often it is tried when the Cluster changes in between.
+/// How often the write is tried if the Cluster changes between the read and the write.
 const ATTEMPTS: usize = 8;
 
 /// Writes the final entry of an operation into the Cluster's history, which ends its turn. False while something of the operation still
-/// runs. `stopped`: it is known already that nothing of the operation runs, and nothing will.
+/// runs. `stopped`: the caller knows that nothing of the operation runs and that nothing will start.
 pub(super) async fn hand_over(
     ctx: &Context,
     operation: &ClusterOperation,
@@ -46,7 +46,7 @@ pub(super) async fn hand_over(
         let ended =
             OperationRecord { namespace: turn.and_then(|turn| turn.namespace), ..history::ended(operation, outcome) };
         let namespace = &cluster.spec.hosts_conf_ref.namespace;
-        let entries = [Some(ended), heir.as_ref().map(|heir| history::claimed(heir, namespace, &now()))];
+        let entries = [Some(ended), heir.as_ref().map(|heir| history::turn_entry(heir, namespace, &now()))];
         // Noted before the write, because the watch event may arrive before the answer.
         let heir = heir.and_then(|heir| heir.metadata.uid.clone());
         heir.iter().for_each(|uid| ctx.expectations.wrote(uid, Written::Handed));
@@ -62,9 +62,9 @@ pub(super) async fn hand_over(
 }
 
 /// The operation that gets the turn in the same write: the next in the queue. None while operations wait for a slot, because a long
-/// queue on one cluster must not keep them waiting.
+/// queue on one cluster must not keep them waiting, and while the disk is full, because then no operation starts.
 fn heir(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster) -> Option<Arc<ClusterOperation>> {
-    if ctx.slots_wanted.load(Ordering::Relaxed) {
+    if ctx.slots_wanted.load(Ordering::Relaxed) || ctx.is_disk_full() {
         return None;
     }
     let operations = ctx.stores.operations.state();
@@ -74,7 +74,7 @@ fn heir(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster) -> Optio
     (history::entry(cluster, next).is_none() && queue::may_start(next).is_ok()).then(|| next.clone())
 }
 
-/// Stops what still runs of an operation that is over: suspends its Job, or blocks the Job's name with a placeholder if there is no Job.
+/// Stops what still runs of an operation that has ended: suspends its Job, or blocks the Job's name with a placeholder if there is no Job.
 /// True once nothing of the operation runs, and nothing will.
 async fn ensure_stopped(
     ctx: &Context,
@@ -95,7 +95,9 @@ async fn ensure_stopped(
             }
         },
     };
-    if placeholder::outcome(&*job).is_some() || state::has_stopped(&job, ctx.stores.pod_of(&job).as_deref()) {
+    if placeholder::outcome(ctx, operation, &*job).is_some()
+        || state::job_has_stopped(&job, ctx.stores.pod_of(&job).as_deref())
+    {
         return Ok(true);
     }
     state::stop(&ctx.client, &job).await?;

@@ -29,15 +29,15 @@ pub(crate) async fn refuse(
     let outcome = outcome::refused(refusal, &now());
     let mut current = cluster;
     for _ in 0..ATTEMPTS {
-        let Some(cluster) = current else { return Ok(Next::finish(outcome, false)) };
+        let Some(cluster) = current else { return Ok(Next::record(outcome, false)) };
         match history::entry(&cluster, operation) {
             Some(entry) if entry.status == Phase::Running => return Err(Error::Conflict(cluster.name_any())),
-            Some(_) => return Ok(Next::finish(outcome, false)),
+            Some(_) => return Ok(Next::record(outcome, false)),
             None if had_turn_before(ctx, operation, &cluster).await? => {
                 return Ok(Next::Abandon(Some(cluster), outcome.into()));
             }
             None if write_entries(ctx, &cluster, &[history::ended(operation, &outcome)]).await? => {
-                return Ok(Next::finish(outcome, false));
+                return Ok(Next::record(outcome, false));
             }
             None => current = get_cluster(ctx, &operation.spec.cluster).await?,
         }

@@ -30,5 +30,5 @@ pub(crate) fn between(before: (&Inventory, &Vars), now: (&Inventory, &Vars)) -> 
 /// For confirmed inputs that are no longer known: describes the present ones.
 pub(crate) fn unknown(inventory: &Inventory, vars: &Vars) -> String {
     let hosts = list(inventory.hosts.iter().map(|host| &host.name), 8);
-    format!(" (now: hosts {hosts}; {} variables)", vars.len())
+    format!(" (now: hosts {hosts}; {})", api::count(vars.len() as u64, "variable", "variables"))
 }

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::plan::Plan;
 use crate::inputs::read::{self, ReadError};
-use crate::inputs::{snapshot, validate};
+use crate::inputs::{access, snapshot, validate};
 use crate::status::refusal::Refusal;
 
 /// Reads the inputs that `cluster` refers to now. Returns what would run with them, or why the operation can't.
@@ -25,6 +25,7 @@ pub(crate) async fn evaluate(
         Err(Refusal::InputsChanged { what }) => {
             Ok(Err(snapshot::compare(ctx, operation, cluster, &found).await.unwrap_or(Refusal::InputsChanged { what })))
         }
-        other => Ok(other),
+        Ok(plan) => Ok(access::add(ctx, operation, cluster, plan).await),
+        Err(refusal) => Ok(Err(refusal)),
     }
 }

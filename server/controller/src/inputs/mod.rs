@@ -5,6 +5,7 @@
 //! inputs first, then writes its turn, then its snapshot. One that has the turn already ([`crate::next::Next::Prepare`]), because the
 //! operation before it handed the turn over or because a process stopped, reads and checks its inputs after that.
 
+pub(crate) mod access;
 pub(crate) mod difference;
 pub(crate) mod evaluate;
 pub(crate) mod plan;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crd::{ActionSource, ActionType, Cluster, ClusterOperation, DataRef};
-use futures::future::{try_join, try_join_all};
+use futures::future::{try_join_all, try_join3};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::ListParams;
@@ -25,6 +25,7 @@ pub(crate) struct Wanted {
     vars: DataRef,
     pub(crate) known_hosts: DataRef,
     pub(crate) ssh: Option<DataRef>,
+    pub(crate) secret_vars: Option<DataRef>,
     /// The name of the Cluster.
     pub(crate) cluster: String,
     /// Whether the operation may connect to machines in another way than inventory and variables say: it runs a user's own
@@ -38,6 +39,8 @@ pub(crate) struct Found {
     pub(crate) config_maps: BTreeMap<DataRef, ConfigMap>,
     /// The Secret with the private key, without the key itself.
     pub(crate) ssh: Option<SshSecret>,
+    /// The Secret with variables.
+    pub(crate) secret_vars: Option<Secret>,
     /// How many requests the reading took.
     pub(crate) requests: usize,
 }
@@ -49,6 +52,8 @@ pub(crate) struct SshSecret {
     pub(crate) keys: BTreeSet<String>,
     /// Whether the value of `ssh-privatekey` looks like a private key.
     pub(crate) is_private_key: bool,
+    /// The id of the new private key, if one is stored ([`crd::ssh_key_id`]).
+    pub(crate) next: Option<String>,
 }
 
 /// Why the inputs could not be read: `Refused` stays so when it is retried, `Api` may not.
@@ -82,6 +87,7 @@ pub(crate) fn references(cluster: &Cluster) -> Wanted {
         vars: spec.vars_conf_ref.clone(),
         known_hosts: known_hosts(cluster),
         ssh: spec.ssh_auth_ref.clone(),
+        secret_vars: spec.secret_vars_ref.clone(),
         cluster: cluster.metadata.name.clone().unwrap_or_default(),
         custom_connection: false,
     };
@@ -106,15 +112,17 @@ pub(crate) fn known_hosts(cluster: &Cluster) -> DataRef {
 
 /// Reads everything concurrently. Only host keys that are needed because of the inventory are read after it.
 pub(crate) async fn fetch(ctx: &Context, wanted: &Wanted) -> Result<Found, ReadError> {
-    let ((mut config_maps, mut requests), ssh) =
-        try_join(read_maps(ctx, wanted), read_ssh(&ctx.client, wanted.ssh.as_ref())).await?;
-    requests += usize::from(wanted.ssh.is_some());
+    let ssh = read_secret(&ctx.client, wanted.ssh.as_ref(), "sshAuthRef");
+    let secret_vars = read_secret(&ctx.client, wanted.secret_vars.as_ref(), "secretVarsRef");
+    let ((mut config_maps, mut requests), ssh, secret_vars) =
+        try_join3(read_maps(ctx, wanted), ssh, secret_vars).await?;
+    requests += usize::from(wanted.ssh.is_some()) + usize::from(wanted.secret_vars.is_some());
     // A Cluster without its own key may still use SSH: with a password, or with a key that the inventory names.
     if wanted.ssh.is_none() && uses_ssh(wanted, &config_maps) {
         requests += 1;
         config_maps.extend(read_map(&ctx.client, &wanted.known_hosts, KNOWN_HOSTS).await?);
     }
-    Ok(Found { config_maps, ssh, requests })
+    Ok(Found { config_maps, ssh: ssh.map(SshSecret::of), secret_vars, requests })
 }
 
 /// Whether any machine may be reached over SSH. False if the inventory can't be parsed.
@@ -173,23 +181,27 @@ async fn read_map(
     Ok(map.map(|map| (at.clone(), map)))
 }
 
-async fn read_ssh(client: &Client, at: Option<&DataRef>) -> Result<Option<SshSecret>, ReadError> {
+async fn read_secret(client: &Client, at: Option<&DataRef>, field: &'static str) -> Result<Option<Secret>, ReadError> {
     let Some(at) = at.filter(|at| at.can_exist()) else { return Ok(None) };
     let api: Api<Secret> = Api::namespaced(client.clone(), &at.namespace);
-    let secret = refuse_forbidden(api.get_opt(&at.name).await, "sshAuthRef", "Secret", at)?;
-    Ok(secret.map(|secret| {
+    refuse_forbidden(api.get_opt(&at.name).await, field, "Secret", at)
+}
+
+impl SshSecret {
+    fn of(secret: Secret) -> Self {
         let data = secret.data.unwrap_or_default();
         let is_key = |value: &[u8]| {
             let head =
                 value.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
             head.starts_with(b"-----BEGIN ") && head.ends_with(b"PRIVATE KEY-----")
         };
-        SshSecret {
+        Self {
             metadata: secret.metadata,
             is_private_key: data.get(crd::KEY_SSH).is_some_and(|key| is_key(&key.0)),
+            next: data.get(crd::KEY_SSH_NEXT).map(|key| crd::ssh_key_id(&key.0)),
             keys: data.into_keys().collect(),
         }
-    }))
+    }
 }
 
 fn refuse_forbidden<T>(

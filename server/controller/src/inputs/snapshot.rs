@@ -36,6 +36,10 @@ pub(crate) async fn read(
     operation: &str,
     uid: Option<&String>,
 ) -> Result<Option<Secret>, Error> {
+    if namespace.is_empty() {
+        // The Cluster has no inventory, so none of its operations ever had a snapshot.
+        return Ok(None);
+    }
     let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
     let found = secrets.get_opt(&crd::inputs_name(operation)).await.map_err(Error::while_doing("read a snapshot"))?;
     Ok(found.filter(|found| found.owner_references().iter().any(|owner| Some(&owner.uid) == uid)))

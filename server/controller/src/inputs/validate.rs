@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use api::run::StepRole;
 use crd::{ActionSource, Cluster, ClusterOperation, DataRef};
 use inventory::{Inventory, Vars};
+use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::ConfigMap;
 use masking::Masker;
 use operation::{Asked, asked, cut, steps};
@@ -16,8 +17,8 @@ use crate::label;
 use crate::status::refusal::Refusal;
 use crate::status::sentence::list;
 
-/// A Secret holds at most 1 MiB, including its metadata.
-const SNAPSHOT_LIMIT: usize = 1024 * 1024 - 64 * 1024;
+/// A Secret holds at most 1 MiB, including its metadata and the files that every run gets.
+const SNAPSHOT_LIMIT: usize = 1024 * 1024 - 128 * 1024;
 /// Kubernetes' limit for the length of a key.
 const KEY_LIMIT: usize = 253;
 
@@ -50,6 +51,7 @@ pub(crate) fn plan(operation: &ClusterOperation, cluster: &Cluster, found: &Foun
     }
     let namespace = one_namespace(operation, cluster)?;
     inputs_exist(cluster, found)?;
+    next_key_is_stored(operation, found)?;
     let hosts_yml = text(found, "hostsConfRef", &spec.hosts_conf_ref, crd::KEY_HOSTS)?;
     let vars_yml = text(found, "varsConfRef", &spec.vars_conf_ref, crd::KEY_VARS)?;
     let (inventory, vars) = inputs_read(cluster, found)?;
@@ -63,16 +65,20 @@ pub(crate) fn plan(operation: &ClusterOperation, cluster: &Cluster, found: &Foun
     }
     let run = steps(&operation.spec, spec)?;
     let sources = run.sources.iter().map(|at| config_map(found, "actionSourceRef", at).map(files));
-    fits(Plan {
+    let mut plan = Plan {
         namespace,
         hosts_yml,
         vars_yml,
+        secret_vars: secret_vars(cluster, found)?,
         known_hosts: known_hosts(cluster, found)?,
         reads: found.requests,
         sources: sources.collect::<Result<_, _>>()?,
         steps: run.steps,
         scripts: run.scripts,
-    })
+        secrets: Vec::new(),
+    };
+    plan.secrets = plan.found_secrets();
+    fits(plan)
 }
 
 /// Checks that the objects the Cluster refers to exist and have the expected keys. The condition InputsReady uses it, too.
@@ -84,6 +90,7 @@ pub(crate) fn inputs_exist(cluster: &Cluster, found: &Found) -> Result<(), Refus
         text(found, "preCheckRef", at, crd::KEY_PRECHECK)?;
     }
     known_hosts(cluster, found)?;
+    secret_vars(cluster, found)?;
     let Some(at) = &spec.ssh_auth_ref else { return Ok(()) };
     let missing = || Refusal::Missing { field: "sshAuthRef", kind: "Secret", at: at.clone() };
     let secret = found.ssh.as_ref().ok_or_else(missing)?;
@@ -98,6 +105,36 @@ pub(crate) fn inputs_exist(cluster: &Cluster, found: &Found) -> Result<(), Refus
         });
     }
     if secret.is_private_key { Ok(()) } else { Err(Refusal::NotAPrivateKey { at: at.clone() }) }
+}
+
+/// The variables that `secretVarsRef` refers to.
+fn secret_vars(cluster: &Cluster, found: &Found) -> Result<Option<BTreeMap<String, String>>, Refusal> {
+    let Some(at) = &cluster.spec.secret_vars_ref else { return Ok(None) };
+    let missing = || Refusal::Missing { field: "secretVarsRef", kind: "Secret", at: at.clone() };
+    let secret = found.secret_vars.as_ref().ok_or_else(missing)?;
+    if secret.type_.as_deref() != Some(crd::SECRET_VARS_TYPE) {
+        return Err(Refusal::NotVariables { at: at.clone() });
+    }
+    let variable = |(key, value): (&String, &ByteString)| {
+        if !crd::is_variable_name(key) {
+            return Err(Refusal::NotAVariable { at: at.clone(), key: cut(key, 80) });
+        }
+        let text =
+            String::from_utf8(value.0.clone()).map_err(|_| Refusal::NotText { at: at.clone(), key: key.clone() })?;
+        // `kubectl create secret --from-file` keeps the newline at the end of the file.
+        let line = text.strip_suffix('\n').filter(|line| !line.contains('\n'));
+        Ok((key.clone(), line.unwrap_or(&text).to_owned()))
+    };
+    secret.data.iter().flatten().map(variable).collect::<Result<_, _>>().map(Some)
+}
+
+/// An operation that tests a new private key must not run with another one.
+fn next_key_is_stored(operation: &ClusterOperation, found: &Found) -> Result<(), Refusal> {
+    let stored = found.ssh.as_ref().and_then(|secret| secret.next.as_ref());
+    match &operation.spec.next_ssh_key {
+        Some(tested) if stored != Some(tested) => Err(Refusal::NextKey),
+        _ => Ok(()),
+    }
 }
 
 /// The host keys that a user confirmed, if any. A ConfigMap without the expected key is an error, not the same as none confirmed.
@@ -117,8 +154,11 @@ pub(crate) fn inputs_read(cluster: &Cluster, found: &Found) -> Result<(Inventory
         (text(found, "hostsConfRef", hosts, crd::KEY_HOSTS)?, text(found, "varsConfRef", vars, crd::KEY_VARS)?);
     // A parser's message may quote secrets of the text.
     let hidden = |text: &str, why: String| Masker::new(text, None).value(why);
-    let inventory = inventory::parse(&hosts_yml)
-        .map_err(|why| Refusal::Inventory { at: hosts.clone(), why: hidden(&hosts_yml, why.to_string()) })?;
+    let inventory = inventory::parse(&hosts_yml).map_err(|why| Refusal::Inventory {
+        at: hosts.clone(),
+        is_empty: matches!(why.kind, inventory::Kind::Empty | inventory::Kind::NoHosts),
+        why: hidden(&hosts_yml, why.to_string()),
+    })?;
     let vars = inventory::parse_vars(&vars_yml)
         .map_err(|why| Refusal::Variables { at: vars.clone(), why: hidden(&vars_yml, why.to_string()) })?;
     Ok((inventory, vars))
@@ -126,6 +166,7 @@ pub(crate) fn inputs_read(cluster: &Cluster, found: &Found) -> Result<(Inventory
 
 /// The namespace that all references name. A playbook from another namespace would let users read what they have no right to read.
 pub(crate) fn one_namespace(operation: &ClusterOperation, cluster: &Cluster) -> Result<String, Refusal> {
+    has_inventory(cluster)?;
     let steps = asked(&operation.spec, None);
     let sources = steps.iter().filter(|asked| asked.source == ActionSource::Configmap);
     let sources = sources.filter_map(|asked| Some((format!("the source of {}", asked.place), asked.source_ref?)));
@@ -134,7 +175,13 @@ pub(crate) fn one_namespace(operation: &ClusterOperation, cluster: &Cluster) -> 
 
 /// The namespace that all references of the Cluster name.
 pub(crate) fn cluster_namespace(cluster: &Cluster) -> Result<String, Refusal> {
+    has_inventory(cluster)?;
     same_namespace(cluster_references(cluster).into_iter().map(|(field, at)| (field.to_owned(), at)))
+}
+
+/// A hosted cluster may lack an inventory. Then there is nothing to run on.
+fn has_inventory(cluster: &Cluster) -> Result<(), Refusal> {
+    if cluster.spec.has_inventory() { Ok(()) } else { Err(Refusal::NoInventory) }
 }
 
 fn cluster_references(cluster: &Cluster) -> Vec<(&'static str, &DataRef)> {
@@ -145,6 +192,7 @@ fn cluster_references(cluster: &Cluster) -> Vec<(&'static str, &DataRef)> {
         ("sshAuthRef", spec.ssh_auth_ref.as_ref()),
         ("preCheckRef", spec.pre_check_ref.as_ref()),
         ("kubeConfRef", spec.kube_conf_ref.as_ref()),
+        ("secretVarsRef", spec.secret_vars_ref.as_ref()),
     ]
     .into_iter()
     .filter_map(|(field, at)| Some((field, at?)))
@@ -153,7 +201,7 @@ fn cluster_references(cluster: &Cluster) -> Vec<(&'static str, &DataRef)> {
 
 fn same_namespace<'a>(references: impl Iterator<Item = (String, &'a DataRef)>) -> Result<String, Refusal> {
     let mut references = references;
-    let (one, first) = references.next().expect("hostsConfRef is required");
+    let (one, first) = references.next().expect("the caller has checked that there is an inventory");
     match references.find(|(_, at)| at.namespace != first.namespace) {
         None => Ok(first.namespace.clone()),
         Some((other, second)) => {
@@ -198,7 +246,9 @@ fn fits(plan: Plan) -> Result<Plan, Refusal> {
     let known_hosts = plan.known_hosts.as_ref().map_or(0, String::len);
     let scripts: usize = plan.scripts.iter().map(String::len).sum();
     let sources: usize = plan.sources.iter().flatten().map(|(key, bytes)| key.len() + bytes.len()).sum();
-    let bytes = plan.hosts_yml.len() + plan.vars_yml.len() + known_hosts + scripts + sources;
+    let secret_vars: usize = plan.secret_vars.iter().flatten().map(|(name, value)| name.len() + value.len()).sum();
+    let inputs = plan.hosts_yml.len() + plan.vars_yml.len() + known_hosts + secret_vars;
+    let bytes = inputs + scripts + sources + plan.secrets.len();
     let long = plan.sources.iter().flatten().any(|(key, _)| key.len() + "source.99.".len() > KEY_LIMIT);
     if bytes > SNAPSHOT_LIMIT || long { Err(Refusal::TooLarge { bytes, limit: SNAPSHOT_LIMIT }) } else { Ok(plan) }
 }

@@ -1,5 +1,6 @@
 use crd::HookAction;
 use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::Secret;
 
 use super::*;
 
@@ -60,4 +61,39 @@ fn inputs_too_large_for_a_secret_are_refused() {
     books.binary_data = Some([("big".to_owned(), ByteString(vec![0; SNAPSHOT_LIMIT]))].into());
     found.config_maps.insert(DataRef::new("a", "books"), books);
     assert_eq!(plan(&operation, &cluster, &found).unwrap_err().reason(), "InputsTooLarge");
+}
+
+#[test]
+fn a_hosted_cluster_without_inventory_runs_no_operation() {
+    let mut cluster = Cluster::default();
+    cluster.spec.hosted = Some(crd::Hosted::default());
+    let refusal = plan(&operation(), &cluster, &Found::default()).unwrap_err();
+    assert_eq!(refusal.reason(), "NoInventory");
+    assert!(refusal.to_string().contains("hostsConfRef"), "{refusal}");
+    assert_eq!(cluster_namespace(&cluster).unwrap_err().reason(), "NoInventory");
+}
+
+#[test]
+fn secret_variables_come_from_a_secret_of_their_type() {
+    let at = DataRef::new("a", "sudo");
+    let mut cluster = Cluster::default();
+    cluster.spec.secret_vars_ref = Some(at);
+    let secret = |type_: &str, key: &str, value: &[u8]| Found {
+        secret_vars: Some(Secret {
+            type_: Some(type_.into()),
+            data: Some([(key.to_owned(), ByteString(value.to_vec()))].into()),
+            ..Secret::default()
+        }),
+        ..Found::default()
+    };
+    let read = |found: &Found| secret_vars(&cluster, found).map_err(|refusal| refusal.reason());
+    let text = |value: &[u8]| {
+        read(&secret(crd::SECRET_VARS_TYPE, "_pin_2", value)).map(|vars| vars.unwrap()["_pin_2"].clone())
+    };
+    assert_eq!(text(b"hunter22\n"), Ok("hunter22".into()));
+    assert_eq!(text(b"two\nlines\n"), Ok("two\nlines\n".into()));
+    assert_eq!(text(b"\xff"), Err("SecretVariablesInvalid"));
+    assert_eq!(read(&secret("Opaque", "pin", b"1")), Err("SecretVariablesInvalid"));
+    assert_eq!(read(&secret(crd::SECRET_VARS_TYPE, "a-pin", b"1")), Err("SecretVariablesInvalid"));
+    assert_eq!(read(&Found::default()), Err("ReferenceNotFound"));
 }

@@ -8,8 +8,8 @@ use k8s_openapi::api::batch::v1::{
     Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule,
 };
 use k8s_openapi::api::core::v1::{
-    Container, EmptyDirVolumeSource, EnvVar, KeyToPath, PodSecurityContext, PodSpec, PodTemplateSpec,
-    ResourceRequirements, SeccompProfile, Secret, SecretVolumeSource, Volume, VolumeMount,
+    Capabilities, Container, EmptyDirVolumeSource, EnvVar, KeyToPath, PodSecurityContext, PodSpec, PodTemplateSpec,
+    ResourceRequirements, SeccompProfile, Secret, SecretVolumeSource, SecurityContext, Volume, VolumeMount,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -21,9 +21,17 @@ use crate::ownership::owner;
 /// Files that every run gets, whatever its image.
 const ENTRYPOINT: &str = include_str!("../../../../deploy/runner/entrypoint.py");
 const CALLBACK: &str = include_str!("../../../../deploy/runner/callback/kubeonkube_events.py");
+const MASKING: &str = include_str!("../../../../deploy/runner/kubeonkube_masking.py");
+const SECRET_RESULT: &str = include_str!("../../../../deploy/runner/kubeonkube_secret_result.py");
+const MASKING_RULE: &str = include_str!("../../../../deploy/runner/masking.json");
 
-/// The snapshot: everything that the run reads, as it was when the operation took its turn.
-pub(crate) fn snapshot(operation: &ClusterOperation, plan: &Plan, token: &str) -> Secret {
+/// The user and group of a run: `nobody`, which nearly every image has. ssh refuses to work for a user without an entry in
+/// `/etc/passwd`. See docs/adr/0017-in-a-cluster.md.
+const NOBODY: i64 = 65534;
+
+/// The snapshot: everything that the run reads, as it was when the operation took its turn. `result_key` encrypts the secret result, if
+/// the run has one.
+pub(crate) fn snapshot(operation: &ClusterOperation, plan: &Plan, token: &str, result_key: Option<Vec<u8>>) -> Secret {
     let name = operation.metadata.name.as_deref().unwrap_or_default();
     let steps = serde_json::json!({"operation": name, "cluster": operation.spec.cluster, "steps": plan.steps});
     let mut data = BTreeMap::from([
@@ -33,8 +41,19 @@ pub(crate) fn snapshot(operation: &ClusterOperation, plan: &Plan, token: &str) -
         (crd::KEY_TOKEN.to_owned(), token.as_bytes().to_vec()),
         ("entrypoint.py".to_owned(), ENTRYPOINT.as_bytes().to_vec()),
         ("kubeonkube_events.py".to_owned(), CALLBACK.as_bytes().to_vec()),
+        ("kubeonkube_masking.py".to_owned(), MASKING.as_bytes().to_vec()),
+        ("masking.json".to_owned(), MASKING_RULE.as_bytes().to_vec()),
+        (crd::KEY_SECRETS.to_owned(), plan.secrets.clone()),
     ]);
     data.extend(plan.known_hosts.iter().map(|text| (crd::KEY_KNOWN_HOSTS.to_owned(), text.clone().into_bytes())));
+    if let Some(variables) = &plan.secret_vars {
+        let text = serde_json::to_vec(variables).expect("a map of texts");
+        data.insert(crd::KEY_SECRET_VARS.to_owned(), text);
+    }
+    if let Some(key) = result_key {
+        data.insert("kubeonkube_secret_result.py".to_owned(), SECRET_RESULT.as_bytes().to_vec());
+        data.insert(crd::KEY_SECRET_RESULT.to_owned(), key);
+    }
     for (n, files) in plan.sources.iter().enumerate() {
         data.extend(files.iter().map(|(key, bytes)| (format!("source.{}.{key}", n + 1), bytes.clone())));
     }
@@ -50,7 +69,8 @@ pub(crate) fn snapshot(operation: &ClusterOperation, plan: &Plan, token: &str) -
     }
 }
 
-/// The Job; `forks` is on how many hosts ansible works at once. Its mounts follow from the keys of the snapshot, so a snapshot that is found after a crash gives the same Job.
+/// The Job. `forks` is the number of hosts that ansible works on at once. The mounts follow from the keys of the snapshot, so a snapshot
+/// that is found after a crash gives the same Job.
 pub(crate) fn job(operation: &ClusterOperation, cluster: &Cluster, snapshot: &Secret, forks: usize) -> Job {
     let name = operation.metadata.name.as_deref().unwrap_or_default();
     let namespace = snapshot.metadata.namespace.as_deref().unwrap_or_default();
@@ -60,12 +80,9 @@ pub(crate) fn job(operation: &ClusterOperation, cluster: &Cluster, snapshot: &Se
         enable_service_links: Some(false),
         restart_policy: Some("Never".into()),
         termination_grace_period_seconds: Some(30),
-        security_context: Some(PodSecurityContext {
-            seccomp_profile: Some(SeccompProfile { type_: "RuntimeDefault".into(), localhost_profile: None }),
-            ..PodSecurityContext::default()
-        }),
+        security_context: Some(pod_security()),
         containers: vec![container(operation, cluster, forks)],
-        volumes: Some(volumes(cluster, snapshot)),
+        volumes: Some(volumes(operation, cluster, snapshot)),
         ..PodSpec::default()
     };
     let disrupted = PodFailurePolicyOnPodConditionsPattern { type_: "DisruptionTarget".into(), status: "True".into() };
@@ -119,7 +136,31 @@ fn container(operation: &ClusterOperation, cluster: &Cluster, forks: usize) -> C
         env: Some(env.to_vec()),
         resources: Some(resources(operation)),
         volume_mounts: Some(mounts),
+        security_context: Some(container_security()),
         ..Container::default()
+    }
+}
+
+/// With [`container_security`], the Pod Security level `restricted`:
+/// <https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted>
+pub(crate) fn pod_security() -> PodSecurityContext {
+    PodSecurityContext {
+        run_as_non_root: Some(true),
+        run_as_user: Some(NOBODY),
+        run_as_group: Some(NOBODY),
+        // The kubelet lets this group read the private key, whose mode is 0400. ssh accepts that, because root owns the file.
+        fs_group: Some(NOBODY),
+        seccomp_profile: Some(SeccompProfile { type_: "RuntimeDefault".into(), localhost_profile: None }),
+        ..PodSecurityContext::default()
+    }
+}
+
+/// The part of the level `restricted` that belongs to each container.
+pub(crate) fn container_security() -> SecurityContext {
+    SecurityContext {
+        allow_privilege_escalation: Some(false),
+        capabilities: Some(Capabilities { drop: Some(vec!["ALL".into()]), add: None }),
+        ..SecurityContext::default()
     }
 }
 
@@ -135,7 +176,7 @@ fn default_resources() -> ResourceRequirements {
     ResourceRequirements { requests: Some(requests.into()), ..ResourceRequirements::default() }
 }
 
-fn volumes(cluster: &Cluster, snapshot: &Secret) -> Vec<Volume> {
+fn volumes(operation: &ClusterOperation, cluster: &Cluster, snapshot: &Secret) -> Vec<Volume> {
     let secret = |name: &str, secret_name: Option<String>, items: Vec<KeyToPath>| Volume {
         name: name.into(),
         secret: Some(SecretVolumeSource { secret_name, items: Some(items), ..SecretVolumeSource::default() }),
@@ -144,7 +185,8 @@ fn volumes(cluster: &Cluster, snapshot: &Secret) -> Vec<Volume> {
     let keys =
         snapshot.data.iter().flatten().map(|(key, _)| KeyToPath { key: key.clone(), path: path_of(key), mode: None });
     let ssh = cluster.spec.ssh_auth_ref.as_ref().map(|at| {
-        let key = KeyToPath { key: crd::KEY_SSH.into(), path: crd::KEY_SSH.into(), mode: Some(0o400) };
+        let stored = if operation.spec.next_ssh_key.is_some() { crd::KEY_SSH_NEXT } else { crd::KEY_SSH };
+        let key = KeyToPath { key: stored.into(), path: crd::KEY_SSH.into(), mode: Some(0o400) };
         secret("ssh-auth", Some(at.name.clone()), vec![key])
     });
     let work = Volume { name: "work".into(), empty_dir: Some(EmptyDirVolumeSource::default()), ..Volume::default() };
@@ -182,7 +224,7 @@ pub(crate) fn child(operation: &ClusterOperation, namespace: &str, name: String)
     }
 }
 
-/// On how many hosts ansible works at once: all hosts of a small cluster, but never so many that the pod runs out of memory.
+/// The number of hosts that ansible works on at once: all hosts of a small cluster, but never so many that the pod runs out of memory.
 pub(crate) fn forks(hosts: usize) -> usize {
     hosts.clamp(5, 50)
 }

@@ -19,17 +19,22 @@ use crate::job::children::{self, NotCreated};
 use crate::job::{build, lookup, placeholder};
 use crate::memory::expectations::Written;
 use crate::next::{Hold, Next};
+use crate::secret_result;
 use crate::status::event::tell;
 use crate::status::outcome::{self, Outcome};
 use crate::status::refusal::Refusal;
 use crate::status::write;
 use crate::turn::cluster_status::seconds_of_turn;
 use crate::turn::waiting::{waited, waited_for_slot};
-use crate::turn::{history, queue};
+use crate::turn::{history, queue, waiting};
 
 /// Reads and checks the inputs of an operation that has the turn of `cluster`.
 pub(crate) async fn prepare(ctx: &Context, operation: &ClusterOperation, cluster: Arc<Cluster>) -> Result<Next, Error> {
-    let plan = match queue::may_start(operation) {
+    let may_start = queue::may_start(operation);
+    if may_start.is_ok() && ctx.is_disk_full() {
+        return Ok(waiting::for_room_with_turn());
+    }
+    let plan = match may_start {
         Ok(()) => {
             evaluate(ctx, operation, &cluster).await?.and_then(|plan| in_its_namespace(operation, &cluster, plan))
         }
@@ -58,9 +63,11 @@ pub(crate) async fn create(
 ) -> Result<Next, Error> {
     let token = format!("{:032x}", rand::random::<u128>());
     let (job, inputs) = match create_children(ctx, operation, &cluster, plan, &token).await {
-        Ok(Children::Job(job, _)) if placeholder::outcome(&*job).is_some() => return Ok(Next::Observe(job)),
+        Ok(Children::Job(job, _)) if placeholder::outcome(ctx, operation, &*job).is_some() => {
+            return Ok(Next::Observe(job));
+        }
         Ok(Children::Job(job, inputs)) => (job, inputs),
-        Ok(Children::Ended(outcome)) => return Ok(Next::finish(outcome, false)),
+        Ok(Children::Ended(outcome)) => return Ok(Next::record(outcome, false)),
         Err(why) => return not_created(ctx, operation, cluster, why),
     };
     let (uid, on) = (operation.metadata.uid.clone().unwrap_or_default(), cluster.metadata.uid.clone());
@@ -73,7 +80,7 @@ pub(crate) async fn create(
     // At most twelve requests per operation. One that waited and had much to read, or that took the turn itself after waiting for a
     // slot, has none left for this Event. Its conditions say the same.
     if is_news && !(waited(operation) && (plan.reads > 2 || waited_for_slot(operation))) {
-        let hosts = format!("{hosts} {}", if hosts == 1 { "host" } else { "hosts" });
+        let hosts = api::count(hosts.into(), "host", "hosts");
         let note = format!("Job {}/{} was created for {hosts}.", job.namespace, job.name);
         tell(ctx, operation, EventType::Normal, "Started", &note).await;
     }
@@ -89,7 +96,7 @@ fn not_created(
 ) -> Result<Next, Error> {
     let refused = |refusal: &Refusal| outcome::refused(refusal, &now());
     Ok(match why {
-        NotCreated::Refused(refusal @ Refusal::Foreign { kind: "Job", .. }) => Next::finish(refused(&refusal), true),
+        NotCreated::Refused(refusal @ Refusal::Foreign { kind: "Job", .. }) => Next::record(refused(&refusal), true),
         NotCreated::Refused(refusal @ Refusal::QuotaFull { .. })
             if seconds_of_turn(ctx, operation) < quota_seconds(ctx) =>
         {
@@ -133,9 +140,9 @@ async fn create_children(
     plan: &Plan,
     token: &str,
 ) -> Result<Children, NotCreated> {
-    let secret: Secret =
-        children::create(&ctx.client, operation, "Secret", &build::snapshot(operation, plan, token)).await?;
-    if let Some(outcome) = placeholder::outcome(&secret) {
+    let snapshot = build::snapshot(operation, plan, token, secret_result::new_key(operation));
+    let secret: Secret = children::create(&ctx.client, operation, "Secret", &snapshot).await?;
+    if let Some(outcome) = placeholder::outcome(ctx, operation, &secret) {
         return Ok(Children::Ended(outcome));
     }
     // The snapshot that exists counts, not the one just built: after a crash it is an older one, and the Job mounts that.

@@ -15,7 +15,6 @@
 //! Job that is created after that mounts keys that don't exist, so its container never starts. If the API server refuses both
 //! placeholders, the operation keeps its turn, says so, and is retried.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crd::ClusterOperation;
@@ -23,6 +22,7 @@ use k8s_openapi::api::batch::v1::{Job, JobSpec};
 use k8s_openapi::api::core::v1::{Container, PodSpec, PodTemplateSpec, Secret};
 use kube::api::ObjectMeta;
 use kube::{Resource, ResourceExt};
+use operation::Signer;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -60,7 +60,7 @@ pub(crate) async fn occupy(
     namespace: &str,
     outcome: &Outcome,
 ) -> Result<Occupied, Error> {
-    match children::create(&ctx.client, operation, "Job", &job(operation, namespace, outcome)).await {
+    match children::create(&ctx.client, operation, "Job", &job(operation, namespace, outcome, ctx.signer())).await {
         Ok(job) => Ok(Occupied::Taken(job.into())),
         Err(NotCreated::Leftover(_)) if may_wait(ctx, operation) => Ok(Occupied::Leftover),
         Err(NotCreated::Leftover(_) | NotCreated::Refused(Refusal::Foreign { .. } | Refusal::NoNamespace { .. })) => {
@@ -79,10 +79,10 @@ async fn replace_snapshot(
     outcome: &Outcome,
     refusal: Refusal,
 ) -> Result<Occupied, Error> {
-    let placeholder = secret(operation, namespace, outcome);
+    let placeholder = secret(operation, namespace, outcome, ctx.signer());
     for _ in 0..ATTEMPTS {
         match children::create(&ctx.client, operation, "Secret", &placeholder).await {
-            Ok(found) if self::outcome(&found).is_some() => {
+            Ok(found) if self::outcome(ctx, operation, &found).is_some() => {
                 return Ok(Occupied::NoInputs(lookup::read_job(&ctx.client, operation, namespace).await?));
             }
             Ok(snapshot) => snapshot::remove(&ctx.client, &snapshot).await?,
@@ -99,44 +99,51 @@ pub(crate) fn may_wait(ctx: &Context, operation: &ClusterOperation) -> bool {
     seconds_of_turn(ctx, operation) < LEFTOVER_SECONDS
 }
 
-/// The result that a placeholder carries; None if `child` is no placeholder.
-pub(crate) fn outcome<K: Resource>(child: &K) -> Option<Outcome> {
-    let text = child.annotations().get(crd::ANNOTATION_OUTCOME)?;
-    serde_json::from_str::<Outcome>(text).ok().filter(|outcome| outcome.status.is_final())
+/// The result that a placeholder carries; None if `child` is no placeholder. An annotation that another client wrote on the real Job
+/// doesn't make that a placeholder.
+pub(crate) fn outcome<K: Resource>(ctx: &Context, operation: &ClusterOperation, child: &K) -> Option<Outcome> {
+    Outcome::of_child(child.meta().annotations.as_ref(), operation, ctx.signer())
 }
 
-fn secret(operation: &ClusterOperation, namespace: &str, outcome: &Outcome) -> Secret {
+fn secret(operation: &ClusterOperation, namespace: &str, outcome: &Outcome, signer: &Signer) -> Secret {
     Secret {
-        metadata: metadata(operation, namespace, crd::inputs_name(&operation.name_any()), outcome),
+        metadata: metadata(operation, namespace, crd::inputs_name(&operation.name_any()), outcome, signer),
         immutable: Some(true),
         ..Secret::default()
     }
 }
 
-fn metadata(operation: &ClusterOperation, namespace: &str, name: String, outcome: &Outcome) -> ObjectMeta {
-    let text = serde_json::to_string(outcome).expect("an outcome is plain data");
-    let annotations = BTreeMap::from([(crd::ANNOTATION_OUTCOME.to_owned(), text)]);
+fn metadata(
+    operation: &ClusterOperation,
+    namespace: &str,
+    name: String,
+    outcome: &Outcome,
+    signer: &Signer,
+) -> ObjectMeta {
+    let annotations = outcome.annotations(operation, signer);
     ObjectMeta { annotations: Some(annotations), ..build::child(operation, namespace, name) }
 }
 
-/// A valid Job that is suspended, and does nothing if a user resumes it. It has the same image and resources as the real Job, so that
-/// any policy which accepts the real Job accepts the placeholder.
-fn job(operation: &ClusterOperation, namespace: &str, outcome: &Outcome) -> Job {
+/// A valid Job that is suspended, and does nothing if a user resumes it. It has the same image, resources and security settings as the
+/// real Job, so that any policy which accepts the real Job accepts the placeholder.
+fn job(operation: &ClusterOperation, namespace: &str, outcome: &Outcome, signer: &Signer) -> Job {
     let container = Container {
         name: crd::PRODUCT.into(),
         image: Some(operation.spec.image.clone()),
         command: Some(vec!["false".into()]),
         resources: Some(build::resources(operation)),
+        security_context: Some(build::container_security()),
         ..Container::default()
     };
     let pod = PodSpec {
         automount_service_account_token: Some(false),
         restart_policy: Some("Never".into()),
+        security_context: Some(build::pod_security()),
         containers: vec![container],
         ..PodSpec::default()
     };
     Job {
-        metadata: metadata(operation, namespace, crd::job_name(&operation.name_any()), outcome),
+        metadata: metadata(operation, namespace, crd::job_name(&operation.name_any()), outcome, signer),
         spec: Some(JobSpec {
             suspend: Some(true),
             backoff_limit: Some(0),
@@ -149,17 +156,22 @@ fn job(operation: &ClusterOperation, namespace: &str, outcome: &Outcome) -> Job 
 
 #[cfg(test)]
 mod tests {
+    use crd::Cluster;
+
     use super::*;
 
     use crate::clock::now;
 
     #[test]
-    fn the_placeholder_has_the_image_and_resources_of_the_job() {
+    fn a_policy_that_accepts_the_job_accepts_the_placeholder() {
         let mut operation = ClusterOperation::new("grow", crd::ClusterOperationSpec::default());
+        operation.metadata.uid = Some("u".into());
         operation.spec.image = "registry.example.com/runner:v1".into();
         let outcome = crate::status::outcome::refused(&Refusal::Forgotten, &now());
-        let job = job(&operation, "lab", &outcome);
-        assert_eq!(self::outcome(&job), Some(outcome), "it carries the result");
+        let signer = Signer::new(b"key", &now());
+        let job = job(&operation, "lab", &outcome, &signer);
+        let carried = Outcome::of_child(job.metadata.annotations.as_ref(), &operation, &signer);
+        assert_eq!(carried, Some(outcome), "it carries the result");
         let spec = job.spec.unwrap();
         let pod = spec.template.spec.unwrap();
         assert_eq!(
@@ -167,5 +179,9 @@ mod tests {
             (Some(true), Some("registry.example.com/runner:v1"))
         );
         assert_eq!(pod.containers[0].resources, Some(build::resources(&operation)));
+        let real =
+            build::job(&operation, &Cluster::default(), &Secret::default(), 5).spec.unwrap().template.spec.unwrap();
+        assert_eq!(pod.security_context, real.security_context);
+        assert_eq!(pod.containers[0].security_context, real.containers[0].security_context);
     }
 }

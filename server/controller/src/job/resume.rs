@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::job::lookup;
 use crate::next::Next;
-use crate::status::outcome;
+use crate::status::outcome::{Outcome, Proof};
 use crate::turn::cluster_status::get_cluster;
 use crate::turn::history;
 
@@ -18,8 +18,8 @@ pub(crate) async fn resume(ctx: &Context, operation: &ClusterOperation) -> Resul
     let Some(operation) = fresh.filter(|fresh| fresh.metadata.uid == operation.metadata.uid) else {
         return Ok(Next::when_changed());
     };
-    if outcome::is_over(&operation) {
-        return Ok(Next::Conclude { stopped: false }.with(operation));
+    if let Some((_, Proof::Signed)) = Outcome::of(&operation, ctx.signer()) {
+        return Ok(Next::Publish { stopped: false }.with(operation));
     }
     let cluster = get_cluster(ctx, &operation.spec.cluster).await?;
     if let Some(namespace) = history::namespace(&operation, cluster.as_deref())

@@ -11,20 +11,20 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 /// After this time the stores are trusted again: a watch this late was interrupted and will list everything.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const STORES_CURRENT_WITHIN: Duration = Duration::from_secs(10);
 
 /// The last write about an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Written {
     /// The turn was taken.
-    Claim,
+    TookTurn,
     /// The operation before it handed it the turn, in the same write that ended its own turn.
     Handed,
     /// The Job was created. `version` is the operation's resourceVersion after its status was written, `on` the uid of the Cluster
     /// that has its turn.
     Started { version: Option<String>, on: Option<String> },
     /// The result was recorded.
-    Finished,
+    Ended,
 }
 
 /// What is noted about an operation.
@@ -97,7 +97,7 @@ impl Slot<'_> {
     /// Keeps the slot, because the turn was written: notes that write, which counts as a running operation until the stores show it.
     pub(crate) fn keep(mut self) {
         let uid = std::mem::take(&mut self.uid);
-        self.of.wrote(&uid, Written::Claim);
+        self.of.wrote(&uid, Written::TookTurn);
     }
 }
 
@@ -116,20 +116,20 @@ impl Note {
     fn is_fresh(&self) -> bool {
         match self {
             Self::Reserved => true,
-            Self::Written(_, since) => since.elapsed() < PATIENCE,
+            Self::Written(_, since) => since.elapsed() < STORES_CURRENT_WITHIN,
         }
     }
 
-    fn is_finished(&self) -> bool {
-        matches!(self, Self::Written(Written::Finished, _))
+    fn has_ended(&self) -> bool {
+        matches!(self, Self::Written(Written::Ended, _))
     }
 }
 
 fn has_room(notes: &HashMap<String, Note>, uid: &str, running: &HashSet<String>, max: usize) -> bool {
-    let ended = |uid: &String| notes.get(uid).is_some_and(|note| note.is_finished() && note.is_fresh());
+    let ended = |uid: &String| notes.get(uid).is_some_and(|note| note.has_ended() && note.is_fresh());
     let by_store = running.iter().filter(|other| *other != uid && !ended(other)).count();
     let here = |(other, note): &(&String, &Note)| {
-        note.is_fresh() && !note.is_finished() && *other != uid && !running.contains(*other)
+        note.is_fresh() && !note.has_ended() && *other != uid && !running.contains(*other)
     };
     by_store + notes.iter().filter(here).count() < max
 }
@@ -144,7 +144,7 @@ mod tests {
         let running = HashSet::from(["a".to_owned()]);
         slots.reserve("b", &running, 2).unwrap().keep();
         assert!(slots.reserve("c", &running, 2).is_none(), "a according to the store, b by its own write");
-        slots.wrote("a", Written::Finished);
+        slots.wrote("a", Written::Ended);
         slots.reserve("c", &running, 2).expect("the store is only behind").keep();
         slots.forget("b");
         slots.reserve("b", &running, 2).unwrap().keep();

@@ -2,5 +2,6 @@
 
 pub(crate) mod ended_pods;
 pub(crate) mod expectations;
+pub(crate) mod first_tries;
 pub(crate) mod run_secrets;
 pub(crate) mod used_by;

@@ -13,7 +13,7 @@ pub(crate) struct RunSecrets {
     snapshots: Mutex<HashMap<String, SecretKeys>>,
 }
 
-/// Those keys of a snapshot that tell which values are secret.
+/// Those keys of a snapshot that tell which values are secret, and the key of the secret result.
 pub(crate) type SecretKeys = BTreeMap<String, ByteString>;
 
 impl RunSecrets {
@@ -46,7 +46,7 @@ impl RunSecrets {
 
 /// Those keys of a snapshot that tell which values are secret.
 pub(crate) fn secret_keys(snapshot: &Secret) -> SecretKeys {
-    let needed = [crd::KEY_HOSTS, crd::KEY_VARS, crd::KEY_TOKEN];
+    let needed = [crd::KEY_HOSTS, crd::KEY_VARS, crd::KEY_TOKEN, crd::KEY_SECRETS, crd::KEY_SECRET_RESULT];
     let data = snapshot.data.iter().flatten().filter(|(key, _)| needed.contains(&key.as_str()));
     data.map(|(key, value)| (key.clone(), value.clone())).collect()
 }

@@ -14,6 +14,7 @@ use kube::runtime::events::{Recorder, Reporter};
 use kube::runtime::reflector::Store;
 use kube::runtime::watcher;
 use kube::{Client, ResourceExt};
+use operation::Signing;
 use parking_lot::Mutex;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
@@ -23,9 +24,10 @@ use crate::config::Config;
 use crate::context::Context;
 use crate::error::retry;
 use crate::memory::expectations::Expectations;
+use crate::memory::first_tries::FirstTries;
 use crate::memory::run_secrets::RunSecrets;
 use crate::memory::used_by::UsedBy;
-use crate::startup::{triggers, watches};
+use crate::startup::{key, triggers, watches};
 use crate::watch::change::{self, Change};
 use crate::watch::unread::Unread;
 use crate::{cluster, reconcile};
@@ -51,6 +53,8 @@ pub struct Running {
     /// Subscribe for changes from now on. A reader that is more than 4096 changes behind gets `Lagged` and has to read everything
     /// again.
     pub changes: broadcast::Sender<Change>,
+    /// Signs results and submitters. Its key is known when [`ready`](Self::ready) returns.
+    pub signing: Signing,
     filled: watch::Receiver<bool>,
 }
 
@@ -80,6 +84,7 @@ pub fn start(client: Client, mut config: Config, shutdown: CancellationToken) ->
         jobs: stores.jobs.clone(),
         pods: stores.pods.clone(),
         changes: changes.clone(),
+        signing: config.signer.clone().map(Signing::from).unwrap_or_default(),
         filled,
     };
     let reporter = Reporter { controller: crd::PRODUCT.into(), instance: None };
@@ -90,6 +95,8 @@ pub fn start(client: Client, mut config: Config, shutdown: CancellationToken) ->
         stores,
         expectations: Expectations::default(),
         run_secrets: RunSecrets::default(),
+        first_tries: FirstTries::default(),
+        signing: running.signing.clone(),
         used_by,
         touched: Mutex::new(HashSet::new()),
         slots_wanted: AtomicBool::new(false),
@@ -99,6 +106,16 @@ pub fn start(client: Client, mut config: Config, shutdown: CancellationToken) ->
         futures::join!(watching, reconcilers);
     });
     (running, handle)
+}
+
+/// Waits until the stores are filled and the key of signatures is known. False if the watches ended before.
+async fn prepared(ctx: &Context) -> bool {
+    let key = async {
+        if ctx.signing.signer().is_none() {
+            ctx.signing.set(key::from_secret(&ctx.client, &ctx.config.controller_namespace).await);
+        }
+    };
+    futures::join!(key, ctx.stores.fill()).1
 }
 
 /// Runs both reconcilers once every store is filled: with half a list, the wrong operation would get a turn.
@@ -111,7 +128,7 @@ async fn reconcile_all(
     let (for_operations, for_clusters) = (changes.subscribe(), changes.subscribe());
     tokio::select! {
         () = shutdown.cancelled() => return,
-        all = ctx.stores.fill() => if all { filled.send_replace(true); } else { return },
+        all = prepared(&ctx) => if all { filled.send_replace(true); } else { return },
     }
     let operations = Controller::for_stream(futures::stream::pending(), ctx.stores.operations.clone())
         .with_config(controller::Config::default().concurrency(OPERATIONS_AT_ONCE))

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crd::{Cluster, ClusterOperation, Phase};
+use disk::Room;
 use futures::{Stream, StreamExt, stream};
 use kube::ResourceExt;
 use kube::runtime::reflector::ObjectRef;
@@ -12,19 +13,20 @@ use tokio::sync::broadcast;
 
 use crate::cluster::references;
 use crate::context::Context;
-use crate::turn::waiting::waited_for_slot;
+use crate::turn::waiting::{waited_for_room, waited_for_slot};
 use crate::turn::{history, queue};
 use crate::watch::change::{self, Change, ChangeKind};
 
 /// Delay before a slot that was given back is offered again, or two refused operations would hand one slot back and forth.
 const GIVEN_BACK: Duration = Duration::from_secs(1);
 
-/// The operations to reconcile: at first all, then those that a change concerns, and those that wait for a slot that was given back.
+/// The operations to reconcile: at first all, then those that a change concerns, and those that wait for a slot that was given back or
+/// for room on the disk.
 pub(crate) fn operations(
     ctx: Arc<Context>,
     changes: broadcast::Receiver<Change>,
 ) -> impl Stream<Item = ObjectRef<ClusterOperation>> + Send {
-    let given_back = given_back(ctx.clone());
+    let given_back = stream::select(given_back(ctx.clone()), room_again(ctx.clone()));
     let names = move |change: &Change| concerned_operations(&ctx, change);
     let concerned = following(changes).flat_map(move |change| stream::iter(names(&change)));
     stream::select(concerned, given_back).map(|name| ObjectRef::new(&name))
@@ -39,6 +41,22 @@ fn given_back(ctx: Arc<Context>) -> impl Stream<Item = String> + Send {
             |operation: &ClusterOperation| operation.metadata.uid.as_ref().is_some_and(|uid| givers.contains(uid));
         let waiting = ctx.stores.operations.state_filter(|operation| waited_for_slot(operation) && !gave(operation));
         Some((stream::iter(waiting_for_slots(&ctx, &waiting)), ctx))
+    });
+    names.flatten()
+}
+
+/// The operations that wait for room, each time the disk has room again.
+fn room_again(ctx: Arc<Context>) -> impl Stream<Item = String> + Send {
+    let room = ctx.config.room.clone();
+    let names = stream::unfold((ctx, room), |(ctx, mut room)| async move {
+        if room.changed().await.is_err() {
+            // The room is not watched, as in tests.
+            std::future::pending::<()>().await;
+        }
+        let is_full = *room.borrow_and_update() == Room::Full;
+        let waiting = ctx.stores.operations.state_filter(|operation| !is_full && waited_for_room(operation));
+        let names: Vec<String> = waiting.iter().map(|operation| operation.name_any()).collect();
+        Some((stream::iter(names), (ctx, room)))
     });
     names.flatten()
 }
@@ -112,11 +130,11 @@ fn waiting_for_slots(ctx: &Context, operations: &[Arc<ClusterOperation>]) -> Vec
 
 fn concerned_clusters(ctx: &Context, change: &Change) -> Vec<String> {
     let all = || ctx.stores.clusters.state().iter().map(|cluster| cluster.name_any()).collect::<Vec<_>>();
-    let gone_or_over = || ctx.stores.operation(&change.name).is_none_or(|operation| !queue::is_open(&operation));
+    let gone_or_ended = || ctx.stores.operation(&change.name).is_none_or(|operation| !queue::is_open(&operation));
     let mut names = match change.kind {
         ChangeKind::Everything | ChangeKind::Settings => all(),
         ChangeKind::Cluster => vec![change.name.to_string()],
-        ChangeKind::Operation | ChangeKind::Run if gone_or_over() => vec![change.cluster.to_string()],
+        ChangeKind::Operation | ChangeKind::Run if gone_or_ended() => vec![change.cluster.to_string()],
         ChangeKind::Operation | ChangeKind::Run => Vec::new(),
         ChangeKind::Inputs => {
             let (namespace, name) = change.name.split_once('/').unwrap_or_default();

@@ -1,24 +1,27 @@
 //! The status of an operation at each stage, as a pure function of the old status and of what is new.
 
 use crd::{
-    ClusterOperation, ClusterOperationStatus, Condition, Engine, Fact, JobRef, Phase, ResolvedInputs, Time, condition,
-    upsert,
+    ClusterOperation, ClusterOperationStatus, Condition, Engine, Fact, JobRef, Phase, RESTORED, ResolvedInputs, Time,
+    condition, upsert,
 };
-use operation::{Outcome, title};
-use sha2::{Digest, Sha256};
+use masking::Masker;
+use operation::{Outcome, Signer, spec_digest, title};
+
+use crate::status::sentence::cut;
 
 /// The status of an operation that waits. None if the old status says the same.
 pub(crate) fn queued(
     operation: &ClusterOperation,
     reason: &str,
     message: &str,
+    signer: &Signer,
     now: &Time,
 ) -> Option<ClusterOperationStatus> {
     let old = operation.status.clone().unwrap_or_default();
     if old.reason.as_deref() == Some(reason) && old.message.as_deref() == Some(message) {
         return None;
     }
-    let mut status = identified(operation, old);
+    let mut status = identified(operation, old, signer);
     say(&mut status, Phase::Pending, reason, message);
     put(operation, &mut status.conditions, Fact::new(condition::QUEUED, true, reason, message), now);
     Some(status)
@@ -37,6 +40,7 @@ pub(crate) fn running(
     start: Start,
     reason: &str,
     message: &str,
+    signer: &Signer,
     now: &Time,
 ) -> Option<ClusterOperationStatus> {
     let old = operation.status.clone().unwrap_or_default();
@@ -44,7 +48,10 @@ pub(crate) fn running(
     if told && old.status == Phase::Running && old.job_ref.as_ref() == Some(&start.job) {
         return None;
     }
-    let mut status = identified(operation, old);
+    let mut status = identified(operation, old, signer);
+    // Another client may have written a final status.
+    (status.end_time, status.recap, status.signature) = (None, None, None);
+    status.conditions.retain(|c| c.type_ != condition::COMPLETE && c.type_ != condition::FAILED);
     say(&mut status, Phase::Running, reason, message);
     status.start_time.get_or_insert_with(|| now.clone());
     status.job_ref = Some(start.job);
@@ -63,12 +70,21 @@ pub(crate) fn running(
 }
 
 /// The final status.
-pub(crate) fn finished(operation: &ClusterOperation, outcome: &Outcome, now: &Time) -> ClusterOperationStatus {
-    let mut status = identified(operation, operation.status.clone().unwrap_or_default());
+pub(crate) fn final_status(
+    operation: &ClusterOperation,
+    outcome: &Outcome,
+    signer: &Signer,
+    now: &Time,
+) -> ClusterOperationStatus {
+    let mut status = identified(operation, operation.status.clone().unwrap_or_default(), signer);
     say(&mut status, outcome.status, &outcome.reason, &outcome.message);
     status.start_time = outcome.start_time.clone().or(status.start_time);
     status.end_time = outcome.end_time.clone();
     status.recap = outcome.recap;
+    status.signature = Some(outcome.signature(operation, signer));
+    if outcome.reason == RESTORED {
+        status.submitted_by = signer.submitter(operation, true).or(status.submitted_by);
+    }
     for kind in [condition::QUEUED, condition::RUNNING] {
         if crd::is_true(&status.conditions, kind) {
             put(
@@ -79,30 +95,54 @@ pub(crate) fn finished(operation: &ClusterOperation, outcome: &Outcome, now: &Ti
             );
         }
     }
-    let kind = if outcome.status == Phase::Succeeded { condition::COMPLETE } else { condition::FAILED };
+    let (kind, other) = match outcome.status {
+        Phase::Succeeded => (condition::COMPLETE, condition::FAILED),
+        _ => (condition::FAILED, condition::COMPLETE),
+    };
+    status.conditions.retain(|c| c.type_ != other);
     put(operation, &mut status.conditions, Fact::new(kind, true, &outcome.reason, &outcome.message), now);
     status
 }
 
-/// The status of an operation that carries `hasCompleted=done` but no result: it is kept as a record and never run.
-pub(crate) fn restored(operation: &ClusterOperation) -> Option<ClusterOperationStatus> {
+/// The status of an operation that was over from the start, and whose result nothing proves: it is kept as a record and never run.
+pub(crate) fn restored(operation: &ClusterOperation, signer: &Signer) -> Option<ClusterOperationStatus> {
     let old = operation.status.clone().unwrap_or_default();
-    if old.reason.as_deref() == Some("Restored") {
+    let is_said = old.status == Phase::Pending && old.reason.as_deref() == Some(RESTORED);
+    if is_said {
         return None;
     }
-    let mut status = identified(operation, old);
-    let message = "The label hasCompleted=done says that this operation ended elsewhere or before a restore. Its result is not known. It is kept as a record and is not run.";
-    say(&mut status, Phase::Pending, "Restored", message);
+    let says = match Outcome::unproven(operation) {
+        Some(claim) => {
+            let when = claim.end_time.map(|end| format!(" at {}", end.0)).unwrap_or_default();
+            let claim = format!("{}{when}: {}", claim.status, Masker::default().value(claim.message));
+            format!("It says, without the controller's signature: {}", cut(&claim, 500))
+        }
+        None => "Its result is not known.".into(),
+    };
+    let message = format!(
+        "Restored record: the label hasCompleted=done or a final status says that this operation ended elsewhere or before a restore. It is not run. {says}"
+    );
+    let mut status = ClusterOperationStatus {
+        submitted_by: signer.submitter(operation, true),
+        conditions: old.conditions,
+        ..ClusterOperationStatus::default()
+    };
+    status = identified(operation, status, signer);
+    status.conditions.retain(|c| c.type_ == condition::RESULT_IGNORED);
+    say(&mut status, Phase::Pending, RESTORED, &message);
     Some(status)
 }
 
 /// Fills in what identifies the operation, which is the same at every stage.
-fn identified(operation: &ClusterOperation, mut status: ClusterOperationStatus) -> ClusterOperationStatus {
-    let by = operation.metadata.annotations.as_ref().and_then(|all| all.get(crd::ANNOTATION_SUBMITTED_BY));
+fn identified(
+    operation: &ClusterOperation,
+    mut status: ClusterOperationStatus,
+    signer: &Signer,
+) -> ClusterOperationStatus {
     status.action = Some(title(&operation.spec));
-    status.digest = Some(digest(operation));
+    status.digest = Some(spec_digest(&operation.spec));
     status.has_modified = Some(false);
-    status.submitted_by = by.cloned().or(status.submitted_by);
+    status.submitted_by = signer.submitter(operation, false).or(status.submitted_by);
     status.submitted_at = operation.metadata.creation_timestamp.clone();
     status
 }
@@ -115,13 +155,6 @@ fn say(status: &mut ClusterOperationStatus, phase: Phase, reason: &str, message:
 
 fn put(operation: &ClusterOperation, conditions: &mut Vec<Condition>, fact: Fact, now: &Time) {
     upsert(conditions, fact, now, operation.metadata.generation);
-}
-
-/// SHA-256 (hex) of the whole spec except `cancel`, as JSON. JSON separates the fields, so two different specs never give one text.
-pub(crate) fn digest(operation: &ClusterOperation) -> String {
-    let spec = crd::ClusterOperationSpec { cancel: None, ..operation.spec.clone() };
-    let json = serde_json::to_vec(&spec).expect("a spec is plain data");
-    Sha256::digest(json).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

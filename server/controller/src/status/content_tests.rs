@@ -1,11 +1,15 @@
 use super::*;
 
+fn signer() -> Signer {
+    Signer::new(b"key", &Time(jiff::Timestamp::UNIX_EPOCH))
+}
+
 #[test]
 fn k11_the_digest_covers_every_field_of_the_spec_but_cancel() {
     let with = |change: fn(&mut crd::ClusterOperationSpec)| {
         let mut operation = ClusterOperation::default();
         change(&mut operation.spec);
-        digest(&operation)
+        spec_digest(&operation.spec)
     };
     let all = [
         with(|_| {}),
@@ -24,10 +28,10 @@ fn k11_the_digest_covers_every_field_of_the_spec_but_cancel() {
 fn a_status_that_says_the_same_is_not_written_again() {
     let mut operation = ClusterOperation::default();
     let now = Time(jiff::Timestamp::UNIX_EPOCH);
-    operation.status = queued(&operation, "ClusterBusy", "Waiting for a.", &now);
+    operation.status = queued(&operation, "ClusterBusy", "Waiting for a.", &signer(), &now);
     assert!(operation.status.is_some());
-    assert_eq!(queued(&operation, "ClusterBusy", "Waiting for a.", &now), None);
-    assert!(queued(&operation, "ClusterBusy", "Waiting for b.", &now).is_some());
+    assert_eq!(queued(&operation, "ClusterBusy", "Waiting for a.", &signer(), &now), None);
+    assert!(queued(&operation, "ClusterBusy", "Waiting for b.", &signer(), &now).is_some());
 }
 
 #[test]
@@ -35,8 +39,9 @@ fn the_status_keeps_the_engine_that_the_run_started_with() {
     let now = Time(jiff::Timestamp::UNIX_EPOCH);
     let mut operation = ClusterOperation::default();
     let start = |engine| Start { job: JobRef::default(), inputs: None, engine };
-    operation.status = running(&operation, start(Some(Engine::Kubespray)), "Running", "The Job is running.", &now);
+    operation.status =
+        running(&operation, start(Some(Engine::Kubespray)), "Running", "The Job is running.", &signer(), &now);
     assert_eq!(operation.status.as_ref().and_then(|status| status.engine), Some(Engine::Kubespray));
-    let later = running(&operation, start(None), "Suspended", "The Job is suspended.", &now);
+    let later = running(&operation, start(None), "Suspended", "The Job is suspended.", &signer(), &now);
     assert_eq!(later.and_then(|status| status.engine), Some(Engine::Kubespray));
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod content;
 pub(crate) mod event;
+pub(crate) mod ignored;
 pub(crate) mod outcome;
 pub(crate) mod refusal;
 pub(crate) mod sentence;

@@ -1,8 +1,8 @@
 //! How an operation ended: the rules that the console shares, and the result of an operation that never ran.
 
-use crd::{Phase, Time};
+use crd::{ClusterOperation, Phase, Time};
 use masking::Masker;
-pub(crate) use operation::{Outcome, is_completed, is_over};
+pub(crate) use operation::{Outcome, Proof, has_ended, has_ended_label, is_marked};
 
 use crate::status::refusal::Refusal;
 
@@ -17,4 +17,11 @@ pub(crate) fn refused(refusal: &Refusal, now: &Time) -> Outcome {
         end_time: Some(now.clone()),
         recap: None,
     }
+}
+
+/// Whether the status of `operation` says how it ended. Another client may have changed it.
+pub(crate) fn is_in_status(operation: &ClusterOperation, outcome: &Outcome) -> bool {
+    // The start doesn't say how it ended.
+    let said = Outcome::of_status(operation);
+    said.is_some_and(|said| Outcome { start_time: outcome.start_time.clone(), ..said } == *outcome)
 }

@@ -1,7 +1,12 @@
 //! Why an operation can't run. Users read these texts in the console and in `kubectl describe`.
 
+use std::time::Duration;
+
 use crd::DataRef;
 use operation::StepError;
+
+/// How long a new control plane may take until machines can join it.
+const CONTROL_PLANE_PATIENCE: Duration = Duration::from_secs(600);
 
 /// Why an operation ends without a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +25,18 @@ pub(crate) enum Refusal {
     NoSuchCluster { cluster: String },
     #[error("Cluster `{cluster}` is being deleted.")]
     ClusterLeaving { cluster: String },
+    #[error(
+        "The cluster has no inventory, because its control plane is hosted. Operations need `hostsConfRef` and `varsConfRef`: add both to the Cluster to run playbooks on machines."
+    )]
+    NoInventory,
+    #[error(
+        "{} joins machines to a hosted cluster, and the control plane of `{cluster}` isn't hosted. Use {} to add workers.",
+        operation::JOIN,
+        operation::ADD_NODES
+    )]
+    NotHosted { cluster: String },
+    #[error("No machine can join `{cluster}` now. {why}")]
+    NotJoinable { cluster: String, why: String },
     #[error(transparent)]
     Step(#[from] StepError),
     #[error("`image` is empty. Enter a container image with ansible and the playbooks.")]
@@ -49,9 +66,24 @@ pub(crate) enum Refusal {
     )]
     NotAPrivateKey { at: DataRef },
     #[error(
+        "secretVarsRef names Secret {at}, which isn't meant for runs: its type is not `{}`. Create it again with this type (kubectl create secret generic --type=…).",
+        crd::SECRET_VARS_TYPE
+    )]
+    NotVariables { at: DataRef },
+    #[error(
+        "Key `{key}` of Secret {at} (secretVarsRef) can't be the name of a variable: only letters, digits and “_” are allowed, and no digit at the start. Rename it."
+    )]
+    NotAVariable { at: DataRef, key: String },
+    #[error("The value of key `{key}` of Secret {at} (secretVarsRef) isn't text in UTF-8.")]
+    NotText { at: DataRef, key: String },
+    #[error(
+        "The new private key that this operation tests is no longer stored: it was discarded, or is in use now. Nothing ran."
+    )]
+    NextKey,
+    #[error(
         "The inventory (key `hosts.yml` of ConfigMap {at}) can't be used. {why} Correct it and submit the operation again."
     )]
-    Inventory { at: DataRef, why: String },
+    Inventory { at: DataRef, why: String, is_empty: bool },
     #[error(
         "The variables (key `group_vars.yml` of ConfigMap {at}) can't be used. {why} Correct them and submit the operation again."
     )]
@@ -97,11 +129,17 @@ impl Refusal {
             Self::Step(StepError::ExtraArgs { .. }) => "ExtraArgsInvalid",
             Self::Deadline { .. } => "DeadlineInvalid",
             Self::TwoNamespaces { .. } => "TwoNamespaces",
+            Self::NoInventory => "NoInventory",
+            Self::NotHosted { .. } => "NotHosted",
+            Self::NotJoinable { .. } => "ControlPlaneNotReady",
             Self::Missing { .. } => "ReferenceNotFound",
             Self::MissingKey { .. } => "KeyNotFound",
             Self::HostKeys { .. } => "HostKeysUnreadable",
             Self::Forbidden { .. } => "ReferenceForbidden",
             Self::NotAPrivateKey { .. } => "PrivateKeyInvalid",
+            Self::NotVariables { .. } | Self::NotAVariable { .. } | Self::NotText { .. } => "SecretVariablesInvalid",
+            Self::NextKey => "NextKeyChanged",
+            Self::Inventory { is_empty: true, .. } => "InventoryEmpty",
             Self::Inventory { .. } => "InventoryInvalid",
             Self::Variables { .. } => "VariablesInvalid",
             Self::InputsChanged { .. } => "InputsChanged",
@@ -115,8 +153,13 @@ impl Refusal {
         }
     }
 
-    /// Whether a retry may succeed: `kubectl apply -f folder/` may create an operation before the ConfigMap that it needs.
-    pub(crate) fn may_pass(&self) -> bool {
-        matches!(self, Self::NoSuchCluster { .. } | Self::Missing { .. })
+    /// How long after the submission a retry may succeed: `kubectl apply -f folder/` may create an operation before the ConfigMap that it
+    /// needs (then `usual`), and before its hosted cluster is ready. None if only a person can change it.
+    pub(crate) fn patience(&self, usual: Duration) -> Option<Duration> {
+        match self {
+            Self::NoSuchCluster { .. } | Self::Missing { .. } => Some(usual),
+            Self::NotJoinable { .. } => Some(CONTROL_PLANE_PATIENCE),
+            _ => None,
+        }
     }
 }

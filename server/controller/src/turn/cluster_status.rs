@@ -78,7 +78,7 @@ pub(crate) async fn restore_turn(ctx: &Context, operation: &ClusterOperation, jo
     }
     let since = operation.status.as_ref().and_then(|status| status.start_time.clone());
     let since = since.or_else(|| job.metadata.creation_timestamp.clone()).unwrap_or_else(now);
-    let turn = history::claimed(operation, &job.namespace().unwrap_or_default(), &since);
+    let turn = history::turn_entry(operation, &job.namespace().unwrap_or_default(), &since);
     if write_entries(ctx, &cluster, &[turn]).await? { Ok(()) } else { Err(Error::Conflict(cluster.name_any())) }
 }
 

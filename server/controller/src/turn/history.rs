@@ -2,7 +2,7 @@
 
 use crd::{Cluster, ClusterOperation, ClusterStatus, Fact, OperationRecord, Phase, Time, condition, upsert};
 
-use crate::status::outcome::{Outcome, is_completed};
+use crate::status::outcome::{Outcome, has_ended_label};
 
 /// The entry of `operation`. Entries with status Pending, which the reference controller writes for operations that wait, don't count.
 pub(crate) fn entry<'a>(cluster: &'a Cluster, operation: &ClusterOperation) -> Option<&'a OperationRecord> {
@@ -22,7 +22,7 @@ pub(crate) fn entries(cluster: &Cluster) -> &[OperationRecord] {
 /// Whether `entry` is about `operation`, and not about an earlier one of the same name.
 ///
 /// Entries of the reference controller have no uid. Such an entry is about an operation that existed when the run started, or about one
-/// that was restored (its object is newer, but its label says that it is over). An operation created later only has the same name.
+/// that was restored (its object is newer, but its label says that it has ended). An operation created later only has the same name.
 pub(crate) fn is_of(entry: &OperationRecord, operation: &ClusterOperation) -> bool {
     if Some(&entry.cluster_ops) != operation.metadata.name.as_ref() {
         return false;
@@ -32,11 +32,11 @@ pub(crate) fn is_of(entry: &OperationRecord, operation: &ClusterOperation) -> bo
     }
     let (began, created) =
         (entry.start_time.as_ref().or(entry.end_time.as_ref()), &operation.metadata.creation_timestamp);
-    is_completed(operation) || began.is_none_or(|began| created.as_ref().is_none_or(|created| created <= began))
+    has_ended_label(operation) || began.is_none_or(|began| created.as_ref().is_none_or(|created| created <= began))
 }
 
 /// The entry with which an operation takes its turn. Its Job will be in `namespace`.
-pub(crate) fn claimed(operation: &ClusterOperation, namespace: &str, now: &Time) -> OperationRecord {
+pub(crate) fn turn_entry(operation: &ClusterOperation, namespace: &str, now: &Time) -> OperationRecord {
     OperationRecord {
         namespace: Some(namespace.to_owned()),
         status: Phase::Running,
@@ -67,9 +67,10 @@ fn named(operation: &ClusterOperation) -> OperationRecord {
 /// have changed since, so it counts only if neither names a namespace (before the turn, or if an older version wrote them).
 pub(crate) fn namespace(operation: &ClusterOperation, cluster: Option<&Cluster>) -> Option<String> {
     let noted = operation.status.as_ref().and_then(|status| status.job_ref.as_ref()).map(|job| job.namespace.clone());
-    let claimed = || entry(cluster?, operation)?.namespace.clone();
-    let named = || cluster.map(|cluster| cluster.spec.hosts_conf_ref.namespace.clone());
-    noted.or_else(claimed).or_else(named)
+    let of_turn = || entry(cluster?, operation)?.namespace.clone();
+    // A hosted cluster may have no inventory, and so no Jobs.
+    let named = || Some(cluster.filter(|cluster| cluster.spec.has_inventory())?.spec.hosts_conf_ref.namespace.clone());
+    noted.or_else(of_turn).or_else(named)
 }
 
 /// Adds or replaces the entries `news` and updates the conditions that follow from the history. `keep` decides which other final entries
@@ -102,9 +103,9 @@ pub(crate) fn record(
         None => Fact::new(condition::BUSY, false, "Idle", "No operation is running."),
     };
     upsert(&mut status.cluster_conditions, busy, now, generation);
-    let over = status.conditions.iter().filter(|entry| entry.status.is_final());
+    let final_entries = status.conditions.iter().filter(|entry| entry.status.is_final());
     // The newest entry is first, and `max_by` returns the last of equal ones, hence `rev`.
-    if let Some(last) = over.rev().max_by(|a, b| a.end_time.cmp(&b.end_time)) {
+    if let Some(last) = final_entries.rev().max_by(|a, b| a.end_time.cmp(&b.end_time)) {
         let fact = match last.status {
             Phase::Succeeded => Fact::new(
                 condition::LAST_OPERATION_SUCCEEDED,

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crd::{Cluster, ClusterOperation, Phase};
-use operation::is_over;
+use operation::has_ended;
 pub(crate) use operation::order;
 
 use crate::inputs::validate;
@@ -13,7 +13,7 @@ use crate::turn::history;
 
 /// Whether the operation waits or runs.
 pub(crate) fn is_open(operation: &ClusterOperation) -> bool {
-    !is_over(operation) && operation.metadata.deletion_timestamp.is_none()
+    !has_ended(operation) && operation.metadata.deletion_timestamp.is_none()
 }
 
 /// The operation that this one waits for: the one directly before it in the queue of its cluster. None if it is first. With the head of
@@ -108,7 +108,7 @@ mod tests {
         Arc::new(operation)
     }
 
-    fn over(operation: &Arc<ClusterOperation>) -> Arc<ClusterOperation> {
+    fn ended(operation: &Arc<ClusterOperation>) -> Arc<ClusterOperation> {
         let mut operation = ClusterOperation::clone(operation);
         operation.status = Some(ClusterOperationStatus { status: Phase::Failed, ..ClusterOperationStatus::default() });
         Arc::new(operation)
@@ -134,9 +134,9 @@ mod tests {
         assert_eq!(predecessor(&c, &all, None), None);
         assert_eq!(predecessor(&a, &all, None), Some("c".into()));
         assert_eq!(predecessor(&b, &all, None), Some("a".into()));
-        let all = [a.clone(), b.clone(), over(&c)];
+        let all = [a.clone(), b.clone(), ended(&c)];
         assert_eq!(predecessor(&a, &all, None), None);
-        assert_eq!(concerned("x", Some("c"), &[a.clone(), b.clone(), over(&c)]), ["a"]);
+        assert_eq!(concerned("x", Some("c"), &[a.clone(), b.clone(), ended(&c)]), ["a"]);
         assert_eq!(concerned("x", Some("a"), &all), ["a", "b"]);
     }
 

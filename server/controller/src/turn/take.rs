@@ -29,6 +29,9 @@ pub(crate) async fn take(ctx: &Context, operation: &ClusterOperation) -> Result<
     {
         return Ok(waiting::for_operation(operation, &other));
     }
+    if !has_entry && ctx.is_disk_full() {
+        return Ok(waiting::for_room());
+    }
     let mut current = match stored {
         Some(cluster) => Some(cluster),
         None => get_cluster(ctx, name).await?,
@@ -73,8 +76,8 @@ pub(crate) async fn take(ctx: &Context, operation: &ClusterOperation) -> Result<
                 continue;
             }
         };
-        let claim = history::claimed(operation, &plan.namespace, &now());
-        if write_entries(ctx, &cluster, &[claim]).await? {
+        let turn = history::turn_entry(operation, &plan.namespace, &now());
+        if write_entries(ctx, &cluster, &[turn]).await? {
             slot.into_iter().for_each(Slot::keep);
             return Ok(Next::Create(cluster, plan.into()));
         }

@@ -17,6 +17,8 @@ use crate::status::write;
 
 /// The reason of an operation that waits for `--max-running`.
 const SLOT: &str = "TooManyRunning";
+/// The reason of an operation that waits for room on the disk.
+const DISK_FULL: &str = "DiskFull";
 /// The reason of an operation whose inputs are missing.
 const INPUTS: &str = "WaitsForInputs";
 /// How often missing inputs are looked for.
@@ -33,12 +35,25 @@ pub(crate) fn for_operation(operation: &ClusterOperation, other: &str) -> Next {
 /// As many operations run as `--max-running` allows.
 pub(crate) fn for_slot(ctx: &Context, operation: &ClusterOperation) -> Next {
     ctx.want_slot();
-    if last_reason(operation) == Some(INPUTS) && is_young(ctx, operation) {
+    if last_reason(operation) == Some(INPUTS) && is_young(operation, ctx.config.patience) {
         // It needs a slot only to look for its inputs again: the status keeps saying that these are missing.
         return Next::again_after(INPUTS_AGAIN);
     }
-    let message = format!("Waiting until fewer than {} operations run (--max-running).", ctx.config.max_running);
+    let most = api::count(ctx.config.max_running as u64, "operation runs", "operations run");
+    let message = format!("Waiting because {most}, and --max-running allows no more.");
     Next::Wait(Wait { reason: SLOT, message, again: None })
+}
+
+/// The disk of the data directory is full.
+pub(crate) fn for_room() -> Next {
+    let message = format!("Waiting because {}. The operation starts when there is room again.", disk::FULL);
+    Next::Wait(Wait { reason: DISK_FULL, message, again: None })
+}
+
+/// The same, for an operation that has the turn already.
+pub(crate) fn for_room_with_turn() -> Next {
+    let why = format!("Waiting because {}.", disk::FULL);
+    Next::Hold(Hold { reason: DISK_FULL, why, advice: "Free some space.".into() })
 }
 
 /// Something that the operation needs is missing or wrong. What may still be created by the same `kubectl apply` of a folder is
@@ -49,17 +64,16 @@ pub(crate) fn missing(
     cluster: Option<Arc<Cluster>>,
     refusal: Refusal,
 ) -> Next {
-    if !refusal.may_pass() || !is_young(ctx, operation) {
+    let Some(patience) = refusal.patience(ctx.config.patience).filter(|patience| is_young(operation, *patience)) else {
         return Next::Refuse(cluster, refusal.into());
-    }
-    let patience = ctx.config.patience.as_secs();
-    let message = format!("{refusal} The controller keeps looking for it until {patience} s after submission.");
+    };
+    let message = format!("{refusal} The controller tries again until {} s after the submission.", patience.as_secs());
     Next::Wait(Wait { reason: INPUTS, message, again: Some(INPUTS_AGAIN) })
 }
 
-fn is_young(ctx: &Context, operation: &ClusterOperation) -> bool {
+fn is_young(operation: &ClusterOperation, patience: Duration) -> bool {
     let age = operation.metadata.creation_timestamp.as_ref().map(|since| now().0.as_second() - since.0.as_second());
-    age.is_some_and(|age| age < i64::try_from(ctx.config.patience.as_secs()).unwrap_or(i64::MAX))
+    age.is_some_and(|age| age < i64::try_from(patience.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// Whether the status says that the operation waits.
@@ -70,6 +84,11 @@ pub(crate) fn waited(operation: &ClusterOperation) -> bool {
 /// Whether the status says that the operation waits for `--max-running`.
 pub(crate) fn waited_for_slot(operation: &ClusterOperation) -> bool {
     waited(operation) && last_reason(operation) == Some(SLOT)
+}
+
+/// Whether the status says that the operation waits for room on the disk.
+pub(crate) fn waited_for_room(operation: &ClusterOperation) -> bool {
+    last_reason(operation) == Some(DISK_FULL)
 }
 
 fn last_reason(operation: &ClusterOperation) -> Option<&str> {

@@ -1,9 +1,11 @@
 //! Why a run failed: a reason and a sentence, from the container, the pod and the Job.
 
-use api::run::{InFlight, StepRole, Termination};
+use api::count;
+use api::run::{InFlight, StepRole, TaskFailure};
 use crd::ClusterOperation;
 use k8s_openapi::api::batch::v1::JobCondition;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
+use operation::Termination;
 
 use crate::status::sentence::list;
 
@@ -24,7 +26,11 @@ pub(crate) fn hidden_failure(operation: &ClusterOperation, said: &Termination) -
     {
         return Some((
             "NoResult",
-            format!("The summary lists {} steps, but {asked} were requested.", said.steps.len()),
+            format!(
+                "The summary lists {}, but {asked} {} requested.",
+                count(said.steps.len() as u64, "step", "steps"),
+                if asked == 1 { "was" } else { "were" }
+            ),
         ));
     }
     None
@@ -38,16 +44,14 @@ fn failed_step(said: &Termination) -> Option<(&'static str, String)> {
             return (step.rc != 0).then(|| ("ScriptFailed", format!("{title} ended with exit code {}.", step.rc)));
         }
         let recap = step.recap.unwrap_or_default();
-        if recap.totals.unreachable > 0 || recap.totals.failed > 0 {
-            let kind = if recap.totals.failed > 0 { "TaskFailed" } else { "HostsUnreachable" };
-            let counts = format!(
-                "{title}: {} failed, {} unreachable of {} hosts",
-                recap.totals.failed, recap.totals.unreachable, recap.hosts
-            );
-            return Some((kind, format!("{counts}{}.", failures(said))));
+        if recap.unreachable > 0 || recap.failed > 0 {
+            let kind = if recap.failed > 0 { "TaskFailed" } else { "HostsUnreachable" };
+            let hosts = count(recap.hosts.into(), "host", "hosts");
+            let counts = format!("{title}: {} failed, {} unreachable of {hosts}", recap.failed, recap.unreachable);
+            return Some((kind, cause_first(said, &counts)));
         }
         if step.rc != 0 {
-            return Some(("PlaybookFailed", format!("{title} ended with exit code {}{}.", step.rc, failures(said))));
+            return Some(("PlaybookFailed", cause_first(said, &format!("{title} ended with exit code {}", step.rc))));
         }
         (recap.hosts == 0).then(|| {
             (
@@ -58,13 +62,23 @@ fn failed_step(said: &Termination) -> Option<(&'static str, String)> {
     })
 }
 
-fn failures(said: &Termination) -> String {
-    let lines: Vec<String> = said
-        .failures
-        .iter()
-        .map(|f| format!("{}: task “{}”: {}", f.host, f.task, f.message.trim().trim_end_matches('.')))
+/// The failed tasks, then what they led to: lists cut the sentence, and the cause must be in the part that is shown.
+fn cause_first(said: &Termination, result: &str) -> String {
+    let mut same: Vec<(&TaskFailure, Vec<String>)> = Vec::new();
+    for failure in &said.failures {
+        match same.iter_mut().find(|(known, _)| known.task == failure.task && known.message == failure.message) {
+            Some((_, hosts)) => hosts.push(failure.host.clone()),
+            None => same.push((failure, vec![failure.host.clone()])),
+        }
+    }
+    let failures: Vec<String> = same
+        .into_iter()
+        .map(|(failure, hosts)| {
+            let message = failure.message.split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("{}: task “{}”: {}", list(&hosts, 5), failure.task, message.trim_end_matches('.'))
+        })
         .collect();
-    if lines.is_empty() { String::new() } else { format!(" — {}", lines.join("; ")) }
+    if failures.is_empty() { format!("{result}.") } else { format!("{} ({result}).", failures.join("; ")) }
 }
 
 /// Why the Job failed.

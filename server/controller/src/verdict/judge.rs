@@ -1,12 +1,13 @@
 //! The verdict of a run, from the Job, its pod and the entrypoint's termination message; never by searching the log for texts.
 
-use api::run::{StepRole, Termination};
+use api::count;
+use api::run::StepRole;
 use crd::{ClusterOperation, PRODUCT, Phase, Recap, Time};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
-use operation::{Outcome, terminated, termination};
+use operation::{Outcome, Termination, terminated, termination};
 
-use crate::job::state::{condition, has_stopped, is_suspended};
+use crate::job::state::{condition, is_suspended, job_has_stopped};
 use crate::status::sentence::cut;
 use crate::verdict::cause::{failure, hidden_failure, in_flight, is_disrupted};
 use crate::verdict::termination::without_words;
@@ -79,7 +80,7 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
     }
     let suspended = is_suspended(job);
     if suspended && cancel {
-        if has_stopped(job, pod) {
+        if job_has_stopped(job, pod) {
             // Jobs and pods have separate watches: the pod's end, with its message, may arrive after that of the Job.
             if pod.is_some() && terminated.is_none() && !from_api {
                 return Verdict::Unclear;
@@ -155,8 +156,8 @@ fn success(said: &Termination, recap: Option<Recap>) -> String {
     let title = said.steps.iter().find(|step| step.role == StepRole::Main).map_or("", |step| step.title.as_str());
     match recap {
         Some(recap) => {
-            let hosts = if recap.hosts == 1 { "host" } else { "hosts" };
-            format!("{title}: {} {hosts}, {} tasks ok, {} changed.", recap.hosts, recap.ok, recap.changed)
+            let (hosts, tasks) = (count(recap.hosts.into(), "host", "hosts"), count(recap.ok.into(), "task", "tasks"));
+            format!("{title}: {hosts}, {tasks} ok, {} changed.", recap.changed)
         }
         None => format!("{title}: exit code 0."),
     }
@@ -167,13 +168,13 @@ fn total(said: &Termination) -> Option<Recap> {
     recaps.peek()?;
     Some(recaps.fold(Recap::default(), |sum, one| Recap {
         hosts: sum.hosts.max(one.hosts),
-        ok: sum.ok.saturating_add(one.totals.ok),
-        changed: sum.changed.saturating_add(one.totals.changed),
-        unreachable: sum.unreachable.saturating_add(one.totals.unreachable),
-        failed: sum.failed.saturating_add(one.totals.failed),
-        skipped: sum.skipped.saturating_add(one.totals.skipped),
-        rescued: sum.rescued.saturating_add(one.totals.rescued),
-        ignored: sum.ignored.saturating_add(one.totals.ignored),
+        ok: sum.ok.saturating_add(one.ok),
+        changed: sum.changed.saturating_add(one.changed),
+        unreachable: sum.unreachable.saturating_add(one.unreachable),
+        failed: sum.failed.saturating_add(one.failed),
+        skipped: sum.skipped.saturating_add(one.skipped),
+        rescued: sum.rescued.saturating_add(one.rescued),
+        ignored: sum.ignored.saturating_add(one.ignored),
     }))
 }
 

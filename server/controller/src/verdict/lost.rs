@@ -49,5 +49,5 @@ async fn any_pod_runs(ctx: &Context, operation: &ClusterOperation) -> Result<boo
     let pods: Api<Pod> = Api::namespaced(ctx.client.clone(), &namespace);
     let of_operation = ListParams::default().labels(&format!("{}={}", crd::LABEL_OPERATION, operation.name_any()));
     let pods = pods.list(&of_operation).await.map_err(Error::while_doing("list the pods of an operation"))?;
-    Ok(!pods.items.iter().all(state::has_ended))
+    Ok(!pods.items.iter().all(state::pod_has_ended))
 }

@@ -15,8 +15,9 @@ use crate::error::Error;
 use crate::inputs::snapshot;
 use crate::job::{lookup, placeholder, state};
 use crate::memory::expectations::Written;
-use crate::memory::run_secrets::secret_keys;
+use crate::memory::run_secrets::{SecretKeys, secret_keys};
 use crate::next::Next;
+use crate::secret_result::deliver::deliver;
 use crate::status::sentence::cut;
 use crate::status::write;
 use crate::turn::cluster_status::restore_turn;
@@ -27,8 +28,8 @@ const LATE: Duration = Duration::from_secs(2);
 
 /// Judges the Job of an operation, stops it if the operation is cancelled, and writes what it sees into the status.
 pub(crate) async fn observe(ctx: &Context, operation: &ClusterOperation, job: &Job) -> Result<Next, Error> {
-    if let Some(outcome) = placeholder::outcome(job) {
-        return Ok(Next::finish(outcome, true));
+    if let Some(outcome) = placeholder::outcome(ctx, operation, job) {
+        return Ok(Next::record(outcome, true));
     }
     match write_missed_start(ctx, operation, job).await? {
         Some(newer) => Ok(judge_job(ctx, &newer, job).await?.with(newer)),
@@ -54,7 +55,7 @@ async fn write_missed_start(
 
 /// Whether this process has just written that the Job is running, and the store doesn't show it yet.
 fn is_written(ctx: &Context, operation: &ClusterOperation) -> bool {
-    let shown = operation.status.as_ref().is_some_and(|status| status.status == Phase::Running);
+    let shown = operation.status.as_ref().is_some_and(|status| status.status != Phase::Pending);
     let written = operation.metadata.uid.as_deref().and_then(|uid| ctx.expectations.of(uid));
     !shown && matches!(written, Some(Written::Started { version: Some(_), .. }))
 }
@@ -74,12 +75,13 @@ async fn judge_job(ctx: &Context, operation: &ClusterOperation, job: &Job) -> Re
     }
     match verdict {
         Verdict::Ended(outcome) => {
-            let (mut outcome, masker) = match masker(ctx, operation, job).await? {
+            let secrets = run_secrets(ctx, operation, job).await?;
+            let (mut outcome, masker) = match secrets.as_ref().and_then(masker) {
                 Some(masker) => (outcome, masker),
                 None => (judge::unquoted(operation, job, pod.as_ref(), outcome, &now()), Masker::default()),
             };
             outcome.message = cut(&masker.value(outcome.message), 1000);
-            Ok(Next::finish(outcome, true))
+            deliver(ctx, operation, job, pod.as_ref(), secrets.as_ref(), &masker, outcome).await
         }
         Verdict::Running { reason, message } => {
             restore_turn(ctx, operation, job).await?;
@@ -92,18 +94,20 @@ async fn judge_job(ctx: &Context, operation: &ClusterOperation, job: &Job) -> Re
     }
 }
 
+/// Those keys of the run's snapshot that this process needs at the end. None if the snapshot is gone.
+async fn run_secrets(ctx: &Context, operation: &ClusterOperation, job: &Job) -> Result<Option<SecretKeys>, Error> {
+    if let Some(kept) = ctx.run_secrets.of(&operation.uid().unwrap_or_default()) {
+        return Ok(Some(kept));
+    }
+    let snapshot = snapshot::read_whole(ctx, operation, &job.namespace().unwrap_or_default()).await?;
+    Ok(snapshot.as_ref().map(secret_keys))
+}
+
 /// Masks what is secret in the run. None if its snapshot is gone: then it isn't known what is secret, and no text of the run may be
 /// quoted.
-async fn masker(ctx: &Context, operation: &ClusterOperation, job: &Job) -> Result<Option<Masker>, Error> {
-    let inputs = match ctx.run_secrets.of(&operation.uid().unwrap_or_default()) {
-        Some(kept) => Some(kept),
-        None => {
-            let snapshot = snapshot::read_whole(ctx, operation, &job.namespace().unwrap_or_default()).await?;
-            snapshot.as_ref().map(secret_keys)
-        }
-    };
-    let snapshot = inputs.as_ref().and_then(crd::Snapshot::read);
-    Ok(snapshot.map(|read| Masker::of_run(&read.inventory, &read.variables, &read.token)))
+fn masker(secrets: &SecretKeys) -> Option<Masker> {
+    let read = crd::Snapshot::read(secrets)?;
+    Some(Masker::of_run(&read.inventory, &read.variables, &read.token, &read.secrets))
 }
 
 async fn newest_pod(ctx: &Context, job: &Job) -> Result<Option<Pod>, Error> {

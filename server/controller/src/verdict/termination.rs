@@ -1,9 +1,9 @@
 //! The entrypoint's summary of a run, without anything that may be secret.
 
-use api::run::{StepRole, Termination};
+use api::run::StepRole;
 use crd::ClusterOperation;
 use k8s_openapi::api::core::v1::Pod;
-use operation::{termination, title};
+use operation::{Termination, termination, title};
 
 /// The pod without any text of the run in its summary: only numbers are left, and the titles that follow from the operation.
 pub(crate) fn without_words(operation: &ClusterOperation, pod: &Pod) -> Pod {

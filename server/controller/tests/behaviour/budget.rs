@@ -34,7 +34,7 @@ async fn a_queued_operation_makes_at_most_12_requests() {
     world.operation_that(&names[19], "wait", |operation| reason(operation) == "ClusterBusy").await;
     world.kubelet.release(&names[0]);
     for name in &names {
-        world.finished(name).await;
+        world.ended(name).await;
         world.story(name).await;
     }
     let spent = world.controller().relay.requests.lock().unwrap()[before..].to_vec();
@@ -56,7 +56,7 @@ async fn inputs_are_not_read_without_a_slot() {
     let spent = world.controller().relay.requests.lock().unwrap()[before..].to_vec();
     assert!(!spent.iter().any(|request| request.starts_with("GET")), "{spent:#?}");
     world.kubelet.release("on-x");
-    world.finished("on-y").await;
+    world.ended("on-y").await;
 }
 
 #[tokio::test]
@@ -67,6 +67,8 @@ async fn a_wait_for_a_slot_stays_within_12_requests() {
         world.cluster(name).await;
         world.labelled(&format!("{name}-known-hosts")).await;
         world.cluster_that(name, "know its inputs", ready).await;
+        // As above: the inputs are read once more after they were labelled.
+        spent_on_cluster(&world, name, &format!("before-{name}"), "ok").await;
     }
     let before = world.controller().relay.requests.lock().unwrap().len();
     world.submit("on-x", "x", "hold").await;
@@ -75,7 +77,7 @@ async fn a_wait_for_a_slot_stays_within_12_requests() {
     world.operation_that("on-y", "wait", |operation| reason(operation) == "TooManyRunning").await;
     world.kubelet.release("on-x");
     for name in ["on-x", "on-y"] {
-        world.finished(name).await;
+        world.ended(name).await;
         world.story(name).await;
     }
     let spent = world.controller().relay.requests.lock().unwrap()[before..].to_vec();
@@ -87,11 +89,11 @@ async fn idle_operations_cause_no_requests() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.cluster("test").await;
-    world.submit("over", "test", "ok").await;
+    world.submit("last", "test", "ok").await;
     world.submit("running", "prod", "hold").await;
     world.submit("waiting", "prod", "ok").await;
-    world.finished("over").await;
-    world.story("over").await;
+    world.ended("last").await;
+    world.story("last").await;
     world.operation_that("waiting", "wait", |operation| reason(operation) == "ClusterBusy").await;
     world.operation_that("running", "run", |operation| reason(operation) == "Running").await;
     world.cluster_that("prod", "know its inputs", ready).await;
@@ -104,11 +106,15 @@ async fn idle_operations_cause_no_requests() {
     assert!(after.is_empty(), "{after:#?}");
 }
 
-/// The requests from the submission to the Event about the end.
 async fn spent_on(world: &World, name: &str, image: &str) -> Vec<String> {
+    spent_on_cluster(world, "prod", name, image).await
+}
+
+/// The requests from the submission to the Event about the end.
+async fn spent_on_cluster(world: &World, cluster: &str, name: &str, image: &str) -> Vec<String> {
     let before = world.controller().relay.requests.lock().unwrap().len();
-    world.submit(name, "prod", image).await;
-    world.finished(name).await;
+    world.submit(name, cluster, image).await;
+    world.ended(name).await;
     world.story(name).await;
     world.controller().relay.requests.lock().unwrap()[before..].to_vec()
 }

@@ -14,11 +14,11 @@ async fn a_cancelled_operation_names_the_tasks_in_flight() {
     eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.unwrap();
     world.submit("b", "prod", "ok").await;
     world.cancel("a").await;
-    let a = world.finished("a").await;
+    let a = world.ended("a").await;
     assert_eq!((phase(&a), reason(&a)), (Phase::Failed, "Cancelled"), "{}", message(&a));
     assert_eq!(message(&a), "The run was cancelled while task “Upgrade” was in flight on w1.");
     assert_eq!(world.jobs().get("kubeonkube-a-job").await.unwrap().spec.unwrap().suspend, Some(true));
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded, "the next one runs");
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded, "the next one runs");
     assert!(world.kubelet.runs.lock().unwrap().iter().all(|run| run.beside.is_empty()));
 }
 
@@ -34,7 +34,7 @@ async fn a_waiting_operation_is_cancelled_at_once_and_never_runs() {
     world.refused("b", "Cancelled").await;
     world.operation_that("c", "wait for a now", |operation| message(operation).contains("operation a")).await;
     world.kubelet.release("a");
-    assert_eq!(phase(&world.finished("c").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("c").await), Phase::Succeeded);
 }
 
 #[tokio::test]

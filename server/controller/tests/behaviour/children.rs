@@ -21,7 +21,7 @@ async fn the_job_has_the_resources_and_deadline_of_the_spec() {
             spec.active_deadline_seconds = Some(4321);
         })
         .await;
-    world.finished("a").await;
+    world.ended("a").await;
     let job = world.jobs().get("kubeonkube-a-job").await.unwrap().spec.unwrap();
     assert_eq!(job.active_deadline_seconds, Some(4321));
     assert_eq!(job.template.spec.unwrap().containers[0].resources, Some(asked));
@@ -32,13 +32,36 @@ async fn the_defaults_are_six_hours_and_small_requests() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "ok").await;
-    world.finished("a").await;
+    world.ended("a").await;
     let job = world.jobs().get("kubeonkube-a-job").await.unwrap().spec.unwrap();
     assert_eq!(job.active_deadline_seconds, Some(6 * 3600));
     let resources = job.template.spec.unwrap().containers[0].resources.clone().unwrap();
     let requests = resources.requests.unwrap();
     assert_eq!((requests["cpu"].0.as_str(), requests["memory"].0.as_str()), ("100m", "256Mi"));
     assert_eq!(resources.limits, None, "a run that is killed leaves machines half configured");
+}
+
+/// <https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted>
+#[tokio::test]
+async fn k20_a_run_has_no_root_no_token_and_no_privileges() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "ok").await;
+    world.ended("a").await;
+    let pod = world.jobs().get("kubeonkube-a-job").await.unwrap().spec.unwrap().template.spec.unwrap();
+    let [container] = &pod.containers[..] else { panic!("{:?}", pod.containers) };
+    assert!(pod.init_containers.is_none() && pod.host_network.is_none() && pod.host_pid.is_none());
+    assert_eq!(pod.automount_service_account_token, Some(false));
+    let security = pod.security_context.unwrap();
+    assert_eq!(security.run_as_non_root, Some(true));
+    assert!(security.run_as_user.is_some_and(|user| user > 0) && security.run_as_group.is_some_and(|group| group > 0));
+    assert_eq!(security.fs_group, security.run_as_group, "the run can't read its private key");
+    assert_eq!(security.seccomp_profile.unwrap().type_, "RuntimeDefault");
+    let own = container.security_context.clone().unwrap();
+    assert_eq!((own.allow_privilege_escalation, own.privileged), (Some(false), None));
+    assert_eq!(own.capabilities.unwrap().drop, Some(vec!["ALL".to_owned()]));
+    let volumes = pod.volumes.unwrap();
+    assert!(volumes.iter().all(|volume| volume.secret.is_some() || volume.empty_dir.is_some()), "{volumes:?}");
 }
 
 #[tokio::test]
@@ -49,7 +72,7 @@ async fn the_known_hosts_of_a_cluster_are_in_the_snapshot_and_at_conf() {
     world.config_map("prod-known-hosts", &[("known_hosts", KEYS)]).await;
     world.config_map("other-known-hosts", &[("known_hosts", "m1 ssh-ed25519 another cluster's\n")]).await;
     world.submit("a", "prod", "ok").await;
-    let a = world.finished("a").await;
+    let a = world.ended("a").await;
     assert_eq!(phase(&a), Phase::Succeeded, "{}", message(&a));
     let (snapshot, places) = mounted_at_conf(&world, "a").await;
     assert_eq!(snapshot.data.unwrap()["known_hosts"].0, KEYS.as_bytes());
@@ -62,7 +85,7 @@ async fn unreadable_host_keys_are_an_error() {
     world.cluster("prod").await;
     world.config_map("prod-known-hosts", &[("known-hosts", "m1 ssh-ed25519 AAAA\n")]).await;
     world.submit("a", "prod", "ok").await;
-    let a = world.finished("a").await;
+    let a = world.ended("a").await;
     assert_eq!((phase(&a), reason(&a)), (Phase::Failed, "HostKeysUnreadable"), "{}", message(&a));
     assert!(message(&a).contains("Its keys: known-hosts."), "{}", message(&a));
 }
@@ -72,7 +95,7 @@ async fn a_cluster_without_known_hosts_mounts_none() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "ok").await;
-    world.finished("a").await;
+    world.ended("a").await;
     let (snapshot, places) = mounted_at_conf(&world, "a").await;
     assert!(!snapshot.data.unwrap().contains_key("known_hosts"));
     assert!(places.contains_key("hosts.yml") && !places.contains_key("known_hosts"), "{places:?}");
@@ -93,7 +116,7 @@ async fn the_status_names_the_engine_of_the_run() {
     for cluster in ["judged", "declared"] {
         world.submit(cluster, cluster, "ok").await;
     }
-    let engine = async |name: &str| world.finished(name).await.status.unwrap().engine;
+    let engine = async |name: &str| world.ended(name).await.status.unwrap().engine;
     assert_eq!(engine("judged").await, Some(Engine::Kubeonkube), "by the image's name");
     assert_eq!(engine("declared").await, Some(Engine::Kubespray), "as the Cluster says");
 }

@@ -16,8 +16,8 @@ async fn k1_a_broken_inventory_or_wrong_key_never_succeeds() {
     let world = World::new().await;
     for (name, key, text, why, says) in [
         ("broken", "hosts.yml", "all: [oops", "InventoryInvalid", "line 1"),
-        ("empty", "hosts.yml", "", "InventoryInvalid", "empty"),
-        ("hostless", "hosts.yml", "all:\n  children:\n    kube_node:\n", "InventoryInvalid", "names no host"),
+        ("empty", "hosts.yml", "", "InventoryEmpty", "empty"),
+        ("hostless", "hosts.yml", "all:\n  children:\n    kube_node:\n", "InventoryEmpty", "names no host"),
         ("wrong-key", "hosts.yaml", "all: {hosts: {m1: }}", "KeyNotFound", "hosts.yaml"),
     ] {
         world.cluster(name).await;
@@ -43,7 +43,7 @@ async fn k1_a_run_without_hosts_or_summary_never_succeeds() {
         ("gone", "RunFailed"),
     ] {
         world.submit(image, "prod", image).await;
-        let operation = world.finished(image).await;
+        let operation = world.ended(image).await;
         assert_eq!((phase(&operation), reason(&operation)), (Phase::Failed, why), "{}", message(&operation));
         if image == "fail" {
             assert!(message(&operation).contains("m1: task “Install”: no such package"), "{}", message(&operation));
@@ -65,8 +65,8 @@ async fn k2_a_second_operation_waits_for_the_first_and_says_so() {
     assert_eq!((phase(&b), message(&b)), (Phase::Pending, "Waiting for operation a on cluster prod."));
     assert!(crd::is_true(&b.status.unwrap().conditions, "Queued"));
     world.kubelet.release("a");
-    assert_eq!(phase(&world.finished("a").await), Phase::Succeeded);
-    let b = world.finished("b").await;
+    assert_eq!(phase(&world.ended("a").await), Phase::Succeeded);
+    let b = world.ended("b").await;
     assert_eq!(phase(&b), Phase::Succeeded);
     assert!(!crd::is_true(&b.status.unwrap().conditions, "Queued"));
     assert!(world.kubelet.runs.lock().unwrap().iter().all(|run| run.beside.is_empty()));
@@ -77,7 +77,7 @@ async fn k3_only_playbooks_inside_the_image_can_be_named() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit_with("deep", "prod", |spec| spec.action = "playbooks/facts.yml".into()).await;
-    assert_eq!(phase(&world.finished("deep").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("deep").await), Phase::Succeeded);
     assert_eq!(steps(&world, "deep").await[0]["path"], "kubespray/playbooks/facts.yml");
     for (name, action) in [("up", "../etc/passwd"), ("root", "/etc/passwd"), ("shell", "a.yml;rm -rf x"), ("none", " ")]
     {
@@ -118,7 +118,7 @@ async fn k4_playbooks_scripts_and_hooks_come_from_config_maps() {
             }];
         })
         .await;
-    let operation = world.finished("all").await;
+    let operation = world.ended("all").await;
     assert_eq!(phase(&operation), Phase::Succeeded, "{}", message(&operation));
     let steps = steps(&world, "all").await;
     let seen: Vec<_> = steps
@@ -157,7 +157,7 @@ async fn k5_the_job_lives_in_the_namespace_of_the_references() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "ok").await;
-    let operation = world.finished("a").await;
+    let operation = world.ended("a").await;
     let job = operation.status.as_ref().unwrap().job_ref.clone().unwrap();
     assert_eq!((job.namespace.as_str(), job.name.as_str()), (NAMESPACE, "kubeonkube-a-job"));
     assert_ne!(NAMESPACE, world.config.controller_namespace, "not the controller's own");
@@ -176,10 +176,10 @@ async fn k6_a_recreated_operation_does_not_adopt_the_old_result() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "fail").await;
-    let first = world.finished("a").await;
+    let first = world.ended("a").await;
     world.delete("a").await;
     world.submit("a", "prod", "ok").await;
-    let second = world.finished("a").await;
+    let second = world.ended("a").await;
     assert_ne!(first.uid(), second.uid());
     assert_eq!(phase(&second), Phase::Succeeded, "{}", message(&second));
     assert_eq!(world.kubelet.runs_of("a"), 2);
@@ -198,7 +198,7 @@ async fn k6_a_foreign_job_of_the_same_name_ends_the_operation() {
     world.submit("a", "prod", "ok").await;
     assert!(world.refused("a", "NameTaken").await.contains("kubeonkube-a-job"));
     world.submit("b", "prod", "ok").await;
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded, "the turn was given back");
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded, "the turn was given back");
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn k7_k8_k17_one_immutable_snapshot_and_no_copy_of_the_key() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "ok").await;
-    let operation = world.finished("a").await;
+    let operation = world.ended("a").await;
     let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
     let all = secrets.list(&ListParams::default()).await.unwrap().items;
     let mut names: Vec<_> = all.iter().map(ResourceExt::name_any).collect();
@@ -243,7 +243,7 @@ async fn k7_a_crash_after_the_snapshot_keeps_that_snapshot() {
     world.config_map("prod-hosts", &[("hosts.yml", "all: {hosts: {other: }}")]).await;
     world.config_map("prod-vars", &[("group_vars.yml", "kube_version: v1.99.0\n")]).await;
     world.start_controller().await;
-    let operation = world.finished("a").await;
+    let operation = world.ended("a").await;
     assert_eq!(phase(&operation), Phase::Succeeded, "{}", message(&operation));
     let inputs = operation.status.unwrap().inputs.unwrap();
     assert_eq!(
@@ -284,7 +284,7 @@ async fn k11_the_spec_is_immutable_and_fully_in_the_digest() {
             (spec.extra_args, spec.active_deadline_seconds) = (args.map(str::to_owned), deadline);
         };
         world.submit_with(name, "prod", change).await;
-        world.finished(name).await.status.unwrap().digest.unwrap()
+        world.ended(name).await.status.unwrap().digest.unwrap()
     };
     let plain = digest("a", None, None).await;
     assert_eq!(digest("b", None, None).await, plain);
@@ -300,7 +300,7 @@ async fn k11_the_spec_is_immutable_and_fully_in_the_digest() {
         assert!(matches!(&answer, Err(kube::Error::Api(status)) if status.code == 422), "{patch}: {answer:?}");
     }
     world.cancel("a").await;
-    let a = world.finished("a").await.status.unwrap();
+    let a = world.ended("a").await.status.unwrap();
     assert_eq!((a.digest, a.has_modified, a.status), (Some(plain), Some(false), Phase::Succeeded));
 }
 
@@ -314,7 +314,7 @@ async fn k9_k10_invalid_names_and_missing_clusters_are_refused() {
     let long = "a".repeat(49);
     world.submit(&long, "prod", "ok").await;
     assert!(world.refused(&long, "NameTooLong").await.contains("49 characters"));
-    let operation = world.finished(&long).await;
+    let operation = world.ended(&long).await;
     assert_eq!(operation.labels()["clusterName"], "prod");
     let prod = world.clusters().get("prod").await.unwrap();
     assert_eq!(prod.status.unwrap().conditions[0].cluster_ops, long, "it is in the history, too");
@@ -325,7 +325,7 @@ async fn k9_k10_invalid_names_and_missing_clusters_are_refused() {
     world.refused("wide", "ClusterNameInvalid").await;
     let fits = "c".repeat(48);
     world.submit(&fits, "prod", "ok").await;
-    assert_eq!(phase(&world.finished(&fits).await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended(&fits).await), Phase::Succeeded);
 }
 
 #[tokio::test]
@@ -333,7 +333,7 @@ async fn k14_a_job_is_never_restarted_automatically() {
     let world = World::new().await;
     world.cluster("prod").await;
     world.submit("a", "prod", "ok").await;
-    world.finished("a").await;
+    world.ended("a").await;
     let job = world.jobs().get("kubeonkube-a-job").await.unwrap();
     let job = serde_json::to_value(job.spec.unwrap()).unwrap();
     assert_eq!(
@@ -355,7 +355,7 @@ async fn k14_a_deleted_job_is_not_created_again() {
     world.operation_that("a", "run", |a| phase(a) == Phase::Running).await;
     eventually(async || (world.kubelet.runs_of("a") == 1).then_some(())).await.unwrap();
     world.jobs().delete("kubeonkube-a-job", &DeleteParams::background()).await.unwrap();
-    let operation = world.finished("a").await;
+    let operation = world.ended("a").await;
     assert_eq!((phase(&operation), reason(&operation)), (Phase::Failed, "JobGone"), "{}", message(&operation));
     assert_eq!(world.kubelet.runs_of("a"), 1);
     let left = world.all_jobs().await;
@@ -371,7 +371,7 @@ async fn k15_every_end_has_reason_message_condition_and_event() {
     world.cluster("prod").await;
     for (name, image, kind, condition) in [("good", "ok", "Normal", "Complete"), ("bad", "fail", "Warning", "Failed")] {
         world.submit(name, "prod", image).await;
-        let operation = world.finished(name).await;
+        let operation = world.ended(name).await;
         let status = operation.status.clone().unwrap();
         assert!(crd::is_true(&status.conditions, condition) && !crd::is_true(&status.conditions, "Running"));
         assert!(
@@ -403,7 +403,7 @@ async fn k15_events_report_every_step_of_an_operation() {
     world.submit("d-fourth", "prod", "hold").await;
     world.operation_that("d-fourth", "wait", |fourth| reason(fourth) == "ClusterBusy").await;
     world.cancel("c-third").await;
-    world.finished("c-third").await;
+    world.ended("c-third").await;
     world.operation_that("d-fourth", "wait for another", |fourth| message(fourth).contains("b-second")).await;
     world.kubelet.release("a-first");
     eventually(async || (world.kubelet.runs_of("d-fourth") == 1).then_some(())).await.expect("it runs");
@@ -411,7 +411,7 @@ async fn k15_events_report_every_step_of_an_operation() {
     world.cancel("d-fourth").await;
     world.submit("e-fifth", "nowhere", "ok").await;
     let reasons = async |name: &str| -> Vec<String> {
-        world.finished(name).await;
+        world.ended(name).await;
         world.story(name).await.into_iter().map(|(reason, _)| reason).collect()
     };
     assert_eq!(reasons("a-first").await, ["Started", "Succeeded"]);

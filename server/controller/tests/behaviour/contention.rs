@@ -21,7 +21,7 @@ async fn two_controllers_never_run_two_jobs_of_a_cluster() {
         world.submit(name, "prod", "ok").await;
     }
     for name in &names {
-        let operation = world.finished(name).await;
+        let operation = world.ended(name).await;
         assert_eq!(phase(&operation), Phase::Succeeded, "{name}: {}", message(&operation));
     }
     let runs = world.kubelet.runs.lock().unwrap();

@@ -24,7 +24,7 @@ async fn a_crash_after_any_request_leaves_exactly_one_run() {
         }
         cuts = n;
         world.start_controller().await;
-        let operation = world.finished(&name).await;
+        let operation = world.ended(&name).await;
         assert_eq!(phase(&operation), Phase::Succeeded, "cut after {n}: {}", message(&operation));
         assert_eq!(world.kubelet.runs_of(&name), 1, "cut after {n}");
         let status = operation.status.clone().unwrap();
@@ -49,7 +49,7 @@ async fn a_crash_after_any_request_leaves_a_refusal_a_refusal() {
         }
         cuts = n;
         world.start_controller().await;
-        let operation = world.finished(&name).await;
+        let operation = world.ended(&name).await;
         assert_eq!((phase(&operation), reason(&operation)), (Phase::Failed, "InventoryInvalid"), "cut after {n}");
         one_entry(&world, &name).await;
         world.stop_controller().await;
@@ -75,12 +75,12 @@ async fn a_crash_during_a_handover_leaves_one_run_each() {
         world.kubelet.release(&first);
         eventually(async || (relay.cut.load(Ordering::SeqCst) || world.tells_end(&next).await).then_some(()))
             .await
-            .expect("it is cut or over");
+            .expect("it is cut or has ended");
         let cut = relay.cut.load(Ordering::SeqCst);
         world.kill_controller();
         world.start_controller().await;
         for name in [&first, &next] {
-            let operation = world.finished(name).await;
+            let operation = world.ended(name).await;
             assert_eq!(phase(&operation), Phase::Succeeded, "cut after {n}: {}", message(&operation));
             assert_eq!(world.kubelet.runs_of(name), 1, "cut after {n}");
         }
@@ -112,11 +112,11 @@ async fn a_crash_after_any_request_of_a_cancel_still_cancels() {
         world.cancel(&name).await;
         eventually(async || (relay.cut.load(Ordering::SeqCst) || world.tells_end(&name).await).then_some(()))
             .await
-            .expect("it is cut or over");
+            .expect("it is cut or has ended");
         let cut = relay.cut.load(Ordering::SeqCst);
         world.kill_controller();
         world.start_controller().await;
-        let operation = world.finished(&name).await;
+        let operation = world.ended(&name).await;
         assert_eq!(
             (phase(&operation), reason(&operation)),
             (Phase::Failed, "Cancelled"),
@@ -144,7 +144,7 @@ async fn crash(world: &mut World, name: &str, image: &str, n: usize) -> bool {
     world.submit(name, "prod", image).await;
     eventually(async || (relay.cut.load(Ordering::SeqCst) || world.tells_end(name).await).then_some(()))
         .await
-        .expect("it is cut or over");
+        .expect("it is cut or has ended");
     let cut = relay.cut.load(Ordering::SeqCst);
     world.kill_controller();
     cut

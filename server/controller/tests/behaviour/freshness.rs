@@ -23,7 +23,7 @@ async fn a_run_uses_the_inventory_saved_just_before() {
             let (host, name) = (format!("new-{n:03}"), format!("op-{cluster}-{n:03}"));
             world.config_map(&format!("{cluster}-hosts"), &[("hosts.yml", &format!("{HOSTS}    {host}:\n"))]).await;
             world.submit(&name, &cluster, "ok").await;
-            let operation = world.finished(&name).await;
+            let operation = world.ended(&name).await;
             assert_eq!(phase(&operation), Phase::Succeeded, "{}", message(&operation));
             assert!(operation.status.unwrap().inputs.unwrap().hosts.contains(&host), "{name}");
             let runs = world.kubelet.runs.lock().unwrap();
@@ -41,7 +41,7 @@ async fn changed_inputs_do_not_run_and_the_change_is_named() {
     let vars = "kube_version: v1.33.4\n";
     let confirmed = crd::inputs_sha256(HOSTS, vars);
     world.submit_with("ran", "prod", |spec| spec.expected_inputs = Some(confirmed.clone())).await;
-    assert_eq!(phase(&world.finished("ran").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("ran").await), Phase::Succeeded);
     world
         .config_map("prod-hosts", &[("hosts.yml", "all:\n  hosts:\n    m1:\n    w2: {ansible_password: hush}\n")])
         .await;
@@ -64,7 +64,7 @@ async fn an_operation_waits_for_a_cluster_applied_after_it() {
         world.operation_that("early", "wait", |operation| crate::world::reason(operation) == "WaitsForInputs").await;
     assert!(message(&early).contains("There is no Cluster `prod`"));
     world.cluster("prod").await;
-    assert_eq!(phase(&world.finished("early").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("early").await), Phase::Succeeded);
 }
 
 /// This includes Clusters without an SSH key: the inventory may name a key or a password.
@@ -83,12 +83,12 @@ async fn host_keys_are_in_the_snapshot_of_every_run_over_ssh() {
     let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
     // Extra arguments or a user's own playbook may connect in another way than the inventory says.
     world.submit_with("dials", "local", |spec| spec.extra_args = Some("-e ansible_connection=ssh".into())).await;
-    world.finished("dials").await;
+    world.ended("dials").await;
     let data = secrets.get("dials-inputs").await.unwrap().data.unwrap();
     assert_eq!(data[crd::KEY_KNOWN_HOSTS].0, known.as_bytes());
     for (name, there) in [("keyless", Some(known)), ("local", None), ("commented", None)] {
         world.submit(name, name, "ok").await;
-        assert_eq!(phase(&world.finished(name).await), Phase::Succeeded);
+        assert_eq!(phase(&world.ended(name).await), Phase::Succeeded);
         let data = secrets.get(&format!("{name}-inputs")).await.unwrap().data.unwrap();
         assert_eq!(data.get(crd::KEY_KNOWN_HOSTS).map(|text| text.0.as_slice()), there.map(str::as_bytes), "{name}");
     }

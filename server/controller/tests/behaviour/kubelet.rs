@@ -13,6 +13,8 @@ use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
+use crate::secret_log;
+
 /// One pod that was started.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
@@ -27,6 +29,8 @@ pub(crate) struct Run {
 pub(crate) struct Kubelet {
     pub(crate) runs: Mutex<Vec<Run>>,
     held: Mutex<HashMap<String, Arc<Notify>>>,
+    /// The logs of runs with a secret result, by operation.
+    pub(crate) logs: Mutex<HashMap<String, Vec<u8>>>,
 }
 
 impl Kubelet {
@@ -94,10 +98,14 @@ impl Kubelet {
         let text = |key: &str| String::from_utf8(data[key].0.clone()).unwrap();
         self.runs.lock().unwrap().push(Run { operation: operation.clone(), hosts_yml: text("hosts.yml"), beside });
         let pods: Api<Pod> = Api::namespaced(client.clone(), &namespace);
-        let pod = start_pod(&pods, &job).await;
+        let pod = start_pod(&pods, &job, data.get(crd::KEY_SECRET_RESULT).map(|_| "node")).await;
         let image = job.spec.as_ref().unwrap().template.spec.as_ref().unwrap().containers[0].image.clone().unwrap();
         if image.starts_with("hold") {
             self.hold(&operation).notified().await;
+        }
+        if let Some(key) = data.get(crd::KEY_SECRET_RESULT) {
+            let log = secret_log::log(&image, &text("token"), &key.0);
+            self.logs.lock().unwrap().insert(operation.clone(), log);
         }
         let steps: Value = serde_json::from_str(&text("steps.json")).unwrap();
         let (code, reason, message) = ending(&image, &steps);
@@ -134,7 +142,8 @@ fn ending(image: &str, steps: &Value) -> (i32, &'static str, String) {
     }
 }
 
-async fn start_pod(pods: &Api<Pod>, job: &Job) -> Option<Pod> {
+/// `node`: the API serves the log of a pod only if it has a node. Such a pod is deleted gracefully.
+async fn start_pod(pods: &Api<Pod>, job: &Job, node: Option<&str>) -> Option<Pod> {
     let mut labels = job.labels().clone();
     labels.insert("batch.kubernetes.io/job-name".into(), job.name_any());
     let pod: Pod = serde_json::from_value(json!({
@@ -143,7 +152,7 @@ async fn start_pod(pods: &Api<Pod>, job: &Job) -> Option<Pod> {
             "generateName": format!("{}-", job.name_any()), "labels": labels,
             "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": job.name_any(), "uid": job.uid(), "controller": true}]
         },
-        "spec": {"restartPolicy": "Never", "containers": [{"name": "kubeonkube", "image": "x"}]}
+        "spec": {"nodeName": node, "restartPolicy": "Never", "containers": [{"name": "kubeonkube", "image": "x"}]}
     })).unwrap();
     let pod = pods.create(&PostParams::default(), &pod).await.ok()?;
     let running = json!({"status": {"phase": "Running", "containerStatuses": [container(&json!({"running": {}}))]}});

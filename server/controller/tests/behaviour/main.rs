@@ -1,4 +1,5 @@
-//! Behaviour tests of the controller, with the embedded API and a fake kubelet.
+//! Behaviour tests of the controller, with the embedded API and a fake kubelet. The controller has the rights of
+//! deploy/kubernetes/rbac.yaml.
 //!
 //! Labels such as `k2_` in test names stand for defects of the reference controller; `docs/defects-of-the-reference.md` explains them.
 
@@ -8,7 +9,12 @@ mod children;
 mod claims;
 mod contention;
 mod crashes;
+#[path = "../../../tests/embedded_api/mod.rs"]
+mod embedded_api;
+mod forged;
 mod freshness;
+mod full_disk;
+mod joining;
 mod kubelet;
 mod masking;
 mod races;
@@ -17,6 +23,11 @@ mod refusals;
 mod relay;
 mod restoring;
 mod retention;
+#[path = "../../../tests/rights/mod.rs"]
+mod rights;
 mod samples;
+mod secret_log;
+mod secret_results;
+mod signatures;
 mod turns;
 mod world;

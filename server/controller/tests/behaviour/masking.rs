@@ -36,7 +36,7 @@ async fn a_final_message_is_dropped_when_the_inputs_are_gone() {
     secrets.delete("a-inputs", &DeleteParams::default()).await.unwrap();
     world.start_controller().await;
     world.kubelet.release("a");
-    let a = world.finished("a").await;
+    let a = world.ended("a").await;
     assert_eq!((phase(&a), reason(&a)), (Phase::Failed, "TaskFailed"), "the numbers are still reported");
     let (said, story) = (message(&a), world.story("a").await);
     assert!(
@@ -69,7 +69,7 @@ async fn what_is_wrong_with_an_inventory_is_said_without_its_secrets() {
 }
 
 async fn tells_nothing(world: &World, name: &str) {
-    let operation = world.finished(name).await;
+    let operation = world.ended(name).await;
     assert!(message(&operation).contains(&format!("login root/{} failed", masking::MASK)), "{}", message(&operation));
     let events: Api<Event> = Api::namespaced(world.client.clone(), "default");
     let reported = eventually(async || {

@@ -34,7 +34,7 @@ async fn only_b_runs(world: &World, late: &Relay) {
         .await
         .expect("it finds the name taken");
     world.kubelet.release("b");
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded);
     assert_eq!(world.kubelet.runs_of("a"), 0);
 }
 
@@ -45,9 +45,9 @@ async fn k2_a_cancel_blocks_the_job_of_a_late_controller() {
     world.submit("b", "prod", "hold").await;
     world.cancel("a").await;
     world.start_controller().await;
-    assert_eq!(reason(&world.finished("a").await), "Cancelled");
+    assert_eq!(reason(&world.ended("a").await), "Cancelled");
     only_b_runs(&world, &late).await;
-    assert_eq!(reason(&world.finished("a").await), "Cancelled");
+    assert_eq!(reason(&world.ended("a").await), "Cancelled");
 }
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn k2_a_refusal_blocks_the_job_of_a_late_controller() {
     let late = about_to_create(&mut world).await;
     world.config_map("prod-hosts", &[("hosts.yml", "all: [oops")]).await;
     world.start_controller().await;
-    assert_eq!(reason(&world.finished("a").await), "InventoryInvalid");
+    assert_eq!(reason(&world.ended("a").await), "InventoryInvalid");
     world.config_map("prod-hosts", &[("hosts.yml", HOSTS)]).await;
     world.submit("b", "prod", "hold").await;
     only_b_runs(&world, &late).await;
@@ -71,7 +71,7 @@ async fn k2_a_cancel_blocks_a_late_job_on_a_recreated_cluster() {
     world.clusters().create(&PostParams::default(), &Cluster::new("prod", spec)).await.unwrap();
     world.cancel("a").await;
     world.start_controller().await;
-    assert_eq!(reason(&world.finished("a").await), "Cancelled");
+    assert_eq!(reason(&world.ended("a").await), "Cancelled");
     world.submit("b", "prod", "hold").await;
     only_b_runs(&world, &late).await;
 }
@@ -97,7 +97,7 @@ async fn k2_a_deleted_operation_frees_its_turn_after_its_inputs() {
     eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("b has the turn");
     late.let_through();
     world.kubelet.release("b");
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded);
     assert_eq!(world.kubelet.runs_of("a"), 0);
 }
 
@@ -107,12 +107,12 @@ async fn k5_a_turn_is_bound_to_its_namespace() {
     let late = about_to_create(&mut world).await;
     move_cluster(&world).await;
     world.start_controller().await;
-    let a = world.finished("a").await;
+    let a = world.ended("a").await;
     assert_eq!(reason(&a), "NamespaceChanged");
     assert!(message(&a).contains("`lab`") && message(&a).contains("`elsewhere`"), "{}", message(&a));
     late.let_through();
     world.submit("b", "prod", "ok").await;
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded);
     assert_eq!(world.kubelet.runs_of("a"), 0);
 }
 
@@ -136,7 +136,7 @@ async fn k5_a_turn_is_freed_by_its_own_namespace() {
     .expect("it checks whether a still runs");
     assert_eq!(world.kubelet.runs_of("b"), 0, "a still runs");
     world.kubelet.release("a");
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded);
 }
 
 #[tokio::test]
@@ -157,8 +157,8 @@ async fn k2_a_recreated_cluster_learns_what_runs() {
     world.submit("b", "prod", "ok").await;
     world.operation_that("b", "wait", |b| reason(b) == "ClusterBusy").await;
     world.kubelet.release("a");
-    assert_eq!(phase(&world.finished("a").await), Phase::Succeeded);
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("a").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded);
     assert_eq!(world.ran_beside_others(), [] as [String; 0]);
 }
 
@@ -177,15 +177,15 @@ async fn k14_a_job_is_gone_only_when_no_pod_of_it_runs() {
     world.submit("b", "prod", "ok").await;
     let orphan = DeleteParams { propagation_policy: Some(PropagationPolicy::Orphan), ..DeleteParams::default() };
     world.jobs().delete("kubeonkube-a-job", &orphan).await.unwrap();
-    let over = async || phase(&world.operations().get("a").await.unwrap()).is_final();
-    eventually(async || (blind.asked("GET /api/v1/namespaces/lab/pods?") || over().await).then_some(()))
+    let ended = async || phase(&world.operations().get("a").await.unwrap()).is_final();
+    eventually(async || (blind.asked("GET /api/v1/namespaces/lab/pods?") || ended().await).then_some(()))
         .await
         .expect("it asks the API");
-    assert!(!over().await, "the pod still runs");
+    assert!(!ended().await, "the pod still runs");
     assert_eq!(world.kubelet.runs_of("b"), 0);
     end_pods_of(&world.client, NAMESPACE, "a").await;
-    assert_eq!(reason(&world.finished("a").await), "JobGone");
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(reason(&world.ended("a").await), "JobGone");
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded);
 }
 
 #[tokio::test]
@@ -197,7 +197,7 @@ async fn k6_a_recreated_operation_waits_for_its_running_namesake() {
     let old = world.jobs().get("kubeonkube-a-job").await.unwrap().uid();
     world.delete("a").await;
     world.submit("a", "prod", "ok").await;
-    let second = world.finished("a").await;
+    let second = world.ended("a").await;
     assert_ne!(first.uid(), second.uid());
     assert_eq!(phase(&second), Phase::Succeeded, "{}", message(&second));
     assert_eq!(world.kubelet.runs_of("a"), 2);
@@ -218,7 +218,7 @@ async fn k6_a_name_in_the_reference_controllers_history_runs_again() {
     world.clusters().patch_status("prod", &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();
     for name in ["a", "b", "c"] {
         world.submit(name, "prod", "ok").await;
-        let operation = world.finished(name).await;
+        let operation = world.ended(name).await;
         assert_eq!(phase(&operation), Phase::Succeeded, "{name}: {}", message(&operation));
         assert_eq!(world.kubelet.runs_of(name), 1);
     }

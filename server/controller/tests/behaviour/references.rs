@@ -1,10 +1,12 @@
 //! The objects that a Cluster refers to: its condition InputsReady, and what remains when the Cluster is deleted.
 
+use crd::Phase;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::api::DeleteParams;
+use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::{Api, ResourceExt};
+use serde_json::json;
 
-use crate::world::{HOSTS, NAMESPACE, World, eventually};
+use crate::world::{HOSTS, NAMESPACE, World, eventually, phase};
 
 #[tokio::test]
 async fn a_cluster_reports_missing_inputs_until_they_exist() {
@@ -50,6 +52,34 @@ async fn k22_a_deleted_cluster_leaves_inputs_it_did_not_adopt() {
     );
 }
 
+/// The owner's deletion deletes what it owns, so ownership must not reach what the Cluster's author may not delete.
+#[tokio::test]
+async fn a_cluster_owns_no_inputs_that_it_can_not_use() {
+    let world = World::new().await;
+    world.config_map_in("elsewhere", "far-vars", &[("group_vars.yml", "")]).await;
+    for name in ["far", "broken"] {
+        world.config_map(&format!("{name}-hosts"), &[("hosts.yml", HOSTS)]).await;
+    }
+    world.config_map("broken-vars", &[("readme", "not an input")]).await;
+    let adopting = |spec: &mut crd::ClusterSpec| (spec.ssh_auth_ref, spec.adopt_inputs) = (None, Some(true));
+    world.create_cluster("broken", adopting).await;
+    world
+        .create_cluster("far", |spec| {
+            adopting(spec);
+            spec.vars_conf_ref.namespace = "elsewhere".into();
+        })
+        .await;
+    for name in ["far", "broken"] {
+        world.cluster_that(name, "be refused", |cluster| inputs(cluster).0 == "False").await;
+    }
+    for (namespace, name) in
+        [("elsewhere", "far-vars"), (NAMESPACE, "far-hosts"), (NAMESPACE, "broken-hosts"), (NAMESPACE, "broken-vars")]
+    {
+        let map = Api::<ConfigMap>::namespaced(world.client.clone(), namespace).get(name).await.unwrap();
+        assert!(map.owner_references().is_empty() && map.labels().is_empty(), "{name}: {:?}", map.metadata);
+    }
+}
+
 #[tokio::test]
 async fn a_missing_secret_or_wrong_key_is_named() {
     let world = World::new().await;
@@ -69,6 +99,36 @@ async fn a_missing_secret_or_wrong_key_is_named() {
         let message = world.refused(&format!("run-{name}"), why).await;
         assert!(message.contains(says), "{message}");
     }
+}
+
+/// The console stores a new private key beside the current one and tests it with an operation.
+#[tokio::test]
+async fn only_a_test_of_the_next_key_connects_with_it() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
+    let next = "-----BEGIN OPENSSH PRIVATE KEY-----\nnew\n-----END OPENSSH PRIVATE KEY-----\n";
+    let patch = Patch::Merge(json!({"stringData": {crd::KEY_SSH_NEXT: next}}));
+    secrets.patch("prod-ssh", &PatchParams::default(), &patch).await.unwrap();
+    let mounted = async |operation: &str| {
+        assert_eq!(phase(&world.ended(operation).await), Phase::Succeeded);
+        let job = world.jobs().get(&crd::job_name(operation)).await.unwrap();
+        let volumes = job.spec.unwrap().template.spec.unwrap().volumes.unwrap();
+        let key = volumes.into_iter().find(|volume| volume.name == "ssh-auth").unwrap().secret.unwrap().items.unwrap();
+        (key[0].key.clone(), key[0].path.clone())
+    };
+    world.submit("usual", "prod", "ok").await;
+    assert_eq!(mounted("usual").await, (crd::KEY_SSH.into(), crd::KEY_SSH.into()));
+    let id = crd::ssh_key_id(next.as_bytes());
+    world.submit_with("test", "prod", |spec| spec.next_ssh_key = Some(id.clone())).await;
+    assert_eq!(mounted("test").await, (crd::KEY_SSH_NEXT.into(), crd::KEY_SSH.into()));
+
+    world.submit_with("other", "prod", |spec| spec.next_ssh_key = Some("0123456789abcdef".into())).await;
+    world.refused("other", "NextKeyChanged").await;
+    let patch = Patch::Merge(json!({"data": {crd::KEY_SSH_NEXT: null}}));
+    secrets.patch("prod-ssh", &PatchParams::default(), &patch).await.unwrap();
+    world.submit_with("late", "prod", |spec| spec.next_ssh_key = Some(id)).await;
+    assert!(world.refused("late", "NextKeyChanged").await.contains("no longer stored"));
 }
 
 fn inputs(cluster: &crd::Cluster) -> (&str, &str) {

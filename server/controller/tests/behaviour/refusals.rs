@@ -40,7 +40,7 @@ async fn k2_without_a_placeholder_job_a_late_job_has_no_inputs() {
     refused.refuse(JOBS, POLICY);
     world.cancel("a").await;
     world.start_controller_behind(refused.clone()).await;
-    assert_eq!(reason(&world.finished("a").await), "Cancelled");
+    assert_eq!(reason(&world.ended("a").await), "Cancelled");
     refused.allow();
     world.submit("b", "prod", "hold").await;
     eventually(async || (world.kubelet.runs_of("b") == 1).then_some(())).await.expect("b has the turn");
@@ -50,9 +50,9 @@ async fn k2_without_a_placeholder_job_a_late_job_has_no_inputs() {
     let suspended = async || world.jobs().get(&job.name_any()).await.unwrap().spec.unwrap().suspend == Some(true);
     eventually(async || suspended().await.then_some(())).await.expect("it is stopped");
     world.kubelet.release("b");
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded);
     assert_eq!(world.kubelet.runs_of("a"), 0);
-    assert_eq!(reason(&world.finished("a").await), "Cancelled");
+    assert_eq!(reason(&world.ended("a").await), "Cancelled");
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn a_policy_that_refuses_the_job_ends_the_operation() {
     assert_eq!(secrets.get("a-inputs").await.unwrap().data, None, "a Job would have nothing to mount");
     relay.allow();
     world.submit("b", "prod", "ok").await;
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded);
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn k2_an_end_without_inputs_survives_a_crash() {
     let message = world.refused("a", "NotCreated").await;
     assert!(message.contains("image not allowed"), "{message}");
     world.submit("b", "prod", "ok").await;
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded);
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn an_operation_waits_for_a_full_quota_and_says_so() {
     relay.allow();
     touch(&world, "a").await;
     for name in ["a", "b"] {
-        assert_eq!(phase(&world.finished(name).await), Phase::Succeeded);
+        assert_eq!(phase(&world.ended(name).await), Phase::Succeeded);
         assert_eq!(world.kubelet.runs_of(name), 1);
     }
 }
@@ -111,7 +111,7 @@ async fn waiting_for_cluster_and_quota_gives_two_events() {
     world.operation_that("b", "wait for the quota", |b| reason(b) == "QuotaExceeded").await;
     relay.allow();
     touch(&world, "b").await;
-    world.finished("b").await;
+    world.ended("b").await;
     let story = world.story("b").await;
     let said = |name: &str, word: &str| story.iter().any(|(reason, note)| reason == name && note.contains(word));
     assert!(said("Queued", "operation a") && said("QuotaExceeded", "quota"), "{story:#?}");
@@ -130,7 +130,7 @@ async fn a_quota_that_stays_full_ends_the_operation() {
     assert!(message.contains("exceeded quota: few"), "{message}");
     relay.allow();
     world.submit("b", "prod", "ok").await;
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded);
 }
 
 #[tokio::test]
@@ -142,7 +142,7 @@ async fn an_operation_that_waits_for_a_quota_can_be_cancelled() {
     world.refused("a", "Cancelled").await;
     relay.allow();
     world.submit("b", "prod", "ok").await;
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded);
 }
 
 #[tokio::test]
@@ -159,6 +159,6 @@ async fn without_any_placeholder_the_turn_is_kept_with_a_reason() {
     world.operation_that("b", "wait for a", |b| message(b).contains("operation a")).await;
     world.delete("a").await;
     relay.allow();
-    assert_eq!(phase(&world.finished("b").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("b").await), Phase::Succeeded);
     assert_eq!(world.kubelet.runs_of("a"), 0);
 }

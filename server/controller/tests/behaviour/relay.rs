@@ -1,7 +1,7 @@
-//! A client in front of the real one that counts, delays or cuts requests.
+//! A client in front of the real one that counts, delays or cuts requests, and refuses those for which the controller has no right.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -10,6 +10,29 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, StreamBody};
 use kube::Client;
 use kube::client::Body;
+
+use crate::rights::{CLUSTERS, Rights, SYSTEM};
+use crate::world::OWN_NAMESPACE;
+
+/// The rights of every controller.
+static RIGHTS: LazyLock<Rights> = LazyLock::new(Rights::shipped);
+/// The requests of all controllers for which they have no right.
+static WITHOUT_RIGHT: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Fails if a controller made a request for which it has no right.
+pub(crate) fn check_rights() {
+    let without = WITHOUT_RIGHT.lock().unwrap();
+    assert!(without.is_empty(), "{without:#?}");
+}
+
+/// The namespaces of the shipped rights that a namespace of these tests stands for.
+fn meaning(namespace: &str) -> Vec<&'static str> {
+    match namespace {
+        OWN_NAMESPACE => vec![SYSTEM],
+        "default" => vec!["default"],
+        _ => vec![CLUSTERS],
+    }
+}
 
 type Answer = Response<UnsyncBoxBody<bytes::Bytes, kube::Error>>;
 
@@ -79,6 +102,10 @@ impl Relay {
     async fn pass(&self, behind: &Client, request: Request<Body>) -> Result<Answer, kube::Error> {
         let lost = || kube::Error::Service("the connection is gone".into());
         let what = format!("{} {}", request.method(), request.uri());
+        if let Err(why) = RIGHTS.allow(request.method(), request.uri(), meaning) {
+            WITHOUT_RIGHT.lock().unwrap().push(format!("{what}: {why}"));
+            return Ok(forbidden(&why));
+        }
         let watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
         if self.cut.load(Ordering::SeqCst) {
             return Err(lost());

@@ -14,7 +14,7 @@ async fn k12_old_operations_go_by_score_then_age() {
     world.cluster("prod").await;
     for name in ["a", "b", "c"] {
         world.submit(name, "prod", "ok").await;
-        world.finished(name).await;
+        world.ended(name).await;
     }
     let score = json!({"metadata": {"annotations": {"clay.io/eliminate-score": "7"}}});
     world.operations().patch("b", &PatchParams::default(), &Patch::Merge(score)).await.unwrap();
@@ -73,7 +73,7 @@ async fn k12_operations_that_wait_or_run_are_never_removed() {
     assert!(told.contains(&("a", Phase::Running)) && told.contains(&("e-refused", Phase::Failed)), "{told:?}");
     world.kubelet.release("a");
     let left = async |wanted: &[&str]| eventually(async || (names(&world).await == wanted).then_some(())).await;
-    // By then all have run, and the finished ones with the highest score are removed first.
+    // By then all have run, and the ended ones with the highest score are removed first.
     left(&["e-refused"]).await.expect("one record is kept");
     let ran: Vec<_> = world.kubelet.runs.lock().unwrap().iter().map(|run| run.operation.clone()).collect();
     assert_eq!(ran, ["a", "b", "c", "d"]);

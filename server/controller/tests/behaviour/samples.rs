@@ -34,7 +34,7 @@ async fn the_samples_apply_with_their_namespaces_and_run() {
     }
     assert!(operations.len() >= 4, "{operations:?}");
     for name in operations {
-        let operation = world.finished(&name).await;
+        let operation = world.ended(&name).await;
         assert_eq!(phase(&operation), Phase::Succeeded, "{name}: {}", message(&operation));
         assert_eq!(operation.namespace(), None);
     }

@@ -20,7 +20,7 @@ async fn operations_run_in_the_order_of_their_submission() {
     world.operation_that("b9", "wait", |operation| reason(operation) == "ClusterBusy").await;
     world.kubelet.release("a");
     for name in &names {
-        world.finished(name).await;
+        world.ended(name).await;
     }
     let ran: Vec<String> = world.kubelet.runs.lock().unwrap().iter().map(|run| run.operation.clone()).collect();
     assert_eq!(ran[1..], names);
@@ -53,7 +53,7 @@ async fn max_running_counts_all_clusters_and_all_get_a_slot() {
         assert!(running <= 2, "{running} run");
         let next = world.kubelet.runs.lock().unwrap()[n].operation.clone();
         world.kubelet.release(&next);
-        world.finished(&next).await;
+        world.ended(&next).await;
     }
     assert_eq!(world.kubelet.runs.lock().unwrap().len(), 6);
 }
@@ -94,7 +94,7 @@ async fn an_unused_slot_goes_to_the_next_operation() {
     world.submit("on-y", "y", "ok").await;
     world.operation_that("on-y", "wait", |operation| reason(operation) == "TooManyRunning").await;
     world.controller().relay.let_through();
-    assert_eq!(phase(&world.finished("on-y").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("on-y").await), Phase::Succeeded);
     world.operation_that("on-x", "wait still", |operation| reason(operation) == "WaitsForInputs").await;
 }
 
@@ -120,9 +120,9 @@ async fn a_failing_claim_does_not_use_up_the_slots() {
     assert!(started.elapsed() > Duration::from_secs(2), "three more in {:?}", started.elapsed());
     world.cluster("z").await;
     world.submit("on-z", "z", "ok").await;
-    assert_eq!(phase(&world.finished("on-z").await), Phase::Succeeded, "others overtake it");
+    assert_eq!(phase(&world.ended("on-z").await), Phase::Succeeded, "others overtake it");
     relay.allow();
-    assert_eq!(phase(&world.finished("on-y").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("on-y").await), Phase::Succeeded);
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn the_turn_of_a_deleted_operation_ends_with_its_run() {
     world.delete("b").await;
     world.operation_that("c", "wait for a now", |operation| message(operation).contains("operation a")).await;
     world.delete("a").await;
-    assert_eq!(phase(&world.finished("c").await), Phase::Succeeded);
+    assert_eq!(phase(&world.ended("c").await), Phase::Succeeded);
     assert!(world.kubelet.runs.lock().unwrap().iter().all(|run| run.beside.is_empty()));
     let entries = world.clusters().get("prod").await.unwrap().status.unwrap().conditions;
     let ended: HashMap<_, _> = entries.iter().map(|entry| (entry.cluster_ops.as_str(), entry.status)).collect();

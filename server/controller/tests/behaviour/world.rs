@@ -10,13 +10,15 @@ use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use k8s_openapi::api::events::v1::Event;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
-use kubeonkube_controller::{self as controller, Config, Running};
+use kubeonkube_controller::{self as controller, Config, Running, Signer};
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::embedded_api;
 use crate::kubelet::{DEADLINE, Kubelet};
-use crate::relay::Relay;
+use crate::relay::{self, Relay};
+use crate::secret_log::Logs;
 
 pub(crate) const NAMESPACE: &str = "lab";
 /// The controller's namespace, which never has a Job of an operation.
@@ -62,18 +64,21 @@ impl World {
             .with_test_writer()
             .try_init();
         let dir = tempfile::tempdir().unwrap();
-        let options =
-            standalone::Options { data_dir: dir.path().into(), crds: crd::all(), logs: Arc::new(standalone::NoLogs) };
-        let api = standalone::Api::open(options).expect("the API opens");
+        let kubelet = Arc::new(Kubelet::default());
+        let logs = Arc::new(Logs(kubelet.clone()));
+        let api = embedded_api::open_with_logs(dir.path(), crd::all(), logs).expect("the API opens");
         let client = api.client("test");
         for name in [NAMESPACE, "elsewhere", OWN_NAMESPACE] {
             let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
             Api::all(client.clone()).create(&PostParams::default(), &namespace).await.unwrap();
         }
-        let kubelet = Arc::new(Kubelet::default());
         let working = tokio::spawn(kubelet.clone().work(api.client("kubelet")));
-        let config =
-            Config { patience: Duration::ZERO, controller_namespace: OWN_NAMESPACE.into(), ..Config::default() };
+        let config = Config {
+            patience: Duration::ZERO,
+            controller_namespace: OWN_NAMESPACE.into(),
+            signer: Some(signer()),
+            ..Config::default()
+        };
         Self { client, kubelet, config, working, controllers: Vec::new(), api, _dir: dir }
     }
 
@@ -217,12 +222,12 @@ impl World {
         self.operations().delete(name, &DeleteParams::background()).await.unwrap();
     }
 
-    /// Waits until the operation is over by its label, its status and its cluster's history.
-    pub(crate) async fn finished(&self, name: &str) -> ClusterOperation {
+    /// Waits until the operation has ended by its label, its status and its cluster's history.
+    pub(crate) async fn ended(&self, name: &str) -> ClusterOperation {
         let cluster = |operation: &ClusterOperation| {
             self.controller().running.clusters.find(|c| c.name_any() == operation.spec.cluster)
         };
-        self.operation_that(name, "be over", |operation| {
+        self.operation_that(name, "end", |operation| {
             let done = operation.labels().get("hasCompleted").is_some_and(|value| value == "done");
             let entry = cluster(operation).is_none_or(|cluster| {
                 cluster.status.as_ref().is_some_and(|status| {
@@ -285,7 +290,7 @@ impl World {
 
     /// Waits until the operation was refused with this reason and checks that it has no Job. Returns the message.
     pub(crate) async fn refused(&self, name: &str, why: &str) -> String {
-        let operation = self.finished(name).await;
+        let operation = self.ended(name).await;
         let status = operation.status.clone().unwrap();
         assert_eq!((status.status, reason(&operation)), (Phase::Failed, why), "{status:#?}");
         assert_eq!(self.kubelet.runs_of(name), 0);
@@ -306,7 +311,16 @@ impl Drop for World {
         for controller in &self.controllers {
             controller.handle.abort();
         }
+        // A second panic would abort the whole test binary.
+        if !std::thread::panicking() {
+            relay::check_rights();
+        }
     }
+}
+
+/// The signer of the controllers. Its key is older than every operation.
+pub(crate) fn signer() -> Signer {
+    Signer::new(b"of the tests", &crd::Time(jiff::Timestamp::UNIX_EPOCH))
 }
 
 /// Waits until `look` returns a value; None after the deadline.

@@ -3,5 +3,5 @@
 mod lines;
 mod summary;
 
-pub use lines::{ChangeKind, DiffLine, lines, shown};
+pub use lines::lines;
 pub use summary::{summary, summary_of_vars};

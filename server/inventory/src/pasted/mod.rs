@@ -8,9 +8,11 @@ mod words;
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use api::machine::Port;
+
 use crate::invalid::quoted;
 use crate::inventory::Role;
-use crate::machine::{Machine, Seen, port};
+use crate::machine::{Machine, Seen};
 use crate::{limits, names, range};
 
 /// Why a pasted line is refused.
@@ -115,6 +117,10 @@ fn machines_of(line: &str) -> Result<Vec<Machine>, String> {
         ..machine.clone()
     };
     Ok((0..count).map(one).collect())
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    text.parse().map(Port::number)
 }
 
 /// `[user@]host[:port]`.

@@ -1,6 +1,6 @@
 //! Writes an inventory as a person would.
 
-mod scalar;
+pub(crate) mod scalar;
 
 use std::fmt::Write as _;
 
@@ -49,7 +49,7 @@ pub fn write(machines: &[Machine]) -> String {
 
 const MEMBER: &str = "etcd_member_name";
 
-fn connection(machine: &Machine) -> Vars {
+pub(crate) fn connection(machine: &Machine) -> Vars {
     let mut vars = Vars::new();
     if let Some(address) = &machine.address {
         vars.insert("ansible_host".into(), address.clone().into());

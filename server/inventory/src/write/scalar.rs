@@ -6,12 +6,12 @@ use std::net::Ipv4Addr;
 use serde_json::Value;
 
 /// `text` as a YAML string: plain if it can only be a string, otherwise in double quotes.
-pub(super) fn scalar(text: &str) -> String {
+pub(crate) fn scalar(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { double_quoted(text) }
 }
 
 /// Any value, on one line: lists and mappings in flow style.
-pub(super) fn value(value: &Value) -> String {
+pub(crate) fn value(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
         Value::Bool(b) => b.to_string(),

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use standalone::SUFFIX_LETTERS;
 
 use crate::events::Report;
-use crate::pod::{TRACKING, is_deleting, is_terminal, is_tracked, phase};
+use crate::pod::{TRACKING, has_ended, is_deleting, is_tracked, phase};
 
 /// Wait after the first failure. It doubles with each further one.
 const BACK_OFF: SignedDuration = SignedDuration::from_secs(10);
@@ -40,13 +40,15 @@ pub(super) struct Plan {
 
 /// Plans the next actions for `job`. `pods` are all pods that it owns.
 pub(super) fn plan(job: &Job, pods: &[Arc<Pod>], now: Timestamp) -> Plan {
-    let held = |pod: &&Arc<Pod>| is_terminal(pod) && is_tracked(pod);
+    let held = |pod: &&Arc<Pod>| has_ended(pod) && is_tracked(pod);
     if job.metadata.deletion_timestamp.is_some() {
         return Plan { release: pods.iter().filter(held).cloned().collect(), ..Plan::default() };
     }
     if let Some(ended) = ended_at(job) {
         let ttl = job.spec.as_ref().and_then(|spec| spec.ttl_seconds_after_finished);
-        let left = ttl.map(|ttl| ended + SignedDuration::from_secs(ttl.into())).map(|end| now.duration_until(end));
+        // A completion time in the year 9999, which a client may have written, has no end: the Job stays.
+        let end = ttl.and_then(|ttl| ended.checked_add(SignedDuration::from_secs(ttl.into())).ok());
+        let left = end.map(|end| now.duration_until(end));
         return Plan {
             delete: living(pods).filter(|pod| !is_deleting(pod)).cloned().collect(),
             release: pods.iter().filter(held).cloned().collect(),
@@ -105,7 +107,7 @@ impl<'a> Decision<'a> {
         self.stop_pods();
         self.started = None;
         self.plan.release =
-            self.pods.iter().filter(|pod| is_terminal(pod) && is_deleting(pod) && is_tracked(pod)).cloned().collect();
+            self.pods.iter().filter(|pod| has_ended(pod) && is_deleting(pod) && is_tracked(pod)).cloned().collect();
         if self.set("Suspended", "True", "JobSuspended", "Job suspended") {
             self.plan.reports.push(Report::normal("Suspended", "Job suspended"));
         }
@@ -244,7 +246,7 @@ fn ended_at(job: &Job) -> Option<Timestamp> {
 }
 
 fn living(pods: &[Arc<Pod>]) -> impl Iterator<Item = &Arc<Pod>> {
-    pods.iter().filter(|pod| !is_terminal(pod))
+    pods.iter().filter(|pod| !has_ended(pod))
 }
 
 fn container_ended_at(pod: &Pod) -> Option<Timestamp> {

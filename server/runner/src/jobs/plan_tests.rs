@@ -172,3 +172,11 @@ fn a_finished_job_is_deleted_after_its_time_to_live() {
     assert_eq!((waiting.expire, waiting.again_in), (false, Some(SignedDuration::from_secs(60))));
     assert!(plan(&job, &[], at(100)).expire);
 }
+
+/// A client may write any completion time into the status.
+#[test]
+fn a_job_that_ended_in_the_year_9999_stays() {
+    let job = job(&json!({"ttlSecondsAfterFinished": i32::MAX}));
+    let job = after(job.clone(), &plan(&job, &[pod("p", "Succeeded", false)], Timestamp::MAX));
+    assert!(!plan(&job, &[], at(0)).expire);
+}

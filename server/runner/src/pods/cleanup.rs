@@ -1,4 +1,4 @@
-//! Removes what a run leaves behind: its processes, its folder, and its keys and passwords.
+//! Removes what a run leaves behind: its processes, its folder, and its files.
 
 use std::io;
 use std::path::Path;
@@ -10,14 +10,14 @@ use crate::processes::kill_marked;
 use crate::run_dir::RunDir;
 
 /// How long processes of a deleted pod may resist being killed.
-const PATIENCE: Duration = Duration::from_secs(10);
+const KILLED_WITHIN: Duration = Duration::from_secs(10);
 
-/// Removes the keys and passwords of runs that have ended. The next server tries again what could not be removed.
-pub(super) async fn remove_keys(ended: Vec<RunDir>) {
+/// Removes the files of runs that have ended, keys and passwords among them. The next server tries again what could not be removed.
+pub(super) async fn remove_files(ended: Vec<RunDir>, keep_message: bool) {
     let work = move || {
         for dir in ended {
-            if let Err(error) = dir.remove_keys() {
-                tracing::error!(folder = %dir.root().display(), %error, "the keys and passwords of a run that has ended can't be removed: remove them by hand, or restart the server");
+            if let Err(error) = dir.remove_files(keep_message) {
+                tracing::error!(folder = %dir.root().display(), %error, "the files of a run that has ended, with its keys and passwords, can't be removed: remove them by hand, or restart the server");
             }
         }
     };
@@ -44,7 +44,7 @@ fn remove(dir: &RunDir, uid: &str) {
             running.shim.signal(Signal::KILL);
         }
         match dir.lock() {
-            Ok(None) if started.elapsed() < PATIENCE => {
+            Ok(None) if started.elapsed() < KILLED_WITHIN => {
                 // Something still holds the lock. Meanwhile the command must not continue.
                 kill_marked(uid, Duration::ZERO);
                 std::thread::sleep(Duration::from_millis(10));
@@ -52,7 +52,7 @@ fn remove(dir: &RunDir, uid: &str) {
             lock => break lock,
         }
     };
-    kill_marked(uid, PATIENCE);
+    kill_marked(uid, KILLED_WITHIN);
     // Without the start record no shim starts the command after we unlock. We have to unlock before we remove the folder: some file
     // systems keep a folder while a file in it is open.
     dir.remove_start();

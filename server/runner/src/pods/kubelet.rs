@@ -17,12 +17,12 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::cleanup::{remove_keys, remove_run};
+use super::cleanup::{remove_files, remove_run};
 use super::worker::{Node, Seen};
 use crate::events::Reports;
 use crate::jobs;
 use crate::options::RunnerOptions;
-use crate::pod::{NODE, is_deleting, is_scheduled, is_terminal, is_tracked, owner_job};
+use crate::pod::{NODE, has_ended, is_deleting, is_scheduled, is_tracked, owner_job};
 use crate::run_dir::{self, RunDir, is_run_name};
 
 /// Watches pods until `shutdown`. Fills `store`, and sends to `changed` every Job whose pods changed.
@@ -101,15 +101,13 @@ impl Kubelet {
             worker.send_replace(Seen::Deleted);
         }
         let data_dir = &self.node.options.data_dir;
-        // The last server may have failed to remove the keys of a run, or stopped before it could.
-        let ended = listed.iter().filter(|pod| is_terminal(pod)).filter_map(|pod| pod.uid());
+        // The last server may have failed to remove the files of a run, or stopped before it could.
+        let ended = listed.iter().filter(|pod| has_ended(pod)).filter_map(|pod| pod.uid());
         let ended = ended.filter(|uid| is_run_name(uid.as_ref()) && !self.workers.contains_key(uid));
         let ended = ended.map(|uid| RunDir::of(data_dir, &uid)).collect();
-        self.tasks.spawn(unless(self.shutdown.clone(), remove_keys(ended)));
-        let folders =
-            std::fs::read_dir(run_dir::all(data_dir)).into_iter().flatten().flatten().map(|entry| entry.file_name());
-        let left_over = folders.filter(|name| is_run_name(name)).filter_map(|name| name.into_string().ok());
-        for uid in left_over.filter(|uid| !known.contains(uid) && !self.workers.contains_key(uid)).collect::<Vec<_>>() {
+        self.tasks.spawn(unless(self.shutdown.clone(), remove_files(ended, false)));
+        let left_over = run_dir::uids(data_dir).filter(|uid| !known.contains(uid) && !self.workers.contains_key(uid));
+        for uid in left_over.collect::<Vec<_>>() {
             self.remove_run(uid);
         }
     }
@@ -119,14 +117,13 @@ impl Kubelet {
         let Some(uid) = pod.uid().filter(|uid| is_run_name(uid.as_ref())) else { return };
         if let Some(worker) = self.workers.get(&uid) {
             worker.send_replace(Seen::Present(pod.clone()));
-        } else if is_terminal(pod) {
+        } else if has_ended(pod) {
             self.release_if_orphaned(pod);
         } else if is_ours(pod) {
             let (sender, seen) = watch::channel(Seen::Present(pod.clone()));
             self.workers.insert(uid.clone(), sender);
             let slot = is_scheduled(pod).then(|| self.node.slots.clone().try_acquire_owned().ok()).flatten();
-            let (node, shutdown) = (self.node.clone(), self.shutdown.clone());
-            let pod = pod.clone();
+            let (node, pod, shutdown) = (self.node.clone(), pod.clone(), self.shutdown.clone());
             self.tasks.spawn(async move {
                 tokio::select! {
                     pod = node.run_pod(pod, seen, slot) => Some((uid, pod)),
@@ -141,7 +138,7 @@ impl Kubelet {
         let last = self.workers.remove(&uid).map(|worker| worker.borrow().clone());
         match last {
             Some(Seen::Deleted) => self.remove_run(uid),
-            Some(Seen::Present(seen)) if is_terminal(&seen) => self.release_if_orphaned(&seen),
+            Some(Seen::Present(seen)) if has_ended(&seen) => self.release_if_orphaned(&seen),
             Some(Seen::Present(_)) | None => self.release_if_orphaned(pod),
         }
     }

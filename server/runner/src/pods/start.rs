@@ -16,6 +16,7 @@ use super::status::Stage;
 use super::volumes;
 use super::worker::{Node, Setback, Worker, field_manager};
 use crate::events::Report;
+use crate::isolation::Confinement;
 use crate::pod::{NODE, container_name, is_deleting, is_scheduled};
 use crate::run_dir::{Cause, Exit, Start};
 
@@ -30,6 +31,9 @@ impl Node {
             return worker.cancel();
         }
         self.take_slot(worker).await?;
+        if self.is_disk_full() {
+            return self.wait_for_room(worker).await;
+        }
         self.ensure_ansible(worker).await?;
         let start = self.prepare(worker).await?;
         // Nothing from here on waits until the shim runs. So a pod that is being stopped either never starts, or is stopped in an
@@ -109,7 +113,8 @@ impl Node {
         let container = container::only_container(&pod);
         let planned = container.and_then(|container| {
             let layout = volumes::layout(&pod, container, &secrets)?;
-            Ok((layout, worker.start_record(container)?))
+            let confinement = self.options.isolation.is_on().then(|| self.confinement(worker));
+            Ok((layout, worker.start_record(container, confinement)?))
         });
         let (layout, start) = match planned {
             Ok(planned) => planned,
@@ -150,6 +155,16 @@ impl Node {
         self.wait(worker, reason, event, unfit.to_string()).await
     }
 
+    /// The run reads the installation of ansible, and writes below its root only.
+    fn confinement(&self, worker: &Worker) -> Confinement {
+        let data_dir = self.options.data_dir.clone();
+        let given = worker.installed.as_ref().and_then(|installed| Some(installed.bin.parent()?.to_owned()));
+        // An installation elsewhere is readable anyway, and the data directory itself must not become so.
+        let given = given.filter(|folder| folder.starts_with(&data_dir) && *folder != data_dir);
+        let read = std::iter::once(data_dir.join("ansible")).chain(given).collect();
+        Confinement { read, write: worker.dir.root(), home: std::env::home_dir(), data_dir }
+    }
+
     fn start_shim(&self, worker: &Worker) -> Result<Child, Setback> {
         let shim = &self.options.shim;
         let errors = File::create(worker.dir.shim_errors())?;
@@ -157,6 +172,7 @@ impl Node {
             .arg("run-job")
             .arg("--dir")
             .arg(worker.dir.path())
+            .args(self.options.descriptors.map(|limit| format!("--descriptors={limit}")))
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::null())
@@ -169,18 +185,22 @@ impl Node {
 
 impl Worker {
     /// What the shim has to start.
-    fn start_record(&self, container: &Container) -> Result<Start, Unfit> {
+    fn start_record(&self, container: &Container, confinement: Option<Confinement>) -> Result<Start, Unfit> {
         let root = self.dir.root();
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let bin = self.installed.as_ref().map(|installed| text(&installed.bin)).unwrap_or_default();
-        let defaults =
-            [("LANG", "C.UTF-8".to_owned()), ("HOSTNAME", self.pod.name_any()), ("HOME", text(&self.home(container)))];
+        let defaults = [
+            ("LANG", "C.UTF-8".to_owned()),
+            ("HOSTNAME", self.pod.name_any()),
+            ("HOME", text(&self.home(container))),
+            ("TMPDIR", text(&root.join("tmp"))),
+        ];
         let path = format!("{bin}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
         let forced = [("KUBEONKUBE_ROOT", text(&root)), ("PATH", path)];
         let env = container::environment(container, &defaults, &forced)?;
         let command = container::command_line(container, &env)?;
-        let env = env.into_iter().collect();
-        Ok(Start { uid: self.uid.clone(), command, env, directory: root, log_limit: LOG_LIMIT })
+        let (uid, env) = (self.uid.clone(), env.into_iter().collect());
+        Ok(Start { uid, command, env, directory: root, log_limit: LOG_LIMIT, confinement })
     }
 
     /// The first emptyDir volume, otherwise the root: files that the run writes to its home are removed with the run.

@@ -18,7 +18,7 @@ use crate::run_dir::{Cause, Exit, Running};
 
 /// How long a shim may take to record its own process.
 const SHIM_START: Duration = Duration::from_secs(30);
-/// How often that record is read; only while a run is being started.
+/// How often that record is read while a run is being started.
 const POLL: Duration = Duration::from_millis(5);
 /// After the grace period: how long killed processes may take to end.
 const KILLED: Duration = Duration::from_secs(5);
@@ -85,8 +85,10 @@ impl Worker {
         loop {
             let running = self.dir.running()?;
             let alive = running.as_ref().is_some_and(|running| running.shim.is_alive());
-            let settled = running.as_ref().is_some_and(|running| running.command.is_some() || !alive);
-            if settled || self.dir.has_exit() {
+            // On a full disk the shim records itself, but perhaps not the command. It keeps trying.
+            let late = started.elapsed() > SHIM_START;
+            let is_settled = |running: &Running| running.command.is_some() || !alive || late;
+            if running.as_ref().is_some_and(is_settled) || self.dir.has_exit() {
                 return Ok(());
             }
             let starting = self.shim.as_mut().is_some_and(|shim| matches!(shim.try_wait(), Ok(None)));
@@ -101,7 +103,7 @@ impl Worker {
                 let errors = std::fs::read_to_string(self.dir.shim_errors()).unwrap_or_default();
                 return Err(Setback::Shim(self.dir.path().display().to_string(), errors.trim().to_owned()));
             }
-            if started.elapsed() > SHIM_START && running.is_none() {
+            if late && running.is_none() {
                 let why = format!("it has not started within {} seconds", SHIM_START.as_secs());
                 return Err(Setback::Shim(self.dir.path().display().to_string(), why));
             }
@@ -110,7 +112,7 @@ impl Worker {
     }
 
     /// Kills all processes of the run except the shim, which then records the exit.
-    async fn kill(&self) {
+    pub(super) async fn kill(&self) {
         let uid = self.uid.clone();
         drop(tokio::task::spawn_blocking(move || kill_marked(&uid, KILLED)).await);
     }

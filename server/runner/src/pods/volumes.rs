@@ -52,11 +52,12 @@ pub(super) fn layout(pod: &Pod, container: &Container, secrets: &Secrets) -> Res
     Ok(layout)
 }
 
-/// Fills the root folder: the mounts, `dev` for the termination message, and our playbooks in `kubespray`, as in the image. Can be
+/// Fills the root folder: the mounts, `dev` for the termination message, `tmp` for temporary files, and our playbooks in `kubespray`, as in the image. Can be
 /// repeated after an interruption. Blocks.
 pub(super) fn materialise(root: &Path, layout: &Layout) -> io::Result<()> {
     let private = |folder: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     private(&root.join("dev"))?;
+    private(&root.join("tmp"))?;
     for folder in &layout.folders {
         private(&root.join(folder))?;
     }

@@ -14,7 +14,7 @@ use super::status::{Stage, patch};
 use crate::ansible::Installed;
 use crate::events::{Report, Reports};
 use crate::options::RunnerOptions;
-use crate::pod::is_deleting;
+use crate::pod::{is_deleting, waiting_reason};
 use crate::run_dir::RunDir;
 
 /// What all workers share.
@@ -45,10 +45,25 @@ pub(super) enum Setback {
     /// The reason is in the pod's status already, so it isn't logged.
     #[error("the pod has to wait")]
     Waits,
+    /// As `Waits`. The worker looks again soon.
+    #[error("{}", disk::FULL)]
+    NoRoom,
     #[error("the pod is being stopped")]
     Stopping,
     #[error("the pod was deleted")]
     Deleted,
+}
+
+impl Setback {
+    /// Whether the step succeeds as soon as the disk has room.
+    pub(super) fn needs_room(&self) -> bool {
+        match self {
+            Self::NoRoom => true,
+            Self::Folder(error) => disk::is_full(error),
+            Self::Api(kube::Error::Api(status)) => status.code == standalone::NO_ROOM,
+            _ => false,
+        }
+    }
 }
 
 /// The worker of one pod.
@@ -74,7 +89,7 @@ impl Worker {
         }
     }
 
-    /// Takes over the pod that was seen last.
+    /// Replaces the pod by the version that the kubelet's watch saw last, if that is newer.
     pub(super) fn refresh(&mut self) -> Result<(), Setback> {
         match self.seen.borrow_and_update().clone() {
             Seen::Present(pod) => {
@@ -130,6 +145,25 @@ impl Node {
         self.write_status(worker, &Stage::Waiting { reason, message }).await?;
         self.reports.publish(&*worker.pod, &Report::warning(event, note)).await;
         Err(Setback::Waits)
+    }
+}
+
+impl Node {
+    pub(super) fn is_disk_full(&self) -> bool {
+        disk::Room::of(&self.options.data_dir).is_ok_and(|room| room == disk::Room::Full)
+    }
+
+    /// Writes into the pod's status that the disk is full, and makes the worker look again soon.
+    pub(super) async fn wait_for_room<T>(&self, worker: &mut Worker) -> Result<T, Setback> {
+        const REASON: &str = "DiskFull";
+        if waiting_reason(&worker.pod) != Some(REASON) {
+            let message = disk::Room::Full.sentence().unwrap_or_default();
+            match self.wait::<T>(worker, REASON, REASON, message).await {
+                Err(Setback::Waits) => {}
+                outcome => return outcome,
+            }
+        }
+        Err(Setback::NoRoom)
     }
 }
 

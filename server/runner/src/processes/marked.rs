@@ -86,13 +86,13 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const KILLED_WITHIN: Duration = Duration::from_secs(10);
 
     /// Waits until `done`, otherwise kills the child. On a very busy machine, execve alone has taken 7 seconds.
     fn wait(child: &mut Child, what: &str, done: impl Fn(&mut Child) -> bool) {
         let started = Instant::now();
         while !done(child) {
-            if started.elapsed() > 6 * PATIENCE {
+            if started.elapsed() > 6 * KILLED_WITHIN {
                 child.kill().unwrap();
                 panic!("{what}");
             }
@@ -109,7 +109,7 @@ mod tests {
             let mut child = again().env(MARK, &run).stdout(Stdio::null()).spawn().unwrap();
             let pid = child.id();
             wait(&mut child, "it has not called exec yet", |_| has_mark(pid, &mark) == Some(true));
-            kill_marked(&run, PATIENCE);
+            kill_marked(&run, KILLED_WITHIN);
             wait(&mut child, "it was not killed", |child| child.try_wait().unwrap().is_some());
         }
     }

@@ -66,12 +66,24 @@ async fn a_playbook_runs_with_the_real_ansible() {
     stage.secret("look-inputs", json!({
         "hosts.yml": "all:\n  hosts:\n    m1: {ansible_connection: local}\n", "group_vars.yml": "", "token": "5f0c8e1d2b3a49687766554433221100",
         "steps.json": steps.to_string(),
+        "secrets.json": "[]",
         "entrypoint.py": include_str!("../../../../deploy/runner/entrypoint.py"),
+        "kubeonkube_masking.py": include_str!("../../../../deploy/runner/kubeonkube_masking.py"),
+        "masking.json": include_str!("../../../../deploy/runner/masking.json"),
         "kubeonkube_events.py": include_str!("../../../../deploy/runner/callback/kubeonkube_events.py"),
     }))
     .await;
-    let paths = ["hosts.yml", "group_vars.yml", "token", "steps.json", "entrypoint.py"]
-        .map(|key| json!({"key": key, "path": key}));
+    let paths = [
+        "hosts.yml",
+        "group_vars.yml",
+        "token",
+        "steps.json",
+        "secrets.json",
+        "entrypoint.py",
+        "kubeonkube_masking.py",
+        "masking.json",
+    ]
+    .map(|key| json!({"key": key, "path": key}));
     let items: Vec<_> = paths
         .into_iter()
         .chain([json!({"key": "kubeonkube_events.py", "path": "callback/kubeonkube_events.py"})])

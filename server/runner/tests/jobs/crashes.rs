@@ -97,20 +97,20 @@ async fn runs_that_end_while_no_server_runs_are_reported_later() {
 
 /// The last server may have been killed before it removed them, or failed to do so.
 #[tokio::test]
-async fn leftover_keys_are_removed_by_the_next_server() {
+async fn leftover_files_are_removed_by_the_next_server() {
     let stage = Stage::new();
     stage.job("done", "true", json!({})).await;
     let pod = stage.pod_that_is("done", "Succeeded").await;
+    let root = stage.run_dir(&pod).join("root");
+    stage.wait("its files to go", async || (!root.exists()).then_some(())).await;
     let dir = stage.shut_down().await;
-    let root = run_dir(dir.path(), &pod).join("root");
-    for part in ["auth", "conf"] {
+    for part in ["auth", "conf", "work-kubeonkube"] {
         std::fs::create_dir_all(root.join(part)).unwrap();
         std::fs::write(root.join(part).join("key"), "secret").unwrap();
     }
     let stage = Stage::at(dir, &Settings::default());
-    let gone = async || (!root.join("auth").exists() && !root.join("conf").exists()).then_some(());
-    stage.wait("the keys to go", gone).await;
-    assert!(root.exists(), "the rest of the run's folder stays");
+    stage.wait("the files to go", async || (!root.exists()).then_some(())).await;
+    assert!(root.parent().unwrap().join("log").exists(), "the log stays");
 }
 
 #[tokio::test]
@@ -180,4 +180,23 @@ fn logged(data: &Path) -> usize {
         std::fs::read(run.path().join("log")).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count()
     })
     .sum()
+}
+
+/// An older state file that is restored has pods whose runs may have ended long ago.
+#[tokio::test]
+async fn a_run_whose_folder_is_gone_does_not_start_again() {
+    let stage = Stage::new();
+    stage.job("grow", "sleep 600", json!({})).await;
+    let pod = stage.pod_that_is("grow", "Running").await;
+    let dir = stage.shut_down().await;
+    let run = run_dir(dir.path(), &pod);
+    for process in ["shim", "command"] {
+        kill(pid(&run, process).unwrap());
+    }
+    std::fs::remove_dir_all(&run).unwrap();
+    let stage = Stage::at(dir, &Settings::default());
+    stage.job_that_is("grow", "Failed").await;
+    let (code, _, message) = ended(&stage.pods_of("grow").await[0]);
+    assert!(code == 137 && message.contains("the process is gone"), "{code} {message}");
+    assert!(!is_running(&pod));
 }

@@ -81,7 +81,7 @@ async fn a_missing_command_is_a_start_error() {
 }
 
 #[tokio::test]
-async fn files_of_a_run_are_private_and_its_keys_are_removed() {
+async fn files_of_a_run_are_private_and_removed_at_its_end() {
     let stage = Stage::new();
     stage.secret("inputs", json!({"hosts.yml": "all: {}", "key": "secret"})).await;
     let items = json!([{"key": "hosts.yml", "path": "hosts.yml"}, {"key": "key", "path": "deep/key", "mode": 0o400}]);
@@ -97,7 +97,7 @@ async fn files_of_a_run_are_private_and_its_keys_are_removed() {
     let lines: Vec<&str> = log.lines().collect();
     assert_eq!((lines[0], lines[1]), ("all: {}secret", "ansible.cfg"));
     assert!(log.contains("ping.yml") && log.contains("facts.yml"), "{log}");
-    let names = "CLUSTER_NAME HOME HOSTNAME KUBEONKUBE_ROOT KUBEONKUBE_RUN LANG PATH PWD";
+    let names = "CLUSTER_NAME HOME HOSTNAME KUBEONKUBE_ROOT KUBEONKUBE_RUN LANG PATH PWD TMPDIR";
     assert_eq!(lines[lines.len() - 2].trim(), names);
     let run = stage.run_dir(&pod);
     let root = run.join("root");
@@ -105,7 +105,8 @@ async fn files_of_a_run_are_private_and_its_keys_are_removed() {
     assert_eq!(modes.map(|path| mode(&path)), [0o700, 0o700, 0o400, 0o600, 0o600]);
     std::fs::write(root.join("scratch/go"), "").unwrap();
     stage.pod_that_is("grow", "Succeeded").await;
-    assert!(!root.join("conf").exists(), "the keys and passwords are still there");
+    stage.wait("its files to go", async || (!root.exists()).then_some(())).await;
+    assert_eq!(stage.log(&pod).await, log, "the log stays");
 }
 
 #[tokio::test]

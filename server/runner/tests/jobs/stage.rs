@@ -5,18 +5,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use connections::Limits;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Event, Pod, Secret};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DeleteParams, ListParams, LogParams, Patch, PatchParams, PostParams};
 use kube::{Client, ResourceExt};
-use kubeonkube_runner::{self as runner, Ansible, LocalLogs, RunnerOptions};
+use kubeonkube_runner::{self as runner, Ansible, Isolation, LocalLogs, RunnerOptions};
 use serde_json::{Value, json};
 use standalone::Options;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// The longest a test waits for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest time that a test waits for a condition.
+const TRUE_WITHIN: Duration = Duration::from_secs(60);
 const SHIM: &str = "KUBEONKUBE_TEST_SHIM";
 const SERVER: &str = "KUBEONKUBE_TEST_SERVER";
 
@@ -28,7 +30,7 @@ pub(crate) struct Stage {
     runner: JoinHandle<()>,
 }
 
-/// What tests vary.
+/// The settings that tests change.
 #[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) max_parallel: usize,
@@ -36,11 +38,21 @@ pub(crate) struct Settings {
     pub(crate) ansible: Option<PathBuf>,
     /// Install ansible with this Python, instead of using an existing one.
     pub(crate) python: Option<PathBuf>,
+    pub(crate) isolation: Isolation,
+    /// The custom resources of the API.
+    pub(crate) crds: Vec<CustomResourceDefinition>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { max_parallel: 16, shim: None, ansible: None, python: None }
+        Self {
+            max_parallel: 16,
+            shim: None,
+            ansible: None,
+            python: None,
+            isolation: Isolation::detect(),
+            crds: Vec::new(),
+        }
     }
 }
 
@@ -55,23 +67,38 @@ impl Stage {
 
     pub(crate) fn at(dir: Arc<tempfile::TempDir>, settings: &Settings) -> Self {
         let logs = Arc::new(LocalLogs::new(dir.path()));
-        let api = standalone::Api::open(Options { data_dir: dir.path().into(), crds: Vec::new(), logs }).unwrap();
+        let crds = settings.crds.clone();
+        let api = standalone::Api::open(Options { data_dir: dir.path().into(), crds, logs }).unwrap();
         let shutdown = CancellationToken::new();
         let options = RunnerOptions {
             data_dir: dir.path().into(),
             shim: settings.shim.clone().unwrap_or_else(|| shim_program(dir.path())),
             ansible: Arc::new(match &settings.python {
-                Some(python) => Ansible::new(dir.path(), None).with_python(python),
+                Some(python) => Ansible::new(dir.path(), None, python),
                 None => {
                     let existing = settings.ansible.clone();
-                    Ansible::new(dir.path(), Some(existing.unwrap_or_else(|| no_ansible(dir.path()))))
+                    Ansible::new(dir.path(), Some(existing.unwrap_or_else(|| no_ansible(dir.path()))), "python3")
                 }
             }),
             max_parallel: settings.max_parallel,
+            isolation: settings.isolation.clone(),
+            descriptors: None,
         };
         let running = runner::run(api.client("runner"), options, shutdown.clone());
         let runner = tokio::spawn(async move { running.await.unwrap() });
         Self { dir, client: api.client("tester"), api, shutdown, runner }
+    }
+
+    /// Serves the API over HTTPS until this is shut down. Returns the kubeconfig for it.
+    pub(crate) async fn kubeconfig(&self) -> PathBuf {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("https://{}", listener.local_addr().unwrap());
+        let identity = self.api.identity(&[]).unwrap();
+        let file = self.dir.path().join("kubeconfig");
+        self.api.write_kubeconfig(&file, &url, &identity).unwrap();
+        let (api, shutdown) = (self.api.clone(), self.shutdown.clone());
+        tokio::spawn(async move { api.serve_https(listener, identity, Limits::kubernetes(1024), shutdown).await });
+        file
     }
 
     /// Shuts the server down. The data directory stays.
@@ -143,7 +170,7 @@ impl Stage {
         .await
     }
 
-    /// Polls until `check` returns a value. `what` is named if that takes too long.
+    /// Polls until `check` returns a value. If that takes too long, the test fails with the text `what`.
     pub(crate) async fn wait<T>(&self, what: &str, check: impl AsyncFn() -> Option<T>) -> T {
         let polling = async {
             loop {
@@ -153,7 +180,7 @@ impl Stage {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        match tokio::time::timeout(PATIENCE, polling).await {
+        match tokio::time::timeout(TRUE_WITHIN, polling).await {
             Ok(found) => found,
             Err(_) => panic!("timed out waiting for {what}: {}", self.statuses().await),
         }
@@ -219,7 +246,11 @@ pub(crate) fn pid(run: &Path, process: &str) -> Option<i32> {
 }
 
 pub(crate) fn kill(pid: i32) {
-    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL).unwrap();
+    signal(pid, rustix::process::Signal::KILL);
+}
+
+pub(crate) fn signal(pid: i32, signal: rustix::process::Signal) {
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), signal).unwrap();
 }
 
 /// Whether any process carries the mark of this run.
@@ -296,8 +327,15 @@ pub(crate) fn be_the_server() {
         let _lock = standalone::lock::take(&dir).unwrap();
         let logs = Arc::new(LocalLogs::new(&dir));
         let api = standalone::Api::open(Options { data_dir: dir.clone(), crds: Vec::new(), logs }).unwrap();
-        let ansible = Arc::new(Ansible::new(&dir, Some(no_ansible(&dir))));
-        let options = RunnerOptions { data_dir: dir.clone(), shim: shim_program(&dir), ansible, max_parallel: 16 };
+        let ansible = Arc::new(Ansible::new(&dir, Some(no_ansible(&dir)), "python3"));
+        let options = RunnerOptions {
+            data_dir: dir.clone(),
+            shim: shim_program(&dir),
+            ansible,
+            max_parallel: 16,
+            isolation: Isolation::detect(),
+            descriptors: None,
+        };
         runner::run(api.client("runner"), options, CancellationToken::new()).await.unwrap();
     });
 }

@@ -89,7 +89,7 @@ fn mebibytes(bytes: usize) -> String {
     }
 }
 
-/// The encoding of plain forms. The usual decoders silently replace bytes that aren't UTF-8; these must be an error.
+/// The encoding of plain forms. The usual decoders silently replace bytes that aren't UTF-8, but here such bytes must be an error.
 fn urlencoded(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let decode = |part: &[u8]| -> Vec<u8> {
         let spaced: Vec<u8> = part.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect();

@@ -21,14 +21,15 @@ use crate::web::problem::as_text;
 /// No session is needed to send a form, so number, size and time are limited: at most this many forms are in memory at once,
 /// each until its page has been sent.
 static PLACES: Semaphore = Semaphore::const_new(8);
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a browser may take to send a form.
+const FORM_WITHIN: Duration = Duration::from_secs(30);
 const AT_MOST: usize = body::LIMIT + 64 * 1024;
 
 /// A page with the fields of the form in `request`, or an error if they can't be kept. `None` if it isn't a form of a page.
 pub(in crate::web) async fn hold(web: &Arc<Web>, request: Request) -> Option<Response> {
     let Ok(place) = PLACES.try_acquire() else { return Some(not_kept("Too many forms are being kept at the moment.")) };
     let (mut parts, body) = request.into_parts();
-    let filled = match timeout(PATIENCE, body::read(&parts.headers, body, AT_MOST)).await {
+    let filled = match timeout(FORM_WITHIN, body::read(&parts.headers, body, AT_MOST)).await {
         Ok(Ok(filled)) => filled,
         Ok(Err(problem @ Problem::TooLarge { .. })) => return Some(not_kept(&problem.to_string())),
         Ok(Err(_)) => return None,

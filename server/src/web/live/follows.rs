@@ -122,7 +122,7 @@ impl Follow {
     }
 
     /// Retries after a temporary failure and ends after a permanent one. Returns the frame with the reason, unless the tab shows
-    /// that reason already. The frame is `Refused` in both cases.
+    /// that reason already.
     fn fails(&mut self, problem: &Problem) -> Option<LiveFrame> {
         let is_temporary = matches!(problem, Problem::Unavailable { .. });
         self.state = if is_temporary { State::Pause } else { State::Ended };
@@ -131,7 +131,11 @@ impl Follow {
             return None;
         }
         self.shown = Some(message.clone());
-        Some(LiveFrame::Refused { message })
+        Some(if is_temporary {
+            LiveFrame::Interrupted { run: self.run.clone(), message }
+        } else {
+            LiveFrame::Refused { message }
+        })
     }
 
     fn forward(&mut self, frame: LogFrame) -> LiveFrame {

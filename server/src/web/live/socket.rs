@@ -23,7 +23,7 @@ use crate::web::problem::as_json;
 const HEARTBEAT: Duration = Duration::from_secs(20);
 
 /// How long a browser may accept no data before it counts as disconnected.
-const PATIENCE: Duration = Duration::from_secs(30);
+const ACCEPTED_WITHIN: Duration = Duration::from_secs(30);
 
 /// The largest request, in bytes. Requests are a few names and numbers.
 const REQUEST_LIMIT: usize = 64 * 1024;
@@ -51,7 +51,8 @@ pub(in crate::web) async fn upgrade(
 enum Ending {
     SignedOut,
     Stopping,
-    /// The browser disconnected or accepts no data, or the backend ended the stream of changes. The browser reconnects.
+    /// The browser disconnected or accepts no data, the backend ended the stream of changes, or the token of the session must be renewed.
+    /// The browser reconnects.
     Disconnected,
 }
 
@@ -61,6 +62,8 @@ async fn serve(web: Arc<Web>, session: Session, socket: WebSocket, changes: Fram
     let ending = tokio::select! {
         () = web.ended(&session) => Ending::SignedOut,
         () = web.stop.cancelled() => Ending::Stopping,
+        // The request of the next connection renews the token.
+        () = session.token_is_due() => Ending::Disconnected,
         () = talk(&web, &session, &mut outgoing, requests, changes) => Ending::Disconnected,
     };
     let last = match ending {
@@ -142,6 +145,6 @@ impl Outgoing {
     /// Whether the browser accepted the frame in time.
     async fn send(&mut self, frame: &LiveFrame) -> bool {
         let text = serde_json::to_string(frame).expect("frames have string keys");
-        matches!(timeout(PATIENCE, self.0.send(Message::Text(text.into()))).await, Ok(Ok(())))
+        matches!(timeout(ACCEPTED_WITHIN, self.0.send(Message::Text(text.into()))).await, Ok(Ok(())))
     }
 }

@@ -17,29 +17,31 @@ pub(super) fn admit(old: Option<&Value>, job: &mut Value, causes: &mut Vec<Cause
     default_to(spec, "backoffLimit", 6);
     default_to(spec, "completionMode", "NonIndexed");
     default_to(spec, "suspend", false);
+    default_to(spec, "manualSelector", false);
     if spec.get("completions").is_none() && spec.get("parallelism").is_none() {
         default_to(spec, "completions", 1);
     }
     default_to(spec, "parallelism", 1);
     let replacement = if spec.contains_key("podFailurePolicy") { "Failed" } else { "TerminatingOrFailed" };
     default_to(spec, "podReplacementPolicy", replacement);
+    for field in ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"] {
+        if let Some(value) = spec.get(field).filter(|value| value.as_i64().is_some_and(|number| number < 0)) {
+            causes.push(Cause::invalid(format!("spec.{field}"), value, "must be greater than or equal to 0"));
+        }
+    }
     let template = object::member(spec.entry("template").or_insert(Value::Null), "spec");
     pod::fill(template);
-    pod::containers(template, "spec.template.spec", causes);
+    pod::checked(template, "spec.template.spec", causes);
     match template.get("restartPolicy").and_then(Value::as_str) {
         Some("Never" | "OnFailure") => {}
-        None | Some("") => {
+        // The default of a pod, `Always`, counts as no value.
+        None | Some("" | "Always") => {
             let why = "valid values: \"OnFailure\", \"Never\"";
             causes.push(Cause::required("spec.template.spec.restartPolicy", why));
         }
         Some(other) => {
             let supported = "\"OnFailure\", \"Never\"";
             causes.push(Cause::not_supported("spec.template.spec.restartPolicy", &other.into(), supported));
-        }
-    }
-    for field in ["backoffLimit", "completions", "parallelism", "activeDeadlineSeconds", "ttlSecondsAfterFinished"] {
-        if let Some(value) = job["spec"].get(field).filter(|value| value.as_i64().is_some_and(|number| number < 0)) {
-            causes.push(Cause::invalid(format!("spec.{field}"), value, "must be greater than or equal to 0"));
         }
     }
     if name.len() > 63 {

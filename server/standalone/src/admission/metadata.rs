@@ -9,6 +9,14 @@ use crate::cause::Cause;
 use crate::kind::{BuiltIn, Kind};
 use crate::object;
 
+/// Maximum bytes of all annotations of an object, keys included.
+const ANNOTATIONS: usize = 256 << 10;
+
+pub(crate) fn annotations_fit(object: &Value) -> bool {
+    let size = |(key, value): (&String, &Value)| key.len() + value.as_str().map_or(0, str::len);
+    members(object, "annotations").map(size).sum::<usize>() <= ANNOTATIONS
+}
+
 pub(super) fn check(
     kind: &Kind,
     old: Option<&Value>,
@@ -33,6 +41,9 @@ pub(super) fn check(
     for (key, _) in members(object, "annotations") {
         let why = names::qualified(&key.to_lowercase());
         causes.extend(why.map(|why| Cause::invalid("metadata.annotations", &key.as_str().into(), &why)));
+    }
+    if !annotations_fit(object) {
+        causes.push(Cause::too_long("metadata.annotations", ANNOTATIONS));
     }
     owners(object, causes);
     finalizers(kind, old, object, causes, warnings);

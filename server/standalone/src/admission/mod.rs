@@ -9,6 +9,8 @@ mod metadata;
 pub(crate) mod names;
 mod plain;
 mod pod;
+mod secret;
 mod steps;
 
+pub(crate) use metadata::annotations_fit;
 pub(crate) use steps::{admitted, same_spec, shaped, type_checked};

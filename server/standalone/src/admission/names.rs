@@ -8,6 +8,8 @@ pub const SUFFIX_LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const SUBDOMAIN: &str = r"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const WORD: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 /// `None` if `name` is a DNS label, otherwise the reason why it isn't.
 pub(super) fn label(name: &str) -> Option<String> {
@@ -38,14 +40,23 @@ pub(super) fn path_segment(name: &str) -> Option<String> {
 pub(super) fn qualified(key: &str) -> Option<String> {
     let (prefix, word) = match key.split_once('/') {
         None => (None, key),
+        Some((_, rest)) if rest.contains('/') => {
+            let form = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
+            return Some(format!("a qualified name {WORD} {form}"));
+        }
         Some((prefix, word)) => (Some(prefix), word),
     };
-    if prefix.is_some_and(|prefix| prefix.is_empty() || subdomain(prefix).is_some()) {
-        return Some("prefix part must be a lowercase RFC 1123 subdomain".into());
+    if prefix == Some("") {
+        return Some("prefix part must be non-empty".into());
     }
-    (word.is_empty() || word.len() > 63 || !is_word(word)).then(|| {
-        "name part must consist of alphanumeric characters, '-', '_' or '.', must start and end with an alphanumeric character and be no longer than 63 bytes".into()
-    })
+    if let Some(why) = prefix.and_then(subdomain) {
+        return Some(format!("prefix part {why}"));
+    }
+    match word.len() {
+        0 => Some("name part must be non-empty".into()),
+        64.. => Some("name part must be no more than 63 bytes".into()),
+        _ => (!is_word(word)).then(|| format!("name part {WORD}")),
+    }
 }
 
 /// `None` if `value` is a label value, otherwise the reason why it isn't.
@@ -53,9 +64,7 @@ pub(super) fn label_value(value: &str) -> Option<String> {
     if value.len() > 63 {
         return Some("must be no more than 63 bytes".into());
     }
-    (!value.is_empty() && !is_word(value)).then(|| {
-        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character".into()
-    })
+    (!value.is_empty() && !is_word(value)).then(|| VALUE.to_owned())
 }
 
 fn is_label(text: &str) -> bool {

@@ -1,10 +1,7 @@
-//! The kinds with few rules: Namespaces, ConfigMaps and Secrets.
+//! Namespaces and ConfigMaps, and the rules that ConfigMaps and Secrets share.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::field::{default_to, unchanged};
 use crate::cause::Cause;
 use crate::object;
 
@@ -34,38 +31,22 @@ pub(super) fn config_map(old: Option<&Value>, map: &Value, causes: &mut Vec<Caus
     }
 }
 
-pub(super) fn secret(old: Option<&Value>, secret: &mut Value, causes: &mut Vec<Cause>) {
-    if let Some(Value::Object(texts)) = object::entries(secret).shift_remove("stringData") {
-        let data = object::member(secret, "data");
-        for (key, text) in texts {
-            data.insert(key, STANDARD.encode(text.as_str().unwrap_or_default()).into());
-        }
-    }
-    default_to(object::entries(secret), "type", "Opaque");
-    size(members(secret, "data").map(|(_, value)| decoded_length(value)).sum(), "data", causes);
-    keys(secret, "data", causes);
-    if let Some(old) = old {
-        unchanged(old, secret, "/type", "type", causes);
-        immutable(old, secret, &["data"], causes);
-    }
-}
-
-fn members<'a>(object: &'a Value, field: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+pub(super) fn members<'a>(object: &'a Value, field: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
     object.get(field).and_then(Value::as_object).into_iter().flatten()
 }
 
 /// The decoded length of base64 text, computed without decoding it.
-fn decoded_length(value: &Value) -> usize {
+pub(super) fn decoded_length(value: &Value) -> usize {
     value.as_str().map_or(0, |text| text.trim_end_matches('=').len() * 3 / 4)
 }
 
-fn size(total: usize, field: &str, causes: &mut Vec<Cause>) {
+pub(super) fn size(total: usize, field: &str, causes: &mut Vec<Cause>) {
     if total > LIMIT {
         causes.push(Cause::too_long(field, LIMIT));
     }
 }
 
-fn keys(object: &Value, field: &str, causes: &mut Vec<Cause>) {
+pub(super) fn keys(object: &Value, field: &str, causes: &mut Vec<Cause>) {
     let valid = |key: &str| {
         let letters = key.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b));
         !key.is_empty() && key.len() <= 253 && letters && key != "." && !key.starts_with("..")
@@ -76,7 +57,7 @@ fn keys(object: &Value, field: &str, causes: &mut Vec<Cause>) {
     }
 }
 
-fn immutable(old: &Value, new: &Value, fields: &[&str], causes: &mut Vec<Cause>) {
+pub(super) fn immutable(old: &Value, new: &Value, fields: &[&str], causes: &mut Vec<Cause>) {
     if old.get("immutable") != Some(&Value::Bool(true)) {
         return;
     }

@@ -11,7 +11,7 @@ pub(super) fn admit(old: Option<&Value>, pod: &mut Value, causes: &mut Vec<Cause
     let spec = object::member(pod, "spec");
     default_to(spec, "restartPolicy", "Always");
     fill(spec);
-    containers(spec, "spec", causes);
+    checked(spec, "spec", causes);
     match old {
         None => pod["status"] = json!({"phase": "Pending", "qosClass": "BestEffort"}),
         Some(old) => unchanged(old, pod, causes),
@@ -43,8 +43,8 @@ pub(super) fn fill(spec: &mut Map<String, Value>) {
     }
 }
 
-/// Requires at least one container, and for each a unique name and an image.
-pub(super) fn containers(spec: &Map<String, Value>, at: &str, causes: &mut Vec<Cause>) {
+/// Requires at least one container, for each a unique name and an image, and a known restart policy.
+pub(super) fn checked(spec: &Map<String, Value>, at: &str, causes: &mut Vec<Cause>) {
     let all = spec.get("containers").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if all.is_empty() {
         causes.push(Cause::required(format!("{at}.containers"), ""));
@@ -62,6 +62,11 @@ pub(super) fn containers(spec: &Map<String, Value>, at: &str, causes: &mut Vec<C
         if object::text(container, "image").is_empty() {
             causes.push(Cause::required(format!("{here}.image"), ""));
         }
+    }
+    let policy = spec.get("restartPolicy").and_then(Value::as_str).unwrap_or_default();
+    if !matches!(policy, "" | "Always" | "OnFailure" | "Never") {
+        let supported = "\"Always\", \"OnFailure\", \"Never\"";
+        causes.push(Cause::not_supported(format!("{at}.restartPolicy"), &policy.into(), supported));
     }
 }
 

@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::Value;
 
-use super::{job, metadata, plain, pod};
+use super::{job, metadata, plain, pod, secret};
 use crate::cause::Cause;
 use crate::failure::Failure;
 use crate::kind::{BuiltIn, Kind, Nature};
@@ -48,10 +48,7 @@ pub(crate) fn type_checked(kind: &Kind, mut body: Value) -> Result<Value, Failur
 /// The object in its stored form, without unknown fields, and the paths of these.
 pub(crate) fn shaped(kind: &Kind, body: Value) -> Result<(Value, Vec<String>), Failure> {
     let mut unknown = Vec::new();
-    let unreadable = |error: serde_json::Error| {
-        let message = format!("{0} in version \"{1}\" cannot be handled as a {0}: {error}", kind.kind, kind.version);
-        Failure::bad_request(message)
-    };
+    let unreadable = |error: serde_json::Error| Failure::unreadable(kind, &error);
     match &kind.nature {
         Nature::BuiltIn(built_in) => {
             let typed = built_in.retype(body.clone()).map_err(unreadable)?;
@@ -94,7 +91,7 @@ pub(crate) fn admitted(
         Nature::BuiltIn(built_in) => match built_in {
             BuiltIn::Namespace => plain::namespace(old, &mut object),
             BuiltIn::ConfigMap => plain::config_map(old, &object, &mut causes),
-            BuiltIn::Secret => plain::secret(old, &mut object, &mut causes),
+            BuiltIn::Secret => secret::admit(old, &mut object, &mut causes),
             BuiltIn::Lease => drop(object::member(&mut object, "spec")),
             BuiltIn::Event => events::check(old, &mut object, &mut causes),
             BuiltIn::Pod => pod::admit(old, &mut object, &mut causes),

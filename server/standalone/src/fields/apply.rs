@@ -1,11 +1,10 @@
 //! Server-side apply: merging a manager's configuration into the live object.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
+use super::last_applied;
 use super::managed::{Entry, entries, set_entries};
-use super::path::{Path, Paths, Step, key_of, leaves, shown};
+use super::path::{Conflicts, Path, Paths, Step, key_of, leaves, shown};
 use super::typing::{Merge, Typing};
 use crate::cause::Cause;
 use crate::failure::Failure;
@@ -30,14 +29,19 @@ pub(crate) fn check(kind: &Kind, config: &Value, options: &WriteOptions) -> Resu
     Ok(())
 }
 
-pub(crate) fn undeclared(field: &str) -> Failure {
-    Failure::internal(format!("failed to create typed patch object: .{field}: field not declared in schema"))
+/// The configuration has a field that the kind doesn't have.
+pub(crate) fn undeclared(kind: &Kind, config: &Value, field: &str) -> Failure {
+    let object =
+        format!("{}/{}; {}, Kind={}", object::namespace(config), object::name(config), kind.api_version(), kind.kind);
+    Failure::bad_request(format!(
+        "failed to create typed patch object ({object}): .{field}: field not declared in schema"
+    ))
 }
 
 /// Records the manager as the owner of the fields of a new object that are in its configuration.
 pub(crate) fn own_new(kind: &Kind, object: &mut Value, config: &Value, options: &WriteOptions) {
     let paths = owned(kind, config, None);
-    set_entries(object, &[Entry::new(kind, &options.manager, "Apply", None, paths)]);
+    set_entries(object, vec![Entry::new(kind, &options.manager, "Apply", None, paths)]);
 }
 
 /// The paths that a configuration claims.
@@ -68,7 +72,7 @@ pub(crate) fn applied(
     let before = leaves(live, typing);
     let after = leaves(&merged, typing);
     let differs = |path: &Path| after.contains_key(path) && before.get(path) != after.get(path);
-    let conflicting: BTreeMap<usize, Vec<Path>> = entries
+    let conflicting: Conflicts = entries
         .iter()
         .enumerate()
         .filter(|(index, _)| Some(*index) != mine)
@@ -78,7 +82,10 @@ pub(crate) fn applied(
         .filter(|(_, paths): &(usize, Vec<Path>)| !paths.is_empty())
         .collect();
     if !conflicting.is_empty() && options.force != Some(true) {
-        return Err(conflict(&entries, &conflicting));
+        let refused = last_applied::without_allowed(kind, live, &before, options, &conflicting);
+        if !refused.is_empty() {
+            return Err(conflict(&entries, &refused));
+        }
     }
     for (index, paths) in &conflicting {
         entries[*index].paths.retain(|path| !paths.contains(path));
@@ -95,19 +102,26 @@ pub(crate) fn applied(
             .collect();
         // Longest first, so that the fields of a list item are removed before the item.
         for path in orphans.iter().rev() {
-            remove(&mut merged, path, typing, 0);
+            if !has_members(&merged, path, typing) {
+                remove(&mut merged, path, typing, 0);
+            }
         }
-        if entries[mine].paths != wanted {
-            entries[mine] = Entry::new(kind, &options.manager, "Apply", subresource, wanted);
-        }
-    } else {
-        entries.push(Entry::new(kind, &options.manager, "Apply", subresource, wanted));
     }
-    set_entries(&mut merged, &entries);
+    let mut entry = Entry::new(kind, &options.manager, "Apply", subresource, wanted);
+    if merged == *live {
+        // The time is that of the last apply that changed the object. A manager that changed nothing has none.
+        entry.time = mine.map(|mine| entries[mine].time.clone()).unwrap_or_default();
+    }
+    match mine {
+        Some(mine) => entries[mine] = entry,
+        None => entries.push(entry),
+    }
+    set_entries(&mut merged, entries);
+    last_applied::keep_current(&mut merged, config, options);
     Ok(merged)
 }
 
-fn conflict(entries: &[Entry], conflicting: &BTreeMap<usize, Vec<Path>>) -> Failure {
+fn conflict(entries: &[Entry], conflicting: &Conflicts) -> Failure {
     let mut causes = Vec::new();
     let mut sections = Vec::new();
     for (index, paths) in conflicting {
@@ -180,6 +194,12 @@ fn merge(live: &mut Value, config: &Value, typing: Typing<'_>) {
         }
         (_, live, config) => *live = config.clone(),
     }
+}
+
+/// Whether the list or map at `path` has members: then its presence isn't given up.
+fn has_members(object: &Value, path: &Path, typing: Typing<'_>) -> bool {
+    let inside = |leaf: &Path| leaf.len() > path.len() && leaf.starts_with(path);
+    matches!(path.last(), Some(Step::Field(_))) && leaves(object, typing).keys().any(inside)
 }
 
 /// Removes the value at `path`, and maps and lists that this empties. Returns whether to remove `value` itself.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::path::{Path, Paths, Step, from_fields, leaves, to_fields};
+use super::path::{Path, Paths, Step, from_fields, leaves_and_parents, to_fields};
 use super::typing::Typing;
 use crate::kind::Kind;
 use crate::object;
@@ -48,13 +48,22 @@ pub(super) fn entries(object: &Value) -> Vec<Entry> {
     list.into_iter().flatten().map(read).collect()
 }
 
-pub(super) fn set_entries(object: &mut Value, entries: &[Entry]) {
+/// Writes the entries in the order of the API server.
+pub(super) fn set_entries(object: &mut Value, mut entries: Vec<Entry>) {
+    let order = |entry: &Entry| {
+        let time = entry.time.as_str().unwrap_or_default().to_owned();
+        (entry.operation.clone(), time, entry.manager.clone(), entry.api_version.clone(), entry.subresource.clone())
+    };
+    entries.sort_by_cached_key(order);
     let list: Vec<Value> = entries
         .iter()
         .filter(|entry| !entry.paths.is_empty())
         .map(|entry| {
             let mut value = json!({"apiVersion": entry.api_version, "fieldsType": "FieldsV1", "fieldsV1": to_fields(&entry.paths),
-                "manager": entry.manager, "operation": entry.operation, "time": entry.time});
+                "manager": entry.manager, "operation": entry.operation});
+            if !entry.time.is_null() {
+                value["time"] = entry.time.clone();
+            }
             if !entry.subresource.is_empty() {
                 value["subresource"] = entry.subresource.as_str().into();
             }
@@ -77,8 +86,8 @@ pub(crate) fn after_update(
     subresource: Option<&str>,
 ) {
     let (changed, removed) = {
-        let before = old.map(|old| leaves(old, Typing::of(kind))).unwrap_or_default();
-        let after = leaves(new, Typing::of(kind));
+        let before = old.map(|old| leaves_and_parents(old, Typing::of(kind))).unwrap_or_default();
+        let after = leaves_and_parents(new, Typing::of(kind));
         // The status of a new object comes from the server, so it has no owner.
         let ours = |path: &Path| old.is_some() || !kind.status || path.first() != Some(&Step::Field("status".into()));
         let differs = |path: &Path, value| before.get(path) != Some(value);
@@ -102,7 +111,7 @@ pub(crate) fn after_update(
             None => entries.push(Entry::new(kind, &options.manager, "Update", subresource, changed)),
         }
     }
-    set_entries(new, &entries);
+    set_entries(new, entries);
 }
 
 /// Clients may replace the list, as kubectl does when it moves an object to server-side apply, or clear it with `[{}]`. A

@@ -7,6 +7,7 @@
 //! exists only in JSON.
 
 pub(crate) mod apply;
+mod last_applied;
 pub(crate) mod managed;
 mod path;
 mod typing;

@@ -20,10 +20,26 @@ pub(super) enum Step {
 pub(super) type Path = Vec<Step>;
 pub(super) type Paths = BTreeSet<Path>;
 
-/// Every leaf of an object. The value is `None` for the presence of a list item.
-pub(super) fn leaves<'v>(object: &'v Value, typing: Typing<'_>) -> BTreeMap<Path, Option<&'v Value>> {
+/// The fields over which an apply conflicts with other managers, by the index of the manager's entry.
+pub(super) type Conflicts = BTreeMap<usize, Vec<Path>>;
+
+/// The fields of an object. The value is `None` for the presence of a list item, a list or a map.
+pub(super) type Fields<'v> = BTreeMap<Path, Option<&'v Value>>;
+
+/// Every leaf of an object, and every list item.
+pub(super) fn leaves<'v>(object: &'v Value, typing: Typing<'_>) -> Fields<'v> {
+    collected(object, typing, false)
+}
+
+/// The leaves, and the lists and maps that an object may lack. A write that adds one owns its presence.
+pub(super) fn leaves_and_parents<'v>(object: &'v Value, typing: Typing<'_>) -> Fields<'v> {
+    collected(object, typing, true)
+}
+
+fn collected<'v>(object: &'v Value, typing: Typing<'_>, parents: bool) -> Fields<'v> {
     let mut found = BTreeMap::new();
     let Value::Object(root) = object else { return found };
+    let mut walk = |value, typing, path: &mut Path| walk(value, typing, path, &mut found, parents);
     for (name, value) in root {
         let mut path = vec![Step::Field(name.clone())];
         match name.as_str() {
@@ -31,11 +47,11 @@ pub(super) fn leaves<'v>(object: &'v Value, typing: Typing<'_>) -> BTreeMap<Path
             "metadata" => {
                 for (name, value) in value.as_object().into_iter().flatten().filter(|(name, _)| is_owned(name)) {
                     path.push(Step::Field(name.clone()));
-                    walk(value, typing.field("metadata").field(name), &mut path, &mut found);
+                    walk(value, typing.field("metadata").field(name), &mut path);
                     path.pop();
                 }
             }
-            _ => walk(value, typing.field(name), &mut path, &mut found),
+            _ => walk(value, typing.field(name), &mut path),
         }
     }
     found
@@ -46,12 +62,16 @@ fn is_owned(field: &str) -> bool {
     !SERVER_FIELDS.contains(&field) && !matches!(field, "name" | "namespace" | "generateName" | "managedFields")
 }
 
-fn walk<'v>(value: &'v Value, typing: Typing<'_>, path: &mut Path, found: &mut BTreeMap<Path, Option<&'v Value>>) {
+fn walk<'v>(value: &'v Value, typing: Typing<'_>, path: &mut Path, found: &mut Fields<'v>, parents: bool) {
+    let is_empty = value.as_object().is_none_or(Map::is_empty) && value.as_array().is_none_or(Vec::is_empty);
+    if parents && !is_empty && typing.merge(value) != Merge::Atomic && may_be_missing(typing, path) {
+        found.insert(path.clone(), None);
+    }
     match (typing.merge(value), value) {
         (Merge::Granular, Value::Object(members)) if !members.is_empty() => {
             for (name, member) in members {
                 path.push(Step::Field(name.clone()));
-                walk(member, typing.field(name), path, found);
+                walk(member, typing.field(name), path, found, parents);
                 path.pop();
             }
         }
@@ -60,7 +80,7 @@ fn walk<'v>(value: &'v Value, typing: Typing<'_>, path: &mut Path, found: &mut B
                 path.push(Step::Key(key_of(item, &keys.names())));
                 found.insert(path.clone(), None);
                 if item.as_object().is_some_and(|item| !item.is_empty()) {
-                    walk(item, typing.item(), path, found);
+                    walk(item, typing.item(), path, found, parents);
                 }
                 path.pop();
             }
@@ -74,6 +94,12 @@ fn walk<'v>(value: &'v Value, typing: Typing<'_>, path: &mut Path, found: &mut B
         }
         _ => drop(found.insert(path.clone(), Some(value))),
     }
+}
+
+/// Whether an object may lack this list or map. In the Go types of the built-in kinds, some are always there.
+fn may_be_missing(typing: Typing<'_>, path: &Path) -> bool {
+    let always = |name: &str| matches!(name, "spec" | "status" | "template" | "metadata" | "containers" | "source");
+    !matches!((typing, path.last()), (Typing::BuiltIn(_), Some(Step::Field(name))) if always(name))
 }
 
 /// The key of a list item, as `FieldsV1` writes it: field names in order.

@@ -53,7 +53,7 @@ impl Reply {
     pub(super) fn failure(failure: &Failure) -> Self {
         let status = StatusCode::from_u16(failure.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut reply = Self::json(status, &failure.status());
-        if let Some(seconds) = failure.details.get("retryAfterSeconds") {
+        if let Some(seconds) = failure.details.as_ref().and_then(|details| details.get("retryAfterSeconds")) {
             reply.more.push((RETRY_AFTER, seconds.to_string()));
         }
         if status == StatusCode::UNAUTHORIZED {

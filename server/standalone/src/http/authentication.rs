@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use http::header::AUTHORIZATION;
+use connections::Peer;
+use http::header::{AUTHORIZATION, HOST};
 use http::{Request, Response};
 
 use super::answer::Reply;
@@ -18,8 +19,21 @@ impl Server {
         let token = header.and_then(|header| header.split_once(' '));
         let path = request.uri().path();
         let refused = |failure: Failure| Reply::failure(&failure).into_response();
+        if request.headers().get_all(HOST).iter().count() > 1 {
+            return refused(Failure::bad_request("the request has more than one Host header"));
+        }
+        if let Some(user) = request.headers().get("impersonate-user") {
+            // `kubectl --as`. Answering as the administrator would show rights that the user wouldn't have in a cluster.
+            let user = user.to_str().unwrap_or_default();
+            let message =
+                format!("users \"{user}\" is forbidden: this API has one user only, so it can't act as another");
+            return refused(Failure::forbidden(message));
+        }
         match token {
             Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") && self.is_token(token.trim()) => {
+                if let Some(peer) = request.extensions().get::<Peer>() {
+                    peer.signed_in();
+                }
                 self.answer(ADMIN.into(), request).await
             }
             Some(_) => refused(Failure::new(401, "Unauthorized", "Unauthorized")),

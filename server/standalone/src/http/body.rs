@@ -7,16 +7,12 @@ use serde_json::Value;
 
 use super::protobuf;
 use crate::failure::Failure;
-
-/// Bytes, as in the API server. An object can't be larger.
-const LIMIT: usize = 3 << 20;
+use crate::limits::{REQUEST, too_large};
 
 pub(super) async fn read(body: Body) -> Result<Bytes, Failure> {
-    match Limited::new(body, LIMIT).collect().await {
+    match Limited::new(body, REQUEST).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            Err(Failure::new(413, "RequestEntityTooLarge", format!("Request entity too large: limit is {LIMIT}")))
-        }
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large(format_args!("limit is {REQUEST}"))),
         Err(error) => Err(Failure::bad_request(format!("the body could not be read: {error}"))),
     }
 }

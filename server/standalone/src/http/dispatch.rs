@@ -1,9 +1,12 @@
 //! From a request to its answer.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::body::Body;
 use bytes::Bytes;
+use futures::FutureExt;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
 use http::{Method, Request, Response, StatusCode};
 use serde_json::json;
@@ -12,12 +15,12 @@ use super::answer::{Answer, Reply};
 use super::negotiate::{self, Shape};
 use super::route::{self, Route};
 use super::server::{Call, Server};
-use super::{body, discovery, reviews};
+use super::{body, discovery, openapi, reviews};
 use crate::failure::Failure;
 use crate::request::Query;
 
 impl Server {
-    /// Answers one request of `user`. A refusal is an answer, too.
+    /// Answers one request of `user`. A refusal is an answer, too, and a panic becomes a 500.
     pub(crate) async fn answer(self: &Arc<Self>, user: Arc<str>, request: Request<Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -34,7 +37,12 @@ impl Server {
             let body = body::read(body).await?;
             self.dispatch(route, &call, &body).await
         };
-        outcome.await.unwrap_or_else(|failure| Reply::failure(&failure)).into_response()
+        let outcome = AssertUnwindSafe(outcome).catch_unwind().await.unwrap_or_else(|_| {
+            self.panics.fetch_add(1, Ordering::Relaxed);
+            tracing::error!(method = %call.method, path = parts.uri.path(), "a request to the Kubernetes API panicked");
+            Err(Failure::internal("the server has a bug that this request triggers; its log has the details"))
+        });
+        outcome.unwrap_or_else(|failure| Reply::failure(&failure)).into_response()
     }
 
     async fn dispatch(self: &Arc<Self>, route: Route, call: &Call, body: &Bytes) -> Answer {
@@ -46,6 +54,8 @@ impl Server {
             }
             Route::Nothing => return nothing_here(),
             _ if call.method != Method::GET => return Err(Failure::method_not_allowed()),
+            // Its protobuf is not that of objects, so `negotiate` doesn't know it.
+            Route::OpenApiV2 => return Ok(openapi::v2(call.accept.as_deref())),
             _ => {}
         }
         let shape = negotiate::accepted(call.accept.as_deref(), false)?;
@@ -64,7 +74,9 @@ impl Server {
                 let document = self.documents().document(&group, &version);
                 document.map_or_else(nothing_here, |document| Ok(Reply::bytes(document)))
             }
-            Route::Review(_) | Route::Objects(_) | Route::Nothing => Err(Failure::method_not_allowed()),
+            Route::Review(_) | Route::Objects(_) | Route::OpenApiV2 | Route::Nothing => {
+                Err(Failure::method_not_allowed())
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! OpenAPI v3 documents with as much as kubectl needs for `apply`, `edit` and `explain`. They declare `fieldValidation`, so
-//! kubectl leaves the validation to the server.
+//! kubectl leaves the validation to the server. The v2 document is empty: kubectl reads it before it sends the objects of a `kind:
+//! List`, or an object of an unknown kind, and skips its own validation of what the document doesn't contain.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,23 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use super::answer::Reply;
 use crate::kind::{Kind, Kinds, Nature, group_version};
+
+/// The v2 document in JSON, and its Content-Type in protobuf, which kubectl asks for.
+const V2: &str = r#"{"swagger":"2.0","info":{"title":"kubeonkube","version":"v1.34.4"},"paths":{}}"#;
+const V2_PROTOBUF_TYPE: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+/// The same in protobuf, with the field numbers of `openapiv2/OpenAPIv2.proto` in github.com/google/gnostic-models.
+const V2_PROTOBUF: &[u8] = b"\x0a\x032.0\x12\x15\x0a\x0akubeonkube\x12\x07v1.34.4\x42\x00";
+
+/// The v2 document, in the encoding that this Accept header names. Older clients write an `@` into the name of the type.
+pub(super) fn v2(accept: Option<&str>) -> Reply {
+    if accept.is_some_and(|accept| accept.replace('@', ".").contains(V2_PROTOBUF_TYPE)) {
+        Reply::bytes(Bytes::from_static(V2_PROTOBUF)).with_content_type(V2_PROTOBUF_TYPE)
+    } else {
+        Reply::bytes(Bytes::from_static(V2.as_bytes())).with_content_type("application/json")
+    }
+}
 
 /// All documents. They are made once, because kinds don't change while the server runs.
 pub(super) struct Documents {

@@ -1,4 +1,4 @@
-//! Protobuf bodies. `kubectl create configmap|secret|job|namespace` and `kubectl auth …` send only protobuf.
+//! Protobuf bodies. `kubectl create` of most kinds and `kubectl auth …` send only protobuf.
 //!
 //! Only the fields that these commands set are read; answers are JSON. The field numbers are those of `generated.proto` in
 //! k8s.io/api.
@@ -56,6 +56,9 @@ const POD_SPEC: Field = Field::Message(&[
     (5, "activeDeadlineSeconds", Field::Number),
 ]);
 
+const SUBJECT: Fields =
+    &[(1, "kind", Field::Text), (2, "apiGroup", Field::Text), (3, "name", Field::Text), (4, "namespace", Field::Text)];
+
 fn fields(kind: &str) -> Option<Fields> {
     Some(match kind {
         "ConfigMap" => &[
@@ -86,6 +89,28 @@ fn fields(kind: &str) -> Option<Fields> {
                     (8, "ttlSecondsAfterFinished", Field::Number),
                     (10, "suspend", Field::Bool),
                 ]),
+            ),
+        ],
+        "Role" => &[
+            (1, "metadata", META),
+            (
+                2,
+                "rules",
+                Field::Messages(&[
+                    (1, "verbs", Field::Texts),
+                    (2, "apiGroups", Field::Texts),
+                    (3, "resources", Field::Texts),
+                    (4, "resourceNames", Field::Texts),
+                ]),
+            ),
+        ],
+        "RoleBinding" => &[
+            (1, "metadata", META),
+            (2, "subjects", Field::Messages(SUBJECT)),
+            (
+                3,
+                "roleRef",
+                Field::Message(&[(1, "apiGroup", Field::Text), (2, "kind", Field::Text), (3, "name", Field::Text)]),
             ),
         ],
         "SelfSubjectAccessReview" => &[(

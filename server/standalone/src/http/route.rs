@@ -11,6 +11,8 @@ pub(super) enum Route {
     Groups {
         core: bool,
     },
+    /// The document of older clients.
+    OpenApiV2,
     OpenApiIndex,
     OpenApi {
         group: String,
@@ -34,6 +36,7 @@ pub(super) fn route(path: &str, kinds: &Kinds) -> Result<Route, Failure> {
         ["healthz" | "livez" | "readyz", ..] => Ok(Route::Health),
         ["api"] => Ok(Route::Groups { core: true }),
         ["apis"] => Ok(Route::Groups { core: false }),
+        ["openapi", "v2"] => Ok(Route::OpenApiV2),
         ["openapi", "v3"] => Ok(Route::OpenApiIndex),
         ["openapi", "v3", "api", version] => Ok(Route::OpenApi { group: String::new(), version: (*version).into() }),
         ["openapi", "v3", "apis", group, version] => {
@@ -87,5 +90,10 @@ fn objects(group: &str, version: &str, rest: &[&str], kinds: &Kinds) -> Result<O
         found.kind.subresources().iter().any(|(known, _)| *known == sub)
             || (found.kind.is(BuiltIn::Namespace) && sub == "finalize")
     });
-    if known { Ok(Some(Route::Objects(found))) } else { Err(Failure::no_resource()) }
+    match (&found.name, found.kind.custom()) {
+        _ if known => Ok(Some(Route::Objects(found))),
+        // The API server looks up the subresources of a custom kind like its objects.
+        (Some(name), Some(_)) => Err(Failure::not_found(&found.kind, name)),
+        _ => Err(Failure::no_resource()),
+    }
 }

@@ -1,5 +1,6 @@
 //! The state of the server and of one request.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use http::Method;
@@ -22,6 +23,8 @@ pub(crate) struct Server {
     pub(super) shutdown: CancellationToken,
     /// The bearer token of the HTTPS port.
     pub(crate) token: String,
+    /// Requests that panicked.
+    pub(crate) panics: AtomicU64,
     documents: OnceLock<Documents>,
 }
 
@@ -42,7 +45,7 @@ impl Server {
         shutdown: CancellationToken,
         token: String,
     ) -> Self {
-        Self { objects, logs, shutdown, token, documents: OnceLock::new() }
+        Self { objects, logs, shutdown, token, panics: AtomicU64::new(0), documents: OnceLock::new() }
     }
 
     /// Compares digests, so that the time taken reveals nothing about the token.

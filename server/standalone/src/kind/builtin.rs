@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A built-in kind, for the few places where they differ.
+/// A built-in kind, for the few places that treat the built-in kinds differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum BuiltIn {
     Namespace,

@@ -17,7 +17,8 @@ pub(crate) struct Kind {
     pub(crate) short_names: Vec<String>,
     pub(crate) categories: Vec<String>,
     pub(crate) namespaced: bool,
-    /// Has a `/status` subresource: then only that one changes the status, and it changes nothing else.
+    /// Whether it has a `/status` subresource. Then a write to the subresource changes only the status, and every other write leaves the
+    /// status as it is.
     pub(crate) status: bool,
     /// Whether `metadata.generation` counts changes of the spec.
     pub(crate) generation: bool,

@@ -21,9 +21,13 @@ pub(crate) struct Kinds {
 impl Kinds {
     pub(crate) fn new(definitions: &[CustomResourceDefinition]) -> Result<Self, CustomError> {
         let mut all: Vec<Arc<Kind>> = built_in().into_iter().map(Arc::new).collect();
+        let mut customs = Vec::new();
         for definition in definitions {
-            all.extend(custom(definition)?.into_iter().map(Arc::new));
+            customs.extend(custom(definition)?.into_iter().map(Arc::new));
         }
+        // In discovery, and so in `kubectl get` of a category, the kinds of a group are in the order of their names.
+        customs.sort_by(|one, other| one.resource.cmp(&other.resource));
+        all.extend(customs);
         let (mut by_path, mut by_storage) = (HashMap::new(), HashMap::new());
         for kind in &all {
             by_path.insert((kind.group.clone(), kind.version.clone(), kind.plural.clone()), kind.clone());

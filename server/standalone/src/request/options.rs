@@ -66,7 +66,7 @@ pub(crate) struct ListOptions {
 
 impl ListOptions {
     pub(crate) fn parse(kind: &Kind, query: &Query) -> Result<Self, Failure> {
-        let revision = revision(query, Failure::bad_request)?;
+        let revision = revision(query)?;
         if query.get("continue").is_some() {
             return Err(Failure::bad_request("continue key is not valid: lists are answered whole"));
         }
@@ -101,8 +101,7 @@ pub(crate) struct WatchOptions {
 
 impl WatchOptions {
     pub(crate) fn parse(kind: &Kind, query: &Query) -> Result<Self, Failure> {
-        // 500 for a watch and 400 for a list: the API server makes this difference, too.
-        let revision = revision(query, Failure::internal)?;
+        let revision = revision(query)?;
         let initial = query.get("sendInitialEvents").map(|_| query.flag("sendInitialEvents"));
         let wrong = match (initial, query.get("resourceVersionMatch")) {
             (Some(_), Some("NotOlderThan")) | (None, None) => None,
@@ -182,11 +181,12 @@ fn selectors(kind: &Kind, query: &Query) -> Result<Selectors, Failure> {
     Selectors::parse(kind, text("labelSelector"), text("fieldSelector"))
 }
 
-/// The `resourceVersion`, which is a revision of the store. `refused` makes the failure for anything else.
-fn revision(query: &Query, refused: fn(String) -> Failure) -> Result<Option<u64>, Failure> {
+/// The `resourceVersion`, which is a revision of the store. Anything else is a 400, for a watch too, where the API server answers
+/// 500: the client is wrong, and the server isn't.
+fn revision(query: &Query) -> Result<Option<u64>, Failure> {
     let Some(text) = query.get("resourceVersion") else { return Ok(None) };
     let parsed = text.parse().map(Some);
-    parsed.map_err(|_| refused(format!("invalid resource version \"{text}\": must be a number")))
+    parsed.map_err(|_| Failure::bad_request(format!("invalid resource version \"{text}\": must be a number")))
 }
 
 fn dry_run(value: Option<&str>) -> Result<bool, Failure> {

@@ -38,7 +38,7 @@ impl Rules {
             self.cel.check(object, old, &mut causes);
         } else if self.cel.any() {
             let why = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
-            causes.push(Cause::invalid("<nil>", &Value::Null, why));
+            causes.push(Cause::new("FieldValueInvalid", "<nil>", format!("Invalid value: null: {why}")));
         }
         causes
     }

@@ -17,7 +17,7 @@ impl FieldSelector {
                 return Err(Failure::bad_request(format!("invalid selector: '{text}'; can't understand '{term}'")));
             };
             if !supported(kind, field) {
-                return Err(Failure::bad_request(format!("field label not supported: {field}")));
+                return Err(Failure::bad_request(unsupported(kind, field)));
             }
             terms.push((field.to_owned(), equal, unescape(value)));
         }
@@ -94,6 +94,17 @@ fn supported(kind: &Kind, field: &str) -> bool {
         Some(_) => &[],
     };
     matches!(field, "metadata.name" | "metadata.namespace") || own.contains(&field)
+}
+
+/// The API server words it differently for kinds without fields of their own.
+fn unsupported(kind: &Kind, field: &str) -> String {
+    match kind.built_in() {
+        Some(BuiltIn::ConfigMap | BuiltIn::ServiceAccount | BuiltIn::Lease | BuiltIn::Role | BuiltIn::RoleBinding) => {
+            let known = "only \"metadata.name\", \"metadata.namespace\"";
+            format!("\"{field}\" is not a known field selector: {known}")
+        }
+        _ => format!("field label not supported: {field}"),
+    }
 }
 
 fn value(kind: &Kind, object: &Value, field: &str) -> String {

@@ -25,11 +25,13 @@ impl LabelSelector {
         let mut parser = Parser { tokens: &tokens };
         let mut requirements = Vec::new();
         while parser.peek() != "" {
-            requirements.push(parser.requirement()?);
+            let requirement = parser.requirement().map_err(|why| format!("unable to parse requirement: {why}"));
+            requirements.push(requirement.map_err(Failure::bad_request)?);
             match parser.take() {
                 "" => break,
                 "," if parser.peek() != "" => {}
-                other => return Err(unexpected(other, "',' or 'end of string'")),
+                "," => return Err(Failure::bad_request(expected("", "identifier after ','"))),
+                other => return Err(Failure::bad_request(expected(other, "',' or 'end of string'"))),
             }
         }
         Ok(Self(requirements))
@@ -82,7 +84,7 @@ impl<'a> Parser<'a> {
         token
     }
 
-    fn requirement(&mut self) -> Result<(String, Test), Failure> {
+    fn requirement(&mut self) -> Result<(String, Test), String> {
         if self.peek() == "!" {
             self.take();
             return Ok((self.key()?, Test::Absent));
@@ -109,19 +111,19 @@ impl<'a> Parser<'a> {
             sign @ ("<" | ">") => {
                 self.take();
                 let value = self.value();
-                let limit = value.parse().map_err(|_| {
-                    failure(&format!("for 'Gt', 'Lt' operators, the value must be an integer, not \"{value}\""))
-                })?;
+                let limit = value
+                    .parse()
+                    .map_err(|_| format!("for 'Gt', 'Lt' operators, the value must be an integer, not \"{value}\""))?;
                 if sign == ">" { Test::Above(limit) } else { Test::Below(limit) }
             }
-            other => return Err(unexpected(other, "in, notin, =, ==, !=, gt, lt")),
+            other => return Err(expected(other, "in, notin, =, ==, !=, gt, lt")),
         };
         Ok((key, test))
     }
 
-    fn key(&mut self) -> Result<String, Failure> {
+    fn key(&mut self) -> Result<String, String> {
         let token = self.take();
-        if is_word(token) { Ok(token.to_owned()) } else { Err(unexpected(token, "!, identifier, or 'end of string'")) }
+        if is_word(token) { Ok(token.to_owned()) } else { Err(expected(token, "identifier")) }
     }
 
     /// A value may be empty: `a=` selects objects whose label is empty.
@@ -129,10 +131,10 @@ impl<'a> Parser<'a> {
         if is_word(self.peek()) { self.take().to_owned() } else { String::new() }
     }
 
-    fn values(&mut self) -> Result<Vec<String>, Failure> {
+    fn values(&mut self) -> Result<Vec<String>, String> {
         let open = self.take();
         if open != "(" {
-            return Err(unexpected(open, "'('"));
+            return Err(format!("found '{open}' expected: '('"));
         }
         let mut values = Vec::new();
         loop {
@@ -140,7 +142,7 @@ impl<'a> Parser<'a> {
             match self.take() {
                 "," => {}
                 ")" => return Ok(values),
-                other => return Err(unexpected(other, "',' or ')'")),
+                other => return Err(expected(other, "',' or ')'")),
             }
         }
     }
@@ -150,12 +152,8 @@ fn is_word(token: &str) -> bool {
     !matches!(token, "" | "(" | ")" | "," | "!" | "=" | "==" | "!=" | "<" | ">")
 }
 
-fn unexpected(found: &str, expected: &str) -> Failure {
-    failure(&format!("found '{found}', expected: {expected}"))
-}
-
-fn failure(why: &str) -> Failure {
-    Failure::bad_request(format!("unable to parse requirement: {why}"))
+fn expected(found: &str, expected: &str) -> String {
+    format!("found '{found}', expected: {expected}")
 }
 
 #[cfg(test)]

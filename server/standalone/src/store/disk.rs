@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::index::{Key, Stored};
 
@@ -15,6 +16,9 @@ const MIGRATIONS: &[&str] = &["
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     INSERT INTO settings VALUES ('revision', '0');
 "];
+
+/// Bytes that small writes can use while the disk is full.
+const RESERVE: u32 = 512 * 1024;
 
 /// The reason why the state file can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -63,11 +67,28 @@ impl Disk {
         // FULL: an acknowledged write, such as the creation of a Job, must survive a power cut, not only a killed
         // process. All writes that arrive during one fsync share the next one.
         connection
-            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;")
+            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000; PRAGMA temp_store = MEMORY;")
             .map_err(opened)?;
         let mut disk = Self { connection };
         disk.migrate(file, migrations)?;
+        if let Err(error) = disk.make_reserve() {
+            tracing::warn!(%error, "the state file has no reserve for a full disk");
+        }
         Ok(disk)
+    }
+
+    /// Makes both files larger than their content. SQLite keeps the pages of deleted rows, and doesn't shrink its log. So objects can
+    /// still be changed, and some created, when the disk is full.
+    fn make_reserve(&self) -> rusqlite::Result<()> {
+        let fill = "INSERT OR REPLACE INTO settings VALUES ('reserve', zeroblob(?1))";
+        self.connection.execute(fill, [RESERVE])?;
+        self.connection.execute("DELETE FROM settings WHERE name = 'reserve'", [])?;
+        self.restart_log()
+    }
+
+    /// Copies the log into the file, so that the next write starts at the beginning of the log.
+    fn restart_log(&self) -> rusqlite::Result<()> {
+        self.connection.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(()))
     }
 
     fn migrate(&mut self, file: &Path, migrations: &[&str]) -> Result<(), DiskError> {
@@ -116,6 +137,17 @@ impl Disk {
 
     /// Writes all rows or, on error, none.
     pub(super) fn commit(&mut self, rows: &[Row], revision: u64) -> rusqlite::Result<()> {
+        match self.write(rows, revision) {
+            // The log can't grow, but it may be possible to start it again.
+            Err(error) if self.is_full(&error) => {
+                self.restart_log()?;
+                self.write(rows, revision)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn write(&mut self, rows: &[Row], revision: u64) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
         {
             let mut put = transaction.prepare_cached("INSERT OR REPLACE INTO objects VALUES (?1, ?2, ?3, ?4, ?5)")?;
@@ -146,6 +178,18 @@ impl Disk {
         }
         transaction.commit()?;
         Ok(stored.unwrap_or_else(|| otherwise.to_owned()))
+    }
+
+    /// Whether a write failed because the disk is full. SQLite reports a full quota as an I/O error.
+    pub(super) fn is_full(&self, error: &rusqlite::Error) -> bool {
+        let folder = self.connection.path().and_then(|file| Path::new(file).parent());
+        error.sqlite_error().is_some_and(|error| match error.code {
+            ErrorCode::DiskFull => true,
+            ErrorCode::SystemIoFailure => {
+                error.extended_code == SQLITE_IOERR_SHMSIZE || folder.is_some_and(disk::refuses_writes)
+            }
+            _ => false,
+        })
     }
 
     fn vacuum_into(&self, to: &Path) -> rusqlite::Result<()> {

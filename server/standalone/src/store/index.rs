@@ -23,7 +23,7 @@ impl Key {
     }
 }
 
-/// One object at one revision. It is replaced, never changed.
+/// One version of an object. It never changes.
 #[derive(Debug)]
 pub(crate) struct Stored {
     pub(crate) revision: u64,

@@ -7,11 +7,13 @@
 mod disk;
 mod history;
 mod index;
+mod newest;
 mod visible;
 mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
@@ -19,14 +21,15 @@ use serde_json::Value;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot, watch};
 
-pub use disk::DiskError;
+pub use self::disk::DiskError;
 pub(crate) use history::Change;
 pub(crate) use index::{Key, Stored};
+pub use newest::Newest;
 pub(crate) use visible::Visible;
 pub(crate) use writer::WriteError;
 
-use disk::Disk;
-use writer::{Command, Write};
+use self::disk::Disk;
+use self::writer::{Command, Record, Write};
 
 /// Maximum writes that wait for the disk. With a full queue, callers wait: back-pressure from a slow disk.
 const QUEUE: usize = 1024;
@@ -35,6 +38,7 @@ pub(crate) struct Store {
     visible: Arc<RwLock<Visible>>,
     commands: mpsc::Sender<Command>,
     revision: watch::Receiver<u64>,
+    refusals: Arc<AtomicU64>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -42,18 +46,22 @@ impl Store {
     /// Opens or creates the state file and reads all objects.
     pub(crate) fn open(file: &Path) -> Result<Self, DiskError> {
         let mut disk = Disk::open(file)?;
+        let database = disk.setting(newest::DATABASE, &uuid::Uuid::new_v4().to_string())?;
         let mut visible = Visible { revision: disk.revision()?, ..Visible::default() };
+        let record = Record::new(file, Newest { database, revision: visible.revision });
         disk.load(|key, stored| visible.index.put(key, stored))?;
         visible.history.start_at(visible.revision);
         let (announce, revision) = watch::channel(visible.revision);
         let visible = Arc::new(RwLock::new(visible));
         let (commands, queue) = mpsc::channel(QUEUE);
         let shared = visible.clone();
+        let refusals = Arc::new(AtomicU64::new(0));
+        let counted = refusals.clone();
         let thread = thread::Builder::new()
             .name("kubeonkube-store".into())
-            .spawn(move || writer::run(disk, queue, &shared, &announce))
+            .spawn(move || writer::run(disk, record, queue, &shared, &announce, &counted))
             .map_err(DiskError::Thread)?;
-        Ok(Self { visible, commands, revision, thread: Mutex::new(Some(thread)) })
+        Ok(Self { visible, commands, revision, refusals, thread: Mutex::new(Some(thread)) })
     }
 
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Visible> {
@@ -67,6 +75,11 @@ impl Store {
     /// Wakes at each new revision. The sender is dropped when the store closes.
     pub(crate) fn revisions(&self) -> watch::Receiver<u64> {
         self.revision.clone()
+    }
+
+    /// How often writes have failed because of the disk.
+    pub(crate) fn refusals(&self) -> u64 {
+        self.refusals.load(Ordering::Acquire)
     }
 
     /// Stores `put` under `key`, or removes the object if `put` is `None`. The object must be at revision `expected`, or

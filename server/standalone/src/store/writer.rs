@@ -1,7 +1,9 @@
 //! The thread that owns the disk. It takes the queued writes, commits them in one transaction and makes them visible.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use parking_lot::RwLock;
@@ -11,6 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::disk::{Disk, DiskError, Row};
 use super::history::Change;
 use super::index::{Key, Stored};
+use super::newest::Newest;
 use super::visible::Visible;
 use crate::object;
 
@@ -30,6 +33,8 @@ pub(crate) enum WriteError {
     /// The object is not at the expected revision.
     #[error("another write changed the object first")]
     Raced,
+    #[error("{}, so nothing was stored. Free some space and try again.", disk::FULL)]
+    Full,
     #[error("the state file can't be written: {0}. Check free space and permissions of the data directory.")]
     Disk(String),
     #[error("the server is shutting down")]
@@ -53,12 +58,34 @@ struct Accepted {
     reply: Reply,
 }
 
+/// Keeps the record of the newest revision.
+pub(super) struct Record {
+    data_dir: PathBuf,
+    newest: Newest,
+}
+
+impl Record {
+    pub(super) fn new(file: &Path, newest: Newest) -> Self {
+        Self { data_dir: file.parent().unwrap_or(file).to_owned(), newest }
+    }
+
+    fn write(&mut self, revision: u64) {
+        self.newest.revision = revision;
+        if let Err(error) = self.newest.record(&self.data_dir) {
+            tracing::warn!(%error, "the newest revision could not be recorded, so an older state file might not be noticed");
+        }
+    }
+}
+
 pub(super) fn run(
     mut disk: Disk,
+    mut record: Record,
     mut queue: mpsc::Receiver<Command>,
     visible: &RwLock<Visible>,
     announce: &watch::Sender<u64>,
+    refusals: &AtomicU64,
 ) {
+    record.write(visible.read().revision);
     let mut commands = Vec::with_capacity(BATCH);
     while queue.blocking_recv_many(&mut commands, BATCH) > 0 {
         let mut writes = Vec::with_capacity(commands.len());
@@ -71,26 +98,42 @@ pub(super) fn run(
             }
         }
         if !writes.is_empty() {
-            commit(&mut disk, writes, visible, announce);
+            commit(&mut disk, &mut record, writes, visible, announce, refusals);
         }
         if closing {
             break;
         }
     }
     disk.close();
+    record.write(visible.read().revision);
 }
 
-fn commit(disk: &mut Disk, writes: Vec<Write>, visible: &RwLock<Visible>, announce: &watch::Sender<u64>) {
+fn commit(
+    disk: &mut Disk,
+    record: &mut Record,
+    writes: Vec<Write>,
+    visible: &RwLock<Visible>,
+    announce: &watch::Sender<u64>,
+    refusals: &AtomicU64,
+) {
     let Checked { accepted, raced, rows, revision } = check(writes, visible);
     if !rows.is_empty()
         && let Err(error) = disk.commit(&rows, revision)
     {
         tracing::error!(%error, writes = accepted.len(), "objects could not be stored");
+        let full = disk.is_full(&error);
+        refusals.fetch_add(1, Ordering::Release);
         // The write that won a race isn't stored, so the one that lost it gets the same error.
         for reply in accepted.into_iter().map(|write| write.reply).chain(raced) {
-            drop(reply.send(Err(WriteError::Disk(error.to_string()))));
+            let why = if full { WriteError::Full } else { WriteError::Disk(error.to_string()) };
+            drop(reply.send(Err(why)));
         }
         return;
+    }
+    // Before the runner sees a new pod, and not at every write: what counts is that an older file doesn't know all runs.
+    let is_new_run = |change: &Change| change.old.is_none() && matches!(&*change.key.resource, "pods" | "jobs.batch");
+    if accepted.iter().any(|write| is_new_run(&write.change)) {
+        record.write(revision);
     }
     let mut replies = Vec::with_capacity(accepted.len());
     {

@@ -11,7 +11,7 @@ use crate::fields::{apply, managed};
 use crate::kind::{BuiltIn, Kind};
 use crate::request::{Target, WriteOptions};
 use crate::store::WriteError;
-use crate::{events, object};
+use crate::{events, limits, object};
 
 /// Attempts to find a free generated name, as many as in the API server.
 const TRIES: usize = 8;
@@ -25,11 +25,12 @@ impl Objects {
         options: &WriteOptions,
         applied: Option<&Value>,
     ) -> Result<Written, Failure> {
+        limits::check_shape(&body)?;
         let body = admission::type_checked(&target.kind, body)?;
         let kind = self.storage_kind(&target.kind);
         let mut warnings = Vec::new();
         let (mut object, unknown) = admission::shaped(&target.kind, body)?;
-        unknown_fields(&unknown, options.unknown_fields, &mut warnings).map_err(Failure::bad_request)?;
+        unknown_fields(&target.kind, &unknown, options.unknown_fields, &mut warnings)?;
         if target.kind.is(BuiltIn::NewEvent) {
             let causes = events::check_new_form(&object);
             if !causes.is_empty() {
@@ -38,7 +39,7 @@ impl Objects {
         }
         self.place(target, &mut object)?;
         if !object::meta(&object, "resourceVersion").is_empty() {
-            return Err(Failure::internal("resourceVersion should not be set on objects to be created"));
+            return Err(Failure::bad_request("resourceVersion should not be set on objects to be created"));
         }
         self.namespace_accepts(target)?;
         let prefix = object::meta(&object, "generateName").to_owned();
@@ -137,6 +138,7 @@ fn prepared(
         Some(config) => apply::own_new(kind, &mut object, config, options),
         None => managed::after_update(kind, None, &mut object, options, None),
     }
+    limits::check_size(&object, None)?;
     Ok(object)
 }
 

@@ -90,7 +90,8 @@ fn marked_deleted(kind: &Kind, current: &Value, options: &DeleteOptions) -> Valu
         }
     }
     object::set_finalizers(&mut next, finalizers);
-    let grace = grace(kind, current, options).min(LONGEST_GRACE);
+    // A pod's own grace period isn't validated, so it may be negative.
+    let grace = grace(kind, current, options).clamp(0, LONGEST_GRACE);
     let earlier = current.pointer("/metadata/deletionGracePeriodSeconds").and_then(Value::as_i64);
     let first = !object::is_deleting(current);
     if first || earlier.is_some_and(|earlier| grace < earlier) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, NO_ROOM};
 use crate::kind::{BuiltIn, Kind, Kinds};
 use crate::request::{Target, UnknownFields};
 use crate::store::{Key, Store, WriteError};
@@ -44,18 +44,30 @@ pub(super) fn item(target: &Target) -> Result<(Key, &str), Failure> {
 pub(super) fn write_failure(error: &WriteError) -> Failure {
     match error {
         WriteError::Closed => Failure::new(503, "ServiceUnavailable", error.to_string()).retry_after(1),
+        WriteError::Full => Failure::new(NO_ROOM, "InsufficientStorage", error.to_string()),
         WriteError::Disk(_) | WriteError::Raced => Failure::internal(error.to_string()),
     }
 }
 
-/// Ignores unknown fields, warns about them or refuses them with a message, as the client asks.
-pub(super) fn unknown_fields(unknown: &[String], how: UnknownFields, warnings: &mut Vec<String>) -> Result<(), String> {
+/// Refuses the unknown fields of a whole object, if the client asks for that.
+pub(super) fn unknown_fields(
+    kind: &Kind,
+    unknown: &[String],
+    how: UnknownFields,
+    warnings: &mut Vec<String>,
+) -> Result<(), Failure> {
+    let Some(why) = strictly_refused(unknown, how, warnings) else { return Ok(()) };
+    Err(Failure::unreadable(kind, &why))
+}
+
+/// Ignores unknown fields, warns about them, or returns why they are refused, as the client asks.
+pub(super) fn strictly_refused(unknown: &[String], how: UnknownFields, warnings: &mut Vec<String>) -> Option<String> {
     let texts: Vec<String> = unknown.iter().map(|field| format!("unknown field \"{field}\"")).collect();
     match how {
         UnknownFields::Ignore => {}
         UnknownFields::Warn => warnings.extend(texts),
         UnknownFields::Refuse if texts.is_empty() => {}
-        UnknownFields::Refuse => return Err(format!("strict decoding error: {}", texts.join(", "))),
+        UnknownFields::Refuse => return Some(format!("strict decoding error: {}", texts.join(", "))),
     }
-    Ok(())
+    None
 }

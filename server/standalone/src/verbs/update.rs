@@ -3,14 +3,14 @@
 
 use serde_json::Value;
 
-use super::objects::{Objects, Written, item, unknown_fields, write_failure};
+use super::objects::{Objects, Written, item, strictly_refused, unknown_fields, write_failure};
 use crate::cause::Cause;
 use crate::failure::Failure;
 use crate::fields::{apply, managed};
 use crate::kind::Kind;
 use crate::request::{Target, WriteOptions};
 use crate::store::{Key, WriteError};
-use crate::{admission, events, object, patch};
+use crate::{admission, events, limits, object, patch};
 
 /// The body of a PATCH.
 #[derive(Debug, Clone)]
@@ -35,6 +35,7 @@ impl Objects {
         body: Value,
         options: &WriteOptions,
     ) -> Result<Written, Failure> {
+        limits::check_shape(&body)?;
         let body = admission::type_checked(&target.kind, body)?;
         let (_, name) = item(target)?;
         check_name(&body, name)?;
@@ -48,6 +49,7 @@ impl Objects {
         options: &WriteOptions,
     ) -> Result<Written, Failure> {
         if let Patch::Apply(config) = patch {
+            limits::check_shape(config)?;
             apply::check(&target.kind, config, options)?;
             let (key, _) = item(target)?;
             if target.subresource.is_none() && self.store.get(&key).is_none() {
@@ -73,7 +75,7 @@ impl Objects {
         if let (_, unknown) = admission::shaped(&target.kind, body.clone())?
             && let Some(field) = unknown.first()
         {
-            return Err(apply::undeclared(field));
+            return Err(apply::undeclared(&target.kind, config, field));
         }
         self.create(target, body, options, Some(config)).await
     }
@@ -137,26 +139,31 @@ impl Objects {
                 apply::applied(&target.kind, &shown, config, options, target.subresource.as_deref())?
             }
             Change::Patch(Patch::Merge(patch)) => patch::merge(shown.into_owned(), patch),
-            Change::Patch(Patch::Json(patch)) => patch::json(&target.kind, name, shown.into_owned(), patch)?,
+            Change::Patch(Patch::Json(patch)) => patch::json(shown.into_owned(), patch)?,
             Change::Patch(Patch::Strategic(patch)) => patch::strategic(&target.kind, shown.into_owned(), patch)?,
         };
+        limits::check_shape(&candidate)?;
         let candidate = match change {
             Change::Replace(_) => candidate,
             Change::Patch(_) => admission::type_checked(&target.kind, candidate)?,
         };
         let (mut candidate, unknown) = admission::shaped(&target.kind, candidate)?;
         match change {
-            Change::Patch(Patch::Apply(_)) => {
+            Change::Patch(Patch::Apply(config)) => {
                 if let Some(field) = unknown.first() {
-                    return Err(apply::undeclared(field));
+                    return Err(apply::undeclared(&target.kind, config, field));
                 }
             }
-            Change::Replace(_) => {
-                unknown_fields(&unknown, options.unknown_fields, warnings).map_err(Failure::bad_request)?;
+            Change::Replace(_) => unknown_fields(&target.kind, &unknown, options.unknown_fields, warnings)?,
+            Change::Patch(_) => {
+                if let Some(message) = strictly_refused(&unknown, options.unknown_fields, warnings) {
+                    return Err(Failure::invalid(
+                        &target.kind,
+                        name,
+                        &[Cause::new("FieldValueInvalid", "patch", message)],
+                    ));
+                }
             }
-            Change::Patch(_) => unknown_fields(&unknown, options.unknown_fields, warnings).map_err(|message| {
-                Failure::invalid(&target.kind, name, &[Cause::new("FieldValueInvalid", "patch", message)])
-            })?,
         }
         self.place(target, &mut candidate)?;
         check_name(&candidate, name)?;
@@ -223,6 +230,7 @@ fn admitted_update(
         managed::take_manual(&mut next, current, manual.as_ref());
         managed::after_update(kind, Some(current), &mut next, options, subresource);
     }
+    limits::check_size(&next, Some(current))?;
     Ok(next)
 }
 
@@ -240,7 +248,7 @@ fn precondition(kind: &Kind, name: &str, current: &Value, candidate: &Value) -> 
             return Err(Failure::invalid(kind, name, &[cause]));
         }
     } else if version.parse::<u64>().is_err() {
-        return Err(Failure::internal(format!("invalid resource version \"{version}\": must be a number")));
+        return Err(Failure::bad_request(format!("invalid resource version \"{version}\": must be a number")));
     } else if version != object::meta(current, "resourceVersion") {
         return Err(Failure::stale(kind, name));
     }

@@ -19,7 +19,7 @@ use crate::store::{Change, Stored};
 
 /// The time between two bookmarks.
 const BOOKMARK: Duration = Duration::from_secs(60);
-/// The time from the last bookmark, at which the client resumes, to the end of the watch.
+/// The last bookmark is sent this long before the watch ends. The client resumes from it.
 const LAST_BOOKMARK: Duration = Duration::from_millis(1500);
 /// Maximum events in one chunk of the body.
 const CHUNK: usize = 500;
@@ -30,7 +30,7 @@ const LONGEST: Duration = Duration::from_secs(24 * 3600);
 pub(crate) enum Seen {
     Added(Arc<Stored>),
     Modified(Arc<Stored>),
-    /// The last state that matched, with the revision of the change after which it doesn't.
+    /// The last matching state of the object, with the revision of the change that ended the match.
     Deleted(Value),
     Bookmark {
         revision: u64,
@@ -135,7 +135,7 @@ impl Watch {
         }
     }
 
-    /// Queues the changes after the cursor. A cursor before the kept history gets a 410 event, the last one.
+    /// Queues the changes after the cursor. If the kept history no longer reaches back to it, queues a 410 event and ends the watch.
     fn collect(&mut self) {
         let visible = self.objects.store.read();
         match visible.history.after(self.cursor) {

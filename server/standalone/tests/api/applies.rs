@@ -72,7 +72,7 @@ async fn an_apply_needs_manager_version_and_kind() {
     let mut managed = with_spec(json!({"size": 1}));
     managed["metadata"]["managedFields"] = json!([]);
     world.patch(&path, APPLY, managed).await.refused(400, "BadRequest");
-    let message = apply(&world, "one", json!({"size": 1, "zz": 1})).await.refused(500, "InternalError");
+    let message = apply(&world, "one", json!({"size": 1, "zz": 1})).await.refused(400, "BadRequest");
     assert!(message.contains(".spec.zz: field not declared in schema"), "{message}");
     let status =
         world.patch(&format!("{WIDGETS}/a/status?fieldManager=one"), APPLY, with_spec(json!({"size": 1}))).await;
@@ -96,7 +96,7 @@ async fn updates_take_ownership_of_what_they_change() {
         .await
         .ok();
     let patched = world.patch(&format!("{path}?fieldManager=hand"), MERGE, json!({"data": {"x": "2"}})).await.ok();
-    assert_eq!(entry(&patched, "kubectl")["fieldsV1"]["f:data"], json!({"f:y": {}}));
+    assert_eq!(entry(&patched, "kubectl")["fieldsV1"]["f:data"], json!({".": {}, "f:y": {}}));
     assert_eq!(entry(&patched, "hand")["fieldsV1"]["f:data"], json!({"f:x": {}}));
     let unnamed = world.patch(&path, MERGE, json!({"data": {"z": "1"}})).await.ok();
     assert_eq!(entry(&unnamed, "unknown")["operation"], "Update");
@@ -118,6 +118,33 @@ async fn kubectl_can_move_an_object_to_server_side_apply() {
     assert_eq!(entry(&moved, "kubectl")["operation"], "Apply");
     let applied = apply(&world, "kubectl", json!({"size": 5})).await.ok();
     assert_eq!(applied["spec"]["size"], 5);
+}
+
+#[tokio::test]
+async fn kubectl_may_apply_over_its_client_side_apply() {
+    const LAST: &str = "kubectl.kubernetes.io/last-applied-configuration";
+    let world = World::new();
+    let path = format!("{CONFIG_MAPS}/a");
+    let mut made = config_map("a", json!({"x": "1", "y": "1", "z": "1"}));
+    made["metadata"]["annotations"] = json!({LAST: config_map("a", json!({"x": "1", "y": "1"})).to_string()});
+    world.post(&format!("{CONFIG_MAPS}?fieldManager=kubectl-client-side-apply"), made).await.ok();
+    let apply = async |manager: &str, data: Value| {
+        world.patch(&format!("{path}?fieldManager={manager}&force=false"), APPLY, config_map("a", data)).await
+    };
+    apply("another", json!({"x": "2"})).await.refused(409, "Conflict");
+    // `z` isn't in the annotation, and `y` was changed by hand afterwards.
+    let message = apply("kubectl", json!({"x": "2", "z": "2"})).await.refused(409, "Conflict");
+    assert_eq!(message, "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using v1: .data.z");
+    world.patch(&format!("{path}?fieldManager=hand"), MERGE, json!({"data": {"y": "9"}})).await.ok();
+    let message = apply("kubectl", json!({"x": "2", "y": "2"})).await.refused(409, "Conflict");
+    assert_eq!(message, "Apply failed with 1 conflict: conflict with \"hand\" using v1: .data.y");
+
+    let taken = apply("kubectl", json!({"x": "<2>"})).await.ok();
+    assert_eq!(taken["data"], json!({"x": "<2>", "y": "9", "z": "1"}));
+    assert_eq!(entry(&taken, "kubectl")["fieldsV1"]["f:data"], json!({"f:x": {}}));
+    assert_eq!(entry(&taken, "kubectl-client-side-apply")["fieldsV1"]["f:data"], json!({".": {}, "f:z": {}}));
+    let kept = "{\"apiVersion\":\"v1\",\"data\":{\"x\":\"\\u003c2\\u003e\"},\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"}}\n";
+    assert_eq!(taken["metadata"]["annotations"][LAST], kept);
 }
 
 #[tokio::test]

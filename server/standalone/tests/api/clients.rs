@@ -15,6 +15,7 @@ use kube::{Resource, ResourceExt};
 use serde_json::json;
 use tokio::sync::mpsc;
 
+use crate::embedded_api;
 use crate::world::{CONFIG_MAPS, MERGE, WIDGETS, World, config_map, widget_named};
 
 #[tokio::test]
@@ -133,12 +134,7 @@ async fn the_definitions_of_the_product_are_served() {
     let dir = tempfile::tempdir().unwrap();
     let crds = crd::all();
     let names: Vec<_> = crds.iter().map(ResourceExt::name_any).collect();
-    let options = kubeonkube_standalone::Options {
-        data_dir: dir.path().into(),
-        crds,
-        logs: Arc::new(kubeonkube_standalone::NoLogs),
-    };
-    let api = kubeonkube_standalone::Api::open(options).unwrap();
+    let api = embedded_api::open(dir.path(), crds).unwrap();
     let definitions: Api<k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition> =
         Api::all(api.client("tester"));
     let served: Vec<_> =

@@ -1,7 +1,7 @@
 use http::Method;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use kube::api::{Api, PostParams};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::{CONFIG_MAPS, WIDGETS, World, config_map, job, widget_named};
 
@@ -41,7 +41,7 @@ async fn create_overwrites_server_fields_and_refuses_a_revision() {
     assert_eq!(made["metadata"]["generation"], 1);
     assert!(made["metadata"].get("namespace").is_none() && made.get("status").is_none());
     body["metadata"]["resourceVersion"] = json!("1");
-    world.post(WIDGETS, body).await.refused(500, "InternalError");
+    world.post(WIDGETS, body).await.refused(400, "BadRequest");
 }
 
 #[tokio::test]
@@ -140,6 +140,52 @@ async fn secrets_take_plain_text_and_keep_base64() {
 }
 
 #[tokio::test]
+async fn secrets_of_a_known_type_need_its_keys() {
+    let world = World::new();
+    let secrets = "/api/v1/namespaces/default/secrets";
+    let secret = |kind: &str, data: Value| {
+        json!({"metadata": {"name": "s", "annotations": {"kubernetes.io/service-account.name": data["account"].as_str().unwrap_or_default()}},
+            "type": format!("kubernetes.io/{kind}"), "stringData": data})
+    };
+    let redacted = |key: &str, why: &str| format!("data[{key}]: Invalid value: \"<secret contents redacted>\": {why}");
+    let eof = redacted(".dockercfg", "unexpected end of JSON input");
+    let list =
+        redacted(".dockerconfigjson", "json: cannot unmarshal array into Go value of type map[string]interface {}");
+    let refused = [
+        ("ssh-auth", json!({"ssh-privatekey": ""}), "data[ssh-privatekey]: Required value"),
+        ("tls", json!({"tls.crt": ""}), "data[tls.key]: Required value"),
+        ("tls", json!({}), "[data[tls.crt]: Required value, data[tls.key]: Required value]"),
+        ("basic-auth", json!({}), "[data[username]: Required value, data[password]: Required value]"),
+        ("dockercfg", json!({}), "data[.dockercfg]: Required value"),
+        ("dockercfg", json!({".dockercfg": ""}), &eof),
+        ("dockerconfigjson", json!({}), "data[.dockerconfigjson]: Required value"),
+        ("dockerconfigjson", json!({".dockerconfigjson": "[]"}), &list),
+        (
+            "service-account-token",
+            json!({}),
+            "metadata.annotations[kubernetes.io/service-account.name]: Required value",
+        ),
+    ];
+    for (kind, data, why) in refused {
+        let message = world.post(secrets, secret(kind, data)).await.refused(422, "Invalid");
+        assert_eq!(message, format!("Secret \"s\" is invalid: {why}"));
+    }
+    let accepted = [
+        ("tls", json!({"tls.crt": "", "tls.key": ""})),
+        ("basic-auth", json!({"password": ""})),
+        ("dockerconfigjson", json!({".dockerconfigjson": "{}"})),
+        ("service-account-token", json!({"account": "robot"})),
+        ("ssh-auth", json!({"ssh-privatekey": "x"})),
+    ];
+    for (kind, data) in accepted {
+        world.post(&format!("{secrets}?dryRun=All"), secret(kind, data)).await.ok();
+    }
+    world.post(secrets, secret("ssh-auth", json!({"ssh-privatekey": "x"}))).await.ok();
+    let emptied = json!({"data": {"ssh-privatekey": null}});
+    world.patch(&format!("{secrets}/s"), crate::world::MERGE, emptied).await.refused(422, "Invalid");
+}
+
+#[tokio::test]
 async fn jobs_get_their_defaults_labels_and_selector() {
     let world = World::new();
     let jobs = "/apis/batch/v1/namespaces/default/jobs";
@@ -158,9 +204,12 @@ async fn jobs_get_their_defaults_labels_and_selector() {
         );
     }
     let mut forever = job("k");
-    forever["spec"]["template"]["spec"].as_object_mut().unwrap().remove("restartPolicy");
-    let message = world.post(jobs, forever).await.refused(422, "Invalid");
-    assert!(message.contains("spec.template.spec.restartPolicy: Required value"), "{message}");
+    for policy in [Value::Null, json!("Always")] {
+        forever["spec"]["template"]["spec"]["restartPolicy"] = policy;
+        let message = world.post(jobs, forever.clone()).await.refused(422, "Invalid");
+        let why = "spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", \"Never\"";
+        assert_eq!(message, format!("Job.batch \"k\" is invalid: {why}"));
+    }
     let message = world.post(jobs, job(&"x".repeat(64))).await.refused(422, "Invalid");
     assert!(message.contains("spec.template.labels"), "{message}");
     let mut template = made.clone();

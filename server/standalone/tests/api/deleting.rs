@@ -87,3 +87,16 @@ async fn only_a_scheduled_pod_has_a_grace_period() {
     world.delete(&format!("{pods}/running"), json!({"gracePeriodSeconds": 0})).await.ok();
     world.get(&format!("{pods}/running")).await.refused(404, "NotFound");
 }
+
+/// The period isn't validated. The end of a period of -292 billion years isn't a valid time.
+#[tokio::test]
+async fn a_pod_with_an_absurd_grace_period_can_be_deleted() {
+    let world = World::new();
+    let pods = "/api/v1/namespaces/default/pods";
+    for (name, seconds) in [("before", i64::MIN), ("after", i64::MAX)] {
+        let spec = json!({"nodeName": "here", "terminationGracePeriodSeconds": seconds, "containers": [{"name": "a", "image": "x"}]});
+        world.post(pods, json!({"metadata": {"name": name}, "spec": spec})).await.ok();
+        world.delete(&format!("{pods}/{name}"), json!({})).await.ok();
+    }
+    world.get(&format!("{pods}/before")).await.refused(404, "NotFound");
+}

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::embedded_api;
 use crate::world::{CONFIG_MAPS, MERGE, World, config_map};
 
 /// Set in the environment of the writing child process.
@@ -15,12 +16,7 @@ const DIRECTORY: &str = "KUBEONKUBE_TEST_WRITE_UNTIL_KILLED";
 #[tokio::test]
 async fn child_writes_until_it_is_killed() {
     let Some(dir) = std::env::var_os(DIRECTORY) else { return };
-    let options = kubeonkube_standalone::Options {
-        data_dir: dir.into(),
-        crds: Vec::new(),
-        logs: Arc::new(kubeonkube_standalone::NoLogs),
-    };
-    let api = kubeonkube_standalone::Api::open(options).unwrap();
+    let api = embedded_api::open(dir.as_ref(), Vec::new()).unwrap();
     let client = api.client("writer");
     let maps: kube::Api<k8s_openapi::api::core::v1::ConfigMap> = kube::Api::default_namespaced(client);
     for n in 0.. {
@@ -99,11 +95,6 @@ async fn a_state_file_of_a_newer_format_is_refused() {
     world.api.close().await;
     let file = world.dir.path().join("state.db");
     rusqlite::Connection::open(&file).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
-    let options = kubeonkube_standalone::Options {
-        data_dir: world.dir.path().into(),
-        crds: Vec::new(),
-        logs: Arc::new(kubeonkube_standalone::NoLogs),
-    };
-    let refused = kubeonkube_standalone::Api::open(options).err().unwrap().to_string();
+    let refused = embedded_api::open(world.dir.path(), Vec::new()).err().unwrap().to_string();
     assert!(refused.contains("newer kubeonkube (format 99"), "{refused}");
 }

@@ -4,20 +4,19 @@ use std::path::PathBuf;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
+use connections::Limits;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
 use crate::skipped::skip;
+use crate::tool::tool;
 use crate::world::World;
 
 /// The kubectl to test with. Without one, the test is skipped.
 fn kubectl(test: &str) -> Option<PathBuf> {
-    let given = std::env::var_os("KUBEONKUBE_TEST_KUBECTL").map(PathBuf::from);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found =
-        given.or_else(|| std::env::split_paths(&path).map(|dir| dir.join("kubectl")).find(|file| file.is_file()));
+    let found = tool("kubectl", "KUBEONKUBE_TEST_KUBECTL");
     if found.is_none() {
         skip(test, "no kubectl on PATH or in KUBEONKUBE_TEST_KUBECTL");
     }
@@ -42,7 +41,7 @@ impl Session {
         world.api.write_kubeconfig(&world.dir.path().join("kubeconfig"), &url, &identity).unwrap();
         let (api, shutdown) = (world.api.clone(), CancellationToken::new());
         let ends = shutdown.clone();
-        tokio::spawn(async move { api.serve_https(listener, identity, ends).await });
+        tokio::spawn(async move { api.serve_https(listener, identity, Limits::kubernetes(1024), ends).await });
         Self { world, binary, shutdown }
     }
 
@@ -198,6 +197,16 @@ async fn kubectl_works_with_the_built_in_kinds() {
     assert!(session.with_input("apply -f -", &map.replace(", b: two", "")).await.contains("configured"));
     assert_eq!(session.run("get cm m -o jsonpath={.data}").await, "{\"a\":\"one\"}");
     assert!(session.with_input("apply -f -", &map.replace(", b: two", "")).await.contains("unchanged"));
+
+    let item =
+        |name: &str| format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: {name}}}\n  data: {{a: one}}\n");
+    let list = format!("apiVersion: v1\nkind: List\nitems:\n{}{}", item("first"), item("second"));
+    let created = session.with_input("create --validate=true -f -", &list).await;
+    assert!(created.contains("configmap/first created") && created.contains("configmap/second created"), "{created}");
+    assert!(session.with_input("apply -f -", &list).await.contains("configmap/second configured"));
+    session.with_input("delete -f -", &list).await;
+    std::fs::write(session.world.dir.path().join("list.yaml"), list.replace("  data:", "  dta:")).unwrap();
+    assert!(session.fails("apply -f list.yaml").await.contains("unknown field"), "an item is validated, too");
 
     let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: applied}\nspec:\n  template:\n    spec:\n      restartPolicy: Never\n      containers: [{name: main, image: \"x:1\"}]\n";
     session.with_input("apply -f -", job).await;

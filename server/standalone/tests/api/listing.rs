@@ -75,6 +75,10 @@ async fn selectors_match_labels_and_the_fields_of_the_kind() {
         "field label not supported: spec.size"
     );
     assert!(list("labelSelector=a%20b").await.refused(400, "BadRequest").starts_with("unable to parse requirement:"));
+    assert_eq!(
+        world.get(&format!("{}?fieldSelector=data.a%3D1", crate::world::CONFIG_MAPS)).await.refused(400, "BadRequest"),
+        "\"data.a\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+    );
     let secrets = "/api/v1/namespaces/default/secrets";
     world.post(secrets, json!({"metadata": {"name": "s"}, "type": "x/y"})).await.ok();
     assert_eq!(names(&world.get(&format!("{secrets}?fieldSelector=type=x/y")).await.ok()), ["s"]);

@@ -97,3 +97,27 @@ async fn invalid_log_requests_are_refused_with_the_reason() {
         .await
         .refused(406, "NotAcceptable");
 }
+
+struct Panicking;
+
+#[async_trait::async_trait]
+impl PodLogs for Panicking {
+    async fn open(&self, _: &LogSource, _: &LogQuery) -> Result<LogStream, LogRefusal> {
+        panic!("on purpose")
+    }
+}
+
+#[tokio::test]
+async fn a_panic_fails_one_request_only() {
+    let (world, _) = world().await;
+    world.api.close().await;
+    let options = Options { data_dir: world.dir.path().into(), crds: Vec::new(), logs: Arc::new(Panicking) };
+    let api = kubeonkube_standalone::Api::open(options).unwrap();
+    let pods: kube::Api<k8s_openapi::api::core::v1::Pod> = kube::Api::default_namespaced(api.client("tester"));
+    let refused = pods.logs("p", &Default::default()).await;
+    let is_status = |status: &kube::core::Status| status.code == 500 && status.message.contains("the server has a bug");
+    assert!(matches!(&refused, Err(kube::Error::Api(status)) if is_status(status)), "{refused:?}");
+    assert_eq!(api.panics(), 1);
+    pods.get("p").await.expect("the next request is answered");
+    assert_eq!(api.panics(), 1);
+}

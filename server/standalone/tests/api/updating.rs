@@ -108,7 +108,10 @@ async fn json_patch_is_as_lenient_as_the_finalizer_helper_needs() {
     let add = json!([{"op": "test", "path": "/metadata/finalizers", "value": null}, {"op": "add", "path": "/metadata/finalizers", "value": ["x/y"]}]);
     let patched = world.patch(&path, JSON_PATCH, add.clone()).await.ok();
     assert_eq!(patched["metadata"]["finalizers"], json!(["x/y"]));
-    world.patch(&path, JSON_PATCH, add).await.refused(422, "Invalid");
+    let failed = world.patch(&path, JSON_PATCH, add).await;
+    let message = failed.refused(422, "Invalid");
+    assert_eq!(message, "the server rejected our request due to an error in our request");
+    assert_eq!(failed.json()["details"], json!({}), "a real API server doesn't say more");
     let replaced = json!([{"op": "replace", "path": "/spec/code", "value": "new"}]);
     assert_eq!(world.patch(&path, JSON_PATCH, replaced).await.ok()["spec"]["code"], "new");
     world.patch(&path, JSON_PATCH, json!([{"op": "remove", "path": "/spec/zone"}])).await.refused(422, "Invalid");

@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use crate::embedded_api;
 use crate::world::{CONFIG_MAPS, MERGE, WIDGETS, World, config_map, widget_named};
 
 fn with_spec(spec: Value) -> Value {
@@ -58,7 +59,7 @@ async fn cel_rules_are_skipped_until_the_types_are_right() {
     let world = World::new();
     let answer = world.post(WIDGETS, with_spec(json!({"zone": "z"}))).await;
     let message = answer.refused(422, "Invalid");
-    assert!(message.contains("<nil>: Invalid value: \"null\": some validation rules were not checked"), "{message}");
+    assert!(message.contains("<nil>: Invalid value: null: some validation rules were not checked"), "{message}");
     let beside = world.post(WIDGETS, with_spec(json!({"size": -1, "zone": "z"}))).await.refused(422, "Invalid");
     assert!(beside.contains("greater than or equal to 0") && beside.contains("zones need size 2"), "{beside}");
 }
@@ -81,7 +82,8 @@ async fn unknown_fields_are_dropped_with_a_warning_or_refused() {
     body["bog"] = json!(1);
     let strict =
         world.post(&format!("{WIDGETS}?fieldValidation=Strict"), body.clone()).await.refused(400, "BadRequest");
-    assert!(strict.starts_with("strict decoding error: unknown field "), "{strict}");
+    let start = "Widget in version \"v1\" cannot be handled as a Widget: strict decoding error: unknown field ";
+    assert!(strict.starts_with(start), "{strict}");
     for field in ["\"bog\"", "\"spec.zz\"", "\"spec.parts[0].q\""] {
         assert!(strict.contains(&format!("unknown field {field}")), "{strict}");
     }
@@ -132,6 +134,10 @@ async fn sizes_have_limits() {
     let answer = world.post(CONFIG_MAPS, big).await;
     answer.refused(422, "Invalid");
     assert_eq!(answer.json()["details"]["causes"][0]["reason"], "FieldValueTooLong");
+    let mut annotated = config_map("a", json!({}));
+    annotated["metadata"]["annotations"] = json!({"x": "y".repeat(256 << 10)});
+    let message = world.post(CONFIG_MAPS, annotated).await.refused(422, "Invalid");
+    assert!(message.ends_with("metadata.annotations: Too long: may not be more than 262144 bytes"), "{message}");
     let huge = config_map("a", json!({"x": "y".repeat(4 << 20)}));
     world.post(CONFIG_MAPS, huge).await.refused(413, "RequestEntityTooLarge");
 }
@@ -144,12 +150,7 @@ async fn a_stricter_definition_blocks_neither_status_nor_labels() {
     let text = include_str!("widget.yaml")
         .replace("maximum: 10", "maximum: 5")
         .replace("zone: {type: string}", "zone: {type: string}\n                rack: {type: string, default: r1}");
-    let options = kubeonkube_standalone::Options {
-        data_dir: world.dir.path().into(),
-        crds: vec![serde_saphyr::from_str(&text).unwrap()],
-        logs: std::sync::Arc::new(kubeonkube_standalone::NoLogs),
-    };
-    let api = kubeonkube_standalone::Api::open(options).unwrap();
+    let api = embedded_api::open(world.dir.path(), vec![serde_saphyr::from_str(&text).unwrap()]).unwrap();
     let world = World { client: api.client("tester"), api, dir: world.dir.clone() };
     let path = format!("{WIDGETS}/a");
     let filled = world.get(&path).await.ok();

@@ -89,7 +89,11 @@ async fn a_watch_from_before_the_history_gets_410_in_an_event() {
         (&json!("ERROR"), &json!(410), &json!("Expired"))
     );
     assert!(watch.next().await.is_none());
-    world.get(&format!("{WIDGETS}?watch=true&resourceVersion=abc")).await.refused(500, "InternalError");
+    for wrong in ["abc", "-1"] {
+        let message =
+            world.get(&format!("{WIDGETS}?watch=true&resourceVersion={wrong}")).await.refused(400, "BadRequest");
+        assert_eq!(message, format!("invalid resource version \"{wrong}\": must be a number"));
+    }
 }
 
 #[tokio::test]

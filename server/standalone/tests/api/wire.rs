@@ -1,9 +1,11 @@
 //! What the tests of verbs don't cover: Tables, discovery, OpenAPI, protobuf, reviews and the HTTPS port.
 
+use connections::Limits;
 use http::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
 
 use crate::world::{Answer, CONFIG_MAPS, WIDGETS, World, config_map, job, widget_named};
 
@@ -111,7 +113,23 @@ async fn openapi_lists_every_kind_with_server_side_validation() {
             );
         }
     }
-    assert_eq!(world.get("/openapi/v2").await.code, 404);
+}
+
+#[tokio::test]
+async fn the_openapi_v2_document_is_empty_in_both_encodings() {
+    let world = World::new();
+    let json = world.get("/openapi/v2").await;
+    assert_eq!(json.head["content-type"], "application/json");
+    let document = json.ok();
+    assert_eq!((&document["swagger"], &document["paths"]), (&json!("2.0"), &json!({})));
+    let info = [field(1, b"kubeonkube"), field(2, b"v1.34.4")].concat();
+    let wanted = [field(1, b"2.0"), field(2, &info), field(8, b"")].concat();
+    for separator in ['@', '.'] {
+        let accept = format!("application/com.github.proto-openapi.spec.v2{separator}v1.0+protobuf");
+        let protobuf = accepting(&world, "/openapi/v2", &accept).await;
+        assert_eq!((protobuf.code, protobuf.text.as_bytes()), (200, &*wanted));
+        assert_eq!(protobuf.head["content-type"], "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+    }
 }
 
 /// A field of a protobuf message.
@@ -202,7 +220,7 @@ async fn the_https_port_requires_the_token_and_ends_at_shutdown() {
     assert_eq!(mode & 0o777, 0o600);
     let (api, shutdown) = (world.api.clone(), CancellationToken::new());
     let ends = shutdown.clone();
-    let port = tokio::spawn(async move { api.serve_https(listener, identity, ends).await });
+    let port = tokio::spawn(async move { api.serve_https(listener, identity, Limits::kubernetes(1024), ends).await });
 
     let kubeconfig = kube::config::Kubeconfig::read_from(&path).unwrap();
     let config = kube::Config::from_custom_kubeconfig(kubeconfig, &Default::default()).await.unwrap();
@@ -222,4 +240,46 @@ async fn the_https_port_requires_the_token_and_ends_at_shutdown() {
     shutdown.cancel();
     tokio::time::timeout(std::time::Duration::from_secs(20), port).await.expect("ends in time").unwrap();
     drop(silent.read(&mut [0; 8]).await);
+}
+
+#[tokio::test]
+async fn strange_targets_and_two_hosts_are_refused() {
+    let world = World::new();
+    let token = format!("Bearer {}", world.api.token());
+    let ask = async |target: &str, hosts: &[&str]| {
+        let mut request = http::Request::get(target).header("authorization", &token);
+        for host in hosts {
+            request = request.header("host", *host);
+        }
+        let request = request.body(axum::body::Body::empty()).unwrap();
+        let (parts, body) = world.api.service().oneshot(request).await.unwrap().into_parts();
+        let bytes = http_body_util::BodyExt::collect(body).await.unwrap().to_bytes();
+        Answer { code: parts.status.as_u16(), head: parts.headers, text: String::from_utf8_lossy(&bytes).into_owned() }
+    };
+    let message = ask("/version", &["localhost", "evil.example"]).await.refused(400, "BadRequest");
+    assert_eq!(message, "the request has more than one Host header");
+    for target in ["*", "localhost:80"] {
+        assert_eq!(ask(target, &["localhost"]).await.code, 404, "{target}");
+    }
+    // The port of the API uses no Host, so any text will do.
+    assert_eq!(ask("/version", &["127.0.0.1:99999"]).await.code, 200);
+}
+
+#[tokio::test]
+async fn a_handshake_that_stops_halfway_is_not_awaited() {
+    let world = World::new();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let identity = world.api.identity(&[]).unwrap();
+    let soon = std::time::Duration::from_secs(30);
+    let limits = Limits { first_request: std::time::Duration::from_millis(200), ..Limits::kubernetes(1024) };
+    let api = world.api.clone();
+    tokio::spawn(async move { api.serve_https(listener, identity, limits, CancellationToken::new()).await });
+    // Nothing at all, the first bytes of a ClientHello, and a record of which only the length has come.
+    for sent in [&b""[..], b"\x16\x03\x01\x02\x00\x01\x00", b"\x16\x03\x01\x40\x00"] {
+        let mut client = tokio::net::TcpStream::connect(address).await.unwrap();
+        client.write_all(sent).await.unwrap();
+        let mut rest = Vec::new();
+        let _ = tokio::time::timeout(soon, client.read_to_end(&mut rest)).await.expect("closed in time");
+    }
 }

@@ -9,8 +9,9 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::Client;
 use kube::api::{Api, DynamicObject};
 use kube::core::{ApiResource, GroupVersionKind};
-use kubeonkube_standalone::{self as standalone, NoLogs, Options};
 use serde_json::{Value, json};
+
+use crate::embedded_api;
 
 pub(crate) const WIDGETS: &str = "/apis/example.clay.io/v1/widgets";
 pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -69,8 +70,7 @@ impl World {
     }
 
     pub(crate) fn at(dir: Arc<tempfile::TempDir>) -> Self {
-        let options = Options { data_dir: dir.path().into(), crds: vec![widget()], logs: Arc::new(NoLogs) };
-        let api = standalone::Api::open(options).unwrap();
+        let api = embedded_api::open(dir.path(), vec![widget()]).unwrap();
         let client = api.client("tester");
         Self { dir, api, client }
     }
@@ -78,7 +78,7 @@ impl World {
     /// Closes the API and opens its directory again.
     pub(crate) async fn reopened(self) -> Self {
         self.api.close().await;
-        Self::at(self.dir)
+        Self::at(self.dir.clone())
     }
 
     pub(crate) async fn send(
@@ -140,6 +140,15 @@ impl World {
             }
         });
         assert!(waited.await.is_ok(), "timed out waiting for: {what}");
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        // A second panic would abort the whole test binary.
+        if !std::thread::panicking() {
+            assert_eq!(self.api.panics(), 0, "requests panicked");
+        }
     }
 }
 

@@ -8,9 +8,14 @@ mod objects;
 mod one_at_a_time;
 mod preview;
 mod review;
+pub(crate) mod settings;
 mod write;
 
+pub(crate) use check::machines;
 pub(crate) use one_at_a_time::Registering;
 
 /// Annotation of a Cluster whose inputs are not all written yet.
 pub const UNFINISHED: &str = "kubeonkube.clay.io/unfinished-registration";
+
+/// Annotation of a Cluster that was registered to be managed, not created: its pages don't offer to create it.
+pub(crate) const EXISTING: &str = "kubeonkube.clay.io/existing";

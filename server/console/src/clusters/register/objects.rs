@@ -1,12 +1,13 @@
 //! The objects that a registration writes. Pure.
 
+use api::cluster::Purpose;
 use crd::{Cluster, ClusterSpec, DataRef};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::ObjectMeta;
 
-use super::UNFINISHED;
 use super::check::{Key, Registration};
+use super::{EXISTING, UNFINISHED};
 use crate::ssh::{KEY_PUBLIC, KeyPair};
 
 /// Name of the ConfigMap with the inventory, if the console creates it.
@@ -35,7 +36,9 @@ pub(crate) fn cluster(registration: &Registration) -> Cluster {
         ..ClusterSpec::default()
     };
     let mut cluster = Cluster::new(name, spec);
-    cluster.metadata.annotations = Some([(UNFINISHED.to_owned(), "true".to_owned())].into());
+    let existing = registration.purpose == Purpose::Existing;
+    let marks = std::iter::once(UNFINISHED).chain(existing.then_some(EXISTING));
+    cluster.metadata.annotations = Some(marks.map(|name| (name.to_owned(), "true".to_owned())).collect());
     cluster.metadata.labels = Some([(crd::LABEL_MANAGED_BY.to_owned(), crd::PRODUCT.to_owned())].into());
     cluster
 }

@@ -24,7 +24,7 @@ const LEFTOVERS: Duration = Duration::from_secs(5);
 
 impl Console {
     pub(crate) fn checked(&self, new: &NewCluster) -> Result<Registration, Problem> {
-        check(new, &self.shared.namespace).map_err(several)
+        check(new, &self.shared.namespace, self.engine_of_new(), &self.shared.image).map_err(several)
     }
 
     /// Checks all objects. Returns the Cluster of an interrupted registration, if there is one to continue with.

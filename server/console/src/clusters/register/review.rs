@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use api::cluster::{NewCluster, RegistrationReview, ReviewedFile};
 use api::{Problem, User};
 
+use kube::ResourceExt;
+
 use super::check::{Key, Registration};
 use super::objects;
 use crate::clusters::nodes;
@@ -29,7 +31,8 @@ impl Console {
 fn files(registration: &Registration) -> Vec<ReviewedFile> {
     let (name, namespace) = (registration.name.as_str(), &registration.namespace);
     let mut cluster = objects::cluster(registration);
-    cluster.metadata.annotations = None;
+    cluster.annotations_mut().remove(super::UNFINISHED);
+    cluster.metadata.annotations = cluster.metadata.annotations.filter(|all| !all.is_empty());
     let config_map = |object: String, key: &str, text: &str| ReviewedFile {
         title: format!("ConfigMap {namespace}/{object}, {key}"),
         text: text.to_owned(),

@@ -12,10 +12,10 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::check::{Key, Registration};
-use super::{UNFINISHED, objects, preview};
+use super::{EXISTING, UNFINISHED, objects, preview};
 use crate::Console;
 use crate::kube_problem::{Doing, answer, problem, timely};
-use crate::made::made;
+use crate::made::{made, owns};
 use crate::ssh::{self, KeyPair};
 
 impl Console {
@@ -86,7 +86,9 @@ async fn take_over(client: &Client, registration: &Registration, unfinished: &Cl
     let wanted = objects::cluster(registration);
     let ssh = wanted.spec.ssh_auth_ref.as_ref();
     let spec = json!({"hostsConfRef": wanted.spec.hosts_conf_ref, "varsConfRef": wanted.spec.vars_conf_ref, "sshAuthRef": ssh});
-    let patch = json!({"metadata": {"uid": unfinished.uid()}, "spec": spec});
+    let existing = wanted.annotations().get(EXISTING);
+    let annotations = json!({EXISTING: existing});
+    let patch = json!({"metadata": {"uid": unfinished.uid(), "annotations": annotations}, "spec": spec});
     let doing = Doing::new("change", "Cluster", &registration.name);
     answer(&doing, clusters.patch(registration.name.as_str(), &PatchParams::default(), &Patch::Merge(patch))).await
 }
@@ -148,7 +150,7 @@ where
         Err(error) => return Err(problem(&doing, &error)),
     }
     let there = answer(&doing, objects.get(&name)).await?;
-    if !owned(&there, cluster) {
+    if !owns(cluster, &there) {
         return Err(Problem::Unavailable {
             message: format!("{kind} {namespace}/{name} was created in the meantime and is not part of this cluster."),
         });
@@ -170,13 +172,9 @@ where
     let objects: Api<K> = Api::namespaced(client.clone(), namespace);
     let doing = Doing::new("delete", kind, format!("{namespace}/{name}"));
     match answer(&doing, objects.get_opt(name)).await? {
-        Some(there) if owned(&there, cluster) => {
+        Some(there) if owns(cluster, &there) => {
             answer(&doing, objects.delete(name, &DeleteParams::default())).await.map(drop)
         }
         _ => Ok(()),
     }
-}
-
-fn owned<K: Resource<DynamicType = ()>>(object: &K, cluster: &Cluster) -> bool {
-    object.owner_references().iter().any(|owner| Some(&owner.uid) == cluster.metadata.uid.as_ref())
 }

@@ -1,0 +1,42 @@
+//! Why the folder can't be written.
+
+use std::io;
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    #[error("there is no network plugin `{name}` in the catalogue. It has: {known}")]
+    NoSuchPlugin { name: String, known: String },
+    #[error("{} is for {other}, and its images can't be for {processor}, too. Use a folder for each kind of processor.", folder.display())]
+    AnotherProcessor { folder: PathBuf, other: String, processor: String },
+    #[error(
+        "{} contains {found}, and {wanted} is needed there. Use a folder for each processor and registry, or delete the file.",
+        path.display()
+    )]
+    AnotherImage { path: PathBuf, found: String, wanted: String },
+    #[error("the catalogue has no helm for {processor}, only for amd64 and arm64")]
+    NoHelm { processor: String },
+    #[error("the program `{program}` can't be started: {source}. Install it.")]
+    NoProgram { program: &'static str, source: io::Error },
+    #[error("`{program}` failed: {said}")]
+    Program { program: &'static str, said: String },
+    #[error("{url} can't be downloaded: {why}")]
+    Download { url: String, why: String },
+    #[error(
+        "{url} has the SHA-256 {found}, and {expected} was expected. It was changed or damaged on the way. The file was not kept."
+    )]
+    Checksum { url: String, found: String, expected: String },
+    #[error("{url}: {what}")]
+    Malformed { url: String, what: String },
+    #[error("“{name}” is no name of an image. Write registry/name:tag.")]
+    NoImage { name: String },
+    #[error("{name} has no image for linux/{processor}")]
+    NoPlatform { name: String, processor: String },
+    #[error(
+        "the images of Kubernetes {version} are unknown: kubeadm can't be asked for them ({why}), and the catalogue only has those of {known}. Use a machine with the processor {processor}, and a server with https."
+    )]
+    UnknownImages { version: String, why: String, known: String, processor: String },
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+}

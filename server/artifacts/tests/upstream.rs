@@ -1,0 +1,346 @@
+//! The folder is written from a server on this machine that plays dl.k8s.io and the registries.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{OriginalUri, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use kubeonkube_artifacts::{Error, Request, Sources, write};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+const VERSION: &str = "1.30.1";
+
+/// Its files by path, and what it was asked for.
+#[derive(Default)]
+struct Upstream {
+    files: BTreeMap<String, Vec<u8>>,
+    asked: Mutex<Vec<String>>,
+}
+
+fn sha256(content: &[u8]) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Upstream {
+    fn file(&mut self, path: &str, content: impl Into<Vec<u8>>) {
+        self.files.insert(path.to_owned(), content.into());
+    }
+
+    fn program(&mut self, name: &str, content: &str) {
+        let path = format!("/release/v{VERSION}/bin/linux/amd64/{name}");
+        self.file(&path, content);
+        self.file(&format!("{path}.sha256"), sha256(content.as_bytes()));
+    }
+
+    fn blob(&mut self, repository: &str, content: &str) -> serde_json::Value {
+        let digest = format!("sha256:{}", sha256(content.as_bytes()));
+        // Registries keep blobs elsewhere and redirect to them.
+        self.file(&format!("/store/{digest}"), content);
+        self.file(&format!("/v2/{repository}/blobs/{digest}"), format!("redirect /store/{digest}"));
+        json!({"mediaType": "application/octet-stream", "digest": digest, "size": content.len()})
+    }
+
+    /// An image for two kinds of processors.
+    fn image(&mut self, repository: &str, tag: &str) {
+        let kind = "application/vnd.oci.image.manifest.v1+json";
+        let manifests = ["arm64", "amd64"].map(|processor| {
+            let manifest = json!({"schemaVersion": 2, "mediaType": kind,
+                "config": self.blob(repository, &format!("{{\"architecture\": \"{processor}\"}}")),
+                "layers": [self.blob(repository, &format!("layer of {repository} for {processor}"))]});
+            let text = manifest.to_string();
+            let digest = format!("sha256:{}", sha256(text.as_bytes()));
+            self.file(&format!("/v2/{repository}/manifests/{digest}"), text.as_str());
+            json!({"mediaType": kind, "digest": digest, "size": text.len(), "platform": {"os": "linux", "architecture": processor}})
+        });
+        let list =
+            json!({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": manifests});
+        self.file(&format!("/v2/{repository}/manifests/{tag}"), list.to_string());
+    }
+}
+
+/// A registry gives images only to those that have its token.
+async fn answer(State(upstream): State<Arc<Upstream>>, uri: OriginalUri, headers: HeaderMap) -> Response {
+    let path = uri.path().to_owned();
+    upstream.asked.lock().unwrap().push(path.clone());
+    if path == "/token" {
+        assert_eq!(uri.query(), Some("service=here&scope=repository:any:pull"));
+        return r#"{"token": "anonymous"}"#.into_response();
+    }
+    let has_token = headers.get(header::AUTHORIZATION).is_some_and(|value| value == "Bearer anonymous");
+    if path.starts_with("/v2/") && !has_token {
+        let host = headers[header::HOST].to_str().unwrap();
+        let challenge = format!(r#"Bearer realm="http://{host}/token",service="here",scope="repository:any:pull""#);
+        return (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, challenge)]).into_response();
+    }
+    match upstream.files.get(&path).map(Vec::as_slice) {
+        None => StatusCode::NOT_FOUND.into_response(),
+        Some(content) => match content.strip_prefix(b"redirect ") {
+            Some(to) => Redirect::temporary(std::str::from_utf8(to).unwrap()).into_response(),
+            None if content.starts_with(b"chunked ") => {
+                let parts = content.chunks(64).map(|part| Ok::<_, Infallible>(Bytes::copy_from_slice(part)));
+                Body::from_stream(futures::stream::iter(parts.collect::<Vec<_>>())).into_response()
+            }
+            None => Bytes::copy_from_slice(content).into_response(),
+        },
+    }
+}
+
+struct World {
+    folder: tempfile::TempDir,
+    upstream: Arc<Upstream>,
+    request: Request,
+}
+
+impl World {
+    fn new(prepare: impl FnOnce(&mut Upstream)) -> Self {
+        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = SocketAddr::from(([127, 0, 0, 1], listener.local_addr().unwrap().port()));
+        let mut upstream = Upstream::default();
+        upstream.program("kubelet", "kubelet");
+        upstream.program("kubectl", "kubectl");
+        // It prints the names of the images: "$7" is the argument of --image-repository.
+        upstream.program("kubeadm", "#!/bin/sh\nprintf '%s\\n' \"$7/etcd:3.6.5-0\" \"$7/kube-proxy:$5\"\n");
+        upstream.image("etcd", "3.6.5-0");
+        upstream.image("kube-proxy", &format!("v{VERSION}"));
+        prepare(&mut upstream);
+        let upstream = Arc::new(upstream);
+        let router = Router::new().fallback(answer).with_state(upstream.clone());
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                axum::serve(tokio::net::TcpListener::from_std(listener).unwrap(), router).await.unwrap();
+            });
+        });
+        let url = format!("http://{address}");
+        let sources = Sources {
+            dl_k8s_io_url: url.clone(),
+            kube_image_repo: address.to_string(),
+            quay_image_repo: format!("{address}/quay"),
+            github_url: url.clone(),
+            cilium_chart_url: url.clone(),
+            get_helm_url: url,
+        };
+        let request =
+            Request { version: VERSION.parse().unwrap(), processor: "amd64".into(), plugins: Vec::new(), sources };
+        Self { folder: tempfile::tempdir().unwrap(), upstream, request }
+    }
+
+    fn write(&self) -> Result<(), Error> {
+        self.upstream.asked.lock().unwrap().clear();
+        write(&self.request, self.folder.path(), &|_| {})
+    }
+
+    fn check_sums(&self) {
+        output(Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(self.release()));
+    }
+
+    fn release(&self) -> std::path::PathBuf {
+        self.folder.path().join(format!("release/v{VERSION}"))
+    }
+}
+
+fn output(command: &mut Command) -> String {
+    let done = command.output().unwrap();
+    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<String> {
+    let said = output(Command::new("find").arg(folder).args(["-type", "f", "-printf", "%P\n"]));
+    let mut names: Vec<String> = said.lines().map(str::to_owned).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_folder_is_what_the_engine_reads() {
+    let world = World::new(|_| {});
+    world.write().unwrap();
+    let programs = ["kubeadm", "kubeadm.sha256", "kubectl", "kubectl.sha256", "kubelet", "kubelet.sha256"];
+    let mut expected: Vec<String> = programs.iter().map(|name| format!("bin/linux/amd64/{name}")).collect();
+    expected.extend(["SHA256SUMS", "images/etcd.tar", "images/kube-proxy.tar"].map(str::to_owned));
+    expected.sort();
+    assert_eq!(files(&world.release()), expected);
+    world.check_sums();
+    assert_eq!(fs::read_to_string(world.release().join("bin/linux/amd64/kubectl.sha256")).unwrap(), sha256(b"kubectl"));
+}
+
+#[test]
+fn an_archive_contains_the_image_for_the_processor() {
+    let world = World::new(|_| {});
+    world.write().unwrap();
+    let archive = world.release().join("images/etcd.tar");
+    let member = |name: &str| {
+        output(Command::new("tar").arg("--extract").arg("--to-stdout").arg("--file").arg(&archive).arg(name))
+    };
+    let index: serde_json::Value = serde_json::from_str(&member("index.json")).unwrap();
+    let manifest = &index["manifests"][0];
+    let repository = &world.request.sources.kube_image_repo;
+    assert_eq!(manifest["annotations"]["io.containerd.image.name"], format!("{repository}/etcd:3.6.5-0"));
+    let blob = |digest: &str| member(&format!("blobs/{}", digest.replace(':', "/")));
+    let manifest: serde_json::Value = serde_json::from_str(&blob(manifest["digest"].as_str().unwrap())).unwrap();
+    assert_eq!(blob(manifest["layers"][0]["digest"].as_str().unwrap()), "layer of etcd for amd64");
+    assert!(member("oci-layout").contains("1.0.0"));
+}
+
+#[test]
+fn a_second_call_downloads_only_what_is_missing() {
+    let world = World::new(|_| {});
+    world.write().unwrap();
+    fs::remove_file(world.release().join("images/etcd.tar")).unwrap();
+    fs::write(world.release().join("bin/linux/amd64/kubelet"), "damaged").unwrap();
+    world.write().unwrap();
+    let asked = world.upstream.asked.lock().unwrap().clone();
+    let content: Vec<&String> = asked.iter().filter(|path| !path.ends_with(".sha256")).collect();
+    assert!(content.iter().any(|path| path.ends_with("/kubelet")), "{content:?}");
+    assert!(content.iter().any(|path| path.starts_with("/v2/etcd/")), "{content:?}");
+    assert!(!content.iter().any(|path| path.ends_with("/kubectl") || path.contains("kube-proxy")), "{content:?}");
+    world.check_sums();
+}
+
+#[test]
+fn an_archive_that_changed_is_pulled_again() {
+    let world = World::new(|_| {});
+    world.write().unwrap();
+    let sums = fs::read_to_string(world.release().join("SHA256SUMS")).unwrap();
+    fs::write(world.release().join("images/etcd.tar"), "damaged").unwrap();
+    fs::write(world.release().join("images/unknown.tar"), "from elsewhere").unwrap();
+    world.write().unwrap();
+    assert_eq!(fs::read_to_string(world.release().join("SHA256SUMS")).unwrap(), sums);
+    world.check_sums();
+    let asked = world.upstream.asked.lock().unwrap().clone();
+    assert!(asked.iter().any(|path| path.starts_with("/v2/etcd/")), "{asked:?}");
+    assert!(!asked.iter().any(|path| path.starts_with("/v2/kube-proxy/")), "{asked:?}");
+}
+
+#[test]
+fn an_interrupted_call_keeps_its_archives() {
+    let world = World::new(|upstream| upstream.files.retain(|path, _| !path.starts_with("/v2/kube-proxy/")));
+    world.write().unwrap_err();
+    world.write().unwrap_err();
+    let asked = world.upstream.asked.lock().unwrap().clone();
+    assert!(!asked.iter().any(|path| path.starts_with("/v2/etcd/")), "{asked:?}");
+    assert!(asked.iter().any(|path| path.starts_with("/v2/kube-proxy/")), "{asked:?}");
+}
+
+#[test]
+fn a_program_with_another_checksum_is_not_kept() {
+    let world =
+        World::new(|upstream| upstream.file(&format!("/release/v{VERSION}/bin/linux/amd64/kubelet"), "changed"));
+    let error = world.write().unwrap_err();
+    assert!(matches!(&error, Error::Checksum { found, .. } if *found == sha256(b"changed")), "{error}");
+    assert!(!files(&world.release()).iter().any(|name| name.ends_with("/kubelet")));
+}
+
+#[test]
+fn a_version_of_the_catalogue_needs_its_checksum() {
+    let world = World::new(|upstream| {
+        upstream.file("/release/v1.34.4/bin/linux/amd64/kubeadm", "changed");
+        upstream.file("/release/v1.34.4/bin/linux/amd64/kubeadm.sha256", sha256(b"changed"));
+    });
+    let request = Request { version: "1.34.4".parse().unwrap(), ..world.request.clone() };
+    let error = write(&request, world.folder.path(), &|_| {}).unwrap_err();
+    assert!(matches!(error, Error::Checksum { .. }), "{error}");
+}
+
+#[test]
+fn a_layer_with_another_digest_is_not_kept() {
+    let layer = sha256(b"layer of etcd for amd64");
+    let world = World::new(|upstream| upstream.file(&format!("/store/sha256:{layer}"), "changed"));
+    let error = world.write().unwrap_err();
+    assert!(matches!(&error, Error::Checksum { expected, .. } if *expected == layer), "{error}");
+    assert!(!files(&world.release()).iter().any(|name| name.starts_with("images/")), "{:?}", files(&world.release()));
+}
+
+#[test]
+fn the_file_of_a_plugin_needs_the_checksum_of_the_catalogue() {
+    let world = World::new(|upstream| {
+        upstream.file("/projectcalico/calico/raw/v3.31.7/manifests/calico-vxlan.yaml", "changed");
+    });
+    let request = Request { plugins: vec!["calico".into()], ..world.request.clone() };
+    let error = write(&request, world.folder.path(), &|_| {}).unwrap_err();
+    assert!(matches!(&error, Error::Checksum { url, .. } if url.ends_with("/calico-vxlan.yaml")), "{error}");
+    let request = Request { plugins: vec!["weave".into()], ..world.request };
+    let error = write(&request, world.folder.path(), &|_| {}).unwrap_err();
+    assert_eq!(error.to_string(), "there is no network plugin `weave` in the catalogue. It has: calico, cilium");
+}
+
+#[test]
+fn a_folder_is_for_one_kind_of_processor() {
+    let world = World::new(|_| {});
+    world.write().unwrap();
+    let request = Request { processor: "arm64".into(), ..world.request };
+    let error = write(&request, world.folder.path(), &|_| {}).unwrap_err();
+    assert!(matches!(error, Error::AnotherProcessor { .. }), "{error}");
+    // Plugins' folders have no version of Kubernetes in their names, so another version doesn't help.
+    let request = Request { version: "1.34.4".parse().unwrap(), ..request };
+    let error = write(&request, world.folder.path(), &|_| {}).unwrap_err();
+    assert!(matches!(error, Error::AnotherProcessor { .. }), "{error}");
+}
+
+#[test]
+fn a_folder_is_for_one_registry() {
+    let world = World::new(|_| {});
+    world.write().unwrap();
+    let mut request = world.request.clone();
+    request.sources.kube_image_repo += "/other";
+    let error = write(&request, world.folder.path(), &|_| {}).unwrap_err().to_string();
+    let repository = &world.request.sources.kube_image_repo;
+    let expected =
+        format!("{repository}/etcd:3.6.5-0 for amd64, and {repository}/other/etcd:3.6.5-0 for amd64 is needed");
+    assert!(error.contains(&expected), "{error}");
+}
+
+#[test]
+fn a_kubeadm_without_a_trusted_checksum_is_not_started() {
+    let started = tempfile::tempdir().unwrap();
+    let mark = started.path().join("mark");
+    let world = World::new(|upstream| upstream.program("kubeadm", &format!("#!/bin/sh\ntouch {}\n", mark.display())));
+    let mut request = world.request.clone();
+    // Also this machine, but the command can't know that.
+    let url = &mut request.sources.dl_k8s_io_url;
+    *url = url.replace("127.0.0.1", "127.0.0.2");
+    let error = write(&request, world.folder.path(), &|_| {}).unwrap_err().to_string();
+    assert!(error.contains("has no TLS, so it isn't started"), "{error}");
+    assert!(!mark.exists());
+}
+
+#[test]
+fn a_download_that_is_too_large_is_refused() {
+    let sum = format!("/release/v{VERSION}/bin/linux/amd64/kubeadm.sha256");
+    let layer = format!("/store/sha256:{}", sha256(b"layer of etcd for amd64"));
+    let manifest = "/v2/etcd/manifests/3.6.5-0".to_owned();
+    // A text, a manifest, and a layer that is larger than its manifest says; also if the server doesn't announce the size.
+    for (path, size) in [(sum, 5 << 20), (manifest, 5 << 20), (layer, 100 << 10)] {
+        for start in ["", "chunked "] {
+            let world = World::new(|upstream| upstream.file(&path, format!("{start}{}", "x".repeat(size))));
+            let error = world.write().unwrap_err().to_string();
+            assert!(
+                error.contains("Maximum file size exceeded") || error.contains("it is larger than"),
+                "{path}: {error}"
+            );
+            assert!(!files(&world.release()).iter().any(|name| name.starts_with("images/")));
+        }
+    }
+}
+
+#[test]
+fn a_file_that_the_server_lacks_is_named() {
+    let world = World::new(|upstream| upstream.files.retain(|path, _| !path.contains("manifests/3.6.5-0")));
+    let error = world.write().unwrap_err().to_string();
+    assert!(
+        error.contains("/v2/etcd/manifests/3.6.5-0 can't be downloaded: the registry answered with status 404"),
+        "{error}"
+    );
+}

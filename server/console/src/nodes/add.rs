@@ -1,0 +1,233 @@
+//! Adds machines as workers and control planes.
+
+use api::backend::Configurations;
+use api::cluster::{NewNodes, NodesReview};
+use api::configuration::{ChangeReview, Document};
+use api::machine::MachineRole;
+use api::operation::{NewOperation, ThenRemove};
+use api::{ClusterName, FieldProblem, OperationName, Problem, User};
+use crd::{Cluster, Engine};
+use inventory::{Inventory, Machine, Role};
+
+use super::joining::{Joining, is_control_plane, operation};
+use super::replace::is_control_plane as is_control_plane_of;
+use super::{half_done, inventory_of, refuse_hosted, refused, stale, unusable};
+use crate::Console;
+use crate::clusters::machines;
+use crate::configuration::Inputs;
+use crate::operations::several;
+
+impl Console {
+    /// Reads, checks and asks the machines; changes nothing.
+    pub(super) async fn review_nodes(
+        &self,
+        user: &User,
+        name: &ClusterName,
+        new: &NewNodes,
+    ) -> Result<NodesReview, Problem> {
+        let (machines, rows) = checked(new)?;
+        let cluster = self.cluster(user, name).await?;
+        let hosted = cluster.spec.hosted.is_some();
+        if hosted {
+            only_workers(&machines, &rows)?;
+        }
+        let inputs = Inputs::read(self.shared.access.client(user)?, &cluster).await?;
+        let hosts = inputs.hosts.usable().map_err(|why| unusable(Document::Inventory, &why))?;
+        let vars = inputs.vars.usable().map_err(|why| unusable(Document::Variables, &why))?;
+        let parsed = inventory::parse(hosts).map_err(|why| unusable(Document::Inventory, &why.to_string()))?;
+        let known = already_there(&machines, &parsed, &rows);
+        if !known.is_empty() {
+            return Err(several(known));
+        }
+        let text = inventory::add_machines(hosts, &machines).map_err(refused)?;
+        let after = inventory::parse(&text).map_err(|why| unusable(Document::Inventory, &why.to_string()))?;
+        let variables = inventory::parse_vars(vars).map_err(|why| unusable(Document::Variables, &why.to_string()))?;
+        let engine = self.engine_of(&cluster);
+        let joining = Joining { machines: &machines, before: &parsed, after: &after, vars: &variables, engine, hosted };
+        refuse(&joining, &rows)?;
+        let mut consequences = joining.consequences();
+        if !new.replaces.is_empty() {
+            refuse_hosted(&cluster, &new.replaces)?;
+            let old = replaced(new, &machines, &after, &rows, engine)?;
+            consequences
+                .push(format!("{} joins first. Only when that has succeeded, {old} is removed.", machines[0].name));
+            consequences.extend(self.consequences(&cluster, &after, &variables, &old, new.gone).await?.0);
+        }
+        let submitted = with_removal(operation(name, &machines, &after, &variables, engine, hosted), new);
+        let names: Vec<String> = machines.into_iter().map(|machine| machine.name).collect();
+        let keys = self.asked(user, name, &cluster, (&after, &variables), &names).await?;
+        let operation = self.review_with_inputs(user, &submitted, &cluster, &text, vars)?;
+        Ok(NodesReview {
+            change: ChangeReview {
+                summary: inventory::diff::summary(&parsed, &after),
+                lines: inventory::diff::lines(hosts, &text, 3),
+                version: inputs.hosts.version(),
+            },
+            names,
+            replaces: new.replaces.clone(),
+            consequences,
+            keys: keys.machines,
+            host_keys: keys.text,
+            host_keys_version: keys.version,
+            warnings: keys.warnings,
+            operation,
+        })
+    }
+
+    /// Saves host keys and inventory, then submits the operation. Each step can be repeated.
+    pub(super) async fn add_nodes(
+        &self,
+        user: &User,
+        name: &ClusterName,
+        new: &NewNodes,
+    ) -> Result<OperationName, Problem> {
+        let (machines, rows) = checked(new)?;
+        let cluster = self.cluster(user, name).await?;
+        let hosted = cluster.spec.hosted.is_some();
+        if hosted {
+            only_workers(&machines, &rows)?;
+        }
+        let inputs = Inputs::read(self.shared.access.client(user)?, &cluster).await?;
+        let (hosts, parsed) = inventory_of(&inputs)?;
+        let engine = self.engine_of(&cluster);
+        let mut after = parsed.clone();
+        if !new.replaces.is_empty() {
+            refuse_hosted(&cluster, &new.replaces)?;
+            replaced(new, &machines, &parsed, &rows, engine)?;
+        }
+        // An earlier try may have saved the inventory without submitting the operation.
+        if !machines.iter().all(|machine| is_there(machine, &parsed)) {
+            let known = already_there(&machines, &parsed, &rows);
+            if !known.is_empty() {
+                return Err(several(known));
+            }
+            if !inputs.hosts.is_at(&new.version) {
+                return Err(refused("The inventory was changed since this was reviewed. Review it again.".into()));
+            }
+            let text = inventory::add_machines(hosts, &machines).map_err(refused)?;
+            after = inventory::parse(&text).map_err(|why| unusable(Document::Inventory, &why.to_string()))?;
+            let vars = inputs.vars_or_none();
+            let joining = Joining { machines: &machines, before: &parsed, after: &after, vars: &vars, engine, hosted };
+            refuse(&joining, &rows)?;
+            if !new.host_keys.is_empty() {
+                let (version, keys) = (&new.host_keys_version, &new.host_keys);
+                Configurations::save(self, user, name, Document::HostKeys, version, keys).await.map_err(stale)?;
+            }
+            Configurations::save(self, user, name, Document::Inventory, &new.version, &text).await.map_err(stale)?;
+        }
+        let vars = inputs.vars_or_none();
+        let operation = with_removal(operation(name, &machines, &after, &vars, engine, hosted), new)
+            .as_reviewed(&new.made_name, &new.expected_inputs);
+        self.submit_operation(user, &operation).await.map_err(|problem| {
+            let playbook = match machines.iter().any(is_control_plane) {
+                _ if hosted => operation::JOIN,
+                true => operation::CREATE,
+                false => operation::ADD_NODES,
+            };
+            let message = format!(
+                "The machines are in the inventory now, but the operation was not submitted. {problem} Press the button again, or run {playbook} limited to them.",
+            );
+            half_done(&problem, message)
+        })
+    }
+
+    /// The engine of a cluster's operations that name no image.
+    pub(crate) fn engine_of(&self, cluster: &Cluster) -> Engine {
+        self.engine(cluster.spec.engine, &self.shared.image)
+    }
+}
+
+/// The worker that the machine replaces. An error if one dialog can't do so.
+fn replaced(
+    new: &NewNodes,
+    machines: &[Machine],
+    inventory: &Inventory,
+    rows: &[usize],
+    engine: Engine,
+) -> Result<String, Problem> {
+    let old = new.replaces.trim();
+    if is_control_plane_of(inventory, old)? {
+        return Err(refused(format!("{old} is a control plane or runs etcd. Remove it first, then add another one.")));
+    }
+    if new.gone && engine == Engine::Kubespray {
+        return Err(refused(format!(
+            "kubespray gathers the facts of all machines before one joins, so this fails while {old} can't be reached. Remove {old} first, then add the new machine."
+        )));
+    }
+    if machines.len() != 1 || machines[0].name == old {
+        let message = format!("Name one other machine, which replaces {old}.");
+        return Err(several(vec![FieldProblem { field: field(rows, 1, "name"), message }]));
+    }
+    if is_control_plane(&machines[0]) {
+        let message = format!("{old} is a worker, so a worker replaces it. Add control planes on the Nodes tab.");
+        return Err(several(vec![FieldProblem { field: field(rows, 0, "name"), message }]));
+    }
+    Ok(old.to_owned())
+}
+
+fn with_removal(operation: NewOperation, new: &NewNodes) -> NewOperation {
+    let node = new.replaces.trim().to_owned();
+    let then_remove = (!node.is_empty()).then_some(ThenRemove { node, gone: new.gone });
+    NewOperation { then_remove, ..operation }
+}
+
+/// An error if one of the machines of a hosted cluster is to be a control plane.
+fn only_workers(machines: &[Machine], rows: &[usize]) -> Result<(), Problem> {
+    let Some(plane) = machines.iter().position(is_control_plane) else { return Ok(()) };
+    let message = "The control plane of this cluster is hosted, so machines join as workers only.".into();
+    Err(several(vec![FieldProblem { field: field(rows, plane, "role"), message }]))
+}
+
+/// An error at the form's fields if the playbooks would refuse the machines.
+fn refuse(joining: &Joining<'_>, rows: &[usize]) -> Result<(), Problem> {
+    let plane = joining.machines.iter().position(is_control_plane);
+    // Workers are refused for their address only.
+    let (machine, of) = plane.map_or((0, "address"), |machine| (machine, "role"));
+    let problem = |message| FieldProblem { field: field(rows, machine, of), message };
+    let refusals = joining.refusals();
+    if refusals.is_empty() { Ok(()) } else { Err(several(vec![problem(refusals.join(" "))])) }
+}
+
+/// The machines, and the row of the form of each; no rows if they were pasted. Those without a role become workers.
+fn checked(new: &NewNodes) -> Result<(Vec<Machine>, Vec<usize>), Problem> {
+    let (mut machines, _) = machines(&new.machines, &new.pasted, MachineRole::Worker).map_err(several)?;
+    for machine in &mut machines {
+        if machine.roles.is_empty() {
+            machine.roles.push(Role::Worker);
+        }
+    }
+    let filled = (0..).zip(&new.machines).filter(|(_, row)| !row.is_empty()).map(|(row, _)| row);
+    Ok((machines, filled.collect()))
+}
+
+/// The form's field for the `name` or `address` of a machine.
+fn field(rows: &[usize], machine: usize, of: &str) -> String {
+    rows.get(machine).map_or_else(|| "pasted".into(), |row| format!("machines[{row}][{of}]"))
+}
+
+/// A problem for each machine whose name or address is in the inventory.
+fn already_there(machines: &[Machine], inventory: &Inventory, rows: &[usize]) -> Vec<FieldProblem> {
+    let problem = |(index, machine): (usize, &Machine)| {
+        if inventory.host(&machine.name).is_some() {
+            let message = format!("{} is in the inventory already. Choose another name.", machine.name);
+            return Some(FieldProblem { field: field(rows, index, "name"), message });
+        }
+        let port = |of: Option<u16>| of.unwrap_or(22);
+        let same = |host: &&inventory::Host| {
+            machine.address.is_some() && host.address == machine.address && port(host.port) == port(machine.port)
+        };
+        let host = inventory.hosts.iter().find(same)?;
+        let message = format!("This is the address of {}. Enter another one.", host.name);
+        Some(FieldProblem { field: field(rows, index, "address"), message })
+    };
+    machines.iter().enumerate().filter_map(problem).collect()
+}
+
+/// Whether the inventory has this machine with its roles.
+fn is_there(machine: &Machine, inventory: &Inventory) -> bool {
+    inventory.host(&machine.name).is_some_and(|host| {
+        machine.roles.iter().all(|role| host.roles.contains(role))
+            && host.roles.contains(&Role::ControlPlane) == is_control_plane(machine)
+            && (machine.address.is_none() || host.address == machine.address)
+    })
+}

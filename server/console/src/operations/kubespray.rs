@@ -1,0 +1,118 @@
+//! What kubespray's playbooks need beyond what the form asks for. `tests/data/kubespray_releases.json` records how each release handles its
+//! arguments, and the tests compare it with the commands that the console submits.
+
+use api::Problem;
+use api::operation::{Action as Asked, Effect, NewOperation};
+use crd::{Engine, HookAction};
+use inventory::Vars;
+use operation::versions::{KubesprayRelease, kubespray_release};
+use operation::{Action, CREATE, FACTS, Parameter, UPGRADE, Value, join};
+
+use super::plan::Wanted;
+use super::removed::limits;
+
+/// The operation as the playbooks of `engine` need it.
+pub(super) fn prepared(new: &NewOperation, mut wanted: Wanted, engine: Engine) -> Result<Wanted, Problem> {
+    let Some(action) = wanted.action.filter(|action| engine == Engine::Kubespray && is_kubespray(action)) else {
+        return Ok(wanted);
+    };
+    if action.effect != Effect::Reads && wanted.arguments.iter().any(|argument| limits(argument)) {
+        gather_facts(&mut wanted);
+        limit_upgrade(&mut wanted, action);
+    }
+    if let Some(release) = kubespray_release(&wanted.spec.image) {
+        write_version(new, &mut wanted, action, release)?;
+    }
+    Ok(wanted)
+}
+
+fn is_kubespray(action: &Action) -> bool {
+    action.engines.contains(&Engine::Kubespray)
+}
+
+/// Gathers the facts of all machines first. Kubespray refuses a limited run without cached facts of the other machines, and a new
+/// pod has an empty cache.
+fn gather_facts(wanted: &mut Wanted) {
+    if !wanted.spec.pre_hook.iter().any(|hook| hook.action == FACTS) {
+        wanted.spec.pre_hook.insert(0, HookAction { action: FACTS.into(), ..HookAction::default() });
+    }
+}
+
+/// Limits the upgrade after a limited `cluster.yml`, as kubespray documents it for new members of etcd. Without a limit it would drain
+/// every node.
+fn limit_upgrade(wanted: &mut Wanted, action: &Action) {
+    let limit = wanted.arguments.iter().find(|argument| argument.starts_with("--limit=")).cloned();
+    let hooks = wanted.spec.post_hook.iter_mut().filter(|hook| action.playbook == CREATE && hook.action == UPGRADE);
+    for hook in hooks.filter(|hook| hook.extra_args.is_none()) {
+        hook.extra_args = limit.as_ref().and_then(|limit| join(std::slice::from_ref(limit)));
+    }
+}
+
+/// Writes the version of the form's field as `release` needs it.
+fn write_version(
+    new: &NewOperation,
+    wanted: &mut Wanted,
+    action: &Action,
+    release: &KubesprayRelease,
+) -> Result<(), Problem> {
+    let Asked::Builtin { parameters: Some(fields), .. } = &new.action else { return Ok(()) };
+    let Some(Parameter { field, variable, .. }) = version_of(action) else { return Ok(()) };
+    let Some(version) = fields.get(*field).and_then(|typed| typed.trim().parse().ok()) else { return Ok(()) };
+    if let Some(why) = release.refuses(version) {
+        return Err(Problem::field(*field, why));
+    }
+    let prefix = format!("{variable}=");
+    if let Some(argument) = wanted.arguments.iter_mut().find(|argument| argument.starts_with(&prefix)) {
+        *argument = format!("{prefix}{}", release.written(version));
+        wanted.spec.extra_args = join(&wanted.arguments);
+    }
+    Ok(())
+}
+
+/// The parameter that is a version.
+pub(crate) fn version_of(action: &Action) -> Option<&Parameter> {
+    action.parameters.iter().find(|parameter| parameter.value == Value::Version)
+}
+
+/// Warnings about variables that kubespray's playbooks handle otherwise than people expect, as sentences.
+pub(super) fn warnings(wanted: &Wanted, vars: &Vars) -> Vec<String> {
+    let Some(action) = wanted.action.filter(|action| is_kubespray(action)) else { return Vec::new() };
+    let is_true = |name: &str| vars.get(name).is_some_and(|value| value == true || value == "true" || value == "yes");
+    let mut warnings = Vec::new();
+    let asks = ["upgrade_node_confirm", "upgrade_node_post_upgrade_confirm"].into_iter().find(|name| is_true(name));
+    if let Some(name) = asks.filter(|_| action.playbook == UPGRADE) {
+        warnings.push(format!(
+            "{name} is set in the variables, but a run can't answer questions, so it doesn't wait. To stop between nodes, limit the operation to some of them."
+        ));
+    }
+    if is_true("unsafe_show_logs") {
+        warnings.push(
+            "unsafe_show_logs is set in the variables: kubespray then prints passwords and tokens into the log.".into(),
+        );
+    }
+    warnings.extend(version_warning(wanted, action, vars));
+    warnings
+}
+
+/// A warning if the release in the image can't use `kube_version` of the variables. An argument counts more than a variable.
+fn version_warning(wanted: &Wanted, action: &Action, vars: &Vars) -> Option<String> {
+    let release = kubespray_release(&wanted.spec.image)?;
+    let name = version_of(action).filter(|_| [CREATE, UPGRADE].contains(&action.playbook))?.variable;
+    let prefix = format!("{name}=");
+    if wanted.arguments.iter().any(|argument| argument.starts_with(&prefix)) {
+        return None;
+    }
+    let written = vars.get(name)?.as_str()?;
+    let version = written.parse().ok()?;
+    if let Some(why) = release.refuses(version) {
+        return Some(format!("{name} is {written} in the variables. {why}"));
+    }
+    let right = release.written(version);
+    (written != right).then(|| {
+        format!("{name} is {written} in the variables, and kubespray {} fails with it. Write {right}.", release.release)
+    })
+}
+
+#[cfg(test)]
+#[path = "kubespray_tests.rs"]
+mod tests;

@@ -1,0 +1,87 @@
+//! How long a run usually takes: what earlier runs of the same action on the same cluster took.
+
+use std::sync::Arc;
+
+use api::operation::{Phase, Usual};
+use crd::ClusterOperation;
+use kube::ResourceExt;
+
+use super::{ended, is_dry, is_limited, phase};
+use crate::moment;
+
+/// How many of the newest runs count.
+const NEWEST: usize = 5;
+
+/// The median of the newest successful runs like `operation`; `None` if there is none. A run of some hosts says little about a run
+/// of all, and a dry run little about a real one.
+pub(super) fn usual(operation: &ClusterOperation, all: &[Arc<ClusterOperation>]) -> Option<Usual> {
+    let is_alike = |other: &&Arc<ClusterOperation>| {
+        let (this, spec) = (&operation.spec, &other.spec);
+        other.name_any() != operation.name_any()
+            && (&spec.cluster, &spec.action, spec.action_type) == (&this.cluster, &this.action, this.action_type)
+            && (spec.action_source, &spec.action_source_ref) == (this.action_source, &this.action_source_ref)
+            && (is_limited(other), is_dry(other)) == (is_limited(operation), is_dry(operation))
+            && phase(other) == Phase::Succeeded
+    };
+    let mut alike: Vec<_> = all.iter().filter(is_alike).collect();
+    alike.sort_by_key(|other| std::cmp::Reverse(ended(other)));
+    let mut durations: Vec<i64> = alike.into_iter().filter_map(|other| duration(other)).take(NEWEST).collect();
+    durations.sort_unstable();
+    let middle = durations.len() / 2;
+    let ms = match durations.len() {
+        0 => return None,
+        n if n.is_multiple_of(2) => i64::midpoint(durations[middle - 1], durations[middle]),
+        _ => durations[middle],
+    };
+    Some(Usual { ms, runs: durations.len().try_into().unwrap_or_default() })
+}
+
+/// How long it took, in milliseconds.
+fn duration(operation: &ClusterOperation) -> Option<i64> {
+    let status = operation.status.as_ref()?;
+    let (start, end) = (status.start_time.as_ref()?, status.end_time.as_ref()?);
+    Some((moment::of(end).0 - moment::of(start).0).max(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::tests::{operation, time};
+    use super::*;
+
+    /// A run that began at this second and took so many.
+    fn took(start: i64, seconds: i64, change: impl FnOnce(&mut ClusterOperation)) -> Arc<ClusterOperation> {
+        let mut run = operation(&format!("run-{start}"), "prod", start, crd::Phase::Succeeded);
+        let status = run.status.as_mut().unwrap();
+        (status.start_time, status.end_time) = (Some(time(start)), Some(time(start + seconds)));
+        change(&mut run);
+        Arc::new(run)
+    }
+
+    fn of(all: &[Arc<ClusterOperation>]) -> Option<(i64, u32)> {
+        usual(&operation("now", "prod", 90_000, crd::Phase::Running), all).map(|usual| (usual.ms, usual.runs))
+    }
+
+    #[test]
+    fn the_median_of_the_newest_five_counts() {
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[took(0, 60, |_| {})]), Some((60_000, 1)));
+        assert_eq!(of(&[took(0, 60, |_| {}), took(100, 90, |_| {})]), Some((75_000, 2)));
+        let seven: Vec<_> = [9_000, 8_000, 60, 70, 80, 75, 900].into_iter().zip(0..).collect();
+        let seven: Vec<_> = seven.into_iter().map(|(seconds, n)| took(n * 10_000, seconds, |_| {})).collect();
+        assert_eq!(of(&seven), Some((75_000, 5)), "of 60, 70, 80, 75 and 900");
+    }
+
+    #[test]
+    fn only_successful_runs_of_the_same_kind_count() {
+        let others = [
+            took(0, 60, |run| run.spec.cluster = "lab".into()),
+            took(100, 60, |run| run.spec.action = "scale.yml".into()),
+            took(200, 60, |run| run.spec.extra_args = Some("--limit=w1".into())),
+            took(300, 60, |run| run.spec.extra_args = Some("--check".into())),
+            took(400, 60, |run| run.status.as_mut().unwrap().status = crd::Phase::Failed),
+            took(500, 60, |run| run.status.as_mut().unwrap().start_time = None),
+            took(600, 60, |run| run.metadata.name = Some("now".into())),
+        ];
+        assert_eq!(of(&others), None);
+    }
+}

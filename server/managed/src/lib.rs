@@ -1,0 +1,20 @@
+//! Reads managed clusters: the clusters that operations build, each with its own kubeconfig.
+//!
+//! A kubeconfig is foreign input: users who build a cluster or write its Secret choose what is in it. So this crate reads only what
+//! it needs, and refuses everything that would run programs, read files of this machine, or skip the check of certificates
+//! ([`kubeconfig`], [`address`]). One connection per attempt carries all requests, each with a limit of size and time ([`connect`],
+//! [`read`]). The newest readings are kept in memory, with their times ([`clusters`]).
+
+mod address;
+mod certificate;
+mod clusters;
+mod connect;
+mod evictions;
+mod kubeconfig;
+mod pages;
+mod read;
+mod source;
+
+pub use clusters::{Clusters, Reading, Settings};
+pub use evictions::{Budget, Evictions};
+pub use source::{Found, find, place};

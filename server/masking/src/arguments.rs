@@ -1,0 +1,101 @@
+//! The arguments of a command: `-e password=…`, `--token …`.
+
+use crate::assigned::{self, is_shown_secret};
+use crate::document::HIDDEN;
+use crate::known;
+use crate::private_key;
+use crate::shapes;
+
+/// The arguments with their secrets hidden, as a page may show them.
+#[must_use]
+pub fn hide_in_arguments(arguments: &[String]) -> Vec<String> {
+    let parts = arguments.iter().enumerate().map(|(n, word)| match secret_part(arguments, n) {
+        Some(at) => format!("{}{HIDDEN}", &word[..at]),
+        None => hide_in_script(word),
+    });
+    parts.collect()
+}
+
+/// The text of a script with its secrets hidden, as a page may show it. What a shell fills in (`$1`) stays.
+#[must_use]
+pub fn hide_in_script(text: &str) -> String {
+    let masked = |line: &str| {
+        let line = assigned::masked(line.to_owned(), HIDDEN);
+        shapes::masked(private_key::masked(line, HIDDEN), HIDDEN)
+    };
+    let mut key = private_key::KeyLines::default();
+    let lines = text.split('\n').map(|line| key.line(line.to_owned(), HIDDEN, |line| masked(&line)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The values in arguments that must not be in a log.
+pub(crate) fn secrets(arguments: &[String]) -> Vec<String> {
+    let whole = (0..arguments.len()).filter_map(|n| {
+        let at = secret_part(arguments, n)?;
+        Some(arguments[n][at..].trim_matches(['"', '\'']).to_owned())
+    });
+    whole.chain(arguments.iter().flat_map(|argument| known::secrets(argument))).collect()
+}
+
+/// Where the secret begins, if the n-th argument is `name=secret` or follows the flag of a secret.
+fn secret_part(arguments: &[String], n: usize) -> Option<usize> {
+    let word = arguments[n].as_str();
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_.-".contains(c));
+    if let Some((name, value)) = word.split_once('=').filter(|(name, _)| is_name(name)) {
+        return is_shown_secret(&as_variable(name), value, HIDDEN).then(|| name.len() + 1);
+    }
+    let flag = arguments.get(n.checked_sub(1)?)?.strip_prefix("--").filter(|flag| is_name(flag))?;
+    // `--ask-become-pass` has no value.
+    let is_value = !flag.starts_with("ask-") && !word.starts_with('-');
+    (is_value && is_shown_secret(&as_variable(flag), word, HIDDEN)).then_some(0)
+}
+
+/// `--vault-password-file` is the variable `vault_password_file`.
+fn as_variable(flag: &str) -> String {
+    flag.trim_start_matches('-').replace('-', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split('|').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn secrets_in_arguments_are_hidden_and_found() {
+        let cases = [
+            ("-e|password=hunter22", "-e|password=(hidden)", "hunter22"),
+            ("-e|a=1 db_pwd=hunter22 b=2", "-e|a=1 db_pwd=(hidden) b=2", "hunter22"),
+            (r#"-e|{"api_token": "hunter22"}"#, r#"-e|{"api_token": "(hidden)"}"#, "hunter22"),
+            ("password=two words", "password=(hidden)", "two words"),
+            ("--extra-vars=password=hunter22", "--extra-vars=password=(hidden)", "hunter22"),
+            ("--token|hunter22|x", "--token|(hidden)|x", "hunter22"),
+            ("--db-password=hunter22", "--db-password=(hidden)", "hunter22"),
+        ];
+        for (given, shown, secret) in cases {
+            assert_eq!(hide_in_arguments(&words(given)), words(shown));
+            assert!(secrets(&words(given)).iter().any(|found| found == secret), "{given}");
+        }
+    }
+
+    #[test]
+    fn other_arguments_are_shown() {
+        for given in [
+            "--limit=m1|--check|-e|kube_version=1.34.4",
+            "--vault-password-file|secret.txt|--private-key|/auth/ssh-privatekey",
+            "--ask-become-pass|site.yml|-e|use_token=true",
+            "motd=it's; $(here)|two words|#no comment",
+        ] {
+            assert_eq!(hide_in_arguments(&words(given)), words(given));
+            assert_eq!(secrets(&words(given)), [""; 0], "{given}");
+        }
+    }
+
+    #[test]
+    fn secrets_in_a_script_are_hidden() {
+        let script = "export DB_PASSWORD=hunter22\nlogin --pass \"$1\"\nkey=$(cat x)\n";
+        assert_eq!(hide_in_script(script), "export DB_PASSWORD=(hidden)\nlogin --pass \"$1\"\nkey=$(cat x)\n");
+    }
+}

@@ -1,0 +1,119 @@
+//! Values beside a secret name in a line of a log or in a command: `password=…`, `"api_token": "…"`, `db_pwd: …`. They are
+//! masked although no input of the run contains them, for example because a task generated them.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use crate::forms::SHORTEST;
+use crate::name::{STEMS, is_secret_in_log};
+use crate::pattern::pattern;
+use crate::value::is_harmless;
+
+/// A name and its value. In JSON and Python both are quoted, in JSON within JSON the quotes are escaped; in YAML the line
+/// has nothing else; and `name=value` may be anywhere. Without quotes only the first character of such a value matches (`v7`),
+/// and [`WORD_END`] tells where it ends: of `a=b=c=…` the pattern would otherwise match the rest of the line for every name.
+pub(crate) static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"["'](?P<n1>[\w.-]+)["']: ?(?:"(?P<v1>(?:[^"\\]|\\.)*)"|'(?P<v2>(?:[^'\\]|\\.)*)')"#,
+        r#"|\\"(?P<n2>[\w.-]+)\\": ?\\"(?P<v3>.*?)\\""#,
+        r#"|(?P<n3>[\w.-]+)=(?:"(?P<v4>[^"]*)"|'(?P<v5>[^']*)'|\\"(?P<v6>.*?)\\"|(?P<v7>[^\s"'\\,;&)}\]]))"#,
+        r#"|^\s*(?:- )?(?P<n4>[\w.-]+): (?P<v8>[^\s|>&*!\[{].*)$"#,
+    ))
+});
+/// What ends a value without quotes.
+pub(crate) static WORD_END: LazyLock<Regex> = LazyLock::new(|| pattern(r#"[\s"'\\,;&)}\]]"#));
+/// How many bytes of a value are searched for `{{`.
+pub(crate) const TEMPLATE_WITHIN: usize = 512;
+/// What every match of [`ASSIGNED`] with a secret name contains. Much quicker to search for.
+static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| {
+    let stems: Vec<_> = STEMS.iter().map(|(stem, _)| *stem).chain(["pw", "auth", "cert"]).collect();
+    pattern(&format!(r#"(?i)(?:{})[\w.-]*[\\"']*[:=]"#, stems.join("|")))
+});
+const NAMES: [&str; 4] = ["n1", "n2", "n3", "n4"];
+const VALUES: [&str; 8] = ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8"];
+
+/// `text` with `mark` in place of the values of secret names.
+pub(crate) fn masked(text: String, mark: &str) -> String {
+    if !POSSIBLE.is_match(&text) {
+        return text;
+    }
+    let (mut out, mut copied, mut at, mut word_end) = (String::new(), 0, 0, 0);
+    while let Some(found) = ASSIGNED.captures_at(&text, at) {
+        let (Some(name), Some(value)) = (first(&found, NAMES), first(&found, VALUES)) else { break };
+        // The value may contain further names: `--extra-vars=password=…`.
+        at = value.start();
+        if !is_secret_in_log(name.as_str()) {
+            continue;
+        }
+        let mut end = value.end();
+        if found.name("v7").is_some() {
+            // Names within one word share its end.
+            if word_end <= at {
+                word_end = WORD_END.find_at(&text, at).map_or(text.len(), |found| found.start());
+            }
+            end = word_end;
+        }
+        if is_secret_value(name.as_str(), &text[at..end], mark) {
+            out.extend([&text[copied..at], mark]);
+            (copied, at) = (end, end);
+        }
+    }
+    if copied == 0 { text } else { out + &text[copied..] }
+}
+
+fn first<'t, const N: usize>(found: &Captures<'t>, names: [&str; N]) -> Option<regex::Match<'t>> {
+    names.into_iter().find_map(|name| found.name(name))
+}
+
+/// Whether a text would show a secret: `value` beside `name`.
+pub(crate) fn is_shown_secret(name: &str, value: &str, mark: &str) -> bool {
+    is_secret_in_log(name) && is_secret_value(name, value, mark)
+}
+
+/// Whether `value` is a secret beside a secret name.
+fn is_secret_value(name: &str, value: &str, mark: &str) -> bool {
+    value.len() >= SHORTEST && value != mark && !is_filled_in(value) && !is_harmless(name, value)
+}
+
+/// `$` begins what a shell replaces, and `{{` what ansible replaces.
+fn is_filled_in(value: &str) -> bool {
+    let start = &value.as_bytes()[..value.len().min(TEMPLATE_WITHIN)];
+    value.trim_start_matches(['"', '\'', '\\']).starts_with(['$', '`']) || start.windows(2).any(|two| two == b"{{")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_beside_a_secret_name_is_masked() {
+        let cases = [
+            (r#"{"db_password": "hunter22", "a": 1}"#, r#"{"db_password": "*", "a": 1}"#),
+            (r"{'db_pwd': 'hunter22', 'a': 1}", r"{'db_pwd': '*', 'a': 1}"),
+            (r#""msg": "{\"credentials\": \"hunter22\"}""#, r#""msg": "{\"credentials\": \"*\"}""#),
+            ("run -e password=hunter22 -e b=hello", "run -e password=* -e b=hello"),
+            ("+ export PGPASSWORD='hunter 22' x", "+ export PGPASSWORD='*' x"),
+            ("    admin_pass: hunter 22", "    admin_pass: *"),
+            (r#""cmd": "login --pass=\"hunter 22\" x""#, r#""cmd": "login --pass=\"*\" x""#),
+            ("a=token=$x=pass=hunter22=b=c; d=pass=hunter22", "a=token=$x=pass=*; d=pass=*"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(masked(text.into(), "*"), wanted);
+        }
+    }
+
+    #[test]
+    fn other_text_is_unchanged() {
+        for text in [
+            "TASK [set the password : m1]",
+            "m1 : ok=12 changed=3 unreachable=0 failed=0",
+            "-o PreferredAuthentications=publickey -o PasswordAuthentication=no",
+            "password=\"$1\" token=$(cat x) secret={{ y }} key=/etc/ssl/web.key",
+            "Permission denied (publickey,password).",
+            "the token: it has expired",
+        ] {
+            assert_eq!(masked(text.into(), "*"), text);
+        }
+    }
+}

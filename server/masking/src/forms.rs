@@ -1,0 +1,157 @@
+//! The forms in which a secret value may be in a log: as it is, as other notations quote it, and encoded.
+//! `deploy/runner/kubeonkube_masking.py` has the same function; `tests/in_the_pod.rs` compares the two.
+
+use std::collections::BTreeSet;
+
+use base64::Engine;
+use base64::engine::GeneralPurpose;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+/// Masking shorter values would mask half of every log.
+pub(crate) const SHORTEST: usize = 4;
+/// The same for the lines of a value with several lines, and for parts of an encoded value.
+pub(crate) const SHORTEST_LINE: usize = 8;
+/// Of longer values with several lines, only the lines are searched for.
+const LONGEST_QUOTED: usize = 512;
+/// Longer values are files. Their lines are masked, but not their base64, because programs don't print whole files in base64.
+const LONGEST_ENCODED: usize = 16 * 1024;
+/// How often strings are within strings: ansible prints JSON with results of programs, which print JSON, too.
+const NESTED: usize = 3;
+/// Forms of more bytes are not nested again. Each nesting can double a text of quotes, and a value of thousands of them took seconds.
+const LARGEST_NESTED: usize = 256 * 1024;
+/// How long lines of base64 are: of the program `base64`, and in PEM.
+const WRAPS: [usize; 2] = [76, 64];
+
+/// All forms of `value` that are long enough to be searched for.
+pub(crate) fn forms(value: &str) -> BTreeSet<String> {
+    let mut forms = BTreeSet::new();
+    for text in [value, value.trim()] {
+        if text.len() <= LONGEST_QUOTED || !text.contains('\n') {
+            forms.extend(quoted(text));
+        }
+        let lines = text.split('\n').map(str::trim).filter(|line| line.len() >= SHORTEST_LINE && *line != text);
+        forms.extend(lines.flat_map(quoted));
+        if text.len() <= LONGEST_ENCODED {
+            forms.extend(encoded(text));
+        }
+    }
+    // A log is searched line by line.
+    forms.retain(|form| form.len() >= SHORTEST && !form.contains('\n'));
+    forms
+}
+
+/// The text as it is, and as YAML, shells, URLs, JSON and Python write it. The last two within each other, too.
+fn quoted(text: &str) -> BTreeSet<String> {
+    let by_shell = [text.replace('\'', r"'\''"), text.replace('\'', r#"'"'"'"#)];
+    let mut forms = BTreeSet::from([text.to_owned(), text.replace('\'', "''"), in_url(text)]);
+    forms.extend(by_shell);
+    let mut inner = forms.clone();
+    for _ in 0..NESTED {
+        if inner.iter().map(String::len).sum::<usize>() > LARGEST_NESTED {
+            break;
+        }
+        inner = inner.iter().flat_map(|text| in_string(text)).filter(|text| forms.insert(text.clone())).collect();
+    }
+    forms
+}
+
+/// The text within a string of JSON, with and without other letters than those of ASCII, and of Python with either quotes.
+fn in_string(text: &str) -> [String; 4] {
+    let json = in_json(text);
+    let python = text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r").replace('\t', r"\t");
+    [in_ascii(&json), json, python.replace('\'', r"\'"), python]
+}
+
+fn in_json(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+fn in_ascii(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_ascii() {
+            out.push(c);
+        } else {
+            out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    out
+}
+
+fn in_url(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'-' | b'~' => out.push(byte.into()),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// The text in base64: alone, with the newline that `echo` adds, in lines, and as part of a longer text such as `user:password`.
+fn encoded(text: &str) -> BTreeSet<String> {
+    let mut forms = BTreeSet::new();
+    for alphabet in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
+        for whole in [text.to_owned(), format!("{text}\n")] {
+            let padding = "=".repeat((3 - whole.len() % 3) % 3);
+            let whole = alphabet.encode(whole) + &padding;
+            for width in WRAPS.into_iter().filter(|width| *width < whole.len()) {
+                let lines = whole.as_bytes().chunks(width).map(|line| String::from_utf8_lossy(line).into_owned());
+                forms.extend(lines.filter(|line| line.len() >= SHORTEST_LINE));
+            }
+            forms.insert(whole);
+        }
+        forms.extend((0..3).filter_map(|before| part(&alphabet, text, before)));
+    }
+    forms
+}
+
+/// What base64 writes for `text` after `before` other bytes, without the characters that depend on its neighbours.
+fn part(alphabet: &GeneralPurpose, text: &str, before: usize) -> Option<String> {
+    let whole = alphabet.encode([&b"\0\0"[..before], text.as_bytes()].concat());
+    let (start, end) = ((before * 8).div_ceil(6), (before + text.len()) * 8 / 6);
+    Some(whole.get(start..end)?.to_owned()).filter(|part| part.len() >= SHORTEST_LINE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_found_in_every_notation() {
+        let value = "it's \"hunter22\"\\é";
+        let all = forms(value);
+        for form in [
+            value,
+            r#"it's \"hunter22\"\\é"#,
+            r#"it's \"hunter22\"\\\u00e9"#,
+            r#"it's \\\"hunter22\\\"\\\\é"#,
+            r#"it\'s "hunter22"\\é"#,
+            r#"it''s "hunter22"\é"#,
+            r#"it'\''s "hunter22"\é"#,
+            "it%27s%20%22hunter22%22%5C%C3%A9",
+        ] {
+            assert!(all.contains(form), "{form} is missing in {all:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_found_in_base64() {
+        let all = forms("hunter22");
+        let found = |text: &str| all.iter().any(|form| text.contains(form));
+        // Alone, from `echo`, and as the password of a basic login with user names of different length.
+        for text in ["aHVudGVyMjI=", "aHVudGVyMjIK", "YTpodW50ZXIyMg==", "YWI6aHVudGVyMjI=", "YWJjOmh1bnRlcjIy"] {
+            assert!(found(text), "{text}: {all:?}");
+        }
+        assert!(!found("aHVudGVyMzM="));
+    }
+
+    #[test]
+    fn the_lines_of_a_long_value_are_found() {
+        let all = forms("first line of it\nab\nsecond line of it\n");
+        assert!(all.contains("first line of it") && all.contains("second line of it") && !all.contains("ab"));
+        assert!(all.contains(r"first line of it\nab\nsecond line of it"));
+    }
+}

@@ -1,0 +1,47 @@
+//! The rule as data, for `deploy/runner/kubeonkube_masking.py`, which masks the output of a run in its pod.
+
+use serde_json::{Value, json};
+
+use crate::forms::{SHORTEST, SHORTEST_LINE};
+use crate::{assigned, known, name, private_key, shapes, value};
+
+/// The names, values and patterns of this crate. `deploy/runner/masking.json` contains them; `tests/in_the_pod.rs` writes and checks
+/// that file.
+#[must_use]
+pub fn rule() -> Value {
+    let stems: Vec<_> =
+        name::STEMS.iter().map(|(stem, ordinary)| json!({"stem": stem, "ordinary": ordinary})).collect();
+    json!({
+        "names": {
+            "stems": stems,
+            "no_logins": name::NO_LOGINS,
+            "settings": name::SETTINGS,
+            "contents": name::CONTENTS,
+            "public": name::PUBLIC,
+            "pointers": name::POINTERS,
+        },
+        "harmless": {
+            "words": value::HARMLESS,
+            "file": value::FILE.as_str(),
+            "label": value::LABEL.as_str(),
+            "of_labels": value::OF_LABELS,
+        },
+        "shortest": SHORTEST,
+        "shortest_line": SHORTEST_LINE,
+        "reference": known::REFERENCE.as_str(),
+        "assigned": assigned::ASSIGNED.as_str(),
+        "word_end": assigned::WORD_END.as_str(),
+        "template_within": assigned::TEMPLATE_WITHIN,
+        "login": shapes::LOGIN.as_str(),
+        "kubeadm": shapes::KUBEADM.as_str(),
+        "jwt": shapes::JWT.as_str(),
+        "long": shapes::LONG.as_str(),
+        "public_keys": shapes::PUBLIC_KEYS,
+        "key": {
+            "begin": private_key::BEGIN.as_str(),
+            "inline": private_key::INLINE.as_str(),
+            "end": private_key::END.as_str(),
+            "body": private_key::BODY.as_str(),
+        },
+    })
+}

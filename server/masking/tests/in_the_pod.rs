@@ -1,0 +1,220 @@
+//! In its pod, a run is masked by `deploy/runner/kubeonkube_masking.py`. It must give the same results as this crate.
+//! `UPDATE_MASKING=1 cargo test -p kubeonkube-masking` writes `deploy/runner/masking.json`, the rule that it reads.
+
+use std::env;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use kubeonkube_masking::{MASK, Masker, Sources, rule, secrets_of_run};
+use serde_json::{Value, json};
+
+/// Masks the lines of the input, and judges its names.
+const IN_PYTHON: &str = "
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import kubeonkube_masking as masking
+asked = json.load(sys.stdin)
+rule = masking.Rule(json.loads(masking.read(sys.argv[1] + '/masking.json')))
+masker = masking.Masker(rule)
+masker.add(asked['values'])
+written = []
+output = masking.Output(masker, 'no-token', written.append)
+for line in asked['lines']:
+    output.take((line + '\\n').encode())
+singles = masking.Masker(rule)
+singles.add(asked['values'])
+json.dump({
+    'lines': b''.join(written).decode().splitlines(),
+    'single': [singles.line(line) for line in asked['lines']],
+    'names': [rule.is_secret(name) for name in asked['names']],
+    'variables': sorted(masking.secrets_of(rule, asked['variables'])),
+}, sys.stdout)
+";
+
+fn runner() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../deploy/runner")
+}
+
+fn in_python(asked: &Value) -> Value {
+    let mut python = Command::new("python3")
+        .args(["-B", "-c", IN_PYTHON])
+        .arg(runner())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python3 runs");
+    python.stdin.take().unwrap().write_all(asked.to_string().as_bytes()).unwrap();
+    let output = python.wait_with_output().unwrap();
+    assert!(output.status.success(), "Python failed");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn the_rule_of_the_pod_is_that_of_this_crate() {
+    let path = runner().join("masking.json");
+    let wanted = serde_json::to_string_pretty(&rule()).unwrap() + "\n";
+    if env::var_os("UPDATE_MASKING").is_some() {
+        fs::write(&path, &wanted).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap_or_default(), wanted, "UPDATE_MASKING=1 writes it again");
+}
+
+/// Combinations of three words, in three spellings.
+fn names() -> Vec<String> {
+    const WORDS: &[&str] = &[
+        "",
+        "db",
+        "pass",
+        "bypass",
+        "bypasspassword",
+        "password",
+        "pwd",
+        "pw",
+        "keycloakpw",
+        "secret",
+        "token",
+        "credentials",
+        "creds",
+        "key",
+        "keyboard",
+        "monkeykey",
+        "auth",
+        "oauth2",
+        "author",
+        "authorization",
+        "authentication",
+        "webhook",
+        "mode",
+        "cert",
+        "certmanager",
+        "certificate",
+        "manager",
+        "data",
+        "pem",
+        "users",
+        "user",
+        "name",
+        "file",
+        "path",
+        "type",
+        "url",
+        "4",
+    ];
+    let capital = |word: &str| word.get(..1).map_or(String::new(), |first| first.to_uppercase() + &word[1..]);
+    let mut names =
+        vec!["supplementary_addresses_in_ssl_keys".to_owned(), "Ключ_token".to_owned(), "ÜberPass".to_owned()];
+    for (first, second, third) in
+        WORDS.iter().flat_map(|a| WORDS.iter().flat_map(move |b| WORDS.iter().map(move |c| (a, b, c))))
+    {
+        names.push([*first, second, third].join("_"));
+        names.push([*first, second, third].join("-"));
+        names.push([(*first).to_owned(), capital(second), capital(third)].concat());
+    }
+    names
+}
+
+/// Whether a log hides the value of this variable.
+fn is_secret_in_log(name: &str) -> bool {
+    // `=` gives the name to the crate as it is.
+    Masker::default().value(format!("{name}=hunter22")) != format!("{name}=hunter22")
+}
+
+#[test]
+fn the_pod_judges_names_as_this_crate() {
+    let names = names().into_iter().step_by(7).filter(|name| !name.trim_matches(['_', '-']).is_empty());
+    let names: Vec<_> = names.collect();
+    let judged = in_python(&json!({"values": [], "lines": [], "names": names, "variables": {}}));
+    for (name, judged) in names.iter().zip(judged["names"].as_array().unwrap()) {
+        assert_eq!(judged.as_bool().unwrap(), is_secret_in_log(name), "{name}");
+    }
+}
+
+const VALUES: &[&str] =
+    &["hunter22", "hunter22-long", "it's \"q\"\\é", "two\nlines of it here\nand three ones", "s3cr3t"];
+
+/// Lines with a secret in many forms, and lines without any.
+fn lines() -> Vec<String> {
+    let body = "QyNTUxOQAAACDkq0Xo7hW1yJ6bVv0yqzqk2bq4VZc5k1c2v3b4n5m6AAAAIgAAAAtz";
+    let mut lines: Vec<String> = [
+        "login hunter22-long, hunter22, s3cr3t.",
+        r#"{"cmd": "it's \"q\"\\é", "twice": "{\"a\": \"it's \\\"q\\\"\\\\é\"}"}"#,
+        r#"{'cmd': 'it\'s "q"\\é'} 'it'\''s "q"\é' it%27s%20%22q%22%5C%C3%A9 it's \"q\"\\\u00e9"#,
+        "aHVudGVyMjI= aHVudGVyMjIK YTpodW50ZXIyMg== basic YWRtaW46aHVudGVyMjI=",
+        "lines of it here",
+        "two\\nlines of it here\\nand three ones",
+        "\u{1b}[31mlogin hunter22\u{1b}[0m ok",
+        "login hun\u{1b}[1;31mter22\u{1b}[0m",
+        r#"{"a": "hun\u001b[31mter22", "b": "hun\\033[1mter22"}"#,
+        r"'hun\x1b[31mter22' \u001b[31mok",
+        "hun\u{1b}\\\\x1b[0mter22",
+        "a=token=$x=pass=x9x9x9=b=c; d=pass=y8y8y8",
+        "\u{1b}[0;32mok: [m1]\u{1b}[0m",
+        "pull https://bob:pa55@registry/x",
+        "https://host:6443/path",
+        "use redis://pa55:@cache",
+        "ssh://root@10.0.0.1 smtp://me@corp:pa55@mail",
+        "join --token abcdef.0123456789abcdef",
+        "Started abcdef.abcdefghijklmnop",
+        "Authorization: Bearer eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl",
+        r#"{"db_password": "x9x9x9", "token": true, "n": 1, "key": "/etc/ssl/web.key"}"#,
+        r"{'db_pwd': 'x9x9x9', 'auth_url': 'https://sso'}",
+        r#""msg": "{\"credentials\": \"x9x9x9\"}""#,
+        "run -e password=x9x9x9 --extra-vars=pass=y8y8y8 a=b",
+        "  admin_pass: x9 x9",
+        "- token: {{ x }}",
+        "password=$1 secret=`x` key=\"$(cat y)\"",
+        "m1 : ok=12 changed=3 unreachable=0 failed=0",
+        "Permission denied (publickey,password).",
+        "TASK [set the password : m1] ****",
+        "-o PreferredAuthentications=publickey -o PasswordAuthentication=no",
+        "",
+        "   ",
+        "plain",
+        "ключ = ё",
+    ]
+    .map(str::to_owned)
+    .into();
+    lines.push(format!("--certificate-key {}", "a1".repeat(32)));
+    lines.extend([body.to_owned(), format!(r#"{{"stdout": "{body}\n{body}\nAAAA==", "rc": 0}}"#)]);
+    lines.push(format!("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{} me", "aB3".repeat(20)));
+    lines.push(format!("sha256:{} /{}", "0a1b2c3d".repeat(8), "usr/lib/python3/".repeat(6)));
+    for key in [
+        "key: -----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\nAAAA==\n-----END OPENSSH PRIVATE KEY----- done hunter22\nTASK [next]",
+        "-----BEGIN RSA PRIVATE KEY-----\nok: [m1]\nMIIE",
+        r#"{"key": "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n", "rc": 0}"#,
+        r#"two -----BEGIN RSA PRIVATE KEY-----\nMIIE"#,
+    ] {
+        lines.extend(key.split('\n').map(str::to_owned));
+    }
+    lines
+}
+
+#[test]
+fn the_pod_masks_lines_as_this_crate() {
+    let lines = lines();
+    let values: Vec<String> = VALUES.iter().map(|value| (*value).to_owned()).collect();
+    let given = json!({"values": values, "lines": lines, "names": [], "variables": {}});
+    let masked = in_python(&given);
+    let mut masker = Masker::of_run("", "", "no-token", &values);
+    let wanted: Vec<_> = lines.iter().map(|line| masker.line(line.clone())).collect();
+    for (way, lines) in [("single", &masked["single"]), ("as output", &masked["lines"])] {
+        let lines: Vec<_> = lines.as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+        assert_eq!(lines, wanted, "{way}");
+    }
+    assert!(wanted.iter().filter(|line| line.contains(MASK)).count() > 25, "{wanted:?}");
+}
+
+#[test]
+fn the_pod_finds_secrets_in_variables_as_this_crate() {
+    let variables = json!({
+        "ansible_password": "hunter22", "db": {"pwd": "in-a-map", "user": "me"}, "api_tokens": ["one-token", "two-token"],
+        "credentials": "{{ base | default('x') }}", "base": "referred", "use_token": true, "private_key_file": "/auth/key", "pass": "abc",
+    });
+    let text = "ansible_password: hunter22\ndb: {pwd: in-a-map, user: me}\napi_tokens: [one-token, two-token]\ncredentials: \"{{ base | default('x') }}\"\nbase: referred\nuse_token: true\nprivate_key_file: /auth/key\npass: abc\n";
+    let found = in_python(&json!({"values": [], "lines": [], "names": [], "variables": variables}));
+    let wanted = secrets_of_run(&Sources { files: &[("vars.yml", text)], scripts: &[], arguments: &[], values: &[] });
+    assert_eq!(found["variables"], json!(wanted));
+    assert_eq!(wanted, ["hunter22", "in-a-map", "one-token", "referred", "two-token"]);
+}
