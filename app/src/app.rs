@@ -31,16 +31,21 @@ pub fn App() -> impl IntoView {
                 <ParentRoute path=path!("") view=Console ssr=SsrMode::Async>
                     <Route path=path!("/") view=|| view! { <Redirect path=routes::HOME/> } ssr=SsrMode::Async/>
                     <Route path=path!("/clusters") view=Page::Clusters ssr=SsrMode::Async/>
-                    <Route path=path!("/clusters/new") view=Page::NewCluster ssr=SsrMode::Async/>
+                    <Route path=path!("/clusters/_new") view=Page::NewCluster ssr=SsrMode::Async/>
                     <ParentRoute path=path!("/clusters/:name") view=Page::Cluster ssr=SsrMode::Async>
                         <Route path=path!("") view=Page::ClusterOverview ssr=SsrMode::Async/>
                         <Route path=path!("/nodes") view=Page::ClusterNodes ssr=SsrMode::Async/>
+                        <Route path=path!("/nodes/add") view=Page::AddNodes ssr=SsrMode::Async/>
+                        <Route path=path!("/nodes/remove") view=Page::RemoveNode ssr=SsrMode::Async/>
+                        <Route path=path!("/nodes/replace") view=Page::ReplaceNode ssr=SsrMode::Async/>
+                        <Route path=path!("/create") view=Page::CreateCluster ssr=SsrMode::Async/>
                         <Route path=path!("/operations") view=Page::ClusterOperations ssr=SsrMode::Async/>
                         <Route path=path!("/configuration") view=Page::ClusterConfiguration ssr=SsrMode::Async/>
+                        <Route path=path!("/upgrade") view=Page::Upgrade ssr=SsrMode::Async/>
                         <Route path=path!("/unregister") view=Page::UnregisterCluster ssr=SsrMode::Async/>
                     </ParentRoute>
                     <Route path=path!("/operations") view=Page::Operations ssr=SsrMode::Async/>
-                    <Route path=path!("/operations/new") view=Page::NewOperation ssr=SsrMode::Async/>
+                    <Route path=path!("/operations/_new") view=Page::NewOperation ssr=SsrMode::Async/>
                     <Route path=path!("/operations/:name") view=Page::Run ssr=SsrMode::Async/>
                     <Route path=path!("/settings") view=Page::Settings ssr=SsrMode::Async/>
                 </ParentRoute>

@@ -16,6 +16,7 @@ pub async fn hydrate() {
             return warn();
         }
     }
+    crate::form::listen_before_the_router();
     leptos::mount::hydrate_body(App);
 }
 

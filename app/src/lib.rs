@@ -12,6 +12,7 @@
 #![expect(unreachable_pub, reason = "`#[component]` repeats a component's `pub` on a function inside it")]
 
 mod app;
+mod click;
 mod clusters;
 mod failure;
 mod form;
@@ -24,7 +25,7 @@ mod live;
 pub mod login;
 mod not_found;
 mod operations;
-pub mod pages;
+mod pages;
 mod preferences;
 pub mod redirect;
 mod respond;

@@ -14,6 +14,8 @@ pub struct LoginPage {
     pub problem: Option<String>,
     /// The path to open after signing in. Empty: the start page.
     pub next: String,
+    /// The name of the OIDC provider at which users can sign in, if there is one.
+    pub provider: Option<String>,
 }
 
 /// A form that was posted without JavaScript after the session had ended. The binary provides it as context, and the sign-in
@@ -31,8 +33,9 @@ pub struct HeldForm {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoginMode {
-    /// Standalone: with a link that works once. `valid` holds the token if the page was opened with a valid link.
-    Link { valid: Option<String> },
+    /// Standalone: with a link that works once. `valid` holds the token if the page was opened with a valid link; `command` prints
+    /// another link.
+    Link { valid: Option<String>, command: String },
     /// In a cluster: with a Kubernetes token.
     Token,
 }
@@ -44,7 +47,7 @@ pub fn SignInPage() -> impl IntoView {
     if let Some(held) = use_context::<HeldForm>() {
         return view! { <Held held/> }.into_any();
     }
-    let unknown = || LoginPage { mode: LoginMode::Token, problem: None, next: String::new() };
+    let unknown = || LoginPage { mode: LoginMode::Token, problem: None, next: String::new(), provider: None };
     let page = json::shared(|| use_context::<LoginPage>().unwrap_or_else(unknown));
     let next = Some(page.next).filter(|next| redirect::is_local(next)).unwrap_or_default();
     view! {
@@ -54,9 +57,9 @@ pub fn SignInPage() -> impl IntoView {
                 <PageTitle text="Sign in"/>
                 {page.problem.map(|problem| view! { <div role="alert"><Alert tone=Tone::Err title=problem/></div> })}
                 {match page.mode {
-                    LoginMode::Link { valid: Some(token) } => view! { <OneTimeLink token next/> }.into_any(),
-                    LoginMode::Link { valid: None } => view! { <NeedsLink/> }.into_any(),
-                    LoginMode::Token => view! { <WithToken next/> }.into_any(),
+                    LoginMode::Link { valid: Some(token), .. } => view! { <OneTimeLink token next/> }.into_any(),
+                    LoginMode::Link { valid: None, command } => view! { <NeedsLink command/> }.into_any(),
+                    LoginMode::Token => view! { <InCluster next provider=page.provider/> }.into_any(),
                 }}
             </div>
         </main>
@@ -107,26 +110,40 @@ fn OneTimeLink(token: String, next: String) -> impl IntoView {
 }
 
 #[component]
-fn NeedsLink() -> impl IntoView {
+fn NeedsLink(command: String) -> impl IntoView {
     view! {
         <p>"Open the sign-in link that the server printed when it started."</p>
         <p class="muted">"Each link works once. To get a new one, run this on the server's machine:"</p>
-        <pre class="command"><code>"kubeonkube login"</code></pre>
+        <pre class="command"><code>{command}</code></pre>
     }
 }
 
+/// The provider first, if there is one. The form for tokens stays, for robots and for the day on which the provider can't be reached.
 #[component]
-fn WithToken(next: String) -> impl IntoView {
+fn InCluster(next: String, provider: Option<String>) -> impl IntoView {
+    let Some(name) = provider else { return view! { <WithToken next is_first=true/> }.into_any() };
+    view! {
+        // The binary answers this address, so the browser must load it.
+        <a class="btn primary wide" href=routes::sign_in_at_provider(&next) rel="external" autofocus>{format!("Sign in with {name}")}</a>
+        <p class="muted">"Or sign in with a token:"</p>
+        <WithToken next is_first=false/>
+    }
+    .into_any()
+}
+
+#[component]
+fn WithToken(next: String, is_first: bool) -> impl IntoView {
+    let button = if is_first { "btn primary wide" } else { "btn wide" };
     view! {
         <form method="post" action=routes::LOGIN class="stack">
             <input type="hidden" name="next" value=next/>
             <div class="field">
                 <label for="token">"Kubernetes token"</label>
-                <input id="token" name="token" type="password" autocomplete="current-password" aria-describedby="token-hint" autofocus/>
+                <input id="token" name="token" type="password" autocomplete="current-password" aria-describedby="token-hint" autofocus=is_first/>
                 <small id="token-hint">"The console acts with this token's permissions. To create a token:"</small>
             </div>
             <pre class="command"><code>"kubectl create token NAME --namespace NAMESPACE"</code></pre>
-            <button class="btn primary wide" type="submit">"Sign in"</button>
+            <button class=button type="submit">"Sign in"</button>
         </form>
     }
 }

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::layout::Frame;
 use crate::ui::PageTitle;
 use crate::{respond, routes};
 
@@ -9,10 +10,10 @@ use crate::{respond, routes};
 pub fn NotFoundPage() -> impl IntoView {
     respond::status(404);
     view! {
-        <main class="alone">
+        <Frame>
             <PageTitle text="Page not found"/>
             <p class="muted">"The address may be wrong, or the page no longer exists."</p>
             <p><a class="btn primary" href=routes::HOME>"Go to clusters"</a></p>
-        </main>
+        </Frame>
     }
 }

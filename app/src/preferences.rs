@@ -1,4 +1,4 @@
-//! The preferences of a browser: theme and width of the sidebar. They are cookies, so that the server renders them right.
+//! The preferences of a browser: theme, width of the sidebar, wrapping of log lines. They are cookies, so that the server renders them right.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -52,6 +52,8 @@ pub(crate) struct Preferences {
     pub(crate) theme: Theme,
     /// Whether the sidebar shows icons only.
     pub(crate) narrow: bool,
+    /// Whether logs wrap long lines.
+    pub(crate) wrap: bool,
 }
 
 impl Preferences {
@@ -67,7 +69,8 @@ impl Preferences {
                 pairs.rfind(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
             };
             let theme = use_context::<Theme>().unwrap_or_else(|| Theme::parse(&cookie("theme").unwrap_or_default()));
-            Self { theme, narrow: cookie("sidebar").as_deref() == Some("narrow") }
+            let is = |name, value| cookie(name).as_deref() == Some(value);
+            Self { theme, narrow: is("sidebar", "narrow"), wrap: is("wrap", "on") }
         }
         #[cfg(not(feature = "ssr"))]
         Self::default()
@@ -78,11 +81,16 @@ impl Preferences {
 #[derive(Clone, Copy)]
 pub(crate) struct Theming(pub(crate) RwSignal<Theme>);
 
+/// Whether logs wrap long lines, for all runs that the browser shows.
+#[derive(Clone, Copy)]
+pub(crate) struct Wrapping(pub(crate) RwSignal<bool>);
+
 /// Puts the preferences into context. Called once, by the app.
 pub(crate) fn provide() {
     let preferences = json::shared(Preferences::of_request);
     provide_context(preferences);
     provide_context(Theming(RwSignal::new(preferences.theme)));
+    provide_context(Wrapping(RwSignal::new(preferences.wrap)));
 }
 
 /// A form that sets a preference and leads back to this page. With JavaScript `apply` sets the cookie and nothing is sent.
@@ -146,6 +154,15 @@ pub async fn set_theme(theme: String, #[server(default)] next: String) -> Result
 pub async fn set_sidebar(sidebar: String, #[server(default)] next: String) -> Result<(), Failure> {
     crate::session::signed_in()?;
     keep("sidebar", if sidebar == "narrow" { "narrow" } else { "wide" });
+    crate::redirect::to(&next);
+    Ok(())
+}
+
+/// Keeps in a cookie for a year whether logs wrap long lines.
+#[server(prefix = "/api", endpoint = "set_wrap", output = crate::json::Json)]
+pub async fn set_wrap(wrap: String, #[server(default)] next: String) -> Result<(), Failure> {
+    crate::session::signed_in()?;
+    keep("wrap", if wrap == "on" { "on" } else { "off" });
     crate::redirect::to(&next);
     Ok(())
 }

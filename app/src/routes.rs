@@ -10,9 +10,10 @@ pub const HOME: &str = "/clusters";
 pub const LOGIN: &str = "/login";
 pub const LOGOUT: &str = "/logout";
 pub const CLUSTERS: &str = "/clusters";
-pub const NEW_CLUSTER: &str = "/clusters/new";
+// `_` can't be in the name of an object, so these pages hide no cluster and no operation.
+pub const NEW_CLUSTER: &str = "/clusters/_new";
 pub const OPERATIONS: &str = "/operations";
-pub const NEW_OPERATION: &str = "/operations/new";
+pub const NEW_OPERATION: &str = "/operations/_new";
 pub const SETTINGS: &str = "/settings";
 
 /// The URL of the current page from the router's path and `search`, which comes without the `?`.
@@ -29,7 +30,12 @@ pub fn here(path: &str, search: &str) -> String {
 pub fn clusters(filter: &ClusterFilter) -> String {
     with_query(
         CLUSTERS,
-        &[("q", &filter.q), ("show", &filter.show), ("sort", &filter.sort), ("page", &page(filter.page))],
+        &[
+            ("q", &filter.q),
+            ("show", &filter.show.to_string()),
+            ("sort", &filter.sort.to_string()),
+            ("page", &page(filter.page)),
+        ],
     )
 }
 
@@ -39,7 +45,7 @@ pub fn cluster(name: impl AsRef<str>) -> String {
     format!("{CLUSTERS}/{}", encode(name.as_ref()))
 }
 
-/// One of a cluster's tabs: `nodes`, `operations`, `configuration`, `unregister`.
+/// One of a cluster's pages: `nodes`, `nodes/add`, `nodes/remove`, `nodes/replace`, `create`, `operations`, `configuration`, `upgrade`, `unregister`.
 #[must_use]
 pub fn cluster_tab(name: impl AsRef<str>, tab: &str) -> String {
     format!("{}/{tab}", cluster(name))
@@ -59,8 +65,8 @@ pub fn operations_at(path: &str, filter: &OperationFilter) -> String {
         &[
             ("q", &filter.q),
             ("cluster", &filter.cluster),
-            ("phase", &filter.phase),
-            ("sort", &filter.sort),
+            ("phase", &filter.phase.to_string()),
+            ("sort", &filter.sort.to_string()),
             ("page", &page(filter.page)),
         ],
     )
@@ -78,6 +84,12 @@ pub fn operation_log(name: impl AsRef<str>) -> String {
     format!("{}/log.txt", operation(name))
 }
 
+/// Where the download of a kubeconfig is posted to.
+#[must_use]
+pub fn kubeconfig(cluster: &str) -> String {
+    cluster_tab(cluster, "kubeconfig")
+}
+
 /// The form that submits an operation. Empty arguments are not preselected.
 #[must_use]
 pub fn new_operation(cluster: &str, action: &str) -> String {
@@ -88,6 +100,12 @@ pub fn new_operation(cluster: &str, action: &str) -> String {
 #[must_use]
 pub fn login(next: &str) -> String {
     with_query(LOGIN, &[("next", next)])
+}
+
+/// Starts a sign-in at the OIDC provider, which leads to `next` afterwards.
+#[must_use]
+pub fn sign_in_at_provider(next: &str) -> String {
+    with_query("/login/oidc", &[("next", next)])
 }
 
 /// A path with a query of all pairs whose value isn't empty.

@@ -19,7 +19,7 @@ pub struct Assets {
     pub css: String,
     pub js: String,
     pub wasm: String,
-    /// The file of each page, by the name of its chunk ([`crate::pages`]). Empty where all code is in one wasm file.
+    /// The file of each page, by the name of its chunk. Empty where all code is in one wasm file.
     pub pages: BTreeMap<String, String>,
 }
 

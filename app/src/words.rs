@@ -1,5 +1,7 @@
 //! Formats words and numbers for all pages.
 
+pub(crate) use api::{count, thousands};
+
 /// `etcd` becomes `Etcd`. Handles ASCII only: the case tables for the rest of Unicode would add 24 KB to the wasm.
 pub(crate) fn capitalised(mut word: String) -> String {
     if let Some(first) = word.get_mut(..1) {
@@ -8,24 +10,15 @@ pub(crate) fn capitalised(mut word: String) -> String {
     word
 }
 
-/// `1 host`, `12,408 lines`.
-#[must_use]
-pub(crate) fn count(n: u64, one: &str, many: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{} {many}", thousands(n)) }
-}
-
-/// `12,408`.
-#[must_use]
-pub(crate) fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
+/// `a`, `a and b`, `a, b and 14 others`.
+pub(crate) fn named(hosts: &[&str]) -> String {
+    match hosts {
+        [] => "no host".to_owned(),
+        [one] => (*one).to_owned(),
+        [a, b] => format!("{a} and {b}"),
+        [a, b, c] => format!("{a}, {b} and {c}"),
+        [a, b, rest @ ..] => format!("{a}, {b} and {} others", rest.len()),
     }
-    out
 }
 
 /// A number without its fraction; 0 if it is negative.

@@ -2,16 +2,7 @@
 
 mod fake;
 
-use fake::{Fake, ROUTES, page};
-use kubeonkube_app::pages::Page;
-
-#[tokio::test]
-async fn every_page_is_loaded_before_hydration() {
-    for route in ROUTES.iter() {
-        let path = route.replace("{name}", "x");
-        assert_eq!(Page::at(&path).is_empty(), path == "/", "`Page::at` does not know {path}");
-    }
-}
+use fake::{Fake, page};
 
 #[tokio::test]
 async fn a_document_requests_the_chunk_of_its_page_early() {

@@ -3,7 +3,8 @@
 mod fake;
 
 use api::Problem;
-use api::cluster::{Health, NodeResults};
+use api::cluster::{Health, LastReplacement, NodeResults, NodesReview, Removal, Replacement, ReplacementStep};
+use api::configuration::{Document, NextKey, SecretVariables, StoredKey};
 use api::operation::Phase;
 use axum::http::StatusCode;
 use fake::{Fake, cluster, list, operation, page, page_with, submit};
@@ -32,7 +33,7 @@ async fn the_list_shows_name_health_last_operation_and_user() {
 #[tokio::test]
 async fn an_empty_list_shows_one_sentence_and_one_button() {
     let fake = Fake { clusters: Ok(list(vec![])), ..Fake::default() };
-    page(&fake, "/clusters").await.shows("No clusters yet").shows("href=\"/clusters/new\"").hides("<table");
+    page(&fake, "/clusters").await.shows("No clusters yet").shows("href=\"/clusters/_new\"").hides("<table");
 }
 
 #[tokio::test]
@@ -168,7 +169,7 @@ async fn the_overview_shows_operations_conditions_and_facts() {
         .shows("59 s")
         .shows("All readable.")
         .shows("Namespace")
-        .shows("href=\"/operations/new?cluster=prod-fra\"")
+        .shows("href=\"/operations/_new?cluster=prod-fra\"")
         .shows("aria-current=\"page\">Overview");
 }
 
@@ -250,7 +251,7 @@ async fn a_refused_registration_keeps_everything_but_the_key() {
             .unwrap(),
         });
     };
-    let page = page_with(&Fake::default(), "/clusters/new", back).await;
+    let page = page_with(&Fake::default(), "/clusters/_new", back).await;
     page.shows("value=\"Prod!\"")
         .shows("“Prod!” can't be a name.")
         .shows("value=\"10.0.0.&lt;b&gt;\"")
@@ -277,7 +278,7 @@ async fn a_review_shows_the_files_and_asks_for_the_key_again() {
             answer_json: review.to_string(),
         });
     };
-    let page = page_with(&Fake::default(), "/clusters/new", back).await;
+    let page = page_with(&Fake::default(), "/clusters/_new", back).await;
     page.shows("hosts.yml")
         .shows("all: {}")
         .shows("not a quorum")
@@ -289,15 +290,147 @@ async fn a_review_shows_the_files_and_asks_for_the_key_again() {
 }
 
 #[tokio::test]
+async fn the_nodes_tab_leads_to_the_form_that_adds_nodes() {
+    page(&Fake::default(), "/clusters/prod-fra/nodes").await.shows("href=\"/clusters/prod-fra/nodes/add\"");
+    let form = page(&Fake::default(), "/clusters/prod-fra/nodes/add").await;
+    form.shows("value=\"prod-fra\"").shows("machines[0][address]").shows("value=\"review_nodes\"");
+    form.shows("machines[0][role]").shows("<option value=\"worker\" selected").hides("No role");
+}
+
+#[tokio::test]
+async fn the_review_of_new_nodes_shows_keys_change_and_command() {
+    let back = || {
+        provide_context(FormAnswer {
+            form: "review_nodes".into(),
+            values: vec![("cluster".into(), "prod-fra".into()), ("machines[0][name]".into(), "w3".into())],
+            answer_json: serde_json::to_string(&fake::nodes_review()).unwrap(),
+        });
+    };
+    let page = page_with(&Fake::default(), "/clusters/prod-fra/nodes/add", back).await;
+    page.shows("SHA256:w3")
+        .shows("w3 added to kube_node")
+        .shows("--limit=w3,w4")
+        .shows("installs Kubernetes on w3 and w4. Other nodes are not changed.")
+        .shows("w4 doesn't answer")
+        .shows("Queued behind grow-1")
+        .shows("name=\"version\" value=\"41\"")
+        .shows("name=\"host_keys\" value=\"10.0.0.13 ssh-ed25519 AAAA\n\"")
+        .shows("name=\"made_name\" value=\"scale-x7k2f\"")
+        .hides("What happens to the control plane")
+        .shows("value=\"add_nodes\"");
+}
+
+#[tokio::test]
+async fn the_review_of_control_planes_says_what_follows() {
+    let back = || {
+        let review =
+            NodesReview { consequences: vec!["etcd grows from 1 member to 3.".into()], ..fake::nodes_review() };
+        provide_context(FormAnswer {
+            form: "review_nodes".into(),
+            values: vec![("machines[0][role]".into(), "control_plane".into())],
+            answer_json: serde_json::to_string(&review).unwrap(),
+        });
+    };
+    let page = page_with(&Fake::default(), "/clusters/prod-fra/nodes/add", back).await;
+    page.shows("What happens to the control plane")
+        .shows("etcd grows from 1 member to 3.")
+        .hides("Other nodes are not changed")
+        .shows("<option value=\"control_plane\" selected");
+}
+
+#[tokio::test]
+async fn removing_a_node_lists_the_consequences_first() {
+    page(&Fake::default(), "/clusters/prod-fra/nodes")
+        .await
+        .shows("href=\"/clusters/prod-fra/nodes/remove?node=fra-cp1\"");
+    let page = page(&Fake::default(), "/clusters/prod-fra/nodes/remove?node=fra-w1").await;
+    page.shows("Remove fra-w1 from the cluster")
+        .shows("The pods on fra-w1 are evicted.")
+        .shows("Queued behind grow-1")
+        .shows("name=\"form\" value=\"remove_node\"")
+        .shows("name=\"made_name\" value=\"ping-x7k2f\"")
+        .hides("from the inventory");
+}
+
+#[tokio::test]
+async fn a_removed_node_can_be_removed_from_the_inventory() {
+    let by = "remove-node-x7k2f".parse().unwrap();
+    let removal = Removal::FromInventory { by, change: fake::change() };
+    let fake = Fake { removal: Ok(removal), ..Fake::default() };
+    let page = page(&fake, "/clusters/prod-fra/nodes/remove?node=fra-w1").await;
+    page.shows("href=\"/operations/remove-node-x7k2f\"")
+        .shows("has removed fra-w1 from the cluster")
+        .shows("fra-w1 added to kube_node")
+        .shows("name=\"form\" value=\"forget_node\"")
+        .shows("name=\"version\" value=\"41\"");
+}
+
+#[tokio::test]
+async fn a_worker_is_replaced_by_one_form() {
+    let path = "/clusters/prod-fra/nodes/replace?node=fra-w1";
+    let tab = page(&Fake::default(), "/clusters/prod-fra/nodes").await;
+    tab.shows("href=\"/clusters/prod-fra/nodes/replace?node=fra-cp1\"");
+    let form = page(&Fake::default(), path).await;
+    form.shows("name=\"replaces\" value=\"fra-w1\"").shows("value=\"review_nodes\"").shows("name=\"gone\"");
+    form.shows("machines[0][address]").hides("machines[1]").hides("[role]").hides("pasted");
+    let back = || {
+        let review = NodesReview {
+            replaces: "fra-w1".into(),
+            consequences: vec!["w3 joins first.".into()],
+            ..fake::nodes_review()
+        };
+        provide_context(FormAnswer {
+            form: "review_nodes".into(),
+            values: vec![("replaces".into(), "fra-w1".into()), ("gone".into(), "true".into())],
+            answer_json: serde_json::to_string(&review).unwrap(),
+        });
+    };
+    let review = page_with(&Fake::default(), path, back).await;
+    review.shows("What happens to fra-w1").shows("w3 joins first.").shows("value=\"add_nodes\"");
+}
+
+#[tokio::test]
+async fn a_replacement_shows_what_continues_it() {
+    let at = async |next| {
+        let state = vec!["fra-w9 is in the inventory, but not a node of the cluster.".to_owned()];
+        let by = "scale-x7k2f".parse().unwrap();
+        let last = LastReplacement { by, phase: Phase::Failed, machine: "fra-w9".into(), state, next };
+        let fake = Fake { replacement: Ok(Replacement::Worker { last: Some(last) }), ..Fake::default() };
+        let page = page(&fake, "/clusters/prod-fra/nodes/replace?node=fra-w1").await;
+        page.shows("but not a node of the cluster").shows("href=\"/operations/scale-x7k2f\"");
+        page.hides("machines[0][address]");
+        page
+    };
+    let repeat = at(ReplacementStep::Repeat).await;
+    repeat.shows("name=\"form\" value=\"add_nodes\"").shows("name=\"machines[0][name]\" value=\"fra-w9\"");
+    let remove = "href=\"/clusters/prod-fra/nodes/remove?node=fra-w1\"";
+    at(ReplacementStep::Remove).await.shows(remove).hides("add_nodes");
+    at(ReplacementStep::Forget).await.shows(remove).shows("from the inventory");
+    at(ReplacementStep::Wait).await.hides(remove).hides("add_nodes");
+}
+
+#[tokio::test]
+async fn replacing_a_control_plane_removes_it_first() {
+    let of = async |removed_by: Option<&str>| {
+        let removed_by = removed_by.map(|name| name.parse().unwrap());
+        let fake = Fake { replacement: Ok(Replacement::ControlPlane { removed_by }), ..Fake::default() };
+        page(&fake, "/clusters/prod-fra/nodes/replace?node=fra-cp2").await
+    };
+    let page = of(None).await;
+    page.shows("Remove fra-cp2 from the cluster").shows("href=\"/clusters/prod-fra/nodes/add\"").hides("Done:");
+    of(Some("remove-node-x7k2f")).await.shows("Done:").shows("href=\"/operations/remove-node-x7k2f\"");
+}
+
+#[tokio::test]
 async fn the_form_has_eight_rows_without_javascript() {
-    let page = page(&Fake::default(), "/clusters/new").await;
+    let page = page(&Fake::default(), "/clusters/_new").await;
     assert_eq!(page.html.matches("[address]\"").count(), 8);
-    page.shows("method=\"post\"").shows("action=\"/clusters/new\"").shows("enctype=\"multipart/form-data\"");
+    page.shows("method=\"post\"").shows("action=\"/clusters/_new\"").shows("enctype=\"multipart/form-data\"");
 }
 
 #[tokio::test]
 async fn an_empty_text_area_contains_no_space() {
-    page(&Fake::default(), "/clusters/new").await.hides("> </textarea>").shows("></textarea>");
+    page(&Fake::default(), "/clusters/_new").await.hides("> </textarea>").shows("></textarea>");
 }
 
 #[tokio::test]
@@ -424,6 +557,99 @@ async fn the_saved_notice_is_shown_until_the_next_submission() {
 }
 
 #[tokio::test]
+async fn saved_host_keys_need_no_operation() {
+    let page = page(&Fake::default(), "/clusters/prod-fra/configuration?show=ssh&saved=43").await;
+    page.shows("Saved. Runs use these host keys from now on.").hides("Run an operation to apply it");
+}
+
+#[tokio::test]
+async fn broken_inputs_link_to_their_editor() {
+    let mut row = cluster("prod-fra", Health::Broken);
+    (row.note, row.fix) = ("sshAuthRef names a Secret that is missing.".into(), Some(Document::HostKeys));
+    let mut detail = fake::detail("prod-fra");
+    detail.row = row.clone();
+    detail.conditions[0].fix = Some(Document::Variables);
+    let fake = Fake { clusters: Ok(list(vec![row])), detail: Ok(detail), ..Fake::default() };
+    let editor = "href=\"/clusters/prod-fra/configuration?show=ssh\"";
+    page(&fake, "/clusters").await.shows(editor);
+    let page = page(&fake, "/clusters/prod-fra").await;
+    page.shows(editor).shows("Open SSH access").shows("configuration?show=variables\"").shows("Open variables");
+}
+
+fn stored(id: &str) -> StoredKey {
+    StoredKey {
+        id: id.into(),
+        fingerprint: Some(format!("SHA256:{id}")),
+        public_key: Some(format!("ssh-ed25519 {id}")),
+    }
+}
+
+#[tokio::test]
+async fn secret_variables_are_listed_without_values() {
+    let path = "/clusters/prod-fra/configuration?show=secrets";
+    let mut fake = Fake::default();
+    page(&fake, path)
+        .await
+        .shows("ansible_become_password")
+        .shows("kubeonkube/prod-fra-secret-vars")
+        .shows("Delete the secret variable");
+    let none = SecretVariables { changeable: true, ..SecretVariables::default() };
+    fake.configuration.as_mut().unwrap().secrets = none;
+    page(&fake, path).await.shows("The first variable creates a Secret").hides("Delete the secret variable");
+
+    let unread = SecretVariables { problem: Some("You may not read it.".into()), ..SecretVariables::default() };
+    fake.configuration.as_mut().unwrap().secrets = unread;
+    page(&fake, path).await.shows("You may not read it.").shows("Not known").hides("Save the secret variable");
+
+    let change = async |body: &str| submit(&fake, "change_secret_variable", &format!("cluster=prod-fra&{body}")).await;
+    let set = change("step=set&variable=a&secret_value=%20hunter2").await;
+    assert_eq!(set.location.as_deref(), Some("/clusters/prod-fra/configuration?show=secrets&secret=set&of=44"));
+    change("step=delete&variable=a").await;
+    assert_eq!(change("step=burn&variable=a").await.status, StatusCode::BAD_REQUEST);
+    let called = fake.calls.lock().unwrap().join("\n");
+    assert!(called.contains("of prod-fra: Set a\n") && called.contains("Delete a"), "{called}");
+    page(&fake, &format!("{path}&secret=set&of=a")).await.shows("The secret variable is saved");
+}
+
+#[tokio::test]
+async fn the_ssh_page_shows_where_a_replacement_of_the_key_stands() {
+    let path = "/clusters/prod-fra/configuration?show=ssh";
+    let mut fake = Fake::default();
+    page(&fake, path).await.shows("Store the new key").hides("Test the new key").hides("Previous private key");
+    let ssh = &mut fake.configuration.as_mut().unwrap().ssh;
+    ssh.next = Some(NextKey { key: stored("new"), test: None });
+    ssh.previous = Some(stored("old"));
+    page(&fake, path)
+        .await
+        .shows("Not tested")
+        .shows("ssh-ed25519 new")
+        .shows("Use it without a successful test")
+        .shows("SHA256:old")
+        .hides("Store the new key");
+    let passed = operation("key-test-x7k2f", "prod-fra", Phase::Succeeded);
+    fake.configuration.as_mut().unwrap().ssh.next.as_mut().unwrap().test = Some(passed);
+    page(&fake, path).await.shows("href=\"/operations/key-test-x7k2f\"").hides("Use it without a successful test");
+    fake.configuration.as_mut().unwrap().ssh.replaceable = false;
+    page(&fake, path).await.hides("Test the new key").hides("Previous private key");
+}
+
+#[tokio::test]
+async fn a_step_of_replacing_the_key_leads_back_to_ssh_access() {
+    let fake = Fake::default();
+    let step = async |body: &str| submit(&fake, "change_key", &format!("cluster=prod-fra&{body}")).await;
+    let stored = step("step=store&ssh=paste&ssh_key=&ssh_key_file=a%0D%0Ab").await;
+    assert_eq!(stored.location.as_deref(), Some("/clusters/prod-fra/configuration?show=ssh&key=store"));
+    let tested = step("step=test&key=k1").await;
+    let location = "/clusters/prod-fra/configuration?show=ssh&key=test&of=key-test-x7k2f";
+    assert_eq!(tested.location.as_deref(), Some(location));
+    step("step=use&key=k1&untested=yes").await;
+    assert_eq!(step("step=burn&key=k1").await.status, StatusCode::BAD_REQUEST);
+    let called = fake.calls.lock().unwrap().join("\n");
+    assert!(called.contains("key of prod-fra: Store(Given)"), "{called}");
+    assert!(called.contains(r#"Use { id: "k1", untested: true }"#), "{called}");
+}
+
+#[tokio::test]
 async fn the_unregister_page_lists_the_consequences() {
     page(&Fake::default(), "/clusters/prod-fra/unregister")
         .await
@@ -438,7 +664,7 @@ async fn no_page_shows_the_users_token() {
     let fake = Fake::default();
     let paths = [
         "/clusters",
-        "/clusters/new",
+        "/clusters/_new",
         "/clusters/prod-fra",
         "/clusters/prod-fra/nodes",
         "/clusters/prod-fra/operations",
@@ -446,10 +672,29 @@ async fn no_page_shows_the_users_token() {
         "/clusters/prod-fra/configuration?show=ssh",
         "/clusters/prod-fra/unregister",
         "/operations",
-        "/operations/new",
+        "/operations/_new",
         "/settings",
     ];
     for path in paths {
         page(&fake, path).await.hides(fake::TOKEN);
+    }
+}
+
+#[tokio::test]
+async fn a_notice_is_on_every_page() {
+    let notice = "The disk of the data directory is full.";
+    let paths = [
+        "/clusters",
+        "/clusters/_new",
+        "/clusters/prod-fra",
+        "/operations",
+        "/operations/ping-1",
+        "/settings",
+        "/nowhere",
+    ];
+    for path in paths {
+        let fake = Fake { notice: Some(notice.into()), ..Fake::default() };
+        page(&fake, path).await.shows("<p role=\"alert\" class=\"notice\">").shows(notice);
+        page(&Fake::default(), path).await.hides("class=\"notice\"");
     }
 }

@@ -3,7 +3,10 @@
 mod fake;
 
 use api::Problem;
+use api::configuration::Document;
+use api::log::RunRecord;
 use api::operation::{Draft, ParameterOffer, Phase};
+use api::run::{EventBody, HostStats, RunEvent};
 use axum::http::StatusCode;
 use fake::{Fake, operation, operations, page, page_with, run, submit};
 use kubeonkube_app::{FormAnswer, FormReturn};
@@ -53,6 +56,19 @@ async fn the_url_holds_filter_sort_and_page() {
 }
 
 #[tokio::test]
+async fn every_phase_is_a_filter_and_restored_is_one() {
+    let restored = operations(vec![operation("old-1", "prod-fra", Phase::Restored)]);
+    let fake = Fake { operations: Ok(restored), ..Fake::default() };
+    for phase in ["running", "queued", "failed", "succeeded", "cancelled", "restored"] {
+        page(&fake, "/operations").await.shows(&format!("href=\"/operations?phase={phase}\""));
+    }
+    let page = page(&fake, "/operations?phase=restored").await;
+    let calls = fake.calls.lock().unwrap().join("\n");
+    assert!(calls.contains(r#"OperationFilter { q: "", cluster: "", phase: "restored""#), "{calls}");
+    page.shows("aria-current=\"true\">Restored").shows("href=\"/operations/old-1\"");
+}
+
+#[tokio::test]
 async fn an_empty_list_offers_a_first_run() {
     let fake = Fake { operations: Ok(operations(vec![])), ..Fake::default() };
     page(&fake, "/operations").await.shows("Nothing has run yet").shows("action=ping.yml").hides("<table");
@@ -69,7 +85,7 @@ async fn a_list_that_fails_to_load_says_why_and_offers_a_retry() {
 
 #[tokio::test]
 async fn the_form_offers_actions_and_explains_unavailable_ones() {
-    let page = page(&Fake::default(), "/operations/new?cluster=prod-fra&action=ping.yml").await;
+    let page = page(&Fake::default(), "/operations/_new?cluster=prod-fra&action=ping.yml").await;
     page.shows("Title of ping.yml")
         .shows("What scale.yml does.")
         .shows("changes machines")
@@ -82,6 +98,45 @@ async fn the_form_offers_actions_and_explains_unavailable_ones() {
 }
 
 #[tokio::test]
+async fn config_maps_and_keys_are_lists_to_choose_from() {
+    let again = draft(&[("kind", "configmap"), ("source", "machines/gone"), ("key", "site.yml")]);
+    let mut fake = Fake { again, ..Fake::default() };
+    let page_ = page(&fake, "/operations/_new?again=grow-1&cluster=lab").await;
+    page_
+        .shows("<option value=\"machines/books\">")
+        .shows("machines/gone (not found)")
+        .shows("<option value=\"site.yml\" selected")
+        .shows("Reload the lists");
+    assert!(fake.calls.lock().unwrap().contains(&r#"sources "lab" "machines/gone""#.to_owned()));
+    fake.sources.config_maps = None;
+    fake.sources.note = "You may not list them.".into();
+    page(&fake, "/operations/_new").await.shows("placeholder=\"namespace/name\"").shows("You may not list them.");
+}
+
+#[tokio::test]
+async fn another_playbook_can_not_be_chosen_where_none_can_run() {
+    let mut fake = Fake::default();
+    page(&fake, "/operations/_new").await.shows("by its path in the image").shows("or another playbook in the image");
+    fake.choices.no_others = Some("This server has only ping.yml.".into());
+    let page = page(&fake, "/operations/_new").await;
+    page.shows("This server has only ping.yml.").hides("by its path in the image");
+    let card = &page.html[page.html.find("class=\"card off\"").unwrap()..][..100];
+    assert!(card.contains("disabled") && card.contains("value=\"other\""), "{card}");
+}
+
+#[tokio::test]
+async fn unusable_inputs_link_to_their_editor() {
+    let message = format!("The variables of lab can't be used. Line 1. {}", Document::Variables.correct_it());
+    let refused = move || FormReturn {
+        form: "review_operation".into(),
+        values: values(&[("cluster", "lab"), ("action", "ping.yml")]),
+        problem: Problem::field("cluster", message.clone()),
+    };
+    let page = page_with(&Fake::default(), "/operations/_new", move || provide_context(refused())).await;
+    page.shows("href=\"/clusters/lab/configuration?show=variables\"");
+}
+
+#[tokio::test]
 async fn a_new_parameter_gets_a_field_and_is_sent() {
     let mut fake = Fake::default();
     fake.choices.actions[1].parameters = vec![ParameterOffer {
@@ -89,9 +144,8 @@ async fn a_new_parameter_gets_a_field_and_is_sent() {
         label: "Keep the backup on".into(),
         placeholder: "m1".into(),
         hint: "One machine.".into(),
-        confirms: false,
     }];
-    let page = page(&fake, "/operations/new").await;
+    let page = page(&fake, "/operations/_new").await;
     page.shows("Keep the backup on").shows("name=\"backup_to\"").shows("data-asks=\"1\"").shows("data-asked=\"1\"");
     submit(&fake, "review_operation", "form=review_operation&cluster=prod-fra&action=scale.yml&backup_to=m1").await;
     let called = fake.calls.lock().unwrap().join("");
@@ -109,9 +163,21 @@ async fn running_again_fills_in_the_form() {
         ("pre_hooks", "ping.yml"),
     ]);
     let fake = Fake { again, ..Fake::default() };
-    let page = page(&fake, "/operations/new?again=grow-1").await;
+    let page = page(&fake, "/operations/_new?again=grow-1").await;
     assert!(fake.calls.lock().unwrap().contains(&"again grow-1".to_owned()));
     page.shows("value=\"w1\"").shows("-e\nmotd=two words").shows("value=\"360\"").shows(">ping.yml</textarea>");
+}
+
+#[tokio::test]
+async fn a_retry_is_limited_to_the_hosts_that_failed() {
+    let stats = |failed, unreachable| HostStats { failed, unreachable, ..HostStats::default() };
+    let hosts = [("w1".into(), stats(0, 0)), ("w2".into(), stats(1, 0)), ("w3".into(), stats(0, 1))].into();
+    let recap = RunEvent { n: 1, at: 0, after: 0, body: EventBody::Stats { hosts } };
+    let again = draft(&[("cluster", "prod-fra"), ("action", "ping.yml"), ("limit", "w1,w2,w3")]);
+    let record = RunRecord { events: vec![recap], ..RunRecord::default() };
+    let fake = Fake { again, record, ..Fake::default() };
+    page(&fake, "/operations/_new?again=grow-1&failed=1").await.shows("value=\"w2,w3\"");
+    page(&fake, "/operations/_new?again=grow-1").await.shows("value=\"w1,w2,w3\"");
 }
 
 /// A failed run of a three-line script.
@@ -132,7 +198,7 @@ async fn the_inputs_of_a_run_show_the_whole_script() {
 async fn running_a_script_again_fills_in_the_whole_script() {
     let again = draft(&[("kind", "script"), ("script", "#!/bin/bash\nuptime\nfree -m\n")]);
     let fake = Fake { again, ..Fake::default() };
-    page(&fake, "/operations/new?again=script-1").await.shows("#!/bin/bash\nuptime\nfree -m\n</textarea>");
+    page(&fake, "/operations/_new?again=script-1").await.shows("#!/bin/bash\nuptime\nfree -m\n</textarea>");
 }
 
 #[tokio::test]
@@ -148,7 +214,7 @@ async fn a_refused_form_keeps_everything_and_shows_its_message() {
         ]),
         problem: Problem::field("deadline", "Write minutes."),
     };
-    let page = page_with(&Fake::default(), "/operations/new", move || provide_context(refused_form())).await;
+    let page = page_with(&Fake::default(), "/operations/_new", move || provide_context(refused_form())).await;
     page.shows("echo &lt;hi&gt;")
         .shows("--a\n--b")
         .shows("value=\"soon\"")
@@ -170,7 +236,7 @@ async fn the_review_shows_arguments_hosts_queue_and_manifest() {
         values: values(&[("cluster", "prod-fra"), ("kind", "builtin"), ("action", "ping.yml"), ("limit", "w1")]),
         answer_json: json.clone(),
     };
-    let page = page_with(&fake, "/operations/new", move || provide_context(back())).await;
+    let page = page_with(&fake, "/operations/_new", move || provide_context(back())).await;
     page.shows("<code>motd=two words")
         .shows("On 2 machines")
         .shows("Queued behind grow-1, which is running.")
@@ -189,7 +255,7 @@ async fn reviewed(pairs: &'static [(&'static str, &'static str)]) -> String {
         values: values(pairs),
         answer_json: serde_json::to_string(&fake::operation_review()).unwrap(),
     };
-    let page = page_with(&Fake::default(), "/operations/new", move || provide_context(back())).await;
+    let page = page_with(&Fake::default(), "/operations/_new", move || provide_context(back())).await;
     let at = page.html.find("name=\"reviewed\" value=\"").expect("the review has the hidden field") + 23;
     page.html[at..at + 16].to_owned()
 }
@@ -235,9 +301,9 @@ async fn a_problem_with_the_action_is_shown_at_its_field() {
 async fn without_clusters_the_form_links_to_registration() {
     let mut fake = Fake::default();
     fake.choices.clusters.clear();
-    page(&fake, "/operations/new")
+    page(&fake, "/operations/_new")
         .await
         .shows("There is no cluster to run on")
-        .shows("href=\"/clusters/new\"")
+        .shows("href=\"/clusters/_new\"")
         .hides("<form id=\"new-operation\"");
 }

@@ -2,12 +2,12 @@
 
 mod fake;
 
-use api::log::{LogEnd, LogLine, LogPage};
-use api::operation::{Phase, RunEnd};
+use api::log::{Found, FoundLine, LogEnd, LogLine, LogPage};
+use api::operation::{Phase, RunEnd, Usual};
 use api::run::{EventBody, HostResult, HostStats, InFlight, RunEvent, StepRole, TaskFailure};
 use api::{Problem, Time};
 use axum::http::StatusCode;
-use fake::{Fake, NOW, TOKEN, page, page_with, run, submit};
+use fake::{Fake, NOW, TOKEN, page, page_with, page_with_cookies, run, submit};
 use kubeonkube_app::FormReturn;
 use leptos::prelude::provide_context;
 
@@ -89,10 +89,134 @@ async fn a_failed_run_shows_the_failed_task_first() {
     page.shows("“Install” failed on w2")
         .shows("No space left on device")
         .shows("1 of 2 hosts failed.")
-        .shows("Go to line 4");
+        .shows("Go to line 4")
+        .shows("A disk of the machine is full.")
+        .shows("href=\"/operations/_new?again=grow-1&amp;failed=1\"")
+        // The retry on failed hosts is the next step.
+        .hides("Run it again…");
     let at = |text: &str| page.html.find(text).unwrap_or_else(|| panic!("{text} is missing"));
     assert!(at("“Install” failed on w2") < at("class=\"panel totals\""));
     assert!(at("class=\"panel totals\"") < at("class=\"log\""));
+}
+
+/// A run of 1,000 lines, of which these match.
+fn a_searched_run(found: Found) -> Fake {
+    let mut fake = a_failed_run();
+    fake.record.log = log(901, (901..=1_000).map(|n| line(&format!("line {n}"))).collect(), None);
+    fake.found = Ok(found);
+    fake
+}
+
+#[tokio::test]
+async fn a_running_operation_shows_the_time_that_is_left() {
+    let mut fake = Fake { run: Ok(run("grow-1", Phase::Running)), ..Fake::default() };
+    page(&fake, "/operations/grow-1").await.shows("no estimate yet");
+    let detail = fake.run.as_mut().unwrap();
+    detail.row.started = Some(Time(NOW.0 - 60_000));
+    detail.usual = Some(Usual { ms: 7 * 60_000, runs: 5 });
+    page(&fake, "/operations/grow-1").await.shows("about 6 min left, from the last 5 successful runs");
+    fake.run.as_mut().unwrap().row.phase = Phase::Succeeded;
+    page(&fake, "/operations/grow-1").await.hides("successful runs");
+}
+
+#[tokio::test]
+async fn the_matrix_shows_each_result_with_its_line() {
+    let page = page(&a_failed_run(), "/operations/grow-1?tab=matrix").await;
+    page.shows("aria-label=\"w1: changed\"").shows("aria-label=\"w2: failed\"").shows("class=\"m-failed\"");
+    let cell = page.html.split("aria-label=\"w2: failed\"").next().unwrap().rsplit("<a ").next().unwrap();
+    assert!(cell.contains("href=\"/operations/grow-1#L4\""), "{cell}");
+}
+
+#[tokio::test]
+async fn a_matrix_of_many_tasks_has_pages() {
+    let mut fake = Fake { run: Ok(run("grow-1", Phase::Succeeded)), ..Fake::default() };
+    let tasks = (1..=250).flat_map(|n| [(0, task(n, &format!("Step {n}."))), (0, ends(n, "w1", HostResult::Ok, None))]);
+    fake.record.events = events(tasks.collect());
+    let first = page(&fake, "/operations/grow-1?tab=matrix").await;
+    first
+        .shows("Tasks 1–100 of 250")
+        .shows("href=\"/operations/grow-1?tab=matrix&amp;task=101\"")
+        .hides("Earlier tasks");
+    let last = page(&fake, "/operations/grow-1?tab=matrix&task=999").await;
+    last.shows("Tasks 201–250 of 250")
+        .shows("href=\"/operations/grow-1?tab=matrix&amp;task=101\"")
+        .hides("Later tasks");
+    let running = Fake { run: Ok(run("grow-1", Phase::Running)), ..fake };
+    page(&running, "/operations/grow-1?tab=matrix").await.shows("Tasks 201–250 of 250");
+}
+
+#[tokio::test]
+async fn a_search_shows_its_hits_without_javascript() {
+    let found = Found { hits: vec![20, 905, 907], total: 3, ..Found::default() };
+    let fake = a_searched_run(found);
+    let page = page(&fake, "/operations/grow-1?q=a%26b&line=905").await;
+    page.shows("value=\"a&amp;b\"")
+        .shows("2 of 3 hits")
+        .shows("href=\"/operations/grow-1?line=907&amp;q=a%26b#L907\"")
+        .shows("href=\"/operations/grow-1?line=20&amp;q=a%26b#L20\"")
+        .hides("aria-label=\"Lines of the host\"");
+    let hit = |n: u64| {
+        let row = page.html.split(&format!("id=\"L{n}\"")).nth(1).unwrap();
+        row.split('>').next().unwrap().contains("hit")
+    };
+    assert_eq!((hit(905), hit(906), hit(907)), (true, false, true));
+    let calls = fake.calls.lock().unwrap().clone();
+    assert!(calls.iter().any(|call| call.starts_with("find LogQuery { text: \"a&b\", host: \"\"")), "{calls:?}");
+    assert!(calls.contains(&"record from 900, 200 lines".to_owned()), "{calls:?}");
+}
+
+#[tokio::test]
+async fn without_a_search_nothing_is_looked_for() {
+    let fake = a_searched_run(Found { hits: vec![907], total: 1, ..Found::default() });
+    page(&fake, "/operations/grow-1").await.shows("Find in the whole log").hides("1 hit");
+    assert!(fake.calls.lock().unwrap().iter().all(|call| !call.starts_with("find")));
+}
+
+#[tokio::test]
+async fn the_lines_of_a_host_link_to_the_log() {
+    let lines = vec![
+        FoundLine { number: 3, line: line("TASK [Ping] ***") },
+        FoundLine { number: 4, line: line("\u{1b}[0;32mok: [w2] <b>\u{1b}[0m") },
+    ];
+    let found = Found { hits: vec![4], total: 9, lines, next: 77, note: String::new() };
+    let page = page(&a_searched_run(found), "/operations/grow-1?host=w2").await;
+    page.shows("aria-label=\"Lines of the host\"")
+        .shows("<option value=\"w2\" selected>w2")
+        .shows("TASK [Ping] ***")
+        .shows("ok: [w2] &lt;b&gt;")
+        .shows("href=\"/operations/grow-1?line=4&amp;host=w2#L4\"")
+        .shows("href=\"/operations/grow-1?from=77&amp;host=w2\"");
+}
+
+#[tokio::test]
+async fn with_a_host_a_task_leads_to_its_line() {
+    let fake = a_searched_run(Found { hits: vec![905], total: 1, ..Found::default() });
+    let list = page(&fake, "/operations/grow-1?host=w2").await;
+    list.shows("aria-label=\"Lines of the host\"").shows("href=\"/operations/grow-1?line=2&amp;host=w2#L2\"");
+    fake.calls.lock().unwrap().clear();
+    page(&fake, "/operations/grow-1?line=2&host=w2").await.hides("aria-label=\"Lines of the host\"");
+    let calls = fake.calls.lock().unwrap().clone();
+    assert!(calls.contains(&"record from 1, 200 lines".to_owned()), "{calls:?}");
+}
+
+#[tokio::test]
+async fn a_failed_search_leaves_the_page_and_says_why() {
+    let mut fake = a_searched_run(Found::default());
+    fake.found = Err(Problem::Unavailable { message: "Too many searches are running.".into() });
+    page(&fake, "/operations/grow-1?q=x").await.shows("Too many searches are running.").shows("line 1000");
+}
+
+#[tokio::test]
+async fn an_unreadable_playbook_is_explained_from_the_log() {
+    let mut fake = Fake { run: Ok(run("grow-1", Phase::Failed)), ..Fake::default() };
+    fake.run.as_mut().unwrap().row.message = "site.yml ended with exit code 4.".into();
+    let error = "\u{1b}[1;31mERROR! the role 'ntp' was not found in /opt/playbooks/roles\u{1b}[0m";
+    fake.record.log = log(1, vec![line("hello"), line(error)], Some(LogEnd { lines: 2, missing: 0 }));
+    let page = page(&fake, "/operations/grow-1").await;
+    page.shows("site.yml ended with exit code 4.")
+        .shows("The playbook uses a role that the image doesn't have.")
+        .shows("Go to line 2")
+        .shows("Run it again…");
 }
 
 #[tokio::test]
@@ -146,9 +270,36 @@ async fn older_lines_are_on_separate_pages() {
     let mut fake = a_failed_run();
     fake.record.log = log(1001, (0..200).map(|n| line(&format!("text {n}"))).collect(), None);
     fake.record.log.total = 5000;
-    let page = page(&fake, "/operations/grow-1?from=1001").await;
-    page.shows("id=\"L1001\"").shows("?from=801#L1000").shows("?from=1201#L1201");
+    let plain = page(&fake, "/operations/grow-1?from=1001").await;
+    plain.shows("id=\"L1001\"").shows("?from=801#L1000").shows("?from=1201#L1201");
     assert!(fake.calls.lock().unwrap().contains(&"record from 1001, 200 lines".to_owned()));
+    let searched = page(&fake, "/operations/grow-1?from=1001&q=text").await;
+    searched
+        .shows("?from=801&amp;q=text#L1000")
+        .shows("?from=1201&amp;q=text#L1201")
+        .shows("href=\"/operations/grow-1?from=4801&amp;q=text\"");
+}
+
+#[tokio::test]
+async fn a_page_for_a_line_marks_it_or_says_what_is_missing() {
+    let mut fake = a_failed_run();
+    fake.record.log = log(201, (201..=400).map(|n| line(&format!("text {n}"))).collect(), None);
+    let there = page(&fake, "/operations/grow-1?line=206").await;
+    there.shows("id=\"L206\" class=\"ln  sel\"").shows("value=\"206\"").hides("There is no line");
+    let calls = fake.calls.lock().unwrap().clone();
+    assert!(calls.iter().any(|call| call == "record from 201, 200 lines"), "{calls:?}");
+    let beyond = page(&fake, "/operations/grow-1?line=123456").await;
+    beyond.shows("There is no line 123,456: the log has 400 lines.").shows("max=\"400\"").hides("ln  sel");
+}
+
+#[tokio::test]
+async fn wrapping_is_taken_from_the_cookie() {
+    let fake = a_failed_run();
+    page(&fake, "/operations/grow-1").await.shows("class=\"log\"").shows("value=\"on\" aria-pressed=\"false\"");
+    let wrapped = page_with_cookies(&fake, "/operations/grow-1", "theme=dark; wrap=on").await;
+    wrapped.shows("class=\"log wrap\"").shows("value=\"off\" aria-pressed=\"true\"");
+    let answer = submit(&fake, "set_wrap", "wrap=on&next=%2Foperations%2Fgrow-1").await;
+    assert_eq!(answer.location.as_deref(), Some("/operations/grow-1"));
 }
 
 #[tokio::test]
@@ -157,7 +308,7 @@ async fn every_phase_is_explained_in_a_sentence() {
         (Phase::Queued, "Waits for grow-0, which runs on prod-fra.", "Waits for grow-0, which runs on prod-fra."),
         (Phase::Running, "", "Starting; no output yet."),
         (Phase::Failed, "The process is gone.", "The process is gone."),
-        (Phase::Cancelled, "Cancelled by ada.", "Cancelled by ada."),
+        (Phase::Cancelled, "Cancelled before it started.", "Cancelled before it started."),
         (Phase::Succeeded, "", "Finished, exit code 0."),
     ] {
         let mut detail = run("ping-1", phase);
@@ -242,6 +393,8 @@ async fn pieces_create_no_resources() {
         (Phase::Succeeded, "?tab=hosts"),
         (Phase::Succeeded, "?tab=results"),
         (Phase::Succeeded, "?tab=inputs"),
+        (Phase::Succeeded, "?tab=matrix"),
+        (Phase::Succeeded, "?q=line&host=w1"),
     ] {
         assert_eq!(pending(phase, tab).await, plain, "{phase:?} {tab}");
     }
@@ -253,7 +406,7 @@ async fn a_cancelled_run_names_the_interrupted_task() {
     let running = Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] });
     detail.end = Some(RunEnd { running, ..RunEnd::default() });
     let page = page(&Fake { run: Ok(detail), ..Fake::default() }, "/operations/ping-1").await;
-    page.shows("Cancelled while “Drain” ran on w1.").shows("Run again…").hides("Stop this run?");
+    page.shows("Cancelled by ada while “Drain” ran on w1.").shows("Run again…").hides("Stop this run?");
 }
 
 #[tokio::test]
@@ -274,7 +427,7 @@ async fn hostile_text_is_escaped_everywhere() {
     let detail = fake.run.as_mut().unwrap();
     (detail.row.action, detail.row.cluster, detail.row.message, detail.extra_args) =
         (EVIL.into(), EVIL.into(), EVIL.into(), EVIL.into());
-    for tab in ["", "?tab=hosts", "?tab=results", "?tab=inputs"] {
+    for tab in ["", "?tab=hosts", "?tab=matrix", "?tab=results", "?tab=inputs"] {
         let page = page(&fake, &format!("/operations/grow-1{tab}")).await;
         page.hides("<script>alert(1)").hides("<img src=x").hides("</script><script>alert").hides(TOKEN);
         assert!(!page.html.contains('\u{1b}'), "the page contains an escape character");
@@ -317,6 +470,17 @@ async fn a_note_is_shown_in_place_of_the_log() {
     let mut fake = Fake { run: Ok(run("ping-1", Phase::Running)), ..Fake::default() };
     fake.record.note = Some("The run hasn't started: pulling the image.".into());
     page(&fake, "/operations/ping-1").await.shows("The run hasn").shows("The log appears here as it is written.");
+}
+
+#[tokio::test]
+async fn a_restored_record_says_that_it_has_no_log() {
+    let mut fake = Fake { run: Ok(run("old-1", Phase::Restored)), ..Fake::default() };
+    fake.record.log = log(1, vec![], Some(LogEnd { lines: 0, missing: 0 }));
+    let page = page(&fake, "/operations/old-1").await;
+    page.shows("No log is kept with a restored record.")
+        .hides("reloads every")
+        .hides("No lines yet")
+        .hides("nothing was");
 }
 
 #[tokio::test]

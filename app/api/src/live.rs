@@ -68,9 +68,13 @@ pub enum LiveFrame {
         run: OperationName,
         end: LogEnd,
     },
-    /// Why a run gets no updates: the server refused a request or failed to follow the run. After a temporary failure the
-    /// server retries, and sends an empty `Lines` frame once it follows the run again. `Refused` doesn't name the run, so the
-    /// page shows the message for every run that it follows.
+    /// The server can't follow the run at the moment. It retries, and sends an empty `Lines` frame once it follows the run again.
+    Interrupted {
+        run: OperationName,
+        message: String,
+    },
+    /// The server refused a request, or can't follow a run and doesn't retry. This frame doesn't name the run, so the page shows
+    /// the message for every run that it follows.
     Refused {
         message: String,
     },

@@ -33,6 +33,54 @@ pub struct LogEnd {
     pub missing: u64,
 }
 
+/// What to look for in a log. An empty field doesn't restrict anything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogQuery {
+    /// Plain text, at most [`LogQuery::LONGEST`] characters. Capitals and small letters are the same, unless it contains a capital.
+    pub text: String,
+    /// Only lines of this host.
+    pub host: String,
+    /// With a host: the first line to list.
+    pub from: u64,
+}
+
+impl LogQuery {
+    /// The most characters of the text.
+    pub const LONGEST: usize = 200;
+    /// The most hits in an answer. More are only counted.
+    pub const MOST_HITS: usize = 5_000;
+    /// The most lines of a host in an answer, headlines included.
+    pub const MOST_LINES: usize = 500;
+
+    /// Whether it restricts nothing, so that there is nothing to look for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.host.is_empty()
+    }
+}
+
+/// The answer to a [`LogQuery`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// Numbers of the lines that match, ascending: the first [`LogQuery::MOST_HITS`].
+    pub hits: Vec<u64>,
+    /// How many lines match.
+    pub total: u64,
+    /// With a host: its lines that match, each after the headlines of its play and its task.
+    pub lines: Vec<FoundLine>,
+    /// The first line that `lines` has no room for; 0 if there is none.
+    pub next: u64,
+    /// Why the answer isn't complete; empty if it is.
+    pub note: String,
+}
+
+/// A line with its number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundLine {
+    pub number: u64,
+    pub line: LogLine,
+}
+
 /// The events and lines that the run page shows before live updates arrive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::input::Value;
+
 /// Why a name is invalid. The form shows the text at the field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
@@ -122,6 +124,17 @@ name!(
     48,
     "its Job's name is 15 characters longer and limited to 63"
 );
+
+/// The name of a new cluster, in a form.
+impl Value for ClusterName {
+    fn parse(text: &str) -> Result<Self, String> {
+        Self::for_new(text).map_err(|why| why.to_string())
+    }
+
+    fn text(&self) -> String {
+        self.0.clone()
+    }
+}
 
 #[cfg(test)]
 mod tests {

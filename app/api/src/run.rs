@@ -1,4 +1,4 @@
-//! The events and the summary of a run.
+//! The events of a run.
 //!
 //! The callback plugin (`deploy/runner/callback/`) writes one event per line of stdout, marked with the RFC 7464 record
 //! separator and the run's token; everything else on stdout is text. Text lines and events are numbered separately.
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// One numbered event of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEvent {
-    /// Number of the event in the run: starts at 1 and increases strictly.
+    /// Number of the event in the run: starts at 1 and increases strictly. The collector counts; what the pod sends doesn't count.
     pub n: u64,
     /// When it happened, in milliseconds since the Unix epoch, by the clock of the pod.
     pub at: i64,
@@ -99,55 +99,6 @@ pub struct HostStats {
     pub skipped: u32,
     pub rescued: u32,
     pub ignored: u32,
-}
-
-/// A recap, summed over hosts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RecapTotals {
-    /// Hosts that the playbook matched.
-    pub hosts: u32,
-    #[serde(flatten)]
-    pub totals: HostStats,
-}
-
-/// The container's termination message, written by the entrypoint. It decides whether the operation succeeded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Termination {
-    /// Version of this format: 1.
-    pub v: u32,
-    /// Exit code of the run.
-    pub rc: i32,
-    /// The entrypoint received a signal and stopped the run in an orderly way.
-    #[serde(default)]
-    pub cancelled: bool,
-    #[serde(default)]
-    pub steps: Vec<TerminatedStep>,
-    /// Number of successful steps that `steps` leaves out, because the message has limited space.
-    #[serde(default)]
-    pub dropped: u32,
-    /// The first failures, at most 3.
-    #[serde(default)]
-    pub failures: Vec<TaskFailure>,
-    /// The task that was running when the run was stopped.
-    #[serde(default)]
-    pub running: Option<InFlight>,
-    /// A sentence if the run could not start (a missing playbook, no ansible).
-    #[serde(default)]
-    pub message: String,
-}
-
-/// One step in a [`Termination`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TerminatedStep {
-    pub role: StepRole,
-    pub title: String,
-    /// `playbook` or `shell`.
-    pub kind: String,
-    pub rc: i32,
-    /// `None` if a playbook matched no host, and for shell steps.
-    #[serde(default)]
-    pub recap: Option<RecapTotals>,
 }
 
 /// A task that failed on a host.

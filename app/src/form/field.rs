@@ -68,10 +68,13 @@ pub fn Field(
     #[prop(optional)] class: &'static str,
     #[prop(optional)] mono: bool,
     #[prop(optional)] autofocus: bool,
+    /// `value` takes precedence over that of the last submission.
+    #[prop(optional)]
+    overrides: bool,
 ) -> impl IntoView {
     let bound = Bound::new(name.clone());
     let message = bound.message();
-    let value = bound.scope.value(&name).unwrap_or(value);
+    let value = bound.scope.value(&name).filter(|_| !overrides).unwrap_or(value);
     let input = view! {
         <input
             id=bound.id.clone()
@@ -139,10 +142,13 @@ pub fn Select(
     #[prop(optional, into)] hint: Option<String>,
     #[prop(optional, into)] value: String,
     #[prop(optional)] class: &'static str,
+    /// `value` takes precedence over that of the last submission.
+    #[prop(optional)]
+    overrides: bool,
 ) -> impl IntoView {
     let bound = Bound::new(name.clone());
     let message = bound.message();
-    let chosen = bound.scope.value(&name).unwrap_or(value);
+    let chosen = bound.scope.value(&name).filter(|_| !overrides).unwrap_or(value);
     let input = view! {
         <select
             id=bound.id.clone()

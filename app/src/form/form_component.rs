@@ -29,6 +29,10 @@ pub fn Form(
     /// Name and value of a hidden field. It distinguishes two forms of the same function.
     #[prop(optional)]
     only: Option<(&'static str, &'static str)>,
+    /// Names of the choices that decide which fields the form shows. After another choice, a refusal is out of date and goes. The
+    /// first one names the kind in the style sheet, which hides the refusal without JavaScript.
+    #[prop(optional)]
+    kinds: &'static [&'static str],
     /// The form has a file field.
     #[prop(optional)]
     multipart: bool,
@@ -37,8 +41,14 @@ pub fn Form(
 ) -> impl IntoView {
     let submission = expect_context::<Submission>();
     let hidden = (functions.len() == 1).then(|| functions[0]);
-    let scope =
-        FormScope { id, functions: StoredValue::new(functions), only, submission, shown: StoredValue::new(Vec::new()) };
+    let scope = FormScope {
+        id,
+        functions: StoredValue::new(functions),
+        only,
+        kinds,
+        submission,
+        shown: StoredValue::new(Vec::new()),
+    };
     provide_context(scope);
     let location = use_location();
     let here = location.pathname;
@@ -55,13 +65,26 @@ pub fn Form(
     let action = move || routes::here(&location.pathname.get(), &location.search.get());
     let navigate = use_navigate();
     let on_submit = move |event: SubmitEvent| submit(&event, submission, here, navigate.clone());
+    let on_change = move |event: leptos::ev::Event| {
+        if kinds.contains(&field_of(&event).0.as_str()) && scope.refused_untracked() {
+            submission.refused.set(None);
+        }
+    };
     view! {
-        <form id=id class=class method="post" action=action enctype=multipart.then_some("multipart/form-data") novalidate on:submit=on_submit>
+        <form id=id class=class method="post" action=action enctype=multipart.then_some("multipart/form-data") novalidate on:submit=on_submit on:change=on_change>
             {hidden.map(|name| view! { <input type="hidden" name="form" value=name/> })}
             {only.map(|(name, value)| view! { <input type="hidden" name=name value=value/> })}
             {children()}
         </form>
     }
+}
+
+/// Name and value of the field that an event comes from.
+#[must_use]
+pub fn field_of(event: &leptos::ev::Event) -> (String, String) {
+    // Drop-down lists and text areas have the same two properties.
+    let field: leptos::web_sys::HtmlInputElement = event_target(event);
+    (field.name(), field.value())
 }
 
 #[cfg(feature = "hydrate")]
@@ -97,7 +120,7 @@ pub fn FormEnd(children: Children) -> impl IntoView {
         })
     };
     view! {
-        <div class="form-problem" role="alert" tabindex="-1">{problem}</div>
+        <div class="form-problem" role="alert" tabindex="-1" data-kind=move || scope.kind()>{problem}</div>
         <div class="form-end">{children()}</div>
     }
 }

@@ -12,9 +12,13 @@ mod field;
 mod form_component;
 mod scope;
 mod submission;
+mod unsaved;
 
 pub use field::{Check, Field, FileField, Select, TextArea};
-pub use form_component::{Form, FormEnd, Submit, endpoint};
+pub use form_component::{Form, FormEnd, Submit, endpoint, field_of};
 pub use scope::FormScope;
 pub(crate) use submission::without_secrets;
 pub use submission::{FormAnswer, FormReturn, Submission};
+pub use unsaved::guard_unsaved;
+#[cfg(feature = "hydrate")]
+pub(crate) use unsaved::listen_before_the_router;

@@ -12,6 +12,8 @@ pub struct FormScope {
     pub(super) functions: StoredValue<Vec<&'static str>>,
     /// The hidden field that distinguishes two forms of the same function.
     pub(super) only: Option<(&'static str, &'static str)>,
+    /// Names of the choices that decide which fields the form shows.
+    pub(super) kinds: &'static [&'static str],
     pub(super) submission: Submission,
     /// Names of the fields that show their own problem.
     pub(super) shown: StoredValue<Vec<String>>,
@@ -33,6 +35,16 @@ impl FormScope {
     #[must_use]
     pub fn refused(&self) -> Option<FormReturn> {
         self.submission.refused.get().filter(|back| self.is_mine(&back.form, &back.values))
+    }
+
+    pub(super) fn refused_untracked(&self) -> bool {
+        untrack(|| self.refused().is_some())
+    }
+
+    /// The kind that a refused submission had chosen.
+    pub(super) fn kind(&self) -> Option<String> {
+        let name = self.kinds.first()?;
+        self.refused()?.values.into_iter().rfind(|(field, _)| field == name).map(|(_, value)| value)
     }
 
     /// The answer, if the last submission was of this form and was answered.

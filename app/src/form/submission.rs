@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::json;
 
 /// Write-only fields. The server never sends their values back, not even to the user who typed them.
-const SECRET: &[&str] = &["ssh_key", "ssh_key_file", "token"];
+const SECRET: &[&str] = &["ssh_key", "ssh_key_file", "secret_value", "token"];
 
 /// A refused submission. The page refills its fields from it and shows the problem at the fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,6 +139,14 @@ impl Submission {
         if !is_pending && self.pending.try_get_untracked() == Some(true) {
             self.pending.set(false);
         }
+    }
+
+    /// The last value of a field in the last submission. Doesn't track the submission.
+    #[must_use]
+    pub fn value(self, name: &str) -> Option<String> {
+        let refused = self.refused.with_untracked(|back| Some(back.as_ref()?.values.clone()));
+        let values = refused.or_else(|| self.answered.with_untracked(|back| Some(back.as_ref()?.values.clone())))?;
+        values.into_iter().rfind(|(field, _)| field == name).map(|(_, value)| value)
     }
 
     /// Whether the page shows the result of a submission: a refusal or an answer.

@@ -41,14 +41,18 @@ pub(super) fn next_row(at: Option<usize>, by: i32, count: usize) -> Option<usize
     })
 }
 
-const KEYS: [(&[&str], &str); 8] = [
-    (&["/"], "Filter this list"),
+const KEYS: [(&[&str], &str); 12] = [
+    (&["/"], "Filter this list, or find in a log"),
     (&["j"], "Next row"),
     (&["k"], "Previous row"),
     (&["Enter"], "Open the row"),
     (&["g", "c"], "Go to clusters"),
     (&["g", "o"], "Go to operations"),
     (&["g", "s"], "Go to settings"),
+    (&["n", "N"], "Next or previous hit in a log"),
+    (&["↑", "↓"], "Next line number of a log"),
+    (&["End"], "Follow a log"),
+    (&["Esc"], "Close what is open"),
     (&["?"], "Show this list"),
 ];
 

@@ -26,22 +26,23 @@ pub(crate) fn Keyboard() -> impl IntoView {
 
 #[cfg(feature = "hydrate")]
 fn listen() {
-    use leptos_router::{NavigateOptions, hooks::use_navigate};
-    let navigate = use_navigate();
     let pressed_g = StoredValue::new(false);
     Effect::new(move |_| {
-        let navigate = navigate.clone();
         let handle = window_event_listener(leptos::ev::keydown, move |event| {
             if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() || in_field(&event)
             {
                 return;
+            }
+            if event.key() == "Escape" {
+                close_menus();
             }
             let after_g = pressed_g.try_get_value().unwrap_or_default();
             pressed_g.try_set_value(event.key() == "g" && !after_g);
             if let Some(command) = keys::command(&event.key(), after_g) {
                 event.prevent_default();
                 match command {
-                    keys::Command::Go(path) => navigate(path, NavigateOptions::default()),
+                    // By the link of the sidebar, so that a page with unsaved text can ask first.
+                    keys::Command::Go(path) => click(&format!("nav a[href=\"{path}\"]")),
                     keys::Command::Filter => focus("[data-filter]"),
                     keys::Command::NextRow => step(1),
                     keys::Command::PreviousRow => step(-1),
@@ -58,7 +59,7 @@ fn listen() {}
 
 /// Whether the key was pressed in a field or an open dialog, where it is no shortcut.
 #[cfg(feature = "hydrate")]
-fn in_field(event: &web_sys::KeyboardEvent) -> bool {
+pub(crate) fn in_field(event: &web_sys::KeyboardEvent) -> bool {
     use wasm_bindgen::JsCast;
     let Some(element) = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok()) else {
         return false;
@@ -66,12 +67,33 @@ fn in_field(event: &web_sys::KeyboardEvent) -> bool {
     element.closest("input, textarea, select, [contenteditable], dialog[open]").ok().flatten().is_some()
 }
 
+/// Closes the open menus and questions, and leaves the focus on the button that opens them.
+#[cfg(feature = "hydrate")]
+fn close_menus() {
+    const OPEN: &str = ":is(.menu, .confirm)[open]";
+    while let Some(menu) = document().query_selector(OPEN).ok().flatten() {
+        focus(&format!("{OPEN} > summary"));
+        let _ = menu.remove_attribute("open");
+    }
+}
+
+#[cfg(feature = "hydrate")]
+fn find(selector: &str) -> Option<web_sys::HtmlElement> {
+    use wasm_bindgen::JsCast;
+    document().query_selector(selector).ok()??.dyn_into().ok()
+}
+
 #[cfg(feature = "hydrate")]
 fn focus(selector: &str) {
-    use wasm_bindgen::JsCast;
-    let found = document().query_selector(selector).ok().flatten();
-    if let Some(element) = found.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
+    if let Some(element) = find(selector) {
         let _ = element.focus();
+    }
+}
+
+#[cfg(feature = "hydrate")]
+fn click(selector: &str) {
+    if let Some(element) = find(selector) {
+        element.click();
     }
 }
 

@@ -44,11 +44,11 @@ fn crumbs(path: &str) -> Vec<(String, String)> {
 
 /// First-level pages and tabs get a label; the level between them is a name and keeps its spelling.
 fn word(depth: usize, segment: &str) -> String {
-    if depth == 1 && segment != "new" {
+    if depth == 1 && segment != "_new" {
         return decode(segment);
     }
     match segment {
-        "new" => "New".to_owned(),
+        "_new" => "New".to_owned(),
         other => capitalised(decode(other)),
     }
 }
@@ -81,7 +81,8 @@ mod tests {
     fn names_keep_their_spelling_and_tabs_are_capitalised() {
         let words = |path| crumbs(path).into_iter().map(|(word, _)| word).collect::<Vec<_>>();
         assert_eq!(words("/clusters/prod-fra/nodes"), ["Clusters", "prod-fra", "Nodes"]);
-        assert_eq!(words("/clusters/new"), ["Clusters", "New"]);
+        assert_eq!(words("/clusters/_new"), ["Clusters", "New"]);
+        assert_eq!(words("/clusters/new"), ["Clusters", "new"]);
         assert_eq!(words("/operations/a%20b%"), ["Operations", "a b%"]);
         assert_eq!(crumbs("/clusters/prod-fra/nodes")[1].1, "/clusters/prod-fra");
     }

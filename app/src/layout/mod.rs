@@ -15,18 +15,28 @@ use crate::json::data;
 use crate::keyboard::Keyboard;
 use crate::live::{self, Connection};
 use crate::preferences::Preferences;
-use crate::ui::dynamic;
+use crate::ui::{dynamic, when_known};
 
-/// The frame with the page inside.
+/// The frame with the router's page inside.
 #[component]
 pub fn Console() -> impl IntoView {
+    view! { <Frame><Outlet/></Frame> }
+}
+
+/// The frame with `children` as the page.
+#[component]
+pub(crate) fn Frame(children: Children) -> impl IntoView {
     let clusters = live::use_topic(Topic::Clusters);
     let operations = live::use_topic(Topic::Operations);
     let frame = data(move || (clusters.get(), operations.get()), |_| load_frame());
     let preferences = expect_context::<Preferences>();
     let narrow = RwSignal::new(preferences.narrow);
+    let notice = when_known(frame, |frame| {
+        frame.ok().and_then(|f| f.notice).map(|text| view! { <p class="notice" role="alert">{text}</p> })
+    });
     view! {
-        <a class="skip-link" href="#main">"Skip to content"</a>
+        // External, so that the browser follows it: the router would scroll but leave the focus where it is.
+        <a class="skip-link" href="#main" rel="external">"Skip to content"</a>
         <div class="shell" class:narrow=move || narrow.get()>
             <Sidebar frame narrow/>
             <div class="main">
@@ -34,8 +44,9 @@ pub fn Console() -> impl IntoView {
                     <Breadcrumbs/>
                     <LiveIndicator/>
                 </header>
+                <Transition>{notice}</Transition>
                 <main class="page" id="main" tabindex="-1">
-                    <Outlet/>
+                    {children()}
                 </main>
             </div>
         </div>
@@ -47,10 +58,14 @@ pub fn Console() -> impl IntoView {
 #[component]
 fn LiveIndicator() -> impl IntoView {
     let connection = live::connection();
+    // When the connection was lost, by the browser's clock.
+    let lost = Memo::new(move |_| if connection.get() == Connection::Lost { local_time() } else { String::new() });
     let words = move || match connection.get() {
-        Connection::Connecting => ("connecting", "", "This page shows the state from when it was loaded."),
-        Connection::Live => ("on", "Live", "Changes appear automatically."),
-        Connection::Lost => ("lost", "Disconnected, retrying", "The last known values are shown."),
+        Connection::Connecting => ("connecting", String::new(), "This page shows the state from when it was loaded."),
+        Connection::Live => ("on", "Live".to_owned(), "Changes appear automatically."),
+        Connection::Lost => {
+            ("lost", format!("Disconnected since {}, retrying", lost.get()), "The last known values are shown.")
+        }
     };
     view! {
         <span class="live" role="status" data-live=move || words().0 title=move || words().2>
@@ -58,4 +73,16 @@ fn LiveIndicator() -> impl IntoView {
             <span>{dynamic(move || words().1)}</span>
         </span>
     }
+}
+
+/// The time of day, such as `14:05:09`.
+#[cfg(feature = "hydrate")]
+fn local_time() -> String {
+    js_sys::Date::new_0().to_locale_time_string("en-GB").into()
+}
+
+/// Only the browser can lose a connection.
+#[cfg(not(feature = "hydrate"))]
+fn local_time() -> String {
+    String::new()
 }

@@ -25,6 +25,6 @@ pub enum RunNews {
     },
     Events(Vec<RunEvent>),
     End(LogEnd),
-    /// The server doesn't send the run, for this reason. If the reason is temporary, `Lines` follow later.
-    Refused(String),
+    /// The server sends no updates, for this reason. If the reason is temporary, `Lines` follow later.
+    NoUpdates(String),
 }

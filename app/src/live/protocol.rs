@@ -226,12 +226,16 @@ impl Protocol {
             LiveFrame::Events { run, events } => self.events(&run, events),
             LiveFrame::Gap { run, from, to } => self.gap(&run, from, to),
             LiveFrame::End { run, end } => self.end(&run, end),
-            LiveFrame::Refused { message } => {
-                let waiting = self.follows.values().filter(|follow| !follow.ended);
-                waiting.map(|f| Command::Deliver { id: f.id, news: RunNews::Refused(message.clone()) }).collect()
-            }
+            LiveFrame::Interrupted { run, message } => self.no_updates(Some(&run), &message),
+            LiveFrame::Refused { message } => self.no_updates(None, &message),
             LiveFrame::SignedOut => self.signed_out(),
         }
+    }
+
+    /// `of`: the run that gets no updates, or all of them.
+    fn no_updates(&self, of: Option<&OperationName>, message: &str) -> Vec<Command> {
+        let waiting = self.follows.iter().filter(|(run, follow)| !follow.ended && of.is_none_or(|of| of == *run));
+        waiting.map(|(_, f)| Command::Deliver { id: f.id, news: RunNews::NoUpdates(message.to_owned()) }).collect()
     }
 
     fn lines(&mut self, run: &OperationName, first: u64, mut lines: Vec<api::log::LogLine>) -> Vec<Command> {
@@ -242,7 +246,7 @@ impl Protocol {
             return self.ask_again(run);
         }
         let known = usize::try_from(follow.next_line - first).unwrap_or(usize::MAX);
-        // An empty batch at the next line means that the server follows again, after a refusal.
+        // An empty batch at the next line means that the server follows again, after an interruption.
         let resumes = lines.is_empty() && known == 0;
         if known >= lines.len() && !resumes {
             return Vec::new();

@@ -224,3 +224,21 @@ fn signed_out_leads_to_the_sign_in_page_once() {
     assert_eq!(on(&mut protocol, Input::Closed), []);
     assert_eq!(on(&mut protocol, Input::Retry), []);
 }
+
+#[test]
+fn an_interruption_is_shown_at_its_run_a_refusal_at_all() {
+    let mut protocol = following();
+    let other: OperationName = "other".parse().unwrap();
+    on(&mut protocol, Input::Follow { id: 8, run: other.clone(), from: 1, events_from: 1 });
+    let shown_by = |protocol: &mut Protocol, frame| {
+        let commands = on(protocol, Input::Frame(frame)).into_iter();
+        let ids = commands.map(|command| match command {
+            Command::Deliver { id, news: RunNews::NoUpdates(message) } if message == "why" => id,
+            other => panic!("{other:?}"),
+        });
+        ids.collect::<Vec<_>>()
+    };
+    let message = || "why".to_owned();
+    assert_eq!(shown_by(&mut protocol, LiveFrame::Interrupted { run: other, message: message() }), [8]);
+    assert_eq!(shown_by(&mut protocol, LiveFrame::Refused { message: message() }), [8, 7]);
+}

@@ -11,4 +11,5 @@ mod table;
 pub use first_run::FirstRun;
 pub use list::OperationListPage;
 pub use submit::NewOperationPage;
+pub(crate) use submit::{Commands, notes, reviewed};
 pub use table::OperationsTable;

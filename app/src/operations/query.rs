@@ -1,6 +1,7 @@
 //! Reads and writes the query string of the list.
 
-use api::operation::OperationFilter;
+use api::input::Input;
+use api::operation::{OperationFilter, Phase};
 use leptos_router::params::ParamsMap;
 
 use crate::routes;
@@ -12,29 +13,25 @@ pub(super) fn filter_of(query: &ParamsMap) -> OperationFilter {
     OperationFilter {
         q: text("q"),
         cluster: text("cluster"),
-        phase: text("phase"),
-        sort: text("sort"),
+        phase: text("phase").into(),
+        sort: text("sort").into(),
         page: text("page").parse().unwrap_or_default(),
     }
 }
 
 /// Links to the phases. Each keeps the search text and the sort order.
 pub(super) fn views(path: &str, filter: &OperationFilter) -> Vec<Segment> {
-    [
-        ("All", ""),
-        ("Running", "running"),
-        ("Queued", "queued"),
-        ("Failed", "failed"),
-        ("Succeeded", "succeeded"),
-        ("Cancelled", "cancelled"),
-    ]
-    .into_iter()
-    .map(|(word, phase)| Segment {
-        word: word.into(),
-        href: routes::operations_at(path, &OperationFilter { phase: phase.into(), page: 0, ..filter.clone() }),
-        current: filter.phase == phase,
-    })
-    .collect()
+    let phases = [None].into_iter().chain(Phase::ALL.map(Some));
+    phases
+        .map(|of| {
+            let phase = Input::Valid(of);
+            Segment {
+                word: of.map_or("All", Phase::word).into(),
+                current: filter.phase == phase,
+                href: routes::operations_at(path, &OperationFilter { phase, page: 0, ..filter.clone() }),
+            }
+        })
+        .collect()
 }
 
 /// Whether the filter hides some operations.

@@ -1,7 +1,7 @@
 //! The table of operations with its filters and pages. The URL holds the filter, the sort order and the page.
 
 use api::live::Topic;
-use api::operation::{OperationFilter, OperationList};
+use api::operation::{OperationColumn, OperationFilter, OperationList};
 use leptos::prelude::*;
 use leptos::tachys::view::keyed::keyed;
 use leptos_router::hooks::use_query_map;
@@ -12,6 +12,7 @@ use super::query::{filter_of, narrows, views};
 use super::row::Row;
 use crate::json::data;
 use crate::ui::{Empty, Filter, Icon, Loaded, Pages, Segments, SortHeader, dynamic, icon, optional};
+use crate::words::count;
 use crate::{live, routes};
 
 /// The operations that the URL selects: of all clusters, or of one.
@@ -42,7 +43,9 @@ pub fn OperationsTable(
     };
     let list = data(asked, |(_, filter)| load_operations(filter));
     let keep = Signal::derive(move || {
-        filter.with(|f| vec![("cluster", f.cluster.clone()), ("phase", f.phase.clone()), ("sort", f.sort.clone())])
+        filter.with(|f| {
+            vec![("cluster", f.cluster.clone()), ("phase", f.phase.to_string()), ("sort", f.sort.to_string())]
+        })
     });
     let segments = Signal::derive(move || filter.with(|filter| path.with(|path| views(path, filter))));
     view! {
@@ -93,13 +96,13 @@ fn Table(list: OperationList, filter: OperationFilter, path: String, with_cluste
     let header = |word, column, falls| {
         let (kept, path) = (filter.clone(), path.clone());
         let link = move |sort| routes::operations_at(&path, &OperationFilter { sort, page: 0, ..kept.clone() });
-        view! { <SortHeader word column sort=filter.sort.clone() default="submitted" link falls/> }
+        view! { <SortHeader word column sort=filter.sort link falls/> }
     };
     let at_page = {
         let (kept, path) = (filter.clone(), path.clone());
         move |page| routes::operations_at(&path, &OperationFilter { page, ..kept.clone() })
     };
-    let of = format!("{} {}", list.matching, if list.matching == 1 { "operation" } else { "operations" });
+    let of = count(list.matching.into(), "operation", "operations");
     // An unchanged row keeps its elements, so focus and selection survive changes of other rows.
     let key = |row: &api::operation::OperationRow| {
         format!("{} {:?} {} {:?} {:?} {}", row.name, row.phase, row.cancelling, row.started, row.ended, row.message)
@@ -111,11 +114,11 @@ fn Table(list: OperationList, filter: OperationFilter, path: String, with_cluste
                 <thead>
                     <tr>
                         <th scope="col">"Status"</th>
-                        {header("Action", "action", false)}
-                        {with_cluster.then(|| header("Cluster", "cluster", false))}
+                        {header("Action", OperationColumn::Action, false)}
+                        {with_cluster.then(|| header("Cluster", OperationColumn::Cluster, false))}
                         <th scope="col">"By"</th>
-                        {header("Submitted", "submitted", true)}
-                        {header("Duration", "duration", false)}
+                        {header("Submitted", OperationColumn::Submitted, true)}
+                        {header("Duration", OperationColumn::Duration, false)}
                         <th scope="col" class="wide">"Message"</th>
                     </tr>
                 </thead>

@@ -1,36 +1,96 @@
 //! The server functions of the run page.
 
-use api::log::LogPage;
+use api::log::{Found, LogPage, LogQuery};
 use api::operation::OperationDetail;
+#[cfg(feature = "ssr")]
+use api::operation::Phase;
 use api::progress::RunProgress;
 use leptos::prelude::*;
 use leptos::server;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "ssr")]
+use super::summary::failure;
+use super::summary::reason::Reason;
 use crate::Failure;
 
 /// The number of log lines that the server renders.
+#[cfg(feature = "ssr")]
 pub(super) const LINES_IN_PAGE: u32 = 200;
+
+/// The number of lines above one that the page must show.
+#[cfg(feature = "ssr")]
+const LINES_ABOVE: u64 = 5;
 
 /// The data of the page. Progress is sent in place of events, which are tens of megabytes for a large run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunOpening {
     pub detail: OperationDetail,
     pub progress: RunProgress,
+    /// Why the run failed, for the server's HTML. The browser asks for it with [`load_reason`], so that the code that reads it is in the
+    /// piece that shows it.
+    #[serde(skip)]
+    pub reason: Option<Reason>,
     pub log: LogPage,
     /// Why there is no log (yet).
     pub note: Option<String>,
+    /// What to look for in the log, and what was found.
+    pub query: LogQuery,
+    pub found: Found,
 }
 
-/// A run, with 200 lines from `from` (0: the last 200).
+/// A run, with 200 lines around `line` or from `from` (both 0, or after the end: the last 200, or those around the first hit).
 #[server(prefix = "/api", endpoint = "load_run", input = server_fn::codec::GetUrl, output = crate::json::Json)]
-pub async fn load_run(name: String, #[server(default)] from: u64) -> Result<RunOpening, Failure> {
+pub async fn load_run(
+    name: String,
+    #[server(default)] from: u64,
+    #[server(default)] line: u64,
+    #[server(default)] q: String,
+    #[server(default)] host: String,
+) -> Result<RunOpening, Failure> {
     let (user, backend) = crate::session::signed_in()?;
     let name = parse(&name)?;
     let detail = backend.operations.get(&user, &name).await?;
-    let record = backend.runs.record(&user, &name, from, LINES_IN_PAGE).await?;
-    let progress = RunProgress::from_events(&record.events);
-    Ok(RunOpening { detail, progress, log: record.log, note: record.note })
+    let query = LogQuery { text: q, host, from };
+    let found = if query.is_empty() { Ok(Found::default()) } else { backend.runs.find(&user, &name, &query).await };
+    // The page is useful without it.
+    let found = found.unwrap_or_else(|problem| Found { note: problem.to_string(), ..Found::default() });
+    // With a host, `from` is where the list of its lines begins.
+    let line = if line == 0 && (from == 0 || !query.host.is_empty()) {
+        found.hits.first().copied().unwrap_or(0)
+    } else {
+        line
+    };
+    let from = if line == 0 { from } else { line.saturating_sub(LINES_ABOVE).max(1) };
+    let mut record = backend.runs.record(&user, &name, from, LINES_IN_PAGE).await?;
+    if record.log.lines.is_empty() && from > record.log.total {
+        record = backend.runs.record(&user, &name, 0, LINES_IN_PAGE).await?;
+    }
+    let mut progress = RunProgress::from_events(&record.events);
+    if detail.row.phase.is_final() && record.log.end.is_some() {
+        progress.end();
+    }
+    // ansible's own error is among the newest lines, which this page may not show.
+    let shows_newest = record.log.first + record.log.lines.len() as u64 > record.log.total;
+    let reason = if detail.row.phase != Phase::Failed {
+        None
+    } else if shows_newest {
+        failure::reason(&detail, &progress, &failure::errors(&record.log))
+    } else {
+        let newest = backend.runs.page(&user, &name, 0, LINES_IN_PAGE).await?;
+        failure::reason(&detail, &progress, &failure::errors(&newest))
+    };
+    Ok(RunOpening { detail, progress, reason, log: record.log, note: record.note, query, found })
+}
+
+/// Why a run failed, as far as its events have arrived; `None` if it didn't fail.
+#[server(prefix = "/api", endpoint = "load_reason", input = server_fn::codec::GetUrl, output = crate::json::Json)]
+pub async fn load_reason(name: String) -> Result<Option<Reason>, Failure> {
+    let (user, backend) = crate::session::signed_in()?;
+    let name = parse(&name)?;
+    let detail = backend.operations.get(&user, &name).await?;
+    let record = backend.runs.record(&user, &name, 0, LINES_IN_PAGE).await?;
+    Ok(failure::reason(&detail, &RunProgress::from_events(&record.events), &failure::errors(&record.log)))
 }
 
 /// The detail of a run, loaded again when it has changed.
@@ -45,6 +105,18 @@ pub async fn load_operation(name: String) -> Result<OperationDetail, Failure> {
 pub async fn load_lines(name: String, from: u64, count: u32) -> Result<LogPage, Failure> {
     let (user, backend) = crate::session::signed_in()?;
     Ok(backend.runs.page(&user, &parse(&name)?, from, count.min(10_000)).await?)
+}
+
+/// Looks for text, and for the lines of a host, in the whole log. `from`: the first line of the host to list.
+#[server(prefix = "/api", endpoint = "find_lines", input = server_fn::codec::GetUrl, output = crate::json::Json)]
+pub async fn find_lines(
+    name: String,
+    #[server(default)] q: String,
+    #[server(default)] host: String,
+    #[server(default)] from: u64,
+) -> Result<Found, Failure> {
+    let (user, backend) = crate::session::signed_in()?;
+    Ok(backend.runs.find(&user, &parse(&name)?, &LogQuery { text: q, host, from }).await?)
 }
 
 /// Cancels a run, or removes it from the queue.

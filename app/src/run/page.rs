@@ -3,6 +3,7 @@
 use api::operation::Phase;
 use leptos::prelude::*;
 use leptos_router::hooks::{use_location, use_params_map, use_query_map};
+use leptos_router::params::ParamsMap;
 
 use super::functions::{RunOpening, load_run};
 use super::head::title::Head;
@@ -22,9 +23,14 @@ pub(crate) fn RunPage() -> impl IntoView {
     let params = use_params_map();
     let query = use_query_map();
     let name = Memo::new(move |_| params.read().get("name").unwrap_or_default());
-    // Without JavaScript, older lines are on separate pages, and `from` names the first line of the page.
-    let from = Memo::new(move |_| query.read().get("from").and_then(|from| from.parse().ok()).unwrap_or_default());
-    let opening = data(move || (name.get(), from.get()), |(name, from)| load_run(name, from));
+    // Without JavaScript, older lines are on separate pages. `from` names the first line of the page, `line` one that it must show.
+    let asked = Memo::new(move |_| {
+        let query = query.read();
+        let text = |key| query.get(key).unwrap_or_default();
+        (number(&query, "from"), number(&query, "line"), text("q"), text("host"))
+    });
+    let opening =
+        data(move || (name.get(), asked.get()), |(name, (from, line, q, host))| load_run(name, from, line, q, host));
     // A page that can't show its run still has a title.
     let untitled = when_known(opening, move |opening| {
         opening.is_err().then(|| view! { <PageTitle text=format!("Operation {}", name.get())/> })
@@ -37,17 +43,28 @@ pub(crate) fn RunPage() -> impl IntoView {
     }
 }
 
+/// A line number in the query; 0 if there is none.
+fn number(query: &ParamsMap, key: &str) -> u64 {
+    query.get(key).and_then(|number| number.parse().ok()).unwrap_or_default()
+}
+
+/// For browsers without JavaScript. Set as HTML, because a browser with JavaScript reads the content as text, which hydration would
+/// not find.
+const RELOADS: &str = r#"<meta http-equiv="refresh" content="10"><p class="muted">Without JavaScript, this page reloads every 10 seconds.</p>"#;
+
 #[component]
 fn RunView(opening: RunOpening) -> impl IntoView {
     let tab = Tab::of(&use_location().search.get_untracked());
-    let run = Run::open(opening, tab);
+    let run = Run::open(opening, tab, number(&use_query_map().get_untracked(), "line"));
     run.go_live();
     // The components of pieces take no props.
     provide_context(run);
     let has_failed = Signal::derive(move || run.phase.get() == Phase::Failed);
     let may_change = Signal::derive(move || run.may_change());
+    let reloads = untrack(|| run.may_change()).then(|| view! { <noscript inner_html=RELOADS></noscript> });
     view! {
         <Head run/>
+        {reloads}
         <Piece piece=RunPiece::Reason rendered=has_failed.get_untracked() shown=has_failed active=may_change/>
         <Totals run/>
         <section class="panel run-panel" aria-label="Run">

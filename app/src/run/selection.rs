@@ -1,7 +1,9 @@
 //! Lines in the URL: `#L120` and `#L120-L140`.
 
+use serde::{Deserialize, Serialize};
+
 /// One or several consecutive lines, from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
     first: u64,
     last: u64,

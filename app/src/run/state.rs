@@ -1,7 +1,7 @@
 //! The state of the page: the data that it was rendered with, and the updates since then.
 
 use api::live::Topic;
-use api::log::LogEnd;
+use api::log::{Found, LogEnd, LogQuery};
 use api::operation::{OperationDetail, Phase};
 use api::progress::RunProgress;
 use api::{OperationName, Problem};
@@ -9,11 +9,13 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::address::{is_plain, replace_url};
+use super::address::replace_url;
 use super::functions::{RunOpening, load_operation};
 use super::log::store::LogStore;
 use super::selection::Selection;
+use super::summary::reason::Reason;
 use super::tab::Tab;
+use crate::click::is_plain;
 use crate::live::{self, RunNews};
 use crate::wait::pause;
 use crate::{Failure, routes};
@@ -28,6 +30,8 @@ pub(super) struct Run {
     pub(super) name: StoredValue<OperationName>,
     pub(super) detail: RwSignal<OperationDetail>,
     pub(super) progress: RwSignal<RunProgress>,
+    /// Why the run failed, as far as the page was told.
+    pub(super) reason: RwSignal<Option<Reason>>,
     pub(super) log: StoredValue<LogStore>,
     /// Increases when lines are added to `log`, which is too large to be a signal itself.
     pub(super) lines_added: RwSignal<u64>,
@@ -36,16 +40,28 @@ pub(super) struct Run {
     pub(super) phase: Memo<Phase>,
     /// Why there is no log (yet).
     pub(super) note: RwSignal<Option<String>>,
-    /// Why the server refuses to send updates.
-    pub(super) refused: RwSignal<Option<String>>,
+    /// Why the server sends no updates.
+    pub(super) no_updates: RwSignal<Option<String>>,
     /// The open tab.
     pub(super) tab: RwSignal<Tab>,
-    /// The lines that the URL's fragment names. Only the browser knows them, because it doesn't send the fragment.
+    /// The lines that the URL's fragment names, or the line that was asked for. Only the browser knows the fragment, because it
+    /// doesn't send it.
     pub(super) selection: RwSignal<Option<Selection>>,
+    /// What to look for in the log, and what was found.
+    pub(super) query: RwSignal<LogQuery>,
+    pub(super) found: RwSignal<Found>,
+    /// Whether the log folds tasks when they have ended without a failure.
+    pub(super) folds_ended: RwSignal<bool>,
+    /// The line of the headline that was folded or unfolded last; 0 for none.
+    pub(super) folded_at: RwSignal<u64>,
+    /// The host that was chosen before the code of the search was loaded.
+    pub(super) chosen_host: StoredValue<Option<String>>,
     /// Increases when the log must scroll to the selection.
     pub(super) jumps: RwSignal<u64>,
     /// The first line and one past the last line that the server rendered.
     pub(super) rendered: (u64, u64),
+    /// The line that the query asks for; 0 for none. It may not exist.
+    pub(super) asked: u64,
     /// The line that the socket must send next.
     next_line: StoredValue<u64>,
     requests: StoredValue<Requests>,
@@ -74,13 +90,14 @@ impl Requests {
 }
 
 impl Run {
-    pub(super) fn open(opening: RunOpening, tab: Tab) -> Self {
-        let RunOpening { detail, mut progress, log, note } = opening;
-        if detail.row.phase.is_final() && log.end.is_some() {
-            progress.end();
-        }
+    pub(super) fn open(opening: RunOpening, tab: Tab, asked: u64) -> Self {
+        let RunOpening { detail, progress, reason, log, note, query, found } = opening;
         let first = log.first.max(1);
         let rendered = (first, first + log.lines.len() as u64);
+        // A text that was asked for is shown at its first hit.
+        let hit = found.hits.first().filter(|_| asked == 0 && query.from == 0 && query.host.is_empty());
+        let shown = hit.copied().unwrap_or(asked);
+        let selection = (1..=log.total).contains(&shown).then(|| Selection::new(shown, shown));
         let next_line = StoredValue::new(log.total + 1);
         let name = StoredValue::new(detail.row.name.clone());
         let log = StoredValue::new(LogStore::of(log));
@@ -94,17 +111,24 @@ impl Run {
             name,
             detail,
             progress: RwSignal::new(progress),
+            reason: RwSignal::new(reason),
             log,
             lines_added,
             total: Memo::new(move |_| of_log().0),
             end: Memo::new(move |_| of_log().1),
             phase: Memo::new(move |_| detail.with(|detail| detail.row.phase)),
             note: RwSignal::new(note),
-            refused: RwSignal::new(None),
+            no_updates: RwSignal::new(None),
             tab: RwSignal::new(tab),
-            selection: RwSignal::new(None),
+            selection: RwSignal::new(selection),
+            query: RwSignal::new(query),
+            found: RwSignal::new(found),
+            folds_ended: RwSignal::new(false),
+            folded_at: RwSignal::new(0),
+            chosen_host: StoredValue::default(),
             jumps: RwSignal::new(0),
             rendered,
+            asked,
             next_line,
             requests: StoredValue::default(),
         }
@@ -115,18 +139,28 @@ impl Run {
         !self.phase.get().is_final() || self.end.get().is_none()
     }
 
-    /// The URL of a tab.
+    /// The URL of a tab. It keeps what to look for.
     pub(super) fn url(self, tab: Tab) -> String {
-        routes::with_query(&self.name.with_value(|name| routes::operation(name)), &[("tab", tab.key())])
+        self.url_with(("tab", tab.key()))
+    }
+
+    /// The URL with one more parameter.
+    pub(super) fn url_with(self, parameter: (&str, &str)) -> String {
+        let path = self.name.with_value(|name| routes::operation(name));
+        self.query
+            .with_untracked(|query| routes::with_query(&path, &[parameter, ("q", &query.text), ("host", &query.host)]))
     }
 
     /// The URL of lines of the log. Without JavaScript it leads to a page that contains them.
     pub(super) fn url_of(self, lines: Selection) -> String {
+        // With a host, `from` is where the list of its lines begins, and without `line` that list covers the log.
+        if self.query.with_untracked(|query| !query.host.is_empty()) {
+            return format!("{}{}", self.url_with(("line", &lines.first().to_string())), lines.fragment());
+        }
         let (first, end) = self.rendered;
         let from = if (first..end).contains(&lines.first()) { 0 } else { lines.first().saturating_sub(20).max(1) };
         let from = if from == 0 { String::new() } else { from.to_string() };
-        let path = self.name.with_value(|name| routes::operation(name));
-        format!("{}{}", routes::with_query(&path, &[("from", &from)]), lines.fragment())
+        format!("{}{}", self.url_with(("from", &from)), lines.fragment())
     }
 
     /// Follows a link to lines of the log, unless the click opens a new tab or window.
@@ -138,7 +172,7 @@ impl Run {
     }
 
     /// Shows lines in the log and names them in the URL.
-    fn jump(self, lines: Selection) {
+    pub(super) fn jump(self, lines: Selection) {
         self.select(lines);
         self.tab.set(Tab::Log);
         self.jumps.update(|n| *n += 1);
@@ -156,7 +190,9 @@ impl Run {
         let news = live::use_topic(Topic::Operation(name.to_string()));
         Effect::new(move |before: Option<u64>| {
             let now = news.get();
-            if before.is_some_and(|before| before != now) {
+            // The first news is that the page is connected. A run that had ended when the server rendered it is complete.
+            let is_complete = before == Some(0) && !untrack(|| self.may_change());
+            if before.is_some_and(|before| before != now) && !is_complete {
                 self.refetch();
             }
             now
@@ -176,21 +212,8 @@ impl Run {
         let name = self.name.get_value().to_string();
         let Some(request) = self.requests.try_update_value(Requests::next) else { return };
         spawn_local(async move {
-            // Meanwhile the page shows the last values, and the state of the connection says that they may be old.
-            let mut ms = FIRST_PAUSE;
-            let detail = loop {
-                match load_operation(name.clone()).await {
-                    Ok(detail) => break detail,
-                    // Try again here: the next change may be hours away, and a queued run's lines are not requested before
-                    // the page knows that it runs.
-                    Err(Failure(Problem::Unavailable { .. })) => pause(ms).await,
-                    Err(_) => return,
-                }
-                if self.requests.try_with_value(|requests| requests.last) != Some(request) {
-                    return;
-                }
-                ms = (2 * ms).min(LONGEST_PAUSE);
-            };
+            let is_last = move || self.requests.try_with_value(|requests| requests.last) == Some(request);
+            let Some(detail) = patiently(move || load_operation(name.clone()), is_last).await else { return };
             if self.requests.try_update_value(|requests| requests.accepts(request)) != Some(true) {
                 return;
             }
@@ -215,22 +238,44 @@ impl Run {
                     self.lines_added.try_update(|n| *n += 1);
                     clear(self.note);
                 }
-                clear(self.refused);
+                clear(self.no_updates);
             }
             RunNews::Events(events) => {
-                clear(self.refused);
+                clear(self.no_updates);
                 self.progress.try_update(|progress| events.iter().for_each(|event| progress.apply(event)));
             }
             RunNews::End(end) => {
-                clear(self.refused);
+                clear(self.no_updates);
                 self.log.try_update_value(|log| log.finish(end));
                 self.progress.try_update(RunProgress::end);
                 self.lines_added.try_update(|n| *n += 1);
             }
-            RunNews::Refused(message) => {
-                self.refused.try_set(Some(message));
+            RunNews::NoUpdates(message) => {
+                self.no_updates.try_set(Some(message));
             }
         }
+    }
+}
+
+/// Repeats a request until the server answers. Meanwhile the page shows the last values, and the state of the connection says that
+/// they may be old. `None` if the request was refused, or is no longer wanted.
+pub(super) async fn patiently<T, F>(request: impl Fn() -> F, is_wanted: impl Fn() -> bool) -> Option<T>
+where
+    F: Future<Output = Result<T, Failure>>,
+{
+    let mut ms = FIRST_PAUSE;
+    loop {
+        match request().await {
+            Ok(answer) => return Some(answer),
+            // Try again here: the next change may be hours away, and a queued run's lines are not requested before the page
+            // knows that it runs.
+            Err(Failure(Problem::Unavailable { .. })) => pause(ms).await,
+            Err(_) => return None,
+        }
+        if !is_wanted() {
+            return None;
+        }
+        ms = (2 * ms).min(LONGEST_PAUSE);
     }
 }
 

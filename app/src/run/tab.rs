@@ -5,12 +5,13 @@
 pub(super) enum Tab {
     Log,
     Hosts,
+    Matrix,
     Results,
     Inputs,
 }
 
 impl Tab {
-    pub(super) const ALL: [Self; 4] = [Self::Log, Self::Hosts, Self::Results, Self::Inputs];
+    pub(super) const ALL: [Self; 5] = [Self::Log, Self::Hosts, Self::Matrix, Self::Results, Self::Inputs];
 
     /// The tab that a query names as `tab`, or the log. The first `tab` counts, and its text is not percent-decoded.
     pub(super) fn of(search: &str) -> Self {
@@ -23,6 +24,7 @@ impl Tab {
         match self {
             Self::Log => "",
             Self::Hosts => "hosts",
+            Self::Matrix => "matrix",
             Self::Results => "results",
             Self::Inputs => "inputs",
         }
@@ -32,6 +34,7 @@ impl Tab {
         match self {
             Self::Log => "Log",
             Self::Hosts => "Hosts",
+            Self::Matrix => "Matrix",
             Self::Results => "Results",
             Self::Inputs => "Inputs",
         }

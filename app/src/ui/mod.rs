@@ -21,4 +21,4 @@ pub use page::{Fact, Facts, PageTitle, Panel, Tab, Tabs};
 pub use status::{Chip, Status, Tone, phase_icon, phase_tone, phase_word};
 pub use table::{Filter, Pages, Segment, Segments, SortHeader};
 
-pub use crate::wasm_size::erased::{Key, all, dynamic, each, optional};
+pub use crate::wasm_size::erased::{Key, all, dynamic, each, key_of, optional};

@@ -64,7 +64,7 @@ pub fn Chip(tone: Tone, #[prop(into)] word: String, #[prop(optional)] icon: Opti
 pub fn phase_tone(phase: Phase) -> Tone {
     match phase {
         Phase::Running => Tone::Run,
-        Phase::Queued | Phase::Cancelled => Tone::Idle,
+        Phase::Queued | Phase::Cancelled | Phase::Restored => Tone::Idle,
         Phase::Failed => Tone::Err,
         Phase::Succeeded => Tone::Ok,
     }

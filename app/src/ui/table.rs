@@ -1,6 +1,7 @@
 //! The controls around a table: filter box, segments, sortable headers, pages. They are links and a GET form, so the URL
 //! holds all state and nothing needs JavaScript.
 
+use api::sort::{Column, Sort};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
@@ -117,16 +118,12 @@ pub fn Segments(#[prop(into)] label: String, #[prop(into)] segments: Signal<Vec<
 
 /// The heading of a column that can be sorted. A second click reverses the order.
 #[component]
-pub fn SortHeader<L>(
+pub fn SortHeader<C, L>(
     word: &'static str,
-    /// The name of the column in the parameter `sort`.
-    column: &'static str,
-    /// The current value of the parameter. Empty means `default`.
-    #[prop(into)]
-    sort: String,
-    /// The value that an empty parameter stands for.
-    default: &'static str,
-    /// The list's URL with another `sort`.
+    column: C,
+    /// The current order of the list.
+    sort: Sort<C>,
+    /// The list's URL with another order.
     link: L,
     /// Whether its natural order is descending: the largest or the newest first.
     #[prop(optional)]
@@ -134,10 +131,10 @@ pub fn SortHeader<L>(
     #[prop(optional)] class: &'static str,
 ) -> impl IntoView
 where
-    L: Fn(String) -> String,
+    C: Column,
+    L: Fn(Sort<C>) -> String,
 {
-    let current = if sort.is_empty() { default } else { sort.as_str() };
-    let (next, state) = next_sort(current, column, falls);
+    let (next, state) = next_sort(sort, column, falls);
     let arrow = match state {
         "ascending" => Some(icon(Icon::ArrowUp)),
         "descending" => Some(icon(Icon::ArrowDown)),
@@ -150,13 +147,16 @@ where
     }
 }
 
-/// The value of `sort` after a click on `column`, and the current `aria-sort` of the column.
-fn next_sort(current: &str, column: &str, falls: bool) -> (String, &'static str) {
+/// The order after a click on `column`, and the current `aria-sort` of the column.
+fn next_sort<C: Column>(current: Sort<C>, column: C, falls: bool) -> (Sort<C>, &'static str) {
+    let (natural, reversed) = (Sort { column, reversed: false }, Sort { column, reversed: true });
     let (own, turned) = if falls { ("descending", "ascending") } else { ("ascending", "descending") };
-    match current.strip_prefix('-') {
-        Some(name) if name == column => (column.to_owned(), turned),
-        None if current == column => (format!("-{column}"), own),
-        _ => (column.to_owned(), "none"),
+    if current == natural {
+        (reversed, own)
+    } else if current == reversed {
+        (natural, turned)
+    } else {
+        (natural, "none")
     }
 }
 
@@ -194,18 +194,25 @@ where
 
 #[cfg(test)]
 mod tests {
+    use api::cluster::ClusterColumn;
+
     use super::*;
+
+    fn clicked(current: &str, column: ClusterColumn, falls: bool) -> (String, &'static str) {
+        let (next, state) = next_sort(current.into(), column, falls);
+        (next.to_string(), state)
+    }
 
     #[test]
     fn a_second_click_on_a_header_reverses_the_order() {
-        assert_eq!(next_sort("health", "name", false), ("name".into(), "none"));
-        assert_eq!(next_sort("name", "name", false), ("-name".into(), "ascending"));
-        assert_eq!(next_sort("-name", "name", false), ("name".into(), "descending"));
+        assert_eq!(clicked("health", ClusterColumn::Name, false), ("name".into(), "none"));
+        assert_eq!(clicked("name", ClusterColumn::Name, false), ("-name".into(), "ascending"));
+        assert_eq!(clicked("-name", ClusterColumn::Name, false), ("name".into(), "descending"));
     }
 
     #[test]
     fn a_descending_column_reports_it() {
-        assert_eq!(next_sort("nodes", "nodes", true), ("-nodes".into(), "descending"));
-        assert_eq!(next_sort("-nodes", "nodes", true), ("nodes".into(), "ascending"));
+        assert_eq!(clicked("nodes", ClusterColumn::Nodes, true), ("-nodes".into(), "descending"));
+        assert_eq!(clicked("-nodes", ClusterColumn::Nodes, true), ("nodes".into(), "ascending"));
     }
 }

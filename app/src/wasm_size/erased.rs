@@ -3,6 +3,8 @@
 //! Each closure in a view has a distinct type, and each such type adds about 1.5 KB of wasm: a separate copy of the code that
 //! builds, updates and hydrates it. These functions box the closure first, so that all of them share one type.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use leptos::prelude::*;
 
 /// What `content` returns, rendered again whenever a signal that it reads changes.
@@ -26,6 +28,13 @@ pub fn all<V: IntoAny>(views: impl IntoIterator<Item = V>) -> AnyView {
 
 /// The identity of a row. A row whose key stays the same is not rendered again, even if its item changes.
 pub type Key = (u64, u64);
+
+/// A hash of the whole item, so that every change of it renders its row again.
+pub fn key_of(item: &impl Hash) -> Key {
+    let mut hasher = DefaultHasher::new();
+    item.hash(&mut hasher);
+    (hasher.finish(), 0)
+}
 
 /// Makes a row when the list is rendered.
 type Row = Box<dyn FnOnce() -> AnyView + Send>;

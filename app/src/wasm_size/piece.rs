@@ -89,20 +89,30 @@ fn server_html(_: impl SplitPoint, _: bool, place: NodeRef<html::Div>) -> impl I
     view! { <div class="piece" node_ref=place></div> }
 }
 
-/// The id of the element in `place` that has the focus.
-fn focused_in(place: &leptos::web_sys::Element) -> Option<String> {
+/// The id of the element in `place` that has the focus, and what was typed into it.
+fn focused_in(place: &leptos::web_sys::Element) -> Option<(String, Option<String>)> {
     let focused = document().active_element().filter(|element| place.contains(Some(element)))?;
-    Some(focused.id()).filter(|id| !id.is_empty())
+    let id = Some(focused.id()).filter(|id| !id.is_empty())?;
+    Some((id, field(focused).map(|field| field.value())))
 }
 
-/// Focuses the element that has replaced the one with this id.
-async fn focus(id: Option<String>) {
-    let Some(id) = id else { return };
+/// Focuses the element that has replaced the one with this id, and fills it in as that one was.
+async fn focus(focused: Option<(String, Option<String>)>) {
+    let Some((id, typed)) = focused else { return };
     leptos::task::tick().await;
     if let Some(element) = document().get_element_by_id(&id) {
         use leptos::wasm_bindgen::JsCast;
+        if let (Some(typed), Some(field)) = (typed, field(element.clone())) {
+            field.set_value(&typed);
+        }
         let _ = element.unchecked_into::<leptos::web_sys::HtmlElement>().focus();
     }
+}
+
+/// The element, if text can be typed into it.
+fn field(element: leptos::web_sys::Element) -> Option<leptos::web_sys::HtmlInputElement> {
+    use leptos::wasm_bindgen::JsCast;
+    element.dyn_into().ok()
 }
 
 /// Shown where the code of a piece can't be loaded.

@@ -4,20 +4,24 @@
 
 use std::sync::{Arc, LazyLock, Mutex};
 
-use api::backend::{About, Changes, Clusters, Configurations, Frames, Operations, Runs};
+use api::backend::{About, Changes, Clusters, Configurations, Creations, Frames, Nodes, Operations, Runs, Upgrades};
 use api::cluster::{
-    ClusterDetail, ClusterFilter, ClusterList, ClusterRow, ClusterTotals, ConditionRow, Fact, Health, NewCluster,
-    NodeList, NodeResults, NodeRow, RegistrationReview, ReviewedFile, Unregister,
+    CheckResult, CheckedHost, ClusterDetail, ClusterFilter, ClusterList, ClusterRow, ClusterTotals, ConditionRow,
+    ConfirmedKeys, Creation, CreationPlan, CreationStage, Fact, Health, LiveCluster, LiveState, MachineCheck,
+    NewCluster, NewNodes, NodeList, NodeResults, NodeRow, NodeState, NodesReview, OfferedVersion, PlannedMachine,
+    PlannedSetting, RegistrationReview, Removal, Replacement, ReviewedFile, ReviewedPlan, ReviewedRemoval,
+    ReviewedUpgrade, SettingsOffer, Unregister, Upgrade, UpgradeNode, UpgradePlan, UpgradeWish, VersionChoice,
+    VersionSource,
 };
 use api::configuration::{
-    ChangeReview, Configuration, DiffKind, DiffLine, Document, DocumentText, HostKeyScan, HostKeys, MachineKey,
-    SshAccess, Standing,
+    ChangeReview, Configuration, DiffKind, DiffLine, Document, DocumentText, HostKeyScan, HostKeys, KeyChange, Login,
+    MachineKey, SecretVariableChange, SecretVariables, SshAccess, Standing,
 };
 use api::live::Topic;
-use api::log::{LogFrame, LogPage, RunRecord};
+use api::log::{Found, LogFrame, LogPage, LogQuery, RunRecord};
 use api::operation::{
     ActionOffer, ClusterChoice, Draft, Effect, NewOperation, OperationDetail, OperationFilter, OperationList,
-    OperationReview, OperationRow, Phase, RunInputs, SubmitChoices,
+    OperationReview, OperationRow, Phase, RunInputs, SourceChoices, SubmitChoices,
 };
 use api::{Backend, ClusterName, OperationName, Problem, Time, User};
 use async_trait::async_trait;
@@ -38,12 +42,20 @@ pub struct Fake {
     pub configuration: Result<Configuration, Problem>,
     pub change: Result<ChangeReview, Problem>,
     pub registration: Result<RegistrationReview, Problem>,
+    pub creation: Result<Creation, Problem>,
+    pub addition: Result<NodesReview, Problem>,
+    pub replacement: Result<Replacement, Problem>,
+    pub removal: Result<Removal, Problem>,
+    pub upgrade: Result<Upgrade, Problem>,
     pub operations: Result<OperationList, Problem>,
     pub run: Result<OperationDetail, Problem>,
     pub record: RunRecord,
+    pub found: Result<Found, Problem>,
     pub choices: SubmitChoices,
+    pub sources: SourceChoices,
     pub again: Draft,
     pub review: Result<OperationReview, Problem>,
+    pub notice: Option<String>,
     /// The recorded calls, with their arguments.
     pub calls: Arc<Mutex<Vec<String>>>,
 }
@@ -56,6 +68,7 @@ impl Default for Fake {
             nodes: Ok(NodeList {
                 nodes: vec![node("fra-cp1")],
                 results: NodeResults::NewestRun,
+                live: LiveCluster::default(),
                 problem: None,
                 now: NOW,
             }),
@@ -66,12 +79,29 @@ impl Default for Fake {
                 nodes: vec![node("node1")],
                 warnings: vec![],
             }),
+            creation: Ok(creation()),
+            addition: Ok(nodes_review()),
+            replacement: Ok(Replacement::Worker { last: None }),
+            removal: Ok(Removal::FromCluster {
+                consequences: vec!["The pods on fra-w1 are evicted.".into()],
+                gone: false,
+                not_ready: None,
+                operation: operation_review(),
+            }),
+            upgrade: Ok(upgrade()),
             operations: Ok(operations(vec![operation("ping-1", "prod-fra", Phase::Succeeded)])),
             run: Ok(run("ping-1", Phase::Succeeded)),
             record: RunRecord::default(),
+            found: Ok(Found::default()),
             choices: choices(),
+            sources: SourceChoices {
+                config_maps: Some(vec!["machines/books".into(), "machines/scripts".into()]),
+                keys: Some(vec!["site.yml".into(), "fix.sh".into()]),
+                ..SourceChoices::default()
+            },
             again: Draft::default(),
             review: Ok(operation_review()),
+            notice: None,
             calls: Arc::default(),
         }
     }
@@ -86,10 +116,17 @@ impl Fake {
         let this = Arc::new(self.clone());
         Backend {
             clusters: this.clone(),
+            creations: this.clone(),
+            nodes: this.clone(),
+            upgrades: this.clone(),
             configurations: this.clone(),
             operations: this.clone(),
             runs: this.clone(),
             changes: this,
+            notice: {
+                let notice = self.notice.clone();
+                Arc::new(move || notice.clone())
+            },
             about: Arc::new(About {
                 version: "0.1.0".into(),
                 mode: "standalone".into(),
@@ -128,12 +165,26 @@ impl Page {
 }
 
 // Generated before anything is rendered: while Leptos generates the list, no resource in the process loads.
-pub static ROUTES: LazyLock<Vec<String>> = LazyLock::new(|| {
+static ROUTES: LazyLock<Vec<String>> = LazyLock::new(|| {
     leptos_axum::generate_route_list(app::App).into_iter().map(|route| route.path().to_owned()).collect()
 });
 
 /// Renders a page as the binary does. `more` provides further context, such as a submitted form.
 pub async fn page_with(fake: &Fake, path: &str, more: impl Fn() + Clone + Send + Sync + 'static) -> Page {
+    rendered(fake, Request::get(path), more).await
+}
+
+/// A page for a browser with these cookies.
+#[allow(dead_code, reason = "not every test has cookies")]
+pub async fn page_with_cookies(fake: &Fake, path: &str, cookies: &str) -> Page {
+    rendered(fake, Request::get(path).header(header::COOKIE, cookies), || {}).await
+}
+
+async fn rendered(
+    fake: &Fake,
+    request: axum::http::request::Builder,
+    more: impl Fn() + Clone + Send + Sync + 'static,
+) -> Page {
     assert!(ROUTES.len() > 10);
     let backend = fake.backend();
     let context = move || {
@@ -148,8 +199,7 @@ pub async fn page_with(fake: &Fake, path: &str, more: impl Fn() + Clone + Send +
         pages: ["run", "run_hosts_piece"].map(|chunk| (chunk.to_owned(), format!("/assets/{chunk}.bin"))).into(),
     };
     let render = leptos_axum::render_app_async_with_context(context, move || app::shell(&assets));
-    let request = Request::get(path).body(Body::empty()).unwrap();
-    read(render(request).await).await
+    read(render(request.body(Body::empty()).unwrap()).await).await
 }
 
 pub async fn page(fake: &Fake, path: &str) -> Page {
@@ -192,12 +242,14 @@ pub fn cluster(name: &str, health: Health) -> ClusterRow {
             Health::Broken => "Inventory missing",
             Health::Attention => "ping.yml failed",
             Health::Working => "Running ping.yml",
-            Health::Good => "Ready",
+            Health::Good => "Last run OK",
             Health::Unknown => "Never run",
         }
         .into(),
         note: String::new(),
+        fix: None,
         nodes: Some(3),
+        live: None,
         last: (health != Health::Unknown).then(|| operation("ping-1", name, Phase::Succeeded)),
         queued: 0,
         labels: vec!["region=eu".into()],
@@ -231,15 +283,66 @@ pub fn operation(name: &str, cluster: &str, phase: Phase) -> OperationRow {
 pub fn detail(name: &str) -> ClusterDetail {
     ClusterDetail {
         row: cluster(name, Health::Good),
+        live: LiveCluster::default(),
+        creatable: false,
+        kubeconfig: None,
         facts: vec![Fact { label: "Namespace".into(), value: "kubeonkube".into(), mono: true }],
         conditions: vec![ConditionRow {
             name: "Inputs".into(),
             ok: true,
             message: "All readable.".into(),
+            fix: None,
             since: None,
         }],
         recent: vec![operation("ping-1", name, Phase::Succeeded)],
         operations: 34,
+        now: NOW,
+    }
+}
+
+/// From 1.33.13, read from the cluster, to 1.34.4.
+pub fn upgrade() -> Upgrade {
+    let choice = |version: &str, refused: Option<&str>, proven| VersionChoice {
+        offered: OfferedVersion {
+            version: version.parse().unwrap(),
+            proven,
+            newest_patch: !proven,
+            default: proven,
+            end_of_support: "2026-10-27".into(),
+        },
+        refused: refused.map(Into::into),
+        chosen: proven,
+    };
+    let node = |name: &str, role: &str| UpgradeNode {
+        name: name.into(),
+        roles: vec![role.into()],
+        version: "v1.33.13".into(),
+        state: NodeState::Waiting,
+        word: "Will be upgraded".into(),
+        detail: "Drained.".into(),
+    };
+    Upgrade {
+        running: "1.33.13".into(),
+        source: VersionSource::Cluster,
+        nodes: vec![node("fra-cp1", "control plane"), node("fra-w1", "node")],
+        last: None,
+        versions: vec![
+            choice("1.35.9", Some("Needs 1.34 first."), false),
+            choice("1.34.9", None, false),
+            choice("1.34.4", None, true),
+        ],
+        path: vec!["1.34.4".parse().unwrap(), "1.35.9".parse().unwrap()],
+        plan: Some(UpgradePlan {
+            to: "1.34.4".parse().unwrap(),
+            continues: false,
+            consequences: vec!["fra-cp1 is the only control plane.".into()],
+            warnings: vec!["fra-w1 is not ready.".into()],
+            change: Some(change()),
+            operation: operation_review(),
+        }),
+        refused: None,
+        live: LiveState::Healthy,
+        read: Some(Time(NOW.0 - 20_000)),
         now: NOW,
     }
 }
@@ -251,6 +354,9 @@ pub fn node(name: &str) -> NodeRow {
         reached_by: "ops@10.0.0.11:22".into(),
         roles: vec!["control plane".into(), "etcd".into()],
         last_result: Some("ok".into()),
+        removed_by: None,
+        in_inventory: true,
+        live: None,
     }
 }
 
@@ -269,8 +375,18 @@ pub fn configuration() -> Configuration {
             secret: Some("kubeonkube/prod-fra-ssh".into()),
             public_key: Some("ssh-ed25519 AAAApublic prod-fra".into()),
             fingerprint: Some("SHA256:abc".into()),
+            replaceable: true,
+            foreign: false,
+            next: None,
+            previous: None,
             host_keys: Some(HostKeys { count: 0, document: text("", "") }),
             problem: None,
+        },
+        secrets: SecretVariables {
+            secret: Some("kubeonkube/prod-fra-secret-vars".into()),
+            names: vec!["ansible_become_password".into()],
+            changeable: true,
+            ..SecretVariables::default()
         },
         now: NOW,
     }
@@ -282,6 +398,31 @@ pub fn change() -> ChangeReview {
         summary: vec!["fra-w1 added to kube_node".into()],
         lines: vec![line(DiffKind::Same, "all:"), line(DiffKind::Added, "    fra-w1: {}")],
         version: "41".into(),
+    }
+}
+
+pub fn nodes_review() -> NodesReview {
+    NodesReview {
+        names: vec!["w3".into(), "w4".into()],
+        replaces: String::new(),
+        consequences: Vec::new(),
+        change: ChangeReview { summary: vec!["w3 added to kube_node".into()], ..change() },
+        keys: vec![MachineKey {
+            name: "w3".into(),
+            address: "10.0.0.13".into(),
+            standing: Standing::New,
+            algorithm: "ssh-ed25519".into(),
+            fingerprint: "SHA256:w3".into(),
+            login: Login::Works,
+        }],
+        host_keys: "10.0.0.13 ssh-ed25519 AAAA\n".into(),
+        host_keys_version: "7".into(),
+        operation: OperationReview {
+            name: "scale-x7k2f".parse().unwrap(),
+            commands: vec![vec!["ansible-playbook".into(), "--limit=w3,w4".into(), "/kubespray/scale.yml".into()]],
+            ..operation_review()
+        },
+        warnings: vec!["w4 doesn't answer SSH at 10.0.0.14.".into()],
     }
 }
 
@@ -299,6 +440,9 @@ impl Clusters for Fake {
         self.record_call("nodes");
         self.nodes.clone()
     }
+    async fn kubeconfig(&self, _: &User, _: &ClusterName) -> Result<String, Problem> {
+        Err(Problem::Internal)
+    }
     async fn review(&self, _: &User, new: &NewCluster) -> Result<RegistrationReview, Problem> {
         self.record_call(format!("review {new:?}"));
         self.registration.clone()
@@ -306,11 +450,133 @@ impl Clusters for Fake {
     async fn register(&self, _: &User, new: &NewCluster) -> Result<ClusterName, Problem> {
         self.record_call(format!("register {new:?}"));
         self.registration.clone()?;
-        Ok(new.name.parse()?)
+        new.name.value().cloned().map_err(|why| Problem::field("name", why))
     }
     async fn unregister(&self, _: &User, cluster: &ClusterName, how: &Unregister) -> Result<(), Problem> {
         self.record_call(format!("unregister {cluster} {how:?}"));
         Ok(())
+    }
+}
+
+/// A cluster whose first machine has passed the check.
+pub fn creation() -> Creation {
+    let host = |name: &str, result, message: &str| CheckedHost { name: name.into(), result, message: message.into() };
+    let setting =
+        |label: &str, value: &str, is_default| PlannedSetting { label: label.into(), value: value.into(), is_default };
+    Creation {
+        stage: CreationStage::Planned,
+        public_key: Some("ssh-ed25519 AAAApublic prod-fra".into()),
+        host_keys: Some(ConfirmedKeys { machines: 2, missing: vec!["fra-cp1".into(), "fra-w1".into()], problem: None }),
+        check: MachineCheck {
+            run: Some(operation("precheck-1", "prod-fra", Phase::Failed)),
+            hosts: vec![
+                host("fra-cp1", CheckResult::Passed, ""),
+                host("fra-w1", CheckResult::Failed, "The machine has 512 MB of memory, and a node needs 1024 MB."),
+            ],
+            ..MachineCheck::default()
+        },
+        plan: CreationPlan {
+            problems: vec![],
+            machines: vec![PlannedMachine {
+                name: "fra-cp1".into(),
+                reached_by: "ops@10.0.0.11:22".into(),
+                becomes: "Control plane and etcd".into(),
+            }],
+            settings: vec![setting("Kubernetes", "v1.34.4", false), setting("Pods", "10.233.64.0/18", true)],
+            changes: vec!["kubeadm, kubelet and kubectl go to /usr/local/bin.".into()],
+            operation: Some(OperationReview {
+                name: "cluster-x7k2f".parse().unwrap(),
+                waits_for: None,
+                commands: vec![vec!["ansible-playbook".into(), "/playbooks/cluster.yml".into()]],
+                ..operation_review()
+            }),
+        },
+        run: None,
+        failures: vec![],
+        live: LiveCluster::default(),
+        kubeconfig: None,
+        now: NOW,
+    }
+}
+
+#[async_trait]
+impl Creations for Fake {
+    fn offer(&self) -> SettingsOffer {
+        let version = |version: &str, default: bool| OfferedVersion {
+            version: version.parse().unwrap(),
+            proven: true,
+            newest_patch: !default,
+            default,
+            end_of_support: "2026-10-27".into(),
+        };
+        SettingsOffer {
+            versions: vec![version("1.34.4", true), version("1.33.13", false)],
+            pods: "10.233.64.0/18".into(),
+            services: "10.233.0.0/18".into(),
+        }
+    }
+    async fn read(&self, _: &User, _: &ClusterName) -> Result<Creation, Problem> {
+        self.record_call("creation");
+        self.creation.clone()
+    }
+    async fn check(&self, _: &User, cluster: &ClusterName) -> Result<OperationName, Problem> {
+        self.record_call(format!("check the machines of {cluster}"));
+        self.creation.clone().map(|_| "precheck-x7k2f".parse().unwrap())
+    }
+    async fn create(&self, _: &User, cluster: &ClusterName, reviewed: &ReviewedPlan) -> Result<OperationName, Problem> {
+        self.record_call(format!("create {cluster} {reviewed:?}"));
+        self.creation.clone().map(|_| "cluster-x7k2f".parse().unwrap())
+    }
+}
+
+#[async_trait]
+impl Nodes for Fake {
+    async fn review(&self, _: &User, cluster: &ClusterName, new: &NewNodes) -> Result<NodesReview, Problem> {
+        self.record_call(format!("review nodes of {cluster} {new:?}"));
+        self.addition.clone()
+    }
+    async fn add(&self, _: &User, cluster: &ClusterName, new: &NewNodes) -> Result<OperationName, Problem> {
+        self.record_call(format!("add nodes to {cluster} {new:?}"));
+        self.addition.clone().map(|review| review.operation.name)
+    }
+    async fn replacement(&self, _: &User, cluster: &ClusterName, node: &str) -> Result<Replacement, Problem> {
+        self.record_call(format!("replacement of {node} of {cluster}"));
+        self.replacement.clone()
+    }
+    async fn removal(&self, _: &User, _: &ClusterName, node: &str, gone: bool) -> Result<Removal, Problem> {
+        self.record_call(format!("removal of {node}{}", if gone { ", which is gone" } else { "" }));
+        self.removal.clone()
+    }
+    async fn remove(
+        &self,
+        _: &User,
+        cluster: &ClusterName,
+        node: &str,
+        reviewed: &ReviewedRemoval,
+    ) -> Result<OperationName, Problem> {
+        self.record_call(format!("remove {node} from {cluster} {reviewed:?}"));
+        self.removal.clone().map(|_| "remove-node-x7k2f".parse().unwrap())
+    }
+    async fn forget(&self, _: &User, cluster: &ClusterName, node: &str, version: &str) -> Result<(), Problem> {
+        self.record_call(format!("forget {node} of {cluster} at {version}"));
+        self.removal.clone().map(drop)
+    }
+}
+
+#[async_trait]
+impl Upgrades for Fake {
+    async fn plan(&self, _: &User, cluster: &ClusterName, wish: &UpgradeWish) -> Result<Upgrade, Problem> {
+        self.record_call(format!("upgrade of {cluster} {wish:?}"));
+        self.upgrade.clone()
+    }
+    async fn start(
+        &self,
+        _: &User,
+        cluster: &ClusterName,
+        reviewed: &ReviewedUpgrade,
+    ) -> Result<OperationName, Problem> {
+        self.record_call(format!("start upgrade of {cluster} {reviewed:?}"));
+        self.upgrade.clone().map(|_| "upgrade-cluster-x7k2f".parse().unwrap())
     }
 }
 
@@ -335,6 +601,25 @@ impl Configurations for Fake {
         self.record_call(format!("save {c} {} {v} {t:?}", d.as_str()));
         self.change.clone().map(|_| "43".into())
     }
+    async fn change_private_key(
+        &self,
+        _: &User,
+        c: &ClusterName,
+        change: &KeyChange,
+    ) -> Result<Option<OperationName>, Problem> {
+        self.record_call(format!("key of {c}: {change:?}"));
+        self.change.clone()?;
+        Ok(matches!(change, KeyChange::Test { .. }).then(|| "key-test-x7k2f".parse().unwrap()))
+    }
+    async fn change_secret_variable(
+        &self,
+        _: &User,
+        c: &ClusterName,
+        change: &SecretVariableChange,
+    ) -> Result<String, Problem> {
+        self.record_call(format!("secret variable of {c}: {change:?}"));
+        self.change.clone().map(|_| "44".into())
+    }
     async fn scan_host_keys(&self, _: &User, c: &ClusterName, v: &str, t: &str) -> Result<HostKeyScan, Problem> {
         self.record_call(format!("scan {c} {v} {t:?}"));
         let machine = MachineKey {
@@ -343,6 +628,7 @@ impl Configurations for Fake {
             standing: Standing::Changed,
             algorithm: "ssh-ed25519".into(),
             fingerprint: "SHA256:shown".into(),
+            login: Login::NotTried,
         };
         let revoked = MachineKey { name: "fra-w1".into(), standing: Standing::Revoked, ..machine.clone() };
         let review = self.change.clone()?;
@@ -377,6 +663,8 @@ pub fn run(name: &str, phase: Phase) -> OperationDetail {
             variables: "{}\n".into(),
             sha256: "5e1f".into(),
         }),
+        cancelled_by: if phase == Phase::Cancelled { "ada".into() } else { String::new() },
+        usual: None,
         cancel: if phase.is_final() { Err("It has ended; there is nothing to cancel.".into()) } else { Ok(()) },
         now: NOW,
     }
@@ -401,6 +689,7 @@ pub fn choices() -> SubmitChoices {
             offer("scale.yml", Effect::Changes, None),
             offer("reset.yml", Effect::Destroys, Some("It comes with the kubespray image.")),
         ],
+        no_others: None,
         default_image: "quay.io/default:v1".into(),
     }
 }
@@ -434,6 +723,10 @@ impl Operations for Fake {
     async fn choices(&self, _: &User) -> Result<SubmitChoices, Problem> {
         Ok(self.choices.clone())
     }
+    async fn sources(&self, _: &User, cluster: &str, chosen: &str) -> Result<SourceChoices, Problem> {
+        self.record_call(format!("sources {cluster:?} {chosen:?}"));
+        Ok(self.sources.clone())
+    }
     async fn again(&self, _: &User, operation: &OperationName) -> Result<Draft, Problem> {
         self.record_call(format!("again {operation}"));
         Ok(self.again.clone())
@@ -461,6 +754,10 @@ impl Runs for Fake {
     async fn page(&self, _: &User, _: &OperationName, from: u64, count: u32) -> Result<LogPage, Problem> {
         self.record_call(format!("lines from {from}, {count}"));
         Ok(self.record.log.clone())
+    }
+    async fn find(&self, _: &User, _: &OperationName, query: &LogQuery) -> Result<Found, Problem> {
+        self.record_call(format!("find {query:?}"));
+        self.found.clone()
     }
     async fn follow(&self, _: &User, _: &OperationName, _: u64, _: u64) -> Result<Frames<LogFrame>, Problem> {
         Ok(Box::pin(futures::stream::empty()))

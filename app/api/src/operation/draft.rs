@@ -226,6 +226,7 @@ impl<'a> Reader<'a> {
             arguments,
             pre_hooks,
             post_hooks,
+            then_remove: None,
             image,
             deadline,
             expected_inputs,

@@ -2,11 +2,13 @@
 //! ([`Draft`]), and the valid request parsed from it ([`NewOperation`]).
 
 mod draft;
+mod filter;
 mod offer;
 mod request;
 mod shown;
 
 pub use draft::{Draft, Kind, OTHER};
-pub use offer::{ActionOffer, ClusterChoice, Effect, OperationReview, ParameterOffer, SubmitChoices};
-pub use request::{Action, Deadline, Image, NewOperation, Source};
-pub use shown::{OperationDetail, OperationFilter, OperationList, OperationRow, Phase, RunEnd, RunInputs};
+pub use filter::{OperationColumn, OperationFilter};
+pub use offer::{ActionOffer, ClusterChoice, Effect, OperationReview, ParameterOffer, SourceChoices, SubmitChoices};
+pub use request::{Action, Deadline, Image, NewOperation, Source, ThenRemove, is_shell_file};
+pub use shown::{OperationDetail, OperationList, OperationRow, Phase, RunEnd, RunInputs, Usual};

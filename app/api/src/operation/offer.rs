@@ -38,8 +38,6 @@ pub struct ParameterOffer {
     pub label: String,
     pub placeholder: String,
     pub hint: String,
-    /// A checkbox that confirms something, instead of a text field.
-    pub confirms: bool,
 }
 
 /// What submitting would do.
@@ -66,11 +64,26 @@ pub struct ClusterChoice {
     pub nodes: Option<u32>,
 }
 
+/// The ConfigMaps that a playbook or script can come from, and the keys of the chosen one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SourceChoices {
+    /// `namespace/name` of each; `None` if they can't be listed, so that the user types one.
+    pub config_maps: Option<Vec<String>>,
+    /// Why there is nothing to choose, and what to do; empty if there is.
+    pub note: String,
+    /// The keys of the chosen ConfigMap; `None` if they can't be read.
+    pub keys: Option<Vec<String>>,
+    /// Why there is no key to choose; empty if there is.
+    pub keys_note: String,
+}
+
 /// What the submit form offers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubmitChoices {
     pub clusters: Vec<ClusterChoice>,
     pub actions: Vec<ActionOffer>,
+    /// Why a playbook that is not among `actions` can't run here; `None` if it can.
+    pub no_others: Option<String>,
     /// The image used when none is typed.
     pub default_image: String,
 }

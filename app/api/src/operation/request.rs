@@ -25,6 +25,8 @@ pub struct NewOperation {
     pub pre_hooks: Vec<String>,
     /// Playbooks of the image that run after it.
     pub post_hooks: Vec<String>,
+    /// A node that is removed from the cluster when all this has succeeded.
+    pub then_remove: Option<ThenRemove>,
     /// If `None`, the default image of this console.
     pub image: Option<Image>,
     /// If `None`, [`Deadline::DEFAULT`].
@@ -46,11 +48,28 @@ impl NewOperation {
             arguments: Vec::new(),
             pre_hooks: Vec::new(),
             post_hooks: Vec::new(),
+            then_remove: None,
             image: None,
             deadline: None,
             expected_inputs: None,
         }
     }
+
+    /// The request with the name and the inputs of its review, as the form sends them back. They are empty before a review.
+    #[must_use]
+    pub fn as_reviewed(self, made_name: &str, expected_inputs: &str) -> Self {
+        let expected_inputs = Some(expected_inputs.to_owned()).filter(|sha| !sha.is_empty());
+        Self { made_name: made_name.parse().ok(), expected_inputs, ..self }
+    }
+}
+
+/// A node that an operation removes after its action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThenRemove {
+    /// A host of the inventory.
+    pub node: String,
+    /// Its machine can't be reached any more.
+    pub gone: bool,
 }
 
 /// What to run.
@@ -82,12 +101,16 @@ impl Action {
     pub fn is_shell(&self) -> bool {
         match self {
             Self::Builtin { .. } => false,
-            Self::File { key, .. } => {
-                std::path::Path::new(key).extension().is_some_and(|end| end == "sh" || end == "bash")
-            }
+            Self::File { key, .. } => is_shell_file(key),
             Self::Script(_) => true,
         }
     }
+}
+
+/// Whether bash runs the file of this name instead of ansible.
+#[must_use]
+pub fn is_shell_file(name: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|end| end == "sh" || end == "bash")
 }
 
 /// A ConfigMap with playbooks or scripts.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::{InFlight, TaskFailure, Termination};
+use crate::run::{InFlight, TaskFailure};
 use crate::{OperationName, Time};
 
 /// The phase of an operation, as pages show it.
@@ -15,13 +15,19 @@ pub enum Phase {
     Failed,
     Cancelled,
     Succeeded,
+    /// It had ended before this object was created, and is only kept as a record.
+    Restored,
 }
 
 impl Phase {
+    /// In the order of the filter.
+    pub const ALL: [Self; 6] =
+        [Self::Running, Self::Queued, Self::Failed, Self::Succeeded, Self::Cancelled, Self::Restored];
+
     /// Whether the operation has ended.
     #[must_use]
     pub fn is_final(self) -> bool {
-        matches!(self, Self::Failed | Self::Cancelled | Self::Succeeded)
+        !matches!(self, Self::Running | Self::Queued)
     }
 
     /// The word that pages show.
@@ -33,6 +39,7 @@ impl Phase {
             Self::Failed => "Failed",
             Self::Cancelled => "Cancelled",
             Self::Succeeded => "Succeeded",
+            Self::Restored => "Restored",
         }
     }
 }
@@ -54,7 +61,8 @@ pub struct OperationRow {
     pub reason: String,
     /// A sentence that explains the phase: what the operation waits for, or why it failed.
     pub message: String,
-    /// The user who submitted it in the console, otherwise the program that created it, such as `kubectl`.
+    /// The user who submitted it in the console, otherwise the program that created it, such as `kubectl`. A name that the console
+    /// didn't write is followed by `(not verified)`.
     pub by: String,
     pub submitted: Time,
     pub started: Option<Time>,
@@ -67,21 +75,6 @@ impl OperationRow {
     pub fn title(&self) -> &str {
         if self.script { "Script" } else { &self.action }
     }
-}
-
-/// Filter, sort order and page of the operations list: the query string of `/operations`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct OperationFilter {
-    /// Part of the operation's, cluster's or action's name.
-    pub q: String,
-    pub cluster: String,
-    /// `running`, `queued`, `failed`, `succeeded`, `cancelled`, or empty for all.
-    pub phase: String,
-    /// `submitted` (default, newest first), `cluster`, `action`, `duration`; a leading `-` reverses the order.
-    pub sort: String,
-    /// Page number, starting at 1; 0 counts as 1.
-    pub page: u32,
 }
 
 /// A page of operations.
@@ -118,10 +111,23 @@ pub struct OperationDetail {
     pub inputs: Option<RunInputs>,
     /// `Ok` if it can be cancelled now; otherwise the reason why not.
     pub cancel: Result<(), String>,
+    /// The user who cancelled it in the console, otherwise the program, such as `kubectl`; empty if it wasn't cancelled.
+    pub cancelled_by: String,
+    /// How long earlier runs took. `None` if there is none like it, or if this one isn't running.
+    pub usual: Option<Usual>,
     pub now: Time,
 }
 
-/// What the run page shows of a [`Termination`].
+/// How long a run usually takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usual {
+    /// The median of the runs, in milliseconds.
+    pub ms: i64,
+    /// How many runs it is from.
+    pub runs: u32,
+}
+
+/// What the run page shows of the summary that a run leaves when it ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnd {
     /// The first failure.
@@ -130,12 +136,6 @@ pub struct RunEnd {
     pub running: Option<InFlight>,
     /// A sentence if the run could not start.
     pub message: String,
-}
-
-impl From<Termination> for RunEnd {
-    fn from(Termination { failures, running, message, .. }: Termination) -> Self {
-        Self { failure: failures.into_iter().next(), running, message }
-    }
 }
 
 /// The snapshot of the inputs that a run used.

@@ -112,7 +112,7 @@ impl Cells {
 }
 
 /// Maximum number of hosts of a run. A larger number in serialized cells is an error.
-const MAX_HOSTS: usize = 100_000;
+pub(super) const MAX_HOSTS: usize = 100_000;
 
 impl Serialize for Cells {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,5 +1,6 @@
 //! Builds the progress of a run (its tree of steps, plays, tasks and hosts) from the run's events, one at a time.
 
+use super::cells::MAX_HOSTS;
 use super::{Cell, Failure, PlayProgress, RunProgress, StepProgress, TaskProgress};
 use crate::run::{EventBody, RunEvent};
 
@@ -67,11 +68,15 @@ impl RunProgress {
                 if let Some(task) = self.task_mut(*task) {
                     task.items += 1;
                     task.heard = task.heard.max(at);
+                    task.last_line = line;
                 }
             }
             EventBody::HostResult { task, host, result, message, ignored, .. } => {
                 let cell = Cell::of(*result, *ignored);
                 self.set_cell(*task, host, cell, at);
+                if let Some(task) = self.task_mut(*task) {
+                    task.last_line = line;
+                }
                 if matches!(cell, Cell::Failed | Cell::Unreachable | Cell::Ignored)
                     && self.failures.len() < Failure::KEPT
                 {
@@ -123,23 +128,27 @@ impl RunProgress {
         self.tasks.get_mut(at)
     }
 
-    fn position(&mut self, host: &str) -> usize {
+    /// The position of a host; `None` if there are more hosts than any run has, because the progress could not be sent to a page.
+    fn position(&mut self, host: &str) -> Option<usize> {
         let positions = &mut self.positions.0;
         if positions.len() != self.hosts.len() {
             *positions = self.hosts.iter().enumerate().map(|(at, host)| (host.clone(), at)).collect();
         }
         if let Some(at) = positions.get(host) {
-            return *at;
+            return Some(*at);
         }
         let at = self.hosts.len();
+        if at >= MAX_HOSTS {
+            return None;
+        }
         positions.insert(host.to_owned(), at);
         self.hosts.push(host.to_owned());
-        at
+        Some(at)
     }
 
     /// Sets a cell, and updates the counts of the task and of the run accordingly.
     fn set_cell(&mut self, task: u32, host: &str, cell: Cell, at: i64) {
-        let host = self.position(host);
+        let Some(host) = self.position(host) else { return };
         let Ok(index) = self.tasks.binary_search_by_key(&task, |t| t.number) else { return };
         let task = &mut self.tasks[index];
         let before = task.cells.set(host, cell);

@@ -96,7 +96,7 @@ impl RunProgress {
     /// Number of the first event that is missing here, for requests to follow the run.
     #[must_use]
     pub fn next_event(&self) -> u64 {
-        self.last_event + 1
+        self.last_event.saturating_add(1)
     }
 
     /// The task with this number.

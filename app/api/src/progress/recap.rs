@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::RunProgress;
+use super::{Counts, RunProgress};
 use crate::run::HostStats;
 
 impl RunProgress {
@@ -24,6 +24,21 @@ impl RunProgress {
         sums
     }
 
+    /// The results of the whole run, counted as ansible's recap counts them: a changed result and an ignored failure are ok, too.
+    /// Before the recaps are complete, the results so far are counted.
+    #[must_use]
+    pub fn sums(&self) -> HostStats {
+        let mut sums = HostStats::default();
+        if self.is_recapped() {
+            for stats in self.recaps.iter().flat_map(|(_, hosts)| hosts.values()) {
+                add(&mut sums, stats);
+            }
+            return sums;
+        }
+        let Counts { ok, changed, skipped, ignored, failed, unreachable } = self.totals;
+        HostStats { ok: ok + changed + ignored, changed, skipped, ignored, failed, unreachable, rescued: 0 }
+    }
+
     /// The statistics of `host` in the newest recap of `step`; `None` before there is a recap.
     pub(super) fn recap_of(&self, step: u32, host: &str) -> Option<&HostStats> {
         self.recaps.iter().rev().filter(|(of, _)| *of == step).find_map(|(_, hosts)| hosts.get(host))
@@ -31,11 +46,11 @@ impl RunProgress {
 }
 
 fn add(sum: &mut HostStats, more: &HostStats) {
-    sum.ok += more.ok;
-    sum.changed += more.changed;
-    sum.unreachable += more.unreachable;
-    sum.failed += more.failed;
-    sum.skipped += more.skipped;
-    sum.rescued += more.rescued;
-    sum.ignored += more.ignored;
+    sum.ok = sum.ok.saturating_add(more.ok);
+    sum.changed = sum.changed.saturating_add(more.changed);
+    sum.unreachable = sum.unreachable.saturating_add(more.unreachable);
+    sum.failed = sum.failed.saturating_add(more.failed);
+    sum.skipped = sum.skipped.saturating_add(more.skipped);
+    sum.rescued = sum.rescued.saturating_add(more.rescued);
+    sum.ignored = sum.ignored.saturating_add(more.ignored);
 }

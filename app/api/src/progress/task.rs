@@ -24,6 +24,13 @@ impl Counts {
         self.ok + self.changed + self.skipped + self.ignored + self.failed + self.unreachable
     }
 
+    /// Counts `hosts` more results. A cell without a result counts nothing.
+    pub fn add(&mut self, cell: Cell, hosts: usize) {
+        if let Some(count) = self.slot(cell) {
+            *count = count.saturating_add(u32::try_from(hosts).unwrap_or(u32::MAX));
+        }
+    }
+
     pub(super) fn slot(&mut self, cell: Cell) -> Option<&mut u32> {
         Some(match cell {
             Cell::Ok => &mut self.ok,
@@ -49,6 +56,8 @@ pub struct TaskProgress {
     pub handler: bool,
     /// Number of the text line with the task's headline; at least 1.
     pub line: u64,
+    /// Number of the last text line of its newest result; 0 before the first result.
+    pub last_line: u64,
     /// Milliseconds since the Unix epoch, by the clock of the pod.
     pub started: i64,
     /// Time of the last result. `None` until no host runs the task and something else has started.
@@ -71,6 +80,8 @@ pub enum TaskState {
     Failed,
     /// The run ended while the task was running.
     Stopped,
+    /// It failed on a host, and `ignore_errors` let the failure pass.
+    Ignored,
     Changed,
     Ok,
     Skipped,
@@ -89,9 +100,11 @@ impl TaskProgress {
             TaskState::Failed
         } else if self.cells.at(Cell::Stopped).next().is_some() {
             TaskState::Stopped
+        } else if c.ignored > 0 {
+            TaskState::Ignored
         } else if c.changed > 0 {
             TaskState::Changed
-        } else if c.ok + c.ignored > 0 {
+        } else if c.ok > 0 {
             TaskState::Ok
         } else if c.skipped > 0 {
             TaskState::Skipped
@@ -104,6 +117,12 @@ impl TaskProgress {
     #[must_use]
     pub fn ms(&self) -> i64 {
         (self.ended.unwrap_or(self.heard) - self.started).max(0)
+    }
+
+    /// First and last text line: the headline and everything that its hosts printed.
+    #[must_use]
+    pub fn lines(&self) -> (u64, u64) {
+        (self.line, self.last_line.max(self.line))
     }
 
     /// Names of the hosts whose cell is `cell`.

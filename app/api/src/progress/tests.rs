@@ -113,7 +113,7 @@ fn an_ignored_failure_does_not_count_as_failed() {
     let progress =
         started_run().start(4, 1, "a").full(5, 1, "a", HostResult::Failed, None, true).task(7, 2, "Next").progress();
     assert_eq!((progress.totals.failed, progress.totals.ignored), (0, 1));
-    assert_eq!(progress.tasks[0].state(), TaskState::Ok);
+    assert_eq!(progress.tasks[0].state(), TaskState::Ignored);
     assert!(progress.standing_failures().is_empty());
 }
 
@@ -200,6 +200,18 @@ fn recaps_are_summed_and_the_newest_outcome_is_kept() {
     let recap = progress.recap();
     assert_eq!((recap["a"].ok, recap["b"].ok), (5, 1));
     assert_eq!(progress.outcomes, [("facts".to_owned(), serde_json::Value::from(2))]);
+}
+
+#[test]
+fn a_run_with_too_many_hosts_still_has_a_progress() {
+    let mut events = started_run();
+    let hosts = (0..=super::MAX_HOSTS).map(|n| (format!("m{n}"), HostStats::default())).collect();
+    events = events.then(5, EventBody::Stats { hosts }).result(6, 1, "one-more", HostResult::Ok);
+    let mut progress = events.progress();
+    assert_eq!((progress.hosts.len(), progress.totals.ok), (super::MAX_HOSTS, 0));
+    progress.tasks[0].cells.set(super::MAX_HOSTS - 1, Cell::Ok);
+    let sent = serde_json::to_string(&progress).unwrap();
+    assert_eq!(serde_json::from_str::<RunProgress>(&sent).unwrap().hosts.len(), super::MAX_HOSTS);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::excerpt::Excerpt;
 use super::functions::{KeepEditing, ReviewChange, SaveChange, ScanHostKeys};
 use super::review::Review;
 use super::scanned::Scanned;
-use crate::form::{Form, FormEnd, Submit, endpoint};
+use crate::form::{Form, FormEnd, Submit, endpoint, guard_unsaved};
 use crate::ui::{Alert, Panel, Tone, dynamic, optional};
 
 #[component]
@@ -51,6 +51,8 @@ fn Editing(document: Document, current: DocumentText) -> impl IntoView {
     let field = NodeRef::<leptos::html::Textarea>::new();
     let text =
         RwSignal::new(scope.value("text").map_or_else(|| current.text.clone(), |typed| typed.replace("\r\n", "\n")));
+    let saved = StoredValue::new(current.text.clone());
+    guard_unsaved(Signal::derive(move || text.with(|text| saved.with_value(|saved| text != saved))));
     let answer_of = move |function: &str| scope.answered().filter(|answer| answer.form == function);
     let scanned = Memo::new(move |_| answer_of(endpoint::<ScanHostKeys>())?.answer::<HostKeyScan>());
     if let Some(scan) = scanned.get_untracked() {
@@ -83,6 +85,7 @@ fn Editing(document: Document, current: DocumentText) -> impl IntoView {
         newest.or_else(|| scope.submitted("version")).unwrap_or_else(|| base.get())
     };
     let take = Callback::new(move |(theirs, version): (String, String)| {
+        saved.set_value(theirs.clone());
         show(theirs);
         base.set(version);
     });

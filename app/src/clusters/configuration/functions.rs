@@ -56,13 +56,8 @@ pub async fn save_change(
     let (user, backend) = session::signed_in()?;
     let (cluster, document) = (parse_name(&cluster)?, parse(&document)?);
     let saved = backend.configurations.save(&user, &cluster, document, &version, &lines(text)).await?;
-    let show = match document {
-        Document::Inventory => "",
-        Document::Variables => "variables",
-        Document::HostKeys => "ssh",
-    };
     let page = routes::cluster_tab(&cluster, "configuration");
-    redirect::to(&routes::with_query(&page, &[("show", show), ("saved", &saved)]));
+    redirect::to(&routes::with_query(&page, &[("show", document.shown_at()), ("saved", &saved)]));
     Ok(())
 }
 
@@ -84,4 +79,15 @@ fn parse(document: &str) -> Result<Document, Problem> {
 #[cfg(feature = "ssr")]
 pub(in super::super) fn lines(text: String) -> String {
     if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text }
+}
+
+/// Moves a problem with an uploaded key from the paste field to the file field.
+#[cfg(feature = "ssr")]
+pub(in super::super) fn at_its_field(mut problem: Problem, uploaded: bool) -> Problem {
+    if let (true, Problem::Invalid { fields, .. }) = (uploaded, &mut problem) {
+        for wrong in fields.iter_mut().filter(|wrong| wrong.field == "ssh_key") {
+            wrong.field = "ssh_key_file".into();
+        }
+    }
+    problem
 }

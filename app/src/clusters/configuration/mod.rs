@@ -5,22 +5,28 @@ mod conflict;
 mod editor;
 mod excerpt;
 pub(super) mod functions;
+mod key;
 mod review;
 mod scanned;
+pub(super) mod secrets;
 mod ssh;
+
+pub(super) use review::Changes;
+pub(super) use scanned::ScannedKeys;
 
 use api::configuration::{Configuration, Document};
 use editor::DocumentEditor;
 use functions::load_configuration;
 use leptos::prelude::*;
 use leptos_router::hooks::{use_location, use_query_map};
+use secrets::Secrets;
 use ssh::Ssh;
 
 use super::current::CurrentCluster;
 use crate::form::Submission;
 use crate::json::data;
 use crate::routes;
-use crate::ui::{Alert, Loaded, Segment, Segments, Tone, optional};
+use crate::ui::{Alert, Loaded, Segment, Segments, Tone, dynamic, optional};
 
 #[component]
 pub fn ClusterConfigurationPage() -> impl IntoView {
@@ -34,7 +40,7 @@ pub fn ClusterConfigurationPage() -> impl IntoView {
     let configuration = data(move || (here.name.get(), location.search.get()), |(name, _)| load_configuration(name));
     let path = move || routes::cluster_tab(here.name.get(), "configuration");
     let segments = Signal::derive(move || {
-        [("Inventory", ""), ("Variables", "variables"), ("SSH access", "ssh")]
+        [("Inventory", ""), ("Variables", "variables"), ("Secret variables", secrets::SHOWN_AT), ("SSH access", "ssh")]
             .into_iter()
             .map(|(word, at)| Segment {
                 word: word.into(),
@@ -45,14 +51,16 @@ pub fn ClusterConfigurationPage() -> impl IntoView {
     });
     view! {
         <Segments label="Which document" segments/>
-        {optional(move || (query.read().get("saved").is_some() && !submission.came_back()).then(|| view! { <Saved here/> }))}
+        {optional(move || key::done(&query.read()).or_else(|| secrets::done(&query.read())).map(|words| view! { <div role="status"><Alert tone=Tone::Ok title=words/></div> }))}
+        {optional(move || (query.read().get("saved").is_some() && !submission.came_back()).then(|| view! { <Saved here show/> }))}
         <Loaded resource=configuration let:configuration>
             {
-                let Configuration { inventory, variables, ssh, .. } = configuration;
+                let Configuration { inventory, variables, ssh, secrets, .. } = configuration;
                 let cluster = here.name.get_untracked();
                 match show.get_untracked().as_str() {
                     "variables" => view! { <DocumentEditor cluster document=Document::Variables current=variables/> }.into_any(),
-                    "ssh" => view! { <Ssh cluster ssh/> }.into_any(),
+                    secrets::SHOWN_AT => view! { <Secrets cluster secrets/> }.into_any(),
+                    "ssh" => view! { <Ssh here cluster ssh/> }.into_any(),
                     _ => view! { <DocumentEditor cluster document=Document::Inventory current=inventory/> }.into_any(),
                 }
             }
@@ -61,12 +69,22 @@ pub fn ClusterConfigurationPage() -> impl IntoView {
 }
 
 #[component]
-fn Saved(here: CurrentCluster) -> impl IntoView {
+fn Saved(here: CurrentCluster, show: Memo<String>) -> impl IntoView {
     view! {
         <div role="status">
-            <Alert tone=Tone::Ok title="Saved. Nothing has run on the machines yet.">
-                <a class="link" href=move || routes::new_operation(&here.name.get(), "")>"Run an operation to apply it"</a>
-            </Alert>
+            {dynamic(move || {
+                // Host keys change nothing on the machines, so there is no operation that applies them.
+                if show.get() == Document::HostKeys.shown_at() {
+                    view! { <Alert tone=Tone::Ok title="Saved. Runs use these host keys from now on."/> }.into_any()
+                } else {
+                    view! {
+                        <Alert tone=Tone::Ok title="Saved. Nothing has run on the machines yet.">
+                            <a class="link" href=move || routes::new_operation(&here.name.get(), "")>"Run an operation to apply it"</a>
+                        </Alert>
+                    }
+                    .into_any()
+                }
+            })}
         </div>
     }
 }

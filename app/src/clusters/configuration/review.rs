@@ -7,8 +7,19 @@ use crate::ui::{Alert, Diff, Tone};
 
 #[component]
 pub(super) fn Review(review: ChangeReview, document: Document) -> impl IntoView {
+    view! {
+        <section class="form-answer" tabindex="-1" aria-label="Changes to save">
+            <h3>"Changes to save"</h3>
+            <Changes review document/>
+        </section>
+    }
+}
+
+/// The summary and the diff.
+#[component]
+pub(in super::super) fn Changes(review: ChangeReview, document: Document) -> impl IntoView {
     let changed = review.lines.iter().any(|line| matches!(line.kind, DiffKind::Added | DiffKind::Removed));
-    let body = if changed {
+    if changed {
         view! {
             {(!review.summary.is_empty())
                 .then(|| {
@@ -20,11 +31,5 @@ pub(super) fn Review(review: ChangeReview, document: Document) -> impl IntoView 
         .into_any()
     } else {
         view! { <Alert tone=Tone::Idle title="No changes: the text is the same as the saved version."/> }.into_any()
-    };
-    view! {
-        <section class="form-answer" tabindex="-1" aria-label="Changes to save">
-            <h3>"Changes to save"</h3>
-            {body}
-        </section>
     }
 }

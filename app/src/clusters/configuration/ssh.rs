@@ -3,12 +3,15 @@
 use api::configuration::{Document, SshAccess};
 use leptos::prelude::*;
 
+use super::super::current::CurrentCluster;
+use super::super::key_fields::PublicKey;
 use super::editor::DocumentEditor;
-use crate::ui::{Alert, Copy, Fact, Facts, Panel, Tone};
+use super::key::PrivateKey;
+use crate::ui::{Alert, Fact, Facts, Panel, Tone};
 use crate::words::count;
 
 #[component]
-pub(super) fn Ssh(cluster: String, ssh: SshAccess) -> impl IntoView {
+pub(super) fn Ssh(here: CurrentCluster, cluster: String, ssh: SshAccess) -> impl IntoView {
     let hosts = match ssh.host_keys.as_ref().map(|record| (record.count, &record.document.problem)) {
         None => "You don't have permission to read them. Runs still use them.".to_owned(),
         Some((0, Some(_))) => "Saved, but unreadable. Runs can't connect over SSH.".to_owned(),
@@ -37,12 +40,13 @@ pub(super) fn Ssh(cluster: String, ssh: SshAccess) -> impl IntoView {
                 view! {
                     <div class="pad stack">
                         <h3>"Public key"</h3>
-                        <pre class="command" tabindex="0"><code>{key.clone()}</code></pre>
-                        <div class="bar"><Copy text=key label="Copy public key"/></div>
+                        <PublicKey key/>
                     </div>
                 }
             })}
         </Panel>
+        {ssh.replaceable
+            .then(|| view! { <PrivateKey here cluster=cluster.clone() next=ssh.next previous=ssh.previous foreign=ssh.foreign/> })}
         {ssh.host_keys.map(|record| view! { <DocumentEditor cluster document=Document::HostKeys current=record.document/> })}
     }
 }

@@ -1,11 +1,12 @@
 //! The pages of one cluster: header, tabs and the content of each tab.
 
+mod live_state;
 mod nodes;
 mod operations;
 mod overview;
 
 use api::ClusterName;
-use api::cluster::ClusterRow;
+use api::cluster::{ClusterRow, Version};
 use api::live::Topic;
 use api::operation::Phase;
 use leptos::prelude::*;
@@ -17,8 +18,10 @@ use super::functions::load_cluster;
 use super::health;
 use crate::json::data;
 use crate::ui::{Ago, Chip, Icon, Loaded, PageTitle, Since, Tab, Tabs, icon};
+use crate::words::count;
 use crate::{live, routes};
 
+pub(super) use live_state::LivePanel;
 pub use nodes::ClusterNodesPage;
 pub use operations::ClusterOperationsPage;
 pub use overview::ClusterOverviewPage;
@@ -35,7 +38,7 @@ pub fn ClusterPage() -> impl IntoView {
     provide_context(CurrentCluster { name, detail, news });
     view! {
         <Loaded resource=detail rows=2 title=name let:detail>
-            <Header row=detail.row.clone() now=detail.now/>
+            <Header row=detail.row.clone() creatable=detail.creatable upgrade=detail.live.newer now=detail.now/>
             <ClusterTabs name=detail.row.name/>
         </Loaded>
         // Outside `Loaded`, whose view is built twice on the server: a tab inside would load its data twice. If the cluster
@@ -60,9 +63,13 @@ fn ClusterTabs(name: ClusterName) -> impl IntoView {
 }
 
 #[component]
-fn Header(row: ClusterRow, now: api::Time) -> impl IntoView {
+fn Header(row: ClusterRow, creatable: bool, upgrade: Option<Version>, now: api::Time) -> impl IntoView {
+    let create = creatable.then(|| {
+        view! { <a class="btn primary" href=routes::cluster_tab(&row.name, "create")>"Create the cluster"</a> }
+    });
+    let run = if creatable { "btn" } else { "btn primary" };
     let chip = view! { <Chip tone=health::tone(row.health) word=row.health_word.clone()/> }.into_any();
-    let nodes = row.nodes.map(|n| format!("{n} {}", if n == 1 { "node" } else { "nodes" }));
+    let nodes = row.nodes.map(|n| count(n.into(), "node", "nodes"));
     let last = row.last.clone().map(|last| {
         let when = match last.phase {
             Phase::Running => {
@@ -74,11 +81,20 @@ fn Header(row: ClusterRow, now: api::Time) -> impl IntoView {
         let by = if last.by.is_empty() { String::new() } else { format!(" by {}", last.by) };
         view! { <a class="link-quiet" href=routes::operation(&last.name)>{when} {by}</a> }
     });
+    let to_upgrade = routes::cluster_tab(&row.name, "upgrade");
     let dot = (nodes.is_some() && last.is_some()).then_some(" · ");
     view! {
         <PageTitle text=row.name.to_string() aside=view! { {chip} <span class="muted">{nodes} {dot} {last}</span> }.into_any()>
-            <a class="btn danger" href=routes::cluster_tab(&row.name, "unregister")>"Unregister"</a>
-            <a class="btn primary" href=routes::new_operation(row.name.as_str(), "")>{icon(Icon::Play)} "Run an operation"</a>
+            <details class="menu">
+                <summary class="btn">"More"</summary>
+                <div class="menu-body">
+                    <a href=to_upgrade.clone()>"Upgrade…"</a>
+                    <a class="danger" href=routes::cluster_tab(&row.name, "unregister")>"Unregister…"</a>
+                </div>
+            </details>
+            {create}
+            {upgrade.map(|to| view! { <a class="btn" href=to_upgrade>{format!("Upgrade to {to}")}</a> })}
+            <a class=run href=routes::new_operation(row.name.as_str(), "")>{icon(Icon::Play)} "Run an operation"</a>
         </PageTitle>
     }
 }

@@ -1,14 +1,16 @@
 //! The Nodes tab: the hosts of the inventory.
 
-use api::cluster::{NodeList, NodeResults, NodeRow};
+use api::Time;
+use api::cluster::{LiveNode, NodeList, NodeResults, NodeRow};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use super::super::current::CurrentCluster;
 use super::super::functions::load_nodes;
+use super::live_state::{LiveNote, is_current};
 use crate::json::data;
 use crate::routes;
-use crate::ui::{Alert, Empty, Filter, Loaded, Segment, Segments, Status, Tone, dynamic};
+use crate::ui::{Ago, Alert, Empty, Filter, Icon, Loaded, Segment, Segments, Status, Tone, dynamic, icon};
 use crate::words::count;
 
 #[component]
@@ -36,15 +38,16 @@ pub fn ClusterNodesPage() -> impl IntoView {
                 view! { <Filter action=path() q=q keep=keep label="Filter hosts"/> }
             })}
             <Segments label="Which hosts" segments/>
+            <a class="btn end" href=move || routes::cluster_tab(here.name.get(), "nodes/add")>{icon(Icon::Plus)} "Add nodes"</a>
         </div>
         <Loaded resource=nodes let:list>
-            {dynamic(move || view! { <Nodes list=list.clone() q=q.get() role=role.get() configuration=routes::cluster_tab(here.name.get(), "configuration")/> })}
+            {dynamic(move || view! { <Nodes list=list.clone() q=q.get() role=role.get() configuration=routes::cluster_tab(here.name.get(), "configuration") tab=routes::cluster_tab(here.name.get(), "nodes")/> })}
         </Loaded>
     }
 }
 
 #[component]
-fn Nodes(list: NodeList, q: String, role: String, configuration: String) -> impl IntoView {
+fn Nodes(list: NodeList, q: String, role: String, configuration: String, tab: String) -> impl IntoView {
     if let Some(problem) = list.problem {
         return view! {
             <div role="alert">
@@ -56,7 +59,9 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String) -> impl
         }
         .into_any();
     }
-    let (all, results) = (list.nodes.len(), list.results);
+    let (all, results, now) = (list.nodes.len(), list.results, list.now);
+    let current = is_current(&list.live);
+    let live = list.live.read.is_some();
     let shown: Vec<_> = list.nodes.into_iter().filter(|node| matches(node, &q, &role)).collect();
     if all == 0 {
         return view! {
@@ -77,15 +82,26 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String) -> impl
         .into_any();
     }
     view! {
+        <LiveNote live=list.live now/>
         <section class="panel scroll" tabindex="0" aria-label="Hosts">
             <table class="rows">
                 <thead>
                     <tr>
-                        <th scope="col">"Host"</th> <th scope="col">"Roles"</th> <th scope="col">"Address"</th>
-                        <th scope="col">"Connection"</th> <th scope="col">"Last run"</th>
+                        <th scope="col">"Host"</th>
+                        {live
+                            .then(|| {
+                                view! {
+                                    <th scope="col">"In the cluster"</th>
+                                    <th scope="col">"Version"</th>
+                                    <th scope="col">"Joined"</th>
+                                }
+                            })}
+                        <th scope="col">"Last run"</th> <th scope="col">"Roles"</th>
+                        <th scope="col">"Address"</th>
+                        <th scope="col"><span class="sr">"Actions"</span></th>
                     </tr>
                 </thead>
-                <tbody>{shown.into_iter().map(|node| view! { <Node node results/> }).collect_view()}</tbody>
+                <tbody>{shown.into_iter().map(|node| view! { <Node node results live current now tab=tab.clone()/> }).collect_view()}</tbody>
             </table>
         </section>
     }
@@ -93,28 +109,82 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String) -> impl
 }
 
 #[component]
-fn Node(node: NodeRow, results: NodeResults) -> impl IntoView {
+fn Node(
+    node: NodeRow,
+    results: NodeResults,
+    live: bool,
+    current: bool,
+    now: Time,
+    /// The path of this tab.
+    tab: String,
+) -> impl IntoView {
     let without = match results {
         NodeResults::NoRun => "Not in a run yet",
         NodeResults::NewestRun => "Not in the last run",
         NodeResults::Unknown => "Result unknown",
     };
+    let to = |page: &str| routes::with_query(&format!("{tab}/{page}"), &[("node", &node.name)]);
+    let (remove, replace, is_removed) = (to("remove"), to("replace"), node.removed_by.is_some());
+    let word = if is_removed { "Remove from the inventory…" } else { "Remove…" };
     let result = match node.last_result.as_deref() {
+        _ if node.removed_by.is_some() => {
+            view! { <Status tone=Tone::Idle word="Removed from the cluster"/> }.into_any()
+        }
+        None if !node.in_inventory => view! { <span class="faint">"–"</span> }.into_any(),
         None => view! { <span class="faint">{without}</span> }.into_any(),
         Some("ok") => view! { <Status tone=Tone::Ok word="Reached"/> }.into_any(),
         Some("unreachable") => view! { <Status tone=Tone::Err word="Unreachable"/> }.into_any(),
         Some("failed") => view! { <Status tone=Tone::Err word="Failed"/> }.into_any(),
         Some(other) => view! { <Status tone=Tone::Idle word=other.to_owned()/> }.into_any(),
     };
+    // A login mostly names the address.
+    let address = if node.reached_by.contains(&node.address) {
+        node.reached_by
+    } else {
+        format!("{} {}", node.address, node.reached_by)
+    };
     view! {
         <tr>
-            <th scope="row"><span class="name">{node.name}</span></th>
-            <td>{node.roles.join(", ")}</td>
-            <td class="mono">{node.address}</td>
-            <td class="mono">{node.reached_by}</td>
+            <th scope="row"><span class="name">{node.name.clone()}</span></th>
+            {live.then(|| view! { <Live node=node.live in_inventory=node.in_inventory current now/> })}
             <td>{result}</td>
+            <td>{node.roles.join(", ")}</td>
+            <td class="mono">{address}</td>
+            <td class="end">
+                {(node.in_inventory && !is_removed)
+                    .then(|| view! { <a class="link-quiet" href=replace>"Replace…"<span class="sr">" " {node.name.clone()}</span></a> " " })}
+                {node.in_inventory.then(|| view! { <a class="link-quiet" href=remove>{word}<span class="sr">" " {node.name}</span></a> })}
+            </td>
         </tr>
     }
+}
+
+/// The node itself. Values of an older attempt are dimmed.
+#[component]
+fn Live(node: Option<LiveNode>, in_inventory: bool, current: bool, now: Time) -> impl IntoView {
+    let Some(node) = node else {
+        return view! {
+            <td><Status tone=Tone::Idle word="Not in the cluster"/></td>
+            <td></td>
+            <td></td>
+        }
+        .into_any();
+    };
+    let (tone, word) = match (current, node.ready) {
+        (false, true) => (Tone::Idle, "Was ready"),
+        (false, false) => (Tone::Idle, "Was not ready"),
+        (true, true) => (Tone::Ok, "Ready"),
+        (true, false) => (Tone::Err, "Not ready"),
+    };
+    let only_there = (!in_inventory).then(|| view! { <div class="muted">"Not in the inventory"</div> });
+    let note = (!node.note.is_empty())
+        .then(|| view! { <div class="muted cut" title=node.note.clone()>{node.note.clone()}</div> });
+    view! {
+        <td><Status tone word/> {only_there} {note}</td>
+        <td class="mono" class:faint=!current>{node.version}</td>
+        <td class="muted"><Ago time=node.created now/></td>
+    }
+    .into_any()
 }
 
 /// Whether `q` is part of the name or address, and the host has the chosen role, if any.
@@ -137,6 +207,9 @@ mod tests {
             reached_by: "ops@10.0.0.11:22".into(),
             roles: vec!["control plane".into(), "etcd".into()],
             last_result: None,
+            removed_by: None,
+            in_inventory: true,
+            live: None,
         };
         assert!(matches(&node, "cp1", ""));
         assert!(matches(&node, "0.0.11", "etcd"));

@@ -8,12 +8,15 @@ use leptos_router::hooks::use_query_map;
 
 use super::super::configuration::functions::load_configuration;
 use super::super::current::CurrentCluster;
+use super::super::fix::FixLink;
+use super::super::key_fields::PublicKey;
+use super::live_state::LivePanel;
 use crate::json::data;
 use crate::operations::FirstRun;
 use crate::routes;
 use crate::ui::{
-    Ago, Alert, Copy, Empty, Fact, Facts, Icon, Loaded, Panel, Since, Status, Tone, icon, optional, phase_icon,
-    phase_tone, phase_word,
+    Ago, Alert, Empty, Fact, Facts, Icon, Loaded, Panel, Since, Status, Tone, icon, optional, phase_icon, phase_tone,
+    phase_word,
 };
 
 #[component]
@@ -34,8 +37,10 @@ fn Overview(detail: ClusterDetail) -> impl IntoView {
     let name = detail.row.name.to_string();
     let note = (!detail.row.note.is_empty()).then(|| {
         let tone = super::super::health::tone(detail.row.health);
-        view! { <Alert tone title=detail.row.note.clone()/> }
+        let link = detail.row.fix.map(|fix| view! { <FixLink cluster=name.clone() fix/> });
+        view! { <Alert tone title=detail.row.note.clone()>{link}</Alert> }
     });
+    let (cluster, here) = (name.clone(), name.clone());
     let all = routes::cluster_tab(&name, "operations");
     let end = (detail.operations > 0)
         .then(|| view! { <a class="link" href=all>{format!("All {}", detail.operations)}</a> }.into_any());
@@ -46,8 +51,10 @@ fn Overview(detail: ClusterDetail) -> impl IntoView {
                 <Panel title="Recent operations" end=end>
                     <Recent rows=detail.recent name=name.clone() now/>
                 </Panel>
-                {(!detail.conditions.is_empty()).then(|| view! { <Conditions rows=detail.conditions now/> })}
+                {(!detail.conditions.is_empty()).then(|| view! { <Conditions rows=detail.conditions cluster now/> })}
             </div>
+            <div class="stack">
+            <LivePanel cluster=here live=detail.live kubeconfig=detail.kubeconfig now/>
             <Panel title="Facts">
                 <Facts>
                     {detail
@@ -63,6 +70,7 @@ fn Overview(detail: ClusterDetail) -> impl IntoView {
                         })}
                 </Facts>
             </Panel>
+            </div>
         </div>
     }
 }
@@ -116,7 +124,7 @@ fn Recent(rows: Vec<OperationRow>, name: String, now: Time) -> impl IntoView {
 }
 
 #[component]
-fn Conditions(rows: Vec<ConditionRow>, now: Time) -> impl IntoView {
+fn Conditions(rows: Vec<ConditionRow>, cluster: String, now: Time) -> impl IntoView {
     view! {
         <Panel title="Conditions">
             <ul class="conditions">
@@ -127,7 +135,10 @@ fn Conditions(rows: Vec<ConditionRow>, now: Time) -> impl IntoView {
                         view! {
                             <li>
                                 <Status tone word=row.name/>
-                                <span class="muted grow">{row.message}</span>
+                                <span class="muted grow">
+                                    {row.message} " "
+                                    {row.fix.map(|fix| view! { <FixLink cluster=cluster.clone() fix/> })}
+                                </span>
                                 {row.since.map(|since| view! { <span class="faint"><Ago time=since now/></span> })}
                             </li>
                         }
@@ -161,8 +172,7 @@ fn FirstSteps(here: CurrentCluster) -> impl IntoView {
                                             "Add this public key to " <code>"~/.ssh/authorized_keys"</code>
                                             " of the SSH user on every machine. The private key stays here and is never shown."
                                         </p>
-                                        <pre class="command" tabindex="0"><code>{key.clone()}</code></pre>
-                                        <div class="bar"><Copy text=key label="Copy public key"/></div>
+                                        <PublicKey key/>
                                     }
                                 })}
                             {configuration

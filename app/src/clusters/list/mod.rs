@@ -22,7 +22,8 @@ pub fn ClusterListPage() -> impl IntoView {
     let filter = Memo::new(move |_| filter_of(&query.read()));
     let news = live::use_topic(Topic::Clusters);
     let clusters = data(move || (news.get(), filter.get()), |(_, filter)| load_clusters(filter));
-    let keep = Signal::derive(move || filter.with(|f| vec![("show", f.show.clone()), ("sort", f.sort.clone())]));
+    let keep =
+        Signal::derive(move || filter.with(|f| vec![("show", f.show.to_string()), ("sort", f.sort.to_string())]));
     let tiles =
         when_known(clusters, |list| list.ok().filter(|l| l.totals.all > 0).map(|l| view! { <Tiles totals=l.totals/> }));
     view! {
@@ -35,7 +36,7 @@ pub fn ClusterListPage() -> impl IntoView {
                 action=routes::CLUSTERS
                 q=Signal::derive(move || filter.with(|f| f.q.clone()))
                 keep=keep
-                label="Filter by name or label"
+                label="Filter by name, label or version"
             />
             <Segments label="Which clusters" segments=Signal::derive(move || filter.with(views))/>
         </div>

@@ -1,6 +1,7 @@
 //! Reads and writes the query string of the list.
 
-use api::cluster::ClusterFilter;
+use api::cluster::{ClusterFilter, ClusterView};
+use api::input::Input;
 use leptos_router::params::ParamsMap;
 
 use crate::routes;
@@ -11,20 +12,23 @@ pub(super) fn filter_of(query: &ParamsMap) -> ClusterFilter {
     let text = |key| query.get_str(key).unwrap_or_default().to_owned();
     ClusterFilter {
         q: text("q"),
-        show: text("show"),
-        sort: text("sort"),
+        show: text("show").into(),
+        sort: text("sort").into(),
         page: text("page").parse().unwrap_or_default(),
     }
 }
 
 /// Links to the views of the list. Each keeps the search text and the sort order.
 pub(super) fn views(filter: &ClusterFilter) -> Vec<Segment> {
-    [("All", ""), ("Need attention", "attention"), ("Running", "running")]
+    [("All", ClusterView::All), ("Need attention", ClusterView::Attention), ("Running", ClusterView::Running)]
         .into_iter()
-        .map(|(word, show)| Segment {
-            word: word.into(),
-            href: routes::clusters(&ClusterFilter { show: show.into(), page: 0, ..filter.clone() }),
-            current: filter.show == show,
+        .map(|(word, view)| {
+            let show = Input::Valid(view);
+            Segment {
+                word: word.into(),
+                current: filter.show == show,
+                href: routes::clusters(&ClusterFilter { show, page: 0, ..filter.clone() }),
+            }
         })
         .collect()
 }

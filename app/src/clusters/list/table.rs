@@ -1,13 +1,15 @@
 //! The table of clusters.
 
 use api::Time;
-use api::cluster::{ClusterFilter, ClusterList, ClusterRow};
+use api::cluster::{ClusterColumn, ClusterFilter, ClusterList, ClusterRow};
 use api::operation::OperationRow;
 use leptos::prelude::*;
 
+use super::super::fix::editor;
 use super::super::health::HealthStatus;
 use crate::routes;
 use crate::ui::{Ago, Pages, SortHeader, Status, phase_icon, phase_tone, phase_word};
+use crate::words::count;
 
 #[component]
 pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl IntoView {
@@ -15,7 +17,7 @@ pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl Int
     let header = |word, column, falls| {
         let kept = filter.clone();
         let link = move |sort| routes::clusters(&ClusterFilter { sort, page: 0, ..kept.clone() });
-        view! { <SortHeader word column sort=filter.sort.clone() default="health" link falls/> }
+        view! { <SortHeader word column sort=filter.sort link falls/> }
     };
     let at_page = {
         let kept = filter.clone();
@@ -23,21 +25,23 @@ pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl Int
     };
     // A column that is empty in every row is left out.
     let labelled = list.rows.iter().any(|row| !row.labels.is_empty());
+    let versioned = list.rows.iter().any(|row| row.live.is_some());
     let noted = list.rows.iter().any(|row| !note(row).is_empty());
-    let of = format!("{} {}", list.matching, if list.matching == 1 { "cluster" } else { "clusters" });
+    let of = count(list.matching.into(), "cluster", "clusters");
     view! {
         <section class="panel scroll" tabindex="0" aria-label="Clusters">
             <table class="rows">
                 <thead>
                     <tr>
-                        {header("Name", "name", false)} {header("Health", "health", false)} {header("Nodes", "nodes", true)}
-                        {header("Last operation", "last", true)} <th scope="col">"By"</th>
+                        {header("Name", ClusterColumn::Name, false)} {header("Health", ClusterColumn::Health, false)}
+                        {versioned.then(|| header("Version", ClusterColumn::Version, false))}
+                        {header("Nodes", ClusterColumn::Nodes, true)} {header("Last operation", ClusterColumn::Last, true)} <th scope="col">"By"</th>
                         {labelled.then(|| view! { <th scope="col">"Labels"</th> })}
                         {noted.then(|| view! { <th scope="col" class="wide">"Note"</th> })}
                     </tr>
                 </thead>
                 <tbody>
-                    {list.rows.into_iter().map(|row| view! { <Row row now labelled noted/> }).collect_view()}
+                    {list.rows.into_iter().map(|row| view! { <Row row now versioned labelled noted/> }).collect_view()}
                 </tbody>
             </table>
         </section>
@@ -46,23 +50,41 @@ pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl Int
 }
 
 #[component]
-fn Row(row: ClusterRow, now: Time, labelled: bool, noted: bool) -> impl IntoView {
+fn Row(row: ClusterRow, now: Time, versioned: bool, labelled: bool, noted: bool) -> impl IntoView {
     let labels = row.labels.iter().map(|label| view! { <span class="tag">{label.clone()}</span> }).collect_view();
     let by = row.last.as_ref().map(|last| {
         let when = last.ended.or(last.started).unwrap_or(last.submitted);
         let by = if last.by.is_empty() { String::new() } else { format!("{} · ", last.by) };
         view! { {by} <Ago time=when now/> }
     });
-    let note = note(&row);
+    let note = noted.then(|| {
+        let note = note(&row);
+        let text = match row.fix {
+            Some(fix) => {
+                view! { <a class="cut link" href=editor(row.name.as_str(), fix) title=note.clone()>{note.clone()}</a> }
+                    .into_any()
+            }
+            None => view! { <span class="cut" title=note.clone()>{note.clone()}</span> }.into_any(),
+        };
+        view! { <td class="muted wide">{text}</td> }
+    });
+    // The age is in the title: values that are too old are left out.
+    let read = row.live.as_ref().map(|live| format!("read {}", live.read.ago(now)));
+    let version = row.live.as_ref().map_or_else(|| "–".to_owned(), |live| live.version.clone());
+    let nodes = match &row.live {
+        Some(live) => format!("{}/{} ready", live.ready, live.nodes),
+        None => row.nodes.map_or_else(|| "–".to_owned(), |nodes| nodes.to_string()),
+    };
     view! {
         <tr>
             <th scope="row"><a class="name" href=routes::cluster(&row.name)>{row.name.to_string()}</a></th>
             <td><HealthStatus row=row.clone()/></td>
-            <td>{row.nodes.map_or_else(|| "–".to_owned(), |nodes| nodes.to_string())}</td>
+            {versioned.then(|| view! { <td class="mono" data-label="Version" title=read.clone()>{version}</td> })}
+            <td data-label="Nodes" title=read.clone()>{nodes}</td>
             <td><LastOperation last=row.last/></td>
             <td class="muted">{by}</td>
             {labelled.then(|| view! { <td>{labels}</td> })}
-            {noted.then(|| view! { <td class="muted wide"><span class="cut" title=note.clone()>{note.clone()}</span></td> })}
+            {note}
         </tr>
     }
 }

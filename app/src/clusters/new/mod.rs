@@ -1,19 +1,20 @@
 //! Registering a cluster: a form with name, machines, SSH access and variables, then a review of the files to be written.
 
 pub(super) mod functions;
-mod machines;
 mod review;
 mod ssh;
 
-use api::cluster::RegistrationReview;
+use api::cluster::{KeySource, Purpose, RegistrationReview};
 use functions::{RegisterCluster, ReviewCluster};
 use leptos::prelude::*;
-use machines::Machines;
 use review::Review;
-use ssh::{KeyFields, SshChoice};
+use ssh::SshChoice;
 
 use super::configuration::functions::KeepEditing;
-use crate::form::{Field, Form, FormEnd, FormScope, Submit, TextArea, endpoint};
+use super::key_fields::KeyFields;
+use super::machines::{Machines, MachinesFor};
+use super::settings::SettingsFields;
+use crate::form::{Check, Field, Form, FormEnd, FormScope, Submit, TextArea, endpoint, guard_unsaved};
 use crate::routes;
 use crate::ui::{PageTitle, Panel, dynamic, optional};
 
@@ -25,7 +26,7 @@ pub fn NewClusterPage() -> impl IntoView {
         <p class="muted lead">
             "Registering changes nothing on the machines. It saves which machines belong to the cluster and how to connect to them. You review every file before it is written."
         </p>
-        <Form id="new-cluster" functions multipart=true class="stack form-width">
+        <Form id="new-cluster" functions kinds=&["ssh"] multipart=true class="stack form-width">
             <Steps/>
         </Form>
     }
@@ -39,34 +40,46 @@ fn Steps() -> impl IntoView {
     let reviewing = Signal::derive(move || reviewed.get().is_some());
     // The server never sends a private key back. After a submission without JavaScript the user must enter it again, so its
     // fields stay visible.
-    let key_again = scope.typed().is_some() && scope.value("ssh").as_deref() == Some("paste");
+    let key_again = scope.typed().is_some() && scope.value("ssh").as_deref() == Some(KeySource::Paste.as_str());
+    let typed = RwSignal::new(false);
+    guard_unsaved(typed.into());
     view! {
         {optional(move || reviewed.get().map(|review| view! { <Review review/> }))}
-        <div class="stack" hidden=move || reviewing.get()>
-            <Panel title="1 · Name">
+        <div class="stack" hidden=move || reviewing.get() on:input=move |_| typed.set(true)>
+            <Panel title="1 · Cluster">
                 <div class="pad cols">
                     <Field
                         name="name" label="Name" mono=true autofocus=true placeholder="prod-fra"
                         hint="Lower-case letters, digits, “-” and “.”; at most 63 characters."
                     />
                     <Field
-                        name="namespace" label="Namespace" mono=true placeholder="kubeonkube"
-                        hint="Where the cluster's ConfigMaps and Secret are stored. Leave empty for the console's namespace."
+                        name="namespace" label="Namespace" mono=true placeholder="kubeonkube-clusters"
+                        hint="Where the cluster's ConfigMaps and Secret are stored. Leave empty for the console's default."
                     />
                 </div>
+                <fieldset class="pad">
+                    <legend class="sr">"What the cluster is to be"</legend>
+                    <Check radio=true name="purpose" value=Purpose::Create.as_str() label="Create a Kubernetes cluster" checked=true
+                        hint="On these machines. The next page checks them, shows the plan, and runs it when you say so."/>
+                    <Check radio=true name="purpose" value=Purpose::Existing.as_str() label="Manage an existing cluster"
+                        hint="Kubernetes runs on these machines already, or something else installs it."/>
+                </fieldset>
             </Panel>
-            <Panel title="2 · Machines"><Machines/></Panel>
+            <Panel title="2 · Machines"><Machines purpose=MachinesFor::Register/></Panel>
             <Panel title="3 · SSH access"><SshChoice/></Panel>
         </div>
         <div class="key-fields" hidden=move || reviewing.get() && !key_again>
-            <KeyFields again=key_again/>
+            <Panel title="Private key">
+                <div class="pad stack"><KeyFields again=key_again/></div>
+            </Panel>
         </div>
-        <div class="stack" hidden=move || reviewing.get()>
-            <Panel title="4 · Variables">
+        <div class="stack" hidden=move || reviewing.get() on:input=move |_| typed.set(true)>
+            <div class="kubernetes-fields"><Panel title="4 · Kubernetes"><SettingsFields/></Panel></div>
+            <Panel title="5 · Variables">
                 <div class="pad">
                     <TextArea
                         name="variables" label="Variables, YAML" rows=8 nowrap=true
-                        placeholder="kube_version: 1.34.4\nkube_network_plugin: calico"
+                        placeholder="dns_domain: cluster.local\nkubelet_max_pods: 110"
                         hint="The playbooks read these as group_vars. You can leave them empty now and add them later."
                     />
                 </div>

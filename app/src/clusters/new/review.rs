@@ -4,13 +4,11 @@ use api::cluster::RegistrationReview;
 use leptos::prelude::*;
 
 use crate::ui::{Alert, Panel, Tone};
+use crate::words::count;
 
 #[component]
 pub(super) fn Review(review: RegistrationReview) -> impl IntoView {
-    let machines = match review.nodes.len() {
-        1 => "1 machine".to_owned(),
-        n => format!("{n} machines"),
-    };
+    let machines = count(review.nodes.len() as u64, "machine", "machines");
     view! {
         <section class="form-answer stack" tabindex="-1" aria-label="Review">
             {review

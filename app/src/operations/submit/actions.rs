@@ -4,12 +4,19 @@ use api::operation::{ActionOffer, Draft, Effect, Kind, OTHER};
 use leptos::prelude::*;
 
 use super::parameters::{Parameters, distinct, numbers};
+use super::source::{SourceFields, Sources};
 use crate::form::{Field, FormScope, TextArea};
 use crate::ui::{Icon, icon};
 
 /// The kinds and their fields. CSS shows the fields of the chosen kind, so it works without JavaScript.
 #[component]
-pub(super) fn Actions(offers: Vec<ActionOffer>, draft: Draft) -> impl IntoView {
+pub(super) fn Actions(
+    offers: Vec<ActionOffer>,
+    /// Why a playbook outside `offers` can't run here.
+    no_others: Option<String>,
+    draft: Draft,
+    sources: Sources,
+) -> impl IntoView {
     let scope = expect_context::<FormScope>();
     let kind = scope.value("kind").unwrap_or_else(|| draft.get("kind").to_owned());
     let field = |name: &str| draft.get(name).to_owned();
@@ -31,7 +38,7 @@ pub(super) fn Actions(offers: Vec<ActionOffer>, draft: Draft) -> impl IntoView {
                 {radio(Kind::Builtin, "A builtin playbook")} {radio(Kind::ConfigMap, "From a ConfigMap")} {radio(Kind::Script, "A shell script")}
             </div>
             <div class="of-builtin">
-                <Catalogue offers chosen=field("action")/>
+                <Catalogue offers no_others chosen=field("action")/>
                 <div class="of-other">
                     <Field
                         name="other"
@@ -44,17 +51,7 @@ pub(super) fn Actions(offers: Vec<ActionOffer>, draft: Draft) -> impl IntoView {
                 </div>
                 <Parameters all=parameters draft=draft.clone()/>
             </div>
-            <div class="of-configmap fields">
-                <Field name="source" label="ConfigMap" value=field("source") mono=true placeholder="namespace/name"/>
-                <Field
-                    name="key"
-                    label="Key"
-                    value=field("key")
-                    mono=true
-                    placeholder="site.yml"
-                    hint="A playbook, or a script if the key ends in .sh. The other keys are files in the same folder when it runs."
-                />
-            </div>
+            <SourceFields sources/>
             <div class="of-script">
                 <TextArea
                     name="script"
@@ -72,7 +69,7 @@ pub(super) fn Actions(offers: Vec<ActionOffer>, draft: Draft) -> impl IntoView {
 
 /// A card for each playbook that can be chosen, then those that can't, grouped by the reason.
 #[component]
-fn Catalogue(offers: Vec<ActionOffer>, chosen: String) -> impl IntoView {
+fn Catalogue(offers: Vec<ActionOffer>, no_others: Option<String>, chosen: String) -> impl IntoView {
     let scope = expect_context::<FormScope>();
     let chosen = scope.value("action").unwrap_or(chosen);
     scope.claim("action");
@@ -90,11 +87,24 @@ fn Catalogue(offers: Vec<ActionOffer>, chosen: String) -> impl IntoView {
                     view! { <Card offer checked asks/> }
                 })
                 .collect_view()}
-            <label class="card">
-                <input type="radio" name="action" value=OTHER checked=other/>
-                <span class="card-title">"Another playbook"</span>
-                <small>"Any other playbook, by its path in the image."</small>
-            </label>
+            {match no_others {
+                None => view! {
+                    <label class="card">
+                        <input type="radio" name="action" value=OTHER checked=other/>
+                        <span class="card-title">"Another playbook"</span>
+                        <small>"Any other playbook, by its path in the image."</small>
+                    </label>
+                }
+                .into_any(),
+                Some(why) => view! {
+                    <label class="card off">
+                        <input type="radio" name="action" value=OTHER disabled/>
+                        <span class="card-title">"Another playbook"</span>
+                        <small>{why}</small>
+                    </label>
+                }
+                .into_any(),
+            }}
         </div>
         <span class="field-error" id="new-operation-action-error">{message}</span>
         {missing
@@ -139,7 +149,7 @@ fn Missing(offers: Vec<ActionOffer>, open: bool) -> impl IntoView {
                     .map(|offer| {
                         view! {
                             <div>
-                                <dt>{offer.title} <span class="mono muted">{offer.action}</span></dt>
+                                <dt>{offer.title} " " <span class="mono muted">{offer.action}</span></dt>
                                 <dd class="muted">{offer.summary}</dd>
                             </div>
                         }

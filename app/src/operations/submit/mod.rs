@@ -5,5 +5,7 @@ mod functions;
 mod page;
 mod parameters;
 mod review;
+mod source;
 
 pub use page::NewOperationPage;
+pub(crate) use review::{Commands, notes, reviewed};

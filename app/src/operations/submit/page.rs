@@ -1,27 +1,35 @@
 //! The page with the submit form.
 
-use api::operation::{Deadline, Draft, OperationReview};
+use api::configuration::Document;
+use api::operation::{Deadline, Draft, OperationReview, SubmitChoices};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use super::actions::Actions;
 use super::functions::{ReviewOperation, SubmitForm, SubmitOperation, load_submit_form};
 use super::review::Review;
-use crate::form::{Field, Form, FormEnd, FormScope, Select, Submit, TextArea, endpoint};
+use super::source::Sources;
+use crate::clusters::{FixLink, KeepEditing};
+use crate::form::{Field, Form, FormEnd, FormScope, Select, Submission, Submit, TextArea, endpoint, field_of};
 use crate::json::data;
 use crate::routes;
-use crate::ui::{Empty, Icon, Loaded, PageTitle, dynamic, icon};
+use crate::ui::{Empty, Icon, Loaded, PageTitle, dynamic, icon, optional};
 
-/// `/operations/new?cluster=…&action=…`, or `?again=…` with the name of an earlier operation.
+/// `/operations/_new?cluster=…&action=…`, or `?again=…` with the name of an earlier operation, and `&failed=1` for the hosts that
+/// failed in it.
 #[component]
 pub fn NewOperationPage() -> impl IntoView {
     let query = use_query_map();
     let again = Memo::new(move |_| query.read().get("again").unwrap_or_default());
-    let form = data(move || again.get(), load_submit_form);
-    let asked = move || {
-        query
-            .with_untracked(|query| (query.get("cluster").unwrap_or_default(), query.get("action").unwrap_or_default()))
-    };
+    let of_query = move |name: &str| query.with_untracked(|query| query.get(name)).unwrap_or_default();
+    // After a submission without JavaScript, the form shows what was sent.
+    let submission = expect_context::<Submission>();
+    let sent = move |name: &str| submission.value(name).unwrap_or_default();
+    let cluster = move || Some(sent("cluster")).filter(|sent| !sent.is_empty()).unwrap_or_else(|| of_query("cluster"));
+    let form = data(
+        move || (again.get(), of_query("failed") == "1", cluster(), sent("source")),
+        |(again, failed, cluster, source)| load_submit_form(again, failed, cluster, source),
+    );
     view! {
         <PageTitle text="Run an operation"/>
         <Loaded resource=form let:form>
@@ -29,26 +37,18 @@ pub fn NewOperationPage() -> impl IntoView {
                 if form.choices.clusters.is_empty() {
                     view! { <NoClusters/> }.into_any()
                 } else {
-                    view! { <NewOperation form=prefilled(form, asked())/> }.into_any()
+                    view! { <NewOperation form=prefilled(form, &of_query("action"))/> }.into_any()
                 }
             }
         </Loaded>
     }
 }
 
-/// Values in the URL take precedence over those of an earlier operation.
-fn prefilled(mut form: SubmitForm, (cluster, action): (String, String)) -> SubmitForm {
-    if !cluster.is_empty() {
-        form.draft.set("cluster", cluster);
-    }
-    if let [only] = form.choices.clusters.as_slice()
-        && form.draft.get("cluster").is_empty()
-    {
-        form.draft.set("cluster", only.name.as_str());
-    }
+/// An action in the URL takes precedence over that of an earlier operation.
+fn prefilled(mut form: SubmitForm, action: &str) -> SubmitForm {
     if !action.is_empty() {
         let is_offered = form.choices.actions.iter().any(|offer| offer.action == action);
-        form.draft.choose(&action, is_offered);
+        form.draft.choose(action, is_offered);
     }
     form
 }
@@ -67,8 +67,10 @@ fn NoClusters() -> impl IntoView {
 #[component]
 fn NewOperation(form: SubmitForm) -> impl IntoView {
     let review = endpoint::<ReviewOperation>();
-    let functions = vec![review, endpoint::<SubmitOperation>()];
-    let SubmitForm { choices, draft } = form;
+    let functions = vec![review, endpoint::<SubmitOperation>(), endpoint::<KeepEditing>()];
+    let SubmitForm { choices, draft, sources } = form;
+    let sources = Sources::new(sources, &draft);
+    let builtin = names(&choices);
     let mut clusters = vec![(String::new(), "Choose a cluster".to_owned())];
     clusters.extend(choices.clusters.into_iter().map(|cluster| {
         let nodes =
@@ -77,11 +79,21 @@ fn NewOperation(form: SubmitForm) -> impl IntoView {
     }));
     let advanced = ["name", "pre_hooks", "post_hooks"].iter().any(|field| !draft.get(field).is_empty());
     let outdated = RwSignal::new(false);
+    let typed = move |event: leptos::ev::Event| {
+        outdated.set(true);
+        let (field, value) = field_of(&event);
+        sources.changed(&field, value);
+    };
     view! {
-        <Form id="new-operation" functions class="new-operation">
-            <div class="stack" on:input=move |_| outdated.set(true)>
-                <Select name="cluster" label="Cluster" options=clusters value=draft.get("cluster")/>
-                <Actions offers=choices.actions draft=draft.clone()/>
+        <Form id="new-operation" functions class="new-operation" kinds=&["kind", "action"]>
+            // Enter in a field presses the first button.
+            <button type="submit" name="form" value=review hidden></button>
+            <div class="stack" on:input=typed>
+                <div class="stack">
+                    <Select name="cluster" label="Cluster" options=clusters value=draft.get("cluster")/>
+                    <FixInputs/>
+                </div>
+                <Actions offers=choices.actions no_others=choices.no_others draft=draft.clone() sources/>
                 <div class="fields">
                     <div class="of-playbook">
                         <Field
@@ -103,7 +115,7 @@ fn NewOperation(form: SubmitForm) -> impl IntoView {
                         hint="One per line, passed unchanged. No quotes needed."
                     />
                 </div>
-                <Advanced draft default_image=choices.default_image open=advanced/>
+                <Advanced draft default_image=choices.default_image builtin open=advanced/>
             </div>
             <FormEnd>
                 <Submit label="Review" function=review/>
@@ -115,7 +127,7 @@ fn NewOperation(form: SubmitForm) -> impl IntoView {
 }
 
 #[component]
-fn Advanced(draft: Draft, default_image: String, open: bool) -> impl IntoView {
+fn Advanced(draft: Draft, default_image: String, builtin: String, open: bool) -> impl IntoView {
     let scope = expect_context::<FormScope>();
     // The section opens if one of its fields has a problem.
     let names = ["name", "pre_hooks", "post_hooks", "image", "deadline"];
@@ -150,7 +162,7 @@ fn Advanced(draft: Draft, default_image: String, open: bool) -> impl IntoView {
                         rows=2
                         nowrap=true
                         placeholder="ping.yml"
-                        hint="Builtin playbooks, one per line. If one fails, nothing else runs."
+                        hint=format!("One per line: {builtin}. If one fails, nothing else runs.")
                     />
                     <TextArea
                         name="post_hooks"
@@ -158,12 +170,33 @@ fn Advanced(draft: Draft, default_image: String, open: bool) -> impl IntoView {
                         value=draft.get("post_hooks")
                         rows=2
                         nowrap=true
-                        hint="Builtin playbooks, one per line. They run after the action has succeeded."
+                        hint=format!("One per line: {builtin}. They run after the action has succeeded.")
                     />
                 </div>
             </div>
         </details>
     }
+}
+
+/// The playbooks that hooks may name, as a text.
+fn names(choices: &SubmitChoices) -> String {
+    let offers = choices.actions.iter().filter(|offer| offer.unavailable.is_none());
+    let mut names: Vec<_> = offers.map(|offer| offer.action.as_str()).collect();
+    if choices.no_others.is_none() {
+        names.push("or another playbook in the image");
+    }
+    names.join(", ")
+}
+
+/// A link to the editor, if the cluster's inputs can't be used.
+#[component]
+fn FixInputs() -> impl IntoView {
+    let scope = expect_context::<FormScope>();
+    optional(move || {
+        let fix = Document::to_correct(&scope.message("cluster")?)?;
+        let cluster = scope.submitted("cluster")?;
+        Some(view! { <p><FixLink cluster fix/></p> })
+    })
 }
 
 /// The review. After the form was edited, a note replaces it.
@@ -196,7 +229,7 @@ fn Answered(outdated: RwSignal<bool>) -> impl IntoView {
 
 #[cfg(test)]
 mod tests {
-    use api::operation::{ActionOffer, ClusterChoice, Effect, SubmitChoices};
+    use api::operation::{ActionOffer, ClusterChoice, Effect, SourceChoices};
 
     use super::*;
 
@@ -210,16 +243,22 @@ mod tests {
             unavailable: None,
         };
         let clusters = vec![ClusterChoice { name: "prod".parse().unwrap(), nodes: None }];
-        let choices = SubmitChoices { clusters, actions: vec![offer], default_image: String::new() };
-        SubmitForm { choices, draft: Draft::default() }
+        let choices = SubmitChoices { clusters, actions: vec![offer], no_others: None, default_image: String::new() };
+        SubmitForm { choices, draft: Draft::default(), sources: SourceChoices::default() }
     }
 
     #[test]
-    fn the_url_fills_in_cluster_and_action() {
-        let draft = prefilled(form(), ("lab".into(), "ping.yml".into())).draft;
-        assert_eq!((draft.get("cluster"), draft.get("action")), ("lab", "ping.yml"));
-        let draft = prefilled(form(), (String::new(), "odd.yml".into())).draft;
-        assert_eq!((draft.get("cluster"), draft.get("action"), draft.get("other")), ("prod", "other", "odd.yml"));
+    fn the_url_fills_in_the_action() {
+        assert_eq!(prefilled(form(), "ping.yml").draft.get("action"), "ping.yml");
+        let draft = prefilled(form(), "odd.yml").draft;
+        assert_eq!((draft.get("action"), draft.get("other")), ("other", "odd.yml"));
+    }
+
+    #[test]
+    fn hooks_name_what_can_run_here() {
+        assert_eq!(names(&form().choices), "ping.yml, or another playbook in the image");
+        let local = SubmitChoices { no_others: Some("Only here.".into()), ..form().choices };
+        assert_eq!(names(&local), "ping.yml");
     }
 
     #[test]

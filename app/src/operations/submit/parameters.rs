@@ -3,7 +3,7 @@
 use api::operation::{ActionOffer, Draft, ParameterOffer};
 use leptos::prelude::*;
 
-use crate::form::{Check, Field};
+use crate::form::Field;
 
 /// The parameters of all offers. Actions that share a parameter share its field.
 pub(super) fn distinct(offers: &[ActionOffer]) -> Vec<ParameterOffer> {
@@ -29,15 +29,13 @@ pub(super) fn Parameters(all: Vec<ParameterOffer>, draft: Draft) -> impl IntoVie
     all.into_iter()
         .zip(1_u8..)
         .map(|(parameter, number)| {
-            let ParameterOffer { field, label, placeholder, hint, confirms } = parameter;
+            let ParameterOffer { field, label, placeholder, hint } = parameter;
             let value = draft.get(&field).to_owned();
-            let input = if confirms {
-                let checked = !value.is_empty();
-                view! { <Check name=field value="yes" label checked/> }.into_any()
-            } else {
-                view! { <Field name=field label value mono=true placeholder hint/> }.into_any()
-            };
-            view! { <div class="asked" data-asked=number.to_string()>{input}</div> }
+            view! {
+                <div class="asked" data-asked=number.to_string()>
+                    <Field name=field label value mono=true placeholder hint/>
+                </div>
+            }
         })
         .collect_view()
 }
@@ -54,7 +52,6 @@ mod tests {
             label: String::new(),
             placeholder: String::new(),
             hint: String::new(),
-            confirms: false,
         };
         ActionOffer {
             action: String::new(),

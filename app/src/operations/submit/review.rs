@@ -1,5 +1,6 @@
 //! The review: everything that submitting will do.
 
+use api::OperationName;
 use api::operation::OperationReview;
 use leptos::prelude::*;
 
@@ -23,22 +24,9 @@ pub(super) fn Review(review: OperationReview, fingerprint: String, submit: &'sta
                 <span class="end mono">{review.name.to_string()}</span>
             </header>
             <div class="review-body">
-                {review.warnings.into_iter().map(|warning| view! { <Alert tone=Tone::Warn title=warning/> }).collect_view()}
-                {review.waits_for.map(|what| view! { <Alert tone=Tone::Idle title=what/> })}
+                {notes(review.warnings, review.waits_for)}
                 <h3>{if review.commands.len() == 1 { "The command" } else { "The commands, in this order" }}</h3>
-                <ol class="commands">
-                    {review
-                        .commands
-                        .into_iter()
-                        .map(|command| {
-                            view! {
-                                <li>
-                                    {command.into_iter().map(|argument| view! { <code>{argument}</code> " " }).collect_view()}
-                                </li>
-                            }
-                        })
-                        .collect_view()}
-                </ol>
+                <Commands commands=review.commands/>
                 <h3>{on}</h3>
                 <p class="tags">
                     {review.hosts.into_iter().map(|host| view! { <span class="tag">{host}</span> " " }).collect_view()}
@@ -50,8 +38,7 @@ pub(super) fn Review(review: OperationReview, fingerprint: String, submit: &'sta
                     </div>
                     <pre tabindex="0">{review.manifest.clone()}</pre>
                 </details>
-                <input type="hidden" name="made_name" value=review.name.to_string()/>
-                <input type="hidden" name="expected_inputs" value=review.expected_inputs/>
+                {reviewed(&review.name, review.expected_inputs)}
                 <input type="hidden" name="reviewed" value=fingerprint/>
             </div>
             <footer>
@@ -59,5 +46,40 @@ pub(super) fn Review(review: OperationReview, fingerprint: String, submit: &'sta
                 <Submit label="Submit" function=submit icon=Icon::Play/>
             </footer>
         </section>
+    }
+}
+
+/// What the user should know before submitting: the warnings, and why the operation will be queued.
+pub(crate) fn notes(warnings: impl IntoIterator<Item = String>, waits_for: Option<String>) -> impl IntoView {
+    view! {
+        {warnings.into_iter().map(|warning| view! { <Alert tone=Tone::Warn title=warning/> }).collect_view()}
+        {waits_for.map(|what| view! { <Alert tone=Tone::Idle title=what/> })}
+    }
+}
+
+/// The hidden fields with which a form submits what was reviewed.
+pub(crate) fn reviewed(name: &OperationName, expected_inputs: String) -> impl IntoView + use<> {
+    view! {
+        <input type="hidden" name="made_name" value=name.to_string()/>
+        <input type="hidden" name="expected_inputs" value=expected_inputs/>
+    }
+}
+
+/// Commands, argument by argument.
+#[component]
+pub(crate) fn Commands(commands: Vec<Vec<String>>) -> impl IntoView {
+    view! {
+        <ol class="commands">
+            {commands
+                .into_iter()
+                .map(|command| {
+                    view! {
+                        <li>
+                            {command.into_iter().map(|argument| view! { <code>{argument}</code> " " }).collect_view()}
+                        </li>
+                    }
+                })
+                .collect_view()}
+        </ol>
     }
 }

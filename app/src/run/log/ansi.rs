@@ -255,6 +255,13 @@ pub fn spans(text: &str) -> Vec<Span<'_>> {
     spans
 }
 
+/// The number of characters that are shown. Those of East Asian scripts and emoji are as wide as two others.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    let wide = |c| matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}');
+    spans(text).iter().flat_map(|span| span.text.chars()).map(|c| 1 + usize::from(wide(c))).sum()
+}
+
 /// The text without its colours.
 #[must_use]
 pub fn plain(text: &str) -> String {

@@ -14,8 +14,10 @@ pub enum Mark {
     Failed,
     /// `TASK [` and `RUNNING HANDLER [`.
     Task,
-    /// `PLAY [` and `PLAY RECAP`.
+    /// `PLAY [`.
     Play,
+    /// `PLAY RECAP`.
+    Recap,
 }
 
 impl Mark {
@@ -29,8 +31,11 @@ impl Mark {
         if starts_with(&["TASK [", "RUNNING HANDLER ["]) {
             return Some(Self::Task);
         }
-        if starts_with(&["PLAY [", "PLAY RECAP"]) {
+        if starts_with(&["PLAY ["]) {
             return Some(Self::Play);
+        }
+        if starts_with(&["PLAY RECAP"]) {
+            return Some(Self::Recap);
         }
         if starts_with(&["ok: ["]) {
             return Some(Self::Ok);
@@ -56,6 +61,12 @@ impl Mark {
             .flatten()
     }
 
+    /// Whether the lines below fold.
+    #[must_use]
+    pub fn folds(self) -> bool {
+        matches!(self, Self::Task | Self::Play)
+    }
+
     /// Class of `style/50-run.css`.
     #[must_use]
     pub fn class(self) -> &'static str {
@@ -65,7 +76,7 @@ impl Mark {
             Self::Skipped => "ln-skipped",
             Self::Failed => "ln-failed",
             Self::Task => "ln-task",
-            Self::Play => "ln-play",
+            Self::Play | Self::Recap => "ln-play",
         }
     }
 }

@@ -8,11 +8,15 @@ use leptos::task::spawn_local;
 use super::super::functions::load_lines;
 use super::super::state::Run;
 use super::scroll_position::ScrollPosition;
-use super::store::BLOCK;
+use super::store::{BLOCK, LogStore};
 use crate::live::{self, Connection};
 
 /// The most requests for lines at the same time.
 const MOST_REQUESTS: usize = 2;
+
+/// The number of lines before and after the screen that are loaded in advance. At the end of a log, those that the server rendered are
+/// enough, so a first visit makes no request for lines.
+const NEAR: u64 = 120;
 
 /// The blocks that were requested.
 #[derive(Default)]
@@ -59,8 +63,13 @@ impl ScrollPosition {
     fn request(self, run: Run, requests: StoredValue<Requests>) {
         let Some(shown) = self.window.try_get_untracked() else { return };
         let sticks_to_end = self.sticks_to_end.try_get_untracked().unwrap_or(true);
+        // The log scrolls to its end next, so the lines on screen now are not needed.
+        let is_last = |log: &LogStore| log.rows().before(shown.end) >= log.rows().before(log.total() + 1);
+        if sticks_to_end && run.log.try_with_value(is_last) != Some(true) {
+            return;
+        }
         run.log.try_update_value(|log| log.look_at((!sticks_to_end).then_some(shown.top)));
-        let (first, end) = (shown.first.saturating_sub(BLOCK / 2), shown.end + BLOCK / 2);
+        let (first, end) = (shown.first.saturating_sub(NEAR), shown.end + NEAR);
         // Lines on screen first, then lines near it.
         let missing =
             run.log.try_with_value(|log| [log.missing(shown.first, shown.end), log.missing(first, end)].concat());

@@ -1,5 +1,8 @@
 //! The Log tab of a run, put together: the task list, the lines, and the controls above and below them.
 
+use api::log::LogEnd;
+use api::operation::Phase;
+use leptos::ev::{Event, FocusEvent};
 use leptos::prelude::*;
 
 use super::super::pieces::RunPiece;
@@ -9,7 +12,6 @@ use super::super::tab::Tab;
 use super::pages::{NewerLines, OlderLines};
 use super::scroll_position::ScrollPosition;
 use super::scroller::Scroller;
-use super::selection_bar::SelectionBar;
 use super::task_words::task_words;
 use crate::ui::{Icon, icon, optional};
 use crate::wasm_size::piece::Piece;
@@ -25,20 +27,39 @@ pub(crate) fn LogPanel(run: Run) -> impl IntoView {
     // A person who has scrolled away from the end sees the task of the lines on screen marked, which changes as they scroll.
     let active = Signal::derive(move || run.may_change() || !scroll.sticks_to_end.get());
     let shown = Signal::derive(move || run.tab.get() == Tab::Log);
-    let hydrated = Memo::new(move |_| scroll.window.with(|window| window.height > 0.0));
+    let selected = Signal::derive(move || run.selection.with(Option::is_some));
+    let folds = Signal::derive(move || run.folds_ended.get() || run.folded_at.get() > 0);
+    let used = RwSignal::new(false);
+    // A list that opens must not be replaced, so the list of hosts loads the tool only when a host was chosen.
+    let focused = move |event: FocusEvent| {
+        if event_target::<leptos::web_sys::Element>(&event).id() != "find-host" {
+            used.set(true);
+        }
+    };
+    let changed = move |event: Event| {
+        if event_target::<leptos::web_sys::Element>(&event).id() == "find-host" && !used.get_untracked() {
+            run.chosen_host.set_value(Some(event_target_value(&event)));
+            used.set(true);
+        }
+    };
+    let finds = Signal::derive(move || used.get() || run.query.with(|query| !query.is_empty()));
     view! {
         <div class="runpane">
             <nav class="tree" aria-label="Tasks">
                 <Piece piece=RunPiece::Tasks rendered=true shown active/>
             </nav>
             <div class="log-side">
+                <div class="find" on:focusin=focused on:change=changed>
+                    <Piece piece=RunPiece::Find rendered=true shown active=finds/>
+                </div>
                 <LogHead run task=scroll.task/>
-                <OlderLines run hydrated/>
+                <OlderLines run/>
                 <Scroller run scroll/>
                 <EmptyLog run/>
                 <ToEnd run scroll/>
-                <NewerLines run hydrated/>
-                <SelectionBar run/>
+                <NewerLines run/>
+                <Piece piece=RunPiece::Folds rendered=false shown=folds active=true/>
+                <Piece piece=RunPiece::Selected rendered=false shown=selected active=true/>
             </div>
         </div>
     }
@@ -52,12 +73,17 @@ fn LogHead(run: Run, task: Memo<Option<u32>>) -> impl IntoView {
         run.progress.with(|progress| {
             let task = progress.task(number)?;
             let play = progress.plays.iter().find(|play| play.number == task.play).map(|play| play.name.clone());
-            Some((task.name.clone(), play.unwrap_or_default(), task_words(task, run.phase.get().is_final()), task.line))
+            Some((
+                task.name.clone(),
+                play.unwrap_or_default(),
+                task_words(task, run.phase.get().is_final()),
+                task.lines(),
+            ))
         })
     });
     optional(move || {
-        words.get().map(|(name, play, words, line)| {
-            let lines = Selection::new(line, line);
+        words.get().map(|(name, play, words, (first, last))| {
+            let lines = Selection::new(first, last);
             view! {
                 <div class="log-head">
                     <a href=run.url_of(lines) on:click=move |event| run.follow_link(&event, lines)>{name}</a>
@@ -73,10 +99,11 @@ fn LogHead(run: Run, task: Memo<Option<u32>>) -> impl IntoView {
 #[component]
 fn EmptyLog(run: Run) -> impl IntoView {
     let words = move || {
-        (run.total.get() == 0).then(|| match (run.end.get().is_some(), run.phase.get().is_final()) {
-            (true, _) => "Nothing was written.",
-            (false, true) => "There is no log of this run.",
-            (false, false) => "The log appears here as it is written.",
+        (run.total.get() == 0).then(|| match run.end.get() {
+            None => "The log appears here as it is written.",
+            Some(_) if run.phase.get() == Phase::Restored => "No log is kept with a restored record.",
+            Some(LogEnd { missing: 0, .. }) => "Nothing was written.",
+            Some(_) => "There is no log of this run.",
         })
     };
     optional(move || words().map(|words| view! { <p class="log-empty muted">{words}</p> }))

@@ -8,6 +8,7 @@ use leptos::{ev, html};
 use super::super::selection::Selection;
 use super::super::state::Run;
 use super::window::{self, Window};
+use crate::preferences::Wrapping;
 use crate::wait::after_render;
 
 /// The scroll position, and signals derived from it.
@@ -15,6 +16,10 @@ use crate::wait::after_render;
 pub(super) struct ScrollPosition {
     /// The container that scrolls.
     pub(super) node: NodeRef<html::Div>,
+    /// An invisible element that measures the font: as wide as [`super::anchor::RULER`] characters, and as high as number and time are wide.
+    pub(super) ruler: NodeRef<html::I>,
+    /// Whether long lines are wrapped.
+    pub(super) wraps: RwSignal<bool>,
     /// Scroll position and height of the container, in pixels; `None` until hydration.
     pub(super) view: RwSignal<Option<(f64, f64)>>,
     /// Whether the log scrolls with new lines. True at the end of the log, until the user scrolls up or selects a line.
@@ -22,8 +27,13 @@ pub(super) struct ScrollPosition {
     /// The number of lines when the user was last at the end.
     seen: RwSignal<u64>,
     pub(super) window: Memo<Window>,
-    /// The last task that starts at or above the first line on screen.
+    /// The line that stays where it is ([`super::anchor`]), and the scroll position relative to it.
+    pub(super) anchor: StoredValue<(u64, f64)>,
+    /// The task of the selection if that is on screen, otherwise of the first line on screen.
     pub(super) task: Memo<Option<u32>>,
+    /// The task that the list marks: the newest one while the log sticks to the end of a running run, otherwise the task of the
+    /// lines on screen.
+    pub(super) marked: Memo<Option<u32>>,
     /// The number of lines that were added since the user was last at the end.
     pub(super) unseen: Memo<u64>,
 }
@@ -34,17 +44,47 @@ impl ScrollPosition {
         let sticks_to_end = RwSignal::new(true);
         let seen = RwSignal::new(run.total.get_untracked());
         let window = Memo::new(move |_| match view.get() {
-            Some((top, height)) => window::at(run.total.get(), top, height),
+            Some((top, height)) => {
+                run.lines_added.track();
+                run.log.with_value(|log| window::at(log.total(), log.rows(), top, height))
+            }
             None => Window { first: run.rendered.0, end: run.rendered.1, top: run.rendered.0, ..Window::default() },
         });
         let task = Memo::new(move |_| {
-            let top = window.get().top + 1;
+            // The last lines can't be scrolled to the top, so after a click on a late task the first line on screen belongs to
+            // an earlier one.
+            let selected = run.selection.get().map(Selection::first).filter(|line| {
+                view.get().is_some_and(|(top, height)| {
+                    let log = run.log;
+                    log.with_value(|log| window::reveal(log.total(), log.rows(), *line, top, height).is_none())
+                })
+            });
+            let line = selected.unwrap_or_else(|| run.log.with_value(|log| log.visible_after(window.get().top)));
             run.progress
-                .with(|progress| progress.tasks.iter().rev().find(|task| task.line <= top).map(|task| task.number))
+                .with(|progress| progress.tasks.iter().rev().find(|task| task.line <= line).map(|task| task.number))
+        });
+        let marked = Memo::new(move |_| {
+            if sticks_to_end.get() && !run.phase.get().is_final() {
+                run.progress.with(|progress| progress.tasks.last().map(|task| task.number))
+            } else {
+                task.get()
+            }
         });
         let unseen =
             Memo::new(move |_| if sticks_to_end.get() { 0 } else { run.total.get().saturating_sub(seen.get()) });
-        Self { node: NodeRef::new(), view, sticks_to_end, seen, window, task, unseen }
+        Self {
+            node: NodeRef::new(),
+            ruler: NodeRef::new(),
+            wraps: expect_context::<Wrapping>().0,
+            view,
+            sticks_to_end,
+            seen,
+            window,
+            anchor: StoredValue::new((1, 0.0)),
+            task,
+            marked,
+            unseen,
+        }
     }
 
     /// Starts to measure and scroll once the page is hydrated.
@@ -52,6 +92,7 @@ impl ScrollPosition {
         Effect::new(move |_| {
             let Some(node) = self.node.get() else { return };
             let named = window().location().hash().ok().and_then(|hash| Selection::parse(&hash));
+            let named = named.or(run.selection.get_untracked());
             run.selection.set(named);
             // The size changes with the browser's window, the bar of selected lines, and other parts of the page.
             on_resize(&node, move || self.resized(run));
@@ -70,11 +111,20 @@ impl ScrollPosition {
             }
         });
         on_cleanup(move || named.remove());
-        // Stay at the end while lines are added.
+        // Stay at the end while lines are added, and elsewhere at the same line.
         Effect::new(move |_| {
-            run.total.track();
-            if self.sticks_to_end.get_untracked() && self.view.get_untracked().is_some() {
-                self.to_end(run);
+            run.lines_added.track();
+            match (self.view.get_untracked(), self.sticks_to_end.get_untracked()) {
+                (None, _) => {}
+                (Some(_), true) => self.to_end(run),
+                (Some(_), false) => self.stay(run),
+            }
+        });
+        Effect::new(move |_| {
+            let wraps = self.wraps.get();
+            if let Some(node) = self.node.get() {
+                let _ = node.class_list().toggle_with_force("wrap", wraps);
+                self.measure(run);
             }
         });
         // A user who has selected a line must not lose it when new lines come.
@@ -93,6 +143,8 @@ impl ScrollPosition {
             jumps
         });
         self.fill(run);
+        self.keep_tab_stop(run);
+        self.keep_task_in_view(run);
     }
 
     /// Reads the scroll position and the size.
@@ -102,18 +154,35 @@ impl ScrollPosition {
         if height < 1.0 {
             return;
         }
+        let columns = if self.wraps.get_untracked() { self.columns(f64::from(node.client_width())) } else { 0 };
+        if run.log.try_update_value(|log| log.wrap(columns)) == Some(true) {
+            if columns > 0 {
+                let style = leptos::web_sys::HtmlElement::style(&node);
+                let _ = style.set_property("--columns", &columns.to_string());
+            }
+            // The lines are elsewhere now. The effect above measures again once they are.
+            run.lines_added.try_update(|n| *n += 1);
+            if self.view.get_untracked().is_some() {
+                return;
+            }
+        }
         let before = self.view.get_untracked();
         let total = run.total.get_untracked();
-        if window::at_end(total, top, height) {
+        let rows = run.log.with_value(|log| log.rows().before(total + 1));
+        let is_bottom = top + height + 1.0 >= f64::from(node.scroll_height());
+        if before.is_some_and(|(before, as_high)| top < before && height == as_high) && !is_bottom {
+            // Only the user scrolls up. New lines move the end down without changing the scroll position, and a log that becomes
+            // shorter when lines are no longer wrapped stays at its bottom. Check this first: Page Up starts with a few pixels,
+            // and a new line must not scroll back to the end.
+            self.sticks_to_end.set(false);
+        } else if window::at_end(rows, top, height) {
             self.sticks_to_end.set(true);
             self.seen.set(total);
-        } else if before.is_some_and(|(before, _)| top < before - 1.0) {
-            // Only the user scrolls up. New lines move the end down without changing the scroll position.
-            self.sticks_to_end.set(false);
         }
         if before != Some((top, height)) {
             self.view.set(Some((top, height)));
         }
+        self.drop_anchor(run);
     }
 
     /// Scrolls to the newest line and stays at the end.
@@ -121,49 +190,36 @@ impl ScrollPosition {
         self.sticks_to_end.set(true);
         self.seen.set(run.total.get_untracked());
         after_render(move || {
-            if let Some(node) = self.node.try_get_untracked().flatten() {
+            // The user may have scrolled up since.
+            if self.sticks_to_end.try_get_untracked() == Some(true)
+                && let Some(node) = self.node.try_get_untracked().flatten()
+            {
                 node.set_scroll_top(node.scroll_height());
                 self.measure(run);
             }
         });
     }
 
-    /// The size has changed. A user at the end stays there.
+    /// The user starts to scroll up. Must not wait for the first scroll event: lines that arrive before it would scroll to the end
+    /// again, which stops the browser's smooth scrolling.
+    pub(super) fn leave_end(self) {
+        let height = self.view.get_untracked().map_or(0.0, |(_, height)| height);
+        if self.window.get_untracked().height > height {
+            self.sticks_to_end.set(false);
+        }
+    }
+
+    /// The size has changed. A user at the end stays there, and a selection that was on screen stays on screen.
     fn resized(self, run: Run) {
+        let selection_is_shown = self.shows_selection(run);
         if self.sticks_to_end.try_get_untracked() == Some(true) {
             self.to_end(run);
         } else {
             self.measure(run);
         }
-    }
-
-    /// Scrolls to the selection if it is hidden. The bar with the selected lines covers rows at the bottom, and the line that
-    /// was just clicked may be one of them.
-    fn reveal_selection(self, run: Run) {
-        let (Some(Some(node)), Some(Some(lines))) = (self.node.try_get_untracked(), run.selection.try_get_untracked())
-        else {
-            return;
-        };
-        let (top, height) = (f64::from(node.scroll_top()), f64::from(node.client_height()));
-        #[expect(clippy::cast_possible_truncation, reason = "below the tallest content")]
-        if let Some(to) = window::reveal(run.total.get_untracked(), lines.first(), top, height) {
-            node.set_scroll_top(to as i32);
+        if selection_is_shown {
+            self.reveal_selection(run);
         }
-        self.measure(run);
-    }
-
-    /// Scrolls to the selection.
-    fn show_selection(self, run: Run) {
-        let (Some(Some(node)), Some(Some(lines))) = (self.node.try_get_untracked(), run.selection.try_get_untracked())
-        else {
-            return;
-        };
-        let height = f64::from(node.client_height());
-        #[expect(clippy::cast_possible_truncation, reason = "below the tallest content")]
-        node.set_scroll_top(window::scroll_to(run.total.get_untracked(), lines.first(), height) as i32);
-        self.measure(run);
-        self.sticks_to_end.set(false);
-        bring_into_view(&node);
     }
 }
 
@@ -181,15 +237,3 @@ fn on_resize(node: &leptos::web_sys::HtmlDivElement, then: impl Fn() + 'static) 
 /// Does nothing on the server.
 #[cfg(not(feature = "hydrate"))]
 fn on_resize(_: &leptos::web_sys::HtmlDivElement, _: impl Fn() + 'static) {}
-
-/// Scrolls the page as little as needed to show the log.
-#[cfg(feature = "hydrate")]
-fn bring_into_view(node: &leptos::web_sys::HtmlDivElement) {
-    let options = web_sys::ScrollIntoViewOptions::new();
-    options.set_block(web_sys::ScrollLogicalPosition::Nearest);
-    node.scroll_into_view_with_scroll_into_view_options(&options);
-}
-
-/// Does nothing on the server.
-#[cfg(not(feature = "hydrate"))]
-fn bring_into_view(_: &leptos::web_sys::HtmlDivElement) {}

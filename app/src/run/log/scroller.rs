@@ -1,6 +1,6 @@
-//! The rows of the log: in the server's HTML and in the first render those of the page, then a window over the whole log.
+//! The lines of the log: in the server's HTML and in the first render those of the page, then a window over the whole log.
 //!
-//! All rows have the same height, so the position of a line is computed, not measured. Lines that are not in the browser yet
+//! All rows have the same height, so the position of a line is computed, not measured, also if lines are wrapped. Lines that are not in the browser yet
 //! are loaded in blocks when they come near the screen ([`super::missing_lines`]).
 
 use leptos::html;
@@ -26,14 +26,15 @@ pub(super) fn Scroller(run: Run, scroll: ScrollPosition) -> impl IntoView {
         run.lines_added.track();
         let shown = scroll.window.get();
         run.log.with_value(|log| {
-            (shown.first..shown.end).map(|line| ((line, log.get(line).is_some().into()), line)).collect()
+            let visible = (shown.first..shown.end).filter(|line| !log.rows().is_hidden(*line));
+            visible.map(|line| ((line, log.get(line).is_some().into()), line)).collect()
         })
     };
     let row = move |line| run.log.with_value(|log| log_row(run, line, log.get(line), start)).into_any();
     let (content, block) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
     let width = Memo::new(move |_| {
         run.lines_added.track();
-        run.log.with_value(LogStore::widest) + GUTTER
+        if scroll.wraps.get() { 0 } else { run.log.with_value(LogStore::widest) + GUTTER }
     });
     // Set styles from here, and only after hydration: the content security policy allows no style attributes in HTML.
     Effect::new(move |_| {
@@ -42,24 +43,43 @@ pub(super) fn Scroller(run: Run, scroll: ScrollPosition) -> impl IntoView {
         if scroll.view.with(Option::is_none) {
             return;
         }
+        // Runs without events have no plays to fold.
+        let has_plays = run.progress.with(|progress| !progress.plays.is_empty());
+        content.set_class_name(if has_plays { "log-content scrolls foldable" } else { "log-content scrolls" });
         let set = |node: &leptos::web_sys::HtmlElement, name, value: String| {
             let _ = leptos::web_sys::HtmlElement::style(node).set_property(name, &value);
         };
         set(&content, "height", window::px(shown.height));
-        set(&content, "min-width", format!("{}ch", width.get()));
+        set(&content, "min-width", format!("max(100%, {}ch)", width.get()));
         set(&block, "transform", format!("translateY({})", window::px(shown.offset)));
     });
     let label = move || format!("Log, {}", count(run.total.get(), "line", "lines"));
     view! {
         <div
-            class="log"
+            class=if scroll.wraps.get_untracked() { "log wrap" } else { "log" }
             node_ref=scroll.node
             role="log"
             aria-live="off"
             aria-label=label
             tabindex="0"
             on:scroll=move |_| scroll.measure(run)
+            on:keydown=move |event| {
+                match event.key().as_str() {
+                    // The browser would scroll to where the end was when the key was pressed.
+                    "End" => scroll.to_end(run),
+                    "ArrowDown" => scroll.step(&event, true),
+                    "ArrowUp" => {
+                        scroll.leave_end();
+                        scroll.step(&event, false);
+                    }
+                    "ArrowLeft" => ScrollPosition::fold_focused(run, &event, false),
+                    "ArrowRight" => ScrollPosition::fold_focused(run, &event, true),
+                    "PageUp" | "Home" => scroll.leave_end(),
+                    _ => {}
+                }
+            }
         >
+            <i class="ruler" node_ref=scroll.ruler></i>
             <div class="log-content" node_ref=content>
                 <div class="log-window" node_ref=block>
                     {each(rows, row)}

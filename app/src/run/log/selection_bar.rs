@@ -3,16 +3,18 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use super::super::address::{is_plain, replace_url};
+use super::super::address::replace_url;
 use super::super::state::Run;
 use super::super::tab::Tab;
 use super::ansi;
+use crate::click::is_plain;
 use crate::ui::{Copy, Icon, icon, optional};
 use crate::words::thousands;
 
-/// Shows at most 1,000 lines of the selection.
+/// Shows at most 1,000 lines of the selection. A piece of the page.
 #[component]
-pub(super) fn SelectionBar(run: Run) -> impl IntoView {
+pub fn SelectionBar() -> impl IntoView {
+    let run = expect_context::<Run>();
     let text = Memo::new(move |_| {
         let lines = run.selection.get()?;
         run.lines_added.track();

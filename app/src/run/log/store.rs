@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use api::log::{LogEnd, LogLine, LogPage};
 
+use super::ansi;
+use super::wrapping::Rows;
+
 /// The number of lines in a block, and in a request for missing lines.
 pub const BLOCK: u64 = 500;
 
@@ -23,6 +26,8 @@ pub struct LogStore {
     total: u64,
     end: Option<LogEnd>,
     widest: usize,
+    hidden: Vec<(u64, u64)>,
+    rows: Rows,
 }
 
 impl LogStore {
@@ -59,6 +64,50 @@ impl LogStore {
         self.blocks.get(&block)?.get(at)?.as_ref()
     }
 
+    /// Where the lines are, in rows.
+    #[must_use]
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// Breaks lines after this many characters; 0: not at all. Returns whether this is a change.
+    pub fn wrap(&mut self, columns: usize) -> bool {
+        if columns == self.rows.columns() {
+            return false;
+        }
+        self.count_rows(columns);
+        true
+    }
+
+    /// Shows no rows for these lines, each from the first to the last one, and again rows for all others. Returns whether this is a
+    /// change.
+    pub fn hide(&mut self, hidden: Vec<(u64, u64)>) -> bool {
+        let changes = hidden != self.hidden;
+        if changes {
+            self.hidden = hidden;
+            self.count_rows(self.rows.columns());
+        }
+        changes
+    }
+
+    /// The next line after this one that takes a row.
+    #[must_use]
+    pub fn visible_after(&self, line: u64) -> u64 {
+        (line + 1..).find(|line| !self.rows.is_hidden(*line)).unwrap_or(line)
+    }
+
+    fn count_rows(&mut self, columns: usize) {
+        self.rows = Rows::new(columns, &self.hidden);
+        if columns == 0 {
+            return;
+        }
+        for (block, lines) in &self.blocks {
+            for (line, text) in (block * BLOCK + 1..).zip(lines) {
+                self.rows.set(line, text.as_ref().map_or(0, |text| ansi::width(&text.s)));
+            }
+        }
+    }
+
     /// Adds a page.
     pub fn take(&mut self, page: LogPage) {
         self.total = self.total.max(page.total);
@@ -71,7 +120,9 @@ impl LogStore {
         for (line, text) in (first.max(1)..).zip(lines) {
             let Some((block, at)) = place(line) else { continue };
             self.total = self.total.max(line);
-            self.widest = self.widest.max(text.s.chars().take(WIDEST).count());
+            let width = ansi::width(&text.s);
+            self.widest = self.widest.max(width.min(WIDEST));
+            self.rows.set(line, width);
             let block = self.blocks.entry(block).or_default();
             if block.len() <= at {
                 block.resize(at + 1, None);
@@ -86,7 +137,7 @@ impl LogStore {
         self.end = Some(end);
     }
 
-    /// The first lines of the requests that load what is missing in `first..end`.
+    /// The first lines of the requests that load what is missing in `first..end`. Hidden lines aren't missing.
     #[must_use]
     pub fn missing(&self, first: u64, end: u64) -> Vec<u64> {
         let end = end.min(self.total + 1);
@@ -95,7 +146,7 @@ impl LogStore {
         while line < end {
             let block = (line - 1) / BLOCK;
             let block_end = (block + 1) * BLOCK + 1;
-            if (line..end.min(block_end)).any(|line| self.get(line).is_none()) {
+            if (line..end.min(block_end)).any(|line| self.get(line).is_none() && !self.rows.is_hidden(line)) {
                 wanted.push(block * BLOCK + 1);
             }
             line = block_end;
@@ -165,6 +216,33 @@ mod tests {
         assert_eq!(store.missing(1_990, 9_000), Vec::<u64>::new(), "there is nothing after the last line");
         store.insert(1_501, lines(1_501, 300));
         assert_eq!(store.missing(1_501, 2_001), Vec::<u64>::new());
+    }
+
+    #[test]
+    fn wrapping_counts_the_rows_of_lines_that_are_here() {
+        let long = LogLine { t: Time(0), s: format!("\u{1b}[0;31m{}\u{1b}[0m", "x".repeat(25)) };
+        let mut store = LogStore::of(LogPage { first: 1, lines: vec![long.clone()], total: 10, end: None });
+        assert!(store.wrap(10), "a change");
+        assert!(!store.wrap(10), "no change");
+        assert_eq!(store.rows().before(11), 12, "colours take no room");
+        store.insert(5, vec![long]);
+        assert_eq!(store.rows().before(11), 14);
+        assert!(store.wrap(0));
+        assert_eq!(store.rows().before(11), 10);
+    }
+
+    #[test]
+    fn hidden_lines_are_not_requested_and_keep_their_height() {
+        let mut store = LogStore::of(LogPage { first: 1, lines: lines(1, 10), total: 2_000, end: None });
+        store.wrap(5);
+        let before = store.rows().before(2_001);
+        assert!(store.hide(vec![(3, 1_400), (1_501, 1_999)]));
+        assert!(!store.hide(vec![(3, 1_400), (1_501, 1_999)]), "no change");
+        assert_eq!([1, 2, 1_450].map(|line| store.visible_after(line)), [2, 1_401, 1_451]);
+        assert_eq!(store.missing(1, 2_001), [1_001, 1_501]);
+        assert_eq!(store.rows().line_at(store.rows().before(3)), 1_401);
+        assert!(store.hide(Vec::new()));
+        assert_eq!((store.rows().before(2_001), store.missing(1, 2_001)), (before, vec![1, 501, 1_001, 1_501]));
     }
 
     #[test]

@@ -7,10 +7,10 @@ use leptos::prelude::*;
 
 use super::super::selection::Selection;
 use super::super::state::Run;
-use super::super::summary::sentences::named;
 use super::scroll_position::ScrollPosition;
 use super::task_words::{state, task_words};
 use crate::ui::{Icon, Key, Tone, each, icon, optional};
+use crate::words::named;
 
 /// What the row of a task shows.
 #[derive(Clone, PartialEq)]
@@ -49,6 +49,7 @@ fn drawing_of(state: TaskState) -> (Tone, Icon, &'static str) {
         TaskState::Running => (Tone::Run, Icon::Running, "running"),
         TaskState::Failed => (Tone::Err, Icon::Cross, "failed"),
         TaskState::Stopped => (Tone::Idle, Icon::Stop, "stopped"),
+        TaskState::Ignored => (Tone::Warn, Icon::Warning, "failed, ignored"),
         TaskState::Changed => (Tone::Warn, Icon::Check, "changed"),
         TaskState::Ok => (Tone::Ok, Icon::Check, "ok"),
         TaskState::Skipped => (Tone::Idle, Icon::Skip, "skipped"),
@@ -76,11 +77,7 @@ impl Group {
 #[component]
 pub fn TaskList() -> impl IntoView {
     let (run, scroll) = (expect_context::<Run>(), expect_context::<ScrollPosition>());
-    // The running task while the log sticks to its end, otherwise the task of the lines on screen.
-    let at = Memo::new(move |_| {
-        let newest = move || run.progress.with(|progress| progress.tasks.last().map(|task| task.number));
-        if scroll.sticks_to_end.get() && !run.phase.get().is_final() { newest() } else { scroll.task.get() }
-    });
+    let at = scroll.marked;
     let groups = Memo::new(move |_| {
         run.progress.with(|progress| {
             let mut groups = Vec::new();
@@ -139,8 +136,13 @@ fn Play(run: Run, number: u32, name: String, at: Memo<Option<u32>>) -> impl Into
         run.progress.with(|progress| progress.tasks_of(number).map(of).collect())
     };
     view! {
-        <h2>{name}</h2>
-        <ul>{each(tasks, move |(number, line)| view! { <Task run number line at/> }.into_any())}</ul>
+        // Folds without JavaScript. The browser keeps it folded while tasks are added.
+        <details class="play" open=true>
+            <summary>
+                <h2>{name}</h2>
+            </summary>
+            <ul>{each(tasks, move |(number, line)| view! { <Task run number line at/> }.into_any())}</ul>
+        </details>
     }
 }
 
@@ -150,17 +152,21 @@ fn Task(run: Run, number: u32, line: u64, at: Memo<Option<u32>>) -> impl IntoVie
         let ended = run.phase.get().is_final();
         run.progress.with(|progress| progress.task(number).map(|task| Row::of(task, &progress.hosts, ended)))
     });
-    let lines = Selection::new(line, line);
+    let lines = move || {
+        let (first, last) =
+            run.progress.with_untracked(|progress| progress.task(number).map_or((line, line), TaskProgress::lines));
+        Selection::new(first, last)
+    };
     view! {
         <li>
             <a
                 rel="external"
-                href=run.url_of(lines)
+                href=run.url_of(Selection::new(line, line))
                 id=format!("T{number}")
                 title=move || row.get().map(|row| row.title)
                 class:todo=move || row.get().is_some_and(|row| matches!(row.state, TaskState::Skipped | TaskState::Empty))
                 aria-current=move || (at.get() == Some(number)).then_some("true")
-                on:click=move |event| run.follow_link(&event, lines)
+                on:click=move |event| run.follow_link(&event, lines())
             >
                 {optional(move || row.get().map(|row| view! { <TaskRow row/> }))}
             </a>
@@ -173,7 +179,7 @@ fn TaskRow(row: Row) -> impl IntoView {
     let (tone, drawing, word) = drawing_of(row.state);
     let c = row.counts;
     // A single kind of result is shown by the icon alone. Several kinds each show their number.
-    let kinds = [(c.failed + c.unreachable, "err"), (c.changed, "warn"), (c.ok + c.ignored, "ok"), (c.skipped, "idle")];
+    let kinds = [(c.failed + c.unreachable, "err"), (c.changed + c.ignored, "warn"), (c.ok, "ok"), (c.skipped, "idle")];
     let kinds: Vec<_> = kinds.into_iter().filter(|(n, _)| *n > 0).collect();
     let mixed = (kinds.len() > 1)
         .then(|| kinds.into_iter().map(|(n, tone)| view! { <i class=format!("st {tone}")>{n}</i> }).collect_view());

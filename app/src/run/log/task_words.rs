@@ -15,7 +15,7 @@ pub(super) fn state(task: &TaskProgress, ended: bool) -> TaskState {
 
 /// `3 ok, 1 changed, 2 s`.
 #[must_use]
-pub(super) fn task_words(task: &TaskProgress, ended: bool) -> String {
+pub(in super::super) fn task_words(task: &TaskProgress, ended: bool) -> String {
     let c = &task.counts;
     let mut words: Vec<String> = [
         (c.failed, "failed"),

@@ -1,15 +1,18 @@
-//! The result on each host: ansible's recap, or the results so far.
+//! The result on each host: ansible's recap, or the results so far, and the task that it has come to.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use api::progress::{Cell, RunProgress};
 use api::run::HostStats;
 use leptos::prelude::*;
 
+use super::super::selection::Selection;
 use super::super::state::Run;
 use super::super::tab::Tab;
-use crate::ui::{Icon, Key, Status, Tone, dynamic, each};
+use crate::ui::{Icon, Status, Tone, dynamic, each, key_of};
+
+/// The columns of numbers.
+const NUMBERS: [&str; 7] = ["Ok", "Changed", "Skipped", "Failed", "Unreachable", "Rescued", "Ignored"];
 
 /// The row of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -17,15 +20,19 @@ struct HostRow {
     host: String,
     stats: HostStats,
     running: bool,
+    newest: Option<NewestTask>,
 }
 
-impl HostRow {
-    /// A hash of the whole row, so that every change of it renders it again.
-    fn key(&self) -> Key {
-        let mut hasher = DefaultHasher::new();
-        self.hash(&mut hasher);
-        (hasher.finish(), 0)
-    }
+/// The newest task that a host has started, and its lines.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct NewestTask {
+    name: String,
+    lines: (u64, u64),
+}
+
+fn newest(progress: &RunProgress, at: usize) -> Option<NewestTask> {
+    let task = progress.tasks.iter().rev().find(|task| task.cells.get(at) != Cell::None)?;
+    Some(NewestTask { name: task.name.clone(), lines: task.lines() })
 }
 
 /// The rows: hosts with failures first, then by name. Until all playbooks have ended, their recaps are incomplete, so the
@@ -38,7 +45,7 @@ fn rows(progress: &RunProgress) -> Vec<HostRow> {
             let at = progress.hosts.iter().position(|h| *h == host);
             let running = at
                 .is_some_and(|at| progress.tasks.iter().rev().take(50).any(|task| task.cells.get(at) == Cell::Running));
-            HostRow { host, stats, running }
+            HostRow { host, stats, running, newest: at.and_then(|at| newest(progress, at)) }
         })
         .collect();
     rows.sort_by_key(|row| (row.stats.failed + row.stats.unreachable == 0, row.host.clone()));
@@ -83,7 +90,7 @@ pub fn HostsTab() -> impl IntoView {
         if rows.with(Vec::is_empty) {
             return view! { <p class="muted tab-empty">"No host has reported yet."</p> }.into_any();
         }
-        let lines = move || rows.get().into_iter().map(|row| (row.key(), row)).collect();
+        let lines = move || rows.get().into_iter().map(|row| (key_of(&row), row)).collect();
         let caption = if complete.get() { "Recap of every host" } else { "Results so far" };
         view! {
             <div class="scroll" tabindex="0" role="region" aria-label=caption>
@@ -92,14 +99,15 @@ pub fn HostsTab() -> impl IntoView {
                         <tr>
                             <th scope="col">"Host"</th>
                             <th scope="col">"Result"</th>
-                            {["Ok", "Changed", "Skipped", "Failed", "Unreachable", "Rescued", "Ignored"]
+                            <th scope="col">"Newest task"</th>
+                            {NUMBERS
                                 .map(|word| view! { <th scope="col" class="num">{word}</th> })
                                 .into_iter()
                                 .collect_view()}
                         </tr>
                     </thead>
                     <tbody>
-                        {each(lines, |row| view! { <HostLine row/> }.into_any())}
+                        {each(lines, move |row| view! { <HostLine run row/> }.into_any())}
                     </tbody>
                 </table>
             </div>
@@ -109,7 +117,7 @@ pub fn HostsTab() -> impl IntoView {
 }
 
 #[component]
-fn HostLine(row: HostRow) -> impl IntoView {
+fn HostLine(run: Run, row: HostRow) -> impl IntoView {
     let s = row.stats;
     let (tone, word) = match () {
         () if s.unreachable > 0 => (Tone::Err, "Unreachable"),
@@ -119,16 +127,27 @@ fn HostLine(row: HostRow) -> impl IntoView {
         () => (Tone::Ok, "Ok"),
     };
     let drawing = if word == "Changed" { Icon::Check } else { tone.icon() };
-    let number = |n: u32, tone: &'static str| {
+    let number = |word: &'static str, n: u32, tone: &'static str| {
         let class = if n == 0 { "num faint".to_owned() } else { format!("num {tone}") };
-        view! { <td class=class>{n}</td> }
+        view! { <td class=class data-label=word>{n}</td> }
     };
+    let task = row.newest.map(|NewestTask { name, lines: (first, last) }| {
+        let (lines, title) = (Selection::new(first, last), name.clone());
+        view! {
+            <a class="link cut" title=title href=run.url_of(lines) on:click=move |event| run.follow_link(&event, lines)>
+                {name}
+            </a>
+        }
+    });
+    let [ok, changed, skipped, failed, unreachable, rescued, ignored] = NUMBERS;
     view! {
         <tr>
             <th scope="row">{row.host}</th>
             <td><Status tone icon=drawing word=word/></td>
-            {number(s.ok, "")} {number(s.changed, "text-warn")} {number(s.skipped, "")} {number(s.failed, "text-err")}
-            {number(s.unreachable, "text-err")} {number(s.rescued, "")} {number(s.ignored, "")}
+            <td class="wide" data-label="Newest task">{task}</td>
+            {number(ok, s.ok, "")} {number(changed, s.changed, "text-warn")} {number(skipped, s.skipped, "")}
+            {number(failed, s.failed, "text-err")} {number(unreachable, s.unreachable, "text-err")}
+            {number(rescued, s.rescued, "")} {number(ignored, s.ignored, "")}
         </tr>
     }
 }
@@ -169,6 +188,26 @@ mod tests {
         assert_eq!(rows[0].host, "b");
         assert_eq!((rows[0].stats.ok, rows[0].stats.changed, rows[0].stats.failed), (1, 1, 1));
         assert_eq!(rows[1].stats.ok, 2);
+    }
+
+    #[test]
+    fn each_host_names_the_newest_task_that_it_has_started() {
+        let task = |n, task, name: &str| RunEvent {
+            n,
+            at: 0,
+            after: n,
+            body: EventBody::TaskStart { task, play: 1, name: name.into(), action: String::new(), handler: false },
+        };
+        let events = [
+            task(1, 1, "first"),
+            result(2, 1, "a", HostResult::Ok),
+            result(3, 1, "b", HostResult::Ok),
+            task(4, 2, "second"),
+            result(5, 2, "a", HostResult::Ok),
+        ];
+        let rows = rows(&RunProgress::from_events(&events));
+        let names = rows.iter().map(|row| row.newest.as_ref().unwrap().name.as_str());
+        assert_eq!(names.collect::<Vec<_>>(), ["second", "first"]);
     }
 
     #[test]

@@ -42,7 +42,7 @@ const FACTS: &[Column] = &[
     ("Python", |facts| text(facts, "python")),
     ("Clock", |facts| match number(facts, "clock_skew_seconds")? {
         0.0 => Some("right".into()),
-        _ => Some(format!("{} s off", text(facts, "clock_skew_seconds")?)),
+        skew => Some(format!("{} s {}", whole(skew.abs()), if skew > 0.0 { "ahead" } else { "behind" })),
     }),
 ];
 
@@ -151,13 +151,14 @@ fn Outcome(key: String, value: Value) -> impl IntoView {
 
 #[component]
 fn OutcomeTable(title: String, table: Table) -> impl IntoView {
+    let labels: Vec<String> = table.columns.iter().map(|word| words(word)).collect();
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label=title>
             <table class="rows">
                 <thead>
                     <tr>
                         <th scope="col">"Host"</th>
-                        {table.columns.into_iter().map(|word| view! { <th scope="col">{words(&word)}</th> }).collect_view()}
+                        {labels.iter().map(|word| view! { <th scope="col">{word.clone()}</th> }).collect_view()}
                     </tr>
                 </thead>
                 <tbody>
@@ -165,10 +166,13 @@ fn OutcomeTable(title: String, table: Table) -> impl IntoView {
                         .rows
                         .into_iter()
                         .map(|(host, cells)| {
+                            let labelled = labels.iter().cloned().zip(cells);
                             view! {
                                 <tr>
                                     <th scope="row">{host}</th>
-                                    {cells.into_iter().map(|cell| view! { <td><span class="cut" title=cell.clone()>{cell.clone()}</span></td> }).collect_view()}
+                                    {labelled
+                                        .map(|(label, cell)| view! { <td data-label=label><span class="cut" title=cell.clone()>{cell.clone()}</span></td> })
+                                        .collect_view()}
                                 </tr>
                             }
                         })
@@ -195,6 +199,15 @@ mod tests {
         let (host, cells) = &table.rows[0];
         assert_eq!(host, "m1");
         assert_eq!(cells[2..], ["16.0 GiB", "none", "512 MiB free of 10.0 GiB", "10.0.0.1, 10.0.0.2", "kvm guest"]);
+    }
+
+    #[test]
+    fn a_clock_is_right_ahead_or_behind() {
+        let skewed = |s| {
+            let table = table("facts", &json!({"m1": {"clock_skew_seconds": s}})).unwrap();
+            table.rows[0].1.last().unwrap().clone()
+        };
+        assert_eq!([skewed(0), skewed(3600), skewed(-7)], ["right", "3600 s ahead", "7 s behind"]);
     }
 
     #[test]

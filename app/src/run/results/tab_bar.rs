@@ -3,13 +3,15 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use super::super::address::{is_plain, replace_url};
+use super::super::address::replace_url;
+use super::super::log::tools::{FoldSwitch, GoToLine, WrapSwitch};
 use super::super::state::Run;
 use super::super::tab::Tab;
+use crate::click::is_plain;
 use crate::routes;
 use crate::ui::{Icon, icon, optional};
 
-/// Links to the tabs, and the download of the log.
+/// Links to the tabs, and the tools of the log.
 #[component]
 pub(crate) fn TabBar(run: Run) -> impl IntoView {
     let tab = run.tab;
@@ -31,13 +33,18 @@ pub(crate) fn TabBar(run: Run) -> impl IntoView {
     view! {
         <div class="toolbar">
             <nav class="seg" aria-label="Parts of the run">
-                {link(Tab::Log)} {link(Tab::Hosts)}
+                {link(Tab::Log)} {link(Tab::Hosts)} {link(Tab::Matrix)}
                 {optional(move || (has_results.get() || tab.get() == Tab::Results).then(|| link(Tab::Results)))}
                 {link(Tab::Inputs)}
             </nav>
-            <a class="btn small" rel="external" download="" href=run.name.with_value(|name| routes::operation_log(name))>
-                {icon(Icon::Download)} "Download"
-            </a>
+            <div class="log-tools">
+                <GoToLine run/>
+                <FoldSwitch run/>
+                <WrapSwitch/>
+                <a class="btn small" rel="external" download="" href=run.name.with_value(|name| routes::operation_log(name))>
+                    {icon(Icon::Download)} "Download"
+                </a>
+            </div>
         </div>
     }
 }

@@ -1,61 +1,60 @@
-//! Why a run failed: the first thing on its page.
+//! Why a run failed, as the server finds it and the page shows it.
+//!
+//! The server looks for the reason: the browser would need all known causes for it, and would need to have the lines in which ansible's
+//! own error stands.
 
-use leptos::prelude::*;
+use api::configuration::Document;
+use serde::{Deserialize, Serialize};
 
 use super::super::selection::Selection;
-use super::super::state::Run;
-use super::sentences;
-use crate::ui::optional;
 
-/// Why the run failed, with links to the lines of the log. A piece of the page.
-#[component]
-pub fn ReasonAlert() -> impl IntoView {
-    let run = expect_context::<Run>();
-    let reason =
-        Memo::new(move |_| run.detail.with(|detail| run.progress.with(|progress| sentences::reason(detail, progress))));
-    optional(move || {
-        reason.get().map(|reason| {
-            let others = (!reason.others.is_empty()).then(|| {
-                let more = (reason.more > 0).then(|| view! { <li>{format!("and {} more", reason.more)}</li> });
-                view! {
-                    <ul class="reason-others">
-                        {reason
-                            .others
-                            .into_iter()
-                            .map(|(words, lines)| view! { <li>{words} " " {lines.map(|lines| view! { <LineLink run lines/> })}</li> })
-                            .collect_view()} {more}
-                    </ul>
-                }
-            });
-            view! {
-                <section class="alert err reason" role="alert">
-                    <h2>{reason.title}</h2>
-                    {(!reason.text.is_empty()).then(|| view! { <p>{reason.text}</p> })}
-                    {(!reason.quote.is_empty()).then(|| view! { <pre>{reason.quote}</pre> })} {others}
-                    {reason
-                        .lines
-                        .map(|lines| {
-                            let words = format!("Go to line {}", lines.first());
-                            view! {
-                                <div class="bar">
-                                    <a class="btn" rel="external" href=run.url_of(lines) on:click=move |event| run.follow_link(&event, lines)>
-                                        {words}
-                                    </a>
-                                </div>
-                            }
-                        })}
-                </section>
-            }
-        })
-    })
+/// Why a run failed. The most important text comes first, and no text is shown twice.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reason {
+    /// `“Ping” failed on m1 and m2`.
+    pub title: String,
+    /// How many hosts failed, or what the controller reports in addition.
+    pub text: String,
+    /// The message of the task.
+    pub quote: String,
+    /// What a known cause means and what to do.
+    pub cause: Option<String>,
+    /// Where the next step is done, if it is known.
+    pub next: Option<Next>,
+    /// Whether some hosts failed and others did not, so that the run can be repeated for the failed ones.
+    pub partial: bool,
+    /// Its lines in the log.
+    pub lines: Option<Selection>,
+    /// Other failures, at most [`OTHERS`]. `more` counts the rest.
+    pub others: Vec<Other>,
+    pub more: usize,
 }
 
-/// `line 602`, as a link to that line.
-#[component]
-fn LineLink(run: Run, lines: Selection) -> impl IntoView {
-    view! {
-        <a class="link" rel="external" href=run.url_of(lines) on:click=move |event| run.follow_link(&event, lines)>
-            {format!("line {}", lines.first())}
-        </a>
-    }
+/// Another failure, in one line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Other {
+    /// `“Ping” failed on m3`.
+    pub title: String,
+    /// Its cause, or its message.
+    pub text: String,
+    pub lines: Selection,
+}
+
+/// The number of failures that are named beside the first one.
+#[cfg(feature = "ssr")]
+pub(super) const OTHERS: usize = 5;
+
+/// Where the next step is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Next {
+    /// In one of the cluster's documents.
+    Edit(Document),
+    /// On the machine. Then the run is repeated.
+    Again,
+    /// On the cluster's page about its nodes.
+    Nodes,
+    /// On the page that upgrades the cluster.
+    Upgrade,
+    /// With another operation, which the sentence names.
+    Operation,
 }

@@ -1,11 +1,10 @@
-//! The texts of the page: a sentence for each phase, the reason of a failure, and the state of the log.
+//! The texts of the progress panel: a sentence for each phase, and the state of the log.
 
 use api::log::LogEnd;
-use api::operation::{OperationDetail, Phase};
-use api::progress::{Counts, Failure, RunProgress};
+use api::operation::{OperationDetail, Phase, Usual};
+use api::progress::{Counts, RunProgress};
 
-use super::super::selection::Selection;
-use crate::words::{count, thousands};
+use crate::words::{count, named, thousands};
 
 /// What the run is doing, or how it ended. `lines`: how many lines its log has so far.
 #[must_use]
@@ -29,14 +28,25 @@ pub fn sentence(detail: &OperationDetail, progress: &RunProgress, note: Option<&
             (None, None) => "Running; no tasks reported.".to_owned(),
         },
         Phase::Failed => said("The run failed without a message. See the log for details."),
-        Phase::Cancelled => match detail.end.as_ref().and_then(|end| end.running.as_ref()) {
-            Some(flight) => {
-                let hosts: Vec<&str> = flight.hosts.iter().map(String::as_str).collect();
-                format!("Cancelled while “{}” ran on {}. Changes already made remain.", flight.task, named(&hosts))
+        Phase::Cancelled => {
+            let by =
+                if detail.cancelled_by.is_empty() { String::new() } else { format!(" by {}", detail.cancelled_by) };
+            match detail.end.as_ref().and_then(|end| end.running.as_ref()) {
+                Some(flight) => {
+                    let hosts: Vec<&str> = flight.hosts.iter().map(String::as_str).collect();
+                    format!(
+                        "Cancelled{by} while “{}” ran on {}. Changes already made remain.",
+                        flight.task,
+                        named(&hosts)
+                    )
+                }
+                // The pod is gone. The controller's sentence may still name the task.
+                None if by.is_empty() => said("Cancelled."),
+                None => format!("Cancelled{by}. {}", row.message).trim_end().to_owned(),
             }
-            None => said("Cancelled."),
-        },
+        }
         Phase::Succeeded => succeeded(progress, note),
+        Phase::Restored => row.message.clone(),
     }
 }
 
@@ -66,82 +76,21 @@ fn succeeded(progress: &RunProgress, note: Option<&str>) -> String {
     format!("{} on {} succeeded; {changes}.{ignored}", count(tasks, "task", "tasks"), count(hosts, "host", "hosts"))
 }
 
-/// Why a run failed. The most important text comes first.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Reason {
-    /// `“Ping” failed on m1`.
-    pub title: String,
-    /// What the controller reports in addition.
-    pub text: String,
-    /// The message of the task.
-    pub quote: String,
-    /// Its lines in the log.
-    pub lines: Option<Selection>,
-    /// Other failures, at most [`OTHERS`]: title and lines. `more` counts the rest.
-    pub others: Vec<(String, Option<Selection>)>,
-    pub more: usize,
-}
-
-/// The number of failures that are named beside the first one.
-pub const OTHERS: usize = 5;
-
-/// The reason of a failed run; `None` for any other phase.
+/// `about 6 min left, from the last 5 successful runs`. `elapsed`: milliseconds since the start.
 #[must_use]
-pub fn reason(detail: &OperationDetail, progress: &RunProgress) -> Option<Reason> {
-    if detail.row.phase != Phase::Failed {
-        return None;
-    }
-    let message = detail.row.message.clone();
-    let standing = progress.standing_failures();
-    let reported = detail.end.as_ref().and_then(|end| end.failure.as_ref());
-    let first = match reported {
-        Some(report) => progress.failure_of(&report.host, &report.task),
-        None => standing.first().copied(),
+pub fn left(usual: Option<Usual>, elapsed: i64) -> String {
+    let Some(Usual { ms, runs }) = usual else { return "no estimate yet".to_owned() };
+    let runs =
+        if runs == 1 { "the last successful run".to_owned() } else { format!("the last {runs} successful runs") };
+    let minutes = |ms: i64| match (ms + 59_999) / 60_000 {
+        n @ 0..120 => format!("{n} min"),
+        n => format!("{} h {} min", n / 60, n % 60),
     };
-    let Some((host, task, quote, unreachable)) = first
-        .map(|f| (f.host.clone(), task_name(progress, f), f.message.clone(), f.unreachable))
-        .or_else(|| reported.map(|r| (r.host.clone(), r.task.clone(), r.message.clone(), false)))
-    else {
-        let start_error = detail.end.as_ref().map(|end| end.message.clone()).filter(|text| !text.is_empty());
-        let title = [Some(message.clone()), start_error.clone(), Some("The run failed without a message.".to_owned())];
-        let title = title.into_iter().flatten().find(|text| !text.is_empty()).unwrap_or_default();
-        let text = start_error.filter(|text| !title.contains(text.as_str())).unwrap_or_default();
-        return Some(Reason { title, text, ..Reason::default() });
-    };
-    let others = standing.iter().filter(|f| first.is_none_or(|first| !std::ptr::eq(first, **f)));
-    let others: Vec<_> =
-        others.map(|f| (title(&f.host, &task_name(progress, f), f.unreachable), Some(lines(f)))).collect();
-    let more = others.len().saturating_sub(OTHERS);
-    Some(Reason {
-        title: title(&host, &task, unreachable),
-        text: if message.contains(&quote) && !quote.is_empty() && message.len() < quote.len() + 40 {
-            String::new()
-        } else {
-            message
-        },
-        quote,
-        lines: first.map(lines),
-        others: others.into_iter().take(OTHERS).collect(),
-        more,
-    })
-}
-
-fn title(host: &str, task: &str, unreachable: bool) -> String {
-    if unreachable {
-        format!("{host} was unreachable during “{task}”")
-    } else {
-        format!("“{task}” failed on {host}")
+    match ms - elapsed {
+        ..=0 => format!("longer than usual, {} in {runs}", minutes(ms)),
+        1..60_000 => format!("less than 1 min left, from {runs}"),
+        left => format!("about {} left, from {runs}", minutes(left)),
     }
-}
-
-fn task_name(progress: &RunProgress, failure: &Failure) -> String {
-    progress.task(failure.task).map(|task| task.name.clone()).unwrap_or_default()
-}
-
-/// The lines that a link to the failure shows: of a long message, the first ones.
-fn lines(failure: &Failure) -> Selection {
-    let (first, last) = failure.lines;
-    Selection::new(first, last.min(first + 30))
 }
 
 /// `Log complete, 12,408 lines`.
@@ -149,7 +98,8 @@ fn lines(failure: &Failure) -> Selection {
 pub fn log_state(total: u64, end: Option<LogEnd>, phase: Phase) -> String {
     let lines = |n| count(n, "line", "lines");
     match end {
-        Some(LogEnd { lines: 0, missing: 0 }) => "Log complete: nothing was written".to_owned(),
+        Some(LogEnd { lines: 0, missing }) if missing > 0 || phase == Phase::Restored => "No log".to_owned(),
+        Some(LogEnd { lines: 0, .. }) => "Log complete: nothing was written".to_owned(),
         Some(LogEnd { missing: 0, lines: n }) => format!("Log complete, {}", lines(n)),
         Some(LogEnd { missing, lines: n }) => format!("{} missing of {}", lines(missing), thousands(n.max(missing))),
         None if total == 0 => "No lines yet".to_owned(),
@@ -158,18 +108,6 @@ pub fn log_state(total: u64, end: Option<LogEnd>, phase: Phase) -> String {
     }
 }
 
-/// `a`, `a and b`, `a, b and 14 others`.
-#[must_use]
-pub fn named(hosts: &[&str]) -> String {
-    match hosts {
-        [] => "no host".to_owned(),
-        [one] => (*one).to_owned(),
-        [a, b] => format!("{a} and {b}"),
-        [a, b, c] => format!("{a}, {b} and {c}"),
-        [a, b, rest @ ..] => format!("{a}, {b} and {} others", rest.len()),
-    }
-}
-
 #[cfg(test)]
 #[path = "sentences_tests.rs"]
-mod tests;
+pub(super) mod tests;

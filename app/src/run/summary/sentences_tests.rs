@@ -1,10 +1,10 @@
 use api::Time;
-use api::operation::{OperationRow, RunEnd};
-use api::run::{EventBody, HostResult, InFlight, RunEvent, StepRole, TaskFailure};
+use api::operation::{OperationRow, RunEnd, Usual};
+use api::run::{EventBody, HostResult, InFlight, RunEvent, StepRole};
 
 use super::*;
 
-fn detail(phase: Phase, message: &str) -> OperationDetail {
+pub(in super::super) fn detail(phase: Phase, message: &str) -> OperationDetail {
     OperationDetail {
         row: OperationRow {
             name: "grow-1".parse().unwrap(),
@@ -32,16 +32,18 @@ fn detail(phase: Phase, message: &str) -> OperationDetail {
         end: None,
         inputs: None,
         cancel: Ok(()),
+        cancelled_by: String::new(),
+        usual: None,
         now: Time(0),
     }
 }
 
-fn progress(bodies: Vec<EventBody>) -> RunProgress {
+pub(in super::super) fn progress(bodies: Vec<EventBody>) -> RunProgress {
     let events: Vec<_> = (1..).zip(bodies).map(|(n, body)| RunEvent { n, at: 0, after: n * 2, body }).collect();
     RunProgress::from_events(&events)
 }
 
-fn task(task: u32, name: &str) -> EventBody {
+pub(in super::super) fn task(task: u32, name: &str) -> EventBody {
     EventBody::TaskStart { task, play: 1, name: name.into(), action: "ping".into(), handler: false }
 }
 
@@ -49,7 +51,7 @@ fn starts(task: u32, host: &str) -> EventBody {
     EventBody::HostStart { task, host: host.into() }
 }
 
-fn ends(task: u32, host: &str, result: HostResult, message: &str) -> EventBody {
+pub(in super::super) fn ends(task: u32, host: &str, result: HostResult, message: &str) -> EventBody {
     let message = (!message.is_empty()).then(|| message.into());
     EventBody::HostResult { task, host: host.into(), result, ms: 0, message, item: None, ignored: false }
 }
@@ -98,46 +100,15 @@ fn success_says_what_changed() {
 
 #[test]
 fn a_cancelled_run_names_the_interrupted_task() {
-    let mut cancelled = detail(Phase::Cancelled, "Cancelled by ada.");
+    let mut cancelled = detail(Phase::Cancelled, "Cancelled before it started.");
     let running = Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] });
     cancelled.end = Some(RunEnd { running, ..RunEnd::default() });
-    let text = sentence(&cancelled, &RunProgress::default(), None, 9);
-    assert_eq!(text, "Cancelled while “Drain” ran on w1. Changes already made remain.");
-}
-
-#[test]
-fn the_reason_names_task_host_message_and_lines() {
-    let reported = progress(vec![
-        task(1, "Apply"),
-        ends(1, "w1", HostResult::Ok, ""),
-        ends(1, "w2", HostResult::Failed, "disk full"),
-        ends(1, "w3", HostResult::Unreachable, "no route"),
-    ]);
-    let reason = reason(&detail(Phase::Failed, "2 of 3 hosts failed."), &reported).unwrap();
-    assert_eq!(reason.title, "“Apply” failed on w2");
-    assert_eq!((reason.text.as_str(), reason.quote.as_str()), ("2 of 3 hosts failed.", "disk full"));
-    assert_eq!(reason.lines.unwrap().fragment(), "#L5-L6");
-    assert_eq!(reason.others[0].0, "w3 was unreachable during “Apply”");
-}
-
-#[test]
-fn without_events_the_report_gives_the_reason() {
-    let mut failed = detail(Phase::Failed, "");
-    let failure = Some(TaskFailure { host: "w2".into(), task: "Apply".into(), message: "disk full".into() });
-    failed.end = Some(RunEnd { failure, ..RunEnd::default() });
-    let text = reason(&failed, &RunProgress::default()).unwrap();
-    assert_eq!((text.title.as_str(), text.lines), ("“Apply” failed on w2", None));
-}
-
-#[test]
-fn a_run_that_never_started_says_why() {
-    let mut failed = detail(Phase::Failed, "The run ended with exit code 2.");
-    let message = "There is no playbook nope.yml; there are ping.yml and facts.yml.".into();
-    failed.end = Some(RunEnd { message, ..RunEnd::default() });
-    let text = reason(&failed, &RunProgress::default()).unwrap();
-    assert_eq!(text.title, "The run ended with exit code 2.");
-    assert_eq!(text.text, "There is no playbook nope.yml; there are ping.yml and facts.yml.");
-    assert_eq!(reason(&detail(Phase::Succeeded, ""), &RunProgress::default()), None);
+    let say = |cancelled: &OperationDetail| sentence(cancelled, &RunProgress::default(), None, 9);
+    assert_eq!(say(&cancelled), "Cancelled while “Drain” ran on w1. Changes already made remain.");
+    cancelled.cancelled_by = "ada".into();
+    assert_eq!(say(&cancelled), "Cancelled by ada while “Drain” ran on w1. Changes already made remain.");
+    cancelled.end = None;
+    assert_eq!(say(&cancelled), "Cancelled by ada. Cancelled before it started.");
 }
 
 #[test]
@@ -147,4 +118,17 @@ fn the_log_state_says_whether_the_log_is_complete() {
     assert_eq!(log_state(100, end(100, 14), Phase::Failed), "14 lines missing of 100");
     assert_eq!(log_state(1, None, Phase::Running), "Complete so far, 1 line");
     assert_eq!(log_state(0, None, Phase::Queued), "No lines yet");
+    assert_eq!(log_state(0, end(0, 0), Phase::Failed), "Log complete: nothing was written");
+    assert_eq!(log_state(0, end(0, 1), Phase::Failed), "No log");
+    assert_eq!(log_state(0, end(0, 0), Phase::Restored), "No log");
+}
+
+#[test]
+fn the_time_left_names_the_runs_that_it_is_from() {
+    let usual = |minutes: i64, runs| Some(Usual { ms: minutes * 60_000, runs });
+    assert_eq!(left(usual(10, 5), 4 * 60_000 + 30_000), "about 6 min left, from the last 5 successful runs");
+    assert_eq!(left(usual(10, 1), 9 * 60_000 + 30_000), "less than 1 min left, from the last successful run");
+    assert_eq!(left(usual(200, 2), 0), "about 3 h 20 min left, from the last 2 successful runs");
+    assert_eq!(left(usual(10, 3), 11 * 60_000), "longer than usual, 10 min in the last 3 successful runs");
+    assert_eq!(left(None, 0), "no estimate yet");
 }

@@ -1,22 +1,25 @@
 //! The progress panel: the sentence of the phase, the results so far as a bar and as numbers, and the state of the log.
 
-use api::progress::Counts;
+use api::operation::Phase;
+use api::progress::{Counts, RunProgress, TaskState};
+use api::run::HostStats;
 use leptos::prelude::*;
 
 use super::super::state::Run;
-use super::sentences::{log_state, sentence};
-use crate::ui::{Icon, Tone, all, dynamic, icon, optional};
+use super::sentences::{left, log_state, sentence};
+use crate::ui::{Icon, Tone, all, clock, dynamic, icon, optional};
 use crate::words::{count, thousands};
 
-/// The kinds of result: word, icon, tone, number.
-fn kinds(counts: &Counts) -> [(&'static str, Icon, Tone, u32); 6] {
+/// The results as numbers: word, icon, tone, number. They are counted as in ansible's recap, which the log shows below.
+fn numbers(sums: &HostStats) -> [(&'static str, Icon, Tone, u32); 7] {
     [
-        ("ok", Icon::Check, Tone::Ok, counts.ok),
-        ("changed", Icon::Check, Tone::Warn, counts.changed),
-        ("skipped", Icon::Skip, Tone::Idle, counts.skipped),
-        ("ignored", Icon::Warning, Tone::Idle, counts.ignored),
-        ("failed", Icon::Cross, Tone::Err, counts.failed),
-        ("unreachable", Icon::Minus, Tone::Err, counts.unreachable),
+        ("ok", Icon::Check, Tone::Ok, sums.ok),
+        ("changed", Icon::Check, Tone::Warn, sums.changed),
+        ("skipped", Icon::Skip, Tone::Idle, sums.skipped),
+        ("rescued", Icon::Warning, Tone::Warn, sums.rescued),
+        ("ignored", Icon::Warning, Tone::Warn, sums.ignored),
+        ("failed", Icon::Cross, Tone::Err, sums.failed),
+        ("unreachable", Icon::Minus, Tone::Err, sums.unreachable),
     ]
 }
 
@@ -29,9 +32,14 @@ pub(crate) fn Totals(run: Run) -> impl IntoView {
         })
     });
     // A failed run has its reason above this panel.
-    let words = move || (run.phase.get() != api::operation::Phase::Failed).then(|| words.get());
-    let counts = Memo::new(move |_| run.progress.with(|progress| progress.totals));
-    let tasks = Memo::new(move |_| run.progress.with(|progress| progress.tasks.len() as u64));
+    let words = move || (run.phase.get() != Phase::Failed).then(|| words.get());
+    let results = Memo::new(move |_| run.progress.with(|progress| (progress.totals, progress.sums())));
+    let extent = Memo::new(move |_| {
+        let is_final = run.phase.get().is_final();
+        run.progress.with(|progress| extent(progress, is_final))
+    });
+    // A bar that is green from the first result would look like a success.
+    let neutral = Memo::new(move |_| !matches!(run.phase.get(), Phase::Succeeded | Phase::Failed));
     let log = Memo::new(move |_| log_state(run.total.get(), run.end.get(), run.phase.get()));
     let missing = Memo::new(move |_| run.end.get().is_some_and(|end| end.missing > 0));
     view! {
@@ -39,13 +47,17 @@ pub(crate) fn Totals(run: Run) -> impl IntoView {
             <div class="bar">
                 <p class="sentence">{optional(words)}</p>
                 <span class="end muted">
-                    {optional(move || (tasks.get() > 0).then(|| format!("{} · ", count(tasks.get(), "task", "tasks"))))}
+                    <TimeLeft run/>
+                    {dynamic(move || extent.get())}
                     <span class:st=move || missing.get() class:warn=move || missing.get()>{dynamic(move || log.get())}</span>
                 </span>
             </div>
-            {optional(move || (counts.get().all() > 0).then(|| view! { <ResultBar counts=counts.get()/> <Numbers counts=counts.get()/> }))}
             {optional(move || {
-                run.refused
+                let (counts, sums) = results.get();
+                (counts.all() > 0).then(|| view! { <ResultBar counts neutral=neutral.get()/> <Numbers sums/> })
+            })}
+            {optional(move || {
+                run.no_updates
                     .get()
                     .map(|message| view! { <p class="st warn" role="alert">{icon(Icon::Warning)} {format!("Live updates have stopped: {message}")}</p> })
             })}
@@ -53,24 +65,62 @@ pub(crate) fn Totals(run: Run) -> impl IntoView {
     }
 }
 
+/// How long the run will probably take, while it runs.
+#[component]
+fn TimeLeft(run: Run) -> impl IntoView {
+    let known = Memo::new(move |_| {
+        run.detail.with(|detail| {
+            let runs = detail.row.phase == Phase::Running && !detail.row.cancelling;
+            Some((detail.row.started.filter(|_| runs)?, detail.usual, detail.now))
+        })
+    });
+    optional(move || {
+        known.get().map(|(started, usual, now)| {
+            let now = clock::now(now);
+            let words = Memo::new(move |_| left(usual, now.get().0 - started.0));
+            view! {
+                {dynamic(move || words.get())}
+                " · "
+            }
+        })
+    })
+}
+
+/// How many tasks and hosts there are: `3 tasks done · 5 hosts · ` during the run, `4 tasks · 5 hosts · ` when it has ended. Empty
+/// before the first task.
+fn extent(progress: &RunProgress, is_final: bool) -> String {
+    let tasks = progress.tasks.len() as u64;
+    if tasks == 0 {
+        return String::new();
+    }
+    let tasks = if is_final {
+        count(tasks, "task", "tasks")
+    } else {
+        let running = progress.tasks.iter().filter(|task| task.state() == TaskState::Running).count() as u64;
+        format!("{} done", count(tasks - running, "task", "tasks"))
+    };
+    format!("{tasks} · {} · ", count(progress.hosts.len() as u64, "host", "hosts"))
+}
+
 /// The results so far as a bar. It is an SVG because the content security policy allows no style attributes.
 #[component]
-fn ResultBar(counts: Counts) -> impl IntoView {
+fn ResultBar(counts: Counts, neutral: bool) -> impl IntoView {
     let whole = counts.all().max(1);
     let mut from = 0;
-    let bars = kinds(&counts).into_iter().filter(|kind| kind.3 > 0).map(|(word, _, _, n)| {
+    let parts = [
+        ("r-ok", counts.ok),
+        ("r-changed", counts.changed),
+        ("r-skipped", counts.skipped),
+        ("r-ignored", counts.ignored),
+        ("r-failed", counts.failed + counts.unreachable),
+    ];
+    let bars = parts.into_iter().filter(|(_, n)| *n > 0).map(|(class, n)| {
         let x = from;
         from += n;
-        let class = match word {
-            "ok" => "r-ok",
-            "changed" => "r-changed",
-            "failed" | "unreachable" => "r-failed",
-            _ => "r-skipped",
-        };
         view! { <rect class=class x=x y="0" width=n height="1"></rect> }
     });
     view! {
-        <svg class="result-bar" viewBox=format!("0 0 {whole} 1") preserveAspectRatio="none" aria-hidden="true">
+        <svg class="result-bar" class:neutral=neutral viewBox=format!("0 0 {whole} 1") preserveAspectRatio="none" aria-hidden="true">
             {all(bars)}
         </svg>
     }
@@ -78,12 +128,12 @@ fn ResultBar(counts: Counts) -> impl IntoView {
 
 /// The results as numbers. Zeros are grey but shown: “0 failed” is information, too.
 #[component]
-fn Numbers(counts: Counts) -> impl IntoView {
+fn Numbers(sums: HostStats) -> impl IntoView {
     view! {
         <ul class="numbers">
-            {all(kinds(&counts)
+            {all(numbers(&sums)
                 .into_iter()
-                .filter(|(word, .., n)| *n > 0 || *word != "ignored")
+                .filter(|(word, .., n)| *n > 0 || !matches!(*word, "ignored" | "rescued"))
                 .map(|(word, drawing, tone, n)| {
                     let tone = if n == 0 { Tone::Idle } else { tone };
                     view! {

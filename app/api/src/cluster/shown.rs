@@ -1,9 +1,12 @@
-//! Types about clusters that pages and server exchange.
+//! What the cluster pages show.
 
 use serde::{Deserialize, Serialize};
 
+use super::kubeconfig::KubeconfigAccess;
+use super::live::{LiveCluster, LiveNode};
+use crate::configuration::Document;
 use crate::operation::OperationRow;
-use crate::{ClusterName, Time};
+use crate::{ClusterName, OperationName, Time};
 
 /// The health of a cluster, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -11,11 +14,11 @@ use crate::{ClusterName, Time};
 pub enum Health {
     /// An input is missing or unreadable, so no operation can run.
     Broken,
-    /// The last operation failed or was cancelled.
+    /// The last operation failed or was cancelled, or the cluster itself is unreachable or unhealthy.
     Attention,
     /// An operation is running or queued, or the cluster is being unregistered.
     Working,
-    /// The last operation succeeded.
+    /// The last operation succeeded, or the cluster itself is healthy.
     Good,
     /// No operation has run yet.
     Unknown,
@@ -26,12 +29,16 @@ pub enum Health {
 pub struct ClusterRow {
     pub name: ClusterName,
     pub health: Health,
-    /// The word beside the icon: `Ready`, `Running ping.yml`, `Inventory missing`.
+    /// The word beside the icon: `Last run OK`, `Running ping.yml`, `Inventory missing`.
     pub health_word: String,
     /// One sentence that explains the health; empty if the word is enough.
     pub note: String,
+    /// The document in which the user can fix what the note says.
+    pub fix: Option<Document>,
     /// Machines in the inventory; `None` if it can't be read.
     pub nodes: Option<u32>,
+    /// The cluster itself; `None` if nothing was read with its kubeconfig, or that is too old.
+    pub live: Option<LiveRow>,
     /// The running operation, otherwise the newest one.
     pub last: Option<OperationRow>,
     /// Number of queued operations.
@@ -41,18 +48,15 @@ pub struct ClusterRow {
     pub created: Time,
 }
 
-/// Filter, sort order and page of the cluster list: the query string of `/clusters`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ClusterFilter {
-    /// Part of a name or label.
-    pub q: String,
-    /// `attention`, `running` or empty for all.
-    pub show: String,
-    /// `name`, `health` (default), `nodes`, `last` or `created`; a leading `-` reverses the order.
-    pub sort: String,
-    /// Page number, starting at 1; 0 counts as 1.
-    pub page: u32,
+/// What the table shows of the cluster itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveRow {
+    /// Such as `v1.34.4`.
+    pub version: String,
+    /// Nodes, and how many of them are ready.
+    pub nodes: u32,
+    pub ready: u32,
+    pub read: Time,
 }
 
 /// One page of clusters, with totals over all clusters.
@@ -87,6 +91,11 @@ pub struct ClusterTotals {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClusterDetail {
     pub row: ClusterRow,
+    pub live: LiveCluster,
+    /// Whether Kubernetes can be created on its machines: as far as is known, there is none.
+    pub creatable: bool,
+    /// `None` if the cluster has no kubeconfig.
+    pub kubeconfig: Option<KubeconfigAccess>,
     pub facts: Vec<Fact>,
     pub conditions: Vec<ConditionRow>,
     /// Newest first, at most 10.
@@ -111,14 +120,18 @@ pub struct ConditionRow {
     pub name: String,
     pub ok: bool,
     pub message: String,
+    /// The document in which the user can make it true.
+    pub fix: Option<Document>,
     pub since: Option<Time>,
 }
 
-/// The machines of a cluster, from its inventory.
+/// The machines of a cluster, from its inventory, joined with the nodes of the cluster itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeList {
     pub nodes: Vec<NodeRow>,
     pub results: NodeResults,
+    /// What was read from the cluster itself.
+    pub live: LiveCluster,
     /// Why the inventory can't be read; `None` if it can.
     pub problem: Option<String>,
     pub now: Time,
@@ -145,67 +158,12 @@ pub struct NodeRow {
     pub reached_by: String,
     /// `control plane`, `etcd`, `node` or other groups.
     pub roles: Vec<String>,
-    /// Result on this host in the newest finished run that has a recap: `ok`, `failed`, `unreachable`.
+    /// Result on this host in the newest ended run that has a recap: `ok`, `failed`, `unreachable`.
     pub last_result: Option<String>,
-}
-
-/// The registration form.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct NewCluster {
-    pub name: String,
-    /// Machines, one row each; rows with an empty name and address are ignored.
-    pub machines: Vec<MachineRow>,
-    /// Pasted lines, used if `machines` has no filled row.
-    pub pasted: String,
-    /// `paste`, `generate` or `none`.
-    pub ssh: String,
-    /// The private key if `ssh` is `paste`. Write-only: the server never sends it to a page.
-    pub ssh_key: String,
-    /// The host keys that the user confirmed, in known_hosts format. If empty, each run trusts the first key it sees.
-    pub known_hosts: String,
-    /// YAML mapping of variables; may be empty.
-    pub variables: String,
-    /// Namespace of the ConfigMaps and Secret; the default one if empty.
-    pub namespace: String,
-}
-
-/// One machine in the form.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct MachineRow {
-    pub name: String,
-    pub address: String,
-    pub user: String,
-    /// 22 if empty.
-    pub port: String,
-    /// `control_plane`, `worker`, `both` (default) or `none`.
-    pub role: String,
-}
-
-/// The files that registering will write, with warnings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RegistrationReview {
-    /// Secrets in the texts are replaced by a sentence.
-    pub files: Vec<ReviewedFile>,
-    pub nodes: Vec<NodeRow>,
-    /// Possible problems. They don't prevent registration.
-    pub warnings: Vec<String>,
-}
-
-/// A file as it will be written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReviewedFile {
-    pub title: String,
-    pub text: String,
-}
-
-/// The form that unregisters a cluster. The machines are not changed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Unregister {
-    /// The cluster's name, typed by the user as a confirmation.
-    pub confirm: String,
-    /// Also delete the records: operations and their logs.
-    pub delete_records: bool,
+    /// The operation that removed it from the cluster; `None` if it is part of it.
+    pub removed_by: Option<OperationName>,
+    /// False for a node that only the cluster has.
+    pub in_inventory: bool,
+    /// The node, if the cluster has it.
+    pub live: Option<LiveNode>,
 }

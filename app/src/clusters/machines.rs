@@ -1,5 +1,6 @@
-//! The machines of a new cluster, as rows or as pasted lines.
+//! Fields for machines, as rows or as pasted lines.
 
+use api::machine::MachineRole;
 use leptos::prelude::*;
 
 use crate::form::{FormScope, TextArea};
@@ -10,15 +11,33 @@ const ROWS: usize = 8;
 /// Rows that a page with JavaScript starts with; a button adds more.
 const FIRST: usize = 3;
 const FIELDS: [&str; 5] = ["name", "address", "user", "port", "role"];
-const ROLES: [(&str, &str); 4] = [
-    ("both", "Control plane and worker"),
-    ("control_plane", "Control plane"),
-    ("worker", "Worker"),
-    ("none", "No role"),
+const ROLES: [(MachineRole, &str); 4] = [
+    (MachineRole::Both, "Control plane and worker"),
+    (MachineRole::ControlPlane, "Control plane"),
+    (MachineRole::Worker, "Worker"),
+    (MachineRole::None, "No role"),
+];
+/// The roles of a machine that joins a cluster; the first is the default.
+const JOINING: [(MachineRole, &str); 3] = [
+    (MachineRole::Worker, "Worker"),
+    (MachineRole::ControlPlane, "Control plane"),
+    (MachineRole::Both, "Control plane and worker"),
 ];
 
+/// What the machines are for. Except in a registration, an empty field means “as on the other machines”.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum MachinesFor {
+    Register,
+    Join,
+    /// One worker instead of another one.
+    Replace,
+}
+
 #[component]
-pub(super) fn Machines() -> impl IntoView {
+pub(super) fn Machines(purpose: MachinesFor) -> impl IntoView {
+    if purpose == MachinesFor::Replace {
+        return view! { <div class="pad stack"><Table rows=RwSignal::new(1) purpose/></div> }.into_any();
+    }
     let scope = expect_context::<FormScope>();
     let filled = scope.typed().map_or(0, |typed| filled_rows(&typed));
     // The server renders enough rows for browsers without JavaScript. With JavaScript, unused rows are removed and a button
@@ -35,21 +54,7 @@ pub(super) fn Machines() -> impl IntoView {
     });
     view! {
         <div class="pad stack">
-            <div class="scroll" tabindex="0" role="region" aria-label="Machines">
-                <table class="machines">
-                    <thead>
-                        <tr>
-                            <th scope="col">"Name"</th> <th scope="col">"Address"</th> <th scope="col">"User"</th>
-                            <th scope="col">"Port"</th> <th scope="col">"Role"</th>
-                        </tr>
-                    </thead>
-                    <tbody>
-                        <For each=move || 0..rows.get() key=|index| *index let:index>
-                            <MachineFields index/>
-                        </For>
-                    </tbody>
-                </table>
-            </div>
+            <Table rows purpose/>
             <div class="bar" hidden=move || !hydrated.get()>
                 <button type="button" class="btn" on:click=move |_| rows.update(|rows| *rows += 1)>
                     {icon(Icon::Plus)} "Add machine"
@@ -66,10 +71,33 @@ pub(super) fn Machines() -> impl IntoView {
             </details>
         </div>
     }
+    .into_any()
 }
 
 #[component]
-fn MachineFields(index: usize) -> impl IntoView {
+fn Table(rows: RwSignal<usize>, purpose: MachinesFor) -> impl IntoView {
+    let with_role = purpose != MachinesFor::Replace;
+    view! {
+        <div class="scroll" tabindex="0" role="region" aria-label="Machines">
+            <table class="machines">
+                <thead>
+                    <tr>
+                        <th scope="col">"Name"</th> <th scope="col">"Address"</th> <th scope="col">"User"</th>
+                        <th scope="col">"Port"</th> {with_role.then(|| view! { <th scope="col">"Role"</th> })}
+                    </tr>
+                </thead>
+                <tbody>
+                    <For each=move || 0..rows.get() key=|index| *index let:index>
+                        <MachineFields index purpose/>
+                    </For>
+                </tbody>
+            </table>
+        </div>
+    }
+}
+
+#[component]
+fn MachineFields(index: usize, purpose: MachinesFor) -> impl IntoView {
     let scope = expect_context::<FormScope>();
     // A cell is too narrow for a sentence, so all problems of a row are shown below it.
     let problems = move || {
@@ -79,13 +107,19 @@ fn MachineFields(index: usize) -> impl IntoView {
     for field in FIELDS {
         scope.claim(&name_of(index, field));
     }
+    let roles: &'static [(MachineRole, &'static str)] = match purpose {
+        MachinesFor::Register => &ROLES,
+        MachinesFor::Join => &JOINING,
+        MachinesFor::Replace => &[],
+    };
+    let (user, port) = if purpose == MachinesFor::Register { ("root", "22") } else { ("as the others", "same") };
     view! {
         <tr>
             <td data-label="Name"><Cell index field="name" label="Name" placeholder=format!("node{}", index + 1)/></td>
             <td data-label="Address"><Cell index field="address" label="Address" placeholder=format!("10.0.0.{}", index + 11)/></td>
-            <td data-label="User"><Cell index field="user" label="User" placeholder="root"/></td>
-            <td class="port" data-label="Port"><Cell index field="port" label="Port" placeholder="22"/></td>
-            <td data-label="Role"><RoleCell index/></td>
+            <td data-label="User"><Cell index field="user" label="User" placeholder=user/></td>
+            <td class="port" data-label="Port"><Cell index field="port" label="Port" placeholder=port/></td>
+            {(!roles.is_empty()).then(|| view! { <td data-label="Role"><RoleCell index roles/></td> })}
         </tr>
         <tr>
             <td colspan="5"><span class="field-error" id=error_id(index)>{problems}</span></td>
@@ -116,10 +150,10 @@ fn Cell(index: usize, field: &'static str, label: &'static str, #[prop(into)] pl
 }
 
 #[component]
-fn RoleCell(index: usize) -> impl IntoView {
+fn RoleCell(index: usize, roles: &'static [(MachineRole, &'static str)]) -> impl IntoView {
     let scope = expect_context::<FormScope>();
     let name = name_of(index, "role");
-    let chosen = scope.value(&name).unwrap_or_else(|| "both".into());
+    let chosen = scope.value(&name).unwrap_or_else(|| roles[0].0.as_str().into());
     let asked = name.clone();
     view! {
         <select
@@ -128,9 +162,12 @@ fn RoleCell(index: usize) -> impl IntoView {
             aria-describedby=error_id(index)
             aria-invalid=move || scope.message(&asked).map(|_| "true")
         >
-            {ROLES
-                .into_iter()
-                .map(|(value, word)| view! { <option value=value selected=value == chosen>{word}</option> })
+            {roles
+                .iter()
+                .map(|(role, word)| {
+                    let value = role.as_str();
+                    view! { <option value=value selected=value == chosen>{*word}</option> }
+                })
                 .collect_view()}
         </select>
     }

@@ -1,0 +1,170 @@
+//! Looks for the reason of a failed run, on the server.
+
+use api::configuration::Document;
+use api::log::LogPage;
+use api::operation::{OperationDetail, Phase};
+use api::progress::{Failure, RunProgress};
+use api::run::TaskFailure;
+
+use super::super::log::ansi;
+use super::super::selection::Selection;
+use super::cause::{Cause, HOST_KEY_CHANGED};
+use super::reason::{Next, OTHERS, Other, Reason};
+use crate::words::{count, named};
+
+/// The reason of a failed run; `None` for any other phase. `errors` are the lines with which ansible itself ended, and their numbers:
+/// no event tells about a playbook that it can't read.
+#[must_use]
+pub fn reason(detail: &OperationDetail, progress: &RunProgress, errors: &[(u64, String)]) -> Option<Reason> {
+    if detail.row.phase != Phase::Failed {
+        return None;
+    }
+    let reason = failed(detail, progress, errors);
+    let refusal = || Document::to_fix(&detail.row.reason, &detail.row.message).map(Next::Edit);
+    let recap = progress.recap();
+    let failed = recap.values().filter(|host| host.failed + host.unreachable > 0).count();
+    let partial = (1..recap.len()).contains(&failed);
+    Some(Reason { partial, next: reason.next.or_else(refusal), ..reason })
+}
+
+fn failed(detail: &OperationDetail, progress: &RunProgress, errors: &[(u64, String)]) -> Reason {
+    let reported = detail.end.as_ref().and_then(|end| end.failure.as_ref());
+    let mut causes = SameCause::of(progress, reported).into_iter();
+    let Some(first) = causes.next() else {
+        return reported.map_or_else(|| without_task(detail, errors), |report| without_events(detail, report));
+    };
+    let mut others: Vec<Other> = causes.map(|other| other.in_one_line(progress)).collect();
+    let more = others.len().saturating_sub(OTHERS);
+    others.truncate(OTHERS);
+    Reason {
+        title: first.title(progress),
+        text: text(detail, progress),
+        quote: first.failure.message.clone(),
+        lines: Some(lines(first.failure)),
+        others,
+        more,
+        ..Reason::default()
+    }
+    .with(first.cause)
+}
+
+impl Reason {
+    /// Tells the cause, and where its next step is done.
+    fn with(self, cause: Option<&Cause>) -> Self {
+        Self { cause: cause.map(|cause| cause.sentence.to_owned()), next: cause.map(|cause| cause.next), ..self }
+    }
+}
+
+/// The lines with which ansible itself ended, oldest first, and their numbers.
+#[must_use]
+pub fn errors(newest: &LogPage) -> Vec<(u64, String)> {
+    let texts = (newest.first..).zip(newest.lines.iter().map(|line| ansi::plain(&line.s)));
+    texts.filter(|(_, text)| text.starts_with("ERROR! ") || text.starts_with("[ERROR]: ")).collect()
+}
+
+/// Failures of one task for the same cause, on one or more hosts.
+struct SameCause<'a> {
+    failure: &'a Failure,
+    cause: Option<&'static Cause>,
+    hosts: Vec<&'a str>,
+}
+
+impl<'a> SameCause<'a> {
+    /// The failures that made hosts fail, by cause. The one that the run's summary names comes first, but a changed host key comes
+    /// before everything else: the connection may be intercepted.
+    fn of(progress: &'a RunProgress, reported: Option<&TaskFailure>) -> Vec<Self> {
+        let mut causes: Vec<Self> = Vec::new();
+        let first = reported.and_then(|report| progress.failure_of(&report.host, &report.task));
+        for failure in first.into_iter().chain(progress.standing_failures()) {
+            // Often many hosts fail with the same message, and looking for its cause takes time.
+            let known = causes.iter().find(|known| known.failure.message == failure.message);
+            let cause = known.map_or_else(|| Cause::of(&failure.message), |known| known.cause);
+            let same = |known: &&mut Self| {
+                let of = known.failure;
+                (of.task, of.unreachable, known.cause) == (failure.task, failure.unreachable, cause)
+                    && (cause.is_some() || of.message == failure.message)
+            };
+            match causes.iter_mut().find(same) {
+                Some(known) if known.hosts.contains(&failure.host.as_str()) => {}
+                Some(known) => known.hosts.push(&failure.host),
+                None => causes.push(Self { failure, cause, hosts: vec![&failure.host] }),
+            }
+        }
+        causes.sort_by_key(|same| same.cause.is_none_or(|cause| cause.key != HOST_KEY_CHANGED));
+        causes
+    }
+
+    fn title(&self, progress: &RunProgress) -> String {
+        let task = progress.task(self.failure.task).map(|task| task.name.as_str()).unwrap_or_default();
+        title(&self.hosts, task, self.failure.unreachable)
+    }
+
+    fn in_one_line(&self, progress: &RunProgress) -> Other {
+        let message = || self.failure.message.lines().next().unwrap_or_default().to_owned();
+        let text = self.cause.map_or_else(message, |cause| cause.sentence.to_owned());
+        Other { title: self.title(progress), text, lines: lines(self.failure) }
+    }
+}
+
+fn title(hosts: &[&str], task: &str, unreachable: bool) -> String {
+    match (unreachable, hosts) {
+        (true, [host]) => format!("{host} was unreachable during “{task}”"),
+        (true, _) => format!("{} were unreachable during “{task}”", named(hosts)),
+        (false, _) => format!("“{task}” failed on {}", named(hosts)),
+    }
+}
+
+/// What the panel says beside the failure. The controller's sentence about failed tasks repeats the failure and the others, so only
+/// the number of hosts is shown instead.
+fn text(detail: &OperationDetail, progress: &RunProgress) -> String {
+    if !matches!(detail.row.reason.as_str(), "TaskFailed" | "HostsUnreachable" | "PlaybookFailed") {
+        return detail.row.message.clone();
+    }
+    let mut failed: Vec<&str> = progress.standing_failures().iter().map(|failure| failure.host.as_str()).collect();
+    failed.sort_unstable();
+    failed.dedup();
+    let hosts = count(progress.hosts.len() as u64, "host", "hosts");
+    if progress.hosts.len() > 1 { format!("{} of {hosts} failed.", failed.len()) } else { String::new() }
+}
+
+/// The summary names a failure, but the log has no event of it.
+fn without_events(detail: &OperationDetail, report: &TaskFailure) -> Reason {
+    let (message, quote) = (&detail.row.message, &report.message);
+    Reason {
+        title: title(&[&report.host], &report.task, false),
+        text: if !quote.is_empty() && message.contains(quote.as_str()) { String::new() } else { message.clone() },
+        quote: quote.clone(),
+        ..Reason::default()
+    }
+    .with(Cause::of(quote))
+}
+
+/// No task failed: the run could not start, ansible could not read the playbook, or the run was ended from outside.
+fn without_task(detail: &OperationDetail, errors: &[(u64, String)]) -> Reason {
+    let message = Some(detail.row.message.clone());
+    let start_error = detail.end.as_ref().map(|end| end.message.clone()).filter(|text| !text.is_empty());
+    let title = [message, start_error.clone(), Some("The run failed without a message.".to_owned())];
+    let title = title.into_iter().flatten().find(|text| !text.is_empty()).unwrap_or_default();
+    let text = start_error.filter(|text| !title.contains(text.as_str())).unwrap_or_default();
+    if let Some(cause) = Cause::of(&title).or_else(|| Cause::of(&text)) {
+        return Reason { title, text, ..Reason::default() }.with(Some(cause));
+    }
+    let known = errors.iter().find_map(|(line, error)| Some((*line, error, Some(Cause::of(error)?))));
+    match known.or_else(|| errors.first().map(|(line, error)| (*line, error, None))) {
+        Some((line, quote, cause)) => {
+            Reason { title, text, quote: quote.clone(), lines: Some(Selection::new(line, line)), ..Reason::default() }
+                .with(cause)
+        }
+        None => Reason { title, text, ..Reason::default() },
+    }
+}
+
+/// The lines that a link to the failure shows: of a long message, the first ones.
+fn lines(failure: &Failure) -> Selection {
+    let (first, last) = failure.lines;
+    Selection::new(first, last.min(first + 30))
+}
+
+#[cfg(test)]
+#[path = "failure_tests.rs"]
+mod tests;

@@ -1,0 +1,123 @@
+use api::operation::RunEnd;
+use api::run::HostResult;
+
+use super::super::sentences::tests::{detail, ends, progress, task};
+use super::*;
+
+/// A run in which each of these hosts has ended the task “Apply”.
+fn applied(hosts: &[(&str, HostResult, &str)]) -> RunProgress {
+    let ended = hosts.iter().map(|(host, result, message)| ends(1, host, *result, message));
+    progress([task(1, "Apply")].into_iter().chain(ended).collect())
+}
+
+/// The sentence of the known cause that a message tells.
+fn sentence(message: &str) -> Option<String> {
+    Some(Cause::of(message).expect("a known cause").sentence.to_owned())
+}
+
+#[test]
+fn the_reason_names_task_host_message_and_lines() {
+    let reported = applied(&[
+        ("w1", HostResult::Ok, ""),
+        ("w2", HostResult::Failed, "disk full"),
+        ("w3", HostResult::Unreachable, "no route"),
+    ]);
+    let reason = reason(&detail(Phase::Failed, "2 of 3 hosts failed."), &reported, &[]).unwrap();
+    assert_eq!(reason.title, "“Apply” failed on w2");
+    assert_eq!((reason.text.as_str(), reason.quote.as_str()), ("2 of 3 hosts failed.", "disk full"));
+    assert_eq!(reason.lines.unwrap().fragment(), "#L5-L6");
+    assert_eq!(reason.others[0].title, "w3 was unreachable during “Apply”");
+}
+
+#[test]
+fn without_events_the_report_gives_the_reason() {
+    let mut failed = detail(Phase::Failed, "");
+    let failure = Some(TaskFailure { host: "w2".into(), task: "Apply".into(), message: "disk full".into() });
+    failed.end = Some(RunEnd { failure, ..RunEnd::default() });
+    let text = reason(&failed, &RunProgress::default(), &[]).unwrap();
+    assert_eq!((text.title.as_str(), text.lines), ("“Apply” failed on w2", None));
+}
+
+#[test]
+fn a_run_that_never_started_says_why() {
+    let mut failed = detail(Phase::Failed, "The run ended with exit code 2.");
+    let message = "There is no playbook nope.yml; there are ping.yml and facts.yml.".into();
+    failed.end = Some(RunEnd { message, ..RunEnd::default() });
+    let text = reason(&failed, &RunProgress::default(), &[]).unwrap();
+    assert_eq!(text.title, "The run ended with exit code 2.");
+    assert_eq!(text.text, "There is no playbook nope.yml; there are ping.yml and facts.yml.");
+    assert_eq!(reason(&detail(Phase::Succeeded, ""), &RunProgress::default(), &[]), None);
+}
+
+fn failed_tasks() -> OperationDetail {
+    let mut failed =
+        detail(Phase::Failed, "scale.yml: 3 failed, 0 unreachable of 4 hosts — w1: task “Apply”: disk full.");
+    failed.row.reason = "TaskFailed".into();
+    failed
+}
+
+#[test]
+fn hosts_with_the_same_cause_are_one_row() {
+    let reported = applied(&[
+        ("w1", HostResult::Failed, "disk full"),
+        ("w2", HostResult::Failed, "quota"),
+        ("w3", HostResult::Failed, "disk full"),
+        ("w4", HostResult::Ok, ""),
+    ]);
+    let reason = reason(&failed_tasks(), &reported, &[]).unwrap();
+    assert_eq!(reason.title, "“Apply” failed on w1 and w3");
+    assert_eq!((reason.quote.as_str(), reason.text.as_str()), ("disk full", "3 of 4 hosts failed."));
+    let others: Vec<_> = reason.others.iter().map(|other| (other.title.as_str(), other.text.as_str())).collect();
+    assert_eq!(others, [("“Apply” failed on w2", "quota")]);
+}
+
+#[test]
+fn a_cause_groups_messages_that_name_addresses() {
+    let refused = |host: &str, n: u32| {
+        let message = format!("ssh: connect to host 10.0.0.{n} port 22: Connection refused");
+        ends(1, host, HostResult::Unreachable, &message)
+    };
+    let reported = progress(vec![task(1, "Ping"), refused("a", 1), refused("b", 2), refused("c", 3), refused("d", 4)]);
+    let reason = reason(&failed_tasks(), &reported, &[]).unwrap();
+    assert_eq!(reason.title, "a, b and 2 others were unreachable during “Ping”");
+    assert_eq!((reason.cause, reason.others.len()), (sentence("ssh: connect … port 22: Connection refused"), 0));
+}
+
+#[test]
+fn a_changed_host_key_comes_first() {
+    let changed = "The host key of this machine is not the confirmed one. It was reinstalled, or the connection may be intercepted.";
+    let reported = progress(vec![
+        task(1, "Ping"),
+        ends(1, "a", HostResult::Failed, "disk full"),
+        ends(1, "b", HostResult::Unreachable, changed),
+    ]);
+    let mut failed = failed_tasks();
+    let failure = Some(TaskFailure { host: "a".into(), task: "Ping".into(), message: "disk full".into() });
+    failed.end = Some(RunEnd { failure, ..RunEnd::default() });
+    let reason = reason(&failed, &reported, &[]).unwrap();
+    assert_eq!(reason.title, "b was unreachable during “Ping”");
+    assert_eq!(reason.others[0].text, "disk full");
+}
+
+#[test]
+fn an_error_of_ansible_itself_gives_quote_cause_and_line() {
+    let failed = detail(Phase::Failed, "site.yml ended with exit code 4.");
+    let error = "ERROR! couldn't resolve module/action 'ansible.posix.mount'. This often indicates a misspelling.";
+    let errors = [(7, "ERROR! something else".to_owned()), (9, error.to_owned())];
+    let known = reason(&failed, &RunProgress::default(), &errors).unwrap();
+    assert_eq!((known.title.as_str(), known.quote.as_str()), ("site.yml ended with exit code 4.", error));
+    assert_eq!((known.cause, known.next), (sentence(error), Some(Next::Again)));
+    assert_eq!(known.lines.unwrap().fragment(), "#L9");
+    let unknown = reason(&failed, &RunProgress::default(), &errors[..1]).unwrap();
+    assert_eq!((unknown.quote.as_str(), unknown.cause), ("ERROR! something else", None));
+}
+
+#[test]
+fn the_cause_decides_the_next_step() {
+    let lost = applied(&[("w1", HostResult::Failed, "sudo: a password is required"), ("w2", HostResult::Ok, "")]);
+    assert_eq!(reason(&failed_tasks(), &lost, &[]).unwrap().next, Some(Next::Edit(Document::Variables)));
+    let mut refused = detail(Phase::Failed, "The inventory names no host.");
+    refused.row.reason = "InventoryEmpty".into();
+    let refused = reason(&refused, &RunProgress::default(), &[]).unwrap();
+    assert_eq!((refused.cause, refused.next), (None, Some(Next::Edit(Document::Inventory))));
+}
