@@ -7,6 +7,8 @@ pub const BRIDGE: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 pub(crate) const BRIDGE_NAME: &str = "lab0";
 /// The server from which machines download releases.
 pub const ARTIFACTS: SocketAddr = SocketAddr::new(IpAddr::V4(BRIDGE), 8000);
+/// An address that no machine has, for control planes that share one.
+pub const COMMON: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 150);
 /// Pods of the lab's own Kubernetes. kubeadm's usual ranges are left to clusters that are made on machines.
 pub(crate) const PODS: &str = "10.78.0.0/16";
 pub(crate) const SERVICES: &str = "10.79.0.0/16";

@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(20);
+    const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 
     /// An API server that answers only a watch, and only after `answer` is notified.
     #[derive(Default)]
@@ -187,12 +187,12 @@ mod tests {
         let namespaces: Api<Namespace> = Api::all(client);
 
         let watch = tokio::spawn(first_of_a_watch(namespaces.clone()));
-        tokio::time::timeout(PATIENCE, silent.watched.notified()).await.expect("the watch reaches the server");
+        tokio::time::timeout(ANSWER_WITHIN, silent.watched.notified()).await.expect("the watch reaches the server");
         // This request starts after the watch. If the watch had the same limit, it would have failed before this request does.
-        let listed = tokio::time::timeout(PATIENCE, namespaces.list(&ListParams::default())).await;
+        let listed = tokio::time::timeout(ANSWER_WITHIN, namespaces.list(&ListParams::default())).await;
         assert!(listed.expect("the request ends").is_err());
         silent.answer.notify_one();
-        let name = tokio::time::timeout(PATIENCE, watch).await.expect("the watch is answered").unwrap();
+        let name = tokio::time::timeout(ANSWER_WITHIN, watch).await.expect("the watch is answered").unwrap();
         assert_eq!(name.as_deref(), Some("late"));
         serving.abort();
     }

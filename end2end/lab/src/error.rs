@@ -9,6 +9,13 @@ pub enum Error {
     /// The computer lacks something. One sentence for each missing thing.
     #[error("this computer can't run the lab:{}", lines(.0))]
     Requirements(Vec<String>),
+    /// The same for building the product's images, which needs less.
+    #[error("this computer can't build the images:{}", lines(.0))]
+    ImageRequirements(Vec<String>),
+    #[error(
+        "{program} was linked with glibc {needs}, and the image has {has} (Debian 12): build it on Debian 12 or older"
+    )]
+    NewerGlibc { program: PathBuf, needs: String, has: String },
     #[error("can't {doing}: {source}")]
     Io { doing: String, source: std::io::Error },
     #[error("`{program}` failed ({how}){}", tail(.output))]
@@ -61,12 +68,12 @@ pub enum Error {
     #[error("this lab has no Kubernetes of its own: it was booted with --machines-only")]
     NoCluster,
     #[error(
-        "`{part}`: the Debian mirror has other packages than parts/{part}/packages.lock says:{}\n\
+        "`{part}`: the Debian mirror has other packages than {lock} says:{}\n\
          `cargo xtask lab pin {part}` updates the lock; review the difference before you commit it. To build the locked \
          versions, set KUBEONKUBE_LAB_DEBIAN to a mirror that still has them (snapshot.debian.org keeps all).",
         lines(.differences)
     )]
-    Pins { part: String, differences: Vec<String> },
+    Pins { part: String, lock: String, differences: Vec<String> },
     #[error("{file} is not as expected: {why}")]
     Malformed { file: PathBuf, why: String },
     #[error("can't make a key or certificate: {0}")]
@@ -84,7 +91,7 @@ impl Error {
     /// (`EX_TEMPFAIL`) if there is another lab, otherwise 1. With 69 and 75, nothing has been started.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Requirements(_) => 69,
+            Self::Requirements(_) | Self::ImageRequirements(_) => 69,
             Self::Running { .. } | Self::Starting { .. } | Self::BootFailed { .. } | Self::LeftOvers { .. } => 75,
             _ => 1,
         }

@@ -47,6 +47,9 @@ enum Command {
         /// Keep printing new lines.
         #[arg(long, short)]
         follow: bool,
+        /// Print only the newest lines.
+        #[arg(long, short)]
+        lines: Option<u32>,
     },
     /// Start, stop or reset a machine.
     #[command(subcommand)]
@@ -61,6 +64,9 @@ enum Command {
         #[arg(long)]
         prune: bool,
     },
+    /// Build the images that users get. `cargo xtask images` calls this.
+    #[command(hide = true)]
+    Images(commands::images::Images),
     /// Write the package versions of the Debian mirror into packages.lock of the named parts, or of all that have one.
     Pin { parts: Vec<String> },
     /// Boot a machine, again after each reboot. The lab starts this command itself.
@@ -93,10 +99,11 @@ fn run(command: Command) -> Result<(), lab::Error> {
         Command::Shell { command } => commands::enter::shell(&command),
         Command::Kubectl { words } => commands::enter::kubectl(&words),
         Command::Ssh { machine, command } => commands::enter::ssh(&machine, &command),
-        Command::Logs { of, follow } => commands::inspect::logs(of.as_deref(), follow),
+        Command::Logs { of, follow, lines } => commands::inspect::logs(of.as_deref(), follow, lines),
         Command::Machine(power) => commands::machine::power(&power),
         Command::Network(cable) => commands::machine::cable(&cable),
         Command::Build { parts, prune } => commands::build::build(&parts, prune),
+        Command::Images(images) => commands::images::images(&images),
         Command::Pin { parts } => commands::build::pin(&parts),
         Command::Supervise { machine } => {
             lab::machine::supervisor::supervise(&lab::Layout::of_this_checkout(), &machine)

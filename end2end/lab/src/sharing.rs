@@ -13,7 +13,7 @@ use crate::{files, program, requirements, wait};
 
 /// How long to wait for a boot by another process. Each step of a boot has its own deadline. The time to build
 /// parts isn't included: they are built before the lock is taken.
-const PATIENCE: Duration = Duration::from_secs(300);
+const BOOT_WITHIN: Duration = Duration::from_secs(300);
 
 /// Boots a lab if there is none. Returns when the lab is usable.
 pub(crate) fn boot_if_none(arguments: &[&str]) -> Result<(), Error> {
@@ -36,7 +36,7 @@ pub(crate) fn boot_if_none(arguments: &[&str]) -> Result<(), Error> {
     };
     drop(boot_lock);
     // If the boot failed, the lab's record has the best reason. If another process booted a lab first, that lab is used.
-    match wait_ready(PATIENCE, lock::find) {
+    match wait_ready(BOOT_WITHIN, lock::find) {
         Err(Error::NoLab) => booted.and(Err(Error::NoLab)),
         waited => waited,
     }
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_failed_boot_is_reported_with_reason_and_remedy() {
         let failed = || Found::Running(record(Boot::Failed("n1 doesn't boot: no room".into())));
-        let said = wait_ready(PATIENCE, failed).unwrap_err().to_string();
+        let said = wait_ready(BOOT_WITHIN, failed).unwrap_err().to_string();
         assert!(said.contains("n1 doesn't boot: no room") && said.contains("lab down"), "{said}");
     }
 
@@ -98,7 +98,7 @@ mod tests {
         let gone = Process::now(booter.id().cast_signed()).unwrap();
         booter.wait().unwrap();
         let killed = || Found::Running(Box::new(Record::of_tests(gone)));
-        let said = wait_ready(PATIENCE, killed).unwrap_err().to_string();
+        let said = wait_ready(BOOT_WITHIN, killed).unwrap_err().to_string();
         assert!(said.contains(&format!("process {}, which booted it", booter.id())), "{said}");
     }
 }

@@ -4,19 +4,20 @@ mod shared;
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use lab::machine::Power;
 use lab::wait::until;
 use lab::{Lab, Machine};
+use parking_lot::{Mutex, MutexGuard};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a machine or a container may take to start, restart or end.
+const CHANGE_WITHIN: Duration = Duration::from_secs(60);
 
 /// The lab, and a lock: one test at a time, because they break machines.
 fn lab() -> (Lab, MutexGuard<'static, ()>) {
     static LOCK: Mutex<()> = Mutex::new(());
-    let lock = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = LOCK.lock();
     (shared::lab(), lock)
 }
 
@@ -76,7 +77,7 @@ fn a_machine_can_be_controlled_while_it_boots_or_reboots() {
     let _cut = machine.run("systemctl reboot --force");
     machine.cut_network().unwrap();
     machine.cut_network().unwrap();
-    until("the next boot", PATIENCE, || match machine.state() {
+    until("the next boot", CHANGE_WITHIN, || match machine.state() {
         Ok(state) if state.boots > boots && state.power == Power::On => Ok(()),
         other => Err(format!("{other:?}")),
     })
@@ -103,7 +104,7 @@ fn orphan(machine: &Machine) {
         let pid = process.file_name().unwrap();
         assert!(Command::new("kill").arg("-KILL").arg(pid).status().unwrap().success());
     }
-    until("the supervisor's end", PATIENCE, || match machine.state().unwrap().power {
+    until("the supervisor's end", CHANGE_WITHIN, || match machine.state().unwrap().power {
         Power::Orphaned => Ok(()),
         other => Err(format!("{other:?}")),
     })
@@ -149,7 +150,7 @@ fn run_within_ends_a_command_that_hangs() {
     let (lab, _lock) = lab();
     let started = Instant::now();
     let said = lab.machine("m1").unwrap().run_within("tail -f /dev/null", Duration::from_secs(1));
-    assert!(said.is_err() && started.elapsed() < PATIENCE, "{said:?} after {:?}", started.elapsed());
+    assert!(said.is_err() && started.elapsed() < CHANGE_WITHIN, "{said:?} after {:?}", started.elapsed());
 }
 
 #[test]
@@ -180,7 +181,7 @@ fn containers_run_inside_a_machine() {
              ctr --namespace test run --rm --rootfs /tmp/image one /bin/probe answer 127.0.0.1:8080 >/tmp/one.log 2>&1 </dev/null &",
         )
         .unwrap();
-    until("the container to run", PATIENCE, || {
+    until("the container to run", CHANGE_WITHIN, || {
         let found = machine.run_within("ctr --namespace test task list; cat /tmp/one.log", Duration::from_secs(10));
         let found = found.map_err(|error| error.to_string())?;
         if found.lines().any(|line| line.starts_with("one ") && line.ends_with("RUNNING")) {
@@ -191,7 +192,7 @@ fn containers_run_inside_a_machine() {
     })
     .unwrap();
     machine.run("ctr --namespace test task kill --signal SIGKILL one").unwrap();
-    until("the container's end", PATIENCE, || {
+    until("the container's end", CHANGE_WITHIN, || {
         let found = machine.run_within("ctr --namespace test task list --quiet", Duration::from_secs(10));
         let left = found.map_err(|error| error.to_string())?;
         if left.is_empty() { Ok(()) } else { Err(left) }

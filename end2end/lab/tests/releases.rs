@@ -9,7 +9,8 @@ use lab::Machine;
 use lab::addresses::ARTIFACTS;
 use lab::wait::until;
 
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a new node may wait for the addresses of its pods.
+const NETWORK_WITHIN: Duration = Duration::from_secs(120);
 const KUBECTL: &str = "kubectl --kubeconfig /etc/kubernetes/admin.conf";
 
 /// Runs a script on a machine and prints how long it took.
@@ -30,7 +31,7 @@ fn prepare(machine: &Machine, version: &str) {
 /// The addresses of a node's pods. Waits until the controller manager has assigned them.
 fn pods_of(first: &Machine, node: &str) -> String {
     let ask = format!("{KUBECTL} get node {node} -o jsonpath='{{.spec.podCIDR}}'");
-    until(&format!("the pods of {node}"), PATIENCE, || match first.run_within(&ask, Duration::from_secs(10)) {
+    until(&format!("the pods of {node}"), NETWORK_WITHIN, || match first.run_within(&ask, Duration::from_secs(10)) {
         Ok(found) if !found.is_empty() => Ok(found),
         other => Err(format!("{other:?}")),
     })

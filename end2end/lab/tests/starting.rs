@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use lab::{Error, Lab, Layout};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a lab may take to appear or to disappear.
+const LAB_WITHIN: Duration = Duration::from_secs(30);
 
 fn command(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube-lab"));
@@ -22,7 +23,7 @@ fn booting() -> Child {
     // Otherwise the lock of another lab would be mistaken for this boot's.
     assert!(matches!(Lab::attach(), Err(Error::NoLab)));
     let booter = command(&["up", "--machines-only", "--machines", "1"]).stderr(Stdio::null()).spawn().unwrap();
-    lab::wait::until("the lock", PATIENCE, || {
+    lab::wait::until("the lock", LAB_WITHIN, || {
         if Path::new("/run/kubeonkube-lab").exists() { Ok(()) } else { Err("there is none".to_owned()) }
     })
     .unwrap();
@@ -30,7 +31,7 @@ fn booting() -> Child {
 }
 
 fn no_holder_of_namespaces_is_left() {
-    lab::wait::until("the end of all processes that hold namespaces", PATIENCE, || {
+    lab::wait::until("the end of all processes that hold namespaces", LAB_WITHIN, || {
         let left = holders();
         if left.is_empty() { Ok(()) } else { Err(format!("{left:?}")) }
     })
@@ -108,7 +109,7 @@ fn a_shared_lab_is_booted_if_none_runs_and_ends_with_its_run() {
     let run = run.env_remove("KUBECONFIG").env_remove("KUBEBUILDER_ASSETS").output().unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && said.contains("1 passed"), "{said}");
-    lab::wait::until("the end of the lab", PATIENCE, || match Lab::attach() {
+    lab::wait::until("the end of the lab", LAB_WITHIN, || match Lab::attach() {
         Err(Error::NoLab) => Ok(()),
         other => Err(format!("{other:?}")),
     })

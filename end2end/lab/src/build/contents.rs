@@ -20,9 +20,9 @@ pub const RUNNER: &str = "lab.test/runner:lab";
 
 pub(crate) fn cluster_images(_: &Part, built: &Built, to: &Path) -> Result<(), Error> {
     let (tools, coredns) = (&built["tools"], &built["coredns-1.12.1"]);
-    single(&tools.join("pause"), &["pause"], &[PAUSE], &to.join("1-pause.tar"))?;
-    single(&coredns.join("coredns"), &["coredns"], &[COREDNS], &to.join("2-coredns.tar"))?;
-    single(&tools.join("probe"), &["probe"], &[PROBE], &to.join("3-probe.tar"))?;
+    single(&[&tools.join("pause")], &[PAUSE], &to.join("1-pause.tar"))?;
+    single(&[&coredns.join("coredns")], &[COREDNS], &to.join("2-coredns.tar"))?;
+    single(&[&tools.join("probe")], &[PROBE], &to.join("3-probe.tar"))?;
 
     let top = to.join("top");
     copy_folder(&workspace().join("deploy/runner/playbooks"), &top.join("kubespray"))?;
@@ -33,20 +33,24 @@ pub(crate) fn cluster_images(_: &Part, built: &Built, to: &Path) -> Result<(), E
     ];
     files::remove(&top)?;
     let config = Config { folder: "/kubespray", ..Config::default() };
-    image::archive(&[RUNNER.to_owned()], layers, &config, &to.join("4-runner.tar"))
+    image::archive(&[RUNNER.to_owned()], layers, &config, &to.join("4-runner.tar")).map(drop)
 }
 
-/// Makes an image of one statically linked program.
-pub(crate) fn single(program: &Path, entrypoint: &[&str], names: &[&str], to: &Path) -> Result<(), Error> {
+/// Makes an image of statically linked programs. It runs the first one.
+pub(crate) fn single(programs: &[&Path], names: &[&str], to: &Path) -> Result<(), Error> {
     let root = to.with_added_extension("root");
-    let name = entrypoint.first().copied().unwrap_or_default();
-    copy(program, &root.join("usr/local/bin").join(name))?;
+    let folder = Path::new("usr/local/bin");
+    for program in programs {
+        copy(program, &root.join(folder).join(program.file_name().unwrap_or_default()))?;
+    }
     base(&root)?;
     let layer = image::layer(&root, &to.with_added_extension("layer"))?;
     files::remove(&root)?;
     let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
-    let path = format!("/usr/local/bin/{name}");
-    image::archive(&names, vec![layer], &Config { entrypoint: &[&path], folder: "/" }, to)
+    let first = programs.first().and_then(|program| program.file_name()).unwrap_or_default();
+    let path = Path::new("/").join(folder).join(first);
+    let config = Config { entrypoint: &[&path.to_string_lossy()], folder: "/", ..Config::default() };
+    image::archive(&names, vec![layer], &config, to).map(drop)
 }
 
 /// Makes the folders and files that programs expect in every root file system.
@@ -64,8 +68,10 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), Error> {
     fs::copy(from, to).map(drop).doing(|| format!("copy {} to {}", from.display(), to.display()))
 }
 
-fn copy_folder(from: &Path, to: &Path) -> Result<(), Error> {
-    for file in files::all_files(from) {
+pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<(), Error> {
+    // Python writes these beside modules that tests have loaded.
+    let is_source = |file: &Path| !file.iter().any(|name| name == "__pycache__");
+    for file in files::all_files(from).into_iter().filter(|file| is_source(file)) {
         copy(&file, &to.join(file.strip_prefix(from).unwrap_or(&file)))?;
     }
     Ok(())

@@ -70,12 +70,24 @@ fn take(path: &Path, shared: bool, holder_name: &str, report: Report<'_>) -> Res
 
 /// The first process that holds a lock on a file, from `/proc/locks` (proc(5)).
 fn holder(file: &File) -> Option<i32> {
-    let inode = format!(":{}", file.metadata().ok()?.ino());
-    let all = files::read(Path::new("/proc/locks")).ok()?;
+    let about = file.metadata().ok()?;
+    let (device, inode) = (about.dev(), about.ino());
+    // Inode numbers are unique on one device only. An overlay may show another device than the kernel's list does.
+    let exact = format!("{:02x}:{:02x}:{inode}", rustix::fs::major(device), rustix::fs::minor(device));
+    let any_device = format!(":{inode}");
+    // The kernel's list can miss an entry while other locks are taken and released.
+    (0..5).find_map(|_| {
+        let all = files::read(Path::new("/proc/locks")).ok()?;
+        locked_by(&all, |place| place == exact).or_else(|| locked_by(&all, |place| place.ends_with(&any_device)))
+    })
+}
+
+/// The process in the first line of `/proc/locks` whose `DEVICE:INODE` matches.
+fn locked_by(all: &str, matches: impl Fn(&str) -> bool) -> Option<i32> {
     // `1: FLOCK  ADVISORY  WRITE 708 fe:00:13984 0 EOF`; lines of waiting processes have `->` after the number.
     all.lines().find_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
-        (words.get(1) == Some(&"FLOCK") && words.get(5)?.ends_with(&inode)).then(|| words[4].parse().ok())?
+        (words.get(1) == Some(&"FLOCK") && matches(words.get(5)?)).then(|| words[4].parse().ok())?
     })
 }
 
@@ -119,6 +131,14 @@ mod tests {
         };
         let line = waits(build(&|line| panic!("{line}")), build);
         assert!(line.contains(&format!("another build (process {}), which holds", std::process::id())), "{line}");
+    }
+
+    #[test]
+    fn a_lock_on_another_device_is_not_taken_for_this_one() {
+        let all = "1: FLOCK  ADVISORY  WRITE 10 00:21:77 0 EOF\n1: -> FLOCK  ADVISORY  WRITE 11 fe:00:77 0 EOF\n\
+                   2: POSIX  ADVISORY  WRITE 12 fe:00:77 0 EOF\n3: FLOCK  ADVISORY  WRITE 13 fe:00:77 0 EOF\n";
+        assert_eq!(locked_by(all, |place| place == "fe:00:77"), Some(13));
+        assert_eq!(locked_by(all, |place| place.ends_with(":77")), Some(10));
     }
 
     #[test]

@@ -5,16 +5,19 @@
 //! - [`workshop`] — the cache: finds built parts, builds missing ones, removes old ones
 //! - [`locks`] — one build at a time, and no part is removed while it is used
 //! - [`go`], [`debian`], [`python`], [`image`] — the four ways to make a part
-//! - [`contents`] — the content of the images
+//! - [`contents`] — the content of the lab's images
+//! - [`dockerfile`], [`product`] — the images that users get, and the lists that they are made from
 //! - [`release`] — the Kubernetes versions that machines can install
 
 pub(crate) mod contents;
 pub(crate) mod debian;
+pub(crate) mod dockerfile;
 pub(crate) mod go;
 pub(crate) mod image;
 pub(crate) mod locks;
 pub(crate) mod part;
 pub(crate) mod parts;
+pub mod product;
 pub(crate) mod python;
 pub mod release;
 pub(crate) mod workshop;
@@ -42,7 +45,7 @@ pub fn build(layout: &Layout, names: &[String], report: &(dyn Fn(String) + Sync)
 }
 
 /// Parts whose packages are pinned by a lock.
-pub const LOCKED: &[&str] = &["machine-root", "runner-root"];
+pub const LOCKED: &[&str] = &["machine-root", "runner-root", "server-root"];
 
 /// Writes the package versions that the Debian mirror has now into the lock of a part. Returns the changes.
 pub fn pin(layout: &Layout, name: &str, report: &(dyn Fn(String) + Sync)) -> Result<Vec<String>, Error> {

@@ -1,7 +1,7 @@
 //! The table of parts. A part is rebuilt when one of its files, a part it needs, or its revision changes.
 
 use crate::build::part::{GO_TOOLCHAIN, Lane, Part};
-use crate::build::{contents, debian, go, python, release};
+use crate::build::{contents, debian, dockerfile, go, python, release};
 
 /// All parts. Each comes after the parts it needs.
 pub(crate) const PARTS: &[Part] = &[
@@ -24,11 +24,19 @@ pub(crate) const PARTS: &[Part] = &[
     },
     Part {
         name: "runner-root",
-        files: &["end2end/lab/parts/runner-root", "end2end/lab/parts/ansible"],
+        files: &[dockerfile::RUNNER, "deploy/runner/packages.lock", python::REQUIREMENTS],
+        needs: &[],
+        revision: 2,
+        lane: Lane::Install,
+        make: python::runner_root,
+    },
+    Part {
+        name: "server-root",
+        files: &[dockerfile::SERVER, "deploy/packages.lock"],
         needs: &[],
         revision: 1,
         lane: Lane::Install,
-        make: python::runner_root,
+        make: debian::server_root,
     },
     Part {
         name: "images",
@@ -58,7 +66,7 @@ const fn go_part(name: &'static str, files: &'static [&'static str]) -> Part {
 }
 
 const fn release_part(name: &'static str, needs: &'static [&'static str]) -> Part {
-    Part { name, files: &[], needs, revision: 1, lane: Lane::Install, make: release::assemble }
+    Part { name, files: &[], needs, revision: 2, lane: Lane::Install, make: release::assemble }
 }
 
 pub(crate) fn part(name: &str) -> Option<&'static Part> {

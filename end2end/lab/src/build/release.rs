@@ -98,13 +98,15 @@ pub(crate) fn assemble(part: &Part, built: &Built, to: &Path) -> Result<(), Erro
     kubernetes_image(&kubernetes, &built["machine-root"].join("root"), &version, &images.join("kubernetes.tar"))?;
     let named = |image: &str, tag: &str| format!("{REGISTRY}/{image}:{tag}");
     let coredns_tag = format!("v{}", release.coredns.trim_start_matches("coredns-"));
-    for (program, image, tag, entrypoint) in [
-        (built[release.etcd].join("etcd"), "etcd", release.etcd_tag, "etcd"),
-        (built[release.coredns].join("coredns"), "coredns", coredns_tag.as_str(), "coredns"),
-        (built["tools"].join("pause"), "pause", release.pause_tag, "pause"),
-        (built["tools"].join("probe"), "probe", "lab", "probe"),
+    // Kubernetes' own image of etcd also contains etcdutl, which restores snapshots.
+    let (etcd, etcdutl) = (built[release.etcd].join("etcd"), built["etcdctl"].join("etcdutl"));
+    contents::single(&[&etcd, &etcdutl], &[&named("etcd", release.etcd_tag)], &images.join("etcd.tar"))?;
+    for (program, image, tag) in [
+        (built[release.coredns].join("coredns"), "coredns", coredns_tag.as_str()),
+        (built["tools"].join("pause"), "pause", release.pause_tag),
+        (built["tools"].join("probe"), "probe", "lab"),
     ] {
-        contents::single(&program, &[entrypoint], &[&named(image, tag)], &images.join(format!("{image}.tar")))?;
+        contents::single(&[&program], &[&named(image, tag)], &images.join(format!("{image}.tar")))?;
     }
     let mut sums = String::new();
     for file in files::all_files(&folder) {
@@ -144,7 +146,7 @@ fn kubernetes_image(kubernetes: &Path, machine: &Path, version: &str, to: &Path)
     let layer = image::layer(&root, &to.with_added_extension("layer"))?;
     files::remove(&root)?;
     let names = components.map(|component| format!("{REGISTRY}/{component}:{version}"));
-    image::archive(&names, vec![layer], &Config { entrypoint: &[], folder: "/" }, to)
+    image::archive(&names, vec![layer], &Config { folder: "/", ..Config::default() }, to).map(drop)
 }
 
 /// The programs that kube-proxy runs and their libraries, relative to a machine's root. Extensions of iptables load further

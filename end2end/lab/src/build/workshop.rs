@@ -147,8 +147,9 @@ mod tests {
     /// A copy of the files of all parts.
     fn copied() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let copy = ["--archive", "--parents", "end2end/lab/parts", "deploy/runner/playbooks"];
-        program::run(Command::new("cp").current_dir(workspace()).args(copy).arg(folder.path())).unwrap();
+        let files = ["end2end/lab/parts", "deploy/Dockerfile", "deploy/packages.lock", "deploy/runner"];
+        let copy = ["--archive", "--parents"];
+        program::run(Command::new("cp").current_dir(workspace()).args(copy).args(files).arg(folder.path())).unwrap();
         folder
     }
 
@@ -164,7 +165,8 @@ mod tests {
             ("kubernetes-1.34/go.sum", &["kubernetes-1.34", "release-1.34"]),
             ("kubernetes/main.go", &["kubernetes-1.33", "kubernetes-1.34", "release-1.33", "release-1.34"]),
             ("coredns-1.12.1/go.mod", &["coredns-1.12.1", "images", "release-1.34"]),
-            ("ansible/requirements.txt", &["images", "runner-root"]),
+            ("../../../deploy/runner/requirements.txt", &["images", "runner-root"]),
+            ("../../../deploy/packages.lock", &["server-root"]),
             ("machine-root/packages.lock", &["machine-root", "release-1.33", "release-1.34"]),
             ("runc/go.mod", &["runc"]),
         ] {

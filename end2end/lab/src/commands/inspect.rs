@@ -54,7 +54,7 @@ fn row(lab: &Lab, machine: &Machine) -> String {
     )
 }
 
-pub(crate) fn logs(of: Option<&str>, follow: bool) -> Result<(), Error> {
+pub(crate) fn logs(of: Option<&str>, follow: bool, lines: Option<u32>) -> Result<(), Error> {
     let lab = Lab::attach()?;
     let Some(of) = of else {
         print(&format!(
@@ -83,6 +83,9 @@ pub(crate) fn logs(of: Option<&str>, follow: bool) -> Result<(), Error> {
     }
     if follow {
         journal.arg("--follow");
+    }
+    if let Some(lines) = lines {
+        journal.args(["--lines", &lines.to_string()]);
     }
     become_program(&mut journal)
 }

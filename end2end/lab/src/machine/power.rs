@@ -12,7 +12,7 @@ use crate::{files, program, wait};
 /// The signal that makes systemd in a container power off: SIGRTMIN+4 (systemd(1)).
 const POWER_OFF: &str = "38";
 /// How long a power-off may take before the power is cut.
-const PATIENCE: Duration = Duration::from_secs(30);
+const POWER_OFF_WITHIN: Duration = Duration::from_secs(30);
 /// A signal is sent again after this time: systemd ignores signals just after its start and during a reboot.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -54,7 +54,7 @@ impl Machine {
             Power::Orphaned => return Err(self.orphaned()),
             Power::On | Power::Booting => {}
         }
-        match self.end_by(POWER_OFF, PATIENCE) {
+        match self.end_by(POWER_OFF, POWER_OFF_WITHIN) {
             Err(Error::Late { .. }) => self.end_by("KILL", BOOT),
             ended => ended,
         }

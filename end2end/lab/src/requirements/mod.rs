@@ -15,9 +15,10 @@ use crate::build::part::Part;
 use crate::build::workshop;
 use crate::error::Error;
 use crate::layout::Layout;
+use crate::program;
 use crate::requirements::facts::Facts;
 use crate::requirements::needs::{
-    CONTROLLERS, GO_BY, NAMESPACES, OLDEST_GO, Program, TO_BUILD_PROGRAMS, TO_RUN_PROGRAMS,
+    CONTROLLERS, GO_BY, NAMESPACES, OLDEST_GO, Program, TO_BUILD_IMAGES, TO_BUILD_PROGRAMS, TO_RUN_PROGRAMS,
 };
 use crate::requirements::trial::{TRIALS, Trial};
 
@@ -36,6 +37,18 @@ pub(crate) fn check(layout: &Layout, missing: &[&Part]) -> Result<(), Error> {
     let machine_root = Some(machine_root.as_path()).filter(|root| root.is_dir());
     let lacks = lacks(&Facts::of_this_computer(layout, machine_root), missing);
     if lacks.is_empty() { Ok(()) } else { Err(Error::Requirements(lacks)) }
+}
+
+/// Fails with everything that is missing to build the images that users get. They need less than a lab.
+pub(crate) fn for_images() -> Result<(), Error> {
+    let mut lacks = Vec::new();
+    if std::env::consts::ARCH != "x86_64" {
+        lacks.push("it needs an amd64 processor, because the Debian packages are pinned for no other.".to_owned());
+    }
+    for (name, purpose, installed_by) in TO_BUILD_IMAGES.iter().filter(|(name, ..)| !program::is_installed(name)) {
+        lacks.push(format!("`{name}`, which {purpose}, is not installed: {installed_by}"));
+    }
+    if lacks.is_empty() { Ok(()) } else { Err(Error::ImageRequirements(lacks)) }
 }
 
 /// What this computer lacks for building the `missing` parts and booting.

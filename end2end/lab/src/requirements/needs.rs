@@ -22,6 +22,16 @@ pub(crate) const TO_BUILD_PROGRAMS: &[Program] = &[
     ("sha256sum", "computes the digests of images", "apt-get install coreutils"),
     ("python3", "installs ansible-core with pip", "apt-get install python3-pip"),
 ];
+/// The programs that building the product's images needs.
+pub(crate) const TO_BUILD_IMAGES: &[Program] = &[
+    ("unshare", "keeps mounts of packages apart", "apt-get install util-linux"),
+    ("mmdebstrap", "makes root file systems", "apt-get install mmdebstrap"),
+    ("dpkg-deb", "describes packages", "apt-get install dpkg"),
+    ("tar", "packs images", "apt-get install tar"),
+    ("gzip", "compresses images", "apt-get install gzip"),
+    ("sha256sum", "computes the digests of images", "apt-get install coreutils"),
+    ("python3", "installs ansible-core with pip", "apt-get install python3-pip"),
+];
 /// Debian 12 has only an older version. `xtask` installs a newer one from its backports.
 pub(crate) const GO_BY: &str = "cargo xtask doctor --install";
 /// The first version of Go that fetches the toolchain a build asks for: <https://go.dev/doc/toolchain>.

@@ -1,0 +1,114 @@
+//! Three control planes share an address. When the machine that has it fails, the Kubernetes API still answers there.
+//!
+//! Takes several minutes, so it runs with `cargo xtask test --full` and by hand:
+//! `cargo test --package kubeonkube-lab --test endpoint -- --ignored --nocapture`.
+
+#[path = "shared/jobs.rs"]
+mod jobs;
+#[expect(dead_code, reason = "the suite `engine` uses the rest")]
+#[path = "engine/playbooks.rs"]
+mod playbooks;
+
+use std::time::{Duration, Instant};
+
+use lab::addresses::COMMON;
+use lab::wait::until;
+use lab::{Lab, Machine, addresses};
+
+use crate::playbooks::Playbooks;
+
+/// How long one playbook may take on a busy computer.
+const PLAYBOOK_WITHIN: Duration = Duration::from_secs(1800);
+/// How long the API may be away after a machine failed.
+const MOVES_WITHIN: Duration = Duration::from_secs(120);
+
+/// Whether this machine has the address.
+fn has_it(machine: &Machine) -> bool {
+    machine
+        .run_within("ip -o address", Duration::from_secs(10))
+        .is_ok_and(|said| said.contains(&format!(" {COMMON}/32 ")))
+}
+
+/// Waits until the Kubernetes API answers `machine` at the common address. Returns how many seconds it took.
+fn answers(machine: &Machine) -> f64 {
+    let started = Instant::now();
+    let ask = format!(
+        "kubectl --kubeconfig /etc/kubernetes/admin.conf --server https://{COMMON}:6443 --request-timeout=2s get --raw /readyz"
+    );
+    until("the Kubernetes API to answer at the common address", MOVES_WITHIN, || {
+        machine.run_within(&ask, Duration::from_secs(10)).map_err(|error| error.to_string())
+    })
+    .unwrap();
+    started.elapsed().as_secs_f64()
+}
+
+/// The machine that has the address, and the others.
+fn split(machines: &[Machine]) -> (&Machine, Vec<&Machine>) {
+    let holders: Vec<&Machine> = machines.iter().filter(|machine| has_it(machine)).collect();
+    let [holder] = holders[..] else { panic!("{} machines have the address", holders.len()) };
+    (holder, machines.iter().filter(|machine| machine.name() != holder.name()).collect())
+}
+
+#[tokio::test]
+#[ignore = "needs several minutes"]
+async fn the_api_answers_when_a_control_plane_fails() {
+    let lab = Lab::shared(&["--machines", "3", "--releases=1.34"]).unwrap_or_else(|error| panic!("{error}"));
+    let names = ["m1", "m2", "m3"];
+    let machines = names.map(|name| lab.machine(name).unwrap());
+    for machine in &machines {
+        machine.reset().unwrap();
+        machine.wait_reachable().unwrap();
+    }
+    let version = lab.releases().first().expect("the lab serves a release").clone();
+    let mut playbooks = Playbooks::at(&lab, &version).await;
+    let on = format!(r#"{{"kube_vip_enabled": true, "kube_vip_address": "{COMMON}"}}"#);
+    playbooks.machines(&names, &names).await;
+
+    let used = format!("kube_vip_address={}", addresses::BRIDGE);
+    let refused = playbooks.fails("cluster.yml", &["-e", &on, "-e", &used]).await;
+    assert!(refused.contains("is already used by a machine with the hardware address"), "{refused}");
+    let refused = playbooks.fails("cluster.yml", &["-e", &on, "-e", "kube_vip_address=192.0.2.10"]).await;
+    assert!(refused.contains("is not in the machine's network 10.77.0.0/24"), "{refused}");
+
+    playbooks.succeeds("cluster.yml", &["-e", &on]).await;
+    let recap = playbooks.succeeds("cluster.yml", &["-e", &on]).await;
+    assert!(recap.iter().all(|line| line.contains(" changed=0 ")), "the second run has changed something: {recap:#?}");
+
+    let (holder, others) = split(&machines);
+    eprintln!("{} has the address; its API server is stopped", holder.name());
+    holder.run("mv /etc/kubernetes/manifests/kube-apiserver.yaml /root/").unwrap();
+    until("another machine to have the address", MOVES_WITHIN, || {
+        if others.iter().any(|machine| has_it(machine)) { Ok(()) } else { Err("none has it".to_owned()) }
+    })
+    .unwrap();
+    answers(others[0]);
+    holder.run("mv /root/kube-apiserver.yaml /etc/kubernetes/manifests/").unwrap();
+    let ready = "kubectl --kubeconfig /etc/kubernetes/admin.conf --server https://127.0.0.1:6443 --tls-server-name=kubernetes get --raw /readyz";
+    until("that API server to be ready again", Duration::from_secs(120), || {
+        holder.run_within(ready, Duration::from_secs(10)).map_err(|error| error.to_string())
+    })
+    .unwrap();
+
+    let (holder, others) = split(&machines);
+    holder.cut_power().unwrap();
+    let seconds = answers(others[0]);
+    eprintln!("{} has lost its power; the API answered again after {seconds:.1} s", holder.name());
+    assert!(others.iter().filter(|machine| has_it(machine)).count() == 1, "one of the others has the address");
+    holder.start().unwrap();
+    holder.wait_reachable().unwrap();
+    let nodes = format!(
+        "kubectl --kubeconfig /etc/kubernetes/admin.conf wait --for=condition=Ready --timeout=5s {}",
+        names.map(|name| format!("node/{name}")).join(" ")
+    );
+    until("all nodes to be ready", Duration::from_secs(180), || {
+        others[0].run_within(&nodes, Duration::from_secs(20)).map_err(|error| error.to_string())
+    })
+    .unwrap();
+    split(&machines);
+
+    playbooks.succeeds("reset.yml", &["-e", &on, "-e", "reset_confirmation=yes"]).await;
+    for machine in &machines {
+        assert!(!has_it(machine), "{} still has the address", machine.name());
+        assert!(machine.run("systemctl cat kubeonkube-address").is_err(), "{} still has the service", machine.name());
+    }
+}

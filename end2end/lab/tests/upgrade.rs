@@ -1,0 +1,138 @@
+//! The built-in engine upgrades a cluster by a minor version, step by step, and restores etcd.
+//!
+//! Needs both releases and several minutes, so it runs with `cargo xtask test --full` and by hand:
+//! `cargo test --package kubeonkube-lab --test upgrade -- --ignored --nocapture --test-threads=1`.
+
+#[path = "shared/jobs.rs"]
+mod jobs;
+#[expect(dead_code, reason = "the suite `engine` uses the rest")]
+#[path = "engine/playbooks.rs"]
+mod playbooks;
+
+use std::time::{Duration, Instant};
+
+use lab::{Lab, Machine, addresses};
+
+use crate::playbooks::Playbooks;
+
+/// How long one playbook may take on a busy computer.
+const PLAYBOOK_WITHIN: Duration = Duration::from_secs(1800);
+const KUBECTL: &str = "kubectl --kubeconfig /etc/kubernetes/admin.conf --cache-dir /run/kubeonkube/kubectl";
+
+fn kubectl(first: &Machine, words: &str) -> String {
+    first.run(&format!("{KUBECTL} {words}")).unwrap_or_else(|error| panic!("kubectl {words}: {error}"))
+}
+
+/// The name, version and schedulability of all nodes, in one line each.
+fn nodes(first: &Machine) -> String {
+    let row = "{.metadata.name} {.status.nodeInfo.kubeletVersion} {.spec.unschedulable}";
+    kubectl(first, &format!("get nodes -o jsonpath='{{range .items[*]}}{row}{{\"\\n\"}}{{end}}'"))
+}
+
+/// Three fresh machines, the playbooks of a cluster on them with the older release, and both releases.
+async fn three_machines() -> (Lab, Machine, Playbooks, [String; 2]) {
+    let lab = Lab::shared(&["--machines", "3", "--releases=1.33,1.34"]).unwrap_or_else(|error| panic!("{error}"));
+    let mut releases = lab.releases().to_vec();
+    releases.sort();
+    let releases: [String; 2] = releases.try_into().expect("the lab serves two releases");
+    for name in ["m1", "m2", "m3"] {
+        let machine = lab.machine(name).unwrap();
+        machine.reset().unwrap();
+        machine.wait_reachable().unwrap();
+    }
+    let playbooks = Playbooks::at(&lab, &releases[0]).await;
+    playbooks.workers(&["m2", "m3"]).await;
+    let first = lab.machine("m1").unwrap();
+    (lab, first, playbooks, releases)
+}
+
+/// Asks this URL from `machine` five times a second, until [`answered`].
+fn ask(machine: &Machine, url: &str) {
+    machine.run(&format!("cat > /run/ask.py <<'END'\n{}END\n", include_str!("engine/ask.py"))).unwrap();
+    machine.run(&format!("systemd-run --unit ask python3 /run/ask.py {url} /run/answers")).unwrap();
+}
+
+/// Stops asking, after this time. Fails if more than `allowed` of 1,000 requests failed.
+fn answered(machine: &Machine, asking: Duration, allowed: usize) {
+    machine.run("systemctl stop ask").unwrap();
+    let answers = machine.run("cat /run/answers").unwrap();
+    let (good, bad): (Vec<_>, Vec<_>) = answers.lines().partition(|line| line.ends_with(" ok"));
+    let (asked, seconds) = (good.len() + bad.len(), asking.as_secs());
+    eprintln!("{} of {asked} requests were answered in {seconds} s", good.len());
+    assert!(asked as u64 > seconds * 9 / 2, "only {asked} requests in {seconds} s, five a second were to be sent");
+    assert!(bad.len() * 1000 <= asked * allowed, "more than {allowed} of 1,000 requests failed: {bad:#?}");
+}
+
+#[tokio::test]
+#[ignore = "needs both releases and several minutes"]
+async fn the_api_answers_while_three_control_planes_are_upgraded() {
+    let (_lab, first, mut playbooks, [_, new]) = three_machines().await;
+    let names = ["m1", "m2", "m3"];
+    playbooks.machines(&names, &names).await;
+    let common = addresses::COMMON;
+    let on = format!(r#"{{"kube_vip_enabled": true, "kube_vip_address": "{common}"}}"#);
+    playbooks.succeeds("cluster.yml", &["-e", &on]).await;
+    ask(&first, &format!("https://{common}:6443/readyz"));
+    let started = Instant::now();
+    playbooks.succeeds("upgrade-cluster.yml", &["-e", &on, "-e", &format!("kube_version={new}")]).await;
+    answered(&first, started.elapsed(), 5);
+    assert_eq!(nodes(&first), format!("m1 {new} \nm2 {new} \nm3 {new} \n"));
+    // Remove the shared address, or the next test finds it.
+    playbooks.succeeds("reset.yml", &["-e", &on, "-e", "reset_confirmation=yes"]).await;
+}
+
+#[tokio::test]
+#[ignore = "needs both releases and several minutes"]
+async fn a_workload_answers_during_a_whole_upgrade() {
+    let (_lab, first, mut playbooks, [_, new]) = three_machines().await;
+    playbooks.succeeds("cluster.yml", &[]).await;
+    first.run(&format!("{KUBECTL} apply -f - <<'END'\n{}END\n", include_str!("engine/steady.yaml"))).unwrap();
+    kubectl(&first, "rollout status deployment/steady --timeout=120s");
+    let address = kubectl(&first, "get service steady -o jsonpath='{.spec.clusterIP}'");
+    ask(&first, &format!("http://{address}/"));
+    let started = Instant::now();
+    playbooks.succeeds("upgrade-cluster.yml", &["-e", &format!("kube_version={new}")]).await;
+    answered(&first, started.elapsed(), 1);
+    assert_eq!(nodes(&first), format!("m1 {new} \nm2 {new} \nm3 {new} \n"));
+}
+
+#[tokio::test]
+#[ignore = "needs both releases and several minutes"]
+async fn a_cluster_is_upgraded_by_a_minor_and_restored() {
+    let (_lab, first, mut playbooks, [old, new]) = three_machines().await;
+    playbooks.succeeds("cluster.yml", &[]).await;
+    first.run(&format!("{KUBECTL} apply -f - <<'END'\n{}END\n", include_str!("engine/workload.yaml"))).unwrap();
+    kubectl(&first, "rollout status deployment/web --timeout=120s");
+    kubectl(&first, "cordon m3");
+
+    let to = format!("kube_version={new}");
+    for (version, expected) in [("1.35.0", "more than one minor version newer"), ("1.32.0", "can't be downgraded")] {
+        let refused = playbooks.fails("upgrade-cluster.yml", &["-e", &format!("kube_version={version}")]).await;
+        assert!(refused.contains(expected), "{refused}");
+    }
+    let blocked = playbooks.fails("upgrade-cluster.yml", &["-e", &to, "-e", "drain_timeout=5s"]).await;
+    assert!(blocked.contains("PodDisruptionBudget default/web blocks it"), "{blocked}");
+    assert!(
+        blocked.contains(&format!("m1: {new}; m2, m3: {old}")),
+        "it doesn't say which node has which version: {blocked}"
+    );
+    assert_eq!(nodes(&first), format!("m1 {new} \nm2 {old} \nm3 {old} true\n"));
+
+    kubectl(&first, "delete poddisruptionbudget web");
+    playbooks.succeeds("upgrade-cluster.yml", &["-e", &to]).await;
+    assert_eq!(
+        nodes(&first),
+        format!("m1 {new} \nm2 {new} \nm3 {new} true\n"),
+        "the node that took no pods takes some now"
+    );
+    let recap = playbooks.succeeds("upgrade-cluster.yml", &["-e", &to]).await;
+    assert!(recap.iter().all(|line| line.contains(" changed=0 ")), "the second run has changed something: {recap:#?}");
+
+    playbooks.succeeds("etcd-backup.yml", &[]).await;
+    let snapshot = first.run("ls -t /var/backups/kubeonkube/*.db | head -n 1").unwrap();
+    kubectl(&first, "create configmap after-the-snapshot");
+    let restore = format!("etcd_restore_file={}", snapshot.trim());
+    playbooks.succeeds("etcd-restore.yml", &["-e", &restore, "-e", "etcd_restore_confirmation=yes"]).await;
+    assert_eq!(kubectl(&first, "get configmap after-the-snapshot --ignore-not-found"), "");
+    kubectl(&first, "wait --for=condition=Ready --timeout=60s node/m1 node/m2 node/m3");
+}
