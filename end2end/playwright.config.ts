@@ -3,9 +3,9 @@ import { defineConfig } from '@playwright/test';
 // The browser of this machine: nothing is downloaded. Two workers, each with its own server.
 export default defineConfig({
   testDir: 'tests',
-  // A stage clears the folder that it writes to, and must leave the other's traces.
+  // Each stage clears its output folder, so the two stages have different ones.
   outputDir: `test-results/${process.env.KUBEONKUBE_IN_PARTS ? 'released' : 'browser'}`,
-  // Deadlines, not pauses: generous, so that a machine that is busy or slow says the same as a quick one.
+  // Deadlines, not pauses. They are long, so that tests don't fail on a slow machine.
   timeout: 240_000,
   expect: { timeout: 60_000 },
   workers: 2,

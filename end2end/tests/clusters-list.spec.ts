@@ -15,7 +15,7 @@ bothWays((script) => {
     await makeCluster(kube, `${prefix}-b`, { hosts: localHosts('m1', 'm2', 'm3') });
     await makeCluster(kube, `${prefix}-c`, { hosts: localHosts('m1', 'm2') });
     await visit('/clusters');
-    const filter = page.getByRole('searchbox', { name: 'Filter by name or label' });
+    const filter = page.getByRole('searchbox', { name: 'Filter by name, label or version' });
     await filter.fill(prefix);
     await filter.press('Enter');
     await expect(page).toHaveURL(`/clusters?q=${prefix}`);
@@ -51,7 +51,7 @@ test('the list follows a run that was started elsewhere', async ({ page, visit, 
   await expect(row(page, 'news')).toContainText(/Running/);
   await expect(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /news ·/ })).toBeVisible();
   talker.end();
-  await expect(row(page, 'news')).toContainText('Ready');
+  await expect(row(page, 'news')).toContainText('Last run OK');
   await makeCluster(kube, 'news-2');
   await expect(row(page, 'news-2')).toBeVisible();
   expect(await page.evaluate(() => (window as any).same), 'the page was never reloaded').toBe(true);
@@ -62,7 +62,7 @@ test('keys filter, move and go', async ({ page, visit, kube }) => {
   await makeCluster(kube, 'keys-2');
   await visit('/clusters?q=keys&sort=name');
   await page.keyboard.press('/');
-  const filter = page.getByRole('searchbox', { name: 'Filter by name or label' });
+  const filter = page.getByRole('searchbox', { name: 'Filter by name, label or version' });
   await expect(filter).toBeFocused();
   // Inside a text field, keys are not commands.
   await page.keyboard.press('End');

@@ -10,21 +10,24 @@ const LONG = 'a-host-with-a-rather-long-name.example.com';
 const PAGES: [string, string, string | RegExp][] = [
   ['/clusters', 'Clusters', 'pages-broken'],
   ['/clusters?q=nothing-matches', 'Clusters', 'No cluster matches'],
-  ['/clusters/new', 'Register a cluster', 'Generate a new key pair'],
+  ['/clusters/_new', 'Register a cluster', 'Generate a new key pair'],
   ['/clusters/pages', 'pages', /Succeeded\s*facts\.yml/],
   ['/clusters/pages?registered=1', 'pages', 'pages is registered'],
+  ['/clusters/pages/create', 'pages', 'No machine is a control plane'],
+  ['/clusters/pages/upgrade?to=1.35.9', 'pages', 'Supported until'],
   ['/clusters/pages/nodes', 'pages', LONG],
   ['/clusters/pages/nodes?q=nothing-matches', 'pages', 'No host matches'],
   ['/clusters/pages/operations', 'pages', 'task “Check”: no room'],
   ['/clusters/pages/configuration', 'pages', LONG],
   ['/clusters/pages/configuration?show=variables', 'pages', 'kube_version: 1.34.4'],
+  ['/clusters/pages/configuration?show=secrets', 'pages', 'Set a secret variable'],
   ['/clusters/pages/configuration?show=ssh', 'pages', 'SSH'],
   ['/clusters/pages/unregister', 'pages', 'The machines are not touched'],
   ['/clusters/pages-broken', 'pages-broken', 'hosts.yml'],
   ['/clusters/pages-broken/nodes', 'pages-broken', 'The inventory can\'t be read'],
   ['/operations', 'Operations', 'task “Check”: no room'],
   ['/operations?phase=cancelled&q=nothing-matches', 'Operations', 'No operation matches'],
-  ['/operations/new', 'Run an operation', 'Gather facts'],
+  ['/operations/_new', 'Run an operation', 'Gather facts'],
   ['/operations/pages-facts', 'facts.yml on pages', `ok: [${LONG}]`],
   ['/operations/pages-facts?tab=hosts', 'facts.yml on pages', LONG],
   ['/operations/pages-facts?tab=results', 'facts.yml on pages', 'GiB'],
@@ -78,7 +81,7 @@ test('reviews, refusals and conflicts are accessible, too', async ({ page, visit
   await makeCluster(kube, 'pages-states');
   const review = page.getByRole('button', { name: 'Review' });
 
-  await visit('/clusters/new');
+  await visit('/clusters/_new');
   await page.getByLabel('Name', { exact: true }).fill('Not a name');
   await review.click();
   await expect(page.getByLabel('Name', { exact: true })).toHaveAttribute('aria-invalid', 'true');
@@ -90,7 +93,7 @@ test('reviews, refusals and conflicts are accessible, too', async ({ page, visit
   await expect(page.getByRole('region', { name: 'Review' })).toBeVisible();
   await isRight(page);
 
-  await visit('/operations/new?cluster=pages-states&action=ping.yml');
+  await visit('/operations/_new?cluster=pages-states&action=ping.yml');
   await review.click();
   await expect(page.getByRole('region', { name: 'Review' })).toBeVisible();
   await isRight(page);

@@ -1,7 +1,7 @@
 // The page of a failed run shows the reason first.
 import { generateKeyPairSync } from 'node:crypto';
 import { bothWays, expect, test } from '../fixtures/console.ts';
-import { localHosts, makeCluster, run, runOwn, sshHost } from '../fixtures/objects.ts';
+import { localHosts, makeCluster, record, run, runOwn, sshHost } from '../fixtures/objects.ts';
 import { phase } from '../fixtures/run-page.ts';
 import type { Sshd } from '../fixtures/sshd.ts';
 
@@ -55,6 +55,21 @@ test('an invalid inventory fails the operation before it runs', async ({ page, v
   await expect(phase(page, 'Failed')).toBeVisible();
   await expect(page.getByRole('alert')).toContainText('hosts.yml');
   await expect(page.getByText('Nothing was written.')).toBeVisible();
+  // Without JavaScript the page doesn't wait for a log, either.
+  expect(await (await page.request.get('/operations/no-yaml-1')).text()).not.toContain('this page reloads');
+});
+
+bothWays((script) => {
+  test('a restored record says that it has no log', async ({ page, visit, kube }) => {
+    const name = `kept-${script ? 'js' : 'plain'}`;
+    await makeCluster(kube, name);
+    await record(kube, name, `${name}-1`);
+    await visit(`/operations/${name}-1`);
+    await expect(phase(page, 'Restored')).toBeVisible();
+    await expect(page.getByText('No log is kept with a restored record.')).toBeVisible();
+    await expect(page.getByText('No log', { exact: true })).toBeVisible();
+    expect(await (await page.request.get(`/operations/${name}-1`)).text()).not.toContain('this page reloads');
+  });
 });
 
 test('the first failure is shown first, then the others', async ({ page, visit, kube }) => {

@@ -40,7 +40,7 @@ bothWays((script) => {
     await expect(row).toContainText('Changed');
     await expect(page.getByText('A machine\'s host key differs from the confirmed one.')).toBeVisible();
     await page.getByRole('button', { name: 'Save' }).click();
-    await expect(page.getByText('Saved. Nothing has run on the machines yet.')).toBeVisible();
+    await expect(page.getByText('Saved. Runs use these host keys from now on.')).toBeVisible();
     expect(await saved()).toBe(confirmed);
     await page.getByRole('button', { name: 'Scan host keys' }).click();
     await expect(row).toContainText('Matches');

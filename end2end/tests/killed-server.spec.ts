@@ -20,7 +20,7 @@ test('a script survives the server, and no line is lost or doubled', async ({ pa
   await page.evaluate(() => ((window as any).same = true));
 
   await server.stop('SIGKILL');
-  await expect(page.getByText('Disconnected, retrying')).toBeVisible();
+  await expect(page.getByText(/^Disconnected since \d\d:\d\d:\d\d, retrying$/)).toBeVisible();
   talker.say(1000);
   await server.startAgain();
   await alive(page);

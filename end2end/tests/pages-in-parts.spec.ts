@@ -155,7 +155,7 @@ test.describe('a run', () => {
     await page.getByText('Cancel…').click();
     await page.getByRole('button', { name: 'Stop the run' }).click();
     await expect(phase(page, 'Cancelled')).toBeVisible();
-    await expect(page.getByText(/^1 task · Log complete/)).toBeVisible();
+    await expect(page.getByText(/^1 task · 1 host · Log complete/)).toBeVisible();
     await page.getByRole('navigation', { name: 'Parts of the run' }).getByRole('link', { name: 'Log' }).click();
     await expect(tasks(page).getByRole('link', { name: 'Wait' })).toContainText('stopped');
   });

@@ -30,7 +30,7 @@ bothWays((script) => {
       [page.getByLabel('Variables, YAML'), BOMB, /aliases/],
       [page.getByLabel('Host keys, known_hosts format'), 'not a host key', /^Line 1 is not a host key/],
     ];
-    await visit('/clusters/new');
+    await visit('/clusters/_new');
     await page.getByText('Host keys', { exact: true }).click();
     await page.getByLabel('Use an existing key').check();
     await page.getByLabel('Paste the private key').fill('hunter2');
@@ -62,7 +62,7 @@ bothWays((script) => {
 
   test('duplicate hosts and bad names are refused with their line', async ({ page, visit }) => {
     const lines = 'm1 192.0.2.1\nm1 192.0.2.2\nm3;rm 192.0.2.3';
-    await visit('/clusters/new');
+    await visit('/clusters/_new');
     await page.getByLabel('Name', { exact: true }).fill('fine');
     await page.getByText('Or paste lines').click();
     await page.getByLabel('One machine per line').fill(lines);
@@ -76,7 +76,7 @@ bothWays((script) => {
   test('200 KB in a textarea come back to the last character', async ({ page, visit }) => {
     const text = `\nbegin: "<b>&amp;</b>"\n${Array.from({ length: 4500 }, (_, n) => `key_${n}: "ä'<>&${'x'.repeat(30)}"`).join('\n')}\nend: [\n`;
     expect(text.length).toBeGreaterThan(200_000);
-    await visit('/clusters/new');
+    await visit('/clusters/_new');
     await page.getByLabel('Name', { exact: true }).fill('Not a name');
     await paste(page.getByLabel('Variables, YAML'), text);
     await page.getByRole('button', { name: 'Review' }).click();
@@ -86,7 +86,7 @@ bothWays((script) => {
   });
 
   test('a binary file is refused as a key', async ({ page, visit }) => {
-    await visit('/clusters/new');
+    await visit('/clusters/_new');
     await page.getByLabel('Name', { exact: true }).fill('fine');
     await page.getByLabel('Name of machine 1').fill('m1');
     await page.getByLabel('Address of machine 1').fill('192.0.2.1');
@@ -101,14 +101,15 @@ bothWays((script) => {
   test('an invalid operation is refused at the field', async ({ page, visit, kube }) => {
     const cluster = `refused-op-${ending}`;
     await makeCluster(kube, cluster);
-    await visit(`/operations/new?cluster=${cluster}`);
-    await page.getByText('Another playbook').click();
-    await page.getByLabel('Playbook in the image', { exact: true }).fill('../../etc/passwd');
+    await visit(`/operations/_new?cluster=${cluster}`);
+    await page.getByText('ping.yml', { exact: true }).click();
+    await page.getByText('Advanced:').click();
+    await page.getByLabel('Run before').fill('../../etc/passwd');
     await page.getByLabel('Limit', { exact: true }).fill('m1;rm -rf /');
     await page.getByLabel('Extra arguments').fill('--start-at-task\nPing it');
     await page.getByRole('button', { name: 'Review' }).click();
-    await isRefused(page.getByLabel('Playbook in the image', { exact: true }), /Name a playbook file/);
-    await expect(page.getByLabel('Playbook in the image', { exact: true })).toHaveValue('../../etc/passwd');
+    await isRefused(page.getByLabel('Run before'), /Name a playbook file/);
+    await expect(page.getByLabel('Run before')).toHaveValue('../../etc/passwd');
     await expect(page.getByLabel('Limit', { exact: true })).toHaveValue('m1;rm -rf /');
     await expect(page.getByLabel('Extra arguments')).toHaveValue('--start-at-task\nPing it');
     await expect(page.getByRole('button', { name: 'Submit' })).toHaveCount(0);
@@ -118,7 +119,7 @@ bothWays((script) => {
 
 test('a paste of 3 MB is refused with its size and kept', async ({ page, visit }) => {
   const text = `x: ${'y'.repeat(996)}\n`.repeat(3000);
-  await visit('/clusters/new');
+  await visit('/clusters/_new');
   const field = page.getByLabel('Variables, YAML');
   await paste(field, text);
   await page.getByRole('button', { name: 'Review' }).click();

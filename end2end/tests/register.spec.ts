@@ -19,8 +19,9 @@ bothWays((script) => {
 
   test('a cluster is registered, and no page shows its pasted key', async ({ page, visit, sshd, kube }) => {
     const name = `register-paste-${ending}`;
-    await visit('/clusters/new');
+    await visit('/clusters/_new');
     await page.getByLabel('Name', { exact: true }).fill(name);
+    await page.getByLabel('Manage an existing cluster').check();
     await fillMachine(page, sshd);
     await page.getByLabel('Use an existing key').check();
     await page.getByLabel('Paste the private key').fill(sshd.privateKey);
@@ -53,8 +54,9 @@ bothWays((script) => {
 
   test('a key can be uploaded as a file', async ({ page, visit, sshd, kube }) => {
     const name = `register-upload-${ending}`;
-    await visit('/clusters/new');
+    await visit('/clusters/_new');
     await page.getByLabel('Name', { exact: true }).fill(name);
+    await page.getByLabel('Manage an existing cluster').check();
     await fillMachine(page, sshd);
     await page.getByLabel('Use an existing key').check();
     const file = { name: 'id_ed25519', mimeType: 'application/octet-stream', buffer: Buffer.from(sshd.privateKey) };
@@ -70,8 +72,9 @@ bothWays((script) => {
 
   test('pasted lines and a generated key are enough', async ({ page, visit }) => {
     const name = `register-lines-${ending}`;
-    await visit('/clusters/new');
+    await visit('/clusters/_new');
     await page.getByLabel('Name', { exact: true }).fill(name);
+    await page.getByLabel('Manage an existing cluster').check();
     await page.getByText('Or paste lines').click();
     await page.getByLabel('One machine per line').fill('node[1:3] 192.0.2.[11:13]\nops@192.0.2.20:2222');
     await page.getByRole('button', { name: 'Review' }).click();

@@ -1,5 +1,7 @@
 // Signing in with the one-time link, and signing out.
+import { execFileSync } from 'node:child_process';
 import { NOBODY, alive, bothWays, expect, test } from '../fixtures/console.ts';
+import { binary } from '../fixtures/server.ts';
 
 bothWays(() => {
   test.use({ storageState: NOBODY });
@@ -17,7 +19,7 @@ bothWays(() => {
     await page.goto(link);
     await expect(page.getByRole('alert')).toContainText('This link was used already');
     await expect(page.getByRole('button', { name: 'Sign in' })).toHaveCount(0);
-    await expect(page.getByText('kubeonkube login', { exact: true })).toBeVisible();
+    await expect(page.getByText(/^kubeonkube login --data-dir \S+$/)).toBeVisible();
   });
 
   test('a signed-out user returns to the page after signing in', async ({ page, server }) => {
@@ -28,6 +30,27 @@ bothWays(() => {
     await page.goto(`${server.anotherLink()}&next=${encodeURIComponent(next)}`);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expect(page).toHaveURL(`${server.url}/operations?phase=failed`);
+  });
+
+  test('a link from the terminal leads to the page wanted before', async ({ page, server }) => {
+    await page.goto('/clusters?q=deep&sort=-name');
+    await expect(page).toHaveURL(/\/login\?next=/);
+    // The link doesn't name the page.
+    await page.goto(server.anotherLink());
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page).toHaveURL(`${server.url}/clusters?q=deep&sort=-name`);
+  });
+
+  test('the login command on the page works as it stands', async ({ page, server }) => {
+    await page.goto('/login');
+    const [program, ...words] = (await page.getByText(/^kubeonkube login /).textContent())!.split(' ');
+    expect(program).toBe('kubeonkube');
+    expect(words).toContain('--data-dir');
+    // In another folder and without the variables of the server.
+    const link = execFileSync(binary, words, { cwd: '/', env: {}, encoding: 'utf8' }).match(/https?:\/\/\S+/)![0];
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page).toHaveURL(`${server.url}/clusters`);
   });
 
   test('signing in never redirects to another site', async ({ page, server }) => {

@@ -9,7 +9,7 @@ bothWays((script) => {
   test('a reviewed ping.yml runs over SSH and shows its log', async ({ page, visit, kube, sshd }) => {
     const cluster = `submit-ping-${ending}`;
     await makeCluster(kube, cluster, { hosts: sshHost('m1', sshd), key: sshd.privateKey });
-    await visit(`/operations/new?cluster=${cluster}&action=ping.yml`);
+    await visit(`/operations/_new?cluster=${cluster}&action=ping.yml`);
     await expect(page.getByRole('combobox', { name: 'Cluster', exact: true })).toHaveValue(cluster);
     await expect(page.getByRole('radio', { name: 'ping.yml' })).toBeChecked();
     await page.getByRole('button', { name: 'Review' }).click();
@@ -60,7 +60,7 @@ bothWays((script) => {
     const cluster = `submit-args-${ending}`;
     const motd = `{"motd": "it's; rm -rf / $(id) here"}`;
     await makeCluster(kube, cluster);
-    await visit(`/operations/new?cluster=${cluster}&action=ping.yml`);
+    await visit(`/operations/_new?cluster=${cluster}&action=ping.yml`);
     await page.getByLabel('Extra arguments').fill(`-e\n${motd}`);
     await page.getByText('Advanced: name, hooks, image, deadline').click();
     await page.getByLabel('Name', { exact: true }).fill(`${cluster}-1`);
@@ -83,7 +83,7 @@ bothWays((script) => {
 
 test('a form changed after the review must be reviewed again', async ({ page, visit, kube }) => {
   await makeCluster(kube, 'submit-changed');
-  await visit('/operations/new?cluster=submit-changed&action=ping.yml');
+  await visit('/operations/_new?cluster=submit-changed&action=ping.yml');
   await page.getByRole('button', { name: 'Review' }).click();
   await expect(page.getByRole('button', { name: 'Submit' })).toBeVisible();
   await page.getByLabel('Limit', { exact: true }).fill('m1');

@@ -12,7 +12,8 @@ bothWays((script) => {
     await run(kube, cluster, `${cluster}-1`, { script: 'echo hello' });
     await kube.ended(`${cluster}-1`);
     await visit(`/clusters/${cluster}`);
-    await page.getByRole('link', { name: 'Unregister' }).click();
+    await page.getByText('More', { exact: true }).click();
+    await page.getByRole('link', { name: 'Unregister…' }).click();
     await expect(page.getByText('The machines are not touched')).toBeVisible();
     await page.getByLabel(/^Type .* to confirm$/).fill('leave-it');
     await page.getByRole('button', { name: 'Unregister' }).click();

@@ -1,0 +1,77 @@
+// Typed text is not lost without a question.
+import type { Page } from '@playwright/test';
+import { expect, test } from '../fixtures/console.ts';
+import { localHosts, makeCluster } from '../fixtures/objects.ts';
+
+/** Answers the next question of the page, and returns its text. */
+function asked(page: Page, leave: boolean): Promise<string> {
+  return new Promise((told) => page.once('dialog', async (dialog) => {
+    const text = `${dialog.type()}: ${dialog.message()}`;
+    await (leave ? dialog.accept() : dialog.dismiss());
+    told(text);
+  }));
+}
+
+const LEAVE = 'confirm: Leave this page? Your changes are not saved and will be lost.';
+
+test('a link, a key and the Back button ask before unsaved YAML is lost', async ({ page, visit, kube }) => {
+  await makeCluster(kube, 'unsaved');
+  const here = '/clusters/unsaved/configuration?show=variables';
+  await visit('/clusters/unsaved');
+  await page.getByRole('link', { name: 'Configuration' }).click();
+  await page.getByRole('link', { name: 'Variables', exact: true }).click();
+  const editor = page.getByLabel('Variables, YAML');
+  await editor.fill('a: 1\n');
+  for (const leave of [
+    () => page.getByRole('link', { name: 'Nodes' }).click(),
+    () => page.getByRole('navigation', { name: 'Which document' }).getByRole('link', { name: 'Inventory' }).click(),
+    () => page.goBack(),
+    async () => {
+      await editor.blur();
+      await page.keyboard.press('g');
+      await page.keyboard.press('o');
+    },
+  ]) {
+    const question = asked(page, false);
+    await leave();
+    expect(await question).toBe(LEAVE);
+    await expect(page).toHaveURL(here);
+    await expect(editor).toHaveValue('a: 1\n');
+  }
+  const question = asked(page, true);
+  await page.getByRole('link', { name: 'Nodes' }).click();
+  expect(await question).toBe(LEAVE);
+  await expect(page).toHaveURL('/clusters/unsaved/nodes');
+});
+
+test('closing the tab asks while text is unsaved, and not after', async ({ page, visit, kube }) => {
+  await makeCluster(kube, 'unclosed');
+  await visit('/clusters/unclosed/configuration');
+  const editor = page.getByLabel('Inventory, YAML');
+  // Browsers ask only on pages that the user has used.
+  await editor.click();
+  await editor.fill(localHosts('m1', 'm2'));
+  const question = asked(page, false);
+  await page.close({ runBeforeUnload: true });
+  expect(await question).toMatch(/^beforeunload/);
+  // A reviewed text is still unsaved; a saved one isn't.
+  await page.getByRole('button', { name: 'Review changes' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Saved. Nothing has run on the machines yet.')).toBeVisible();
+  let questions = 0;
+  page.on('dialog', (dialog) => void (questions += 1, dialog.accept()));
+  await page.getByRole('link', { name: 'Nodes' }).click();
+  await expect(page).toHaveURL('/clusters/unclosed/nodes');
+  await page.goBack();
+  await page.goto('/settings');
+  expect(questions).toBe(0);
+});
+
+test('the form of a new cluster asks, too', async ({ page, visit }) => {
+  await visit('/clusters/_new');
+  await page.getByLabel('Variables, YAML').fill('a: 1\n');
+  const question = asked(page, false);
+  await page.getByRole('link', { name: 'Cancel' }).click();
+  expect(await question).toBe(LEAVE);
+  await expect(page.getByLabel('Variables, YAML')).toHaveValue('a: 1\n');
+});

@@ -1,0 +1,145 @@
+// Upgrading a cluster. A small HTTPS server stands for its API server. Nothing listens at port 1, so no run changes a machine.
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bothWays, expect, test } from '../fixtures/console.ts';
+import { makeCluster, runOwn } from '../fixtures/objects.ts';
+
+const HOSTS = `all:
+  vars: {ansible_host: 127.0.0.1, ansible_port: 1, ansible_user: ops}
+  children:
+    kube_control_plane: {hosts: {cp1: }}
+    kube_node: {hosts: {w1: , w2: }}
+`;
+const VARIABLES = '# Frankfurt\nkube_version: 1.33.13   # tested\n';
+
+/** An API server whose nodes have these versions. */
+class FakeCluster {
+  versions: Record<string, string> = { cp1: 'v1.33.13', w1: 'v1.33.13', w2: 'v1.33.13' };
+  private folder = mkdtempSync(join(tmpdir(), 'kubeonkube-api-'));
+  private server = createServer(this.certificate(), (asked, answer) => {
+    const path = asked.url!.split('?')[0];
+    const send = (type: string, text: string) => answer.writeHead(200, { 'content-type': type }).end(text);
+    if (path === '/version') return send('application/json', JSON.stringify({ major: '1', minor: '33', gitVersion: this.versions.cp1 }));
+    if (path === '/readyz') return send('text/plain', '[+]ping ok\n[+]etcd ok\nreadyz check passed\n');
+    if (path === '/api/v1/nodes') return send('application/json', JSON.stringify(this.nodes()));
+    answer.writeHead(404).end();
+  });
+
+  async start(): Promise<this> {
+    await new Promise<void>((done) => this.server.listen(0, '127.0.0.1', done));
+    return this;
+  }
+
+  stop(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+
+  /** Its kubeconfig, for the Secret of a cluster. */
+  kubeconfig(): string {
+    const port = (this.server.address() as AddressInfo).port;
+    const authority = readFileSync(join(this.folder, 'cert.pem')).toString('base64');
+    return JSON.stringify({
+      apiVersion: 'v1', kind: 'Config', 'current-context': 'x',
+      clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}`, 'certificate-authority-data': authority } }],
+      users: [{ name: 'u', user: { token: 'good-token' } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    });
+  }
+
+  private certificate() {
+    const [key, cert] = [join(this.folder, 'key.pem'), join(this.folder, 'cert.pem')];
+    const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=fake'];
+    execFileSync('openssl', [...request, '-addext', 'subjectAltName=IP:127.0.0.1', '-addext', 'basicConstraints=critical,CA:FALSE', '-keyout', key, '-out', cert], { stdio: 'ignore' });
+    return { key: readFileSync(key), cert: readFileSync(cert) };
+  }
+
+  private nodes() {
+    const node = ([name, version]: [string, string]) => ({
+      metadata: { name, creationTimestamp: '2026-01-01T00:00:00Z', labels: name === 'cp1' ? { 'node-role.kubernetes.io/control-plane': '' } : {} },
+      spec: {},
+      status: {
+        conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: null, lastTransitionTime: null }],
+        nodeInfo: {
+          kubeletVersion: version, architecture: '', bootID: '', containerRuntimeVersion: '', kernelVersion: '', kubeProxyVersion: '',
+          machineID: '', operatingSystem: '', osImage: '', systemUUID: '',
+        },
+      },
+    });
+    return { kind: 'NodeList', apiVersion: 'v1', metadata: {}, items: Object.entries(this.versions).map(node) };
+  }
+}
+
+/** In place of the playbook, one with the same plays that changes nothing: w1 fails, and w2 is not reached. */
+const PLAYBOOK = `
+- {name: Upgrade the control planes, hosts: kube_control_plane, connection: local, gather_facts: false, serial: 1, tasks: [{name: Upgrade kubeadm, debug: {msg: done}}]}
+- name: Upgrade the workers
+  hosts: kube_node
+  connection: local
+  gather_facts: false
+  any_errors_fatal: true
+  serial: 1
+  tasks: [{name: Drain the node, fail: {msg: PodDisruptionBudget default/web blocks it}}]
+`;
+
+bothWays((script) => {
+  const ending = script ? 'js' : 'plain';
+
+  test('an upgrade is planned, fails half-way and is continued', async ({ page, visit, kube }) => {
+    const cluster = `upgrade-${ending}`;
+    const api = await new FakeCluster().start();
+    try {
+      await makeCluster(kube, cluster, { hosts: HOSTS, variables: VARIABLES });
+      const secret = { namespace: 'default', name: `${cluster}-kubeconfig` };
+      await kube.apply({ apiVersion: 'v1', kind: 'Secret', metadata: secret, stringData: { kubeconfig: api.kubeconfig() } });
+      const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name}`) });
+      /** Loads the page until the cluster was read. */
+      const open = (path: string, shows: string) => expect(async () => {
+        await visit(path);
+        await expect(page.getByText(shows).first()).toBeVisible({ timeout: 1_000 });
+      }).toPass({ timeout: 60_000 });
+
+      await open(`/clusters/${cluster}`, 'Upgrade to 1.34.4');
+      await page.getByRole('link', { name: 'Upgrade to 1.34.4' }).click();
+      await expect(page.getByText('Running: 1.33.13, read from the cluster')).toBeVisible();
+      await expect(row('1.35.9')).toContainText('Needs 1.34 first');
+      await expect(row('1.34.4')).toContainText('Chosen');
+      await expect(row('cp1')).toContainText('The Kubernetes API is away for a while.');
+      await expect(page.getByText('cp1 is the only control plane')).toBeVisible();
+      await page.getByRole('link', { name: 'Choose 1.34.9' }).click();
+      await expect(page.getByRole('button', { name: 'Upgrade to 1.34.9' })).toBeVisible();
+      await expect(page.getByText('1.34.9 has not been run by the tests')).toBeVisible();
+      await page.getByLabel('Another version').fill('1.36.0');
+      await page.getByRole('button', { name: 'Show' }).click();
+      await expect(page.getByText('1.36.0 can\'t be chosen. Needs 1.34 first')).toBeVisible();
+      await expect(page.getByRole('button', { name: /^Upgrade to/ })).toHaveCount(0);
+      expect((await kube.get('ConfigMap', `${cluster}-vars`)).data['group_vars.yml']).toBe(VARIABLES);
+
+      await runOwn(kube, cluster, `${cluster}-up`, PLAYBOOK, { action: 'upgrade-cluster.yml', extraArgs: '-e kube_version=1.34.4' });
+      await kube.ended(`${cluster}-up`);
+      api.versions.cp1 = 'v1.34.4';
+      await visit(`/clusters/${cluster}/upgrade`);
+      await expect(page.getByText('The upgrade to 1.34.4: failed')).toBeVisible();
+      await expect(row('cp1')).toContainText('Done');
+      await expect(row('w1')).toContainText('Drain the node: PodDisruptionBudget default/web blocks it');
+      await expect(row('w2')).toContainText('Not reached');
+      // The page proposes nothing before the cluster is read again. Without JavaScript, it has to be loaded again.
+      await open(`/clusters/${cluster}/upgrade`, 'kube_version changed from 1.33.13 to 1.34.4');
+      await page.getByRole('button', { name: 'Continue the upgrade to 1.34.4' }).click();
+
+      // The real playbook reaches no machine.
+      await expect(page).toHaveURL(new RegExp(`/clusters/${cluster}/upgrade\\?run=upgrade-cluster-`));
+      await expect(page.getByRole('link', { name: 'Log and tasks' })).toBeVisible();
+      expect((await kube.get('ConfigMap', `${cluster}-vars`)).data['group_vars.yml']).toBe(VARIABLES.replace('1.33.13', '1.34.4'));
+      const name = new URL(page.url()).searchParams.get('run')!;
+      expect((await kube.get('ClusterOperation', name)).spec.extraArgs).toBe('-e kube_version=1.34.4');
+      await kube.ended(name);
+    } finally {
+      api.stop();
+    }
+  });
+});
