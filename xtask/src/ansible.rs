@@ -1,26 +1,75 @@
-//! The ansible that tests run: the version of the runner image, in a virtual environment below `target/`.
+//! The ansible that tests run, and what checks its playbooks, in virtual environments below `target/`.
 
-use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use anyhow::Context;
 
 use crate::clean_command::{check, command, output, root};
 
-/// The folder with ansible's programs. Creates the environment if it is missing or was made with another Python.
+/// The folder with the programs of the runner image's ansible.
 pub(crate) fn ansible() -> anyhow::Result<String> {
-    let folder = root().join("target/tools/ansible");
+    let image = fs::read_to_string(root().join("deploy/runner/requirements.txt"))?;
+    let pinned = image
+        .split_whitespace()
+        .find(|word| word.starts_with("ansible-core=="))
+        .context("the image pins ansible-core")?;
+    environment("ansible", "ansible-playbook", &[pinned])
+}
+
+/// Runs yamllint and ansible-lint on the playbooks. Any finding is an error.
+pub(crate) fn lint_playbooks() -> anyhow::Result<()> {
+    let folder = root().join("deploy/runner");
+    let pinned = fs::read_to_string(folder.join("tests/linters.txt"))?;
+    let pinned: Vec<&str> = pinned.lines().filter(|line| !line.starts_with('#')).collect();
+    let programs = environment("linters", "ansible-lint", &pinned)?;
+    let program = |name: &str| command(&format!("{programs}/{name}"));
+    check(
+        program("yamllint").args(["--strict", "--config-file", "tests/.yamllint", "playbooks"]).current_dir(&folder),
+    )?;
+    let path = env::var("PATH").unwrap_or_default();
+    check(
+        program("ansible-lint")
+            // ansible-lint runs ansible's programs and yamllint. Offline: the playbooks need no collection.
+            .env("PATH", format!("{programs}:{path}"))
+            .env("ANSIBLE_ROLES_PATH", folder.join("playbooks/roles"))
+            .args(["--offline", "-q", "--strict", "--config-file", "tests/.ansible-lint"])
+            // It looks for files only beside its configuration, so a folder elsewhere would be checked without a single file.
+            .args(yaml_files(&folder.join("playbooks"))?)
+            .current_dir(&folder),
+    )
+}
+
+/// The YAML files below a folder.
+fn yaml_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            files.extend(yaml_files(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "yml") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The folder with the programs of a virtual environment with `packages`. Creates it if `program` is missing in it, or if it was made
+/// with another Python.
+fn environment(name: &str, program: &str, packages: &[&str]) -> anyhow::Result<String> {
+    let folder = root().join("target/tools").join(name);
     let python = python()?;
     let made_with = fs::canonicalize(folder.join("bin/python3")).ok();
-    if made_with.as_deref() != Some(Path::new(&python)) || !folder.join("bin/ansible-playbook").exists() {
-        let image = fs::read_to_string(root().join("deploy/runner/Dockerfile"))?;
-        let pinned = image
-            .split_whitespace()
-            .find(|word| word.starts_with("ansible-core=="))
-            .context("the image pins ansible-core")?;
+    let made_for = folder.join("packages");
+    let wanted = packages.join(" ");
+    let is_same = fs::read_to_string(&made_for).is_ok_and(|made| made == wanted);
+    if made_with.as_deref() != Some(Path::new(&python)) || !is_same || !folder.join("bin").join(program).exists() {
         check(command(&python).args(["-m", "venv", "--clear"]).arg(&folder))?;
-        check(command(&folder.join("bin/pip").to_string_lossy()).args(["install", "--quiet", pinned]))?;
+        let pip = folder.join("bin/pip");
+        check(command(&pip.to_string_lossy()).args(["install", "--quiet"]).args(packages).current_dir(root()))?;
+        fs::write(made_for, wanted)?;
     }
     Ok(folder.join("bin").to_string_lossy().into_owned())
 }

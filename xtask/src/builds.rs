@@ -1,7 +1,8 @@
 //! Builds that later stages need, started early and run in the background.
 //!
-//! They run at the lowest priority, so they use only the processor time that the stages leave idle. In a cold test run of 43
-//! minutes on two processors that was almost half of it: linking, link-time optimization and browser tests keep one processor busy.
+//! Those of the tests run at the lowest priority, so they use only the processor time that the stages leave idle. In a cold test
+//! run of 43 minutes on two processors that was almost half of it: linking, link-time optimization and browser tests keep one
+//! processor busy.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -26,15 +27,25 @@ struct Build {
 }
 
 impl Builds {
+    /// Starts `build` in the background, with only the processor time that other work leaves idle.
+    pub(crate) fn start_at_lowest_priority(&mut self, name: &'static str, build: &Command) -> anyhow::Result<()> {
+        let mut niced = command("nice");
+        niced.args(["-n", "19"]).arg(build.get_program()).args(build.get_args());
+        self.start(name, with_surroundings_of(build, niced))
+    }
+
     /// Starts `build` in the background. Its output goes to `target/background/<name>.log` until a stage waits for it.
-    pub(crate) fn start(&mut self, name: &'static str, build: &Command) -> anyhow::Result<()> {
+    pub(crate) fn start(&mut self, name: &'static str, mut build: Command) -> anyhow::Result<()> {
         let folder = root().join("target/background");
         fs::create_dir_all(&folder)?;
         let output = folder.join(format!("{name}.log"));
         let log = File::create(&output).with_context(|| output.display().to_string())?;
-        let mut niced = at_lowest_priority(build);
-        let child =
-            niced.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn().context("can't start nice")?;
+        let child = build
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("can't start {}", build.get_program().to_string_lossy()))?;
         eprintln!("{name}: building in the background");
         self.running.push(Build { name, child, output, started: Instant::now() });
         Ok(())
@@ -75,20 +86,18 @@ fn outcome(status: ExitStatus) -> &'static str {
     if status.success() { "built" } else { "FAILED" }
 }
 
-/// The same command under `nice`, with its folder and environment.
-fn at_lowest_priority(build: &Command) -> Command {
-    let mut niced = command("nice");
-    niced.args(["-n", "19"]).arg(build.get_program()).args(build.get_args());
+/// `command` with the folder and the environment of `build`.
+fn with_surroundings_of(build: &Command, mut command: Command) -> Command {
     if let Some(folder) = build.get_current_dir() {
-        niced.current_dir(folder);
+        command.current_dir(folder);
     }
     for (name, value) in build.get_envs() {
         match value {
-            Some(value) => niced.env(name, value),
-            None => niced.env_remove(name),
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
         };
     }
-    niced
+    command
 }
 
 #[cfg(test)]
@@ -101,7 +110,7 @@ mod tests {
         let mut build = command("sh");
         build.current_dir(folder.path()).env("WANTED", "yes").args(["-c", "echo $WANTED > made; nice > priority"]);
         let mut builds = Builds::default();
-        builds.start("test-environment", &build).unwrap();
+        builds.start_at_lowest_priority("test-environment", &build).unwrap();
         builds.wait("test-environment").unwrap();
         assert_eq!(fs::read_to_string(folder.path().join("made")).unwrap(), "yes\n");
         assert_eq!(fs::read_to_string(folder.path().join("priority")).unwrap(), "19\n");
@@ -112,7 +121,7 @@ mod tests {
         let mut build = command("sh");
         build.args(["-c", "exit 3"]);
         let mut builds = Builds::default();
-        builds.start("test-failure", &build).unwrap();
+        builds.start("test-failure", build).unwrap();
         let error = builds.wait("test-failure").unwrap_err();
         assert!(error.to_string().starts_with("the build of test-failure failed"), "{error}");
         builds.wait("test-failure").unwrap();

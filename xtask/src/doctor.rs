@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
+use landlock::{ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr};
 
 use crate::clean_command::{check, command, output};
 
@@ -104,6 +105,14 @@ const HEADLESS_SHELL: &str = "chromium-headless-shell";
 pub(crate) fn report(install: bool) -> anyhow::Result<()> {
     for need in NEEDS {
         println!("{} {}", if (need.found)() { "ok     " } else { "missing" }, need.what);
+    }
+    match has_landlock() {
+        true => println!("ok      Landlock, which keeps standalone runs out of the data directory"),
+        false => {
+            println!(
+                "off     Landlock (Linux 5.13): standalone runs can read the data directory, see docs/security.md"
+            );
+        }
     }
     let missing = missing(For::Test);
     if missing.is_empty() {
@@ -227,16 +236,56 @@ fn boots_labs() -> bool {
     cfg!(target_os = "linux") && is_root()
 }
 
-/// Whether the installed Go can build our programs: since 1.21, it fetches the toolchain that a build asks for.
-pub(crate) fn builds_go() -> bool {
+/// Whether the installed Go can build our programs.
+fn builds_go() -> bool {
+    lack_of_go().is_none()
+}
+
+/// Why the installed Go can't build our programs, as a sentence.
+pub(crate) fn lack_of_go() -> Option<String> {
     // `go version go1.26.8 linux/amd64`
-    let printed = output(command("go").arg("version").env("GOTOOLCHAIN", "local")).unwrap_or_default();
-    version_of_go(&printed).is_some_and(|version| version >= (1, 21))
+    let printed = output(command("go").arg("version").env("GOTOOLCHAIN", "local"));
+    let toolchain = output(command("go").args(["env", "GOTOOLCHAIN"])).unwrap_or_default();
+    lack_of(printed.as_deref().and_then(version_of_go), toolchain.trim())
+}
+
+/// The Go that our programs need: helm 4.3 needs the newest (end2end/helm/go.mod).
+const WANTED_GO: (u32, u32) = (1, 26);
+/// The first version that fetches the toolchain that a build asks for.
+const FETCHING_GO: (u32, u32) = (1, 21);
+
+fn lack_of(installed: Option<(u32, u32)>, toolchain: &str) -> Option<String> {
+    let Some(installed) = installed else { return Some("Go is not installed.".to_owned()) };
+    let text = |(major, minor): (u32, u32)| format!("{major}.{minor}");
+    if installed >= WANTED_GO {
+        return None;
+    }
+    let wanted = text(WANTED_GO);
+    if installed < FETCHING_GO {
+        return Some(format!(
+            "Go {} is installed. Install {wanted}, or at least {}, which fetches {wanted} itself.",
+            text(installed),
+            text(FETCHING_GO)
+        ));
+    }
+    // `local`, `path`, `go1.23.4`: Go may not fetch another version.
+    (!toolchain.is_empty() && !toolchain.ends_with("auto")).then(|| {
+        format!(
+            "Go {} is installed, and GOTOOLCHAIN={toolchain} keeps it from fetching {wanted}. Set GOTOOLCHAIN=auto.",
+            text(installed)
+        )
+    })
 }
 
 fn version_of_go(output: &str) -> Option<(u32, u32)> {
     let mut numbers = output.split_whitespace().nth(2)?.strip_prefix("go")?.split('.');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// Whether the kernel can isolate runs. Creating a ruleset restricts nothing yet.
+fn has_landlock() -> bool {
+    let strict = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    strict.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create).is_ok()
 }
 
 fn wasm_target() -> bool {
@@ -310,6 +359,41 @@ mod tests {
         assert!(
             commands_for(&needs.iter().collect::<Vec<_>>(), true).iter().all(|command| !command.contains("backports"))
         );
+    }
+
+    #[test]
+    fn a_go_that_cannot_build_is_explained() {
+        for (installed, toolchain, why) in [
+            (None, "", Some("Go is not installed.")),
+            (
+                Some((1, 19)),
+                "",
+                Some("Go 1.19 is installed. Install 1.26, or at least 1.21, which fetches 1.26 itself."),
+            ),
+            (Some((1, 23)), "auto", None),
+            (Some((1, 23)), "go1.24.0+auto", None),
+            (
+                Some((1, 23)),
+                "local",
+                Some("Go 1.23 is installed, and GOTOOLCHAIN=local keeps it from fetching 1.26. Set GOTOOLCHAIN=auto."),
+            ),
+            (Some((1, 26)), "local", None),
+        ] {
+            assert_eq!(lack_of(installed, toolchain).as_deref(), why);
+        }
+    }
+
+    #[test]
+    fn every_go_module_is_built_by_the_wanted_go() {
+        for module in ["helm", "kubectl"] {
+            let text =
+                std::fs::read_to_string(crate::clean_command::root().join("end2end").join(module).join("go.mod"));
+            let text = text.unwrap();
+            let needs = text.lines().find_map(|line| line.strip_prefix("go ")).unwrap();
+            let mut numbers = needs.split('.').map(|number| number.parse::<u32>().unwrap());
+            let needs = (numbers.next().unwrap(), numbers.next().unwrap());
+            assert!(needs <= WANTED_GO, "{module} needs Go {needs:?}");
+        }
     }
 
     #[test]

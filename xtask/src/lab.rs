@@ -3,13 +3,14 @@
 
 use std::process::Command;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 
+use crate::ansible::ansible;
 use crate::builds::Builds;
 use crate::clean_command::{check, command, root};
-use crate::doctor;
 use crate::skipped::Skipped;
 use crate::stage::Stages;
+use crate::{doctor, images, playwright, programs, site};
 
 pub(crate) fn lab(words: &[String]) -> anyhow::Result<()> {
     // The program replaces this process, so that shells inside the lab get the terminal and its signals.
@@ -24,8 +25,8 @@ fn in_callers_folder(program: &str, words: &[String]) -> anyhow::Result<Command>
     Ok(command)
 }
 
-/// The lab's program, built with the features that its tests need (see `test::build_program`).
-fn program() -> anyhow::Result<String> {
+/// The lab's program, built with the features that its tests need (see `programs::build_program`).
+pub(crate) fn program() -> anyhow::Result<String> {
     check(command("cargo").args(["build", "--quiet", "--package", "kubeonkube-lab", "--bins", "--examples"]))?;
     Ok(root().join("target/debug/kubeonkube-lab").to_string_lossy().into_owned())
 }
@@ -45,7 +46,7 @@ pub(crate) fn start_build(builds: &mut Builds) -> anyhow::Result<()> {
     }
     let mut build = lab_command(&program);
     build.args(PARTS);
-    builds.start(BUILD, &build)
+    builds.start_at_lowest_priority(BUILD, &build)
 }
 
 /// Why this computer can never boot a lab.
@@ -72,8 +73,12 @@ pub(crate) fn test(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result<()>
     if let Some(lack) = lack(&program)? {
         return skipped.note(LAB_TESTS, &lack);
     }
-    stages.stage("lab up", || boot(&program))?;
-    let tested = stages.stage("lab tests", || check(lab_command("cargo").args(CLAIMS)));
+    stages.stage("lab up", || boot(&program, LAB))?;
+    let tested = stages
+        .stage("lab tests", || check(lab_command("cargo").args(CLAIMS).env("KUBEONKUBE_TEST_ANSIBLE", ansible()?)));
+    let tested = tested.and_then(|()| stages.stage("lab installed", || installed(skipped, &program, builds)));
+    let tested = tested.and_then(|()| stages.stage("lab hosted", hosted));
+    let tested = tested.and_then(|()| stages.stage("lab console", || console(skipped, &program, builds, &[])));
     if tested.is_err() {
         print_state(&program);
     }
@@ -82,6 +87,94 @@ pub(crate) fn test(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result<()>
     stages.stage("lab life", || check(lab_command("cargo").args(LIFE)))?;
     stages.print();
     Ok(())
+}
+
+/// The same with `--full`: then three control planes, and upgrades from the older Kubernetes, which takes long to build.
+pub(crate) fn full_test(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result<()> {
+    test(skipped, builds)?;
+    if unsupported().is_some() {
+        return Ok(());
+    }
+    let program = program()?;
+    if lack(&program)?.is_some() {
+        return Ok(());
+    }
+    check(lab_command(&program).args(PARTS).arg("release-1.33"))?;
+    // Each boots its own lab, which ends with cargo.
+    for suite in [ENDPOINT, UPGRADE] {
+        check(lab_command("cargo").args(suite))?;
+    }
+    // The console's test also upgrades if the lab serves two releases.
+    boot(&program, LAB_WITH_BOTH)?;
+    let tested = console(skipped, &program, builds, &[UPGRADES]);
+    if tested.is_err() {
+        print_state(&program);
+    }
+    tested.and(check(lab_command(&program).args(["down", "--force"])))
+}
+
+/// Measures the built-in engine in a lab that ends with the measurement.
+pub(crate) fn bench() -> anyhow::Result<()> {
+    with_both_releases()?;
+    check(lab_command("cargo").args(FIGURES))
+}
+
+/// Takes the pictures of docs/images while the console's test runs.
+pub(crate) fn pictures() -> anyhow::Result<()> {
+    let program = with_both_releases()?;
+    boot(&program, LAB_WITH_BOTH)?;
+    let mut builds = Builds::default();
+    if let Some(build) = programs::build_kubectl()? {
+        builds.start(programs::KUBECTL, build)?;
+    }
+    let folder = root().join("docs/images").to_string_lossy().into_owned();
+    let skipped = Skipped::none(&root().join("target/skipped"), "pictures")?;
+    let taken = console(&skipped, &program, &mut builds, &[UPGRADES, ("KUBEONKUBE_PICTURES", &folder)]);
+    let taken = taken.and_then(|()| skipped.print(true));
+    taken.and(check(lab_command(&program).args(["down", "--force"])))
+}
+
+/// Builds both releases of Kubernetes for machines. Returns the lab's program.
+fn with_both_releases() -> anyhow::Result<String> {
+    let program = program()?;
+    let lack = unsupported().map_or_else(|| lack(&program), |reason| Ok(Some(reason.to_owned())))?;
+    if let Some(lack) = lack {
+        bail!("the lab can't be booted: {lack}");
+    }
+    check(lab_command(&program).args(PARTS).arg("release-1.33"))?;
+    Ok(program)
+}
+
+/// The images of the program in the lab's own Kubernetes, installed with kubectl and with helm.
+fn installed(skipped: &Skipped, lab: &str, builds: &mut Builds) -> anyhow::Result<()> {
+    site::build(site::Kind::Dev)?;
+    let server = programs::build_program("")?;
+    let mut tests = lab_command("cargo");
+    tests.args(INSTALLED).env("KUBEONKUBE_IMAGES", images::for_lab(lab, &server)?);
+    tests.env("KUBEONKUBE_TEST_GATEWAY", programs::gateway_definitions()?);
+    match programs::built_helm(builds) {
+        Ok(helm) => check(tests.env("KUBEONKUBE_TEST_HELM", helm)),
+        Err(why) => {
+            skipped.note("the_chart_is_installed_upgraded_and_uninstalled", &format!("{why:#}"))?;
+            check(tests.args(["--skip", "the_chart_is_installed_upgraded_and_uninstalled"]))
+        }
+    }
+}
+
+/// A hosted cluster in the lab's own Kubernetes.
+fn hosted() -> anyhow::Result<()> {
+    site::build(site::Kind::Dev)?;
+    let server = programs::build_program("")?;
+    check(lab_command("cargo").args(HOSTED).env("KUBEONKUBE_SERVER", server))
+}
+
+/// The console on the lab's machines, in a browser. `env` goes to the tests.
+fn console(skipped: &Skipped, program: &str, builds: &mut Builds, env: &[(&str, &str)]) -> anyhow::Result<()> {
+    builds.wait(programs::KUBECTL)?;
+    site::build(site::Kind::Dev)?;
+    let server = programs::build_program("")?;
+    let kubectl = programs::kubectl().context("there is no kubectl, and no Go to build it")?;
+    playwright::run_in_lab(skipped, &server, program, &kubectl, env)
 }
 
 /// What this computer lacks for the lab, in the lab's words.
@@ -101,8 +194,8 @@ fn lack(program: &str) -> anyhow::Result<Option<String>> {
 
 /// Boots the lab. After a failed boot, prints its state and ends it. A refused boot has left nothing; a lab that runs then
 /// belongs to another user.
-fn boot(program: &str) -> anyhow::Result<()> {
-    let status = lab_command(program).args(LAB).status()?;
+fn boot(program: &str, up: &[&str]) -> anyhow::Result<()> {
+    let status = lab_command(program).args(up).status()?;
     if status.success() {
         return Ok(());
     }
@@ -111,12 +204,12 @@ fn boot(program: &str) -> anyhow::Result<()> {
         print_state(program);
         check(lab_command(program).args(["down", "--force"]))?;
     }
-    bail!("{program} {}: {status}", LAB.join(" "))
+    bail!("{program} {}: {status}", up.join(" "))
 }
 
-/// Prints what a CI log needs to explain a failure: the lab is gone afterwards.
+/// Prints what a CI log needs to explain a failure: the lab is gone afterwards. Few lines, because the failure stands before them.
 fn print_state(program: &str) {
-    for words in [&["status"] as &[_], &["logs", "kube-apiserver"], &["logs", "kubelet"]] {
+    for words in [&["status"] as &[_], &["logs", "--lines=15", "kube-apiserver"], &["logs", "--lines=15", "kubelet"]] {
         let _printed = lab_command(program).args(words).status();
     }
 }
@@ -127,11 +220,35 @@ const LAB_TESTS: &str = "all of end2end/lab/tests";
 const LACKS: i32 = 69;
 const IN_THE_WAY: i32 = 75;
 
-/// The parts that [`LAB`] needs. The older Kubernetes isn't among them: no test needs it yet, and it doubles a cold build.
-const PARTS: &[&str] = &["build", "machine-root", "images", "kubernetes-1.34", "etcd-3.6", "runc", "release-1.34"];
+/// The parts that [`LAB`] needs. The older Kubernetes isn't among them: only `--full` needs it, and it doubles a cold build.
+const PARTS: &[&str] =
+    &["build", "machine-root", "server-root", "images", "kubernetes-1.34", "etcd-3.6", "runc", "release-1.34"];
 /// The lab that its tests share (`end2end/lab/tests/shared`).
 const LAB: &[&str] = &["up", "--machines", "3", "--meta-nodes", "2", "--releases=1.34"];
+/// The lab of the console's test with `--full`.
+const LAB_WITH_BOTH: &[&str] = &["up", "--machines", "3", "--releases=1.33,1.34"];
+/// Tells the console's test that the lab serves two releases.
+const UPGRADES: (&str, &str) = ("KUBEONKUBE_LAB_UPGRADES", "1");
+const UPGRADE: &[&str] =
+    &["test", "--package", "kubeonkube-lab", "--test", "upgrade", "--", "--ignored", "--nocapture", "--test-threads=1"];
+const FIGURES: &[&str] =
+    &["test", "--package", "kubeonkube-lab", "--test", "figures", "--", "--ignored", "--nocapture", "--test-threads=1"];
 const CLAIMS: &[&str] = &["test", "--package", "kubeonkube-lab"];
+const INSTALLED: &[&str] = &[
+    "test",
+    "--package",
+    "kubeonkube-lab",
+    "--test",
+    "installed",
+    "--",
+    "--ignored",
+    "--nocapture",
+    "--test-threads=1",
+];
+const HOSTED: &[&str] = &["test", "--package", "kubeonkube-lab", "--test", "hosted", "--", "--ignored", "--nocapture"];
+/// Three control planes that share an address.
+const ENDPOINT: &[&str] =
+    &["test", "--package", "kubeonkube-lab", "--test", "endpoint", "--", "--ignored", "--nocapture"];
 /// One at a time: each test needs the whole computer.
 const LIFE: &[&str] = &[
     "test",
@@ -169,7 +286,7 @@ mod tests {
         let script = format!("#!/bin/sh\necho \"$1\" >> \"$0.asked\"\n[ \"$1\" != up ] || exit {code}\n");
         fs::write(&program, script).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let done = boot(&program.to_string_lossy());
+        let done = boot(&program.to_string_lossy(), LAB);
         let asked = fs::read_to_string(program.with_added_extension("asked")).unwrap();
         (done, asked.lines().map(str::to_owned).collect())
     }

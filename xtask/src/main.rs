@@ -7,8 +7,10 @@ mod bench;
 mod builds;
 mod clean_command;
 mod doctor;
+mod images;
 mod lab;
 mod playwright;
+mod programs;
 mod release;
 mod released;
 mod run;
@@ -41,17 +43,31 @@ enum Task {
         /// Print the stages and stop.
         #[arg(long)]
         list: bool,
+        /// Fuzz for half an hour instead of two minutes, and create three control planes and upgrade a cluster in the lab.
+        #[arg(long)]
+        full: bool,
     },
     /// Make one self-contained binary, target/release/kubeonkube.
     Release,
+    /// Make the images of the server and of operations as OCI archives in target/images, without a container engine (as root).
+    Images {
+        /// The registry in their names, such as registry.example.com/tools.
+        #[arg(long)]
+        registry: Option<String>,
+        /// Build them again with freshly installed packages, and compare the digests.
+        #[arg(long)]
+        check: bool,
+    },
     /// List what this machine lacks, with a command that installs it.
     Doctor {
         /// Install what is missing (Debian, as root).
         #[arg(long)]
         install: bool,
     },
-    /// Measure: size, pages, status, turns, memory, fanout (all, if none is named).
+    /// Measure: size, pages, status, turns, memory, fanout (all, if none is named), or engine (as root, half an hour).
     Bench { names: Vec<String> },
+    /// Take the pictures of docs/images: a cluster is created, grown and upgraded in the lab by a browser.
+    Pictures,
     /// A real Kubernetes and real machines on this computer (docs/lab.md); `cargo xtask lab help` lists its commands.
     #[command(disable_help_flag = true)]
     Lab {
@@ -69,10 +85,12 @@ enum Task {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().task {
         Task::Run { arguments } => run::run(&arguments),
-        Task::Test { stages, list } => test::test(&stages, list),
+        Task::Test { stages, list, full } => test::test(&stages, list, full),
         Task::Release => release::release(),
+        Task::Images { registry, check } => images::images(registry.as_deref(), check),
         Task::Doctor { install } => doctor::report(install),
         Task::Bench { names } => bench::bench(&names),
+        Task::Pictures => lab::pictures(),
         Task::Lab { words } => lab::lab(&words),
         Task::Site { release } => site::build(if release { site::Kind::Release } else { site::Kind::Dev }).map(drop),
     }

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use crate::builds::Builds;
 use crate::clean_command::root;
 use crate::skipped::Skipped;
-use crate::{bench, playwright, site, test};
+use crate::{bench, playwright, programs, site};
 
 /// Name of the background build.
 const WASM: &str = "release-wasm";
 
 /// Starts compiling the wasm of a release.
 pub(crate) fn start_build(builds: &mut Builds) -> anyhow::Result<()> {
-    builds.start(WASM, &site::compile(site::Kind::Release))
+    builds.start_at_lowest_priority(WASM, &site::compile(site::Kind::Release))
 }
 
 /// Tests the site of a release. The program that embeds it has the dev profile, because linking a release takes minutes.
@@ -22,14 +22,15 @@ pub(crate) fn released(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result
     builds.wait(WASM)?;
     let built = site::build(site::Kind::Release)?;
     bench::first_loads(&built)?;
-    let built = test::build_program("kubeonkube/embed-assets")?;
+    let built = programs::build_program("kubeonkube/embed-assets")?;
     // A copy: the other stages build a program with the same name that reads its site from disk.
     let program = root().join("target/released/kubeonkube");
     fs::create_dir_all(root().join("target/released"))?;
     fs::copy(built, &program)?;
     // Without the folder, the program can only serve the embedded site.
     let _away = Away::from(&site::folder())?;
-    let files = ["released", "pages-in-parts", "register", "configuration", "submit", "cancel", "failing-runs"];
+    let files =
+        ["released", "first-load", "pages-in-parts", "register", "configuration", "submit", "cancel", "failing-runs"];
     playwright::run(skipped, &program, &files, "1")
 }
 

@@ -1,14 +1,14 @@
 //! `cargo xtask test`: the quick stages first, then what needs a browser.
 
-use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
+use std::env;
+use std::time::SystemTime;
 
 use anyhow::bail;
 
-use crate::ansible::ansible;
+use crate::ansible::{ansible, lint_playbooks};
 use crate::builds::Builds;
-use crate::clean_command::{check, command, output, root};
+use crate::clean_command::{check, command, root};
+use crate::programs::{HELM, KUBECTL, build_helm, build_kubectl, build_program, built_helm, built_kubectl};
 use crate::skipped::Skipped;
 use crate::stage::Stages;
 use crate::{doctor, lab, playwright, released, site};
@@ -22,13 +22,15 @@ const STAGES: &[Stage] = &[
     ("lint", "clippy has no warnings, for the server and for wasm", |_, _| lint()),
     ("site", "the browser's part builds", |_, _| build_site()),
     ("rust", "unit, behaviour and page tests", rust),
+    ("fuzz", "two minutes of requests, lines and journals changed at random", |skipped, _| fuzz(skipped, FUZZ)),
     ("runner", "the entrypoint and the callback plugin, with real ansible", |skipped, _| runner(skipped)),
+    ("playbooks", "yamllint and ansible-lint (profile production) have no findings", |_, _| lint_playbooks()),
     ("browser", "every flow in a real browser on the real server", |skipped, _| browser(skipped)),
     ("released", "the pages of a release, embedded in the program, in a real browser", released::released),
     ("lab", "a real Kubernetes and real machines: Jobs, Services, ansible, faults, and a clean end", lab::test),
 ];
 
-pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
+pub(crate) fn test(only: &[String], list: bool, full: bool) -> anyhow::Result<()> {
     if list {
         for (name, what, _) in STAGES {
             println!("{name:<10} {what}");
@@ -45,7 +47,12 @@ pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
     stages.stage("builds", || start_builds(&chosen, &mut builds))?;
     let mut failed = Vec::new();
     for (name, _, run) in STAGES.iter().filter(|(name, ..)| chosen(name)) {
-        if let Err(error) = stages.stage(name, || run_stage(name, *run, &mut builds)) {
+        let run: Run = match *name {
+            "fuzz" if full => |skipped, _| fuzz(skipped, FULL_FUZZ),
+            "lab" if full => lab::full_test,
+            _ => *run,
+        };
+        if let Err(error) = stages.stage(name, || run_stage(name, run, &mut builds)) {
             // The whole text is printed once, below the times.
             eprintln!("{}", format!("{error:#}").lines().next().unwrap_or_default());
             failed.push(format!("failed: {name}: {error:#}"));
@@ -57,11 +64,14 @@ pub(crate) fn test(only: &[String], list: bool) -> anyhow::Result<()> {
 
 /// Starts in the background what the chosen stages need and what takes minutes to build.
 fn start_builds(chosen: &dyn Fn(&str) -> bool, builds: &mut Builds) -> anyhow::Result<()> {
-    if chosen("rust")
-        && doctor::builds_go()
-        && let Some(build) = build_kubectl()?
-    {
-        builds.start(KUBECTL, &build)?;
+    if chosen("rust") || chosen("lab") {
+        for (name, build) in [(KUBECTL, build_kubectl()?), (HELM, build_helm()?)] {
+            match (build, doctor::lack_of_go()) {
+                (Some(build), None) => builds.start_at_lowest_priority(name, &build)?,
+                (Some(_), Some(why)) => eprintln!("{name} can't be built: {why}"),
+                (None, _) => {}
+            }
+        }
     }
     if chosen("lab")
         && let Err(error) = lab::start_build(builds)
@@ -105,11 +115,19 @@ fn build_site() -> anyhow::Result<()> {
 fn rust(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result<()> {
     // Compile while kubectl may still be building.
     check(command("cargo").args(["test", "--no-run"]))?;
-    builds.wait(KUBECTL)?;
     let mut tests = command("cargo");
     tests.args(["test", "--no-fail-fast"]).env("KUBEONKUBE_TEST_ANSIBLE", ansible()?);
-    if let Some(kubectl) = kubectl() {
-        tests.env("KUBEONKUBE_TEST_KUBECTL", kubectl);
+    // Without one of these, only the tests that need it are left out, and reported with the reason.
+    for (variable, who, program) in [
+        ("KUBEONKUBE_TEST_KUBECTL", "all tests with kubectl", built_kubectl(builds)),
+        ("KUBEONKUBE_TEST_HELM", "server/tests/chart.rs", built_helm(builds)),
+    ] {
+        match program {
+            Ok(program) => {
+                tests.env(variable, program);
+            }
+            Err(why) => skipped.note(who, &format!("{why:#}"))?,
+        }
     }
     // These tests need a package index, which a contributor may not be able to reach.
     if doctor::is_ci() {
@@ -119,43 +137,20 @@ fn rust(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result<()> {
     check(command("cargo").args(["test", "--package", "xtask"]))
 }
 
-/// Builds the program as `cargo test` does, so that after the stage `rust` nothing is compiled again. `--examples` (there are
-/// none) makes cargo count the features that only tests need, such as tokio's `test-util`. Without it, tokio and forty crates
-/// that depend on it would compile twice.
-pub(crate) fn build_program(features: &str) -> anyhow::Result<PathBuf> {
-    check(command("cargo").args(["build", "--bins", "--examples", "--features", features]))?;
-    Ok(root().join("target/debug/kubeonkube"))
-}
+/// Seconds of each fuzz test. There are six, two of which run at a time on two processors: two minutes in all.
+const FUZZ: u32 = 40;
+/// The same with `--full`: half an hour in all.
+const FULL_FUZZ: u32 = 600;
 
-/// kubectl takes its version from linker flags. Without them it refuses to compare its version with the server's.
-const KUBECTL_LINK: &str = "-s -w -X k8s.io/component-base/version.gitVersion=v1.34.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=34";
-
-/// Name of the background build.
-const KUBECTL: &str = "kubectl";
-/// Stock kubectl, of the version that the embedded API is compared with.
-const BUILT_KUBECTL: &str = "target/tools/kubectl-1.34.4";
-
-/// Builds kubectl from its Go module; nothing if it is already built.
-fn build_kubectl() -> anyhow::Result<Option<Command>> {
-    let built = root().join(BUILT_KUBECTL);
-    fs::create_dir_all(root().join("target/tools"))?;
-    let mut build = command("go");
-    build
-        .current_dir(root().join("end2end/kubectl"))
-        .env("CGO_ENABLED", "0")
-        .args(["build", "-trimpath", "-ldflags", KUBECTL_LINK, "-o"])
-        .arg(&built)
-        .arg(".");
-    Ok((!built.exists()).then_some(build))
-}
-
-/// The kubectl that the tests use: the one built here, otherwise any kubectl on the PATH.
-fn kubectl() -> Option<String> {
-    let built = root().join(BUILT_KUBECTL);
-    if built.exists() {
-        return Some(built.to_string_lossy().into_owned());
-    }
-    output(command("sh").args(["-c", "command -v kubectl"])).map(|path| path.trim().to_owned())
+/// Runs the fuzz tests, each time with other cases. A failed one prints its seed (server/mutation).
+fn fuzz(skipped: &Skipped, seconds: u32) -> anyhow::Result<()> {
+    const SEED: &str = "KUBEONKUBE_TEST_SEED";
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs();
+    let seed = env::var(SEED).unwrap_or_else(|_| format!("{now}000000"));
+    eprintln!("{SEED}={seed}");
+    let mut tests = command("cargo");
+    tests.args(["test", "--lib", "--test", "secure", "fuzz_"]).env(SEED, seed);
+    check(skipped.reported_by(tests.env("KUBEONKUBE_TEST_FUZZ_SECONDS", seconds.to_string())))
 }
 
 fn runner(skipped: &Skipped) -> anyhow::Result<()> {

@@ -131,3 +131,21 @@ fn comments_and_messages_use_plain_words() {
         text.lines().filter(|line| unclear(line)).map(|line| line.trim().to_owned()).collect()
     });
 }
+
+#[test]
+fn the_server_prints_without_panics() {
+    assert_none(
+        "println! and eprintln! panic if the disk is full: use disk::print and disk::complain",
+        |path, text| {
+            // `mutation` is part of tests only.
+            let is_server =
+                path.starts_with(root().join("server")) && !path.starts_with(root().join("server/mutation"));
+            if !is_server || !path.to_string_lossy().contains("/src/") {
+                return Vec::new();
+            }
+            let before_tests = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let panics = |line: &&str| ["println!(", "print!("].iter().any(|name| line.contains(name));
+            before_tests.lines().filter(panics).map(|line| line.trim().to_owned()).collect()
+        },
+    );
+}

@@ -7,7 +7,7 @@ pub(crate) use size::first_loads;
 use anyhow::{bail, ensure};
 
 use crate::clean_command::{check, command};
-use crate::site;
+use crate::{lab, site};
 
 /// The benchmarks, each with what it measures.
 const BENCHES: &[(&str, &str)] = &[
@@ -17,7 +17,13 @@ const BENCHES: &[(&str, &str)] = &[
     ("turns", "from an operation's turn to its Job: 1,000 operations on 1,000 clusters"),
     ("memory", "growth of the server per 1,000 objects"),
     ("fanout", "a log at 1, 100 and 1,000 viewers and 1,000 lines a second"),
+    ("engine", "the playbooks of the built-in engine on six machines of the lab, half an hour"),
 ];
+
+/// Only by name: it needs root and half an hour.
+const ONLY_BY_NAME: &str = "engine";
+/// The benchmarks that don't measure programs with the site of a release.
+const WITHOUT_SITE: &[&str] = &["size", "engine"];
 
 pub(crate) fn bench(only: &[String]) -> anyhow::Result<()> {
     if let Some(unknown) = only.iter().find(|name| !BENCHES.iter().any(|(known, _)| known == name)) {
@@ -26,10 +32,12 @@ pub(crate) fn bench(only: &[String]) -> anyhow::Result<()> {
             BENCHES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
         );
     }
-    let chosen: Vec<_> =
-        BENCHES.iter().filter(|(name, _)| only.is_empty() || only.iter().any(|chosen| chosen == name)).collect();
+    let chosen: Vec<_> = BENCHES
+        .iter()
+        .filter(|(name, _)| only.iter().any(|chosen| chosen == name) || only.is_empty() && *name != ONLY_BY_NAME)
+        .collect();
     // The measured programs embed the site of a release.
-    if chosen.iter().any(|(name, _)| *name != "size") {
+    if chosen.iter().any(|(name, _)| !WITHOUT_SITE.contains(name)) {
         site::build(site::Kind::Release)?;
     }
     let mut failed = Vec::new();
@@ -37,6 +45,7 @@ pub(crate) fn bench(only: &[String]) -> anyhow::Result<()> {
         println!("\n## {name}: {what}");
         let done = match *name {
             "size" => size::run(),
+            "engine" => lab::bench(),
             _ => check(command("cargo").args([
                 "bench",
                 "--quiet",

@@ -11,6 +11,9 @@ use crate::site;
 /// Limit of a page's first load: HTML, CSS, script and wasm, all after Brotli.
 const GATE_KB: f64 = 350.0;
 
+/// Limit of a page together with a piece that is loaded on demand.
+const ON_DEMAND_KB: f64 = 375.0;
+
 /// Size of a large page's HTML (a run with 200 lines of log).
 const HTML_KB: f64 = 8.0;
 
@@ -32,27 +35,29 @@ pub(super) fn run() -> anyhow::Result<()> {
     gate
 }
 
-/// Prints the first load of each page of a release.
+/// Prints the first load of each page of a release, alone and with each of its pieces.
 ///
 /// # Errors
-/// If a page is larger than the limit.
+/// If some are larger than their limit. The error names them all.
 pub(crate) fn first_loads(built: &site::Built) -> anyhow::Result<()> {
-    println!("\nfirst load of each page, with {HTML_KB} KB of HTML (gate {GATE_KB} KB):");
-    let mut largest = 0.0_f64;
     let (pages, pieces) = built.pages_and_pieces();
+    let mut over = Vec::new();
+    let mut print = |name: &str, kb: f64, gate: f64| {
+        println!("  {name:<48} {kb:>7.1} KB");
+        if kb > gate {
+            over.push(format!("{name} ({kb:.1} of {gate} KB)"));
+        }
+    };
+    println!("\nfirst load of each page, with {HTML_KB} KB of HTML (gate {GATE_KB} KB):");
     for page in pages {
-        let kb = built.first_load_kb(page) + HTML_KB;
-        largest = largest.max(kb);
-        println!("  {page:<48} {kb:>7.1} KB");
+        print(page, built.first_load_kb(page) + HTML_KB, GATE_KB);
     }
-    println!("\nwith a piece that is loaded after hydration:");
+    println!("\nwith a piece that is loaded on demand (gate {ON_DEMAND_KB} KB):");
     for piece in pieces {
         let page = piece.split('_').next().unwrap_or(piece);
-        let kb = built.first_load_kb(page) + built.file_kb(piece) + HTML_KB;
-        largest = largest.max(kb);
-        println!("  {piece:<48} {kb:>7.1} KB");
+        print(piece, built.first_load_kb(page) + built.file_kb(piece) + HTML_KB, ON_DEMAND_KB);
     }
-    anyhow::ensure!(largest <= GATE_KB, "a first load of {largest:.1} KB is over the gate of {GATE_KB} KB");
+    anyhow::ensure!(over.is_empty(), "these first loads are over their gate: {}", over.join(", "));
     Ok(())
 }
 
@@ -108,14 +113,23 @@ mod tests {
     use crate::site::Built;
 
     #[test]
-    fn a_page_over_the_gate_is_refused() {
+    fn every_page_and_piece_over_its_gate_is_named() {
         let of = |script: usize, page: usize| Built {
-            sizes: [("/assets/app.js".to_owned(), script), ("/assets/run.bin".to_owned(), page)].into(),
-            pages: [("run".to_owned(), "/assets/run.bin".to_owned())].into(),
+            sizes: [("app.js", script), ("run.bin", page), ("tasks.bin", 25_000), ("hosts.bin", 9_000)]
+                .map(|(file, size)| (format!("/assets/{file}"), size))
+                .into(),
+            pages: [("run", "run"), ("run_tasks_piece", "tasks"), ("run_hosts_piece", "hosts")]
+                .map(|(name, file)| (name.to_owned(), format!("/assets/{file}.bin")))
+                .into(),
         };
         first_loads(&of(300_000, 42_000)).unwrap();
-        let error = first_loads(&of(300_000, 42_100)).unwrap_err();
-        assert!(error.to_string().contains("350.1 KB is over the gate"), "{error}");
+        let error = |script, page| first_loads(&of(script, page)).unwrap_err().to_string();
+        let named = |list: &str| format!("these first loads are over their gate: {list}");
+        assert_eq!(
+            error(300_000, 42_100),
+            named("run (350.1 of 350 KB), run_tasks_piece (375.1 of 375 KB)"),
+            "the pieces are checked after a page that is too large"
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod compress;
 mod css;
+mod names;
 mod script;
 mod split;
 mod wasm;

@@ -40,8 +40,6 @@ pub(super) struct PageFile {
     /// Under `/`.
     pub(super) path: String,
     pub(super) bytes: Vec<u8>,
-    /// Numbers of the parts that the page itself needs.
-    needed: BTreeSet<u32>,
 }
 
 /// Splits `input`, which must be linked with its relocations, into files below `out`.
@@ -62,11 +60,11 @@ pub(super) fn split(input: &Path, out: &Path) -> anyhow::Result<Split> {
         let needed: Option<BTreeSet<u32>> = stems.iter().map(|stem| numbers.get(stem).copied()).collect();
         needs.insert(page, needed.context("a page needs a part that does not exist")?);
     }
-    let pages = needs.iter().map(|(page, needed)| {
+    let pages = needs.keys().map(|page| {
         let brought = if page.ends_with(PIECE) { without_parents(page, &needs) } else { with_parents(page, &needs) };
         let bytes = page_file(&parts, &brought)?;
         let path = format!("assets/{page}-{}.bin", hash(&bytes));
-        Ok((page.clone(), PageFile { path, bytes, needed: needed.clone() }))
+        Ok((page.clone(), PageFile { path, bytes }))
     });
     let pages = pages.collect::<anyhow::Result<_>>()?;
     let script = fs::read_to_string(out.join(SCRIPT))?;
@@ -110,9 +108,8 @@ impl Split {
     pub(super) fn weave(&self, script: &str) -> anyhow::Result<String> {
         let from = format!("from \"{SCRIPT}\"");
         let mut loader = format!("{}\n{LOADER}const pages = {{\n", self.shared);
-        for (page, PageFile { path, needed, .. }) in &self.pages {
-            let needed: Vec<_> = needed.iter().collect();
-            writeln!(loader, "__wasm_split_load_{page}: page(\"/{path}\", {needed:?}),")?;
+        for (page, PageFile { path, .. }) in &self.pages {
+            writeln!(loader, "__wasm_split_load_{page}: page(\"{page}\", \"/{path}\"),")?;
         }
         loader.push_str("};\n");
         // wasm-bindgen writes one import for each function of the loader, all from the same module.
@@ -163,7 +160,7 @@ mod tests {
     use super::*;
 
     fn one_page() -> Split {
-        let file = PageFile { path: "assets/run-1.bin".into(), bytes: Vec::new(), needed: [2, 5].into() };
+        let file = PageFile { path: "assets/run-1.bin".into(), bytes: Vec::new() };
         Split {
             main: PathBuf::new(),
             pages: [("run".into(), file)].into(),
@@ -177,7 +174,7 @@ mod tests {
         let woven = one_page().weave(&format!("{}{}const imports = {{}};\n", import(1), import(2))).unwrap();
         assert!(!woven.contains("import *"), "{woven}");
         assert!(
-            woven.ends_with("const pages = {\n__wasm_split_load_run: page(\"/assets/run-1.bin\", [2, 5]),\n};\nconst import1 = pages;\nconst import2 = pages;\nconst imports = {};\n"),
+            woven.ends_with("const pages = {\n__wasm_split_load_run: page(\"run\", \"/assets/run-1.bin\"),\n};\nconst import1 = pages;\nconst import2 = pages;\nconst imports = {};\n"),
             "{woven}"
         );
     }

@@ -8,9 +8,8 @@ use std::process::Command;
 use anyhow::Context;
 use wasm_bindgen_cli_support::Bindgen;
 
-use super::Kind;
-use super::script::shorten;
 use super::split::{PageFile, split};
+use super::{Kind, names, script};
 use crate::clean_command::{check, command, root};
 
 pub(super) struct Bundle {
@@ -63,10 +62,10 @@ pub(super) fn build(kind: Kind) -> anyhow::Result<Bundle> {
         .omit_default_module_path(true)
         .generate(&out)
         .context("wasm-bindgen")?;
-    let (mut js, wasm) = (fs::read_to_string(out.join("app.js"))?, out.join("app_bg.wasm"));
+    let (mut js, mut wasm) = (fs::read_to_string(out.join("app.js"))?, fs::read(out.join("app_bg.wasm"))?);
     let mut pages = BTreeMap::new();
     if let Some(split) = split {
-        js = shorten(&split.weave(&js)?)?;
+        (js, wasm) = names::shorten(&script::shorten(&split.weave(&js)?)?, &wasm)?;
         pages = split.pages;
     }
     let mut snippets = Vec::new();
@@ -74,7 +73,7 @@ pub(super) fn build(kind: Kind) -> anyhow::Result<Bundle> {
     if folder.is_dir() {
         collect(&folder, "snippets", &mut snippets)?;
     }
-    let bundle = Bundle { js: js.into_bytes(), wasm: fs::read(wasm)?, pages, snippets };
+    let bundle = Bundle { js: js.into_bytes(), wasm, pages, snippets };
     fs::remove_dir_all(&out)?;
     Ok(bundle)
 }
