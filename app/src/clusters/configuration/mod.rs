@@ -51,18 +51,21 @@ pub fn ClusterConfigurationPage() -> impl IntoView {
     });
     view! {
         <Segments label="Which document" segments/>
-        {optional(move || key::done(&query.read()).or_else(|| secrets::done(&query.read())).map(|words| view! { <div role="status"><Alert tone=Tone::Ok title=words/></div> }))}
         {optional(move || (query.read().get("saved").is_some() && !submission.came_back()).then(|| view! { <Saved here show/> }))}
         <Loaded resource=configuration let:configuration>
             {
                 let Configuration { inventory, variables, ssh, secrets, .. } = configuration;
                 let cluster = here.name.get_untracked();
-                match show.get_untracked().as_str() {
+                // With the new state: buttons of the old one would act on a key that was replaced meanwhile.
+                let done = query.with_untracked(|query| key::done(query).or_else(|| secrets::done(query)));
+                let done = done.map(|words| view! { <div role="status"><Alert tone=Tone::Ok title=words/></div> });
+                let document = match show.get_untracked().as_str() {
                     "variables" => view! { <DocumentEditor cluster document=Document::Variables current=variables/> }.into_any(),
                     secrets::SHOWN_AT => view! { <Secrets cluster secrets/> }.into_any(),
                     "ssh" => view! { <Ssh here cluster ssh/> }.into_any(),
                     _ => view! { <DocumentEditor cluster document=Document::Inventory current=inventory/> }.into_any(),
-                }
+                };
+                view! { {done} {document} }
             }
         </Loaded>
     }
