@@ -424,7 +424,8 @@ class Output:
         self.rest = rest
         if newline:
             self.pass_on(whole.decode("utf-8", "surrogateescape"), "\n")
-        if len(self.rest) > self.LONGEST:
+        # Not an event: the secrets that it reports are known only when it is complete.
+        if len(self.rest) > self.LONGEST and self.mark.encode() not in self.rest:
             self.pass_on_part()
 
     def pass_on_part(self):

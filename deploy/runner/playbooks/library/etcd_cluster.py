@@ -16,6 +16,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import ssl
 import time
 import urllib.error
@@ -26,6 +27,8 @@ LOCAL = "https://127.0.0.1:2379"
 SECONDS = 10
 # A snapshot ends with the SHA-256 of everything before it.
 DIGEST = 32
+# Other files in the folder are kept, and not counted.
+SNAPSHOT = re.compile(r"etcd-\d{8}T\d{6}Z\.db")
 
 
 class Failed(Exception):
@@ -122,7 +125,7 @@ def received(answer):
 
 def snapshots(folder):
     """The snapshots in a folder, the oldest first."""
-    return sorted(name for name in os.listdir(folder) if name.startswith("etcd-") and name.endswith(".db"))
+    return sorted(name for name in os.listdir(folder) if SNAPSHOT.fullmatch(name))
 
 
 def snapshot(folder, keep):

@@ -18,6 +18,15 @@ for program in /opt/cni/bin/*; do
   if [ "$stays" = no ]; then rm -rf "$program"; fi
 done
 
+# A volume that is still mounted may hold data of the machine: `find -xdev` enters a bind mount of the same file system.
+for folder in /var/lib/kubelet /var/lib/etcd /var/lib/cni /var/log/pods /var/log/containers; do
+  for mount in $(cut -d ' ' -f 2 /proc/mounts | grep "^$folder/" | sort -r); do umount "$mount"; done
+  if grep -q " $folder/" /proc/mounts; then
+    echo "Something below $folder is still mounted. Stop what uses it (see /proc/mounts), then run the playbook again." >&2
+    exit 1
+  fi
+done
+
 # These may be mounts, which can be emptied but not removed.
 for folder in /var/lib/kubelet /var/lib/etcd /var/lib/cni /var/log/pods /var/log/containers; do
   [ -d "$folder" ] || continue
