@@ -58,7 +58,7 @@ pub(crate) fn answers(steps: &[Step], kubectl: &[&str], home: &Path) -> Vec<Stri
 }
 
 /// The form in which answers are compared, without what differs from run to run: ids, revisions, times, generated names, the
-/// server's address and the width of columns.
+/// server's address, the patch version of kubectl and the width of columns.
 struct Form(Vec<(Regex, &'static str)>);
 
 impl Form {
@@ -72,6 +72,7 @@ impl Form {
             (r"\b(hello|fails)-[bcdfghjklmnpqrstvwxz2456789]{5}\b", "${1}-<suffix>"),
             (r"\b(\d+(ms|[smhd]))+\b", "<age>"),
             (r"https://[0-9.:]+", "<server>"),
+            (r"(Client Version: v\d+\.\d+\.)\d+", "${1}<patch>"),
         ];
         Self(rules.map(|(rule, to)| (Regex::new(rule).expect("a regular expression"), to)).into())
     }
