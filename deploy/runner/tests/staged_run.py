@@ -143,7 +143,7 @@ class StagedRun:
         self.output = b""
         return self
 
-    def wait_for(self, seen, seconds=60):
+    def wait_for(self, seen, seconds=300):
         """Reads output until `seen(self)` is true."""
         deadline = time.monotonic() + seconds
         while not seen(self):
@@ -158,7 +158,7 @@ class StagedRun:
         return self
 
     def finish(self):
-        rest, _ = self.process.communicate(timeout=120)
+        rest, _ = self.process.communicate(timeout=280)
         self.output += rest
         return self
 

@@ -65,7 +65,7 @@ class Locally(unittest.TestCase):
 
     def test_a_wrong_clock_is_reported_in_both_directions(self):
         for hour in (3600, -3600):
-            self.assertAlmostEqual(self.clock_skew(f"echo $(( $(/bin/date +%s) + {hour} ))"), hour, delta=2)
+            self.assertAlmostEqual(self.clock_skew(f"echo $(( $(/bin/date +%s) + {hour} ))"), hour, delta=60)
 
     def test_a_machine_without_date_has_an_unknown_skew(self):
         self.assertIsNone(self.clock_skew("exit 127"))
@@ -103,7 +103,7 @@ class OverSsh(unittest.TestCase):
         (cls.folder / f"{name}.config").write_text("".join(f"{key} {value}\n" for key, value in options.items()))
         sshd = subprocess.Popen([SSHD, "-D", "-E", cls.folder / f"{name}.log", "-f", cls.folder / f"{name}.config"])
         cls.addClassCleanup(lambda: (sshd.terminate(), sshd.wait()))
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not listens(port):
             assert sshd.poll() is None and time.monotonic() < deadline, "sshd doesn't listen"
         return port
@@ -153,7 +153,7 @@ class OverSsh(unittest.TestCase):
                         self.assertTrue(is_connected(self.port), "ssh should keep its connection for the next step")
                         run.stop()
                     # The stop must close the connection. Without it, ssh would close the connection after 60 s (ControlPersist).
-                    deadline = time.monotonic() + 20
+                    deadline = time.monotonic() + 45
                     while is_connected(self.port):
                         self.assertLess(time.monotonic(), deadline, "the connection is still open")
 
