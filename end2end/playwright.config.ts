@@ -10,12 +10,13 @@ export default defineConfig({
   expect: { timeout: 60_000 },
   workers: 2,
   fullyParallel: false,
-  retries: 0, // a flaky test is a bug to find
+  retries: 0, // `cargo xtask test` repeats failed tests, when nothing else runs
   reporter: [['list'], ['./fixtures/failed.ts']],
   use: {
     actionTimeout: 60_000,
     viewport: { width: 1440, height: 900 },
-    trace: 'retain-on-failure',
+    // Traces take a third of the processors, so only repeated tests have them.
+    trace: process.env.KUBEONKUBE_AGAIN ? 'retain-on-failure' : 'off',
     launchOptions: {
       executablePath: process.env.KUBEONKUBE_CHROMIUM ?? '/usr/bin/chromium',
       args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'],

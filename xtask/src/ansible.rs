@@ -18,12 +18,17 @@ pub(crate) fn ansible() -> anyhow::Result<String> {
     environment("ansible", "ansible-playbook", &[pinned])
 }
 
+/// The folder with yamllint and ansible-lint.
+pub(crate) fn linters() -> anyhow::Result<String> {
+    let pinned = fs::read_to_string(root().join("deploy/runner/tests/linters.txt"))?;
+    let pinned: Vec<&str> = pinned.lines().filter(|line| !line.starts_with('#')).collect();
+    environment("linters", "ansible-lint", &pinned)
+}
+
 /// Runs yamllint and ansible-lint on the playbooks. Any finding is an error.
 pub(crate) fn lint_playbooks() -> anyhow::Result<()> {
     let folder = root().join("deploy/runner");
-    let pinned = fs::read_to_string(folder.join("tests/linters.txt"))?;
-    let pinned: Vec<&str> = pinned.lines().filter(|line| !line.starts_with('#')).collect();
-    let programs = environment("linters", "ansible-lint", &pinned)?;
+    let programs = linters()?;
     let program = |name: &str| command(&format!("{programs}/{name}"));
     check(
         program("yamllint").args(["--strict", "--config-file", "tests/.yamllint", "playbooks"]).current_dir(&folder),

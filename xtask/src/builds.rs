@@ -1,8 +1,7 @@
 //! Builds that later stages need, started early and run in the background.
 //!
-//! Those of the tests run at the lowest priority, so they use only the processor time that the stages leave idle. In a cold test
-//! run of 43 minutes on two processors that was almost half of it: linking, link-time optimization and browser tests keep one
-//! processor busy.
+//! Those of the tests run at the lowest priority, so they use only the processor time that the stages which compile leave idle:
+//! linking and link-time optimization keep one processor busy. They end before the first test starts.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -11,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 
-use crate::clean_command::{command, root};
+use crate::clean_command::{command, root, with_surroundings_of};
 
 /// The builds that are running, by name.
 #[derive(Default)]
@@ -51,6 +50,14 @@ impl Builds {
         Ok(())
     }
 
+    /// Waits until all builds have ended. Those that failed fail the stages that call [`Builds::wait`] for them.
+    pub(crate) fn finish(&mut self) -> anyhow::Result<()> {
+        for build in &mut self.running {
+            build.child.wait()?;
+        }
+        Ok(())
+    }
+
     /// Waits until the build has ended, and prints its output. Returns at once if it was never started.
     ///
     /// # Errors
@@ -84,20 +91,6 @@ impl Drop for Builds {
 
 fn outcome(status: ExitStatus) -> &'static str {
     if status.success() { "built" } else { "FAILED" }
-}
-
-/// `command` with the folder and the environment of `build`.
-fn with_surroundings_of(build: &Command, mut command: Command) -> Command {
-    if let Some(folder) = build.get_current_dir() {
-        command.current_dir(folder);
-    }
-    for (name, value) in build.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command
 }
 
 #[cfg(test)]

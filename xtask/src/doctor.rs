@@ -283,7 +283,7 @@ fn version_of_go(output: &str) -> Option<(u32, u32)> {
 }
 
 /// Whether the kernel can isolate runs. Creating a ruleset restricts nothing yet.
-fn has_landlock() -> bool {
+pub(crate) fn has_landlock() -> bool {
     let strict = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     strict.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create).is_ok()
 }

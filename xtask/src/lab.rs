@@ -1,15 +1,17 @@
 //! `cargo xtask lab` builds and starts the lab's program (end2end/lab). The lab is a separate crate, so that no other xtask
 //! command has to compile a Kubernetes client.
 
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
 
-use anyhow::{Context, bail};
+use anyhow::{bail, ensure};
 
 use crate::ansible::ansible;
 use crate::builds::Builds;
 use crate::clean_command::{check, command, root};
 use crate::skipped::Skipped;
 use crate::stage::Stages;
+use crate::test::{FailedTest, Infrastructure, Report, Run, Tests};
 use crate::{doctor, images, playwright, programs, site};
 
 pub(crate) fn lab(words: &[String]) -> anyhow::Result<()> {
@@ -57,60 +59,83 @@ fn unsupported() -> Option<&'static str> {
     (!doctor::is_root()).then_some("it needs root")
 }
 
+/// Refuses to go on if a lab is running. Remains of a crashed one are no reason: the stage removes them where `CI` is set.
+///
+/// # Errors
+/// If there is another lab.
+pub(crate) fn require_no_other() -> anyhow::Result<()> {
+    // Without this folder, the lab's program isn't compiled only to find nothing.
+    if unsupported().is_some() || !Path::new(LOCK).exists() {
+        return Ok(());
+    }
+    lack(&program()?).map(drop)
+}
+
 /// The `lab` stage: boots a lab, runs its self-tests, ends it. Then boots and ends labs and checks that they leave nothing behind.
-pub(crate) fn test(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result<()> {
+/// With `--full` then three control planes, and upgrades from the older Kubernetes, which takes long to build.
+pub(crate) fn test(run: &mut Run) -> anyhow::Result<()> {
     if let Some(reason) = unsupported() {
-        return skipped.note(LAB_TESTS, reason);
+        return run.skipped.note(LAB_TESTS, reason);
     }
     let program = program()?;
     let lab = |words: &[&str]| check(lab_command(&program).args(words));
     let mut stages = Stages::begin();
     if let Some(lack) = lack(&program)? {
-        return skipped.note(LAB_TESTS, &lack);
+        return run.skipped.note(LAB_TESTS, &lack);
     }
-    stages.stage("lab build", || builds.wait(BUILD).and_then(|()| lab(PARTS)))?;
+    stages.stage("lab build", || run.builds.wait(BUILD).and_then(|()| lab(PARTS)))?;
     // Some requirements can only be checked with the built parts.
     if let Some(lack) = lack(&program)? {
-        return skipped.note(LAB_TESTS, &lack);
+        return run.skipped.note(LAB_TESTS, &lack);
     }
-    stages.stage("lab up", || boot(&program, LAB))?;
-    let tested = stages
-        .stage("lab tests", || check(lab_command("cargo").args(CLAIMS).env("KUBEONKUBE_TEST_ANSIBLE", ansible()?)));
-    let tested = tested.and_then(|()| stages.stage("lab installed", || installed(skipped, &program, builds)));
-    let tested = tested.and_then(|()| stages.stage("lab hosted", hosted));
-    let tested = tested.and_then(|()| stages.stage("lab console", || console(skipped, &program, builds, &[])));
-    if tested.is_err() {
+    stages.stage("lab up", || boot_twice(run, &program, LAB))?;
+    let mut tested = stages.stage("lab tests", || tests(run, CLAIMS));
+    for (name, test) in [("lab installed", installed as Test), ("lab hosted", hosted), ("lab console", console)] {
+        if matches!(tested, Ok(true)) {
+            tested = stages.stage(name, || test(run, &program));
+        }
+    }
+    if !matches!(tested, Ok(true)) {
         print_state(&program);
     }
     let ended = stages.stage("lab down", || lab(&["down", "--force"]));
-    tested.and(ended)?;
-    stages.stage("lab life", || check(lab_command("cargo").args(LIFE)))?;
+    let passed = tested?;
+    ended?;
+    if passed {
+        stages.stage("lab life", || tests(run, LIFE))?;
+    }
     stages.print();
-    Ok(())
+    if passed && run.full { test_fully(run, &program) } else { Ok(()) }
 }
 
-/// The same with `--full`: then three control planes, and upgrades from the older Kubernetes, which takes long to build.
-pub(crate) fn full_test(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result<()> {
-    test(skipped, builds)?;
-    if unsupported().is_some() {
-        return Ok(());
-    }
-    let program = program()?;
-    if lack(&program)?.is_some() {
-        return Ok(());
-    }
-    check(lab_command(&program).args(PARTS).arg("release-1.33"))?;
-    // Each boots its own lab, which ends with cargo.
+/// Tests on the lab. Returns whether they passed; those that failed are reported.
+type Test = fn(&mut Run, &str) -> anyhow::Result<bool>;
+
+fn test_fully(run: &mut Run, program: &str) -> anyhow::Result<()> {
+    check(lab_command(program).args(PARTS).arg("release-1.33"))?;
+    // Each boots its own lab, which ends with the tests.
     for suite in [ENDPOINT, UPGRADE] {
-        check(lab_command("cargo").args(suite))?;
+        tests(run, suite)?;
     }
     // The console's test also upgrades if the lab serves two releases.
-    boot(&program, LAB_WITH_BOTH)?;
-    let tested = console(skipped, &program, builds, &[UPGRADES]);
-    if tested.is_err() {
-        print_state(&program);
+    boot_twice(run, program, LAB_WITH_BOTH)?;
+    let tested = browse(run, program, &[UPGRADES]);
+    if !matches!(tested, Ok(true)) {
+        print_state(program);
     }
-    tested.and(check(lab_command(&program).args(["down", "--force"])))
+    tested.and(check(lab_command(program).args(["down", "--force"])))
+}
+
+/// Runs tests of the lab's crate, one at a time.
+fn tests(run: &mut Run, arguments: &[&str]) -> anyhow::Result<bool> {
+    tests_with(run, arguments, "", Vec::new())
+}
+
+fn tests_with(run: &mut Run, arguments: &[&str], filter: &str, mut env: Vec<(&str, String)>) -> anyhow::Result<bool> {
+    env.extend([("KUBEONKUBE_TEST_ANSIBLE", ansible()?), run.skipped.variable()]);
+    let arguments = [&["--package", "kubeonkube-lab"], arguments].concat();
+    let tests = Tests { profile: "lab", arguments: &arguments, filter, env: &env };
+    run.run_tests(|only| tests.run(only))
 }
 
 /// Measures the built-in engine in a lab that ends with the measurement.
@@ -122,15 +147,19 @@ pub(crate) fn bench() -> anyhow::Result<()> {
 /// Takes the pictures of docs/images while the console's test runs.
 pub(crate) fn pictures() -> anyhow::Result<()> {
     let program = with_both_releases()?;
+    let (mut builds, mut report) = (Builds::default(), Report::default());
+    programs::fetch_kubectl_and_helm()?;
+    programs::start_building_kubectl_and_helm(&mut builds)?;
     boot(&program, LAB_WITH_BOTH)?;
-    let mut builds = Builds::default();
-    if let Some(build) = programs::build_kubectl()? {
-        builds.start(programs::KUBECTL, build)?;
-    }
     let folder = root().join("docs/images").to_string_lossy().into_owned();
     let skipped = Skipped::none(&root().join("target/skipped"), "pictures")?;
-    let taken = console(&skipped, &program, &mut builds, &[UPGRADES, ("KUBEONKUBE_PICTURES", &folder)]);
-    let taken = taken.and_then(|()| skipped.print(true));
+    let mut run = Run { stage: "pictures", full: true, skipped, builds: &mut builds, report: &mut report };
+    let taken = browse(&mut run, &program, &[UPGRADES, ("KUBEONKUBE_PICTURES", &folder)]);
+    let taken = taken.and_then(|passed| {
+        run.skipped.print(true)?;
+        ensure!(passed, "the tests that take the pictures failed");
+        Ok(())
+    });
     taken.and(check(lab_command(&program).args(["down", "--force"])))
 }
 
@@ -146,50 +175,94 @@ fn with_both_releases() -> anyhow::Result<String> {
 }
 
 /// The images of the program in the lab's own Kubernetes, installed with kubectl and with helm.
-fn installed(skipped: &Skipped, lab: &str, builds: &mut Builds) -> anyhow::Result<()> {
-    site::build(site::Kind::Dev)?;
-    let server = programs::build_program("")?;
-    let mut tests = lab_command("cargo");
-    tests.args(INSTALLED).env("KUBEONKUBE_IMAGES", images::for_lab(lab, &server)?);
-    tests.env("KUBEONKUBE_TEST_GATEWAY", programs::gateway_definitions()?);
-    match programs::built_helm(builds) {
-        Ok(helm) => check(tests.env("KUBEONKUBE_TEST_HELM", helm)),
+fn installed(run: &mut Run, lab: &str) -> anyhow::Result<bool> {
+    const CHART: &str = "the_chart_is_installed_upgraded_and_uninstalled";
+    let images = images::for_lab(lab, &server()?)?;
+    let mut env = vec![
+        ("KUBEONKUBE_IMAGES", images.to_string_lossy().into_owned()),
+        ("KUBEONKUBE_TEST_GATEWAY", programs::gateway_definitions()?.to_string_lossy().into_owned()),
+    ];
+    match programs::built_helm(run.builds) {
+        Ok(helm) => {
+            env.push(("KUBEONKUBE_TEST_HELM", helm));
+            tests_with(run, INSTALLED, "", env)
+        }
         Err(why) => {
-            skipped.note("the_chart_is_installed_upgraded_and_uninstalled", &format!("{why:#}"))?;
-            check(tests.args(["--skip", "the_chart_is_installed_upgraded_and_uninstalled"]))
+            run.skipped.note(CHART, &format!("{why:#}"))?;
+            tests_with(run, INSTALLED, &format!("not test({CHART})"), env)
         }
     }
 }
 
 /// A hosted cluster in the lab's own Kubernetes.
-fn hosted() -> anyhow::Result<()> {
-    site::build(site::Kind::Dev)?;
-    let server = programs::build_program("")?;
-    check(lab_command("cargo").args(HOSTED).env("KUBEONKUBE_SERVER", server))
+fn hosted(run: &mut Run, _lab: &str) -> anyhow::Result<bool> {
+    let server = server()?.to_string_lossy().into_owned();
+    tests_with(run, HOSTED, "", vec![("KUBEONKUBE_SERVER", server)])
 }
 
-/// The console on the lab's machines, in a browser. `env` goes to the tests.
-fn console(skipped: &Skipped, program: &str, builds: &mut Builds, env: &[(&str, &str)]) -> anyhow::Result<()> {
-    builds.wait(programs::KUBECTL)?;
+/// The console on the lab's machines, in a browser.
+fn console(run: &mut Run, lab: &str) -> anyhow::Result<bool> {
+    browse(run, lab, &[])
+}
+
+/// The same with variables for the tests.
+fn browse(run: &mut Run, lab: &str, env: &[(&str, &str)]) -> anyhow::Result<bool> {
+    let kubectl = programs::built_kubectl(run.builds)?;
+    playwright::run_in_lab(run, &server()?, lab, &kubectl, env)
+}
+
+/// The server's program, with its site.
+fn server() -> anyhow::Result<PathBuf> {
     site::build(site::Kind::Dev)?;
-    let server = programs::build_program("")?;
-    let kubectl = programs::kubectl().context("there is no kubectl, and no Go to build it")?;
-    playwright::run_in_lab(skipped, &server, program, &kubectl, env)
+    programs::build_program("")
 }
 
 /// What this computer lacks for the lab, in the lab's words.
 ///
 /// # Errors
-/// If a lab is already running. The stage ends only a lab that it booted itself.
+/// If a lab is already running: the stage ends only a lab that it booted itself. Remains of a lab that crashed are an error
+/// where `CI` isn't set; there, they are removed.
 fn lack(program: &str) -> anyhow::Result<Option<String>> {
-    let checked = lab_command(program).args(LAB).arg("--check").output()?;
-    let message = String::from_utf8_lossy(&checked.stderr).trim().to_owned();
-    match checked.status.code() {
+    lack_where(program, doctor::is_ci())
+}
+
+fn lack_where(program: &str, is_ci: bool) -> anyhow::Result<Option<String>> {
+    let (status, message) = checked(program)?;
+    match status.code() {
         Some(0) => Ok(None),
         Some(LACKS) => Ok(Some(message)),
-        Some(IN_THE_WAY) => bail!("the stage has to boot a new lab, but {message}"),
-        _ => bail!("{program} up --check: {} {message}", checked.status),
+        Some(LEFT_OVERS) if is_ci => {
+            eprintln!("{message}\nNothing of it is alive, so it is removed now.");
+            check(lab_command(program).args(["down", "--force"]))?;
+            match checked(program)? {
+                (status, _) if status.success() => Ok(None),
+                (status, message) if status.code() == Some(LACKS) => Ok(Some(message)),
+                (_, message) => Err(Infrastructure::because(format!("after `lab down --force`: {message}"))),
+            }
+        }
+        Some(IN_THE_WAY | LEFT_OVERS) => {
+            Err(Infrastructure::because(format!("the stage has to boot a new lab, but {message}")))
+        }
+        _ => bail!("{program} up --check: {status} {message}"),
     }
+}
+
+/// Asks the lab's program whether it could boot now.
+fn checked(program: &str) -> anyhow::Result<(ExitStatus, String)> {
+    let checked = lab_command(program).args(LAB).arg("--check").output()?;
+    Ok((checked.status, String::from_utf8_lossy(&checked.stderr).trim().to_owned()))
+}
+
+/// Boots the lab, and once more if that fails: a boot has deadlines.
+fn boot_twice(run: &mut Run, program: &str, up: &[&str]) -> anyhow::Result<()> {
+    let failed = |error: anyhow::Error| FailedTest {
+        suite: "lab".into(),
+        name: "boot".into(),
+        seconds: 0.0,
+        message: format!("{error:#}"),
+    };
+    let booted = |_: Option<&[FailedTest]>| Ok(boot(program, up).err().map(failed).into_iter().collect());
+    if run.run_tests(booted)? { Ok(()) } else { bail!("without a lab, its tests can't run") }
 }
 
 /// Boots the lab. After a failed boot, prints its state and ends it. A refused boot has left nothing; a lab that runs then
@@ -200,7 +273,7 @@ fn boot(program: &str, up: &[&str]) -> anyhow::Result<()> {
         return Ok(());
     }
     // No exit code: the boot was killed. The next `up` reports what it left.
-    if ![None, Some(LACKS), Some(IN_THE_WAY)].contains(&status.code()) {
+    if ![None, Some(LACKS), Some(IN_THE_WAY), Some(LEFT_OVERS)].contains(&status.code()) {
         print_state(program);
         check(lab_command(program).args(["down", "--force"]))?;
     }
@@ -219,6 +292,9 @@ const LAB_TESTS: &str = "all of end2end/lab/tests";
 /// Exit codes of the lab's program (`lab::Error::exit_code`).
 const LACKS: i32 = 69;
 const IN_THE_WAY: i32 = 75;
+const LEFT_OVERS: i32 = 76;
+/// The folder of a lab that runs, or that crashed (`lab::lock`).
+const LOCK: &str = "/run/kubeonkube-lab";
 
 /// The parts that [`LAB`] needs. The older Kubernetes isn't among them: only `--full` needs it, and it doubles a cold build.
 const PARTS: &[&str] =
@@ -229,42 +305,16 @@ const LAB: &[&str] = &["up", "--machines", "3", "--meta-nodes", "2", "--releases
 const LAB_WITH_BOTH: &[&str] = &["up", "--machines", "3", "--releases=1.33,1.34"];
 /// Tells the console's test that the lab serves two releases.
 const UPGRADES: (&str, &str) = ("KUBEONKUBE_LAB_UPGRADES", "1");
-const UPGRADE: &[&str] =
-    &["test", "--package", "kubeonkube-lab", "--test", "upgrade", "--", "--ignored", "--nocapture", "--test-threads=1"];
 const FIGURES: &[&str] =
     &["test", "--package", "kubeonkube-lab", "--test", "figures", "--", "--ignored", "--nocapture", "--test-threads=1"];
-const CLAIMS: &[&str] = &["test", "--package", "kubeonkube-lab"];
-const INSTALLED: &[&str] = &[
-    "test",
-    "--package",
-    "kubeonkube-lab",
-    "--test",
-    "installed",
-    "--",
-    "--ignored",
-    "--nocapture",
-    "--test-threads=1",
-];
-const HOSTED: &[&str] = &["test", "--package", "kubeonkube-lab", "--test", "hosted", "--", "--ignored", "--nocapture"];
+/// Arguments for cargo-nextest.
+const CLAIMS: &[&str] = &[];
+const INSTALLED: &[&str] = &["--run-ignored", "only", "--test", "installed"];
+const HOSTED: &[&str] = &["--run-ignored", "only", "--test", "hosted"];
 /// Three control planes that share an address.
-const ENDPOINT: &[&str] =
-    &["test", "--package", "kubeonkube-lab", "--test", "endpoint", "--", "--ignored", "--nocapture"];
-/// One at a time: each test needs the whole computer.
-const LIFE: &[&str] = &[
-    "test",
-    "--package",
-    "kubeonkube-lab",
-    "--test",
-    "life",
-    "--test",
-    "given",
-    "--test",
-    "starting",
-    "--",
-    "--ignored",
-    "--test-threads=1",
-    "--nocapture",
-];
+const ENDPOINT: &[&str] = &["--run-ignored", "only", "--test", "endpoint"];
+const UPGRADE: &[&str] = &["--run-ignored", "only", "--test", "upgrade"];
+const LIFE: &[&str] = &["--run-ignored", "only", "--test", "life", "--test", "given", "--test", "starting"];
 
 /// `program` without the caller's kubeconfig: the stage must test the lab's cluster.
 fn lab_command(program: &str) -> Command {
@@ -293,7 +343,7 @@ mod tests {
 
     #[test]
     fn only_a_lab_of_our_own_is_ended() {
-        for code in [LACKS, IN_THE_WAY] {
+        for code in [LACKS, IN_THE_WAY, LEFT_OVERS] {
             let (done, asked) = booted(code);
             assert!(done.is_err());
             assert_eq!(asked, ["up"]);
@@ -303,6 +353,34 @@ mod tests {
         assert_eq!(asked, ["up", "status", "logs", "logs", "down"]);
         let (done, asked) = booted(0);
         done.unwrap();
+        assert_eq!(asked, ["up"]);
+    }
+
+    /// Checks with a fake lab, of whose crash something is left until `down`.
+    fn after_a_crash(is_ci: bool) -> (anyhow::Result<Option<String>>, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("lab");
+        let script = "#!/bin/sh\necho \"$1\" >> \"$0.asked\"\n[ \"$1\" = down ] && exec touch \"$0.clean\"\n\
+                      [ -e \"$0.clean\" ] || { echo 'a crashed lab has left something behind' >&2; exit 76; }\n";
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let lack = lack_where(&program.to_string_lossy(), is_ci);
+        let asked = fs::read_to_string(program.with_added_extension("asked")).unwrap();
+        (lack, asked.lines().map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn on_ci_the_remains_of_a_crashed_lab_are_removed() {
+        let (lack, asked) = after_a_crash(true);
+        assert_eq!(lack.unwrap(), None);
+        assert_eq!(asked, ["up", "down", "up"]);
+    }
+
+    #[test]
+    fn elsewhere_the_remains_of_a_crashed_lab_are_reported() {
+        let (lack, asked) = after_a_crash(false);
+        let error = lack.unwrap_err();
+        assert!(error.is::<Infrastructure>() && error.to_string().contains("left something behind"), "{error}");
         assert_eq!(asked, ["up"]);
     }
 

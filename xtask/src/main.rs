@@ -19,6 +19,8 @@ mod skipped;
 mod stage;
 mod test;
 
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
@@ -35,7 +37,7 @@ enum Task {
         #[arg(last = true)]
         arguments: Vec<String>,
     },
-    /// Run all tests, stage by stage, with the time of each.
+    /// Run the tests, stage by stage, with the time of each. Exit codes: 1 if a test failed, 69 if only the machine is at fault.
     Test {
         /// Only these stages (see `--list`).
         #[arg(long = "stage", value_name = "NAME")]
@@ -43,7 +45,7 @@ enum Task {
         /// Print the stages and stop.
         #[arg(long)]
         list: bool,
-        /// Fuzz for half an hour instead of two minutes, and create three control planes and upgrade a cluster in the lab.
+        /// Also run what takes long: the pages of a release, and the lab with three control planes and an upgrade. Fuzz for half an hour.
         #[arg(long)]
         full: bool,
     },
@@ -82,10 +84,18 @@ enum Task {
     },
 }
 
-fn main() -> anyhow::Result<()> {
-    match Cli::parse().task {
+fn main() -> ExitCode {
+    run(Cli::parse().task).unwrap_or_else(|error| {
+        // No stack trace: the errors say what happened.
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(task: Task) -> anyhow::Result<ExitCode> {
+    match task {
         Task::Run { arguments } => run::run(&arguments),
-        Task::Test { stages, list, full } => test::test(&stages, list, full),
+        Task::Test { stages, list, full } => return test::test(&stages, list, full),
         Task::Release => release::release(),
         Task::Images { registry, check } => images::images(registry.as_deref(), check),
         Task::Doctor { install } => doctor::report(install),
@@ -94,4 +104,5 @@ fn main() -> anyhow::Result<()> {
         Task::Lab { words } => lab::lab(&words),
         Task::Site { release } => site::build(if release { site::Kind::Release } else { site::Kind::Dev }).map(drop),
     }
+    .map(|()| ExitCode::SUCCESS)
 }

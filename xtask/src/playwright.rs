@@ -4,32 +4,31 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::anyhow;
-
 use crate::ansible::ansible;
-use crate::clean_command::{check, command, output, root};
+use crate::clean_command::{check, command, copy_of, output, root};
 use crate::doctor;
 use crate::skipped::Skipped;
+use crate::test::{Run, reported};
 
 /// Runs the tests against `program`: those in files whose names contain one of the words in `files`, or all if it is empty.
 /// `in_parts` is not empty if the program serves a site that is cut into parts.
-pub(crate) fn run(skipped: &Skipped, program: &Path, files: &[&str], in_parts: &str) -> anyhow::Result<()> {
-    let Some(chromium) = prepare(skipped, "tests", files)? else { return Ok(()) };
+pub(crate) fn run(run: &mut Run, program: &Path, files: &[&str], in_parts: &str) -> anyhow::Result<()> {
+    let Some(chromium) = prepare(&run.skipped, "tests", files)? else { return Ok(()) };
     let mut tests = command("npx");
-    tests.current_dir(folder()).args(["playwright", "test"]).args(files).env("KUBEONKUBE_IN_PARTS", in_parts);
-    report(skipped, &mut tests, program, &chromium)
+    tests.current_dir(folder()).args(["playwright", "test"]).env("KUBEONKUBE_IN_PARTS", in_parts);
+    report(run, &tests, files, program, &chromium).map(drop)
 }
 
 /// Runs the tests that need machines (`end2end/machines`) inside the lab, against `program`. `kubectl` is the path of one. The tests
-/// read `env`.
+/// read `env`. Returns whether they passed.
 pub(crate) fn run_in_lab(
-    skipped: &Skipped,
+    run: &mut Run,
     program: &Path,
     lab: &str,
     kubectl: &str,
     env: &[(&str, &str)],
-) -> anyhow::Result<()> {
-    let Some(chromium) = prepare(skipped, "machines", &[])? else { return Ok(()) };
+) -> anyhow::Result<bool> {
+    let Some(chromium) = prepare(&run.skipped, "machines", &[])? else { return Ok(true) };
     let mut tests = command(lab);
     // The lab sets KUBECONFIG, with which the server would manage the lab's own Kubernetes.
     tests
@@ -38,38 +37,62 @@ pub(crate) fn run_in_lab(
         .args(["npx", "playwright", "test", "--config", "machines.config.ts"])
         .env("KUBEONKUBE_TEST_KUBECTL", kubectl)
         .envs(env.iter().copied());
-    report(skipped, &mut tests, program, &chromium)
+    report(run, &tests, &[], program, &chromium)
 }
 
 fn folder() -> PathBuf {
     root().join("end2end")
 }
 
+/// Installs the npm packages of the tests, unless they are installed.
+pub(crate) fn fetch() -> anyhow::Result<()> {
+    if !has_node() {
+        return Ok(());
+    }
+    let (lock, installed) = (folder().join("package-lock.json"), folder().join("node_modules/installed-lock.json"));
+    if fs::read(&installed).is_ok_and(|installed| fs::read(&lock).is_ok_and(|lock| lock == installed)) {
+        return Ok(());
+    }
+    check(command("npm").current_dir(folder()).args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]))?;
+    fs::copy(lock, installed)?;
+    Ok(())
+}
+
+fn has_node() -> bool {
+    doctor::on_path("node") && doctor::on_path("npm")
+}
+
 /// Installs what the tests need and returns the browser's path. `None` if the computer has no browser or no Node.js: then the
 /// files of the tests are reported as skipped.
 fn prepare(skipped: &Skipped, tests: &str, files: &[&str]) -> anyhow::Result<Option<String>> {
-    let (chromium, node) = (doctor::chromium(), doctor::on_path("node") && doctor::on_path("npm"));
-    let (Some(chromium), true) = (chromium, node) else {
-        let missing = if node { "Chromium or Chrome" } else { "Node.js with npm" };
+    let (Some(chromium), true) = (doctor::chromium(), has_node()) else {
+        let missing = if has_node() { "Chromium or Chrome" } else { "Node.js with npm" };
         return skip_all(skipped, &folder().join(tests), files, missing).map(|()| None);
     };
-    check(command("npm").current_dir(folder()).args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]))?;
+    fetch()?;
     let path = output(command("sh").args(["-c", &format!("command -v {chromium}")])).unwrap_or_default();
     Ok(Some(path.trim().to_owned()))
 }
 
-/// Runs the tests. The error carries the failed ones and their reasons: it is printed again below the times of all stages.
-fn report(skipped: &Skipped, tests: &mut Command, program: &Path, chromium: &str) -> anyhow::Result<()> {
-    let failed = root().join("target/failed-in-browser");
-    fs::write(&failed, "")?;
-    tests
-        .env("KUBEONKUBE_CHROMIUM", chromium)
-        .env("KUBEONKUBE_ANSIBLE", ansible()?)
-        .env("KUBEONKUBE_TEST_FAILED", &failed)
-        .env("KUBEONKUBE_BINARY", program);
-    check(skipped.reported_by(tests)).map_err(|error| {
-        let failed = fs::read_to_string(&failed).unwrap_or_default();
-        anyhow!("{}", format!("{error:#}\n{failed}").trim_end())
+/// Runs the tests in `files`, and once more those that failed: alone, and with traces. Returns whether they passed.
+fn report(run: &mut Run, tests: &Command, files: &[&str], program: &Path, chromium: &str) -> anyhow::Result<bool> {
+    let (ansible, skipped) = (ansible()?, run.skipped.variable());
+    run.run_tests(|only| {
+        let mut command = copy_of(tests);
+        command
+            .env("KUBEONKUBE_CHROMIUM", chromium)
+            .env("KUBEONKUBE_ANSIBLE", &ansible)
+            .env("KUBEONKUBE_BINARY", program)
+            .env(skipped.0, &skipped.1);
+        match only {
+            None => command.args(files),
+            // A place such as `log.spec.ts:75`.
+            Some(failed) => {
+                let places = failed.iter().map(|test| &test.suite);
+                command.env("KUBEONKUBE_AGAIN", "1").arg("--workers=1").args(places)
+            }
+        };
+        reported::run(&mut command)
     })
 }
 

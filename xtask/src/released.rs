@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::builds::Builds;
 use crate::clean_command::root;
-use crate::skipped::Skipped;
+use crate::test::Run;
 use crate::{bench, playwright, programs, site};
 
 /// Name of the background build.
@@ -18,8 +18,8 @@ pub(crate) fn start_build(builds: &mut Builds) -> anyhow::Result<()> {
 }
 
 /// Tests the site of a release. The program that embeds it has the dev profile, because linking a release takes minutes.
-pub(crate) fn released(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result<()> {
-    builds.wait(WASM)?;
+pub(crate) fn released(run: &mut Run) -> anyhow::Result<()> {
+    run.builds.wait(WASM)?;
     let built = site::build(site::Kind::Release)?;
     bench::first_loads(&built)?;
     let built = programs::build_program("kubeonkube/embed-assets")?;
@@ -31,7 +31,7 @@ pub(crate) fn released(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result
     let _away = Away::from(&site::folder())?;
     let files =
         ["released", "first-load", "pages-in-parts", "register", "configuration", "submit", "cancel", "failing-runs"];
-    playwright::run(skipped, &program, &files, "1")
+    playwright::run(run, &program, &files, "1")
 }
 
 /// Moves a folder aside until this is dropped.

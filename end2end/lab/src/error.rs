@@ -92,7 +92,8 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Requirements(_) | Self::ImageRequirements(_) => 69,
-            Self::Running { .. } | Self::Starting { .. } | Self::BootFailed { .. } | Self::LeftOvers { .. } => 75,
+            Self::Running { .. } | Self::Starting { .. } | Self::BootFailed { .. } => 75,
+            Self::LeftOvers { .. } => 76,
             _ => 1,
         }
     }

@@ -1,77 +1,136 @@
-//! `cargo xtask test`: the quick stages first, then what needs a browser.
+//! `cargo xtask test`: first everything is fetched and compiled, then everything is tested on a quiet machine.
+
+mod again;
+mod failure;
+mod nextest;
+mod report;
+pub(crate) mod reported;
+mod requirements;
 
 use std::env;
-use std::time::SystemTime;
+use std::process::ExitCode;
+use std::time::{Instant, SystemTime};
 
 use anyhow::bail;
 
+pub(crate) use self::again::run_twice;
+pub(crate) use self::failure::{FailedTest, Infrastructure};
+pub(crate) use self::nextest::Tests;
+pub(crate) use self::report::Report;
 use crate::ansible::{ansible, lint_playbooks};
 use crate::builds::Builds;
 use crate::clean_command::{check, command, root};
-use crate::programs::{HELM, KUBECTL, build_helm, build_kubectl, build_program, built_helm, built_kubectl};
+use crate::programs::{build_program, built_helm, built_kubectl, start_building_kubectl_and_helm};
 use crate::skipped::Skipped;
 use crate::stage::Stages;
 use crate::{doctor, lab, playwright, released, site};
 
-type Run = fn(&Skipped, &mut Builds) -> anyhow::Result<()>;
-type Stage = (&'static str, &'static str, Run);
+/// What a stage works with.
+pub(crate) struct Run<'a> {
+    /// Its name.
+    pub(crate) stage: &'a str,
+    pub(crate) full: bool,
+    pub(crate) skipped: Skipped,
+    pub(crate) builds: &'a mut Builds,
+    pub(crate) report: &'a mut Report,
+}
 
-/// The stages in their order: name, what it proves, function.
+impl Run<'_> {
+    /// Runs tests, and once more those that failed. They are reported; the result is an error only if the tests couldn't be run.
+    pub(crate) fn run_tests(
+        &mut self,
+        run: impl FnMut(Option<&[FailedTest]>) -> anyhow::Result<Vec<FailedTest>>,
+    ) -> anyhow::Result<bool> {
+        let verdict = run_twice(run)?;
+        let passed = verdict.failed.is_empty();
+        self.report.add_verdict(self.stage, verdict);
+        Ok(passed)
+    }
+}
+
+struct Stage {
+    name: &'static str,
+    claim: &'static str,
+    /// Whether it only runs with `--full`, or if it is named.
+    only_full: bool,
+    run: fn(&mut Run) -> anyhow::Result<()>,
+}
+
+const fn stage(name: &'static str, claim: &'static str, run: fn(&mut Run) -> anyhow::Result<()>) -> Stage {
+    Stage { name, claim, only_full: false, run }
+}
+
+/// The stages in their order. Those up to `build` compile; no build runs beside the others.
 const STAGES: &[Stage] = &[
-    ("format", "rustfmt finds nothing to change", |_, _| format()),
-    ("lint", "clippy has no warnings, for the server and for wasm", |_, _| lint()),
-    ("site", "the browser's part builds", |_, _| build_site()),
-    ("rust", "unit, behaviour and page tests", rust),
-    ("fuzz", "two minutes of requests, lines and journals changed at random", |skipped, _| fuzz(skipped, FUZZ)),
-    ("runner", "the entrypoint and the callback plugin, with real ansible", |skipped, _| runner(skipped)),
-    ("playbooks", "yamllint and ansible-lint (profile production) have no findings", |_, _| lint_playbooks()),
-    ("browser", "every flow in a real browser on the real server", |skipped, _| browser(skipped)),
-    ("released", "the pages of a release, embedded in the program, in a real browser", released::released),
-    ("lab", "a real Kubernetes and real machines: Jobs, Services, ansible, faults, and a clean end", lab::test),
+    stage("format", "rustfmt finds nothing to change", |_| format()),
+    stage("lint", "clippy has no warnings, for the server and for wasm", |_| lint()),
+    stage("site", "the browser's part builds", |_| build_site()),
+    stage("build", "all tests and programs build", build),
+    stage("rust", "unit, behaviour and page tests", rust),
+    stage("fuzz", "two minutes of requests, lines and journals changed at random", fuzz),
+    stage("runner", "the entrypoint and the callback plugin, with real ansible", runner),
+    stage("playbooks", "yamllint and ansible-lint (profile production) have no findings", |_| lint_playbooks()),
+    stage("browser", "every flow in a real browser on the real server", browser),
+    Stage {
+        only_full: true,
+        ..stage("released", "the pages of a release, embedded in the program, in a real browser", released::released)
+    },
+    Stage {
+        only_full: true,
+        ..stage(
+            "lab",
+            "a real Kubernetes and real machines: Jobs, Services, ansible, faults, and a clean end",
+            lab::test,
+        )
+    },
 ];
 
-pub(crate) fn test(only: &[String], list: bool, full: bool) -> anyhow::Result<()> {
+/// Stages without which no other can run.
+const FIRST: [&str; 2] = ["requirements", "fetch"];
+
+/// `cargo xtask test`: the gate, or with `full` everything, or only the stages that are named.
+pub(crate) fn test(only: &[String], list: bool, full: bool) -> anyhow::Result<ExitCode> {
     if list {
-        for (name, what, _) in STAGES {
-            println!("{name:<10} {what}");
+        for stage in STAGES {
+            println!("{:<10} {}{}", stage.name, stage.claim, if stage.only_full { " (with --full)" } else { "" });
         }
-        return Ok(());
+        return Ok(ExitCode::SUCCESS);
     }
-    if let Some(unknown) = only.iter().find(|name| !STAGES.iter().any(|(known, ..)| known == name)) {
+    if let Some(unknown) = only.iter().find(|name| !STAGES.iter().any(|known| known.name == **name)) {
         bail!("there is no stage `{unknown}`; `cargo xtask test --list` names them");
     }
-    let chosen = |name: &str| only.is_empty() || only.iter().any(|chosen| chosen == name);
-    let mut stages = Stages::begin();
-    stages.stage("doctor", || doctor::require(doctor::For::Test))?;
-    let mut builds = Builds::default();
-    stages.stage("builds", || start_builds(&chosen, &mut builds))?;
-    let mut failed = Vec::new();
-    for (name, _, run) in STAGES.iter().filter(|(name, ..)| chosen(name)) {
-        let run: Run = match *name {
-            "fuzz" if full => |skipped, _| fuzz(skipped, FULL_FUZZ),
-            "lab" if full => lab::full_test,
-            _ => *run,
-        };
-        if let Err(error) = stages.stage(name, || run_stage(name, run, &mut builds)) {
-            // The whole text is printed once, below the times.
-            eprintln!("{}", format!("{error:#}").lines().next().unwrap_or_default());
-            failed.push(format!("failed: {name}: {error:#}"));
+    let is_chosen = |stage: &Stage| match only {
+        [] => full || !stage.only_full,
+        _ => only.iter().any(|name| name == stage.name),
+    };
+    let chosen = |name: &str| STAGES.iter().any(|stage| stage.name == name && is_chosen(stage));
+    let began = Instant::now();
+    let (mut stages, mut report, mut builds) = (Stages::begin(), Report::default(), Builds::default());
+    let first = stages.stage(FIRST[0], || requirements::require(&chosen)).map_err(|error| (FIRST[0], error));
+    let first = first
+        .and_then(|()| stages.stage(FIRST[1], || requirements::fetch(&chosen)).map_err(|error| (FIRST[1], error)))
+        .and_then(|()| start_builds(&chosen, &mut builds).map_err(|error| ("build", error)));
+    match first {
+        Err((name, error)) => report.add_error(name, &error),
+        Ok(()) => {
+            for stage in STAGES.iter().filter(|stage| is_chosen(stage)) {
+                // The report has its errors.
+                let _done = stages.stage(stage.name, || run_stage(stage, full, &mut builds, &mut report));
+            }
         }
     }
     stages.print();
-    if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("\n")) }
+    let left_out = STAGES.iter().filter(|stage| !is_chosen(stage));
+    let not_run: Vec<_> = left_out.map(|stage| format!("{} ({})", stage.name, stage.claim)).collect();
+    let not_run = if only.is_empty() { not_run } else { Vec::new() };
+    eprintln!("\n{}", report.text(began.elapsed(), &not_run));
+    Ok(report.exit_code())
 }
 
 /// Starts in the background what the chosen stages need and what takes minutes to build.
 fn start_builds(chosen: &dyn Fn(&str) -> bool, builds: &mut Builds) -> anyhow::Result<()> {
     if chosen("rust") || chosen("lab") {
-        for (name, build) in [(KUBECTL, build_kubectl()?), (HELM, build_helm()?)] {
-            match (build, doctor::lack_of_go()) {
-                (Some(build), None) => builds.start_at_lowest_priority(name, &build)?,
-                (Some(_), Some(why)) => eprintln!("{name} can't be built: {why}"),
-                (None, _) => {}
-            }
-        }
+        start_building_kubectl_and_helm(builds)?;
     }
     if chosen("lab")
         && let Err(error) = lab::start_build(builds)
@@ -85,11 +144,27 @@ fn start_builds(chosen: &dyn Fn(&str) -> bool, builds: &mut Builds) -> anyhow::R
     Ok(())
 }
 
+/// Runs a stage and reports what failed.
+///
+/// # Errors
+/// If anything failed.
+fn run_stage(stage: &Stage, full: bool, builds: &mut Builds, report: &mut Report) -> anyhow::Result<()> {
+    let failed_before = report.failed();
+    if let Err(error) = try_stage(stage, full, builds, report) {
+        report.add_error(stage.name, &error);
+    }
+    match report.failed() - failed_before {
+        0 => Ok(()),
+        count => bail!("{count} failed"),
+    }
+}
+
 /// Runs a stage, and then prints the tests that it skipped.
-fn run_stage(stage: &str, run: Run, builds: &mut Builds) -> anyhow::Result<()> {
-    let skipped = Skipped::none(&root().join("target/skipped"), stage)?;
-    let done = run(&skipped, builds);
-    let reported = skipped.print(doctor::is_ci());
+fn try_stage(stage: &Stage, full: bool, builds: &mut Builds, report: &mut Report) -> anyhow::Result<()> {
+    let skipped = Skipped::none(&root().join("target/skipped"), stage.name)?;
+    let mut run = Run { stage: stage.name, full, skipped, builds, report };
+    let done = (stage.run)(&mut run);
+    let reported = run.skipped.print(doctor::is_ci()).map_err(|error| Infrastructure::from(&error));
     done.and(reported)
 }
 
@@ -105,36 +180,47 @@ fn lint() -> anyhow::Result<()> {
 }
 
 fn clippy(of: &[&str]) -> anyhow::Result<()> {
-    check(command("cargo").args(["clippy", "--quiet"]).args(of).args(["--", "-D", "warnings"]))
+    check(command("cargo").args(["clippy", "--quiet", "--keep-going"]).args(of).args(["--", "-D", "warnings"]))
 }
 
 fn build_site() -> anyhow::Result<()> {
     site::build(site::Kind::Dev).map(drop)
 }
 
-fn rust(skipped: &Skipped, builds: &mut Builds) -> anyhow::Result<()> {
-    // Compile while kubectl may still be building.
-    check(command("cargo").args(["test", "--no-run"]))?;
-    let mut tests = command("cargo");
-    tests.args(["test", "--no-fail-fast"]).env("KUBEONKUBE_TEST_ANSIBLE", ansible()?);
+const PROFILE: &str = "gate";
+/// xtask is no default member, so its tests run apart.
+const XTASK: Tests = Tests { profile: PROFILE, arguments: &["--package", "xtask"], filter: "", env: &[] };
+const MEMBERS: Tests = Tests { profile: PROFILE, arguments: &[], filter: "", env: &[] };
+
+/// Compiles everything that the stages after this one run, and waits for the builds in the background: they would take the
+/// processors from the tests.
+fn build(run: &mut Run) -> anyhow::Result<()> {
+    MEMBERS.build()?;
+    XTASK.build()?;
+    build_program("")?;
+    run.builds.finish()
+}
+
+fn rust(run: &mut Run) -> anyhow::Result<()> {
+    let mut env = vec![("KUBEONKUBE_TEST_ANSIBLE", ansible()?), run.skipped.variable()];
     // Without one of these, only the tests that need it are left out, and reported with the reason.
     for (variable, who, program) in [
-        ("KUBEONKUBE_TEST_KUBECTL", "all tests with kubectl", built_kubectl(builds)),
-        ("KUBEONKUBE_TEST_HELM", "server/tests/chart.rs", built_helm(builds)),
+        ("KUBEONKUBE_TEST_KUBECTL", "all tests with kubectl", built_kubectl(run.builds)),
+        ("KUBEONKUBE_TEST_HELM", "server/tests/chart.rs", built_helm(run.builds)),
     ] {
         match program {
-            Ok(program) => {
-                tests.env(variable, program);
-            }
-            Err(why) => skipped.note(who, &format!("{why:#}"))?,
+            Ok(program) => env.push((variable, program)),
+            Err(why) => run.skipped.note(who, &format!("{why:#}"))?,
         }
     }
     // These tests need a package index, which a contributor may not be able to reach.
     if doctor::is_ci() {
-        tests.env("KUBEONKUBE_TEST_INSTALL", "1");
+        env.push(("KUBEONKUBE_TEST_INSTALL", "1".to_owned()));
     }
-    check(skipped.reported_by(&mut tests))?;
-    check(command("cargo").args(["test", "--package", "xtask"]))
+    let tests = Tests { env: &env, ..MEMBERS };
+    run.run_tests(|only| tests.run(only))?;
+    run.run_tests(|only| XTASK.run(only))?;
+    Ok(())
 }
 
 /// Seconds of each fuzz test. There are six, two of which run at a time on two processors: two minutes in all.
@@ -142,27 +228,40 @@ const FUZZ: u32 = 40;
 /// The same with `--full`: half an hour in all.
 const FULL_FUZZ: u32 = 600;
 
-/// Runs the fuzz tests, each time with other cases. A failed one prints its seed (server/mutation).
-fn fuzz(skipped: &Skipped, seconds: u32) -> anyhow::Result<()> {
+/// Runs the fuzz tests. The gate always begins with the same cases, so that it doesn't fail by chance; with `--full`, they are
+/// others each time. A failed test prints its seed (server/mutation).
+fn fuzz(run: &mut Run) -> anyhow::Result<()> {
     const SEED: &str = "KUBEONKUBE_TEST_SEED";
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs();
-    let seed = env::var(SEED).unwrap_or_else(|_| format!("{now}000000"));
+    let (seed, seconds) = if run.full {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs();
+        (format!("{now}000000"), FULL_FUZZ)
+    } else {
+        ("1".to_owned(), FUZZ)
+    };
+    let seed = env::var(SEED).unwrap_or(seed);
     eprintln!("{SEED}={seed}");
-    let mut tests = command("cargo");
-    tests.args(["test", "--lib", "--test", "secure", "fuzz_"]).env(SEED, seed);
-    check(skipped.reported_by(tests.env("KUBEONKUBE_TEST_FUZZ_SECONDS", seconds.to_string())))
+    let env = [(SEED, seed), ("KUBEONKUBE_TEST_FUZZ_SECONDS", seconds.to_string()), run.skipped.variable()];
+    let tests = Tests { profile: "fuzz", arguments: &[], filter: "test(fuzz_)", env: &env };
+    let failed = tests.run(None)?;
+    // Never tried again: the cases are the same.
+    run.report.add_verdict(run.stage, again::Verdict { failed, flaky: Vec::new() });
+    Ok(())
 }
 
-fn runner(skipped: &Skipped) -> anyhow::Result<()> {
-    let mut tests = command("python3");
-    tests
-        .args(["-m", "unittest", "discover", "-s", "deploy/runner/tests", "-t", "deploy/runner/tests"])
-        .env("KUBEONKUBE_TEST_ANSIBLE", ansible()?);
-    check(skipped.reported_by(&mut tests))
+fn runner(run: &mut Run) -> anyhow::Result<()> {
+    let ansible = ansible()?;
+    let variable = run.skipped.variable();
+    run.run_tests(|only| {
+        let mut tests = command("python3");
+        tests.arg("deploy/runner/tests/run.py").env("KUBEONKUBE_TEST_ANSIBLE", &ansible).env(variable.0, &variable.1);
+        tests.args(only.unwrap_or_default().iter().map(|test| format!("{}.{}", test.suite, test.name)));
+        reported::run(&mut tests)
+    })?;
+    Ok(())
 }
 
-fn browser(skipped: &Skipped) -> anyhow::Result<()> {
+fn browser(run: &mut Run) -> anyhow::Result<()> {
     site::build(site::Kind::Dev)?;
     let program = build_program("")?;
-    playwright::run(skipped, &program, &[], "")
+    playwright::run(run, &program, &[], "")
 }

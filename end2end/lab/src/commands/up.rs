@@ -36,7 +36,7 @@ pub(crate) struct Up {
     #[arg(long, value_name = "PID")]
     until_exit_of: Option<i32>,
     /// Only check whether the lab can be booted. Exit codes, with and without this option: 69 if this computer lacks
-    /// something, 75 if there is another lab.
+    /// something, 75 if there is another lab, 76 if a crashed lab has left something behind.
     #[arg(long)]
     check: bool,
 }

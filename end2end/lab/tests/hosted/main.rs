@@ -320,7 +320,8 @@ fn a_hosted_cluster_is_made_used_and_deleted() {
     machines::leave_by_operation(&world);
 
     // Certificates that expire soon are renewed, at the latest five minutes later, or with the next change of a workload.
-    let secret = |world: &World| world.json(&["get", "secret", "apiserver-pki", "--namespace", SHOP])["metadata"].clone();
+    let secret =
+        |world: &World| world.json(&["get", "secret", "apiserver-pki", "--namespace", SHOP])["metadata"].clone();
     let old = secret(&world);
     let soon = "kubeonkube.clay.io/expires=2026-01-01T00:00:00Z";
     world.kubectl(&["annotate", "secret", "apiserver-pki", "--namespace", SHOP, "--overwrite", soon]);

@@ -1,0 +1,149 @@
+//! A test that fails is tried once more, alone. If it passes then, it is flaky: reported, and no reason to reject a change.
+
+use super::failure::FailedTest;
+
+/// If more tests fail, none is tried again: that is not bad luck.
+const MOST: usize = 20;
+
+/// Where `end2end/fixtures/failed.ts` reports errors outside of tests: there is no test to repeat.
+const OUTSIDE: &str = "playwright";
+
+/// Tests that are never tried again: the suite, and how their names begin. They claim that nothing is lost,
+/// that nothing runs twice, or that nobody sees or does what they may not. One failure disproves such a claim.
+const EVIDENCE: &[(&str, &str)] = &[
+    ("kubeonkube::crash", ""),
+    ("kubeonkube::secure", ""),
+    ("kubeonkube::web", "rights::"),
+    ("kubeonkube-controller::behaviour", "contention::"),
+    ("kubeonkube-controller::behaviour", "crashes::"),
+    ("kubeonkube-controller::behaviour", "freshness::"),
+    ("kubeonkube-controller::behaviour", "races::"),
+    ("kubeonkube-controller::behaviour", "secret_results::"),
+    ("kubeonkube-masking", ""),
+    ("kubeonkube-masking::every_user", ""),
+    ("kubeonkube-masking::in_the_pod", ""),
+    ("kubeonkube-runlog::collecting", ""),
+    ("kubeonkube-runner::jobs", "crashes::"),
+    ("kubeonkube-standalone::api_claims", "durability::"),
+    (OUTSIDE, ""),
+    ("test_secret_result", ""),
+    ("test_secrets", ""),
+];
+
+/// The tests that failed in both tries, and the flaky ones.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Verdict {
+    pub(crate) failed: Vec<FailedTest>,
+    pub(crate) flaky: Vec<FailedTest>,
+}
+
+/// Runs all tests, and then once more those that failed. `run` gets the tests to run, or `None` for all, and returns those that
+/// failed.
+pub(crate) fn run_twice(
+    mut run: impl FnMut(Option<&[FailedTest]>) -> anyhow::Result<Vec<FailedTest>>,
+) -> anyhow::Result<Verdict> {
+    let first = run(None)?;
+    if first.len() > MOST {
+        return Ok(Verdict { failed: first, flaky: Vec::new() });
+    }
+    let (mut failed, again): (Vec<_>, Vec<_>) = first.into_iter().partition(is_evidence);
+    if again.is_empty() {
+        return Ok(Verdict { failed, flaky: Vec::new() });
+    }
+    eprintln!("\n== once more, alone: {} that failed", again.len());
+    let second = run(Some(&again))?;
+    let is_same = |one: &FailedTest, other: &FailedTest| one.suite == other.suite && one.name == other.name;
+    let (fails_again, flaky): (Vec<_>, Vec<_>) =
+        again.into_iter().partition(|test| second.iter().any(|other| is_same(test, other)));
+    failed.extend(fails_again);
+    Ok(Verdict { failed, flaky })
+}
+
+fn is_evidence(test: &FailedTest) -> bool {
+    EVIDENCE.iter().any(|(suite, start)| test.suite == *suite && test.name.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::clean_command::root;
+
+    fn test(suite: &str, name: &str) -> FailedTest {
+        FailedTest { suite: suite.into(), name: name.into(), seconds: 1.5, message: "left != right".into() }
+    }
+
+    #[test]
+    fn a_failed_test_is_tried_once_more_and_alone() {
+        let asked = RefCell::new(Vec::new());
+        let verdict = run_twice(|only| {
+            asked.borrow_mut().push(only.map(<[FailedTest]>::to_vec));
+            Ok(match only {
+                None => vec![test("web", "live"), test("web", "pages")],
+                Some(_) => vec![test("web", "pages")],
+            })
+        })
+        .unwrap();
+        assert_eq!(verdict, Verdict { failed: vec![test("web", "pages")], flaky: vec![test("web", "live")] });
+        assert_eq!(asked.into_inner(), [None, Some(vec![test("web", "live"), test("web", "pages")])]);
+    }
+
+    #[test]
+    fn evidence_is_never_tried_again() {
+        let lost = test("kubeonkube::crash", "fifty_kills_of_the_server_lose_and_repeat_nothing");
+        let hidden = test("test_secrets", "SecretVariables.test_no_value_is_in_the_log");
+        let first = vec![lost, hidden];
+        let verdict = run_twice(|only| {
+            assert!(only.is_none());
+            Ok(first.clone())
+        })
+        .unwrap();
+        assert_eq!(verdict, Verdict { failed: first.clone(), flaky: Vec::new() });
+        assert!(!is_evidence(&test("kubeonkube::web", "pages::a_page_is_rendered")));
+    }
+
+    #[test]
+    fn each_name_of_evidence_is_that_of_a_file() {
+        let files = ["server", "deploy/runner/tests"].map(|folder| names_below(&root().join(folder))).concat();
+        for (suite, start) in EVIDENCE {
+            if *suite == OUTSIDE {
+                continue;
+            }
+            let (_, program) = suite.rsplit_once("::").unwrap_or(("", suite.trim_start_matches("kubeonkube-")));
+            for name in [program, start.trim_end_matches("::")] {
+                assert!(name.is_empty() || files.iter().any(|file| file == name), "{suite} {start}");
+            }
+        }
+    }
+
+    /// The names of all files and folders below a folder, without extensions.
+    fn names_below(folder: &Path) -> Vec<String> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            names.push(path.file_stem().unwrap().to_string_lossy().into_owned());
+            if path.is_dir() {
+                names.extend(names_below(&path));
+            }
+        }
+        names
+    }
+
+    #[test]
+    fn many_failures_are_not_tried_again() {
+        let all: Vec<_> = (0..=MOST).map(|n| test("web", &n.to_string())).collect();
+        let verdict = run_twice(|only| {
+            assert!(only.is_none());
+            Ok(all.clone())
+        });
+        assert_eq!(verdict.unwrap().failed.len(), MOST + 1);
+    }
+
+    #[test]
+    fn a_green_run_is_run_once() {
+        assert_eq!(run_twice(|only| Ok(only.unwrap_or_default().to_vec())).unwrap(), Verdict::default());
+    }
+}
