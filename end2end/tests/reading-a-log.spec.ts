@@ -191,34 +191,6 @@ test('the link to the selected lines is copied', async ({ page, visit, kube, con
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${server.url}/operations/copied-1#L7-L9`);
 });
 
-test('Page Up wins against new lines, and End follows again', async ({ page, visit, kube }) => {
-  using talker = new Talker();
-  await makeCluster(kube, 'page-up');
-  await run(kube, 'page-up', 'page-up-1', { script: talker.script });
-  await visit('/operations/page-up-1');
-  await says(page, talker.say(500));
-  await log(page).focus();
-  const pill = page.getByRole('button', { name: /new lines?|To the end/ });
-  for (let round = 0; round < 5; round += 1) {
-    const end = await scrollTop(page);
-    // Lines arrive before, while and after the log scrolls up.
-    talker.say(20);
-    await page.keyboard.press('PageUp');
-    talker.say(20);
-    await expect(pill).toBeVisible();
-    const total = talker.say(40);
-    await expect.poll(() => lines(page)).toBeGreaterThanOrEqual(total);
-    await expect(pill).toBeVisible();
-    expect(await scrollTop(page), 'it scrolled up').toBeLessThan(end);
-    await page.keyboard.press('End');
-    await expect(pill).toHaveCount(0);
-    await says(page, total);
-    await says(page, talker.say(10));
-  }
-  talker.end();
-  await expect(phase(page, 'Succeeded')).toBeVisible();
-});
-
 test('a wrapped log follows its end', async ({ page, visit, kube }) => {
   using talker = new Talker();
   await makeCluster(kube, 'wrapped-end');
