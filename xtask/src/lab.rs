@@ -329,16 +329,20 @@ mod tests {
 
     use super::*;
 
-    /// Boots with a fake lab whose `up` ends with `code`. Returns the result and the verbs that the fake was called with.
-    fn booted(code: i32) -> (anyhow::Result<()>, Vec<String>) {
+    /// Calls `use_lab` with the path of a fake lab, which runs `script`. Returns the result and the verbs that it was called with.
+    fn with_fake_lab<T>(script: &str, use_lab: impl FnOnce(&str) -> T) -> (T, Vec<String>) {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("lab");
-        let script = format!("#!/bin/sh\necho \"$1\" >> \"$0.asked\"\n[ \"$1\" != up ] || exit {code}\n");
-        fs::write(&program, script).unwrap();
+        fs::write(&program, format!("#!/bin/sh\necho \"$1\" >> \"$0.asked\"\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let done = boot(&program.to_string_lossy(), LAB);
+        let done = use_lab(&program.to_string_lossy());
         let asked = fs::read_to_string(program.with_added_extension("asked")).unwrap();
         (done, asked.lines().map(str::to_owned).collect())
+    }
+
+    /// Boots with a fake lab whose `up` ends with `code`.
+    fn booted(code: i32) -> (anyhow::Result<()>, Vec<String>) {
+        with_fake_lab(&format!("[ \"$1\" != up ] || exit {code}"), |program| boot(program, LAB))
     }
 
     #[test]
@@ -358,15 +362,9 @@ mod tests {
 
     /// Checks with a fake lab, of whose crash something is left until `down`.
     fn after_a_crash(is_ci: bool) -> (anyhow::Result<Option<String>>, Vec<String>) {
-        let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("lab");
-        let script = "#!/bin/sh\necho \"$1\" >> \"$0.asked\"\n[ \"$1\" = down ] && exec touch \"$0.clean\"\n\
-                      [ -e \"$0.clean\" ] || { echo 'a crashed lab has left something behind' >&2; exit 76; }\n";
-        fs::write(&program, script).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let lack = lack_where(&program.to_string_lossy(), is_ci);
-        let asked = fs::read_to_string(program.with_added_extension("asked")).unwrap();
-        (lack, asked.lines().map(str::to_owned).collect())
+        let script = "[ \"$1\" = down ] && exec touch \"$0.clean\"\n\
+                      [ -e \"$0.clean\" ] || { echo 'a crashed lab has left something behind' >&2; exit 76; }";
+        with_fake_lab(script, |program| lack_where(program, is_ci))
     }
 
     #[test]

@@ -9,7 +9,7 @@ const MOST: usize = 20;
 const OUTSIDE: &str = "playwright";
 
 /// Tests that are never tried again: the suite, and how their names begin. They claim that nothing is lost,
-/// that nothing runs twice, or that nobody sees or does what they may not. One failure disproves such a claim.
+/// that nothing runs twice, that secrets stay hidden, or that rights are respected. One failure disproves such a claim.
 const EVIDENCE: &[(&str, &str)] = &[
     ("kubeonkube::crash", ""),
     ("kubeonkube::secure", ""),

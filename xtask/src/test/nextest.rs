@@ -1,4 +1,4 @@
-//! Rust tests, run by cargo-nextest: each test in a process of its own, with a time limit, and a report that names the failed ones.
+//! Rust tests, run by cargo-nextest. It runs each test in a separate process with a time limit, and reports the failed ones by name.
 
 use std::fs;
 use std::process::Command;
