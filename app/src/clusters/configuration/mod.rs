@@ -51,12 +51,13 @@ pub fn ClusterConfigurationPage() -> impl IntoView {
     });
     view! {
         <Segments label="Which document" segments/>
-        {optional(move || (query.read().get("saved").is_some() && !submission.came_back()).then(|| view! { <Saved here show/> }))}
         <Loaded resource=configuration let:configuration>
             {
                 let Configuration { inventory, variables, ssh, secrets, .. } = configuration;
                 let cluster = here.name.get_untracked();
-                // With the new state: buttons of the old one would act on a key that was replaced meanwhile.
+                // With the new state: the old one would be edited, and its buttons would act on a key that was replaced meanwhile.
+                let is_saved = query.with_untracked(|query| query.get("saved").is_some());
+                let saved = optional(move || (is_saved && !submission.came_back()).then(|| view! { <Saved here show/> }));
                 let done = query.with_untracked(|query| key::done(query).or_else(|| secrets::done(query)));
                 let done = done.map(|words| view! { <div role="status"><Alert tone=Tone::Ok title=words/></div> });
                 let document = match show.get_untracked().as_str() {
@@ -65,7 +66,7 @@ pub fn ClusterConfigurationPage() -> impl IntoView {
                     "ssh" => view! { <Ssh here cluster ssh/> }.into_any(),
                     _ => view! { <DocumentEditor cluster document=Document::Inventory current=inventory/> }.into_any(),
                 };
-                view! { {done} {document} }
+                view! { {saved} {done} {document} }
             }
         </Loaded>
     }

@@ -8,6 +8,7 @@ use super::super::state::Run;
 #[cfg(feature = "hydrate")]
 use super::mark::Mark;
 use super::scroll_position::ScrollPosition;
+use super::window::ROW;
 use crate::wait::after_render;
 
 impl ScrollPosition {
@@ -27,6 +28,20 @@ impl ScrollPosition {
             });
             line
         });
+    }
+
+    /// Scrolls by so many pages at once. The browser would scroll smoothly: lines that arrive meanwhile stop that, and its way
+    /// to the end goes on after another key.
+    pub(super) fn by(self, event: &KeyboardEvent, pages: f64) {
+        let Some(node) = self.node.get_untracked() else { return };
+        event.prevent_default();
+        if pages < 0.0 {
+            self.leave_end();
+        }
+        // Two lines stay on screen.
+        let page = f64::from(node.client_height()) - 2.0 * ROW;
+        #[expect(clippy::cast_possible_truncation, reason = "below the tallest content")]
+        node.set_scroll_top((f64::from(node.scroll_top()) + pages * page) as i32);
     }
 
     /// Moves the focus from a line's number to that of the next or previous line. Does nothing while no number is focused.

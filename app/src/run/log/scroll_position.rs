@@ -175,7 +175,10 @@ impl ScrollPosition {
             // shorter when lines are no longer wrapped stays at its bottom. Check this first: Page Up starts with a few pixels,
             // and a new line must not scroll back to the end.
             self.sticks_to_end.set(false);
-        } else if window::at_end(rows, top, height) {
+        } else if window::at_end(rows, top, height)
+            && (before != Some((top, height)) || self.sticks_to_end.get_untracked())
+        {
+            // Not if nothing has moved: the scroll event of earlier lines may come after Page Up was pressed.
             self.sticks_to_end.set(true);
             self.seen.set(total);
         }
@@ -201,7 +204,7 @@ impl ScrollPosition {
     }
 
     /// The user starts to scroll up. Must not wait for the first scroll event: lines that arrive before it would scroll to the end
-    /// again, which stops the browser's smooth scrolling.
+    /// again.
     pub(super) fn leave_end(self) {
         let height = self.view.get_untracked().map_or(0.0, |(_, height)| height);
         if self.window.get_untracked().height > height {

@@ -64,9 +64,18 @@ pub(super) fn Scroller(run: Run, scroll: ScrollPosition) -> impl IntoView {
             tabindex="0"
             on:scroll=move |_| scroll.measure(run)
             on:keydown=move |event| {
+                // Alt and the left arrow go back in the history.
+                if event.alt_key() || event.meta_key() {
+                    return;
+                }
                 match event.key().as_str() {
-                    // The browser would scroll to where the end was when the key was pressed.
-                    "End" => scroll.to_end(run),
+                    "End" => {
+                        event.prevent_default();
+                        scroll.to_end(run);
+                    }
+                    "Home" => scroll.by(&event, f64::NEG_INFINITY),
+                    "PageUp" => scroll.by(&event, -1.0),
+                    "PageDown" => scroll.by(&event, 1.0),
                     "ArrowDown" => scroll.step(&event, true),
                     "ArrowUp" => {
                         scroll.leave_end();
@@ -74,7 +83,6 @@ pub(super) fn Scroller(run: Run, scroll: ScrollPosition) -> impl IntoView {
                     }
                     "ArrowLeft" => ScrollPosition::fold_focused(run, &event, false),
                     "ArrowRight" => ScrollPosition::fold_focused(run, &event, true),
-                    "PageUp" | "Home" => scroll.leave_end(),
                     _ => {}
                 }
             }

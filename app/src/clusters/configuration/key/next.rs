@@ -73,7 +73,9 @@ fn newest_test(here: CurrentCluster, loaded: Option<OperationRow>) -> RwSignal<O
         if before.is_some_and(|before| before != news) {
             let cluster = here.name.get_untracked();
             leptos::task::spawn_local(async move {
+                // A late answer must not replace a newer one.
                 if let Ok(loaded) = super::super::functions::load_configuration(cluster).await
+                    && here.news.try_get_untracked() == Some(news)
                     && let Some(next) = loaded.ssh.next
                 {
                     test.try_set(next.test);
