@@ -1,11 +1,11 @@
 // Pages that get no updates: the server is gone, or the browser has no JavaScript. And the way past the navigation by keyboard.
-import { alive, expect, test } from '../fixtures/console.ts';
+import { CONNECTION_LOST, alive, expect, test } from '../fixtures/console.ts';
 import { makeCluster, run } from '../fixtures/objects.ts';
 import { phase, says } from '../fixtures/run-page.ts';
 import { Talker } from '../fixtures/talker.ts';
 
 test('a page dims while the server is gone, and says since when', async ({ page, visit, server, kube, expected }) => {
-  expected.push(/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|WebSocket connection to/);
+  expected.push(CONNECTION_LOST);
   await makeCluster(kube, 'gone');
   await visit('/clusters');
   const main = page.getByRole('main');

@@ -44,8 +44,14 @@ const LOST: [string, string][] = [
   ['/operations/not-there', 'There is no operation called “not-there”'],
 ];
 
-/** Creates what the pages show. */
-async function furnish(kube: Kube): Promise<void> {
+let furnished: Promise<void> | undefined;
+
+/** Creates what the pages show, once for each worker. */
+function furnish(kube: Kube): Promise<void> {
+  return (furnished ??= create(kube));
+}
+
+async function create(kube: Kube): Promise<void> {
   await makeCluster(kube, 'pages', { hosts: localHosts('m1', LONG), variables: 'kube_version: 1.34.4\n' });
   await makeCluster(kube, 'pages-broken', { hosts: 'all: [oops\n' });
   await run(kube, 'pages', 'pages-facts', { playbook: 'facts.yml' });
@@ -77,7 +83,7 @@ test('pages for missing things are accessible and fit a phone', async ({ page })
 });
 
 test('reviews, refusals and conflicts are accessible, too', async ({ page, visit, kube }) => {
-  test.slow(); // six states, four checks of each
+  test.slow(); // six states
   await makeCluster(kube, 'pages-states');
   const review = page.getByRole('button', { name: 'Review' });
 

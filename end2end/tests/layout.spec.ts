@@ -8,20 +8,20 @@ import { log } from '../fixtures/run-page.ts';
 const PHONE = { width: 375, height: 812 };
 const LONG = 'a-host-with-a-rather-long-name.example.com';
 
-/** A cluster with long names, a run that succeeded, and one that failed on each host for another reason. */
-async function furnish(kube: Kube, name: string): Promise<void> {
+/** Creates a cluster with long names, a run that succeeded, and one that failed on each host for another reason. All tests share it. */
+async function furnish(kube: Kube): Promise<void> {
   const hosts = [LONG, 'b', 'c', 'd', 'e', 'f', 'g'];
   test.slow(); // ansible on seven hosts
-  await makeCluster(kube, name, { hosts: localHosts(...hosts) });
-  await run(kube, name, `${name}-facts`, { playbook: 'facts.yml' });
+  await makeCluster(kube, 'fits', { hosts: localHosts(...hosts) });
+  await run(kube, 'fits', 'fits-facts', { playbook: 'facts.yml' });
   const text = 'E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 4711 (unattended-upgr)\\n';
-  await runOwn(kube, name, `${name}-failed`, [
+  await runOwn(kube, 'fits', 'fits-failed', [
     '- name: Prepare the machines', '  hosts: all', '  gather_facts: false', '  tasks:',
     '    - {name: Look at the machines, ansible.builtin.debug: }',
     '    - name: Install the packages that the container runtime needs',
     `      ansible.builtin.fail: {msg: "{{ inventory_hostname }}: ${text.repeat(8)}"}`, '',
   ].join('\n'));
-  for (const run of ['failed', 'facts']) await kube.ended(`${name}-${run}`, 200_000);
+  for (const run of ['failed', 'facts']) await kube.ended(`fits-${run}`, 200_000);
 }
 
 /** The statuses of lists that are not completely on screen. */
@@ -30,19 +30,17 @@ const offScreen = (page: Page) => page.locator('.rows .st').evaluateAll((all) =>
   return width > 0 && (left < 0 || right > innerWidth);
 }).map((status) => status.textContent));
 
-bothWays((script) => {
-  const name = script ? 'fits-js' : 'fits-plain';
-
+bothWays(() => {
   test('every status is on screen at 375 px', async ({ page, visit, kube }) => {
     await page.setViewportSize(PHONE);
-    await furnish(kube, name);
-    for (const path of ['/clusters', `/clusters/${name}`, `/clusters/${name}/nodes`, '/operations', `/operations/${name}-failed?tab=hosts`]) {
+    await furnish(kube);
+    for (const path of ['/clusters', '/clusters/fits', '/clusters/fits/nodes', '/operations', '/operations/fits-failed?tab=hosts']) {
       await visit(path);
       await expect(page.locator('.rows .st').first(), path).toBeVisible();
       expect(await offScreen(page), path).toEqual([]);
     }
     // The words of a card have their labels.
-    await visit(`/operations/${name}-facts?tab=results`);
+    await visit('/operations/fits-facts?tab=results');
     const labels = await page.locator('.rows td').evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell, '::before').content));
     expect(labels.filter((label) => label === 'none')).toEqual([]);
     expect(labels.join()).toContain('Kernel');
@@ -50,7 +48,7 @@ bothWays((script) => {
 
   test('the chosen filter is on screen at 375 px', async ({ page, visit, kube }) => {
     await page.setViewportSize(PHONE);
-    await makeCluster(kube, `chosen-${name}`);
+    await makeCluster(kube, 'chosen');
     /** The chosen links of the page that are not completely on screen, or cut off by an element around them. */
     const hidden = () => page.getByRole('main').locator('a[aria-current]').evaluateAll((links) => links.filter((link) => {
       const { left, right, top, bottom } = link.getBoundingClientRect();
@@ -60,10 +58,10 @@ bothWays((script) => {
     const phases = ['', 'running', 'queued', 'failed', 'succeeded', 'cancelled', 'restored'];
     const views = [
       ...phases.map((phase) => `/operations?phase=${phase}`),
-      `/clusters/chosen-${name}/operations?phase=restored`,
+      '/clusters/chosen/operations?phase=restored',
       '/clusters?show=running',
-      `/clusters/chosen-${name}/nodes`,
-      `/clusters/chosen-${name}/configuration?show=ssh`,
+      '/clusters/chosen/nodes',
+      '/clusters/chosen/configuration?show=ssh',
     ];
     for (const path of views) {
       await visit(path);
@@ -74,8 +72,8 @@ bothWays((script) => {
 
   test('the log of a failed run begins within 1.5 screens', async ({ page, visit, kube }) => {
     await page.setViewportSize(PHONE);
-    await furnish(kube, name);
-    await visit(`/operations/${name}-failed`);
+    await furnish(kube);
+    await visit('/operations/fits-failed');
     await expect(page.getByRole('alert').filter({ hasText: 'Install the packages' })).toBeVisible();
     const top = await log(page).evaluate((log) => log.getBoundingClientRect().top + scrollY);
     expect(top).toBeLessThanOrEqual(1.5 * PHONE.height);
@@ -97,8 +95,8 @@ test('conditions are aligned in columns', async ({ page, visit, kube }) => {
 
 test('a table that is too wide shows that it scrolls', async ({ page, visit, kube }) => {
   await page.setViewportSize({ width: 1024, height: 768 });
-  await furnish(kube, 'too-wide');
-  await visit('/operations/too-wide-facts?tab=results');
+  await furnish(kube);
+  await visit('/operations/fits-facts?tab=results');
   const table = page.getByRole('region', { name: 'Facts' });
   expect(await table.evaluate((table) => table.scrollWidth > table.clientWidth)).toBe(true);
   const shadows = await table.evaluate((table) => getComputedStyle(table).backgroundImage.split('linear-gradient').length - 1);

@@ -28,7 +28,7 @@ async function endBoth(kube: Kube, cluster: string, talker: Talker): Promise<voi
 const question = (page: Page) => page.getByText('Cancel…');
 
 test('a running page and its stop dialog are accessible', async ({ page, visit, kube }) => {
-  test.slow(); // four checks of each state
+  test.slow(); // several states
   using talker = new Talker();
   await runAndQueue(kube, 'live-run', talker);
   await visit('/operations/live-run-1');
@@ -68,7 +68,7 @@ test('a run shows its end even if loading it failed once', async ({ page, visit,
 });
 
 test('queued and cancelled runs are accessible', async ({ page, visit, kube }) => {
-  test.slow(); // four checks of each state
+  test.slow(); // several states
   using talker = new Talker();
   await runAndQueue(kube, 'live-queue', talker);
   await visit('/operations/live-queue-2');
@@ -83,7 +83,7 @@ test('queued and cancelled runs are accessible', async ({ page, visit, kube }) =
 });
 
 test('busy list, refused unregistering and help are accessible', async ({ page, visit, kube }) => {
-  test.slow(); // four checks of each state
+  test.slow(); // several states
   using talker = new Talker();
   await runAndQueue(kube, 'live-busy', talker);
   await visit('/operations?q=live-busy');

@@ -6,20 +6,24 @@ import type { Kube } from '../fixtures/kube.ts';
 import { log, phase, says } from '../fixtures/run-page.ts';
 import { Talker } from '../fixtures/talker.ts';
 
-/** An ended run of 900 lines; every third one is longer than the screen is wide. */
-async function withLongLines(kube: Kube, cluster: string): Promise<void> {
-  await makeCluster(kube, cluster);
+/** The page of an ended run of 900 lines; every third one is longer than the screen is wide. All tests share the run. */
+async function withLongLines(kube: Kube): Promise<string> {
+  await makeCluster(kube, 'long-lines');
   const script = `for n in $(seq 900); do if [ $((n % 3)) = 0 ]; then printf 'line %d %0400d end\\n' $n 0; else echo "line $n"; fi; done`;
-  await run(kube, cluster, `${cluster}-1`, { script });
-  expect((await kube.ended(`${cluster}-1`)).status).toMatchObject({ status: 'Succeeded' });
+  await run(kube, 'long-lines', 'long-lines-1', { script });
+  expect((await kube.ended('long-lines-1')).status).toMatchObject({ status: 'Succeeded' });
+  return '/operations/long-lines-1';
 }
 
 const wrap = (page: Page) => page.getByRole('button', { name: 'Wrap lines' });
 const row = (page: Page, line: number) => page.locator(`#L${line}`);
 const number = (page: Page, line: number) => log(page).getByRole('link', { name: String(line), exact: true });
 
-/** The distance of a line from the top of the log, in pixels. */
-const place = (page: Page, line: number) => row(page, line).evaluate((row) => row.getBoundingClientRect().top - row.closest('.log')!.getBoundingClientRect().top);
+/** The distance of a line from the top of the log, in pixels. NaN while the log draws its row again. */
+const place = (page: Page, line: number) => log(page).evaluate((scroller, line) => {
+  const row = scroller.querySelector(`#L${line}`);
+  return row === null ? NaN : row.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+}, line);
 
 /** The first line that is completely on screen. */
 const firstLine = (page: Page) => log(page).evaluate((scroller) => {
@@ -33,28 +37,29 @@ const lines = async (page: Page) => Number((await log(page).getAttribute('aria-l
 
 const scrollTop = (page: Page) => log(page).evaluate((scroller) => scroller.scrollTop);
 
-bothWays((script) => {
-  const ending = script ? 'js' : 'plain';
+/** How far the log can be scrolled down, in pixels. */
+const toEnd = (page: Page) => log(page).evaluate((scroller) => scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop);
 
+bothWays((script) => {
   test('wrapping shows all of a long line, and is remembered', async ({ page, visit, kube }) => {
-    await withLongLines(kube, `wrap-${ending}`);
-    await visit(`/operations/wrap-${ending}-1`);
+    const path = await withLongLines(kube);
+    await visit(path);
     const sideways = () => log(page).evaluate((scroller) => scroller.scrollWidth > scroller.clientWidth);
     await expect(wrap(page)).toHaveAttribute('aria-pressed', 'false');
     expect(await sideways()).toBe(true);
     await wrap(page).click();
     await expect(wrap(page)).toHaveAttribute('aria-pressed', 'true');
     await expect.poll(sideways).toBe(false);
-    await visit(`/operations/wrap-${ending}-1`);
-    expect(await (await page.request.get(`/operations/wrap-${ending}-1`)).text()).toMatch(/class="log\s+wrap"/);
+    await visit(path);
+    expect(await (await page.request.get(path)).text()).toMatch(/class="log\s+wrap"/);
     await expect.poll(sideways, 'on the next visit').toBe(false);
     await wrap(page).click();
     await expect.poll(sideways).toBe(true);
   });
 
   test('the field leads to a line and knows the last one', async ({ page, visit, kube }) => {
-    await withLongLines(kube, `go-${ending}`);
-    await visit(`/operations/go-${ending}-1`);
+    const path = await withLongLines(kube);
+    await visit(path);
     const field = page.getByRole('spinbutton', { name: 'Go to line' });
     await field.fill('123');
     await field.press('Enter');
@@ -77,15 +82,15 @@ bothWays((script) => {
 });
 
 test('a missing line in the address is said without JavaScript', async ({ page, kube }) => {
-  await withLongLines(kube, 'beyond');
-  const html = async () => (await page.request.get('/operations/beyond-1?line=123456')).text();
-  await expect.poll(html, 'once the log is complete').toMatch(/There is no line 123,456: the log has 9\d\d lines\./);
-  expect(await html(), 'the last lines').toContain('line 899');
+  const path = await withLongLines(kube);
+  const html = await (await page.request.get(`${path}?line=123456`)).text();
+  expect(html).toMatch(/There is no line 123,456: the log has 9\d\d lines\./);
+  expect(html, 'the last lines').toContain('line 899');
 });
 
 test('wrapped lines scroll without jumps to both ends', async ({ page, visit, kube }) => {
-  await withLongLines(kube, 'jumps');
-  await visit('/operations/jumps-1');
+  const path = await withLongLines(kube);
+  await visit(path);
   await wrap(page).click();
   // Follow the place of a line while the log scrolls in small steps: it moves as far as the log scrolled.
   const jumps = await log(page).evaluate(async (scroller) => {
@@ -127,10 +132,11 @@ test('wrapped lines scroll without jumps to both ends', async ({ page, visit, ku
 });
 
 test('the line on screen stays when wrapping is switched', async ({ page, visit, kube }) => {
-  await withLongLines(kube, 'stays-put');
-  await visit('/operations/stays-put-1');
+  const path = await withLongLines(kube);
+  await visit(path);
   await log(page).evaluate((scroller) => (scroller.scrollTop = 400 * 20));
   await expect(row(page, 401)).toBeInViewport();
+  await expect(log(page).locator('.ln:not(:has(time))'), 'all rows have their texts').toHaveCount(0);
   const line = await firstLine(page);
   const before = await place(page, line);
   for (const _ of ['on', 'off']) {
@@ -150,10 +156,10 @@ test('the line on screen stays when wrapping is switched', async ({ page, visit,
 });
 
 test('a link to a line leads there in a wrapped log', async ({ page, visit, kube }) => {
-  await withLongLines(kube, 'linked');
-  await visit('/operations/linked-1');
+  const path = await withLongLines(kube);
+  await visit(path);
   await wrap(page).click();
-  await visit('/operations/linked-1#L200');
+  await visit(`${path}#L200`);
   await expect(row(page, 200)).toBeInViewport();
   await expect(row(page, 200)).toHaveClass(/sel/);
   await page.setViewportSize({ width: 900, height: 800 });
@@ -161,8 +167,8 @@ test('a link to a line leads there in a wrapped log', async ({ page, visit, kube
 });
 
 test('line numbers are reached by keyboard, with one tab stop', async ({ page, visit, kube }) => {
-  await withLongLines(kube, 'by-keys');
-  await visit('/operations/by-keys-1#L300');
+  const path = await withLongLines(kube);
+  await visit(`${path}#L300`);
   await expect(row(page, 300)).toBeInViewport();
   await expect(log(page).locator('a[tabindex="0"]')).toHaveCount(1);
   await log(page).focus();
@@ -170,9 +176,12 @@ test('line numbers are reached by keyboard, with one tab stop', async ({ page, v
   const first = await log(page).locator('a:focus').textContent();
   await expect(log(page).locator('a:focus')).toBeInViewport();
   // Further than the rows that are in the document.
-  for (let n = 0; n < 120; n += 1) await page.keyboard.press('ArrowDown');
   const line = Number(first) + 120;
-  await expect(number(page, line)).toBeFocused();
+  for (let at = Number(first) + 1; at <= line; at += 1) {
+    await page.keyboard.press('ArrowDown');
+    // The focus keeps up with the keys, and the rows with the focus.
+    if (at % 20 === line % 20) await expect(number(page, at)).toBeFocused();
+  }
   await expect(number(page, line)).toBeInViewport();
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Enter');
@@ -184,11 +193,40 @@ test('line numbers are reached by keyboard, with one tab stop', async ({ page, v
 
 test('the link to the selected lines is copied', async ({ page, visit, kube, context, server }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await withLongLines(kube, 'copied');
-  await visit('/operations/copied-1#L7-L9');
+  const path = await withLongLines(kube);
+  await visit(`${path}#L7-L9`);
   await page.getByRole('button', { name: 'Copy link' }).click();
   await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${server.url}/operations/copied-1#L7-L9`);
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${server.url}${path}#L7-L9`);
+});
+
+test('Page Up wins against new lines, and End follows again', async ({ page, visit, kube }) => {
+  using talker = new Talker();
+  await makeCluster(kube, 'page-up');
+  await run(kube, 'page-up', 'page-up-1', { script: talker.script });
+  await visit('/operations/page-up-1');
+  await says(page, talker.say(500));
+  await log(page).focus();
+  const pill = page.getByRole('button', { name: /new lines?|To the end/ });
+  for (let round = 0; round < 5; round += 1) {
+    await expect.poll(() => toEnd(page), 'it is at the end').toBeLessThan(1);
+    const end = await scrollTop(page);
+    // Lines arrive before, while and after the log scrolls up by more than 20 lines.
+    talker.say(20);
+    await page.keyboard.press('PageUp');
+    talker.say(20);
+    await expect(pill).toBeVisible();
+    const total = talker.say(40);
+    await expect.poll(() => lines(page)).toBeGreaterThanOrEqual(total);
+    await expect(pill).toBeVisible();
+    await expect.poll(() => scrollTop(page), 'it scrolled up').toBeLessThan(end);
+    await page.keyboard.press('End');
+    await expect(pill).toHaveCount(0);
+    await says(page, total);
+    await says(page, talker.say(10));
+  }
+  talker.end();
+  await expect(phase(page, 'Succeeded')).toBeVisible();
 });
 
 test('a wrapped log follows its end', async ({ page, visit, kube }) => {
@@ -231,6 +269,8 @@ test('Esc closes every menu, question and dialog', async ({ page, visit, kube })
   await expect(page.getByRole('dialog', { name: 'Keyboard' })).toBeHidden();
 
   await visit('/operations/escape-1');
+  // The question is another one while the run is queued.
+  await expect(phase(page, 'Running')).toBeVisible();
   await page.getByText('Cancel…').click();
   await expect(page.getByText('Stop this run?')).toBeVisible();
   await page.keyboard.press('Escape');

@@ -89,13 +89,13 @@ const PLAYBOOK = `
 bothWays((script) => {
   const ending = script ? 'js' : 'plain';
 
-  test('an upgrade is planned, fails half-way and is continued', async ({ page, visit, kube }) => {
+  test('an upgrade is planned, fails half-way and is continued', async ({ page, visit, server, kube }) => {
     const cluster = `upgrade-${ending}`;
     const api = await new FakeCluster().start();
     try {
-      await makeCluster(kube, cluster, { hosts: HOSTS, variables: VARIABLES });
       const secret = { namespace: 'default', name: `${cluster}-kubeconfig` };
       await kube.apply({ apiVersion: 'v1', kind: 'Secret', metadata: secret, stringData: { kubeconfig: api.kubeconfig() } });
+      await makeCluster(kube, cluster, { hosts: HOSTS, variables: VARIABLES });
       const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name}`) });
       /** Loads the page until the cluster was read. */
       const open = (path: string, shows: string) => expect(async () => {
@@ -127,7 +127,10 @@ bothWays((script) => {
       await expect(row('cp1')).toContainText('Done');
       await expect(row('w1')).toContainText('Drain the node: PodDisruptionBudget default/web blocks it');
       await expect(row('w2')).toContainText('Not reached');
-      // The page proposes nothing before the cluster is read again. Without JavaScript, it has to be loaded again.
+      // The page proposes nothing before the cluster is read again. That is 30 seconds after the last time, or when the server starts.
+      await page.goto('about:blank');
+      await server.stop();
+      await server.startAgain();
       await open(`/clusters/${cluster}/upgrade`, 'kube_version changed from 1.33.13 to 1.34.4');
       await page.getByRole('button', { name: 'Continue the upgrade to 1.34.4' }).click();
 
