@@ -3,6 +3,8 @@
 
 #[path = "panics/mod.rs"]
 mod panics;
+#[path = "patience/mod.rs"]
+mod patience;
 #[path = "plain_http/mod.rs"]
 mod plain_http;
 #[path = "skipped/mod.rs"]
@@ -30,8 +32,8 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::{interval, timeout};
 
-/// The longest time to wait for anything on a loaded machine.
-const SOON: Duration = Duration::from_secs(60);
+use crate::patience::PATIENCE;
+
 /// The pod's namespace.
 const NAMESPACE: &str = "kubeonkube-system";
 
@@ -102,7 +104,7 @@ async fn wait_for(what: &str, mut done: impl AsyncFnMut() -> bool) {
             tick.tick().await;
         }
     };
-    timeout(SOON, waiting).await.unwrap_or_else(|_| panic!("waited too long for {what}"));
+    timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("waited too long for {what}"));
 }
 
 /// A standalone server, whose embedded API is the pod's cluster.
@@ -189,7 +191,7 @@ async fn in_a_pod_the_server_uses_the_service_account() {
     .await;
     kill_process(Pid::from_raw(server.child.id().expect("it runs").cast_signed()).expect("a PID"), Signal::TERM)
         .expect("a signal");
-    let status = timeout(SOON, server.child.wait()).await.expect("its end").expect("our child");
+    let status = timeout(PATIENCE, server.child.wait()).await.expect("its end").expect("our child");
     let log = server.log();
     assert!(status.success(), "{log}");
     assert!(!log.contains("Read-only") && !log.contains("Permission denied"), "{log}");

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -18,9 +19,20 @@ from unprivileged import unprivileged_run
 SSHD = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
 
 
-def listens(port):
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+def serve(listener, command):
+    """Starts `command` for each connection, until the listener is shut down. Waits then for the programs."""
+    programs = []
+    with listener:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                break
+            with connection:
+                programs.append(subprocess.Popen(command, stdin=connection, stdout=connection, stderr=subprocess.DEVNULL))
+    for program in programs:
+        program.terminate()
+        program.wait()
 
 
 def is_connected(port):
@@ -91,22 +103,22 @@ class OverSsh(unittest.TestCase):
 
     @classmethod
     def start_sshd(cls, name):
-        """The port of a server with the host key `name`. It writes its log to NAME.log."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        """The port of a server with the host key `name`. It writes its log to NAME.log.
+
+        This process listens, as inetd does: sshd can't choose a free port itself, and another program could take one before sshd does."""
         if os.getuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)
-        options = {"ListenAddress": "127.0.0.1", "Port": port, "HostKey": cls.folder / name, "PidFile": "none", "UsePAM": "no",
+        options = {"HostKey": cls.folder / name, "PidFile": "none", "UsePAM": "no",
                    "AuthorizedKeysFile": cls.folder / "authorized_keys", "StrictModes": "no", "PermitRootLogin": "prohibit-password",
                    "Subsystem": "sftp internal-sftp"}
         (cls.folder / f"{name}.config").write_text("".join(f"{key} {value}\n" for key, value in options.items()))
-        sshd = subprocess.Popen([SSHD, "-D", "-E", cls.folder / f"{name}.log", "-f", cls.folder / f"{name}.config"])
-        cls.addClassCleanup(lambda: (sshd.terminate(), sshd.wait()))
-        deadline = time.monotonic() + 60
-        while not listens(port):
-            assert sshd.poll() is None and time.monotonic() < deadline, "sshd doesn't listen"
-        return port
+        (cls.folder / f"{name}.log").touch()
+        listener = socket.create_server(("127.0.0.1", 0))
+        command = [SSHD, "-i", "-E", cls.folder / f"{name}.log", "-f", cls.folder / f"{name}.config"]
+        servers = threading.Thread(target=serve, args=(listener, command))
+        servers.start()
+        cls.addClassCleanup(lambda: (listener.shutdown(socket.SHUT_RDWR), servers.join()))
+        return listener.getsockname()[1]
 
     def setUp(self):
         if self.missing:

@@ -2,6 +2,8 @@
 
 #[path = "../../tests/embedded_api/mod.rs"]
 mod embedded_api;
+#[path = "../../tests/patience/mod.rs"]
+mod patience;
 
 use std::time::Duration;
 
@@ -51,7 +53,7 @@ async fn standalone_says_that_it_needs_a_kubernetes() {
             }
         }
     };
-    let ready = tokio::time::timeout(Duration::from_secs(20), refused).await.expect("a condition");
+    let ready = tokio::time::timeout(patience::PATIENCE, refused).await.expect("a condition");
     assert_eq!((ready.status.as_str(), ready.reason.as_str()), ("False", "NeedsKubernetes"));
     assert!(ready.message.contains("Standalone mode has none"), "{}", ready.message);
     clusters.delete("shop", &DeleteParams::default()).await.unwrap();

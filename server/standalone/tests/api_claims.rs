@@ -6,6 +6,8 @@ extern crate kubeonkube_standalone as standalone;
 
 #[path = "../../tests/embedded_api/mod.rs"]
 mod embedded_api;
+#[path = "../../tests/patience/mod.rs"]
+mod patience;
 #[path = "../../tests/skipped/mod.rs"]
 mod skipped;
 #[path = "../../tests/small_disk/mod.rs"]

@@ -14,6 +14,8 @@ mod world;
 mod ansible;
 #[path = "../panics/mod.rs"]
 mod panics;
+#[path = "../patience/mod.rs"]
+mod patience;
 #[path = "../plain_http/mod.rs"]
 mod plain_http;
 #[path = "../skipped/mod.rs"]
@@ -21,7 +23,7 @@ mod skipped;
 #[path = "../start/mod.rs"]
 mod start;
 
-use std::time::{Duration, Instant};
+use std::env;
 
 use crd::Phase;
 
@@ -29,17 +31,15 @@ use crate::run::Run;
 use crate::storm::Storm;
 use crate::world::{World, eventually, skipped};
 
-/// How long a stop may take while sockets are open and a run is running.
-const A_FEW_SECONDS: Duration = Duration::from_secs(5);
-
 #[tokio::test(flavor = "multi_thread")]
-async fn fifty_kills_of_the_server_lose_and_repeat_nothing() {
-    if skipped("fifty_kills_of_the_server_lose_and_repeat_nothing") {
+async fn kills_of_the_server_lose_and_repeat_nothing() {
+    if skipped("kills_of_the_server_lose_and_repeat_nothing") {
         return;
     }
     let mut world = World::new(&["north", "south", "west"]).await;
     let cookie = world.server().sign_in().await;
-    let submitted = Storm::of(50).run(&mut world).await;
+    let kills = if env::var_os("KUBEONKUBE_FULL").is_some() { 50 } else { 10 };
+    let submitted = Storm::of(kills).run(&mut world).await;
 
     world.start().await;
     for run in &submitted {
@@ -92,26 +92,24 @@ async fn a_killed_run_fails_because_its_process_is_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_is_quick_and_runs_continue() {
-    if skipped("a_stop_is_quick_and_runs_continue") {
+async fn a_stop_ends_with_open_sockets_and_runs_continue() {
+    if skipped("a_stop_ends_with_open_sockets_and_runs_continue") {
         return;
     }
     let mut world = World::new(&["north"]).await;
     let cookie = world.server().sign_in().await;
-    let run = Run::shell("long", "north", 100);
+    let run = Run::held("long", "north", 20);
     world.submit(&run).await;
     eventually("its first lines", async || (world.printed(&run) > 0).then_some(())).await;
     // A page that watches it, and `kubectl logs -f`.
     let watching = viewer::open(world.server(), &cookie, "long").await;
     let following = world.follow_pod_log("long").await;
 
-    let stopping = Instant::now();
     assert_eq!(world.stop().await, Some(0));
-    assert!(stopping.elapsed() < A_FEW_SECONDS, "it took {:?}", stopping.elapsed());
     drop((watching, following));
-    let before = world.printed(&run);
-    assert!(before < 100, "the run has already ended, so the test proves nothing");
-    eventually("the run to continue", async || (world.printed(&run) > before).then_some(())).await;
+    assert_eq!(world.printed(&run), 1, "the stop waits for no run");
+    world.release(&run);
+    eventually("the run to continue", async || (world.printed(&run) > 1).then_some(())).await;
 
     world.start().await;
     assert_eq!(world.ended("long").await.status.expect("a status").status, Phase::Succeeded);

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 use std::process::Output;
-use std::time::Duration;
 
 use crd::Phase;
 use tokio::process::Command;
 use tokio::time::timeout;
 
+use crate::patience::PATIENCE;
 use crate::run::Run;
 use crate::start;
 use crate::world::{World, eventually, skipped};
@@ -23,7 +23,7 @@ async fn a_lost_state_file_is_restored_while_a_run_continues() {
     let backups = tempfile::tempdir().expect("a directory");
     let (early, late) = (backups.path().join("early.db"), backups.path().join("late.db"));
     succeeds(&world, &["backup", text(&early)]).await;
-    let run = Run::shell("long", "north", 600);
+    let run = Run::held("long", "north", 20);
     world.submit(&run).await;
     eventually("its first lines", async || (world.printed(&run) > 0).then_some(())).await;
     succeeds(&world, &["backup", text(&late)]).await;
@@ -46,9 +46,9 @@ async fn a_lost_state_file_is_restored_while_a_run_continues() {
     let refused = fails(&world, &["restore", text(&early)]).await;
     assert!(refused.contains("doesn't know"), "{refused}");
     assert!(fails(&world, &["restore", "/dev/null"]).await.contains("is not a backup"));
-    let before = world.printed(&run);
-    assert!(before < 600, "the run has already ended, so the test proves nothing");
-    eventually("the run to continue", async || (world.printed(&run) > before).then_some(())).await;
+    assert_eq!(world.printed(&run), 1);
+    world.release(&run);
+    eventually("the run to continue", async || (world.printed(&run) > 1).then_some(())).await;
 
     let restored = succeeds(&world, &["restore", text(&late)]).await;
     assert!(restored.contains("The server continues them: long\n"), "{restored}");
@@ -65,7 +65,7 @@ async fn a_lost_state_file_is_restored_while_a_run_continues() {
 async fn output(world: &World, arguments: &[&str]) -> Output {
     let mut command = Command::from(start::program(world.data()));
     command.args(arguments).kill_on_drop(true);
-    let ended = timeout(Duration::from_secs(60), command.output()).await;
+    let ended = timeout(PATIENCE, command.output()).await;
     ended.unwrap_or_else(|_| panic!("{arguments:?} doesn't end")).expect("ran")
 }
 

@@ -15,12 +15,18 @@ pub(crate) struct Run {
     pub(crate) cluster: String,
     lines: u32,
     is_playbook: bool,
+    is_held: bool,
 }
 
 impl Run {
     /// A script that prints `lines` lines.
     pub(crate) fn shell(name: &str, cluster: &str, lines: u32) -> Self {
-        Self { name: name.into(), cluster: cluster.into(), lines, is_playbook: false }
+        Self { name: name.into(), cluster: cluster.into(), lines, is_playbook: false, is_held: false }
+    }
+
+    /// A script that prints its first line, and the others after [`World::release`](crate::world::World::release).
+    pub(crate) fn held(name: &str, cluster: &str, lines: u32) -> Self {
+        Self { is_held: true, ..Self::shell(name, cluster, lines) }
     }
 
     /// A playbook that prints `lines` lines.
@@ -29,6 +35,7 @@ impl Run {
     }
 
     /// The operation as a person applies it. It writes the files `<name>.started`, `.printed` and `.ended` to the folder `traces`.
+    /// A held one waits for `<name>.go` there.
     pub(crate) fn operation(&self, traces: &str) -> ClusterOperation {
         let Self { name, cluster, lines, .. } = self;
         let spec = if self.is_playbook {
@@ -38,10 +45,12 @@ impl Run {
                 "extraArgs": format!("-e run={name} -e lines={lines} -e traces={traces}"),
             })
         } else {
+            let until = if self.is_held { format!("[ -e {traces}/{name}.go ]") } else { "true".to_owned() };
             let script = format!(
                 "echo started >> {traces}/{name}.started
                  for n in $(seq {lines}); do
                    echo \"{name} tick $n\" | tee -a {traces}/{name}.printed
+                   until {until}; do sleep {PAUSE}; done
                    sleep {PAUSE}
                  done
                  touch {traces}/{name}.ended"

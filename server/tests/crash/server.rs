@@ -3,17 +3,14 @@
 use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
+use crate::patience::PATIENCE;
 use crate::world::eventually;
 use crate::{plain_http, start};
-
-/// How long one answer may take.
-const SOON: Duration = Duration::from_secs(60);
 
 /// The process is killed when this is dropped.
 pub(crate) struct Server {
@@ -43,7 +40,7 @@ impl Server {
     /// Stops it with SIGTERM; returns its exit code.
     pub(crate) async fn stop(mut self) -> Option<i32> {
         kill_process(self.pid(), Signal::TERM).expect("it runs");
-        timeout(SOON, self.child.wait()).await.expect("it ends").expect("our child").code()
+        timeout(PATIENCE, self.child.wait()).await.expect("it ends").expect("our child").code()
     }
 
     /// The address of the console.

@@ -37,32 +37,27 @@ impl Storm {
     pub(crate) async fn run(mut self, world: &mut World) -> Vec<Run> {
         // Otherwise the first kills would hit an idle server.
         self.submit_more(world).await;
-        let mut over_running = 0;
         for kill in 0..self.kills {
             if kill > 0 {
                 world.spawn();
             }
-            let milliseconds = if self.random.random_bool(0.3) {
-                self.random.random_range(0..500)
-            } else {
+            // Some kills hit a server that starts, the others one with a running operation.
+            let hits_a_start = self.random.random_bool(0.3);
+            if !hits_a_start {
                 world.answers().await;
-                self.some_run(world).await;
-                self.random.random_range(0..500)
-            };
+            }
+            let milliseconds = self.random.random_range(0..500);
             let submitting = async {
                 self.submit_more(world).await;
                 pending::<()>().await;
             };
             let _ = timeout(Duration::from_millis(milliseconds), submitting).await;
-            over_running += usize::from(self.is_any_running(world));
+            if !hits_a_start {
+                self.some_run(world).await;
+            }
             world.kill().await;
         }
-        println!(
-            "{} kills, {over_running} of them over running operations, {} operations",
-            self.kills,
-            self.submitted.len()
-        );
-        assert!(2 * over_running > self.kills, "too few kills hit a running operation for the test to prove anything");
+        println!("{} kills, {} operations", self.kills, self.submitted.len());
         world.start().await;
         if let Some(run) = self.next.take() {
             world.submit(&run).await;
@@ -72,7 +67,7 @@ impl Storm {
         self.submitted
     }
 
-    /// Waits until an operation is running. On a busy machine, all may have ended while the server started.
+    /// Submits operations until one is running. On a busy machine, all may have ended while the server started.
     async fn some_run(&mut self, world: &World) {
         eventually("an operation to run", async || {
             self.submit_more(world).await;

@@ -1,7 +1,5 @@
 //! Reads a run as a page does: line by line, through the live socket.
 
-use std::time::Duration;
-
 use api::live::LiveFrame;
 use futures::{SinkExt, StreamExt};
 use tokio::net::TcpStream;
@@ -10,11 +8,10 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
+use crate::patience::PATIENCE;
 use crate::server::Server;
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
-
-const SOON: Duration = Duration::from_secs(30);
 
 pub(crate) struct Shown {
     pub(crate) text: String,
@@ -38,7 +35,7 @@ pub(crate) async fn read(server: &Server, cookie: &str, run: &str) -> Shown {
     let mut socket = open(server, cookie, run).await;
     let (mut text, mut next) = (String::new(), 1);
     loop {
-        let message = timeout(SOON, socket.next()).await.expect("in time").expect("open").expect("a message");
+        let message = timeout(PATIENCE, socket.next()).await.expect("in time").expect("open").expect("a message");
         let Message::Text(frame) = message else { continue };
         match serde_json::from_str(&frame).expect("a frame") {
             LiveFrame::Lines { first, lines, .. } => {

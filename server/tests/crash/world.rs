@@ -13,13 +13,11 @@ use kube::{Api, Client, ResourceExt};
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::patience::PATIENCE;
 use crate::run::{self, Run};
 use crate::server::Server;
 use crate::skipped::skip;
 use crate::{ansible, panics, processes};
-
-/// Long enough for a loaded machine.
-const DEADLINE: Duration = Duration::from_secs(120);
 
 pub(crate) struct World {
     data: TempDir,
@@ -155,6 +153,11 @@ impl World {
         self.data.path().join("runs").join(self.pod_of(operation).await.uid().expect("a uid"))
     }
 
+    /// Lets a held script go on.
+    pub(crate) fn release(&self, run: &Run) {
+        fs::write(self.notes.path().join(format!("{}.go", run.name)), "").expect("written");
+    }
+
     /// How often the operation's work was started, according to the files that it wrote.
     pub(crate) fn starts(&self, run: &Run) -> usize {
         self.trace(run, "started").lines().count()
@@ -186,7 +189,7 @@ impl World {
                 .collect();
             left.is_empty().then_some(())
         };
-        let _ = tokio::time::timeout(Duration::from_secs(10), repeat(gone)).await;
+        let _ = tokio::time::timeout(PATIENCE, repeat(gone)).await;
         assert!(left.is_empty(), "orphans: {left:#?}");
     }
 
@@ -230,7 +233,7 @@ pub(crate) fn skipped(test: &str) -> bool {
 
 /// Calls `look` until it returns a value.
 pub(crate) async fn eventually<T>(what: &str, look: impl AsyncFnMut() -> Option<T>) -> T {
-    tokio::time::timeout(DEADLINE, repeat(look)).await.unwrap_or_else(|_| panic!("waited too long for {what}"))
+    tokio::time::timeout(PATIENCE, repeat(look)).await.unwrap_or_else(|_| panic!("waited too long for {what}"))
 }
 
 async fn repeat<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {

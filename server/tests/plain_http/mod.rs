@@ -1,14 +1,12 @@
 //! One request to the program, as a page's form sends it. HTTP/1.0, so that the response ends with the connection.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// How long one answer may take on a loaded machine.
-const SOON: Duration = Duration::from_secs(60);
+use crate::patience::PATIENCE;
 
 /// Sends `what`, such as `GET /clusters`. Cookie and body may be empty. Returns head and body of the response.
 pub(crate) async fn send(address: SocketAddr, what: &str, cookie: &str, body: &str) -> (String, String) {
@@ -23,7 +21,7 @@ pub(crate) async fn send(address: SocketAddr, what: &str, cookie: &str, body: &s
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).await.map(|_| answer)
     };
-    let answer = timeout(SOON, exchange).await.expect("an answer in time").expect("an answer");
+    let answer = timeout(PATIENCE, exchange).await.expect("an answer in time").expect("an answer");
     let answer = String::from_utf8_lossy(&answer);
     let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
     (head.to_owned(), body.to_owned())

@@ -24,6 +24,7 @@ use tokio::time::{interval, timeout};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use crate::patience::PATIENCE;
 use crate::rights::{CLUSTERS, Right, Rights, SYSTEM};
 
 /// The token of the console's own service account.
@@ -164,7 +165,7 @@ impl Cluster {
                     tick.tick().await;
                 }
             };
-            timeout(Duration::from_secs(60), ended).await.expect("the cancelled run ends");
+            timeout(PATIENCE, ended).await.expect("the cancelled run ends");
         }
         self.stop.cancel();
         let runner = self.runner.lock().expect("no panic").take();

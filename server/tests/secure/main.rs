@@ -17,6 +17,8 @@ mod server;
 mod ansible;
 #[path = "../panics/mod.rs"]
 mod panics;
+#[path = "../patience/mod.rs"]
+mod patience;
 #[path = "../plain_http/mod.rs"]
 mod plain_http;
 #[path = "../rights/mod.rs"]

@@ -7,8 +7,8 @@ use kube::Api;
 
 use crate::canaries::{assert_clean, files, frames};
 use crate::exposure::read_everything;
+use crate::patience::PATIENCE;
 use crate::playbook::{assert_clean_api, clean_log_of_pod, submit, with_prod};
-use crate::server::SOON;
 use crate::start;
 
 /// Writes a kubeconfig with `canary-kubeconfig` in it, which is not in the text of the playbook.
@@ -66,7 +66,7 @@ async fn a_kubeconfig_is_only_in_secrets() {
     assert!(sent.len() > 40, "{sent}");
     canaries.push(sent.to_owned());
     assert_clean("the log", &log, &canaries);
-    let frames = tokio::time::timeout(SOON, frames).await.expect("in time").expect("no panic");
+    let frames = tokio::time::timeout(PATIENCE, frames).await.expect("in time").expect("no panic");
     assert!(frames.contains("1 of 1 steps done"), "{frames}");
     assert_clean("the live socket", &frames, &canaries);
     for (address, answer) in read_everything(&server, &cookie).await {

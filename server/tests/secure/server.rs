@@ -12,11 +12,9 @@ use tokio::time::{interval, timeout};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
+use crate::patience::PATIENCE;
 use crate::skipped::skip;
 use crate::{panics, plain_http, start};
-
-/// The longest time to wait for anything on a loaded machine.
-pub(crate) const SOON: Duration = Duration::from_secs(60);
 
 pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
@@ -91,7 +89,7 @@ impl Server {
                 }
             }
         };
-        timeout(SOON, started).await.expect("a banner");
+        timeout(PATIENCE, started).await.expect("a banner");
         let address = start::address(&banner).expect("an address");
         let server = Self { child, data, banner, address };
         server.eventually("readiness", async || server.get("/readyz", "").await.status == 200).await;
@@ -188,7 +186,7 @@ impl Server {
                 tick.tick().await;
             }
         };
-        timeout(SOON, wait).await.unwrap_or_else(|_| panic!("waited too long for {what}"));
+        timeout(PATIENCE, wait).await.unwrap_or_else(|_| panic!("waited too long for {what}"));
     }
 }
 

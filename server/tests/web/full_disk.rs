@@ -9,6 +9,7 @@ use http::{StatusCode, header};
 use kubeonkube::session::Reviewer;
 use kubeonkube::web::origin::OurOrigin;
 
+use crate::patience::PATIENCE;
 use crate::world::World;
 
 struct Nobody;
@@ -71,7 +72,7 @@ async fn a_sign_out_that_was_not_stored_says_so() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(60), stored).await.expect("it is stored");
+    tokio::time::timeout(PATIENCE, stored).await.expect("it is stored");
     storing.abort();
     assert_eq!(world.get("/readyz", "").await.text, "ok\n");
     assert!(!world.get("/login?unstored", "").await.text.contains("could not be stored"));

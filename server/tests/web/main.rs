@@ -18,5 +18,7 @@ mod session_end;
 mod sessions;
 mod world;
 
+#[path = "../patience/mod.rs"]
+mod patience;
 #[path = "../start/mod.rs"]
 mod start;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use api::live::LiveFrame;
 use api::{Problem, User};
@@ -14,6 +14,7 @@ use kubeonkube::session::Reviewer;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::live::{connect, listen};
+use crate::patience::PATIENCE;
 use crate::world::{Got, World};
 
 /// How long a token lives, in seconds.
@@ -324,7 +325,7 @@ async fn a_rejected_token_at_its_end_is_renewed_once_more() {
         assert_eq!(got.header(header::LOCATION), "/login?ended=unreachable&next=%2Fclusters");
     }
     provider.is(Now::Up);
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + PATIENCE;
     let got = loop {
         let got = world.get("/clusters", &cookie).await;
         if got.status == StatusCode::OK {
@@ -398,7 +399,7 @@ async fn a_socket_closes_when_the_token_is_due_without_signing_out() {
             }
         }
     };
-    let closed = tokio::time::timeout(Duration::from_secs(60), until_closed).await.expect("the socket stays open");
+    let closed = tokio::time::timeout(PATIENCE, until_closed).await.expect("the socket stays open");
     assert!(matches!(closed, Some(Ok(Message::Close(_)))), "{closed:?}");
     let _again = connect(address, &cookie, &origin).await.expect("connected again");
     assert!(provider.renewals.load(Ordering::SeqCst) > before, "the new connection renews the token");

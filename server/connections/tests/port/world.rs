@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// The longest time to wait for anything on a loaded machine.
-pub(crate) const SOON: Duration = Duration::from_secs(30);
+pub(crate) const SOON: Duration = Duration::from_secs(120);
 
 /// Short limits. A connection may be silent for 0.2 s at first and for 0.4 s after an answer.
 pub(crate) fn limits() -> Limits {

@@ -12,6 +12,8 @@ mod kubeconfigs;
 mod lists;
 mod nodes;
 mod operations;
+#[path = "../../../tests/patience/mod.rs"]
+mod patience;
 mod preview;
 mod private_key;
 mod registration;

@@ -11,6 +11,8 @@ use serde_json::json;
 
 use super::world::{NAMESPACE, World, at, form, named, new_cluster, new_operation};
 
+use crate::patience::PATIENCE;
+
 #[tokio::test]
 async fn a_submitted_operation_is_what_its_review_showed() {
     let world = World::standalone().await;
@@ -320,7 +322,7 @@ async fn subscribers_get_the_topics_of_all_changes() {
             seen.insert(news.next().await.unwrap());
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(10), all).await.expect("every topic arrives");
+    tokio::time::timeout(PATIENCE, all).await.expect("every topic arrives");
 }
 
 /// ansible itself would accept any pattern for `node`, and `skip_confirmation` suppresses its prompt.

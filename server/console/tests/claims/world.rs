@@ -1,6 +1,7 @@
 //! The test environment: an embedded API, stores that watch it, and a console that uses both.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crd::{Cluster, ClusterOperation, Phase};
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use kube::api::{ListParams, ObjectMeta, Patch, PatchParams, PostParams};
+use kube::client::Body;
 use kube::runtime::{WatchStreamExt, reflector, watcher};
 use kube::{Api, Client, ResourceExt};
 use serde_json::json;
@@ -23,16 +25,15 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::embedded_api;
+use crate::patience::PATIENCE;
 
 pub(crate) const NAMESPACE: &str = "machines";
-
-/// Timeout of [`eventually`].
-const TRUE_WITHIN: Duration = Duration::from_secs(20);
 
 pub(crate) struct World {
     pub(crate) client: Client,
     pub(crate) console: Console,
     pub(crate) user: User,
+    api_is_silent: Arc<AtomicBool>,
     _tasks: JoinSet<()>,
     _api: Arc<standalone::Api>,
     _folder: tempfile::TempDir,
@@ -52,9 +53,9 @@ impl World {
         Api::<Namespace>::all(client.clone()).create(&PostParams::default(), &namespace).await.unwrap();
         let (clusters, write_clusters) = reflector::store::<Cluster>();
         let (operations, write_operations) = reflector::store::<ClusterOperation>();
-        let shutdown = CancellationToken::new();
+        let (shutdown, api_is_silent) = (CancellationToken::new(), Arc::<AtomicBool>::default());
         let options = Options {
-            client: client.clone(),
+            client: client_that_may_wait(&client, &api_is_silent),
             user_clients: user_clients(&client),
             clusters: clusters.clone(),
             operations: operations.clone(),
@@ -82,7 +83,12 @@ impl World {
         clusters.wait_until_ready().await.unwrap();
         operations.wait_until_ready().await.unwrap();
         let user = User { name: "ada".into(), token: None };
-        Self { client, console, user, _tasks: tasks, _api: api, _folder: folder }
+        Self { client, console, user, api_is_silent, _tasks: tasks, _api: api, _folder: folder }
+    }
+
+    /// From now on, no request of the console gets an answer.
+    pub(crate) fn silence_api(&self) {
+        self.api_is_silent.store(true, Ordering::Relaxed);
     }
 
     pub(crate) async fn register(&self, new: &NewCluster) -> Result<api::ClusterName, Problem> {
@@ -195,14 +201,29 @@ impl Runs for FakeRuns {
     }
 }
 
-/// Waits until `holds` returns true. Panics after [`TRUE_WITHIN`].
+/// Waits until `holds` returns true. Panics after [`PATIENCE`].
 pub(crate) async fn eventually(holds: impl AsyncFn() -> bool) {
     let wait = async {
         while !holds().await {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(TRUE_WITHIN, wait).await.expect("the condition was not true in time");
+    tokio::time::timeout(PATIENCE, wait).await.expect("the condition was not true in time");
+}
+
+/// A client whose requests get no answer once `is_silent` is set.
+fn client_that_may_wait(client: &Client, is_silent: &Arc<AtomicBool>) -> Client {
+    let (client, is_silent) = (client.clone(), is_silent.clone());
+    let service = tower::service_fn(move |request: http::Request<Body>| {
+        let (client, is_silent) = (client.clone(), is_silent.clone());
+        async move {
+            if is_silent.load(Ordering::Relaxed) {
+                std::future::pending::<()>().await;
+            }
+            client.send(request).await
+        }
+    });
+    Client::new(service, "default")
 }
 
 pub(crate) fn named(name: &str) -> ObjectMeta {

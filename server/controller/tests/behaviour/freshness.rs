@@ -57,7 +57,7 @@ async fn changed_inputs_do_not_run_and_the_change_is_named() {
 #[tokio::test]
 async fn an_operation_waits_for_a_cluster_applied_after_it() {
     let mut world = World::without_controller().await;
-    world.config.patience = Duration::from_secs(30);
+    world.config.patience = Duration::from_secs(600);
     world.start_controller().await;
     world.submit("early", "prod", "ok").await;
     let early =

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use futures::StreamExt;
 use k8s_openapi::api::batch::v1::Job;
@@ -225,6 +224,3 @@ fn is_finished(job: &Job) -> bool {
 fn now() -> String {
     jiff::Timestamp::from_second(jiff::Timestamp::now().as_second()).unwrap().to_string()
 }
-
-/// How long tests wait for something to happen; enough for a loaded machine.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);

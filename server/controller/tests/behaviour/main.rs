@@ -17,6 +17,8 @@ mod full_disk;
 mod joining;
 mod kubelet;
 mod masking;
+#[path = "../../../tests/patience/mod.rs"]
+mod patience;
 mod races;
 mod references;
 mod refusals;

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt;
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, StreamBody};
 use kube::Client;
@@ -41,6 +41,8 @@ type Answer = Response<UnsyncBoxBody<bytes::Bytes, kube::Error>>;
 pub(crate) struct Relay {
     /// Method and URL of all requests except watches.
     pub(crate) requests: Mutex<Vec<String>>,
+    /// Those of them that met a conflict. The controller repeats them.
+    conflicts: Mutex<Vec<String>>,
     passed: AtomicUsize,
     cut_after: Mutex<Option<usize>>,
     /// The connection is lost: no request passes.
@@ -53,6 +55,8 @@ pub(crate) struct Relay {
     gate: tokio::sync::watch::Sender<Option<String>>,
     /// Requests that contain the first text are refused with 403 and the second one.
     refused: Mutex<Vec<(String, String)>>,
+    /// When requests were refused.
+    pub(crate) refusals: Mutex<Vec<Instant>>,
     /// All watch events arrive this much later.
     pub(crate) delay_watches: Mutex<Option<Duration>>,
 }
@@ -94,6 +98,17 @@ impl Relay {
         self.refused.lock().unwrap().clear();
     }
 
+    /// The requests after the first `before`, without those that met a conflict.
+    pub(crate) fn requests_since(&self, before: usize) -> Vec<String> {
+        let mut requests = self.requests.lock().unwrap()[before..].to_vec();
+        for repeated in &*self.conflicts.lock().unwrap() {
+            if let Some(at) = requests.iter().position(|request| request == repeated) {
+                requests.remove(at);
+            }
+        }
+        requests
+    }
+
     /// Whether a request with this text was made, even if it is held back.
     pub(crate) fn asked(&self, text: &str) -> bool {
         self.requests.lock().unwrap().iter().any(|request| request.contains(text))
@@ -131,9 +146,13 @@ impl Relay {
         drop(self.gate.subscribe().wait_for(open).await);
         let refused = self.refused.lock().unwrap().iter().find(|(text, _)| what.contains(text)).cloned();
         if let Some((_, why)) = refused {
+            self.refusals.lock().unwrap().push(Instant::now());
             return Ok(forbidden(&why));
         }
         let response = behind.send(request).await;
+        if counts && response.as_ref().is_ok_and(|response| response.status() == StatusCode::CONFLICT) {
+            self.conflicts.lock().unwrap().push(what.clone());
+        }
         let limit = *self.cut_after.lock().unwrap();
         if counts && limit.is_some_and(|limit| self.passed.fetch_add(1, Ordering::SeqCst) + 1 >= limit) {
             self.cut.store(true, Ordering::SeqCst);

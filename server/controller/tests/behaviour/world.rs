@@ -16,7 +16,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::embedded_api;
-use crate::kubelet::{DEADLINE, Kubelet};
+use crate::kubelet::Kubelet;
+use crate::patience::PATIENCE;
 use crate::relay::{self, Relay};
 use crate::secret_log::Logs;
 
@@ -91,7 +92,7 @@ impl World {
         let shutdown = CancellationToken::new();
         let client = relay.client(&self.api.client("controller"));
         let (running, handle) = controller::start(client, self.config.clone(), shutdown.clone());
-        assert!(tokio::time::timeout(DEADLINE, running.ready()).await.expect("the stores fill"));
+        assert!(tokio::time::timeout(PATIENCE, running.ready()).await.expect("the stores fill"));
         self.controllers.push(Controller { running, relay, shutdown, handle });
         self.controllers.last().unwrap()
     }
@@ -104,7 +105,7 @@ impl World {
     pub(crate) async fn stop_controller(&mut self) {
         let controller = self.controllers.pop().expect("a controller runs");
         controller.shutdown.cancel();
-        tokio::time::timeout(DEADLINE, controller.handle).await.expect("it ends after shutdown").unwrap();
+        tokio::time::timeout(PATIENCE, controller.handle).await.expect("it ends after shutdown").unwrap();
     }
 
     /// Ends the newest controller like a power cut: at once, in the middle of its work.
@@ -255,6 +256,13 @@ impl World {
         events.iter().any(|(reason, _)| !matches!(reason.as_str(), "Queued" | "Started"))
     }
 
+    /// Waits for an Event with this reason.
+    pub(crate) async fn tells(&self, name: &str, why: &str) {
+        let operation = self.operations().get(name).await.unwrap();
+        let told = async || self.events_of(&operation).await.iter().any(|(reason, _)| reason == why).then_some(());
+        eventually(told).await.expect("an Event");
+    }
+
     /// Waits for the Event about the end, and returns all Events about the operation.
     pub(crate) async fn story(&self, name: &str) -> Vec<(String, String)> {
         eventually(async || self.tells_end(name).await.then_some(())).await.expect("an Event reports the end");
@@ -334,7 +342,7 @@ pub(crate) async fn eventually<T>(mut look: impl AsyncFnMut() -> Option<T>) -> O
             }
         }
     };
-    tokio::time::timeout(DEADLINE, ticking).await.ok()
+    tokio::time::timeout(PATIENCE, ticking).await.ok()
 }
 
 pub(crate) fn phase(operation: &ClusterOperation) -> Phase {

@@ -2,6 +2,8 @@
 
 #[path = "../../../tests/parity/mod.rs"]
 mod parity;
+#[path = "../../../tests/patience/mod.rs"]
+mod patience;
 #[path = "../../../tests/skipped/mod.rs"]
 mod skipped;
 #[path = "../../../tests/small_disk/mod.rs"]

@@ -2,7 +2,6 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Duration;
 
 use futures::AsyncReadExt;
 use k8s_openapi::api::core::v1::Pod;
@@ -11,6 +10,7 @@ use kube::api::LogParams;
 use serde_json::json;
 use tokio::time::timeout;
 
+use crate::patience::PATIENCE;
 use crate::stage::{Settings, Stage, ended, holds};
 
 fn mode(path: &Path) -> u32 {
@@ -187,11 +187,11 @@ async fn a_followed_log_arrives_by_line_and_ends_with_the_run() {
     let mut log = Box::pin(stage.pods().log_stream(&pod.name_any(), &follow).await.unwrap());
     for n in 1..4 {
         let mut line = [0; 7];
-        timeout(Duration::from_secs(20), log.read_exact(&mut line)).await.unwrap().unwrap();
+        timeout(PATIENCE, log.read_exact(&mut line)).await.unwrap().unwrap();
         assert_eq!(line, *format!("line {n}\n").as_bytes());
         std::fs::write(stage.run_dir(&pod).join(format!("root/scratch/{n}")), "").unwrap();
     }
     let mut rest = Vec::new();
-    timeout(Duration::from_secs(20), log.read_to_end(&mut rest)).await.unwrap().unwrap();
+    timeout(PATIENCE, log.read_to_end(&mut rest)).await.unwrap().unwrap();
     assert_eq!(rest, b"");
 }

@@ -17,8 +17,8 @@ use standalone::Options;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// The longest time that a test waits for a condition.
-const TRUE_WITHIN: Duration = Duration::from_secs(60);
+use crate::patience::PATIENCE;
+
 const SHIM: &str = "KUBEONKUBE_TEST_SHIM";
 const SERVER: &str = "KUBEONKUBE_TEST_SERVER";
 
@@ -180,7 +180,7 @@ impl Stage {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        match tokio::time::timeout(TRUE_WITHIN, polling).await {
+        match tokio::time::timeout(PATIENCE, polling).await {
             Ok(found) => found,
             Err(_) => panic!("timed out waiting for {what}: {}", self.statuses().await),
         }

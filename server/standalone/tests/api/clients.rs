@@ -1,21 +1,24 @@
 //! The parts of kube-rs from which controllers are built.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
+use kube::client::Body;
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::runtime::controller::Action;
 use kube::runtime::events::{Event, EventType, Recorder};
 use kube::runtime::finalizer::{Event as Phase, finalizer};
 use kube::runtime::{Controller, watcher};
-use kube::{Resource, ResourceExt};
+use kube::{Client, Resource, ResourceExt};
+use kube_lease_manager::{LeaseManager, LeaseManagerBuilder};
 use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::embedded_api;
+use crate::patience::PATIENCE;
 use crate::world::{CONFIG_MAPS, MERGE, WIDGETS, World, config_map, widget_named};
 
 #[tokio::test]
@@ -36,8 +39,7 @@ async fn a_controller_is_triggered_by_its_objects_and_their_children() {
         )
         .for_each(|_| async {});
     let controller = tokio::spawn(controller);
-    let mut next =
-        async || tokio::time::timeout(Duration::from_secs(10), names.recv()).await.expect("a reconcile in time");
+    let mut next = async || tokio::time::timeout(PATIENCE, names.recv()).await.expect("a reconcile in time");
     let owner = world.post(WIDGETS, widget_named("a")).await.ok();
     assert_eq!(next().await.as_deref(), Some("a"));
     let mut child = config_map("child", json!({}));
@@ -98,20 +100,52 @@ async fn the_event_recorder_counts_repetitions() {
     );
 }
 
+/// A client that counts its answers.
+fn counted(client: &Client, answers: &Arc<AtomicUsize>) -> Client {
+    let (client, answers) = (client.clone(), answers.clone());
+    let service = tower::service_fn(move |request: http::Request<Body>| {
+        let (client, answers) = (client.clone(), answers.clone());
+        async move {
+            let answer = client.send(request).await;
+            answers.fetch_add(1, Ordering::Relaxed);
+            answer
+        }
+    });
+    Client::new(service, "default")
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_lease_managers_agree_on_one_leader() {
     let world = World::new();
+    let answers = Arc::new(AtomicUsize::new(0));
     let manager = async |identity: &str| {
-        let builder = kube_lease_manager::LeaseManagerBuilder::new(world.client.clone(), "leader");
-        let timed = builder.with_identity(identity).with_duration(2).with_grace(1).with_namespace("default");
+        let builder = LeaseManagerBuilder::new(counted(&world.client, &answers), "leader");
+        let timed = builder.with_identity(identity).with_duration(30).with_grace(1).with_namespace("default");
         timed.build().await.unwrap()
     };
+    let leads = async |manager: &LeaseManager| {
+        tokio::time::timeout(PATIENCE, manager.changed()).await.expect("a leader in time").unwrap()
+    };
+    let holder = async || {
+        let lease = world.get("/apis/coordination.k8s.io/v1/namespaces/default/leases/leader").await.ok();
+        lease["spec"]["holderIdentity"].as_str().map(ToOwned::to_owned)
+    };
     let (one, two) = (manager("one").await, manager("two").await);
-    let within = |seconds| Duration::from_secs(seconds);
-    assert!(tokio::time::timeout(within(10), one.changed()).await.expect("a leader in time").unwrap());
-    assert!(tokio::time::timeout(within(1), two.changed()).await.is_err(), "there are two leaders");
+    assert!(leads(&one).await);
+    assert_eq!(holder().await.as_deref(), Some("one"));
+    // `two` reads the lease and then waits until it expires.
+    let before = answers.load(Ordering::Relaxed);
+    tokio::select! {
+        leads = two.changed() => panic!("there are two leaders: {leads:?}"),
+        leads = one.changed() => panic!("the leader changed: {leads:?}"),
+        () = world.until("two has read the lease", async |_| answers.load(Ordering::Relaxed) > before) => {}
+    }
+    assert_eq!(holder().await.as_deref(), Some("one"));
     one.release().await.unwrap();
-    assert!(tokio::time::timeout(within(20), two.changed()).await.expect("the next leader in time").unwrap());
+    // A manager that waits would look again only when the lease expires.
+    let next = manager("next").await;
+    assert!(leads(&next).await);
+    assert_eq!(holder().await.as_deref(), Some("next"));
 }
 
 #[tokio::test]

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
-use std::time::Duration;
 
 use connections::Limits;
 use serde_json::json;
@@ -10,6 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
+use crate::patience::PATIENCE;
 use crate::skipped::skip;
 use crate::tool::tool;
 use crate::world::World;
@@ -62,7 +62,7 @@ impl Session {
     }
 
     async fn output(&self, mut command: Command) -> Output {
-        let output = tokio::time::timeout(Duration::from_secs(60), command.output()).await;
+        let output = tokio::time::timeout(PATIENCE, command.output()).await;
         output.expect("kubectl ends in time").unwrap()
     }
 
@@ -90,10 +90,8 @@ impl Session {
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(input.as_bytes()).await.unwrap();
         drop(stdin);
-        let output = tokio::time::timeout(Duration::from_secs(60), child.wait_with_output())
-            .await
-            .expect("kubectl ends in time")
-            .unwrap();
+        let output =
+            tokio::time::timeout(PATIENCE, child.wait_with_output()).await.expect("kubectl ends in time").unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "kubectl {line}: {text}");
         text
@@ -156,19 +154,17 @@ async fn kubectl_reads_writes_edits_and_deletes_custom_resources() {
     );
     assert!(session.fails("get widget none").await.contains("NotFound"));
 
-    let mut waits = session.background("wait --for=condition=Complete widget/prod --timeout=30s");
+    let mut waits = session.background("wait --for=condition=Complete widget/prod --timeout=120s");
     let status = json!({"status": {"conditions": [{"type": "Complete", "status": "True"}]}});
     let patched =
         session.world.patch(&format!("{}/prod/status", crate::world::WIDGETS), crate::world::MERGE, status).await;
     assert_eq!(patched.code, 200);
-    let waited = tokio::time::timeout(Duration::from_secs(40), waits.wait()).await.expect("wait ends").unwrap();
+    let waited = tokio::time::timeout(PATIENCE, waits.wait()).await.expect("wait ends").unwrap();
     assert!(waited.success());
 
     let mut watches = session.background("get widgets -w --no-headers");
     let mut lines = BufReader::new(watches.stdout.take().unwrap()).lines();
-    let mut next = async || {
-        tokio::time::timeout(Duration::from_secs(20), lines.next_line()).await.expect("a line").unwrap().unwrap()
-    };
+    let mut next = async || tokio::time::timeout(PATIENCE, lines.next_line()).await.expect("a line").unwrap().unwrap();
     assert!(next().await.starts_with("prod   5"));
     session.run("patch widget prod --type=merge -p {\"spec\":{\"size\":6}}").await;
     assert!(next().await.starts_with("prod   6"));

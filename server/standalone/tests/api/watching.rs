@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt};
 use http::Method;
@@ -8,6 +7,7 @@ use kube::api::{DynamicObject, WatchEvent, WatchParams};
 use kube::runtime::{WatchStreamExt, watcher};
 use serde_json::{Value, json};
 
+use crate::patience::PATIENCE;
 use crate::world::{MERGE, WIDGETS, World, widget_named};
 
 /// The lines of a watch, read one by one.
@@ -31,8 +31,7 @@ impl Lines {
                 self.rest = rest.to_owned();
                 return Some(event);
             }
-            let frame =
-                tokio::time::timeout(Duration::from_secs(10), self.body.frame()).await.expect("an event in time")?;
+            let frame = tokio::time::timeout(PATIENCE, self.body.frame()).await.expect("an event in time")?;
             self.rest += std::str::from_utf8(frame.unwrap().data_ref().unwrap()).unwrap();
         }
     }
@@ -144,8 +143,7 @@ async fn kube_rs_watchers_work_with_both_kinds_of_lists() {
         world.post(WIDGETS, widget_named("a")).await.ok();
         let stream = watcher(world.widgets(), config).applied_objects();
         futures::pin_mut!(stream);
-        let mut next =
-            async || tokio::time::timeout(Duration::from_secs(10), stream.try_next()).await.unwrap().unwrap().unwrap();
+        let mut next = async || tokio::time::timeout(PATIENCE, stream.try_next()).await.unwrap().unwrap().unwrap();
         assert_eq!(next().await.metadata.name.as_deref(), Some("a"));
         world.post(WIDGETS, widget_named("b")).await.ok();
         assert_eq!(next().await.metadata.name.as_deref(), Some("b"));

@@ -7,6 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use crate::patience::PATIENCE;
 use crate::world::{Answer, CONFIG_MAPS, WIDGETS, World, config_map, job, widget_named};
 
 const TABLE: &str =
@@ -238,7 +239,7 @@ async fn the_https_port_requires_the_token_and_ends_at_shutdown() {
     let mut silent = tokio::net::TcpStream::connect(url.trim_start_matches("https://")).await.unwrap();
     silent.write_all(b"x").await.unwrap();
     shutdown.cancel();
-    tokio::time::timeout(std::time::Duration::from_secs(20), port).await.expect("ends in time").unwrap();
+    tokio::time::timeout(PATIENCE, port).await.expect("ends in time").unwrap();
     drop(silent.read(&mut [0; 8]).await);
 }
 
@@ -271,7 +272,6 @@ async fn a_handshake_that_stops_halfway_is_not_awaited() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let identity = world.api.identity(&[]).unwrap();
-    let soon = std::time::Duration::from_secs(30);
     let limits = Limits { first_request: std::time::Duration::from_millis(200), ..Limits::kubernetes(1024) };
     let api = world.api.clone();
     tokio::spawn(async move { api.serve_https(listener, identity, limits, CancellationToken::new()).await });
@@ -280,6 +280,6 @@ async fn a_handshake_that_stops_halfway_is_not_awaited() {
         let mut client = tokio::net::TcpStream::connect(address).await.unwrap();
         client.write_all(sent).await.unwrap();
         let mut rest = Vec::new();
-        let _ = tokio::time::timeout(soon, client.read_to_end(&mut rest)).await.expect("closed in time");
+        let _ = tokio::time::timeout(PATIENCE, client.read_to_end(&mut rest)).await.expect("closed in time");
     }
 }

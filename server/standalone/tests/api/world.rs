@@ -12,6 +12,7 @@ use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 
 use crate::embedded_api;
+use crate::patience::PATIENCE;
 
 pub(crate) const WIDGETS: &str = "/apis/example.clay.io/v1/widgets";
 pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -132,9 +133,9 @@ impl World {
         Api::all_with(self.client.clone(), &ApiResource::from_gvk(&gvk))
     }
 
-    /// Waits until `holds`, or fails after ten seconds.
+    /// Waits until `holds`, or fails after [`PATIENCE`].
     pub(crate) async fn until<F: AsyncFn(&World) -> bool>(&self, what: &str, holds: F) {
-        let waited = tokio::time::timeout(Duration::from_secs(10), async {
+        let waited = tokio::time::timeout(PATIENCE, async {
             while !holds(self).await {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }

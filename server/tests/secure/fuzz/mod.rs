@@ -29,7 +29,7 @@ impl<'a> Watcher<'a> {
 
     /// Sends `request`, and `ordinary` after every tenth one. Prints a request whose answer isn't allowed.
     async fn sends(&mut self, request: &Request, ordinary: &Request) {
-        let status = self.target.send(&request.bytes()).await;
+        let status = self.target.send_incomplete(&request.bytes()).await;
         // 100 is the answer to `expect: 100-continue`.
         let is_allowed = status.is_none_or(|status| (100..500).contains(&status));
         assert!(is_allowed, "status {status:?} for {request}");

@@ -16,10 +16,9 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
+use crate::patience::PATIENCE;
 use crate::server::Server;
 
-/// How long an answer may take on a loaded machine.
-const SOON: Duration = Duration::from_secs(60);
 /// A request that announces more than it contains gets no answer. After this time its end is sent.
 const WHOLE: Duration = Duration::from_millis(700);
 /// How long the body of an answer is read. A watch doesn't end.
@@ -75,17 +74,27 @@ impl Target {
         Request { method: method.to_owned(), path: path.to_owned(), headers, body: body.into() }
     }
 
-    /// Sends `request` on a new connection; returns the status of the answer. `None` if the connection was closed without one.
+    /// Sends a request that is complete on a new connection; returns the status of the answer. `None` if the connection was closed
+    /// without one.
     pub(super) async fn send(&self, request: &[u8]) -> Option<u16> {
+        self.send_within(PATIENCE, request).await
+    }
+
+    /// The same for a request that may be incomplete.
+    pub(super) async fn send_incomplete(&self, request: &[u8]) -> Option<u16> {
+        self.send_within(WHOLE, request).await
+    }
+
+    async fn send_within(&self, whole: Duration, request: &[u8]) -> Option<u16> {
         let stream = TcpStream::connect(self.address).await.expect("connected");
-        let Some(tls) = &self.tls else { return exchange(stream, request).await };
+        let Some(tls) = &self.tls else { return exchange(stream, whole, request).await };
         let name = ServerName::from(self.address.ip());
-        let stream = timeout(SOON, tls.connect(name, stream)).await.expect("in time").expect("a handshake");
-        exchange(stream, request).await
+        let stream = timeout(PATIENCE, tls.connect(name, stream)).await.expect("in time").expect("a handshake");
+        exchange(stream, whole, request).await
     }
 }
 
-async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: &[u8]) -> Option<u16> {
+async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, limit: Duration, request: &[u8]) -> Option<u16> {
     let mut answer = Vec::new();
     let whole = async {
         // An error means that the server has refused the request before it had read all of it.
@@ -93,9 +102,9 @@ async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: &[u8
         let _ = stream.flush().await;
         read_head(&mut stream, &mut answer).await;
     };
-    if timeout(WHOLE, whole).await.is_err() {
-        let _ = timeout(SOON, stream.shutdown()).await;
-        timeout(SOON, read_head(&mut stream, &mut answer)).await.expect("an answer, or the end of the connection");
+    if timeout(limit, whole).await.is_err() {
+        let _ = timeout(PATIENCE, stream.shutdown()).await;
+        timeout(PATIENCE, read_head(&mut stream, &mut answer)).await.expect("an answer, or the end of the connection");
     }
     let _ = timeout(BODY, stream.read_to_end(&mut answer)).await;
     String::from_utf8_lossy(&answer).strip_prefix("HTTP/1.").and_then(|rest| rest.get(2..5)?.parse().ok())
