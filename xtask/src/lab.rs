@@ -133,6 +133,7 @@ fn tests(run: &mut Run, arguments: &[&str]) -> anyhow::Result<bool> {
 
 fn tests_with(run: &mut Run, arguments: &[&str], filter: &str, mut env: Vec<(&str, String)>) -> anyhow::Result<bool> {
     env.extend([("KUBEONKUBE_TEST_ANSIBLE", ansible()?), run.skipped.variable()]);
+    env.extend(run.full_variable());
     let arguments = [&["--package", "kubeonkube-lab"], arguments].concat();
     let tests = Tests { profile: "lab", arguments: &arguments, filter, env: &env };
     run.run_tests(|only| tests.run(only))
@@ -153,7 +154,8 @@ pub(crate) fn pictures() -> anyhow::Result<()> {
     boot(&program, LAB_WITH_BOTH)?;
     let folder = root().join("docs/images").to_string_lossy().into_owned();
     let skipped = Skipped::none(&root().join("target/skipped"), "pictures")?;
-    let mut run = Run { stage: "pictures", full: true, skipped, builds: &mut builds, report: &mut report };
+    let mut run =
+        Run { stage: "pictures", full: true, change: None, skipped, builds: &mut builds, report: &mut report };
     let taken = browse(&mut run, &program, &[UPGRADES, ("KUBEONKUBE_PICTURES", &folder)]);
     let taken = taken.and_then(|passed| {
         run.skipped.print(true)?;
@@ -213,7 +215,7 @@ fn browse(run: &mut Run, lab: &str, env: &[(&str, &str)]) -> anyhow::Result<bool
 
 /// The server's program, with its site.
 fn server() -> anyhow::Result<PathBuf> {
-    site::build(site::Kind::Dev)?;
+    site::build(site::Kind::Cut)?;
     programs::build_program("")
 }
 

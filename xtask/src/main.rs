@@ -46,8 +46,22 @@ enum Task {
         #[arg(long)]
         list: bool,
         /// Also run what takes long: the pages of a release, and the lab with three control planes and an upgrade. Fuzz for half an hour.
-        #[arg(long)]
+        #[arg(long, conflicts_with = "quick")]
         full: bool,
+        /// Only format, clippy, the page tests, and the tests of what differs from the upstream branch.
+        #[arg(long, conflicts_with = "stages")]
+        quick: bool,
+    },
+    /// Repeat a test beside threads that take the processors and the disk.
+    Stress {
+        /// A part of a Rust test's name, a browser test such as log.spec.ts:75, or a Python test such as `test_run.Stopping`.
+        name: String,
+        /// How often.
+        #[arg(long, default_value_t = 50)]
+        times: u32,
+        /// The number of busy threads.
+        #[arg(long, default_value_t = 6)]
+        load: usize,
     },
     /// Make one self-contained binary, target/release/kubeonkube.
     Release,
@@ -76,7 +90,7 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<String>,
     },
-    /// Build the site (wasm, script, CSS) into target/site.
+    /// Build the site (wasm, script, CSS) into target/site, cut into pages, as the browser tests use it.
     Site {
         /// Small and compressed, as a release embeds it.
         #[arg(long)]
@@ -95,14 +109,15 @@ fn main() -> ExitCode {
 fn run(task: Task) -> anyhow::Result<ExitCode> {
     match task {
         Task::Run { arguments } => run::run(&arguments),
-        Task::Test { stages, list, full } => return test::test(&stages, list, full),
+        Task::Test { stages, list, full, quick } => return test::test(&stages, list, full, quick),
+        Task::Stress { name, times, load } => return test::stress(&name, times, load),
         Task::Release => release::release(),
         Task::Images { registry, check } => images::images(registry.as_deref(), check),
         Task::Doctor { install } => doctor::report(install),
         Task::Bench { names } => bench::bench(&names),
         Task::Pictures => lab::pictures(),
         Task::Lab { words } => lab::lab(&words),
-        Task::Site { release } => site::build(if release { site::Kind::Release } else { site::Kind::Dev }).map(drop),
+        Task::Site { release } => site::build(if release { site::Kind::Release } else { site::Kind::Cut }).map(drop),
     }
     .map(|()| ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ use crate::ansible::ansible;
 use crate::clean_command::{check, command, copy_of, output, root};
 use crate::doctor;
 use crate::skipped::Skipped;
-use crate::test::{Run, reported};
+use crate::test::{FailedTest, Run, reported};
 
 /// Runs the tests against `program`: those in files whose names contain one of the words in `files`, or all if it is empty.
 /// `in_parts` is not empty if the program serves a site that is cut into parts.
@@ -76,14 +76,9 @@ fn prepare(skipped: &Skipped, tests: &str, files: &[&str]) -> anyhow::Result<Opt
 
 /// Runs the tests in `files`, and once more those that failed: alone, and with traces. Returns whether they passed.
 fn report(run: &mut Run, tests: &Command, files: &[&str], program: &Path, chromium: &str) -> anyhow::Result<bool> {
-    let (ansible, skipped) = (ansible()?, run.skipped.variable());
+    let tests = with_environment(run, copy_of(tests), program, chromium)?;
     run.run_tests(|only| {
-        let mut command = copy_of(tests);
-        command
-            .env("KUBEONKUBE_CHROMIUM", chromium)
-            .env("KUBEONKUBE_ANSIBLE", &ansible)
-            .env("KUBEONKUBE_BINARY", program)
-            .env(skipped.0, &skipped.1);
+        let mut command = copy_of(&tests);
         match only {
             None => command.args(files),
             // A place such as `log.spec.ts:75`.
@@ -94,6 +89,24 @@ fn report(run: &mut Run, tests: &Command, files: &[&str], program: &Path, chromi
         };
         reported::run(&mut command)
     })
+}
+
+/// Runs the tests at a place, such as `log.spec.ts:75`, so many times. Returns those that failed.
+pub(crate) fn repeat(run: &Run, program: &Path, place: &str, times: u32) -> anyhow::Result<Vec<FailedTest>> {
+    let Some(chromium) = prepare(&run.skipped, "tests", &[place])? else { return Ok(Vec::new()) };
+    let mut tests = command("npx");
+    tests.current_dir(folder()).args(["playwright", "test", place, &format!("--repeat-each={times}")]);
+    reported::run(&mut with_environment(run, tests, program, &chromium)?)
+}
+
+fn with_environment(run: &Run, mut tests: Command, program: &Path, chromium: &str) -> anyhow::Result<Command> {
+    tests
+        .env("KUBEONKUBE_CHROMIUM", chromium)
+        .env("KUBEONKUBE_ANSIBLE", ansible()?)
+        .env("KUBEONKUBE_BINARY", program)
+        .envs([run.skipped.variable()])
+        .envs(run.full_variable());
+    Ok(tests)
 }
 
 /// Reports each file that playwright would run as skipped.

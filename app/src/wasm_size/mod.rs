@@ -6,18 +6,18 @@
 //! # The problem
 //!
 //! A Leptos app is usually one wasm file with the code of all pages. As one file, each first load of this console was
-//! 525 KB (Brotli, with 8 KB of HTML). The limit is 350 KB, and `cargo xtask bench size` measures every page against it.
+//! 525 KB (Brotli, with 8 KB of HTML). The goal is 350 KB, and `cargo xtask bench size` measures every page against it.
 //! `docs/benchmarks.md` has the figures, `docs/adr/0009` the decision.
 //!
 //! # Split points ([`split_point`])
 //!
-//! A split point is a function at which the release build cuts the wasm. The code that only this function needs becomes a
+//! A split point is a function at which a release cuts the wasm. The code that only this function needs becomes a
 //! *chunk*, a file that the browser loads before it calls the function. Calling a split point is therefore `async`, and
 //! the function takes no arguments: what it shows comes from the URL or from Leptos context. There are two lists of split
 //! points: [`crate::pages`] (one for each route) and [`crate::run::pieces`].
 //!
-//! Only a release is cut (cargo feature `split`, `xtask/src/site/split.rs`). In every other build all code is in one file
-//! and loading succeeds at once.
+//! Only a release and the site of the browser tests are cut (cargo feature `split`, `xtask/src/site/split.rs`). With
+//! `cargo xtask run` all code is in one file, and loading succeeds at once.
 //!
 //! # Why a page's chunk is loaded before hydration
 //!

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of this folder: all, or those named as MODULE.CLASS.TEST.
+"""Runs the tests of this folder: all, two modules at a time, or those named as MODULE.CLASS.TEST.
 
 Appends each failed test as a line of JSON to the file in KUBEONKUBE_TEST_FAILED, for `cargo xtask test`.
 """
 
 import json
 import os
+import subprocess
 import sys
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -60,11 +62,28 @@ class Result(unittest.TextTestResult):
             file.write(json.dumps(failed) + "\n")
 
 
-def main(names):
+def run(names):
     sys.path.insert(0, str(HERE))
-    loader = unittest.TestLoader()
-    tests = loader.loadTestsFromNames(names) if names else loader.discover(str(HERE), top_level_dir=str(HERE))
+    tests = unittest.TestLoader().loadTestsFromNames(names)
     return 0 if unittest.TextTestRunner(resultclass=Result).run(tests).wasSuccessful() else 1
+
+
+def run_module(name):
+    """Runs a module in its own process, and prints its output at once."""
+    began = time.monotonic()
+    command = [sys.executable, __file__, name]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    print(f"{name}: {time.monotonic() - began:.0f} s\n{done.stdout}", flush=True)
+    return done.returncode
+
+
+def main(names):
+    if names:
+        return run(names)
+    # The largest ones first: they take longest.
+    modules = sorted(HERE.glob("test_*.py"), key=lambda module: -module.stat().st_size)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        return max(pool.map(run_module, [module.stem for module in modules]))
 
 
 if __name__ == "__main__":

@@ -8,11 +8,11 @@ use wasmparser::{Name, NameSectionReader, Parser, Payload};
 use crate::clean_command::root;
 use crate::site;
 
-/// Limit of a page's first load: HTML, CSS, script and wasm, all after Brotli.
-const GATE_KB: f64 = 350.0;
+/// Goal of a page's first load: HTML, CSS, script and wasm, all after Brotli; with a piece that is loaded on demand, too.
+const GOAL_KB: f64 = 350.0;
 
-/// Limit of a page together with a piece that is loaded on demand.
-const ON_DEMAND_KB: f64 = 375.0;
+/// Only more than this is an error: code must not be harder to read to save the next kilobyte.
+const LIMIT_KB: f64 = 420.0;
 
 /// Size of a large page's HTML (a run with 200 lines of log).
 const HTML_KB: f64 = 8.0;
@@ -26,38 +26,40 @@ pub(super) fn run() -> anyhow::Result<()> {
             println!("  {path:<48} {:>7.1} KB", *size as f64 / 1000.0);
         }
     }
-    let gate = first_loads(&built);
+    let checked = first_loads(&built);
     let wasm = fs::read(root().join("target/wasm32-unknown-unknown/wasm-release/kubeonkube_frontend.wasm"))?;
     println!("\nlargest contributors to the wasm (code before compression):");
     for (name, bytes) in contributors(&wasm)?.into_iter().take(10) {
         println!("  {name:<48} {:>7.1} KB", bytes as f64 / 1000.0);
     }
-    gate
+    checked
 }
 
-/// Prints the first load of each page of a release, alone and with each of its pieces.
+/// Prints the first load of each page of a release, alone and with each of its pieces, and its distance from the goal.
 ///
 /// # Errors
-/// If some are larger than their limit. The error names them all.
+/// If some are over the limit. The error names them all.
 pub(crate) fn first_loads(built: &site::Built) -> anyhow::Result<()> {
     let (pages, pieces) = built.pages_and_pieces();
     let mut over = Vec::new();
-    let mut print = |name: &str, kb: f64, gate: f64| {
-        println!("  {name:<48} {kb:>7.1} KB");
-        if kb > gate {
-            over.push(format!("{name} ({kb:.1} of {gate} KB)"));
+    let mut print = |name: &str, kb: f64| {
+        println!("  {name:<48} {kb:>7.1} KB  {:>+6.1}", kb - GOAL_KB);
+        if kb > LIMIT_KB {
+            over.push(format!("{name} ({kb:.1} of {LIMIT_KB} KB)"));
         }
     };
-    println!("\nfirst load of each page, with {HTML_KB} KB of HTML (gate {GATE_KB} KB):");
+    println!(
+        "\nfirst load of each page, with {HTML_KB} KB of HTML, and its distance from the goal ({GOAL_KB} KB; limit {LIMIT_KB} KB):"
+    );
     for page in pages {
-        print(page, built.first_load_kb(page) + HTML_KB, GATE_KB);
+        print(page, built.first_load_kb(page) + HTML_KB);
     }
-    println!("\nwith a piece that is loaded on demand (gate {ON_DEMAND_KB} KB):");
+    println!("\nwith a piece that is loaded on demand:");
     for piece in pieces {
         let page = piece.split('_').next().unwrap_or(piece);
-        print(piece, built.first_load_kb(page) + built.file_kb(piece) + HTML_KB, ON_DEMAND_KB);
+        print(piece, built.first_load_kb(page) + built.file_kb(piece) + HTML_KB);
     }
-    anyhow::ensure!(over.is_empty(), "these first loads are over their gate: {}", over.join(", "));
+    anyhow::ensure!(over.is_empty(), "these first loads are over the limit: {}", over.join(", "));
     Ok(())
 }
 
@@ -113,7 +115,7 @@ mod tests {
     use crate::site::Built;
 
     #[test]
-    fn every_page_and_piece_over_its_gate_is_named() {
+    fn every_page_and_piece_over_the_limit_is_named() {
         let of = |script: usize, page: usize| Built {
             sizes: [("app.js", script), ("run.bin", page), ("tasks.bin", 25_000), ("hosts.bin", 9_000)]
                 .map(|(file, size)| (format!("/assets/{file}"), size))
@@ -122,12 +124,12 @@ mod tests {
                 .map(|(name, file)| (name.to_owned(), format!("/assets/{file}.bin")))
                 .into(),
         };
-        first_loads(&of(300_000, 42_000)).unwrap();
+        first_loads(&of(300_000, 87_000)).unwrap();
         let error = |script, page| first_loads(&of(script, page)).unwrap_err().to_string();
-        let named = |list: &str| format!("these first loads are over their gate: {list}");
+        let named = |list: &str| format!("these first loads are over the limit: {list}");
         assert_eq!(
-            error(300_000, 42_100),
-            named("run (350.1 of 350 KB), run_tasks_piece (375.1 of 375 KB)"),
+            error(300_000, 112_100),
+            named("run (420.1 of 420 KB), run_hosts_piece (429.1 of 420 KB), run_tasks_piece (445.1 of 420 KB)"),
             "the pieces are checked after a page that is too large"
         );
     }

@@ -22,6 +22,8 @@ use crate::clean_command::root;
 pub(crate) enum Kind {
     /// Quick to build.
     Dev,
+    /// As quick, but cut into pages as in a release.
+    Cut,
     /// Optimized for size and cut into pages, with a Brotli and a gzip copy of each file.
     Release,
 }

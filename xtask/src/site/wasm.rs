@@ -23,7 +23,7 @@ pub(super) struct Bundle {
 
 fn profile(kind: Kind) -> &'static str {
     match kind {
-        Kind::Dev => "wasm-dev",
+        Kind::Dev | Kind::Cut => "wasm-dev",
         Kind::Release => "wasm-release",
     }
 }
@@ -33,7 +33,7 @@ pub(super) fn compile(kind: Kind) -> Command {
     let mut cargo = command("cargo");
     cargo.args(["rustc", "--package", "kubeonkube-frontend", "--lib"]);
     cargo.args(["--target", "wasm32-unknown-unknown", "--profile", profile(kind)]);
-    if kind == Kind::Release {
+    if kind != Kind::Dev {
         // The splitter needs the relocations to find what it can move to a part.
         cargo.args(["--features", "split", "--", "-Clink-arg=--emit-relocs"]);
     }
@@ -49,7 +49,7 @@ pub(super) fn build(kind: Kind) -> anyhow::Result<Bundle> {
     fs::create_dir_all(&out)?;
     let split = match kind {
         Kind::Dev => None,
-        Kind::Release => Some(split(&input, &out)?),
+        Kind::Cut | Kind::Release => Some(split(&input, &out)?),
     };
     Bindgen::new()
         .input_path(split.as_ref().map_or(&input, |split| &split.main))

@@ -14,6 +14,7 @@ const EVIDENCE: &[(&str, &str)] = &[
     ("kubeonkube::crash", ""),
     ("kubeonkube::secure", ""),
     ("kubeonkube::web", "rights::"),
+    ("kubeonkube::web", "session_end::"),
     ("kubeonkube-controller::behaviour", "contention::"),
     ("kubeonkube-controller::behaviour", "crashes::"),
     ("kubeonkube-controller::behaviour", "freshness::"),
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn evidence_is_never_tried_again() {
-        let lost = test("kubeonkube::crash", "fifty_kills_of_the_server_lose_and_repeat_nothing");
+        let lost = test("kubeonkube::crash", "kills_of_the_server_lose_and_repeat_nothing");
         let hidden = test("test_secrets", "SecretVariables.test_no_value_is_in_the_log");
         let first = vec![lost, hidden];
         let verdict = run_twice(|only| {

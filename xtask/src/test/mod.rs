@@ -1,25 +1,29 @@
 //! `cargo xtask test`: first everything is fetched and compiled, then everything is tested on a quiet machine.
 
 mod again;
+mod change;
 mod failure;
 mod nextest;
 mod report;
 pub(crate) mod reported;
 mod requirements;
+mod stress;
 
 use std::env;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::{Instant, SystemTime};
 
 use anyhow::bail;
 
 pub(crate) use self::again::run_twice;
+pub(crate) use self::change::Change;
 pub(crate) use self::failure::{FailedTest, Infrastructure};
 pub(crate) use self::nextest::Tests;
 pub(crate) use self::report::Report;
+pub(crate) use self::stress::stress;
 use crate::ansible::{ansible, lint_playbooks};
 use crate::builds::Builds;
-use crate::clean_command::{check, command, root};
+use crate::clean_command::{check, command, copy_of, root};
 use crate::programs::{build_program, built_helm, built_kubectl, start_building_kubectl_and_helm};
 use crate::skipped::Skipped;
 use crate::stage::Stages;
@@ -30,12 +34,19 @@ pub(crate) struct Run<'a> {
     /// Its name.
     pub(crate) stage: &'a str,
     pub(crate) full: bool,
+    /// Only what this touches is tested.
+    pub(crate) change: Option<&'a Change>,
     pub(crate) skipped: Skipped,
     pub(crate) builds: &'a mut Builds,
     pub(crate) report: &'a mut Report,
 }
 
 impl Run<'_> {
+    /// The variable that tells tests to take the long way: more rounds, more lines, more combinations.
+    pub(crate) fn full_variable(&self) -> Option<(&'static str, String)> {
+        self.full.then(|| ("KUBEONKUBE_FULL", "1".to_owned()))
+    }
+
     /// Runs tests, and once more those that failed. They are reported; the result is an error only if the tests couldn't be run.
     pub(crate) fn run_tests(
         &mut self,
@@ -67,7 +78,7 @@ const STAGES: &[Stage] = &[
     stage("site", "the browser's part builds", |_| build_site()),
     stage("build", "all tests and programs build", build),
     stage("rust", "unit, behaviour and page tests", rust),
-    stage("fuzz", "two minutes of requests, lines and journals changed at random", fuzz),
+    stage("fuzz", "a minute of requests, lines and journals changed at random", fuzz),
     stage("runner", "the entrypoint and the callback plugin, with real ansible", runner),
     stage("playbooks", "yamllint and ansible-lint (profile production) have no findings", |_| lint_playbooks()),
     stage("browser", "every flow in a real browser on the real server", browser),
@@ -88,8 +99,8 @@ const STAGES: &[Stage] = &[
 /// Stages without which no other can run.
 const FIRST: [&str; 2] = ["requirements", "fetch"];
 
-/// `cargo xtask test`: the gate, or with `full` everything, or only the stages that are named.
-pub(crate) fn test(only: &[String], list: bool, full: bool) -> anyhow::Result<ExitCode> {
+/// `cargo xtask test`: the gate, or with `full` everything, or only the stages that are named, or with `quick` what a change touches.
+pub(crate) fn test(only: &[String], list: bool, full: bool, quick: bool) -> anyhow::Result<ExitCode> {
     if list {
         for stage in STAGES {
             println!("{:<10} {}{}", stage.name, stage.claim, if stage.only_full { " (with --full)" } else { "" });
@@ -99,8 +110,10 @@ pub(crate) fn test(only: &[String], list: bool, full: bool) -> anyhow::Result<Ex
     if let Some(unknown) = only.iter().find(|name| !STAGES.iter().any(|known| known.name == **name)) {
         bail!("there is no stage `{unknown}`; `cargo xtask test --list` names them");
     }
-    let is_chosen = |stage: &Stage| match only {
-        [] => full || !stage.only_full,
+    let change = quick.then(Change::of_this_branch).transpose()?;
+    let is_chosen = |stage: &Stage| match (only, &change) {
+        ([], Some(change)) => is_quick(stage.name, change),
+        ([], None) => full || !stage.only_full,
         _ => only.iter().any(|name| name == stage.name),
     };
     let chosen = |name: &str| STAGES.iter().any(|stage| stage.name == name && is_chosen(stage));
@@ -115,7 +128,8 @@ pub(crate) fn test(only: &[String], list: bool, full: bool) -> anyhow::Result<Ex
         Ok(()) => {
             for stage in STAGES.iter().filter(|stage| is_chosen(stage)) {
                 // The report has its errors.
-                let _done = stages.stage(stage.name, || run_stage(stage, full, &mut builds, &mut report));
+                let _done =
+                    stages.stage(stage.name, || run_stage(stage, full, change.as_ref(), &mut builds, &mut report));
             }
         }
     }
@@ -125,6 +139,17 @@ pub(crate) fn test(only: &[String], list: bool, full: bool) -> anyhow::Result<Ex
     let not_run = if only.is_empty() { not_run } else { Vec::new() };
     eprintln!("\n{}", report.text(began.elapsed(), &not_run));
     Ok(report.exit_code())
+}
+
+/// Whether a stage is run for a change that has to be tested quickly.
+fn is_quick(stage: &str, change: &Change) -> bool {
+    match stage {
+        "format" | "lint" | "rust" => true,
+        "runner" => change.touches("deploy/runner"),
+        "playbooks" => change.touches("deploy/runner/playbooks"),
+        "browser" => !change.browser_tests().is_empty(),
+        _ => false,
+    }
 }
 
 /// Starts in the background what the chosen stages need and what takes minutes to build.
@@ -148,9 +173,15 @@ fn start_builds(chosen: &dyn Fn(&str) -> bool, builds: &mut Builds) -> anyhow::R
 ///
 /// # Errors
 /// If anything failed.
-fn run_stage(stage: &Stage, full: bool, builds: &mut Builds, report: &mut Report) -> anyhow::Result<()> {
+fn run_stage(
+    stage: &Stage,
+    full: bool,
+    change: Option<&Change>,
+    builds: &mut Builds,
+    report: &mut Report,
+) -> anyhow::Result<()> {
     let failed_before = report.failed();
-    if let Err(error) = try_stage(stage, full, builds, report) {
+    if let Err(error) = try_stage(stage, full, change, builds, report) {
         report.add_error(stage.name, &error);
     }
     match report.failed() - failed_before {
@@ -160,9 +191,15 @@ fn run_stage(stage: &Stage, full: bool, builds: &mut Builds, report: &mut Report
 }
 
 /// Runs a stage, and then prints the tests that it skipped.
-fn try_stage(stage: &Stage, full: bool, builds: &mut Builds, report: &mut Report) -> anyhow::Result<()> {
+fn try_stage(
+    stage: &Stage,
+    full: bool,
+    change: Option<&Change>,
+    builds: &mut Builds,
+    report: &mut Report,
+) -> anyhow::Result<()> {
     let skipped = Skipped::none(&root().join("target/skipped"), stage.name)?;
-    let mut run = Run { stage: stage.name, full, skipped, builds, report };
+    let mut run = Run { stage: stage.name, full, change, skipped, builds, report };
     let done = (stage.run)(&mut run);
     let reported = run.skipped.print(doctor::is_ci()).map_err(|error| Infrastructure::from(&error));
     done.and(reported)
@@ -184,12 +221,12 @@ fn clippy(of: &[&str]) -> anyhow::Result<()> {
 }
 
 fn build_site() -> anyhow::Result<()> {
-    site::build(site::Kind::Dev).map(drop)
+    site::build(site::Kind::Cut).map(drop)
 }
 
 const PROFILE: &str = "gate";
 /// xtask is no default member, so its tests run apart.
-const XTASK: Tests = Tests { profile: PROFILE, arguments: &["--package", "xtask"], filter: "", env: &[] };
+const XTASK: Tests = Tests { profile: "xtask", arguments: &["--package", "xtask"], filter: "", env: &[] };
 const MEMBERS: Tests = Tests { profile: PROFILE, arguments: &[], filter: "", env: &[] };
 
 /// Compiles everything that the stages after this one run, and waits for the builds in the background: they would take the
@@ -202,7 +239,20 @@ fn build(run: &mut Run) -> anyhow::Result<()> {
 }
 
 fn rust(run: &mut Run) -> anyhow::Result<()> {
+    let env = rust_environment(run)?;
+    let filter = run.change.map_or_else(|| Ok(String::new()), Change::filter)?;
+    let tests = Tests { env: &env, filter: &filter, ..MEMBERS };
+    run.run_tests(|only| tests.run(only))?;
+    if run.change.is_none_or(|change| change.touches("xtask")) {
+        run.run_tests(|only| XTASK.run(only))?;
+    }
+    Ok(())
+}
+
+/// The variables that Rust tests read.
+fn rust_environment(run: &mut Run) -> anyhow::Result<Vec<(&'static str, String)>> {
     let mut env = vec![("KUBEONKUBE_TEST_ANSIBLE", ansible()?), run.skipped.variable()];
+    env.extend(run.full_variable());
     // Without one of these, only the tests that need it are left out, and reported with the reason.
     for (variable, who, program) in [
         ("KUBEONKUBE_TEST_KUBECTL", "all tests with kubectl", built_kubectl(run.builds)),
@@ -217,14 +267,11 @@ fn rust(run: &mut Run) -> anyhow::Result<()> {
     if doctor::is_ci() {
         env.push(("KUBEONKUBE_TEST_INSTALL", "1".to_owned()));
     }
-    let tests = Tests { env: &env, ..MEMBERS };
-    run.run_tests(|only| tests.run(only))?;
-    run.run_tests(|only| XTASK.run(only))?;
-    Ok(())
+    Ok(env)
 }
 
-/// Seconds of each fuzz test. There are six, two of which run at a time on two processors: two minutes in all.
-const FUZZ: u32 = 40;
+/// Seconds of each fuzz test. There are six, two of which run at a time on two processors: one minute in all.
+const FUZZ: u32 = 20;
 /// The same with `--full`: half an hour in all.
 const FULL_FUZZ: u32 = 600;
 
@@ -249,19 +296,25 @@ fn fuzz(run: &mut Run) -> anyhow::Result<()> {
 }
 
 fn runner(run: &mut Run) -> anyhow::Result<()> {
-    let ansible = ansible()?;
-    let variable = run.skipped.variable();
+    let tests = python_tests(run)?;
     run.run_tests(|only| {
-        let mut tests = command("python3");
-        tests.arg("deploy/runner/tests/run.py").env("KUBEONKUBE_TEST_ANSIBLE", &ansible).env(variable.0, &variable.1);
-        tests.args(only.unwrap_or_default().iter().map(|test| format!("{}.{}", test.suite, test.name)));
-        reported::run(&mut tests)
+        let names = only.unwrap_or_default().iter().map(|test| format!("{}.{}", test.suite, test.name));
+        reported::run(copy_of(&tests).args(names))
     })?;
     Ok(())
 }
 
+/// The tests of `deploy/runner`: all, unless arguments name some.
+fn python_tests(run: &Run) -> anyhow::Result<Command> {
+    let mut tests = command("python3");
+    tests.arg("deploy/runner/tests/run.py").env("KUBEONKUBE_TEST_ANSIBLE", ansible()?);
+    tests.envs([run.skipped.variable()]).envs(run.full_variable());
+    Ok(tests)
+}
+
 fn browser(run: &mut Run) -> anyhow::Result<()> {
-    site::build(site::Kind::Dev)?;
+    site::build(site::Kind::Cut)?;
     let program = build_program("")?;
-    playwright::run(run, &program, &[], "")
+    let files = run.change.map(Change::browser_tests).unwrap_or_default();
+    playwright::run(run, &program, &files, "")
 }
