@@ -13,12 +13,8 @@ use super::identity::{open, stat};
 /// its environment with its title can't be found: ssh does that for connections it keeps open. The run itself ends those (deploy/runner).
 pub(crate) const MARK: &str = "KUBEONKUBE_RUN";
 
-/// The pause between two looks at all processes.
-const PAUSE: Duration = Duration::from_millis(5);
-
-/// How many looks in a row may find only processes whose environment can't be read yet: two seconds of pauses. Loading a program takes
-/// milliseconds, but takes forever if its disk hangs, and on some kernels the environment stays unreadable. Looks are counted and not
-/// seconds, because both take longer on a busy machine.
+/// How many looks in a row, 5 ms apart, may find only processes whose environment can't be read yet. Loading a program takes milliseconds,
+/// but forever if its disk hangs, and on some kernels the environment stays unreadable. On a busy machine, both looks and loading take longer.
 const LOADING: u32 = 400;
 
 /// Kills all processes of a run, including those that are started meanwhile. Gives up after `patience`, because a process in an
@@ -31,16 +27,12 @@ pub(crate) fn kill_marked(run: &str, patience: Duration) {
         let Ok(entries) = fs::read_dir("/proc") else { return };
         let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let outcomes: Vec<_> = pids.map(|pid| kill_if_marked(pid, &mark)).collect();
-        if outcomes.contains(&Some(true)) {
-            looks = 0;
-        } else if !outcomes.contains(&None) || looks == LOADING {
+        looks = if outcomes.contains(&Some(true)) { 0 } else { looks + 1 };
+        let none_is_left = outcomes.iter().all(|outcome| *outcome == Some(false));
+        if none_is_left || looks > LOADING || started.elapsed() >= patience {
             return;
         }
-        looks += 1;
-        if started.elapsed() >= patience {
-            return;
-        }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
