@@ -25,6 +25,8 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByText('oidc:ann').first()).toBeVisible();
       expect(world.tokens).toHaveLength(1);
 
+      // A live page must not go to its own sign-in page when the session ends, before the answer leads to the provider.
+      if (javaScriptEnabled) await alive(page);
       await page.getByRole('button', { name: 'Sign out' }).first().click();
       // The provider asks, because the console doesn't put the ID token into the address.
       await page.getByRole('button', { name: 'Yes, sign me out' }).click();

@@ -7,12 +7,14 @@ use leptos_router::hooks::use_location;
 use super::functions::Frame;
 use crate::form::endpoint;
 use crate::json::Data;
+use crate::live::closing_for_sign_out;
 use crate::preferences::{PreferenceForm, SetSidebar, SetTheme, Theming, keep_in_browser, keep_theme};
 use crate::ui::{Icon, dynamic, icon, when_known};
 use crate::{Theme, routes};
 
 #[component]
 pub(super) fn Sidebar(frame: Data<Frame>, narrow: RwSignal<bool>) -> impl IntoView {
+    let close = closing_for_sign_out();
     let count = move |of: fn(&Frame) -> u32| {
         let number = when_known(frame, move |frame| {
             frame.ok().map(|f| of(&f)).filter(|n| *n > 0).map(|n| view! { <span class="count">{n}</span> })
@@ -47,7 +49,7 @@ pub(super) fn Sidebar(frame: Data<Frame>, narrow: RwSignal<bool>) -> impl IntoVi
                 <div class="side-tools">
                     <ThemeSwitch/>
                     <SidebarSwitch narrow/>
-                    <form method="post" action=routes::LOGOUT>
+                    <form method="post" action=routes::LOGOUT on:submit=move |_| close()>
                         <button class="tool" type="submit" title="Sign out">
                             {icon(Icon::SignOut)} <span class="sr">"Sign out"</span>
                         </button>

@@ -56,3 +56,16 @@ pub(crate) fn follow(run: OperationName, from: u64, events_from: u64, sink: impl
     #[cfg(not(feature = "hydrate"))]
     drop((run, from, events_from, sink));
 }
+
+/// The function to call when the user signs out. It closes the socket for good: otherwise the end of the session would lead to the
+/// sign-in page, which stops the browser's request to sign out before its answer leads to the provider.
+pub(crate) fn closing_for_sign_out() -> impl Fn() {
+    #[cfg(feature = "hydrate")]
+    let live = use_context::<Live>();
+    move || {
+        #[cfg(feature = "hydrate")]
+        if let Some(live) = &live {
+            hub::sign_out(&live.hub);
+        }
+    }
+}

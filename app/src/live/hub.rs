@@ -140,6 +140,11 @@ fn feed(hub: &Weak<Hub>, input: Input) {
     }
 }
 
+/// The user signs out.
+pub(super) fn sign_out(hub: &Rc<Hub>) {
+    hub.feed(Input::SigningOut);
+}
+
 /// Increments `tick` on changes of `topic` until the calling component is removed.
 pub(super) fn want(hub: &Rc<Hub>, topic: Topic, tick: RwSignal<u64>) {
     let id = hub.next_id();

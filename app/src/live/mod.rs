@@ -20,5 +20,5 @@ mod news;
 mod protocol;
 mod session_check;
 
-pub(crate) use self::context::{connection, follow, provide_live, use_topic};
+pub(crate) use self::context::{closing_for_sign_out, connection, follow, provide_live, use_topic};
 pub use self::news::{Connection, RunNews};

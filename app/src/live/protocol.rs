@@ -41,6 +41,8 @@ pub(super) enum Input {
     CheckSilence,
     /// The session has ended.
     SignedOut,
+    /// The user has pressed *Sign out*.
+    SigningOut,
 }
 
 /// What the hub must do.
@@ -147,6 +149,10 @@ impl Protocol {
                 commands
             }
             Input::SignedOut => self.signed_out(),
+            Input::SigningOut => {
+                self.link = Link::SignedOut;
+                vec![Command::Close]
+            }
         }
     }
 

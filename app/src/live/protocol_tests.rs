@@ -226,6 +226,15 @@ fn signed_out_leads_to_the_sign_in_page_once() {
 }
 
 #[test]
+fn the_end_of_the_session_does_not_stop_a_sign_out() {
+    let mut protocol = following();
+    assert_eq!(on(&mut protocol, Input::SigningOut), [Command::Close]);
+    for end in [Input::Frame(LiveFrame::SignedOut), Input::SignedOut, Input::Closed, Input::Retry] {
+        assert_eq!(on(&mut protocol, end), []);
+    }
+}
+
+#[test]
 fn an_interruption_is_shown_at_its_run_a_refusal_at_all() {
     let mut protocol = following();
     let other: OperationName = "other".parse().unwrap();
