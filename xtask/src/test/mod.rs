@@ -169,7 +169,7 @@ fn start_builds(chosen: &dyn Fn(&str) -> bool, builds: &mut Builds) -> anyhow::R
     Ok(())
 }
 
-/// Runs a stage and reports what failed.
+/// Runs a stage, prints the tests that it skipped, and reports what failed.
 ///
 /// # Errors
 /// If anything failed.
@@ -181,28 +181,19 @@ fn run_stage(
     report: &mut Report,
 ) -> anyhow::Result<()> {
     let failed_before = report.failed();
-    if let Err(error) = try_stage(stage, full, change, builds, report) {
+    let done = Skipped::none(&root().join("target/skipped"), stage.name).and_then(|skipped| {
+        let mut run = Run { stage: stage.name, full, change, skipped, builds, report };
+        let done = (stage.run)(&mut run);
+        let reported = run.skipped.print(doctor::is_ci()).map_err(|error| Infrastructure::from(&error));
+        done.and(reported)
+    });
+    if let Err(error) = done {
         report.add_error(stage.name, &error);
     }
     match report.failed() - failed_before {
         0 => Ok(()),
         count => bail!("{count} failed"),
     }
-}
-
-/// Runs a stage, and then prints the tests that it skipped.
-fn try_stage(
-    stage: &Stage,
-    full: bool,
-    change: Option<&Change>,
-    builds: &mut Builds,
-    report: &mut Report,
-) -> anyhow::Result<()> {
-    let skipped = Skipped::none(&root().join("target/skipped"), stage.name)?;
-    let mut run = Run { stage: stage.name, full, change, skipped, builds, report };
-    let done = (stage.run)(&mut run);
-    let reported = run.skipped.print(doctor::is_ci()).map_err(|error| Infrastructure::from(&error));
-    done.and(reported)
 }
 
 fn format() -> anyhow::Result<()> {

@@ -30,9 +30,9 @@ impl ScrollPosition {
         });
     }
 
-    /// Scrolls by so many pages at once. The browser would scroll smoothly: lines that arrive meanwhile stop that, and its way
-    /// to the end goes on after another key.
-    pub(super) fn by(self, event: &KeyboardEvent, pages: f64) {
+    /// Scrolls by so many pages at once. The browser would scroll smoothly, and lines that arrive meanwhile would stop it. After
+    /// the End key, it would also go back to the end although Page Up was pressed.
+    pub(super) fn scroll_pages(self, event: &KeyboardEvent, pages: f64) {
         let Some(node) = self.node.get_untracked() else { return };
         event.prevent_default();
         if pages < 0.0 {

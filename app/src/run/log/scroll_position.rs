@@ -172,7 +172,7 @@ impl ScrollPosition {
         let is_bottom = top + height + 1.0 >= f64::from(node.scroll_height());
         if before.is_some_and(|(before, as_high)| top < before && height == as_high) && !is_bottom {
             // Only the user scrolls up. New lines move the end down without changing the scroll position, and a log that becomes
-            // shorter when lines are no longer wrapped stays at its bottom. Check this first: Page Up starts with a few pixels,
+            // shorter when lines are no longer wrapped stays at its bottom. Check this first: the wheel starts with a few pixels,
             // and a new line must not scroll back to the end.
             self.sticks_to_end.set(false);
         } else if window::at_end(rows, top, height)

@@ -73,9 +73,9 @@ pub(super) fn Scroller(run: Run, scroll: ScrollPosition) -> impl IntoView {
                         event.prevent_default();
                         scroll.to_end(run);
                     }
-                    "Home" => scroll.by(&event, f64::NEG_INFINITY),
-                    "PageUp" => scroll.by(&event, -1.0),
-                    "PageDown" => scroll.by(&event, 1.0),
+                    "Home" => scroll.scroll_pages(&event, f64::NEG_INFINITY),
+                    "PageUp" => scroll.scroll_pages(&event, -1.0),
+                    "PageDown" => scroll.scroll_pages(&event, 1.0),
                     "ArrowDown" => scroll.step(&event, true),
                     "ArrowUp" => {
                         scroll.leave_end();
