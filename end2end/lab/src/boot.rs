@@ -7,7 +7,7 @@ use crate::build::locks::InUse;
 use crate::build::part::Built;
 use crate::build::parts::{FOR_CLUSTER, FOR_MACHINES};
 use crate::build::release::Release;
-use crate::build::workshop;
+use crate::build::workshop::{self, Pins};
 use crate::cluster::pki::Authority;
 use crate::cluster::programs::Programs;
 use crate::cluster::{control_plane, node, readiness};
@@ -62,7 +62,7 @@ impl Wanted {
 
 /// Checks whether the lab can be booted, as far as that is possible without building or starting anything.
 pub fn check(layout: &Layout, options: &Options) -> Result<(), Error> {
-    requirements::check(layout, &workshop::missing(layout, &Wanted::by(options)?.parts)?)
+    requirements::check(layout, &workshop::missing(layout, &Wanted::by(options)?.parts, Pins::of_this_run())?)
 }
 
 /// Boots the lab and waits until all of it is usable. If a step fails, what earlier steps started is kept for inspection:
@@ -70,9 +70,10 @@ pub fn check(layout: &Layout, options: &Options) -> Result<(), Error> {
 pub fn up(layout: &Layout, options: &Options, report: &(dyn Fn(String) + Sync)) -> Result<Lab, Error> {
     let Wanted { own_cluster, given, releases, parts: wanted } = Wanted::by(options)?;
     let in_use = InUse::take(layout, report)?;
-    let missing = workshop::missing(layout, &wanted)?;
+    let pins = Pins::of_this_run();
+    let missing = workshop::missing(layout, &wanted, pins)?;
     requirements::check(layout, &missing)?;
-    let built = workshop::build(&in_use, layout, &wanted, report)?;
+    let built = workshop::build(&in_use, layout, &wanted, pins, report)?;
     if !missing.is_empty() {
         // iptables rules can only be tried with the iptables of the machines' root file system, which is built now.
         requirements::check(layout, &[])?;
@@ -84,6 +85,7 @@ pub fn up(layout: &Layout, options: &Options, report: &(dyn Fn(String) + Sync)) 
         since: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         booter: Process::this()?,
         namespaces: None,
+        ends_with: options.until_exit_of.and_then(Process::now),
         machines: (1..=options.machines).map(|number| format!("m{number}")).collect(),
         nodes: if own_cluster { (1..=options.nodes).map(|number| format!("n{number}")).collect() } else { Vec::new() },
         kubeconfigs: options.kubeconfig.clone(),

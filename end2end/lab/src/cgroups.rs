@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::error::Error;
 use crate::{files, wait};
@@ -20,7 +19,7 @@ pub(crate) fn left() -> Vec<PathBuf> {
 
 /// Removes the lab's cgroups. Their processes must have ended or be ending.
 pub(crate) fn remove() -> Result<(), Error> {
-    wait::until("the removal of the lab's cgroups", Duration::from_secs(10), || {
+    wait::until("the removal of the lab's cgroups", wait::PATIENCE, || {
         left().iter().try_for_each(|cgroup| remove_tree(cgroup))
     })
 }

@@ -70,7 +70,8 @@ pub enum Error {
     #[error(
         "`{part}`: the Debian mirror has other packages than {lock} says:{}\n\
          `cargo xtask lab pin {part}` updates the lock; review the difference before you commit it. To build the locked \
-         versions, set KUBEONKUBE_LAB_DEBIAN to a mirror that still has them (snapshot.debian.org keeps all).",
+         versions, set KUBEONKUBE_FULL=1, and KUBEONKUBE_LAB_DEBIAN to a mirror that still has them (snapshot.debian.org \
+         keeps all).",
         lines(.differences)
     )]
     Pins { part: String, lock: String, differences: Vec<String> },

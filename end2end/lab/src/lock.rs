@@ -72,6 +72,11 @@ pub(crate) fn release() -> Result<(), Error> {
     lock().release()
 }
 
+/// Removes what processes left that were killed while they took or released the lock.
+pub(crate) fn remove_abandoned() -> Result<(), Error> {
+    lock().remove_abandoned()
+}
+
 fn lock() -> Lock<'static> {
     Lock(Path::new(RUN))
 }

@@ -5,7 +5,6 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -58,19 +57,23 @@ impl Namespaces {
     }
 
     fn held_by(pid: i32) -> Result<Self, Error> {
-        let inside = wait::until("the lab's namespaces", Duration::from_secs(5), || {
-            child_of(pid).ok_or("`unshare` has made no process".to_owned())
+        let ended = || Error::Malformed { file: "/proc".into(), why: "`unshare` ended at once".into() };
+        let outside = Process::now(pid).ok_or_else(ended)?;
+        let inside = wait::until("the lab's namespaces", wait::PATIENCE, || match child_of(pid) {
+            None if outside.is_alive() => Err("`unshare` has made no process".to_owned()),
+            found => Ok(found),
         })?;
-        let outside = Process::now(pid)
-            .ok_or_else(|| Error::Malformed { file: "/proc".into(), why: "`unshare` ended at once".into() })?;
-        Ok(Self { outside, inside })
+        Ok(Self { outside, inside: inside.ok_or_else(ended)? })
     }
 
     fn wait_for(self, pause: &Path) -> Result<(), Error> {
-        wait::until("the lab's first process", Duration::from_secs(5), || {
-            let runs = fs::read_link(format!("/proc/{}/exe", self.inside.pid)).map_err(|error| error.to_string())?;
-            if runs == pause { Ok(()) } else { Err(format!("it is still {}", runs.display())) }
-        })
+        let program = Path::new("/proc").join(self.inside.pid.to_string()).join("exe");
+        let runs = wait::until("the lab's first process", wait::PATIENCE, || match fs::read_link(&program) {
+            Ok(found) if found == pause => Ok(true),
+            found if self.are_alive() => Err(format!("it is still {found:?}")),
+            _ => Ok(false),
+        })?;
+        if runs { Ok(()) } else { Err(Error::Malformed { file: program, why: "the process ended at once".into() }) }
     }
 
     fn make_bridge(self) -> Result<(), Error> {
@@ -87,7 +90,10 @@ impl Namespaces {
     /// A program inside the namespaces, in the root folder, with the caller's environment.
     pub(crate) fn command(self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
-        command.args([&format!("--target={}", self.inside.pid), "--mount", "--net", "--pid", "--", program]);
+        command.args([&format!("--target={}", self.inside.pid), "--mount", "--net", "--pid", "--"]);
+        // The program is a child of `nsenter`, because only a new process can be in another process namespace. Without this
+        // signal, a caller that kills its command would kill only `nsenter`.
+        command.args(["setpriv", "--pdeathsig", "KILL", program]);
         command
     }
 
@@ -99,12 +105,30 @@ impl Namespaces {
         self.inside.is_alive()
     }
 
-    /// Ends everything in the namespaces.
+    /// Ends everything in the namespaces. Process 1 ends after all others. It may stay as a zombie: that depends on the
+    /// computer's process 1, which becomes its parent, and a zombie holds no mount, interface or cgroup.
     pub(crate) fn end(self) -> Result<(), Error> {
         self.inside.kill();
         self.outside.kill();
-        wait::until("the end of the lab's processes", Duration::from_secs(20), || {
-            if self.inside.is_gone() { Ok(()) } else { Err(format!("process {} has not ended", self.inside.pid)) }
+        wait::until("the end of the lab's processes", wait::PATIENCE, || {
+            if self.are_alive() { Err(format!("process {} has not ended", self.inside.pid)) } else { Ok(()) }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zombie_does_not_keep_a_lab_alive() {
+        let mut held = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let process = Process::now(held.id().cast_signed()).unwrap();
+        let namespaces = Namespaces { outside: process, inside: process };
+        assert!(namespaces.are_alive());
+        // The process is a zombie until the last line.
+        namespaces.end().unwrap();
+        assert!(!namespaces.are_alive());
+        held.wait().unwrap();
     }
 }

@@ -28,13 +28,9 @@ impl Process {
         Self::now(std::process::id().cast_signed()).ok_or_else(unknown)
     }
 
+    /// Whether the process is running. A zombie isn't.
     pub(crate) fn is_alive(self) -> bool {
         stat(self.pid).is_some_and(|stat| stat.started == self.started && stat.state != 'Z')
-    }
-
-    /// Whether the process has ended and its parent has waited for it. Until then, as a zombie, it keeps its namespaces.
-    pub(crate) fn is_gone(self) -> bool {
-        stat(self.pid).is_none_or(|stat| stat.started != self.started)
     }
 
     /// Kills the process with SIGKILL. Does nothing if it has ended.

@@ -17,6 +17,9 @@ pub(crate) struct Record {
     #[serde(default)]
     pub(crate) booter: Process,
     pub(crate) namespaces: Option<Namespaces>,
+    /// The process with which the lab ends, usually a test run.
+    #[serde(default)]
+    pub(crate) ends_with: Option<Process>,
     /// Machines that tests may change in any way, in order.
     pub(crate) machines: Vec<String>,
     /// Nodes of the lab's own Kubernetes, in order.
@@ -60,6 +63,7 @@ impl Record {
             since: "2026-01-01 00:00:00 UTC".into(),
             booter,
             namespaces: None,
+            ends_with: None,
             machines: Vec::new(),
             nodes: Vec::new(),
             kubeconfigs: Vec::new(),

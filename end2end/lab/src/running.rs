@@ -49,7 +49,7 @@ impl Lab {
     }
 
     /// The lab that test suites share. If none is running, boots one with `cargo xtask lab up` and these arguments, for
-    /// example `["--machines", "3"]`. If one is booting, waits for it, at most five minutes.
+    /// example `["--machines", "3"]`. If one is booting, waits for it, at most ten minutes.
     ///
     /// A lab that is booted here ends with the test run, even if tests fail or are killed. If cargo runs the tests, it ends
     /// with cargo, so that all suites of one `cargo test` share it. Otherwise it ends with this process.
@@ -57,7 +57,8 @@ impl Lab {
     /// # Errors
     /// If the boot failed; the error contains the reason.
     pub fn shared(arguments: &[&str]) -> Result<Self, Error> {
-        // Tests of one binary run at the same time: the first one boots the lab, the others wait for it.
+        // `cargo test` runs the tests of one binary as threads: the first one boots the lab, the others wait for it. Tests that
+        // are processes of their own wait for a file lock.
         static BOOT: OnceLock<Result<(), String>> = OnceLock::new();
         match BOOT.get_or_init(|| sharing::boot_if_none(arguments).map_err(|error| error.to_string())) {
             Ok(()) => Self::attach(),

@@ -8,12 +8,12 @@ use std::time::Duration;
 use crate::error::{Doing, Error};
 use crate::layout::{Layout, workspace};
 use crate::lock::{self, Found};
-use crate::record::Boot;
+use crate::record::{Boot, Record};
 use crate::{files, program, requirements, wait};
 
 /// How long to wait for a boot by another process. Each step of a boot has its own deadline. The time to build
 /// parts isn't included: they are built before the lock is taken.
-const BOOT_WITHIN: Duration = Duration::from_secs(300);
+const BOOT_WITHIN: Duration = Duration::from_secs(600);
 
 /// Boots a lab if there is none. Returns when the lab is usable.
 pub(crate) fn boot_if_none(arguments: &[&str]) -> Result<(), Error> {
@@ -25,6 +25,8 @@ pub(crate) fn boot_if_none(arguments: &[&str]) -> Result<(), Error> {
     let boot_lock = File::create(&lock_file)
         .and_then(|file| file.lock().map(|()| file))
         .doing(|| format!("lock {}", lock_file.display()))?;
+    // If the guard was killed too, the steps below report what is left.
+    let _late = wait_ended(lock::read);
     let booted = match lock::find() {
         Found::Nothing => program::run(
             Command::new("cargo")
@@ -42,6 +44,14 @@ pub(crate) fn boot_if_none(arguments: &[&str]) -> Result<(), Error> {
     }
 }
 
+/// Waits for the end of a lab whose test run has ended. Its guard is about to end it, so this run can't use it.
+fn wait_ended(read: impl Fn() -> Result<Record, Error>) -> Result<(), Error> {
+    wait::until("the end of the lab of an earlier test run", wait::PATIENCE, || match read() {
+        Ok(Record { ends_with: Some(run), .. }) if !run.is_alive() => Err(format!("process {} has ended", run.pid)),
+        _ => Ok(()),
+    })
+}
+
 /// Waits until the lab is up. Fails as soon as its boot can't finish.
 fn wait_ready(patience: Duration, find: impl Fn() -> Found) -> Result<(), Error> {
     wait::until("the boot of the lab", patience, || match find() {
@@ -56,7 +66,7 @@ fn wait_ready(patience: Duration, find: impl Fn() -> Found) -> Result<(), Error>
     })?
 }
 
-/// The process that runs all test suites: cargo if it is the parent, otherwise this process.
+/// The process that runs all test suites: cargo or cargo-nextest if it is the parent, otherwise this process.
 fn test_run() -> u32 {
     let parent = std::os::unix::process::parent_id();
     let name = files::read(Path::new(&format!("/proc/{parent}/comm"))).unwrap_or_default();
@@ -68,7 +78,7 @@ mod tests {
     use std::cell::RefCell;
 
     use super::*;
-    use crate::{process::Process, record::Record};
+    use crate::process::Process;
 
     fn record(boot: Boot) -> Box<Record> {
         Box::new(Record { boot, ..Record::of_tests(Process::this().unwrap()) })
@@ -79,10 +89,22 @@ mod tests {
         let booting = || Found::Running(record(Boot::Underway));
         let states =
             RefCell::new(vec![Found::Running(record(Boot::Ready)), booting(), Found::Starting(record(Boot::Underway))]);
-        wait_ready(Duration::from_secs(20), || states.borrow_mut().pop().expect("it is ready")).unwrap();
+        wait_ready(wait::PATIENCE, || states.borrow_mut().pop().expect("it is ready")).unwrap();
         assert!(states.borrow().is_empty());
         let said = wait_ready(Duration::from_millis(1), booting).unwrap_err().to_string();
         assert!(said.contains(&format!("process {} is still booting it", std::process::id())), "{said}");
+    }
+
+    #[test]
+    fn a_lab_that_ends_with_an_earlier_test_run_is_not_used() {
+        let mut run = Command::new("true").spawn().unwrap();
+        let ended = Process::now(run.id().cast_signed());
+        run.wait().unwrap();
+        let of = |ends_with| Ok(Record { ends_with, ..*record(Boot::Ready) });
+        let reads = RefCell::new(vec![Err(Error::NoLab), of(ended), of(ended)]);
+        wait_ended(|| reads.borrow_mut().pop().expect("it has ended")).unwrap();
+        assert!(reads.borrow().is_empty());
+        wait_ended(|| of(Some(Process::this().unwrap()))).unwrap();
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! Ends a lab. Its processes, mounts, interfaces and sockets end with its namespaces. Its cgroups, its folder and its lock
 //! have to be removed.
 
-use std::time::Duration;
-
 use crate::error::Error;
 use crate::layout::Layout;
 use crate::lock::{self, Found};
@@ -12,7 +10,7 @@ use crate::{cgroups, files, wait};
 /// Ends the running lab, and its boot if that is still running. `force` also removes what a crashed lab has left.
 pub fn down(layout: &Layout, force: bool) -> Result<(), Error> {
     match lock::find() {
-        Found::Nothing if force => files::remove(&layout.run()),
+        Found::Nothing if force => files::remove(&layout.run()).and_then(|()| lock::remove_abandoned()),
         Found::Nothing => Err(Error::NoLab),
         Found::LeftOvers(what) if !force => Err(Error::LeftOvers { what }),
         Found::LeftOvers(_) | Found::Starting(_) | Found::Running(_) => clear(layout),
@@ -25,7 +23,7 @@ fn end_boot(record: &Record) -> Result<(), Error> {
         return Ok(());
     }
     record.booter.kill();
-    wait::until("the end of the boot", Duration::from_secs(20), || {
+    wait::until("the end of the boot", wait::PATIENCE, || {
         if record.booter.is_alive() {
             Err(format!("process {} is still booting the lab", record.booter.pid))
         } else {

@@ -12,7 +12,7 @@ mod playbooks;
 use std::time::{Duration, Instant};
 
 use lab::addresses::COMMON;
-use lab::wait::until;
+use lab::wait::{PATIENCE, until};
 use lab::{Lab, Machine, addresses};
 
 use crate::playbooks::Playbooks;
@@ -84,7 +84,7 @@ async fn the_api_answers_when_a_control_plane_fails() {
     answers(others[0]);
     holder.run("mv /root/kube-apiserver.yaml /etc/kubernetes/manifests/").unwrap();
     let ready = "kubectl --kubeconfig /etc/kubernetes/admin.conf --server https://127.0.0.1:6443 --tls-server-name=kubernetes get --raw /readyz";
-    until("that API server to be ready again", Duration::from_secs(120), || {
+    until("that API server to be ready again", PATIENCE, || {
         holder.run_within(ready, Duration::from_secs(10)).map_err(|error| error.to_string())
     })
     .unwrap();

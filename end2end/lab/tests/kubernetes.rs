@@ -4,25 +4,20 @@
 mod jobs;
 mod shared;
 
-use std::time::Duration;
-
 use jobs::{create, followed_log};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Pod, Secret, Service};
 use kube::{Api, Client};
-use lab::wait::until_async;
+use lab::wait::{PATIENCE, until_async};
 use lab::{PROBE, RUNNER};
 use serde_json::{Value, json};
 use shared::lab;
-
-/// How long a Job or a pod may take to do its work.
-const RUN_WITHIN: Duration = Duration::from_secs(60);
 
 fn job(name: &str, image: &str, words: &[&str], more: &Value) -> Value {
     let mut container = json!({"name": "main", "image": image, "imagePullPolicy": "Never", "args": words});
     container.as_object_mut().expect("an object").extend(more["container"].as_object().cloned().unwrap_or_default());
     json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"backoffLimit": 0,
-        "activeDeadlineSeconds": RUN_WITHIN.as_secs(),
+        "activeDeadlineSeconds": PATIENCE.as_secs(),
         "template": {"spec": {"restartPolicy": "Never", "containers": [container], "volumes": more["volumes"],
             "nodeName": more["node"]}}}})
 }
@@ -38,7 +33,7 @@ fn answering(name: &str, node: &Value) -> Value {
 /// Waits until a pod is ready. Returns its address.
 async fn ready_address(client: &Client, pod: &str) -> String {
     let pods: Api<Pod> = Api::default_namespaced(client.clone());
-    until_async(&format!("{pod} to be ready"), RUN_WITHIN, || async {
+    until_async(&format!("{pod} to be ready"), PATIENCE, || async {
         let status = pods.get(pod).await.map_err(|error| error.to_string())?.status.unwrap_or_default();
         let ready = status
             .conditions
@@ -56,10 +51,10 @@ async fn a_job_runs_and_its_log_is_followed_to_the_end() {
     let client = lab().client().await.unwrap();
     let count = "for n in 1 2 3 4 5; do echo line $n; sleep 0.3; done";
     create::<Job>(&client, job("counts", RUNNER, &["sh", "-c", count], &json!({}))).await;
-    let log = followed_log(&client, "counts", RUN_WITHIN, false).await;
+    let log = followed_log(&client, "counts", PATIENCE, false).await;
     assert_eq!(log, ["line 1", "line 2", "line 3", "line 4", "line 5"]);
     let jobs: Api<Job> = Api::default_namespaced(client);
-    until_async("the Job to be complete", RUN_WITHIN, || async {
+    until_async("the Job to be complete", PATIENCE, || async {
         let job = jobs.get("counts").await.map_err(|error| error.to_string())?;
         let status = job.status.unwrap_or_default();
         if status.succeeded == Some(1) { Ok(()) } else { Err(format!("{status:?}")) }
@@ -80,7 +75,7 @@ async fn a_service_answers_by_its_dns_name() {
     .await;
     let ask = "until probe get http://greeter.default.svc.cluster.local/; do sleep 0.2; done";
     create::<Job>(&client, job("asks", RUNNER, &["sh", "-c", ask], &json!({}))).await;
-    let log = followed_log(&client, "asks", RUN_WITHIN, false).await;
+    let log = followed_log(&client, "asks", PATIENCE, false).await;
     assert!(log.last().is_some_and(|line| line.starts_with("greeter saw ")), "{log:?}");
 }
 
@@ -97,7 +92,7 @@ async fn pods_on_different_nodes_see_each_others_own_addresses() {
         let ask = format!("hostname -i && probe get http://{address}:8080/");
         let asks = format!("asks-from-{from}");
         create::<Job>(&client, job(&asks, RUNNER, &["sh", "-c", &ask], &json!({"node": from}))).await;
-        let log = followed_log(&client, &asks, RUN_WITHIN, false).await;
+        let log = followed_log(&client, &asks, PATIENCE, false).await;
         let own = log.first().expect("its own address");
         assert!(log.last().is_some_and(|line| line.starts_with(&format!("{greeter} saw {own}:"))), "{log:?}");
     }
@@ -128,7 +123,7 @@ async fn ansible_pings_every_machine_from_a_job() {
         "container": {"volumeMounts": [{"name": "conf", "mountPath": "/conf"}], "env": [
             {"name": "ANSIBLE_SSH_COMMON_ARGS", "value": "-oUserKnownHostsFile=/conf/known_hosts -oStrictHostKeyChecking=yes"}]}});
     create::<Job>(&client, job("pings", RUNNER, &words, &more)).await;
-    let log = followed_log(&client, "pings", RUN_WITHIN, false).await;
+    let log = followed_log(&client, "pings", PATIENCE, false).await;
     for machine in machines {
         assert!(log.iter().any(|line| line.starts_with(&format!("{} | SUCCESS", machine.name()))), "{log:#?}");
     }

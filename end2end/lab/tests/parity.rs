@@ -7,7 +7,6 @@ mod shared;
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 use std::{env, fs};
 
 use lab::wait;
@@ -27,7 +26,7 @@ fn documented(resource: &str) {
         let output = Command::new(LAB).args(["kubectl", "explain", resource]).output().expect("kubectl starts");
         if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
     };
-    wait::until(&format!("kubectl explain {resource}"), Duration::from_secs(60), explained)
+    wait::until(&format!("kubectl explain {resource}"), wait::PATIENCE, explained)
         .unwrap_or_else(|error| panic!("{error}"));
 }
 
@@ -36,7 +35,7 @@ fn a_real_api_server_answers_as_recorded() {
     let _running = lab();
     kubectl(&["delete", "namespace", "parity", "--ignore-not-found"]);
     kubectl(&["apply", "-f", "crd"]);
-    kubectl(&["wait", "-f", "crd", "--for=condition=Established", "--timeout=60s"]);
+    kubectl(&["wait", "-f", "crd", "--for=condition=Established", "--timeout=120s"]);
     documented("clusteroperations");
     documented("clusters");
     kubectl(&["delete", "clusters,clusteroperations", "--all"]);

@@ -3,14 +3,12 @@
 //! runs them.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
+use lab::wait::{PATIENCE, until};
 use lab::{Error, Lab, Layout};
-
-/// How long a lab may take to appear or to disappear.
-const LAB_WITHIN: Duration = Duration::from_secs(30);
 
 fn command(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kubeonkube-lab"));
@@ -18,20 +16,31 @@ fn command(words: &[&str]) -> Command {
     command
 }
 
-/// Starts the boot of a lab with one machine. Returns when it holds the lock.
-fn booting() -> Child {
-    // Otherwise the lock of another lab would be mistaken for this boot's.
+/// Starts the boot of a lab with one machine. Returns when the boot has stopped, at the moment when it starts this program: a boot
+/// takes half a second, so a signal could come too late. The lab has no processes yet when it starts `setsid`, and some when it
+/// starts `nsenter`.
+fn boot_stopped_at(program: &str) -> Child {
     assert!(matches!(Lab::attach(), Err(Error::NoLab)));
-    let booter = command(&["up", "--machines-only", "--machines", "1"]).stderr(Stdio::null()).spawn().unwrap();
-    lab::wait::until("the lock", LAB_WITHIN, || {
-        if Path::new("/run/kubeonkube-lab").exists() { Ok(()) } else { Err("there is none".to_owned()) }
+    // Found instead of the real program, which it starts, too.
+    let folder = tempfile::tempdir().unwrap();
+    let (file, path) = (folder.path().join(program), std::env::var("PATH").unwrap());
+    fs::write(&file, format!("#!/bin/sh\nkill -STOP $PPID\nPATH='{path}' exec {program} \"$@\"\n")).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    let booter = command(&["up", "--machines-only", "--machines", "1"])
+        .env("PATH", format!("{}:{path}", folder.path().display()))
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until("the boot to stop", PATIENCE, || {
+        let state = fs::read_to_string(format!("/proc/{}/status", booter.id())).map_err(|error| error.to_string())?;
+        if state.contains("\nState:\tT") { Ok(()) } else { Err(state) }
     })
     .unwrap();
     booter
 }
 
 fn no_holder_of_namespaces_is_left() {
-    lab::wait::until("the end of all processes that hold namespaces", LAB_WITHIN, || {
+    until("the end of all processes that hold namespaces", PATIENCE, || {
         let left = holders();
         if left.is_empty() { Ok(()) } else { Err(format!("{left:?}")) }
     })
@@ -42,10 +51,6 @@ fn no_holder_of_namespaces_is_left() {
 fn lab(words: &[&str]) -> (bool, String) {
     let done = command(words).output().unwrap();
     (done.status.success(), [done.stdout, done.stderr].iter().map(|said| String::from_utf8_lossy(said)).collect())
-}
-
-fn signal(name: &str, process: u32) {
-    assert!(Command::new("kill").args([name, &process.to_string()]).status().unwrap().success());
 }
 
 /// The processes that hold namespaces of this checkout's labs: they run `pause` from its parts.
@@ -59,26 +64,26 @@ fn holders() -> Vec<String> {
 #[test]
 #[ignore = "it needs the computer for itself"]
 fn a_killed_boot_leaves_nothing_that_down_can_not_remove() {
-    let mut booter = booting();
-    // The boot stops here: it holds the lock, and the lab may or may not have processes.
-    signal("-STOP", booter.id());
-    let booter_named = format!("by process {}", booter.id());
-    let (_, status) = lab(&["status"]);
-    let (up, refused) = lab(&["up", "--machines-only"]);
-    assert!(status.contains(&booter_named) && !up && !refused.contains("crashed"), "{status}\n{refused}");
-    signal("-KILL", booter.id());
-    booter.wait().unwrap();
-    assert!(!matches!(Lab::attach(), Err(Error::Starting { .. })));
-    let (down, said) = lab(&["down", "--force"]);
-    assert!(down, "{said}");
-    assert!(matches!(Lab::attach(), Err(Error::NoLab)));
-    no_holder_of_namespaces_is_left();
+    for program in ["setsid", "nsenter"] {
+        let mut booter = boot_stopped_at(program);
+        let booter_named = format!("by process {}", booter.id());
+        let (_, status) = lab(&["status"]);
+        let (up, refused) = lab(&["up", "--machines-only"]);
+        assert!(status.contains(&booter_named) && !up && !refused.contains("crashed"), "{status}\n{refused}");
+        booter.kill().unwrap();
+        booter.wait().unwrap();
+        assert!(!matches!(Lab::attach(), Err(Error::Starting { .. })));
+        let (down, said) = lab(&["down", "--force"]);
+        assert!(down, "{said}");
+        assert!(matches!(Lab::attach(), Err(Error::NoLab)));
+        no_holder_of_namespaces_is_left();
+    }
 }
 
 #[test]
 #[ignore = "it needs the computer for itself"]
 fn down_also_ends_a_boot_that_is_still_running() {
-    let mut booter = booting();
+    let mut booter = boot_stopped_at("nsenter");
     let (down, said) = lab(&["down"]);
     assert!(down, "{said}");
     // `down` waits for the end of the boot, so the boot can't write anything afterwards.
@@ -109,7 +114,7 @@ fn a_shared_lab_is_booted_if_none_runs_and_ends_with_its_run() {
     let run = run.env_remove("KUBECONFIG").env_remove("KUBEBUILDER_ASSETS").output().unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && said.contains("1 passed"), "{said}");
-    lab::wait::until("the end of the lab", LAB_WITHIN, || match Lab::attach() {
+    until("the end of the lab", PATIENCE, || match Lab::attach() {
         Err(Error::NoLab) => Ok(()),
         other => Err(format!("{other:?}")),
     })

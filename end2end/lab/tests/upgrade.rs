@@ -134,5 +134,5 @@ async fn a_cluster_is_upgraded_by_a_minor_and_restored() {
     let restore = format!("etcd_restore_file={}", snapshot.trim());
     playbooks.succeeds("etcd-restore.yml", &["-e", &restore, "-e", "etcd_restore_confirmation=yes"]).await;
     assert_eq!(kubectl(&first, "get configmap after-the-snapshot --ignore-not-found"), "");
-    kubectl(&first, "wait --for=condition=Ready --timeout=60s node/m1 node/m2 node/m3");
+    kubectl(&first, "wait --for=condition=Ready --timeout=120s node/m1 node/m2 node/m3");
 }

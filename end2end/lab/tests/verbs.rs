@@ -5,7 +5,7 @@ mod shared;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lab::Lab;
 use lab::machine::Power;
@@ -82,10 +82,9 @@ fn faults_are_injected_and_repaired() {
     assert!(answers(&lab, "m3"));
     succeeds(&["network", "cut", "m3"]);
     assert!(!answers(&lab, "m3"));
-    // The reset doesn't wait for a machine that can't answer.
-    let started = Instant::now();
+    // The reset doesn't wait for a machine that can't answer: that wait would fail.
     let said = succeeds(&["machine", "reset", "m3"]);
-    assert!(said.contains("its network is cut") && started.elapsed() < Duration::from_secs(50), "{said}");
+    assert!(said.contains("its network is cut"), "{said}");
     assert_eq!(lab.machine("m3").unwrap().state().unwrap().boots, 1);
     succeeds(&["network", "heal", "m3"]);
     lab.machine("m3").unwrap().wait_reachable().unwrap();

@@ -1,5 +1,5 @@
 //! Root file systems from Debian packages. A Dockerfile of the product or `packages.txt` lists the wanted packages, `packages.lock`
-//! every package file with its SHA-256. If the mirror has other files, the build fails until the lock is updated.
+//! every package file with its SHA-256. If the mirror has other files, their differences are written beside the root.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
@@ -133,6 +133,18 @@ fn variant(part: &str) -> &'static str {
     if part == "server-root" { "extract" } else { "minbase" }
 }
 
+/// The differences between the packages of a root and its lock: a file in the part's folder, if there are any.
+const DIFFERENCES: &str = "differences";
+
+/// How the packages of the part in this folder differ from its lock. Empty if they don't, or if it has no packages.
+pub(crate) fn differences_in(folder: &Path) -> Result<Vec<String>, Error> {
+    let file = folder.join(DIFFERENCES);
+    if !file.is_file() {
+        return Ok(Vec::new());
+    }
+    Ok(files::read(&file)?.lines().map(str::to_owned).collect())
+}
+
 /// Installs the packages of a part and compares them with the lock.
 pub(crate) fn install(part: &str, root: &Path) -> Result<(), Error> {
     // `pin` keeps the root file system from which it wrote the lock, so the packages aren't downloaded twice.
@@ -140,11 +152,10 @@ pub(crate) fn install(part: &str, root: &Path) -> Result<(), Error> {
         Some(pinned) => std::fs::rename(&pinned, root).doing(|| format!("move {}", pinned.display()))?,
         None => bootstrap(part, root)?,
     }
-    let lock = lock(part);
-    let wanted = files::read(&workspace().join(&lock)).unwrap_or_default();
+    let wanted = files::read(&workspace().join(lock(part))).unwrap_or_default();
     let differences = differences(&wanted, &checksums(part, root)?);
     if !differences.is_empty() {
-        return Err(Error::Pins { part: part.to_owned(), lock, differences });
+        files::write(&root.with_file_name(DIFFERENCES), 0o644, differences.join("\n"))?;
     }
     if variant(part) == "extract" {
         describe_packages(root)?;
@@ -342,6 +353,16 @@ mod tests {
         assert!(installed(root.path()).unwrap_err().to_string().contains("1 of 2"));
         files::write(&at("var/lib/dpkg/status"), 0o644, &bash).unwrap();
         assert_eq!(installed(root.path()).unwrap(), "sum-of-bash  bash_1.0_amd64.deb\n");
+    }
+
+    #[test]
+    fn every_wanted_package_is_in_its_lock() {
+        for part in crate::build::LOCKED {
+            let lock = files::read(&workspace().join(lock(part))).unwrap();
+            for package in wanted(part).unwrap() {
+                assert!(by_package(&lock).contains_key(&*package), "{package}: run `cargo xtask lab pin {part}`");
+            }
+        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod release;
 pub(crate) mod workshop;
 
 use locks::{Alone, Building, InUse};
+use workshop::Pins;
 
 use crate::error::Error;
 use crate::layout::Layout;
@@ -36,12 +37,13 @@ pub fn build(layout: &Layout, names: &[String], report: &(dyn Fn(String) + Sync)
     }
     let wanted = if names.is_empty() { all() } else { names.iter().map(String::as_str).collect() };
     let in_use = InUse::take(layout, report)?;
-    let missing = workshop::missing(layout, &wanted)?;
+    let pins = Pins::of_this_run();
+    let missing = workshop::missing(layout, &wanted, pins)?;
     requirements::check(layout, &missing)?;
     if missing.is_empty() {
         report("everything is built".to_owned());
     }
-    workshop::build(&in_use, layout, &wanted, report).map(drop)
+    workshop::build(&in_use, layout, &wanted, pins, report).map(drop)
 }
 
 /// Parts whose packages are pinned by a lock.

@@ -8,6 +8,7 @@ use std::{fs, thread};
 
 use sha2::{Digest, Sha256};
 
+use crate::build::debian;
 use crate::build::locks::{Building, InUse};
 use crate::build::part::{Built, Lane, Part};
 use crate::build::parts::{PARTS, part};
@@ -15,30 +16,53 @@ use crate::error::{Doing, Error};
 use crate::files;
 use crate::layout::{Layout, workspace};
 
+/// Whether root file systems must have exactly the packages of their locks. A Debian mirror keeps only the newest packages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pins {
+    /// A root with other packages is an error.
+    Required,
+    /// A root with other packages is used, with a warning. It never takes the place of a root with the pinned packages.
+    Preferred,
+}
+
+impl Pins {
+    /// Only a full test run proves the pins. Otherwise, every test run would fail from the day of a Debian point release on.
+    pub(crate) fn of_this_run() -> Self {
+        if std::env::var_os("KUBEONKUBE_FULL").is_some() { Self::Required } else { Self::Preferred }
+    }
+}
+
 /// Builds the parts `wanted` and the parts they need, unless they exist. Reports how long each takes. If something is missing,
 /// waits for a build by another process first.
 pub(crate) fn build(
     in_use: &InUse,
     layout: &Layout,
     wanted: &[&str],
+    pins: Pins,
     report: &(dyn Fn(String) + Sync),
 ) -> Result<Built, Error> {
-    let places = places(layout)?;
     let needed = with_needs(wanted);
-    let _building = match missing(layout, wanted)? {
+    let _building = match missing(layout, wanted, pins)? {
         nothing if nothing.is_empty() => None,
         _ => Some(Building::take(in_use, layout, report)?),
     };
     // Checked again: the build by another process may have made them.
-    let missing = missing(layout, wanted)?;
+    let (first, places_before) = (missing(layout, wanted, pins)?, places(layout, pins)?);
+    for (part, place) in places_before.iter().filter(|(part, _)| needed.contains(*part)) {
+        let count = debian::differences_in(place)?.len();
+        if count > 0 {
+            let (lock, place) = (debian::lock(part), place.display());
+            report(format!("warning: {count} packages of `{part}` are not those of {lock}: {place}/differences"));
+        }
+    }
     thread::scope(|scope| {
         let lanes: Vec<_> = [Lane::Compile, Lane::Install]
             .map(|lane| {
-                let (missing, places) = (&missing, &places);
+                let (missing, places) = (&first, &places_before);
                 scope.spawn(move || {
                     // Parts that need others are built below, after both lanes.
                     for part in missing.iter().filter(|part| part.lane == lane && part.needs.is_empty()) {
-                        make(part, places, report)?;
+                        make(part, places, pins, report)?;
                     }
                     Ok::<(), Error>(())
                 })
@@ -47,48 +71,91 @@ pub(crate) fn build(
             .collect();
         lanes.into_iter().try_for_each(|lane| lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
-    for part in missing.iter().filter(|part| !part.needs.is_empty()) {
-        make(part, &places, report)?;
+    // Looked up again: what is made from a root with other packages has another key.
+    let places = places(layout, pins)?;
+    for part in missing(layout, wanted, pins)? {
+        make(part, &places, pins, report)?;
     }
     Ok(places.into_iter().filter(|(name, _)| needed.contains(name)).collect())
 }
 
 /// The parts that have to be built for `wanted`. Each comes after the parts it needs.
-pub(crate) fn missing(layout: &Layout, wanted: &[&str]) -> Result<Vec<&'static Part>, Error> {
-    let (places, needed) = (places(layout)?, with_needs(wanted));
+pub(crate) fn missing(layout: &Layout, wanted: &[&str], pins: Pins) -> Result<Vec<&'static Part>, Error> {
+    let (places, needed) = (places(layout, pins)?, with_needs(wanted));
     Ok(PARTS.iter().filter(|part| needed.contains(part.name) && !places[part.name].is_dir()).collect())
 }
 
 /// Builds one part in a temporary folder, then renames the folder: a build that is killed leaves no incomplete part.
-fn make(part: &Part, places: &Built, report: &(dyn Fn(String) + Sync)) -> Result<(), Error> {
+fn make(part: &Part, places: &Built, pins: Pins, report: &(dyn Fn(String) + Sync)) -> Result<(), Error> {
     let started = Instant::now();
     report(format!("{}: building", part.name));
     let place = &places[part.name];
     let temporary = place.with_added_extension(format!("half-{}", std::process::id()));
     files::remove(&temporary)?;
     files::make_folder(&temporary)?;
-    let made = (part.make)(part, places, &temporary);
+    let made = make_in(part, places, &temporary, pins, report);
     if made.is_err() {
         files::remove(&temporary)?;
     }
-    made?;
-    fs::rename(&temporary, place).doing(|| format!("move the built part to {}", place.display()))?;
+    let place = if made? { place.clone() } else { unpinned(place) };
+    fs::rename(&temporary, &place).doing(|| format!("move the built part to {}", place.display()))?;
     report(format!("{}: built in {:.1} s", part.name, started.elapsed().as_secs_f64()));
     Ok(())
 }
 
-/// The folder of each part, whether it is built or not.
-pub(crate) fn places(layout: &Layout) -> Result<Built, Error> {
+/// Makes a part in this folder. Returns whether its packages are the pinned ones; reports them if they aren't.
+///
+/// # Errors
+/// If other packages are an error.
+pub(crate) fn make_in(
+    part: &Part,
+    built: &Built,
+    folder: &Path,
+    pins: Pins,
+    report: &(dyn Fn(String) + Sync),
+) -> Result<bool, Error> {
+    (part.make)(part, built, folder)?;
+    let differences = debian::differences_in(folder)?;
+    if differences.is_empty() {
+        return Ok(true);
+    }
+    let moved = Error::Pins { part: part.name.to_owned(), lock: debian::lock(part.name), differences };
+    if pins == Pins::Required {
+        return Err(moved);
+    }
+    report(format!("warning: {moved}\nThe part is built with what the mirror has."));
+    Ok(false)
+}
+
+/// The folder of each part, whether it is built or not. Each part has one folder for its pinned packages and one for others.
+pub(crate) fn places(layout: &Layout, pins: Pins) -> Result<Built, Error> {
     let cache = layout.cache();
-    Ok(keys(&workspace())?.into_iter().map(|(name, key)| (name, cache.join(format!("{name}-{key}")))).collect())
+    let place = |name: &str, key: &str| cache.join(format!("{name}-{key}"));
+    let is_unpinned = |name: &str, key: &str| {
+        let place = place(name, key);
+        pins == Pins::Preferred && !place.is_dir() && unpinned(&place).is_dir()
+    };
+    Ok(keys(&workspace(), is_unpinned)?.into_iter().map(|(name, key)| (name, place(name, &key))).collect())
+}
+
+/// The end of the key of a root with other packages than its lock says.
+const UNPINNED: &str = ".unpinned";
+
+/// The folder of the same part with such a key.
+fn unpinned(place: &Path) -> PathBuf {
+    place.with_added_extension(&UNPINNED[1..])
 }
 
 /// The key of each part: a hash of its files under `root` and of the keys of the parts it needs.
-fn keys(root: &Path) -> Result<BTreeMap<&'static str, String>, Error> {
+fn keys(root: &Path, is_unpinned: impl Fn(&str, &str) -> bool) -> Result<BTreeMap<&'static str, String>, Error> {
     let mut keys: BTreeMap<&str, String> = BTreeMap::new();
     for part in PARTS {
         let needs: Vec<_> = part.needs.iter().map(|need| keys[need].as_str()).collect();
-        keys.insert(part.name, key(part, &needs, root)?);
+        let mut key = key(part, &needs, root)?;
+        if is_unpinned(part.name, &key) {
+            key += UNPINNED;
+        }
+        keys.insert(part.name, key);
     }
     Ok(keys)
 }
@@ -124,7 +191,7 @@ fn with_needs(wanted: &[&str]) -> BTreeSet<&'static str> {
 
 /// Removes built parts that don't match the files of this checkout, except those in `used`.
 pub(crate) fn prune(layout: &Layout, used: &[PathBuf], report: &(dyn Fn(String) + Sync)) -> Result<(), Error> {
-    let current: BTreeSet<_> = places(layout)?.into_values().collect();
+    let current: BTreeSet<_> = places(layout, Pins::Preferred)?.into_values().collect();
     for path in files::children(&layout.cache()).iter().filter(|path| !current.contains(*path)) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if used.contains(path) {
@@ -171,13 +238,63 @@ mod tests {
             ("runc/go.mod", &["runc"]),
         ] {
             let folder = copied();
-            let before = keys(folder.path()).unwrap();
-            assert_eq!(before, keys(&workspace()).unwrap());
+            let before = keys(folder.path(), |_, _| false).unwrap();
+            assert_eq!(before, keys(&workspace(), |_, _| false).unwrap());
             files::write(&folder.path().join("end2end/lab/parts").join(pin), 0o644, "another").unwrap();
-            let after = keys(folder.path()).unwrap();
+            let after = keys(folder.path(), |_, _| false).unwrap();
             let changed: Vec<_> = before.keys().copied().filter(|name| before[name] != after[name]).collect();
             assert_eq!(changed, rebuilt, "{pin}");
         }
+    }
+
+    /// A part whose packages are not those of its lock.
+    fn moved() -> Part {
+        let make = |_: &Part, _: &Built, to: &Path| {
+            files::write(&to.join("differences"), 0o644, "bash_5.2 is now bash_5.3\nzip_3 is missing")
+        };
+        Part { name: "machine-root", files: &[], needs: &[], revision: 1, lane: Lane::Install, make }
+    }
+
+    #[test]
+    fn other_packages_than_pinned_are_a_warning_or_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout { folder: folder.path().to_owned() };
+        let reports = std::sync::Mutex::new(Vec::new());
+        let report = |line| reports.lock().unwrap().push(line);
+        let pinned = places(&layout, Pins::Required).unwrap();
+
+        let why = make(&moved(), &pinned, Pins::Required, &report).unwrap_err().to_string();
+        for part in ["- bash_5.2 is now bash_5.3\n- zip_3 is missing", "lab pin machine-root"] {
+            assert!(why.contains(part), "{why}");
+        }
+        assert!(files::children(&layout.cache()).is_empty());
+
+        make(&moved(), &pinned, Pins::Preferred, &report).unwrap();
+        assert!(reports.lock().unwrap().iter().any(|line| line.contains("warning") && line.contains("bash_5.3")));
+        assert!(!pinned["machine-root"].exists());
+    }
+
+    #[test]
+    fn what_is_made_from_other_packages_has_another_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout { folder: folder.path().to_owned() };
+        let pinned = places(&layout, Pins::Required).unwrap();
+        assert_eq!(places(&layout, Pins::Preferred).unwrap(), pinned);
+
+        make(&moved(), &pinned, Pins::Preferred, &|_| {}).unwrap();
+        assert_eq!(places(&layout, Pins::Required).unwrap(), pinned);
+        let places_now = places(&layout, Pins::Preferred).unwrap();
+        let changed: Vec<_> = pinned.keys().copied().filter(|name| pinned[name] != places_now[name]).collect();
+        assert_eq!(changed, ["machine-root", "release-1.33", "release-1.34"]);
+        assert_eq!(debian::differences_in(&places_now["machine-root"]).unwrap().len(), 2);
+        let is_missing = |pins| missing(&layout, &["machine-root"], pins).unwrap().len() == 1;
+        assert!(is_missing(Pins::Required) && !is_missing(Pins::Preferred));
+
+        // With the pinned packages built, the others are removed by the next cleaning.
+        files::make_folder(&pinned["machine-root"]).unwrap();
+        assert_eq!(places(&layout, Pins::Preferred).unwrap(), pinned);
+        prune(&layout, &[], &|_| {}).unwrap();
+        assert_eq!(files::children(&layout.cache()), [pinned["machine-root"].clone()]);
     }
 
     #[test]
@@ -191,7 +308,7 @@ mod tests {
     fn parts_of_a_running_lab_are_not_removed() {
         let folder = tempfile::tempdir().unwrap();
         let layout = Layout { folder: folder.path().to_owned() };
-        let current = places(&layout).unwrap()["tools"].clone();
+        let current = places(&layout, Pins::Required).unwrap()["tools"].clone();
         let [used, unused] = ["tools-0123", "runc-4567"].map(|name| layout.cache().join(name));
         for part in [&current, &used, &unused] {
             files::make_folder(&part.join("content")).unwrap();

@@ -10,10 +10,8 @@ use crate::machine::Machine;
 use crate::{program, wait};
 
 const DNS: &str = include_str!("dns.yaml");
-/// The time limit of each part of the cluster to become ready.
-const READY_WITHIN: Duration = Duration::from_secs(120);
 /// The time limit of one check on a node.
-const CHECK: Duration = Duration::from_secs(10);
+const CHECK: Duration = Duration::from_secs(30);
 
 /// `kubectl` as the cluster's administrator, inside the lab.
 pub(crate) struct Administrator<'a> {
@@ -30,12 +28,12 @@ impl Administrator<'_> {
     }
 
     pub(crate) fn wait_api(&self) -> Result<(), Error> {
-        wait::until("the API server to be ready", READY_WITHIN, || self.answer(&["get", "--raw=/readyz"]).map(drop))
+        wait::until("the API server to be ready", wait::PATIENCE, || self.answer(&["get", "--raw=/readyz"]).map(drop))
     }
 
     pub(crate) fn wait_nodes(&self, nodes: &[String]) -> Result<(), Error> {
         let ready = "jsonpath={range .items[?(@.status.conditions[-1].status==\"True\")]}{.metadata.name} {end}";
-        wait::until("all nodes to be Ready", READY_WITHIN, || {
+        wait::until("all nodes to be Ready", wait::PATIENCE, || {
             let said = self.answer(&["get", "nodes", "-o", ready])?;
             let missing: Vec<_> =
                 nodes.iter().filter(|node| !said.split_whitespace().any(|name| name == *node)).collect();
@@ -64,20 +62,20 @@ impl Administrator<'_> {
 
     pub(crate) fn wait_dns(&self) -> Result<(), Error> {
         let ready = "jsonpath={.status.readyReplicas}";
-        wait::until("cluster DNS", READY_WITHIN, || {
+        wait::until("cluster DNS", wait::PATIENCE, || {
             let said = self.answer(&["-n", "kube-system", "get", "deployment", "coredns", "-o", ready])?;
             if said == "1" { Ok(()) } else { Err("its pod is not ready".to_owned()) }
         })
     }
 
     fn answer(&self, words: &[&str]) -> Result<String, String> {
-        program::output(self.kubectl().arg("--request-timeout=3s").args(words)).map_err(|error| error.to_string())
+        program::output(self.kubectl().arg("--request-timeout=10s").args(words)).map_err(|error| error.to_string())
     }
 }
 
 /// Waits until a node has imported all images.
 pub(crate) fn wait_images(node: &Machine) -> Result<(), Error> {
-    wait::until(&format!("the images on {}", node.name()), READY_WITHIN, || {
+    wait::until(&format!("the images on {}", node.name()), wait::PATIENCE, || {
         match node.run_within("systemctl is-active lab-images", CHECK) {
             Ok(_) => Ok(()),
             Err(Error::Program { output, .. }) if output.contains("failed") => {

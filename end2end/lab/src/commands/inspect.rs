@@ -31,7 +31,7 @@ pub(crate) fn status() -> Result<(), Error> {
     print(&table);
     if let Ok(mut kubectl) = lab.kubectl() {
         // kubectl prints its own error.
-        let _status = kubectl.args(["get", "nodes", "--request-timeout=5s"]).status();
+        let _status = kubectl.args(["get", "nodes", "--request-timeout=30s"]).status();
     }
     Ok(())
 }

@@ -13,9 +13,6 @@ use crate::machine::description::{Description, Folder, State};
 use crate::machine::disk;
 use crate::{keys, program, wait};
 
-/// How long a boot may take until sshd answers.
-pub(super) const BOOT: Duration = Duration::from_secs(60);
-
 /// A handle on one machine of the running lab.
 #[derive(Debug, Clone)]
 pub struct Machine {
@@ -72,10 +69,10 @@ impl Machine {
         Some(command)
     }
 
-    /// Waits until its sshd answers, at most a minute.
+    /// Waits until its sshd answers, at most two minutes.
     pub fn wait_reachable(&self) -> Result<(), Error> {
-        wait::until(&format!("sshd of {}", self.name()), BOOT, || {
-            let banner = self.inside.first_words(SocketAddr::new(self.address(), 22), Duration::from_secs(2))?;
+        wait::until(&format!("sshd of {}", self.name()), wait::PATIENCE, || {
+            let banner = self.inside.first_words(SocketAddr::new(self.address(), 22), Duration::from_secs(10))?;
             if banner.starts_with("SSH-") { Ok(()) } else { Err(format!("its answer is {banner:?}")) }
         })
     }
@@ -94,7 +91,8 @@ impl Machine {
             "StrictHostKeyChecking=yes",
             "IdentitiesOnly=yes",
             "LogLevel=ERROR",
-            "ConnectTimeout=5",
+            // Includes the handshake, which takes seconds on a busy computer.
+            "ConnectTimeout=30",
             // End the connection after 15 s without an answer, for example after a power cut.
             "ServerAliveInterval=5",
             "ServerAliveCountMax=3",

@@ -4,7 +4,6 @@
 use std::fs::{File, TryLockError};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -105,7 +104,7 @@ impl Folder {
     pub(crate) fn become_supervisor(&self) -> Result<File, Error> {
         let lock = self.lock();
         let file = File::create(&lock).doing(|| format!("make {}", lock.display()))?;
-        wait::until("the end of an earlier supervisor", Duration::from_secs(10), || {
+        wait::until("the end of an earlier supervisor", wait::PATIENCE, || {
             file.try_lock().map_err(|error| error.to_string())
         })?;
         Ok(file)
@@ -191,7 +190,7 @@ mod tests {
         drop(supervisor);
         // Another test may be starting a program, which inherits the open file until it calls exec.
         let orphaned = || if power() == Power::Orphaned { Ok(()) } else { Err("the lock is held".to_owned()) };
-        wait::until("the release of the lock", Duration::from_secs(10), orphaned).unwrap();
+        wait::until("the release of the lock", wait::PATIENCE, orphaned).unwrap();
         assert_eq!(folder.state().unwrap().boots, 3);
         let next = folder.become_supervisor().unwrap();
         assert_eq!(power(), Power::On);

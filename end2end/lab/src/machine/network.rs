@@ -1,11 +1,10 @@
 //! The network cable of a machine.
 
 use crate::error::Error;
-use crate::machine::control::BOOT;
 use crate::machine::description::Power;
 use crate::machine::power::once_on;
 use crate::machine::{Machine, supervisor};
-use crate::{files, program};
+use crate::{files, program, wait};
 
 impl Machine {
     /// Unplugs the network cable. It stays unplugged over reboots, until [`Self::heal_network`].
@@ -30,7 +29,7 @@ impl Machine {
     fn set_port(&self, state: &str) -> Result<(), Error> {
         let set =
             || program::run(self.inside.command("ip").args(["link", "set", &supervisor::port(self.name()), state]));
-        match once_on(self.name(), BOOT, || self.power(), set)? {
+        match once_on(self.name(), wait::PATIENCE, || self.power(), set)? {
             Power::Orphaned => set().map_err(|_| self.orphaned()),
             _ => Ok(()),
         }

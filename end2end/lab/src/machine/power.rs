@@ -4,15 +4,12 @@
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::machine::control::BOOT;
 use crate::machine::description::{Power, State};
 use crate::machine::{Machine, disk};
 use crate::{files, program, wait};
 
 /// The signal that makes systemd in a container power off: SIGRTMIN+4 (systemd(1)).
 const POWER_OFF: &str = "38";
-/// How long a power-off may take before the power is cut.
-const POWER_OFF_WITHIN: Duration = Duration::from_secs(30);
 /// A signal is sent again after this time: systemd ignores signals just after its start and during a reboot.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -36,7 +33,7 @@ impl Machine {
                 .env("LAB_LOG", &log)
                 .env("KUBEONKUBE_LAB_DIR", &self.layout.folder),
         )?;
-        let off = wait::until(&format!("the boot of {}", self.name()), BOOT, || match self.folder.state() {
+        let off = wait::until(&format!("the boot of {}", self.name()), wait::PATIENCE, || match self.folder.state() {
             Ok(state) if state.boots == boots => Err(format!("its supervisor has not started ({})", log.display())),
             Ok(State { power: Power::On, .. }) => Ok(None),
             // The boot failed, or the supervisor was killed.
@@ -47,15 +44,15 @@ impl Machine {
         off.map_or(Ok(()), |why| Err(Error::NotBooted { name: self.name().into(), why }))
     }
 
-    /// Shuts the machine down, as its power button would. Cuts the power if that takes more than 30 s.
+    /// Shuts the machine down, as its power button would. Cuts the power if that takes more than two minutes.
     pub fn stop(&self) -> Result<(), Error> {
         match self.power() {
             Power::Off => return Err(self.is_already("off")),
             Power::Orphaned => return Err(self.orphaned()),
             Power::On | Power::Booting => {}
         }
-        match self.end_by(POWER_OFF, POWER_OFF_WITHIN) {
-            Err(Error::Late { .. }) => self.end_by("KILL", BOOT),
+        match self.end_by(POWER_OFF) {
+            Err(Error::Late { .. }) => self.end_by("KILL"),
             ended => ended,
         }
     }
@@ -65,7 +62,7 @@ impl Machine {
         match self.power() {
             Power::Off => Err(self.is_already("off")),
             Power::Orphaned => self.end_orphan(),
-            Power::On | Power::Booting => self.end_by("KILL", BOOT),
+            Power::On | Power::Booting => self.end_by("KILL"),
         }
     }
 
@@ -88,7 +85,7 @@ impl Machine {
 
     /// Waits until the machine has booted `boots` times with its current disk and can be reached.
     pub fn wait_booted(&self, boots: u32) -> Result<(), Error> {
-        wait::until(&format!("boot {boots} of {}", self.name()), BOOT, || match self.folder.state() {
+        wait::until(&format!("boot {boots} of {}", self.name()), wait::PATIENCE, || match self.folder.state() {
             Ok(State { power: Power::On, boots: now, .. }) if now >= boots => Ok(()),
             Ok(state) => Err(format!("it is {:?}, at boot {} {}", state.power, state.boots, state.reason)),
             Err(error) => Err(error.to_string()),
@@ -115,9 +112,9 @@ impl Machine {
         Error::AlreadySo { name: self.name().into(), state }
     }
 
-    fn end_by(&self, signal: &str, patience: Duration) -> Result<(), Error> {
+    fn end_by(&self, signal: &str) -> Result<(), Error> {
         let signal = || self.runc(&["kill", self.name(), signal]);
-        match until_off(self.name(), patience, AGAIN, || self.power(), signal)? {
+        match until_off(self.name(), wait::PATIENCE, AGAIN, || self.power(), signal)? {
             Power::Orphaned => Err(self.orphaned()),
             _ => Ok(()),
         }
@@ -181,8 +178,6 @@ mod tests {
 
     use super::*;
 
-    const LONG: Duration = Duration::from_secs(20);
-
     /// A machine that has these states in turn and stays in the last one.
     fn going_through(all: &[Power]) -> impl Fn() -> Power {
         let left = RefCell::new(all.to_vec());
@@ -203,7 +198,7 @@ mod tests {
         };
         let boots = going_through(&[Power::On, Power::Booting, Power::On]);
         let power = || if sent.get() < 3 { boots() } else { Power::Off };
-        assert_eq!(until_off("m1", LONG, Duration::ZERO, power, signal).unwrap(), Power::Off);
+        assert_eq!(until_off("m1", wait::PATIENCE, Duration::ZERO, power, signal).unwrap(), Power::Off);
         assert_eq!(sent.get(), 3);
     }
 
@@ -211,7 +206,7 @@ mod tests {
     fn the_error_of_a_failed_stop_contains_the_last_reason() {
         let late = until_off("m1", Duration::ZERO, AGAIN, || Power::On, || Err(no_process()));
         assert!(late.unwrap_err().to_string().contains("container not running"));
-        let orphan = until_off("m1", LONG, AGAIN, || Power::Orphaned, || Err(no_process()));
+        let orphan = until_off("m1", wait::PATIENCE, AGAIN, || Power::Orphaned, || Err(no_process()));
         assert_eq!(orphan.unwrap(), Power::Orphaned);
     }
 
@@ -224,10 +219,10 @@ mod tests {
             done.set(done.get() + 1);
             if done.get() == 1 { Err(no_process()) } else { Ok(()) }
         };
-        assert_eq!(once_on("m1", LONG, power, act).unwrap(), Power::On);
+        assert_eq!(once_on("m1", wait::PATIENCE, power, act).unwrap(), Power::On);
         assert_eq!(done.get(), 2);
         for settled in [Power::Off, Power::Orphaned] {
-            assert_eq!(once_on("m1", LONG, || settled, || Err(no_process())).unwrap(), settled);
+            assert_eq!(once_on("m1", wait::PATIENCE, || settled, || Err(no_process())).unwrap(), settled);
         }
     }
 }

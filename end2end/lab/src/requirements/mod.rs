@@ -12,7 +12,7 @@ mod space;
 mod trial;
 
 use crate::build::part::Part;
-use crate::build::workshop;
+use crate::build::workshop::{self, Pins};
 use crate::error::Error;
 use crate::layout::Layout;
 use crate::program;
@@ -33,7 +33,7 @@ pub fn root() -> Result<(), Error> {
 
 /// Fails with everything that is missing. `missing` are the parts that have to be built first.
 pub(crate) fn check(layout: &Layout, missing: &[&Part]) -> Result<(), Error> {
-    let machine_root = workshop::places(layout)?["machine-root"].join("root");
+    let machine_root = workshop::places(layout, Pins::of_this_run())?["machine-root"].join("root");
     let machine_root = Some(machine_root.as_path()).filter(|root| root.is_dir());
     let lacks = lacks(&Facts::of_this_computer(layout, machine_root), missing);
     if lacks.is_empty() { Ok(()) } else { Err(Error::Requirements(lacks)) }

@@ -7,6 +7,7 @@ pub(crate) type Program = (&'static str, &'static str, &'static str);
 pub(crate) const TO_RUN_PROGRAMS: &[Program] = &[
     ("ip", "connects machines to the network", "apt-get install iproute2"),
     ("nsenter", "runs programs inside the lab", "apt-get install util-linux"),
+    ("setpriv", "ends programs inside the lab with their callers", "apt-get install util-linux"),
     ("unshare", "makes the lab's namespaces", "apt-get install util-linux"),
     ("setsid", "starts background processes", "apt-get install util-linux"),
     ("mount", "mounts machines' disks", "apt-get install mount"),

@@ -172,7 +172,7 @@ pub(crate) fn leave_by_operation(world: &World) {
         "service/kube-dns",
         "--namespace",
         "kube-system",
-        "--timeout=60s",
+        "--timeout=180s",
     ];
     ask(world, &gone).unwrap();
     submit(world, "reset", "reset.yml", Some("-e reset_confirmation=yes"));

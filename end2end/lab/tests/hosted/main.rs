@@ -92,7 +92,7 @@ impl World {
         for file in ["crd/clusters.yaml", "crd/clusteroperations.yaml"] {
             self.kubectl(&["apply", "-f", deploy.join(file).to_str().unwrap()]);
         }
-        self.kubectl(&["wait", "--for=condition=Established", "--timeout=60s", "crd/clusters.kubeonkube.clay.io"]);
+        self.kubectl(&["wait", "--for=condition=Established", "--timeout=180s", "crd/clusters.kubeonkube.clay.io"]);
         for namespace in [SYSTEM, CLUSTERS, SHOP, OTHER] {
             let labels = json!({"pod-security.kubernetes.io/enforce": "restricted"});
             self.apply(
@@ -329,7 +329,7 @@ fn a_hosted_cluster_is_made_used_and_deleted() {
     // A user's edit of a child is taken back, and a deleted one comes back.
     world.kubectl(&["scale", "deployment", "scheduler", "--replicas=0", "--namespace", SHOP]);
     let one =
-        ["wait", "deployment/scheduler", "--for=jsonpath={.spec.replicas}=1", "--timeout=60s", "--namespace", SHOP];
+        ["wait", "deployment/scheduler", "--for=jsonpath={.spec.replicas}=1", "--timeout=180s", "--namespace", SHOP];
     world.kubectl(&one);
     world.kubectl(&["delete", "deployment", "controller-manager", "--namespace", SHOP]);
     until("the controller manager", WITHIN, || {
@@ -349,13 +349,13 @@ fn a_hosted_cluster_is_made_used_and_deleted() {
     world.wait(OTHER, "Accepted", "False");
     let (_, reason, message) = world.condition(OTHER, "Accepted");
     assert!(reason == "NetworksOverlap" && message.contains(SHOP), "{reason}: {message}");
-    world.kubectl(&["delete", "cluster", OTHER, "--timeout=60s"]);
+    world.kubectl(&["delete", "cluster", OTHER, "--timeout=180s"]);
     // No rights in that namespace.
     world.apply(&cluster(&world, OTHER, "10.245.0.0/16"));
     world.wait(OTHER, "AddressReady", "False");
     let (_, reason, message) = world.condition(OTHER, "AddressReady");
     assert!(reason == "NoRights" && message.contains("kubectl create rolebinding"), "{reason}: {message}");
-    world.kubectl(&["delete", "cluster", OTHER, "--timeout=60s"]);
+    world.kubectl(&["delete", "cluster", OTHER, "--timeout=180s"]);
 
     let started = Instant::now();
     world.kubectl(&["delete", "cluster", SHOP, "--timeout=120s"]);

@@ -2,18 +2,12 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use lab::Lab;
-use lab::wait::until;
+use lab::wait::{PATIENCE, until};
 use serde_json::Value;
-
-/// The port on the lab's loopback of the next console. Each one has its own: kubectl may hold a port for a moment longer.
-static PORT: AtomicU16 = AtomicU16::new(17080);
-/// How long one answer may take on a busy computer.
-const ANSWER: Duration = Duration::from_secs(60);
 
 pub(crate) struct Console {
     lab: Lab,
@@ -31,11 +25,17 @@ pub(crate) struct Got {
 impl Console {
     /// `forward` is `kubectl port-forward` without its last argument.
     pub(crate) fn open(lab: &Lab, mut forward: Command) -> Self {
-        let port = PORT.fetch_add(1, Ordering::Relaxed);
-        let forwarding =
-            forward.arg(format!("{port}:7080")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let console = Self { lab: lab.clone(), forwarding, port, cookie: String::new() };
-        until("the console through the port-forward", ANSWER, || match console.try_send("GET /healthz", "") {
+        let said = tempfile::NamedTempFile::new().unwrap();
+        let output = said.reopen().unwrap();
+        // The kernel chooses a free port of the lab's loopback. A fixed one could still be in use by an earlier test.
+        let forwarding = forward.arg(":7080").stdout(output.try_clone().unwrap()).stderr(output).spawn().unwrap();
+        let mut console = Self { lab: lab.clone(), forwarding, port: 0, cookie: String::new() };
+        console.port = until("the port of the port-forward", PATIENCE, || {
+            let said = std::fs::read_to_string(said.path()).unwrap();
+            port_in(&said).ok_or(said)
+        })
+        .unwrap();
+        until("the console through the port-forward", PATIENCE, || match console.try_send("GET /healthz", "") {
             Ok(got) if got.status == 200 => Ok(()),
             Ok(got) => Err(got.head),
             Err(why) => Err(why),
@@ -94,7 +94,7 @@ impl Console {
         let port = self.port;
         let here = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let mut stream = self.lab.connect(here, Duration::from_secs(5)).map_err(|error| error.to_string())?;
-        stream.set_read_timeout(Some(ANSWER)).map_err(|error| error.to_string())?;
+        stream.set_read_timeout(Some(PATIENCE)).map_err(|error| error.to_string())?;
         // HTTP/1.0: the answer ends with the connection.
         let head = format!(
             "{what} HTTP/1.0\r\nhost: localhost:{port}\r\norigin: http://localhost:{port}\r\ncookie: {}\r\n\
@@ -117,6 +117,11 @@ impl Drop for Console {
         let _ = self.forwarding.kill();
         let _ = self.forwarding.wait();
     }
+}
+
+/// The port in `Forwarding from 127.0.0.1:34567 -> 7080`.
+fn port_in(said: &str) -> Option<u16> {
+    said.lines().find_map(|line| line.strip_prefix("Forwarding from 127.0.0.1:")?.split(' ').next()?.parse().ok())
 }
 
 fn encoded(text: &str) -> String {

@@ -5,24 +5,22 @@ mod traces;
 
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use lab::Lab;
-use lab::wait::until;
+use lab::wait::{PATIENCE, until};
 
 use crate::traces::{OfTheLab, Traces};
 
-/// How long a boot may take when everything is built.
-const UP: Duration = Duration::from_secs(60);
-
-/// Waits until the computer is as it was before the lab. Processes that are ending have ten seconds.
+/// Waits until the lab has left nothing on the computer. Prints what other programs have changed in the meantime.
 fn nothing_is_left(before: &Traces, lab: &OfTheLab) {
     let ended = Traces::now();
-    until("all traces of the lab to be gone", Duration::from_secs(10), || {
+    let others = until("all traces of the lab to be gone", PATIENCE, || {
         let left = Traces::now().left(before, lab, &ended);
-        if left.is_empty() { Ok(()) } else { Err(left.join("\n")) }
-    })
-    .unwrap();
+        if left.of_the_lab.is_empty() { Ok(left.of_others) } else { Err(left.of_the_lab.join("\n")) }
+    });
+    for other in others.unwrap() {
+        eprintln!("not of the lab: {other}");
+    }
 }
 
 /// The process outside the lab that holds its namespaces.
@@ -63,15 +61,12 @@ fn faults(lab: &Lab) {
 #[test]
 #[ignore = "it needs the computer for itself"]
 fn three_labs_in_a_row_leave_nothing() {
-    let mut fastest = Duration::MAX;
     for round in 1..=3 {
         let before = Traces::now();
-        let started = Instant::now();
         let (words, machines): (&[_], _) = if round == 3 { (&["--meta-only"], 1) } else { (&["--machines", "2"], 3) };
         let said = lab(&[&["up"], words].concat());
         // The first boot may have to build parts.
         assert!(round == 1 || !said.contains(": building"), "{said}");
-        fastest = fastest.min(started.elapsed());
         let running = Lab::attach().unwrap();
         let mut of_the_lab = OfTheLab::in_folder(running.folder());
         of_the_lab.add(&before, &Traces::now(), outside());
@@ -90,8 +85,6 @@ fn three_labs_in_a_row_leave_nothing() {
         nothing_is_left(&before, &of_the_lab);
         assert!(!running.folder().join("run").exists());
     }
-    // A boot may be slow on a busy computer, so the fastest one counts.
-    assert!(fastest <= UP, "the fastest boot took {fastest:?}");
 }
 
 #[test]
@@ -103,7 +96,7 @@ fn remains_of_a_crashed_lab_are_reported_and_removed_by_force() {
     of_the_lab.add(&before, &Traces::now(), outside());
     // Kill the lab, as the kernel would if it ran out of memory.
     assert!(Command::new("kill").args(["-KILL", &outside().to_string()]).status().unwrap().success());
-    let said = until("the crash to be noticed", Duration::from_secs(20), || {
+    let said = until("the crash to be noticed", PATIENCE, || {
         let up = command(&["up", "--machines-only"]).output().unwrap();
         let said = String::from_utf8_lossy(&up.stderr).into_owned();
         if said.contains("crashed lab") { Ok(said) } else { Err(said) }
@@ -121,7 +114,7 @@ fn a_lab_ends_with_the_process_it_was_booted_for() {
     Lab::attach().unwrap();
     process.kill().unwrap();
     process.wait().unwrap();
-    until("the end of the lab", Duration::from_secs(30), || match Lab::attach() {
+    until("the end of the lab", PATIENCE, || match Lab::attach() {
         Err(lab::Error::NoLab) => Ok(()),
         other => Err(format!("{other:?}")),
     })

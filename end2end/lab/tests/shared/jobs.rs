@@ -6,11 +6,8 @@ use futures::{AsyncBufReadExt, TryStreamExt};
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, ListParams, LogParams, PostParams};
 use kube::{Api, Client};
-use lab::wait::until_async;
+use lab::wait::{PATIENCE, until_async};
 use serde_json::Value;
-
-/// How long an object may take to be created, and a pod to start.
-const START_WITHIN: Duration = Duration::from_secs(60);
 
 /// Creates an object. Replaces one of the same name that an earlier run has left.
 pub(crate) async fn create<K>(client: &Client, object: Value) -> String
@@ -25,7 +22,7 @@ where
     let name = object["metadata"]["name"].as_str().expect("a name").to_owned();
     let object: K = serde_json::from_value(object).expect("a valid object");
     let _none = objects.delete(&name, &DeleteParams::foreground()).await;
-    until_async(&format!("{name} to be created"), START_WITHIN, || async {
+    until_async(&format!("{name} to be created"), PATIENCE, || async {
         objects.create(&PostParams::default(), &object).await.map(drop).map_err(|error| error.to_string())
     })
     .await
@@ -36,7 +33,7 @@ where
 /// Waits until a Job's container has started. Returns the name of its pod.
 async fn started_pod(client: &Client, job: &str) -> String {
     let pods: Api<Pod> = Api::default_namespaced(client.clone());
-    until_async(&format!("the pod of {job}"), START_WITHIN, || async {
+    until_async(&format!("the pod of {job}"), PATIENCE, || async {
         let found = pods.list(&ListParams::default().labels(&format!("job-name={job}"))).await;
         let pod = found.map_err(|error| error.to_string())?.items.into_iter().next().ok_or("there is none")?;
         let status = pod.status.unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Finds what a lab has left on the computer, by comparing its state before and after.
+//! Finds what a lab has left on the computer, by comparing its state before and after. Other programs change the computer, too: only
+//! what a lab can have touched counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -62,6 +63,11 @@ impl OfTheLab {
         (self.processes.len(), self.namespaces.len())
     }
 
+    /// The lab's mounts are below its folder, and its overlays name it.
+    fn mounts(&self, mount: &str) -> bool {
+        mount.contains(&*self.folder.to_string_lossy())
+    }
+
     fn is(&self, pid: i32, process: &Process) -> bool {
         self.processes.contains(&(pid, process.started))
             || process.program.starts_with(&self.folder)
@@ -70,7 +76,29 @@ impl OfTheLab {
     }
 }
 
-/// Kernel parameters, or folders of them, that change by themselves: counters, random or measured values.
+/// What a lab's interfaces are named, its cgroups, and the names in /run.
+const BRIDGE: &str = "lab0";
+const PORT: &str = "lab-";
+const NAME: &str = "kubeonkube-lab";
+
+/// The kernel parameters that the lab, kubelet or kube-proxy set. A machine has its own ones, or an ordinary file instead.
+const SET_IN_A_LAB: &[&str] = &[
+    "kernel/keys/root_maxbytes",
+    "kernel/keys/root_maxkeys",
+    "kernel/panic",
+    "kernel/panic_on_oops",
+    "net/bridge/bridge-nf-call-ip6tables",
+    "net/bridge/bridge-nf-call-iptables",
+    "net/ipv4/conf/all/route_localnet",
+    "net/ipv4/ip_forward",
+    "net/netfilter/nf_conntrack_max",
+    "net/netfilter/nf_conntrack_tcp_timeout_close_wait",
+    "net/netfilter/nf_conntrack_tcp_timeout_established",
+    "vm/overcommit_memory",
+    "vm/panic_on_oom",
+];
+
+/// Kernel parameters, or folders of them, that change by themselves: counters, random or measured values. They aren't printed.
 const CHANGE_BY_THEMSELVES: &[&str] = &[
     "fs/aio-nr",
     "fs/dentry-state",
@@ -89,6 +117,29 @@ const CHANGE_BY_THEMSELVES: &[&str] = &[
     "net/netfilter/nf_log",
 ];
 
+/// Differences from the state before a lab.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    pub(crate) of_the_lab: Vec<String>,
+    pub(crate) of_others: Vec<String>,
+}
+
+impl Left {
+    fn add(&mut self, is_of_the_lab: bool, difference: String) {
+        if is_of_the_lab { &mut self.of_the_lab } else { &mut self.of_others }.push(difference);
+    }
+
+    fn add_all<T: Ord>(
+        &mut self,
+        (before, now): (&BTreeSet<T>, &BTreeSet<T>),
+        is_of_the_lab: impl Fn(&T) -> bool,
+        text: impl Fn(&T) -> String,
+    ) {
+        now.difference(before).for_each(|one| self.add(is_of_the_lab(one), text(one)));
+        before.difference(now).for_each(|one| self.add(is_of_the_lab(one), format!("gone: {}", text(one))));
+    }
+}
+
 impl Traces {
     pub(crate) fn now() -> Self {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
@@ -96,7 +147,7 @@ impl Traces {
         folders(Path::new("/sys/fs/cgroup"), &mut cgroups);
         let mut parameters = BTreeMap::new();
         for area in ["fs", "kernel", "vm", "net"] {
-            add_parameters(&Path::new("/proc/sys").join(area), &mut parameters);
+            add_parameters(&parameter(area), &mut parameters);
         }
         let uptime = fs::read_to_string("/proc/uptime").unwrap();
         Self {
@@ -113,38 +164,47 @@ impl Traces {
     }
 
     /// The differences from the state before the lab. `ended` is the state at the lab's end.
-    pub(crate) fn left(&self, before: &Self, lab: &OfTheLab, ended: &Self) -> Vec<String> {
-        let mut left = Vec::new();
-        differences("mount", &before.mounts, &self.mounts, &mut left);
-        differences("interface", &before.interfaces, &self.interfaces, &mut left);
-        differences("in /run", &before.run, &self.run, &mut left);
-        // A cgroup with processes belongs to another program. Remaining processes of the lab are reported below.
-        let cgroups = self.cgroups.difference(&before.cgroups).filter(|cgroup| !is_used(cgroup));
-        left.extend(cgroups.map(|cgroup| format!("cgroup {}", cgroup.display())));
+    pub(crate) fn left(&self, before: &Self, lab: &OfTheLab, ended: &Self) -> Left {
+        let mut left = Left::default();
+        left.add_all((&before.mounts, &self.mounts), |mount| lab.mounts(mount), |mount| format!("mount: {mount}"));
+        left.add_all(
+            (&before.interfaces, &self.interfaces),
+            |name| name == BRIDGE || name.starts_with(PORT),
+            |name| format!("interface: {name}"),
+        );
+        left.add_all((&before.run, &self.run), |name| name.starts_with(NAME), |name| format!("in /run: {name}"));
+        left.add_all(
+            (&before.cgroups, &self.cgroups),
+            |cgroup| cgroup.iter().any(|name| name == NAME),
+            |cgroup| format!("cgroup {}", cgroup.display()),
+        );
         for name in before.parameters.keys().chain(self.parameters.keys()).collect::<BTreeSet<_>>() {
             let (old, new) = (before.parameters.get(name), self.parameters.get(name));
             if old != new {
-                left.push(format!("parameter {}: {old:?} is {new:?}", name.display()));
+                // A parameter that is new belongs to a module that the kernel has loaded.
+                let is_set = old.is_some() && new.is_some();
+                let is_of_the_lab = is_set && SET_IN_A_LAB.iter().any(|one| *name == parameter(one));
+                left.add(is_of_the_lab, format!("parameter {}: {old:?} is {new:?}", name.display()));
             }
         }
         for (pid, process) in &self.processes {
             let is_new = before.processes.get(pid).is_none_or(|old| old.started != process.started);
             if is_new && lab.is(*pid, process) {
-                left.push(format!("process {pid}: {}", process.line));
+                left.of_the_lab.push(format!("process {pid}: {}", process.line));
             }
             // The kernel reuses the numbers of ended namespaces, so processes that started later don't count.
             if process.started <= ended.at {
                 let held = process.namespaces.intersection(&lab.namespaces);
-                left.extend(held.map(|one| format!("namespace {} of process {pid}: {}", one.display(), process.line)));
+                left.of_the_lab
+                    .extend(held.map(|one| format!("namespace {} of process {pid}: {}", one.display(), process.line)));
             }
         }
         left
     }
 }
 
-fn differences(kind: &str, before: &BTreeSet<String>, now: &BTreeSet<String>, left: &mut Vec<String>) {
-    left.extend(now.difference(before).map(|one| format!("{kind}: {one}")));
-    left.extend(before.difference(now).map(|one| format!("{kind} is gone: {one}")));
+fn parameter(name: &str) -> PathBuf {
+    Path::new("/proc/sys").join(name)
 }
 
 fn names(folder: &str) -> BTreeSet<String> {
@@ -164,19 +224,13 @@ fn add_parameters(folder: &Path, found: &mut BTreeMap<PathBuf, String>) {
     for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
         if path.is_dir() {
             add_parameters(&path, found);
-        } else if !CHANGE_BY_THEMSELVES.iter().any(|one| path.starts_with(Path::new("/proc/sys").join(one))) {
+        } else if !CHANGE_BY_THEMSELVES.iter().any(|one| path.starts_with(parameter(one))) {
             // Some can't be read, only written.
             if let Ok(value) = fs::read_to_string(&path) {
                 found.insert(path, value);
             }
         }
     }
-}
-
-fn is_used(cgroup: &Path) -> bool {
-    let mut all = BTreeSet::from([cgroup.to_owned()]);
-    folders(cgroup, &mut all);
-    all.iter().any(|one| fs::read_to_string(one.join("cgroup.procs")).is_ok_and(|processes| !processes.is_empty()))
 }
 
 /// Reads a process. `None` if it has ended. Fields that can't be read (of kernel threads and zombies) are empty.
