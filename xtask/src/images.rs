@@ -4,13 +4,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
 
 use crate::clean_command::{check, command, root};
-use crate::{lab, release};
+use crate::lab::Lab;
+use crate::release;
 
 /// The registry in the names of the images, as in deploy/kubernetes/deployment.yaml.
 const REGISTRY: &str = "ghcr.io/clay-wangzhi";
@@ -20,7 +21,7 @@ const LARGEST_SERVER: u64 = 40_000_000;
 /// Builds both images into target/images. With `check`, builds them a second time with freshly installed packages and compares the digests.
 pub(crate) fn images(registry: Option<&str>, is_checked: bool) -> anyhow::Result<()> {
     release::release()?;
-    let program = lab::program()?;
+    let lab = Lab::build(false)?;
     let to = root().join("target/images");
     let release = Order {
         to: &to,
@@ -29,7 +30,7 @@ pub(crate) fn images(registry: Option<&str>, is_checked: bool) -> anyhow::Result
         registry: registry.unwrap_or(REGISTRY),
         tag: concat!("v", env!("CARGO_PKG_VERSION")),
     };
-    let images = build(&program, &release, &[])?;
+    let images = build(&lab, &release, &[])?;
     print!("{images}");
     let size = fs::metadata(to.join("kubeonkube.tar"))?.len();
     if size > LARGEST_SERVER {
@@ -41,7 +42,7 @@ pub(crate) fn images(registry: Option<&str>, is_checked: bool) -> anyhow::Result
     }
     if is_checked {
         let again = to.join("again");
-        let second = build(&program, &Order { to: &again, ..release }, &["--fresh"])?;
+        let second = build(&lab, &Order { to: &again, ..release }, &["--fresh"])?;
         let (first, second) = (digests(&images), digests(&second));
         if first.len() != 2 || first != second {
             bail!("built twice, the images have the digests {first:?} and {second:?}");
@@ -59,7 +60,7 @@ fn digests(said: &str) -> Vec<&str> {
 
 /// Both images for the lab, with the program of the dev profile and the site that it reads from disk: linking a release takes minutes.
 /// Returns the folder of the archives.
-pub(crate) fn for_lab(lab: &str, program: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn for_lab(lab: &Lab, program: &Path) -> anyhow::Result<PathBuf> {
     let started = Instant::now();
     let to = root().join("target/lab-images");
     fs::create_dir_all(&to)?;
@@ -85,17 +86,17 @@ struct Order<'a> {
 }
 
 /// Runs `kubeonkube-lab images`. Returns what it prints: a line for each image with its name, digest, size and archive.
-fn build(lab: &str, order: &Order<'_>, options: &[&str]) -> anyhow::Result<String> {
-    let mut build: Command = command(lab);
-    build.arg("images").args(options).arg("--to").arg(order.to).arg("--program").arg(order.program);
+fn build(lab: &Lab, order: &Order<'_>, options: &[&str]) -> anyhow::Result<String> {
+    let mut build = lab.command(&["images"]);
+    build.args(options).arg("--to").arg(order.to).arg("--program").arg(order.program);
     build.args(["--registry", order.registry, "--tag", order.tag]);
     for file in order.further {
         let file = file.to_string_lossy();
         build.arg("--further").arg(format!("{file}:{file}"));
     }
-    let done = build.stderr(Stdio::inherit()).output().with_context(|| format!("can't start {lab}"))?;
+    let done = build.stderr(Stdio::inherit()).output().context("can't start the lab's program")?;
     if !done.status.success() {
-        bail!("{lab} images: {}", done.status);
+        bail!("lab images: {}", done.status);
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }

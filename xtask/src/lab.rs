@@ -11,12 +11,12 @@ use crate::builds::Builds;
 use crate::clean_command::{check, command, root};
 use crate::skipped::Skipped;
 use crate::stage::Stages;
-use crate::test::{FailedTest, Infrastructure, Report, Run, Tests};
+use crate::test::{FULL, FailedTest, Infrastructure, Report, Run, Tests};
 use crate::{doctor, images, playwright, programs, site};
 
 pub(crate) fn lab(words: &[String]) -> anyhow::Result<()> {
     // The program replaces this process, so that shells inside the lab get the terminal and its signals.
-    let error = std::os::unix::process::CommandExt::exec(&mut in_callers_folder(&program()?, words)?);
+    let error = std::os::unix::process::CommandExt::exec(&mut in_callers_folder(&Lab::build(false)?.program, words)?);
     Err(error.into())
 }
 
@@ -27,28 +27,45 @@ fn in_callers_folder(program: &str, words: &[String]) -> anyhow::Result<Command>
     Ok(command)
 }
 
-/// The lab's program, built with the features that its tests need (see `programs::build_program`).
-pub(crate) fn program() -> anyhow::Result<String> {
-    check(command("cargo").args(["build", "--quiet", "--package", "kubeonkube-lab", "--bins", "--examples"]))?;
-    Ok(root().join("target/debug/kubeonkube-lab").to_string_lossy().into_owned())
+/// The lab's program.
+pub(crate) struct Lab {
+    program: String,
+    /// Whether root file systems must have exactly the packages of their locks.
+    full: bool,
+}
+
+impl Lab {
+    /// Builds it, with the features that its tests need (see `programs::build_program`).
+    pub(crate) fn build(full: bool) -> anyhow::Result<Self> {
+        check(command("cargo").args(["build", "--quiet", "--package", "kubeonkube-lab", "--bins", "--examples"]))?;
+        Ok(Self { program: root().join("target/debug/kubeonkube-lab").to_string_lossy().into_owned(), full })
+    }
+
+    /// A command of it, without the caller's kubeconfig: the stage must test the lab's cluster.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = command(&self.program);
+        command.env_remove("KUBECONFIG").env_remove("KUBEBUILDER_ASSETS").args(words);
+        if self.full {
+            command.env(FULL, "1");
+        }
+        command
+    }
 }
 
 /// Name of the background build.
 const BUILD: &str = "lab-parts";
 
 /// Starts building the parts of the lab (Kubernetes, etcd, machine images). Without Go's caches this takes eight minutes.
-pub(crate) fn start_build(builds: &mut Builds) -> anyhow::Result<()> {
+pub(crate) fn start_build(builds: &mut Builds, full: bool) -> anyhow::Result<()> {
     if unsupported().is_some() {
         return Ok(());
     }
-    let program = program()?;
+    let lab = Lab::build(full)?;
     // The stage reports what this computer lacks.
-    if lack(&program)?.is_some() {
+    if lack(&lab)?.is_some() {
         return Ok(());
     }
-    let mut build = lab_command(&program);
-    build.args(PARTS);
-    builds.start_at_lowest_priority(BUILD, &build)
+    builds.start_at_lowest_priority(BUILD, &lab.command(PARTS))
 }
 
 /// Why this computer can never boot a lab.
@@ -68,7 +85,7 @@ pub(crate) fn require_no_other() -> anyhow::Result<()> {
     if unsupported().is_some() || !Path::new(LOCK).exists() {
         return Ok(());
     }
-    lack(&program()?).map(drop)
+    lack(&Lab::build(false)?).map(drop)
 }
 
 /// The `lab` stage: boots a lab, runs its self-tests, ends it. Then boots and ends labs and checks that they leave nothing behind.
@@ -77,53 +94,52 @@ pub(crate) fn test(run: &mut Run) -> anyhow::Result<()> {
     if let Some(reason) = unsupported() {
         return run.skipped.note(LAB_TESTS, reason);
     }
-    let program = program()?;
-    let lab = |words: &[&str]| check(lab_command(&program).args(words));
+    let lab = Lab::build(run.full)?;
     let mut stages = Stages::begin();
-    if let Some(lack) = lack(&program)? {
+    if let Some(lack) = lack(&lab)? {
         return run.skipped.note(LAB_TESTS, &lack);
     }
-    stages.stage("lab build", || run.builds.wait(BUILD).and_then(|()| lab(PARTS)))?;
+    stages.stage("lab build", || run.builds.wait(BUILD).and_then(|()| check(&mut lab.command(PARTS))))?;
     // Some requirements can only be checked with the built parts.
-    if let Some(lack) = lack(&program)? {
+    if let Some(lack) = lack(&lab)? {
         return run.skipped.note(LAB_TESTS, &lack);
     }
-    stages.stage("lab up", || boot_twice(run, &program, LAB))?;
+    stages.stage("lab up", || boot_twice(run, &lab, LAB))?;
     let mut tested = stages.stage("lab tests", || tests(run, CLAIMS));
     for (name, test) in [("lab installed", installed as Test), ("lab hosted", hosted), ("lab console", console)] {
         if matches!(tested, Ok(true)) {
-            tested = stages.stage(name, || test(run, &program));
+            tested = stages.stage(name, || test(run, &lab));
         }
     }
     if !matches!(tested, Ok(true)) {
-        print_state(&program);
+        print_state(&lab);
     }
-    let ended = stages.stage("lab down", || lab(&["down", "--force"]));
+    let ended = stages.stage("lab down", || check(&mut lab.command(&["down", "--force"])));
     let passed = tested?;
     ended?;
     if passed {
         stages.stage("lab life", || tests(run, LIFE))?;
     }
     stages.print();
-    if passed && run.full { test_fully(run, &program) } else { Ok(()) }
+    if passed && run.full { test_fully(run, &lab) } else { Ok(()) }
 }
 
 /// Tests on the lab. Returns whether they passed; those that failed are reported.
-type Test = fn(&mut Run, &str) -> anyhow::Result<bool>;
+type Test = fn(&mut Run, &Lab) -> anyhow::Result<bool>;
 
-fn test_fully(run: &mut Run, program: &str) -> anyhow::Result<()> {
-    check(lab_command(program).args(PARTS).arg("release-1.33"))?;
+fn test_fully(run: &mut Run, lab: &Lab) -> anyhow::Result<()> {
+    check(lab.command(PARTS).arg("release-1.33"))?;
     // Each boots its own lab, which ends with the tests.
     for suite in [ENDPOINT, UPGRADE] {
         tests(run, suite)?;
     }
     // The console's test also upgrades if the lab serves two releases.
-    boot_twice(run, program, LAB_WITH_BOTH)?;
-    let tested = browse(run, program, &[UPGRADES]);
+    boot_twice(run, lab, LAB_WITH_BOTH)?;
+    let tested = browse(run, lab, &[UPGRADES]);
     if !matches!(tested, Ok(true)) {
-        print_state(program);
+        print_state(lab);
     }
-    tested.and(check(lab_command(program).args(["down", "--force"])))
+    tested.and(check(&mut lab.command(&["down", "--force"])))
 }
 
 /// Runs tests of the lab's crate, one at a time.
@@ -142,42 +158,42 @@ fn tests_with(run: &mut Run, arguments: &[&str], filter: &str, mut env: Vec<(&st
 /// Measures the built-in engine in a lab that ends with the measurement.
 pub(crate) fn bench() -> anyhow::Result<()> {
     with_both_releases()?;
-    check(lab_command("cargo").args(FIGURES))
+    check(command("cargo").env_remove("KUBECONFIG").args(FIGURES))
 }
 
 /// Takes the pictures of docs/images while the console's test runs.
 pub(crate) fn pictures() -> anyhow::Result<()> {
-    let program = with_both_releases()?;
+    let lab = with_both_releases()?;
     let (mut builds, mut report) = (Builds::default(), Report::default());
     programs::fetch_kubectl_and_helm()?;
     programs::start_building_kubectl_and_helm(&mut builds)?;
-    boot(&program, LAB_WITH_BOTH)?;
+    boot(&lab, LAB_WITH_BOTH)?;
     let folder = root().join("docs/images").to_string_lossy().into_owned();
     let skipped = Skipped::none(&root().join("target/skipped"), "pictures")?;
     let mut run =
         Run { stage: "pictures", full: true, change: None, skipped, builds: &mut builds, report: &mut report };
-    let taken = browse(&mut run, &program, &[UPGRADES, ("KUBEONKUBE_PICTURES", &folder)]);
+    let taken = browse(&mut run, &lab, &[UPGRADES, ("KUBEONKUBE_PICTURES", &folder)]);
     let taken = taken.and_then(|passed| {
         run.skipped.print(true)?;
         ensure!(passed, "the tests that take the pictures failed");
         Ok(())
     });
-    taken.and(check(lab_command(&program).args(["down", "--force"])))
+    taken.and(check(&mut lab.command(&["down", "--force"])))
 }
 
 /// Builds both releases of Kubernetes for machines. Returns the lab's program.
-fn with_both_releases() -> anyhow::Result<String> {
-    let program = program()?;
-    let lack = unsupported().map_or_else(|| lack(&program), |reason| Ok(Some(reason.to_owned())))?;
+fn with_both_releases() -> anyhow::Result<Lab> {
+    let lab = Lab::build(false)?;
+    let lack = unsupported().map_or_else(|| lack(&lab), |reason| Ok(Some(reason.to_owned())))?;
     if let Some(lack) = lack {
         bail!("the lab can't be booted: {lack}");
     }
-    check(lab_command(&program).args(PARTS).arg("release-1.33"))?;
-    Ok(program)
+    check(lab.command(PARTS).arg("release-1.33"))?;
+    Ok(lab)
 }
 
 /// The images of the program in the lab's own Kubernetes, installed with kubectl and with helm.
-fn installed(run: &mut Run, lab: &str) -> anyhow::Result<bool> {
+fn installed(run: &mut Run, lab: &Lab) -> anyhow::Result<bool> {
     const CHART: &str = "the_chart_is_installed_upgraded_and_uninstalled";
     let images = images::for_lab(lab, &server()?)?;
     let mut env = vec![
@@ -197,20 +213,20 @@ fn installed(run: &mut Run, lab: &str) -> anyhow::Result<bool> {
 }
 
 /// A hosted cluster in the lab's own Kubernetes.
-fn hosted(run: &mut Run, _lab: &str) -> anyhow::Result<bool> {
+fn hosted(run: &mut Run, _lab: &Lab) -> anyhow::Result<bool> {
     let server = server()?.to_string_lossy().into_owned();
     tests_with(run, HOSTED, "", vec![("KUBEONKUBE_SERVER", server)])
 }
 
 /// The console on the lab's machines, in a browser.
-fn console(run: &mut Run, lab: &str) -> anyhow::Result<bool> {
+fn console(run: &mut Run, lab: &Lab) -> anyhow::Result<bool> {
     browse(run, lab, &[])
 }
 
 /// The same with variables for the tests.
-fn browse(run: &mut Run, lab: &str, env: &[(&str, &str)]) -> anyhow::Result<bool> {
+fn browse(run: &mut Run, lab: &Lab, env: &[(&str, &str)]) -> anyhow::Result<bool> {
     let kubectl = programs::built_kubectl(run.builds)?;
-    playwright::run_in_lab(run, &server()?, lab, &kubectl, env)
+    playwright::run_in_lab(run, &server()?, &lab.program, &kubectl, env)
 }
 
 /// The server's program, with its site.
@@ -224,19 +240,19 @@ fn server() -> anyhow::Result<PathBuf> {
 /// # Errors
 /// If a lab is already running: the stage ends only a lab that it booted itself. Remains of a lab that crashed are an error
 /// where `CI` isn't set; there, they are removed.
-fn lack(program: &str) -> anyhow::Result<Option<String>> {
-    lack_where(program, doctor::is_ci())
+fn lack(lab: &Lab) -> anyhow::Result<Option<String>> {
+    lack_where(lab, doctor::is_ci())
 }
 
-fn lack_where(program: &str, is_ci: bool) -> anyhow::Result<Option<String>> {
-    let (status, message) = checked(program)?;
+fn lack_where(lab: &Lab, is_ci: bool) -> anyhow::Result<Option<String>> {
+    let (status, message) = checked(lab)?;
     match status.code() {
         Some(0) => Ok(None),
         Some(LACKS) => Ok(Some(message)),
         Some(LEFT_OVERS) if is_ci => {
             eprintln!("{message}\nNothing of it is alive, so it is removed now.");
-            check(lab_command(program).args(["down", "--force"]))?;
-            match checked(program)? {
+            check(&mut lab.command(&["down", "--force"]))?;
+            match checked(lab)? {
                 (status, _) if status.success() => Ok(None),
                 (status, message) if status.code() == Some(LACKS) => Ok(Some(message)),
                 (_, message) => Err(Infrastructure::because(format!("after `lab down --force`: {message}"))),
@@ -245,47 +261,47 @@ fn lack_where(program: &str, is_ci: bool) -> anyhow::Result<Option<String>> {
         Some(IN_THE_WAY | LEFT_OVERS) => {
             Err(Infrastructure::because(format!("the stage has to boot a new lab, but {message}")))
         }
-        _ => bail!("{program} up --check: {status} {message}"),
+        _ => bail!("lab up --check: {status} {message}"),
     }
 }
 
 /// Asks the lab's program whether it could boot now.
-fn checked(program: &str) -> anyhow::Result<(ExitStatus, String)> {
-    let checked = lab_command(program).args(LAB).arg("--check").output()?;
+fn checked(lab: &Lab) -> anyhow::Result<(ExitStatus, String)> {
+    let checked = lab.command(LAB).arg("--check").output()?;
     Ok((checked.status, String::from_utf8_lossy(&checked.stderr).trim().to_owned()))
 }
 
 /// Boots the lab, and once more if that fails: a boot has deadlines.
-fn boot_twice(run: &mut Run, program: &str, up: &[&str]) -> anyhow::Result<()> {
+fn boot_twice(run: &mut Run, lab: &Lab, up: &[&str]) -> anyhow::Result<()> {
     let failed = |error: anyhow::Error| FailedTest {
         suite: "lab".into(),
         name: "boot".into(),
         seconds: 0.0,
         message: format!("{error:#}"),
     };
-    let booted = |_: Option<&[FailedTest]>| Ok(boot(program, up).err().map(failed).into_iter().collect());
+    let booted = |_: Option<&[FailedTest]>| Ok(boot(lab, up).err().map(failed).into_iter().collect());
     if run.run_tests(booted)? { Ok(()) } else { bail!("without a lab, its tests can't run") }
 }
 
 /// Boots the lab. After a failed boot, prints its state and ends it. A refused boot has left nothing; a lab that runs then
 /// belongs to another user.
-fn boot(program: &str, up: &[&str]) -> anyhow::Result<()> {
-    let status = lab_command(program).args(up).status()?;
+fn boot(lab: &Lab, up: &[&str]) -> anyhow::Result<()> {
+    let status = lab.command(up).status()?;
     if status.success() {
         return Ok(());
     }
     // No exit code: the boot was killed. The next `up` reports what it left.
     if ![None, Some(LACKS), Some(IN_THE_WAY), Some(LEFT_OVERS)].contains(&status.code()) {
-        print_state(program);
-        check(lab_command(program).args(["down", "--force"]))?;
+        print_state(lab);
+        check(&mut lab.command(&["down", "--force"]))?;
     }
-    bail!("{program} {}: {status}", up.join(" "))
+    bail!("lab {}: {status}", up.join(" "))
 }
 
 /// Prints what a CI log needs to explain a failure: the lab is gone afterwards. Few lines, because the failure stands before them.
-fn print_state(program: &str) {
+fn print_state(lab: &Lab) {
     for words in [&["status"] as &[_], &["logs", "--lines=15", "kube-apiserver"], &["logs", "--lines=15", "kubelet"]] {
-        let _printed = lab_command(program).args(words).status();
+        let _printed = lab.command(words).status();
     }
 }
 
@@ -318,33 +334,26 @@ const ENDPOINT: &[&str] = &["--run-ignored", "only", "--test", "endpoint"];
 const UPGRADE: &[&str] = &["--run-ignored", "only", "--test", "upgrade"];
 const LIFE: &[&str] = &["--run-ignored", "only", "--test", "life", "--test", "given", "--test", "starting"];
 
-/// `program` without the caller's kubeconfig: the stage must test the lab's cluster.
-fn lab_command(program: &str) -> Command {
-    let mut command = command(program);
-    command.env_remove("KUBECONFIG").env_remove("KUBEBUILDER_ASSETS");
-    command
-}
-
 #[cfg(test)]
 mod tests {
     use std::{fs, os::unix::fs::PermissionsExt};
 
     use super::*;
 
-    /// Calls `use_lab` with the path of a fake lab, which runs `script`. Returns the result and the verbs that it was called with.
-    fn with_fake_lab<T>(script: &str, use_lab: impl FnOnce(&str) -> T) -> (T, Vec<String>) {
+    /// Calls `use_lab` with a fake lab, which runs `script`. Returns the result and the verbs that it was called with.
+    fn with_fake_lab<T>(script: &str, use_lab: impl FnOnce(&Lab) -> T) -> (T, Vec<String>) {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("lab");
         fs::write(&program, format!("#!/bin/sh\necho \"$1\" >> \"$0.asked\"\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let done = use_lab(&program.to_string_lossy());
+        let done = use_lab(&Lab { program: program.to_string_lossy().into_owned(), full: false });
         let asked = fs::read_to_string(program.with_added_extension("asked")).unwrap();
         (done, asked.lines().map(str::to_owned).collect())
     }
 
     /// Boots with a fake lab whose `up` ends with `code`.
     fn booted(code: i32) -> (anyhow::Result<()>, Vec<String>) {
-        with_fake_lab(&format!("[ \"$1\" != up ] || exit {code}"), |program| boot(program, LAB))
+        with_fake_lab(&format!("[ \"$1\" != up ] || exit {code}"), |lab| boot(lab, LAB))
     }
 
     #[test]
@@ -366,7 +375,7 @@ mod tests {
     fn after_a_crash(is_ci: bool) -> (anyhow::Result<Option<String>>, Vec<String>) {
         let script = "[ \"$1\" = down ] && exec touch \"$0.clean\"\n\
                       [ -e \"$0.clean\" ] || { echo 'a crashed lab has left something behind' >&2; exit 76; }";
-        with_fake_lab(script, |program| lack_where(program, is_ci))
+        with_fake_lab(script, |lab| lack_where(lab, is_ci))
     }
 
     #[test]

@@ -29,6 +29,9 @@ use crate::skipped::Skipped;
 use crate::stage::Stages;
 use crate::{doctor, lab, playwright, released, site};
 
+/// Tells tests to take the long way, and the lab to accept only the pinned packages.
+pub(crate) const FULL: &str = "KUBEONKUBE_FULL";
+
 /// What a stage works with.
 pub(crate) struct Run<'a> {
     /// Its name.
@@ -44,7 +47,7 @@ pub(crate) struct Run<'a> {
 impl Run<'_> {
     /// The variable that tells tests to take the long way: more rounds, more lines, more combinations.
     pub(crate) fn full_variable(&self) -> Option<(&'static str, String)> {
-        self.full.then(|| ("KUBEONKUBE_FULL", "1".to_owned()))
+        self.full.then(|| (FULL, "1".to_owned()))
     }
 
     /// Runs tests, and once more those that failed. They are reported; the result is an error only if the tests couldn't be run.
@@ -122,7 +125,7 @@ pub(crate) fn test(only: &[String], list: bool, full: bool, quick: bool) -> anyh
     let first = stages.stage(FIRST[0], || requirements::require(&chosen)).map_err(|error| (FIRST[0], error));
     let first = first
         .and_then(|()| stages.stage(FIRST[1], || requirements::fetch(&chosen)).map_err(|error| (FIRST[1], error)))
-        .and_then(|()| start_builds(&chosen, &mut builds).map_err(|error| ("build", error)));
+        .and_then(|()| start_builds(&chosen, full, &mut builds).map_err(|error| ("build", error)));
     match first {
         Err((name, error)) => report.add_error(name, &error),
         Ok(()) => {
@@ -153,12 +156,12 @@ fn is_quick(stage: &str, change: &Change) -> bool {
 }
 
 /// Starts in the background what the chosen stages need and what takes minutes to build.
-fn start_builds(chosen: &dyn Fn(&str) -> bool, builds: &mut Builds) -> anyhow::Result<()> {
+fn start_builds(chosen: &dyn Fn(&str) -> bool, full: bool, builds: &mut Builds) -> anyhow::Result<()> {
     if chosen("rust") || chosen("lab") {
         start_building_kubectl_and_helm(builds)?;
     }
     if chosen("lab")
-        && let Err(error) = lab::start_build(builds)
+        && let Err(error) = lab::start_build(builds, full)
     {
         // The stage tries again and then fails; the other stages don't need the lab.
         eprintln!("{error:#}");
