@@ -2,6 +2,7 @@
 
 use api::cluster::VersionError;
 use artifacts::{Request, Sources};
+use operation::versions;
 
 use crate::cli::ArtifactsArgs;
 
@@ -10,6 +11,8 @@ pub fn request(args: ArtifactsArgs) -> Result<Request, VersionError> {
     Ok(Request {
         version: args.version.parse()?,
         processor: args.processor,
+        containerd: versions::containerd().clone(),
+        runc: versions::runc().clone(),
         plugins: args.network_plugin,
         sources: Sources {
             dl_k8s_io_url: args.dl_k8s_io_url,

@@ -104,7 +104,7 @@ pub struct ArtifactsArgs {
     /// The registry of the images of network plugins. Set the variable quay_image_repo of the cluster to the same.
     #[arg(long, value_name = "REGISTRY", default_value = "quay.io")]
     pub quay_image_repo: String,
-    /// Where the manifest of calico comes from.
+    /// Where containerd, runc and the manifest of calico come from.
     #[arg(long, value_name = "URL", default_value = "https://github.com")]
     pub github_url: String,
     /// Where the chart of cilium comes from.

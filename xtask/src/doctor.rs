@@ -84,6 +84,12 @@ const NEEDS: &[Need] = &[
         package: "mmdebstrap",
         found: || !boots_labs() || on_path("mmdebstrap"),
     },
+    Need {
+        what: "libseccomp's header and pkg-config (the lab's runc)",
+        to_run: false,
+        package: "libseccomp-dev pkg-config",
+        found: || !boots_labs() || output(command("pkg-config").args(["--exists", "libseccomp"])).is_some(),
+    },
 ];
 
 const GO: &str = "golang-go";

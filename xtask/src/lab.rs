@@ -158,7 +158,7 @@ fn tests_with(run: &mut Run, arguments: &[&str], filter: &str, mut env: Vec<(&st
 /// Measures the built-in engine in a lab that ends with the measurement.
 pub(crate) fn bench() -> anyhow::Result<()> {
     with_both_releases()?;
-    check(command("cargo").env_remove("KUBECONFIG").args(FIGURES))
+    check(command("cargo").env_remove("KUBECONFIG").env_remove("KUBEBUILDER_ASSETS").args(FIGURES))
 }
 
 /// Takes the pictures of docs/images while the console's test runs.
@@ -316,7 +316,7 @@ const LOCK: &str = "/run/kubeonkube-lab";
 
 /// The parts that [`LAB`] needs. The older Kubernetes isn't among them: only `--full` needs it, and it doubles a cold build.
 const PARTS: &[&str] =
-    &["build", "machine-root", "server-root", "images", "kubernetes-1.34", "etcd-3.6", "runc", "release-1.34"];
+    &["build", "machine-root", "server-root", "images", "kubernetes-1.34", "etcd-3.6", "runtime", "release-1.34"];
 /// The lab that its tests share (`end2end/lab/tests/shared`).
 const LAB: &[&str] = &["up", "--machines", "3", "--meta-nodes", "2", "--releases=1.34"];
 /// The lab of the console's test with `--full`.

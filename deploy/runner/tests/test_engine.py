@@ -200,8 +200,20 @@ class Machines(unittest.TestCase):
     def test_this_machine_is_described(self):
         found = state.look("/nonexistent", "")
         self.assertTrue(found["cpus"] > 0 and found["memory_mb"] > 0 and found["disk_free_mb"] > 0, found)
-        self.assertEqual(found["versions"], {"kubeadm": "", "kubelet": "", "kubectl": ""})
+        self.assertEqual(found["versions"], dict.fromkeys(("kubeadm", "kubelet", "kubectl", "containerd", "runc"), ""))
+        self.assertEqual(found["runtime_programs"], [])
         json.dumps(found)
+
+    def test_the_runtime_in_the_folder_of_programs_is_described(self):
+        with tempfile.TemporaryDirectory() as folder:
+            said = {"containerd": "containerd github.com/containerd/containerd/v2 v2.3.4 abc", "runc": "runc version 1.4.3\nspec: 1.3.0\ngo: go1.26.8"}
+            for name, text in said.items():
+                path = Path(folder, name)
+                path.write_text(f"#!/bin/sh\ncat <<END\n{text}\nEND\n")
+                path.chmod(0o755)
+            found = state.look(folder, "")
+        self.assertEqual(found["runtime_programs"], ["containerd", "runc"])
+        self.assertEqual((found["versions"]["containerd"], found["versions"]["runc"]), ("v2.3.4", "1.4.3"))
 
 
 class Removal(unittest.TestCase):

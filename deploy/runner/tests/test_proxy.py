@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which proxy machines use for downloads, and that a download with another checksum is refused."""
+"""What machines download: through which proxy, and that another checksum is refused."""
 
 import hashlib
 import http.server
+import io
 import json
 import os
 import shutil
 import subprocess
+import tarfile
 import tempfile
 import threading
+import tomllib
 import unittest
 from pathlib import Path
 
-from staged_run import HERE, ansible_bin
+from staged_run import ansible_bin
 from test_engine import ROLES, VALUES, module
-from test_network import Rendered
+from test_network import CATALOGUE, Rendered
 
 proxy = module("variables/filter_plugins/proxy.py")
 NONE = {**VALUES, "http_proxy": "", "https_proxy": "", "no_proxy": "", "additional_no_proxy": ""}
@@ -62,6 +65,14 @@ class Environment(unittest.TestCase):
 
 
 class Containerd(Rendered):
+    def test_it_runs_the_runc_of_the_engine(self):
+        found = self.rendered("containerd", "config.toml.j2", bin_dir="/opt/bin", containerd_pause_image="registry.example/pause:3.10", containerd_cni_programs="/usr/lib/cni")
+        config = tomllib.loads(found.read_text())
+        runtime = config["plugins"]["io.containerd.cri.v1.runtime"]
+        self.assertEqual(runtime["containerd"]["runtimes"]["runc"]["options"], {"BinaryName": "/opt/bin/runc", "SystemdCgroup": True})
+        self.assertEqual(runtime["cni"]["bin_dirs"], ["/usr/lib/cni"])
+        self.assertEqual(config["plugins"]["io.containerd.cri.v1.images"]["pinned_images"], {"sandbox": "registry.example/pause:3.10"})
+
     def test_its_service_gets_the_proxy(self):
         found = self.rendered("containerd", "proxy.conf.j2", http_proxy=PROXY, additional_no_proxy="a%b", machine={"network": "192.0.2.0/24"}, kube_vip_enabled=True,
                               kube_vip_address="192.0.2.10").read_text()
@@ -80,8 +91,8 @@ class Server(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-class Downloads(unittest.TestCase):
-    """The role `programs` downloads from a server that plays dl.k8s.io."""
+class Served(unittest.TestCase):
+    """A machine that downloads from a server on this one."""
 
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="kubeonkube-downloads-"))
@@ -93,6 +104,23 @@ class Downloads(unittest.TestCase):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         self.url = f"http://127.0.0.1:{server.server_port}"
 
+    def play(self, tasks, **variables):
+        """The exit code and the output of a play with these tasks."""
+        machine = {"architecture": "amd64", "state": "fresh", "versions": {"kubectl": "", "containerd": "", "runc": ""}, "network": "192.0.2.0/24"}
+        known = {"bin_dir": str(self.folder / "bin"), "machine": machine}
+        play = [{"hosts": "m1", "gather_facts": False, "vars": {**known, **variables}, "tasks": tasks}]
+        (self.folder / "play.yml").write_text(json.dumps(play))
+        (self.folder / "hosts.yml").write_text(json.dumps({"all": {"children": {"kube_control_plane": {"hosts": {"m1": {"ansible_connection": "local"}}}}}}))
+        ansible = Path(ansible_bin(self))
+        done = subprocess.run([ansible / "ansible-playbook", "-i", self.folder / "hosts.yml", "-e", f"cluster_folder={self.folder}", self.folder / "play.yml"], text=True, check=False,
+                              env={"PATH": f"{ansible}:/usr/bin:/bin", "HOME": str(self.folder), "LANG": "C.UTF-8", "ANSIBLE_ROLES_PATH": str(ROLES)},
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return done.returncode, done.stdout
+
+
+class Programs(Served):
+    """The role `programs` downloads from a server that plays dl.k8s.io."""
+
     def serve(self, version, content, published=None):
         served = self.folder / "served/release" / version / "bin/linux/amd64"
         served.mkdir(parents=True)
@@ -102,20 +130,10 @@ class Downloads(unittest.TestCase):
 
     def download(self, version, **variables):
         tasks = [{"name": "Download", "ansible.builtin.include_role": {"name": "programs", "tasks_from": "download"}, "vars": {"programs_names": ["kubectl"]}}]
-        known = {"kube_version": version, "bin_dir": str(self.folder / "bin"), "dl_k8s_io_url": self.url,
-                 "machine": {"architecture": "amd64", "versions": {"kubectl": ""}, "network": "192.0.2.0/24"}}
-        # Not waiting between attempts: retries don't help here.
-        play = [{"hosts": "m1", "gather_facts": False, "vars": {**known, **variables}, "tasks": tasks}]
-        (self.folder / "play.yml").write_text(json.dumps(play))
-        (self.folder / "hosts.yml").write_text(json.dumps({"all": {"children": {"kube_control_plane": {"hosts": {"m1": {"ansible_connection": "local"}}}}}}))
-        ansible = Path(ansible_bin(self))
-        done = subprocess.run([ansible / "ansible-playbook", "-i", self.folder / "hosts.yml", self.folder / "play.yml"], text=True, check=False,
-                              env={"PATH": f"{ansible}:/usr/bin:/bin", "HOME": str(self.folder), "LANG": "C.UTF-8", "ANSIBLE_ROLES_PATH": str(ROLES)},
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        return done.returncode, done.stdout
+        return self.play(tasks, **{"kube_version": version, "dl_k8s_io_url": self.url, **variables})
 
     def test_a_listed_version_must_have_the_checksum_of_the_catalogue(self):
-        version = json.loads((HERE / "playbooks/versions.json").read_text())["kubeonkube"]["default"]
+        version = CATALOGUE["default"]
         content = b"a changed kubectl"
         self.serve("v" + version, content, hashlib.sha256(content).hexdigest())
         code, said = self.download(version)
@@ -147,6 +165,66 @@ class Downloads(unittest.TestCase):
         code, _ = self.download("1.30.1", dl_k8s_io_url="http://dl.example", http_proxy=self.url)
         self.assertNotEqual(code, 0)
         self.assertTrue(any(path.startswith("http://dl.example/release/v1.30.1/bin/linux/amd64/kubectl") for path in Server.asked), Server.asked)
+
+
+class Runtime(Served):
+    """The role `containerd` downloads from a server that plays GitHub, or is the folder of files_repo."""
+
+    CONTAINERD, RUNC = (CATALOGUE[name]["version"] for name in ("containerd", "runc"))
+    ARCHIVE = f"v{CONTAINERD}/containerd-static-{CONTAINERD}-linux-amd64.tar.gz"
+
+    def serve(self, name, content):
+        path = self.folder / "served" / name
+        path.parent.mkdir(parents=True)
+        path.write_bytes(content)
+        path.with_name(path.name + ".sha256").write_text(hashlib.sha256(content).hexdigest())
+
+    def serve_files_repo(self):
+        """Archives have more programs than machines get."""
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w:gz") as tar:
+            for name in ("bin/containerd", "bin/containerd-shim-runc-v2", "bin/containerd-stress", "bin/ctr"):
+                member = tarfile.TarInfo(name)
+                member.size, member.mode = len(name), 0o755
+                tar.addfile(member, io.BytesIO(name.encode()))
+        self.serve(f"containerd/{self.ARCHIVE}", archive.getvalue())
+        self.serve(f"runc/v{self.RUNC}/runc.amd64", b"runc")
+
+    def install(self, **variables):
+        tasks = [{"name": "Install", "ansible.builtin.include_role": {"name": "containerd", "tasks_from": "install"}}]
+        return self.play(tasks, **variables)
+
+    def installed(self):
+        return sorted(path.name for path in (self.folder / "bin").iterdir())
+
+    def test_the_programs_come_from_files_repo(self):
+        self.serve_files_repo()
+        code, said = self.install(files_repo=self.url)
+        self.assertEqual(code, 0, said)
+        self.assertEqual(self.installed(), ["containerd", "containerd-shim-runc-v2", "ctr", "runc"])
+        self.assertTrue(all(os.access(path, os.X_OK) for path in (self.folder / "bin").iterdir()))
+        self.assertEqual(list(self.folder.glob("*.tar.gz")), [])
+
+    def test_published_files_must_have_the_checksums_of_the_catalogue(self):
+        self.serve(f"containerd/containerd/releases/download/{self.ARCHIVE}", b"changed")
+        code, said = self.install(github_url=self.url)
+        self.assertNotEqual(code, 0)
+        self.assertIn("checksum", said)
+        self.assertEqual(self.installed(), [])
+
+    def test_a_folder_without_them_is_explained(self):
+        code, said = self.install(files_repo=self.url)
+        self.assertNotEqual(code, 0)
+        self.assertIn("must be written by “kubeonkube artifacts” of this version", said)
+
+    def test_a_node_keeps_what_it_has_until_its_upgrade(self):
+        self.serve_files_repo()
+        versions = {"containerd": "v2.0.0", "runc": "1.3.0"}
+        node = {"architecture": "amd64", "state": "member", "versions": versions, "network": "192.0.2.0/24"}
+        self.assertEqual(self.install(files_repo=self.url, machine=node)[0], 0)
+        self.assertEqual(self.installed(), [])
+        self.assertEqual(self.install(files_repo=self.url, machine=node, containerd_upgrades=True)[0], 0)
+        self.assertIn("containerd", self.installed())
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::build::locks::InUse;
 use crate::build::part::Built;
-use crate::build::parts::{FOR_CLUSTER, FOR_MACHINES};
+use crate::build::parts::{FOR_CLUSTER, FOR_MACHINES, FOR_RELEASES};
 use crate::build::release::Release;
 use crate::build::workshop::{self, Pins};
 use crate::cluster::pki::Authority;
@@ -203,6 +203,9 @@ fn wanted(options: &Options, own_cluster: bool, releases: &[&Release]) -> Vec<&'
         wanted.extend(FOR_CLUSTER);
     }
     wanted.extend(releases.iter().map(|release| release.part));
+    if !releases.is_empty() {
+        wanted.push(FOR_RELEASES);
+    }
     wanted
 }
 
@@ -282,6 +285,11 @@ fn serve_releases(layout: &Layout, inside: Inside, built: &Built, releases: &[&R
     for release in releases {
         let version = release.version()?;
         files::link(built[release.part].join("release").join(&version), &folder.join("release").join(&version))?;
+    }
+    if let Some(runtime) = built.get(FOR_RELEASES) {
+        for name in ["containerd", "runc"] {
+            files::link(runtime.join(name), &folder.join(name))?;
+        }
     }
     let probe = built["tools"].join("probe");
     crate::program::run(

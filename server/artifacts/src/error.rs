@@ -15,8 +15,8 @@ pub enum Error {
         path.display()
     )]
     AnotherImage { path: PathBuf, found: String, wanted: String },
-    #[error("the catalogue has no helm for {processor}, only for amd64 and arm64")]
-    NoHelm { processor: String },
+    #[error("the catalogue has no {name} for {processor}, only for amd64 and arm64")]
+    NoProgramFor { name: &'static str, processor: String },
     #[error("the program `{program}` can't be started: {source}. Install it.")]
     NoProgram { program: &'static str, source: io::Error },
     #[error("`{program}` failed: {said}")]

@@ -3,6 +3,7 @@
 //! ```text
 //! release/v1.34.4/bin/linux/amd64/{kubeadm,kubelet,kubectl}   each with a .sha256
 //! release/v1.34.4/images/*.tar, release/v1.34.4/SHA256SUMS
+//! containerd/v2.3.4/containerd-static-2.3.4-linux-amd64.tar.gz, runc/v1.4.3/runc.amd64   each with a .sha256
 //! calico/v3.31.7/calico-vxlan.yaml, calico/v3.31.7/images/*.tar, calico/v3.31.7/SHA256SUMS
 //! ```
 //!
@@ -20,7 +21,7 @@ mod sums;
 use std::path::Path;
 
 use api::cluster::Version;
-use operation::versions::{self, PluginFile};
+use operation::versions::{self, PluginFile, Program};
 
 pub use crate::error::Error;
 use crate::registry::Registries;
@@ -32,6 +33,9 @@ pub struct Request {
     pub version: Version,
     /// `amd64` or `arm64`
     pub processor: String,
+    /// The container runtime of the machines: entries of the catalogue.
+    pub containerd: Program,
+    pub runc: Program,
     /// Network plugins of the catalogue, beside `bridge`, which needs no download.
     pub plugins: Vec<String>,
     pub sources: Sources,
@@ -55,6 +59,7 @@ pub fn write(request: &Request, folder: &Path, report: &dyn Fn(&str)) -> Result<
     refuse_another_processor(folder, &request.processor)?;
     let mut sums = Sums::read(&release)?;
     programs::write(request, &release, &mut sums, report)?;
+    programs::write_runtime(request, folder, report)?;
     let mut registries = Registries::new(&request.processor);
     let images = programs::images(request, &release)?;
     write_images(&mut registries, &images, &release, &mut sums, report)?;
@@ -153,7 +158,7 @@ fn write_plugin(
             get(cilium_chart_url, "", name, &plugin.sha256)?;
             let helm = versions::helm();
             let processor = request.processor.as_str();
-            let sha256 = helm.sha256.get(processor).ok_or_else(|| Error::NoHelm { processor: processor.to_owned() })?;
+            let sha256 = programs::catalogued_sum("helm", helm, processor)?;
             get(get_helm_url, "", &format!("helm-v{}-linux-{processor}.tar.gz", helm.version), sha256)
         }
     }

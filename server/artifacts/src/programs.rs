@@ -41,6 +41,35 @@ pub(crate) fn write(request: &Request, release: &Path, sums: &mut Sums, report: 
     Ok(())
 }
 
+/// Downloads containerd and runc, each with a `.sha256` beside it.
+pub(crate) fn write_runtime(request: &Request, folder: &Path, report: &dyn Fn(&str)) -> Result<(), Error> {
+    let Request { processor, containerd, runc, sources, .. } = request;
+    let archive = format!("containerd-static-{}-linux-{processor}.tar.gz", containerd.version);
+    for (name, owner, program, file) in [
+        ("containerd", "containerd", containerd, archive),
+        ("runc", "opencontainers", runc, format!("runc.{processor}")),
+    ] {
+        let version = format!("v{}", program.version);
+        let base = sources.github_url.trim_end_matches('/');
+        let url = format!("{base}/{owner}/{name}/releases/download/{version}/{file}");
+        let sum = catalogued_sum(name, program, processor)?;
+        let to = folder.join(name).join(&version).join(&file);
+        files::download(&url, &to, sum, report)?;
+        files::write(&to.with_added_extension("sha256"), sum)?;
+    }
+    Ok(())
+}
+
+/// The SHA-256 of a program of the catalogue for this processor.
+pub(crate) fn catalogued_sum<'a>(
+    name: &'static str,
+    program: &'a versions::Program,
+    processor: &str,
+) -> Result<&'a str, Error> {
+    let sum = program.sha256.get(processor).map(String::as_str);
+    sum.ok_or_else(|| Error::NoProgramFor { name, processor: processor.to_owned() })
+}
+
 /// The checksum in the file beside a program.
 fn published(url: &str, to: &Path) -> Result<String, Error> {
     let url = format!("{url}.sha256");

@@ -14,10 +14,13 @@ use axum::extract::{OriginalUri, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use kubeonkube_artifacts::{Error, Request, Sources, write};
+use operation::versions::Program;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 const VERSION: &str = "1.30.1";
+const CONTAINERD: &str = "/containerd/containerd/releases/download/v2.0.0/containerd-static-2.0.0-linux-amd64.tar.gz";
+const RUNC: &str = "/opencontainers/runc/releases/download/v1.3.0/runc.amd64";
 
 /// Its files by path, and what it was asked for.
 #[derive(Default)]
@@ -112,6 +115,8 @@ impl World {
         upstream.program("kubeadm", "#!/bin/sh\nprintf '%s\\n' \"$7/etcd:3.6.5-0\" \"$7/kube-proxy:$5\"\n");
         upstream.image("etcd", "3.6.5-0");
         upstream.image("kube-proxy", &format!("v{VERSION}"));
+        upstream.file(CONTAINERD, "containerd");
+        upstream.file(RUNC, "runc");
         prepare(&mut upstream);
         let upstream = Arc::new(upstream);
         let router = Router::new().fallback(answer).with_state(upstream.clone());
@@ -130,8 +135,18 @@ impl World {
             cilium_chart_url: url.clone(),
             get_helm_url: url,
         };
-        let request =
-            Request { version: VERSION.parse().unwrap(), processor: "amd64".into(), plugins: Vec::new(), sources };
+        let program = |version: &str, content: &str| Program {
+            version: version.into(),
+            sha256: ["amd64", "arm64"].map(|processor| (processor.to_owned(), sha256(content.as_bytes()))).into(),
+        };
+        let request = Request {
+            version: VERSION.parse().unwrap(),
+            processor: "amd64".into(),
+            containerd: program("2.0.0", "containerd"),
+            runc: program("1.3.0", "runc"),
+            plugins: Vec::new(),
+            sources,
+        };
         Self { folder: tempfile::tempdir().unwrap(), upstream, request }
     }
 
@@ -174,6 +189,28 @@ fn the_folder_is_what_the_engine_reads() {
     assert_eq!(files(&world.release()), expected);
     world.check_sums();
     assert_eq!(fs::read_to_string(world.release().join("bin/linux/amd64/kubectl.sha256")).unwrap(), sha256(b"kubectl"));
+}
+
+#[test]
+fn containerd_and_runc_are_beside_the_releases() {
+    let world = World::new(|_| {});
+    world.write().unwrap();
+    let read = |name: &str| fs::read_to_string(world.folder.path().join(name)).unwrap();
+    for (name, content) in [
+        ("containerd/v2.0.0/containerd-static-2.0.0-linux-amd64.tar.gz", "containerd"),
+        ("runc/v1.3.0/runc.amd64", "runc"),
+    ] {
+        assert_eq!(read(name), content);
+        assert_eq!(read(&format!("{name}.sha256")), sha256(content.as_bytes()));
+    }
+}
+
+#[test]
+fn a_runc_with_another_checksum_than_the_catalogue_s_is_not_kept() {
+    let world = World::new(|upstream| upstream.file(RUNC, "changed"));
+    let error = world.write().unwrap_err();
+    assert!(matches!(&error, Error::Checksum { url, .. } if url.ends_with(RUNC)), "{error}");
+    assert!(!world.folder.path().join("runc/v1.3.0/runc.amd64").exists());
 }
 
 #[test]

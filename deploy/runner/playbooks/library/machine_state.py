@@ -15,12 +15,13 @@ every machine. Returns the fact `machine`:
 | `kubeadm_runs` | whether a kubeadm runs, for example of a run that was killed |
 | `ports` | TCP ports that are in use |
 | `has_bridge_filter` | whether the kernel applies packet filters to bridges |
-| `containerd_active`, `containerd_enabled`, `has_containerd_configuration` | of its service; whether it has a configuration |
+| `containerd_active`, `containerd_enabled` | of its service |
+| `runtime_programs` | the programs of containerd and runc that are in the folder of programs |
 | `state` | `fresh`; `interrupted`: kubeadm was started by us and did not end; `member`: installed by us; `foreign`: installed otherwise |
 | `installed` | of a member: `version` and the recorded variables `fixed` |
 | `upgrading` | of a member whose upgrade has started and not ended: `was_schedulable`; else empty |
 | `ca` | the SHA-256 of the cluster's CA certificate in DER, or empty |
-| `versions` | the versions of kubeadm, kubelet and kubectl; empty if not installed |
+| `versions` | the versions of kubeadm, kubelet, kubectl, containerd and runc in the folder of programs; empty if not installed |
 """
 
 import hashlib
@@ -36,7 +37,9 @@ import sys
 import time
 
 FOLDER = "/etc/kubernetes/kubeonkube"
-PROGRAMS = ("containerd", "runc", "conntrack", "iptables", "ip", "mount", "socat", "ethtool")
+PROGRAMS = ("conntrack", "iptables", "ip", "mount", "socat", "ethtool")
+# What the role containerd installs.
+RUNTIME = ("containerd", "containerd-shim-runc-v2", "ctr", "runc")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 CNI = "/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -137,6 +140,10 @@ def versions(folder):
         "kubeadm": said(folder + "/kubeadm", "version", "-o", "short"),
         "kubelet": said(folder + "/kubelet", "--version").split(" ")[-1],
         "kubectl": next((line.split(" ")[-1] for line in said(folder + "/kubectl", "version", "--client").splitlines()), ""),
+        # containerd github.com/containerd/containerd/v2 v2.3.4 REVISION
+        "containerd": next((word for word in said(folder + "/containerd", "--version").split() if word.startswith("v")), ""),
+        # runc version 1.4.3, and more lines
+        "runc": next((line.split(" ")[-1] for line in said(folder + "/runc", "--version").splitlines()), ""),
     }
 
 
@@ -169,9 +176,9 @@ def look(programs, address, also=()):
         "kubeadm_runs": runs("kubeadm"),
         "ports": listening(),
         "has_bridge_filter": os.path.exists("/proc/sys/net/bridge/bridge-nf-call-iptables"),
-        "has_containerd_configuration": os.path.exists("/etc/containerd/config.toml"),
         "containerd_active": said("systemctl", "is-active", "containerd") == "active",
         "containerd_enabled": said("systemctl", "is-enabled", "containerd") == "enabled",
+        "runtime_programs": [name for name in RUNTIME if os.path.exists(f"{programs}/{name}")],
         "state": what,
         "installed": installed,
         "upgrading": json.loads(read(FOLDER + "/upgrading.json") or "{}"),

@@ -16,7 +16,9 @@ struct Recipe {
     programs: &'static [(&'static str, &'static str)],
     /// Further names of the first program, which acts on the name by which it is called.
     names: &'static [&'static str],
-    /// Needs a C compiler (runc's C code enters namespaces before Go's runtime starts).
+    /// Build tags.
+    tags: &'static str,
+    /// Needs a C compiler (runc's C code enters namespaces before Go's runtime starts) and libseccomp.
     with_c: bool,
 }
 
@@ -31,20 +33,41 @@ const KUBERNETES: Recipe = Recipe {
         "kubectl",
         "kubeadm",
     ],
+    tags: "",
     with_c: false,
 };
 
 fn recipe(part: &str) -> Recipe {
-    let programs: &[_] = match part {
-        "tools" => &[("pause", "./pause"), ("probe", "./probe")],
-        "runc" => &[("runc", "github.com/opencontainers/runc")],
-        "etcdctl" => &[("etcdctl", "go.etcd.io/etcd/etcdctl/v3"), ("etcdutl", "go.etcd.io/etcd/etcdutl/v3")],
-        etcd if etcd.starts_with("etcd-") => &[("etcd", ".")],
-        coredns if coredns.starts_with("coredns-") => &[("coredns", "github.com/coredns/coredns")],
-        _ => return KUBERNETES,
-    };
-    Recipe { programs, names: &[], with_c: part == "runc" }
+    let plain = |programs| Recipe { programs, names: &[], tags: "", with_c: false };
+    match part {
+        "tools" => plain(&[("pause", "./pause"), ("probe", "./probe")]),
+        "runc" => RUNC,
+        "containerd" => CONTAINERD,
+        "etcdctl" => plain(&[("etcdctl", "go.etcd.io/etcd/etcdctl/v3"), ("etcdutl", "go.etcd.io/etcd/etcdutl/v3")]),
+        etcd if etcd.starts_with("etcd-") => plain(&[("etcd", ".")]),
+        coredns if coredns.starts_with("coredns-") => plain(&[("coredns", "github.com/coredns/coredns")]),
+        _ => KUBERNETES,
+    }
 }
+
+const RUNC: Recipe = Recipe {
+    programs: &[("runc", "github.com/opencontainers/runc")],
+    names: &[],
+    tags: "seccomp osusergo netgo",
+    with_c: true,
+};
+
+/// Without the snapshotters that need headers of other libraries.
+const CONTAINERD: Recipe = Recipe {
+    programs: &[
+        ("containerd", "github.com/containerd/containerd/v2/cmd/containerd"),
+        ("containerd-shim-runc-v2", "github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2"),
+        ("ctr", "github.com/containerd/containerd/v2/cmd/ctr"),
+    ],
+    names: &[],
+    tags: "no_btrfs no_devmapper no_zfs",
+    with_c: false,
+};
 
 pub(crate) fn build(part: &Part, _: &Built, to: &Path) -> Result<(), Error> {
     let module = parts().join(part.name);
@@ -53,7 +76,7 @@ pub(crate) fn build(part: &Part, _: &Built, to: &Path) -> Result<(), Error> {
     let toolchain = files::read(&workspace().join(GO_TOOLCHAIN))?;
     for (name, package) in recipe.programs {
         program::run(
-            go_build(toolchain.trim(), recipe.with_c)
+            go_build(toolchain.trim(), &recipe)
                 .current_dir(&module)
                 .args(["-ldflags", &link, "-o"])
                 .args([to.join(name).as_path(), Path::new(package)]),
@@ -66,21 +89,21 @@ pub(crate) fn build(part: &Part, _: &Built, to: &Path) -> Result<(), Error> {
 }
 
 /// `go build` with this toolchain, independent of the installed one and of the caller's environment.
-fn go_build(toolchain: &str, with_c: bool) -> Command {
+fn go_build(toolchain: &str, recipe: &Recipe) -> Command {
     let mut go = Command::new("go");
     go.env("GOTOOLCHAIN", toolchain)
-        .env("CGO_ENABLED", if with_c { "1" } else { "0" })
+        .env("CGO_ENABLED", if recipe.with_c { "1" } else { "0" })
         .env("GOFLAGS", "-buildvcs=false -mod=readonly")
         .env("GOWORK", "off")
         .env("GOOS", "linux")
         .env("GOARCH", "amd64")
         .env("GOAMD64", "v1")
         .env_remove("GOEXPERIMENT")
-        .args(["build", "-trimpath", "-tags", if with_c { "osusergo netgo" } else { "" }]);
+        .args(["build", "-trimpath", "-tags", recipe.tags]);
     go
 }
 
-/// Linker flags. They set the version of Kubernetes programs; kubeadm compares its own with kubelet's.
+/// Linker flags. They set the versions that programs report: kubeadm compares its own with kubelet's, and the engine compares containerd's.
 fn link_flags(part: &str, module: &str, with_c: bool) -> String {
     let mut flags = String::from("-s -w");
     if with_c {
@@ -93,6 +116,9 @@ fn link_flags(part: &str, module: &str, with_c: bool) -> String {
                 " -X {package}.gitVersion={version} -X {package}.gitMajor=1 -X {package}.gitMinor={minor} -X {package}.gitTreeState=clean"
             );
         }
+    }
+    if let ("containerd", Some(version)) = (part, required(module, "github.com/containerd/containerd/v2")) {
+        flags += &format!(" -X github.com/containerd/containerd/v2/version.Version={version}");
     }
     flags
 }
@@ -113,13 +139,13 @@ mod tests {
     fn go_build_uses_the_pinned_toolchain() {
         let pinned = files::read(&workspace().join(GO_TOOLCHAIN)).unwrap();
         assert!(pinned.starts_with("go1.") && pinned.trim().split('.').count() == 3, "{pinned}");
-        let go = go_build(pinned.trim(), false);
+        let go = go_build(pinned.trim(), &KUBERNETES);
         assert!(go.get_envs().any(|(name, value)| name == "GOTOOLCHAIN" && value == Some(pinned.trim().as_ref())));
     }
 
     #[test]
     fn the_callers_go_environment_does_not_change_the_build() {
-        let go = go_build("go1.26.8", false);
+        let go = go_build("go1.26.8", &KUBERNETES);
         let set: Vec<_> = go.get_envs().collect();
         for (name, value) in [("GOWORK", "off"), ("GOOS", "linux"), ("GOARCH", "amd64"), ("GOAMD64", "v1")] {
             assert!(set.contains(&(name.as_ref(), Some(value.as_ref()))), "{name}");

@@ -8,6 +8,7 @@
 //! - [`contents`] — the content of the lab's images
 //! - [`dockerfile`], [`product`] — the images that users get, and the lists that they are made from
 //! - [`release`] — the Kubernetes versions that machines can install
+//! - [`runtime`] — containerd and runc, which machines can install
 
 pub(crate) mod contents;
 pub(crate) mod debian;
@@ -20,6 +21,7 @@ pub(crate) mod parts;
 pub mod product;
 pub(crate) mod python;
 pub mod release;
+pub(crate) mod runtime;
 pub(crate) mod workshop;
 
 use locks::{Alone, Building, InUse};

@@ -1,12 +1,13 @@
 //! The table of parts. A part is rebuilt when one of its files, a part it needs, or its revision changes.
 
 use crate::build::part::{GO_TOOLCHAIN, Lane, Part};
-use crate::build::{contents, debian, dockerfile, go, python, release};
+use crate::build::{contents, debian, dockerfile, go, python, release, runtime};
 
 /// All parts. Each comes after the parts it needs.
 pub(crate) const PARTS: &[Part] = &[
     go_part("tools", &["end2end/lab/parts/tools", GO_TOOLCHAIN]),
     go_part("runc", &["end2end/lab/parts/runc", GO_TOOLCHAIN]),
+    go_part("containerd", &["end2end/lab/parts/containerd", GO_TOOLCHAIN]),
     go_part("etcd-3.6", &["end2end/lab/parts/etcd-3.6", GO_TOOLCHAIN]),
     go_part("kubernetes-1.34", &["end2end/lab/parts/kubernetes-1.34", GO_TOOLCHAIN]),
     go_part("coredns-1.12.1", &["end2end/lab/parts/coredns-1.12.1", GO_TOOLCHAIN]),
@@ -46,6 +47,14 @@ pub(crate) const PARTS: &[Part] = &[
         lane: Lane::Install,
         make: contents::cluster_images,
     },
+    Part {
+        name: "runtime",
+        files: &[],
+        needs: &["containerd", "runc"],
+        revision: 1,
+        lane: Lane::Install,
+        make: runtime::assemble,
+    },
     release_part(
         "release-1.34",
         &["tools", "kubernetes-1.34", "etcd-3.6", "etcdctl", "coredns-1.12.1", "machine-root"],
@@ -58,6 +67,8 @@ pub(crate) const PARTS: &[Part] = &[
 
 /// The parts that machines need.
 pub(crate) const FOR_MACHINES: &[&str] = &["tools", "runc", "machine-root"];
+/// The part that the lab serves to machines beside releases.
+pub(crate) const FOR_RELEASES: &str = "runtime";
 /// The parts that the lab's own Kubernetes needs in addition.
 pub(crate) const FOR_CLUSTER: &[&str] = &["kubernetes-1.34", "etcd-3.6", "images"];
 

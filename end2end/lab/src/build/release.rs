@@ -76,6 +76,11 @@ impl Release {
     }
 }
 
+/// The name of this computer's architecture in published files.
+pub(crate) fn architecture() -> &'static str {
+    if std::env::consts::ARCH == "aarch64" { "arm64" } else { "amd64" }
+}
+
 /// Programs that kube-proxy runs. They come from Debian, with the libraries they load.
 const KUBE_PROXY_RUNS: &[&str] = &["xtables-nft-multi", "xtables-legacy-multi", "conntrack", "nft", "ipset"];
 
@@ -83,8 +88,7 @@ pub(crate) fn assemble(part: &Part, built: &Built, to: &Path) -> Result<(), Erro
     let release = Release::of(part.name.trim_start_matches("release-"))?;
     let version = release.version()?;
     let folder = to.join("release").join(&version);
-    let architecture = if std::env::consts::ARCH == "aarch64" { "arm64" } else { "amd64" };
-    let programs = folder.join("bin/linux").join(architecture);
+    let programs = folder.join("bin/linux").join(architecture());
     let kubernetes = built[format!("kubernetes-{}", release.minor).as_str()].join("kubernetes");
 
     for name in ["kubeadm", "kubelet", "kubectl"] {
@@ -170,7 +174,7 @@ fn needed_by_kube_proxy(machine: &Path) -> Result<BTreeSet<PathBuf>, Error> {
 }
 
 /// Makes a hard link, which needs no space.
-fn hard_link(file: &Path, name: &Path) -> Result<(), Error> {
+pub(crate) fn hard_link(file: &Path, name: &Path) -> Result<(), Error> {
     if let Some(folder) = name.parent() {
         files::make_folder(folder)?;
     }

@@ -235,7 +235,8 @@ mod tests {
             ("../../../deploy/runner/requirements.txt", &["images", "runner-root"]),
             ("../../../deploy/packages.lock", &["server-root"]),
             ("machine-root/packages.lock", &["machine-root", "release-1.33", "release-1.34"]),
-            ("runc/go.mod", &["runc"]),
+            ("runc/go.mod", &["runc", "runtime"]),
+            ("containerd/go.sum", &["containerd", "runtime"]),
         ] {
             let folder = copied();
             let before = keys(folder.path(), |_, _| false).unwrap();

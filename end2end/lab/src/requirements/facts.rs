@@ -26,6 +26,8 @@ pub(crate) struct Facts {
     pub(crate) refused: BTreeMap<&'static str, String>,
     /// Whether Python has pip.
     pub(crate) pip: bool,
+    /// Whether programs can be linked with libseccomp.
+    pub(crate) libseccomp: bool,
     /// The lab's folder, or the lowest existing folder above it.
     pub(crate) folder: PathBuf,
     /// Folders that will be written to, with their free space. Without those whose free space can't be read.
@@ -51,6 +53,8 @@ impl Facts {
             go: programs.contains("go").then(installed_go).flatten(),
             pip: programs.contains("python3")
                 && program::run(Command::new("python3").args(["-c", "import pip"]).current_dir("/")).is_ok(),
+            libseccomp: program::run(Command::new("pkg-config").args(["--exists", "libseccomp"]).current_dir("/"))
+                .is_ok(),
             places: space::places(&folder, programs.contains("go")),
             programs,
             namespaces: NAMESPACES

@@ -75,6 +75,12 @@ fn lacks(facts: &Facts, missing: &[&Part]) -> Vec<String> {
                 "Python's `pip`, which installs ansible-core, is not installed: apt-get install python3-pip".to_owned(),
             );
         }
+        if !facts.libseccomp {
+            lacks.push(
+                "libseccomp, which runc is linked with, is not installed: apt-get install libseccomp-dev pkg-config"
+                    .to_owned(),
+            );
+        }
     }
     for (kind, option) in NAMESPACES.iter().filter(|(kind, _)| !facts.namespaces.contains(kind)) {
         lacks.push(format!("its kernel has no {kind} namespaces, which machines are made of: it needs {option}."));

@@ -15,6 +15,7 @@ fn fine() -> Facts {
         refused: [].into(),
         folder: "/lab".into(),
         pip: true,
+        libseccomp: true,
         places: Vec::new(),
         on_overlay: false,
     }
@@ -44,6 +45,7 @@ fn another_system_processor_or_user_is_refused() {
             ["root", "to make and enter namespaces", "sudo -E env \"PATH=$PATH\" cargo"],
         ),
         (sentence(|facts| facts.pip = false), ["`pip`", "ansible-core", "apt-get install python3-pip"]),
+        (sentence(|facts| facts.libseccomp = false), ["libseccomp", "runc", "apt-get install libseccomp-dev"]),
         (
             sentence(|facts| facts.go = Some((1, 19))),
             ["Go 1.19 is too old", "1.21 or newer", "cargo xtask doctor --install"],
@@ -67,8 +69,9 @@ fn build_tools_are_not_required_when_everything_is_built() {
     facts.programs.retain(|name| TO_RUN_PROGRAMS.iter().any(|(run, ..)| run == name));
     facts.go = Some((1, 19));
     facts.pip = false;
+    facts.libseccomp = false;
     assert_eq!(lacks(&facts, &[]), Vec::<String>::new());
-    assert_eq!(lacks(&facts, &[part("tools").unwrap()]).len(), TO_BUILD_PROGRAMS.len() + 1);
+    assert_eq!(lacks(&facts, &[part("tools").unwrap()]).len(), TO_BUILD_PROGRAMS.len() + 2);
 }
 
 #[test]

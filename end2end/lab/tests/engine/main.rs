@@ -61,10 +61,20 @@ fn fresh(lab: &Lab, name: &str) -> Machine {
     machine
 }
 
+/// The container runtime of all nodes, as they report it.
+fn runtime() -> String {
+    let catalogue = include_str!("../../../../deploy/runner/playbooks/versions.json");
+    let catalogue: serde_json::Value = serde_json::from_str(catalogue).unwrap();
+    format!("containerd://{}", catalogue["kubeonkube"]["containerd"]["version"].as_str().unwrap())
+}
+
 #[tokio::test]
 async fn a_cluster_is_created_grown_shrunk_and_removed() {
     let lab = shared::lab();
     let [first, second, third] = ["m1", "m2", "m3"].map(|name| fresh(&lab, name));
+    // On the first, the system's containerd is installed but not running. The second uses it, the third has none.
+    second.run("containerd config default > /etc/containerd/config.toml && systemctl enable --now containerd").unwrap();
+    third.run("dpkg --purge --force-depends containerd runc && ! command -v containerd").unwrap();
     let before = [&first, &second, &third].map(traces);
     let version = lab.releases().first().expect("this lab serves no release: boot it with --releases=1.34");
     let mut playbooks = Playbooks::at(&lab, version).await;
@@ -75,6 +85,8 @@ async fn a_cluster_is_created_grown_shrunk_and_removed() {
     playbooks.succeeds("scale.yml", &["--limit=m3"]).await;
     kubectl(&first, "wait --for=condition=Ready --timeout=1s node/m1 node/m2 node/m3");
     pods_answer_each_other(&first);
+    let runtimes = kubectl(&first, "get nodes -o jsonpath='{.items[*].status.nodeInfo.containerRuntimeVersion}'");
+    assert_eq!(runtimes, [runtime(), runtime(), runtime()].join(" "));
 
     let recap = playbooks.succeeds("cluster.yml", &[]).await;
     assert!(recap.iter().all(|line| line.contains(" changed=0 ")), "the second run has changed something: {recap:#?}");

@@ -3,6 +3,7 @@
 use api::cluster::{PlannedMachine, PlannedProblem, PlannedSetting};
 use inventory::kubernetes::{Settings, problems};
 use inventory::{Host, Inventory, Role, Vars};
+use operation::versions;
 
 /// The plan for our playbooks. With those of kubespray, only what the variables say is known.
 pub(super) struct Planned {
@@ -119,7 +120,12 @@ fn changes(settings: &Settings) -> Vec<String> {
     let from = |name: &str| settings.text(name);
     let source = match from("files_repo") {
         files if !files.is_empty() => format!("Programs and images come from {files}."),
-        _ => format!("Programs come from {}, images from {}.", from("dl_k8s_io_url"), from("kube_image_repo")),
+        _ => format!(
+            "Kubernetes comes from {}, containerd and runc from {}, images from {}.",
+            from("dl_k8s_io_url"),
+            from("github_url"),
+            from("kube_image_repo")
+        ),
     };
     let pods = match from("kube_network_plugin").as_str() {
         "bridge" => "Each gets routes to the pods of the others.".to_owned(),
@@ -128,8 +134,13 @@ fn changes(settings: &Settings) -> Vec<String> {
         }
     };
     vec![
-        "Missing system packages, among them containerd, are installed. containerd gets a new configuration; the earlier one is kept.".into(),
-        format!("kubeadm, kubelet and kubectl go to {}. {source}", from("bin_dir")),
+        "Missing system packages are installed. If the machine has a containerd, a new one with a new configuration replaces it until a reset.".into(),
+        format!(
+            "kubeadm, kubelet, kubectl, containerd {} and runc {} go to {}. {source}",
+            versions::containerd().version,
+            versions::runc().version,
+            from("bin_dir")
+        ),
         format!("The machines forward packets and load kernel modules from now on. {pods}"),
     ]
 }
@@ -169,6 +180,8 @@ mod tests {
         let balanced = of("loadbalancer_apiserver: {address: 'fd00::1', port: 443}\n");
         assert_eq!(balanced[4], row("Kubernetes API", "https://[fd00::1]:443", false));
         assert!(plan(HOSTS, "files_repo: http://files.example\n").changes[1].contains("http://files.example"));
+        let versions = format!("containerd {} and runc {}", versions::containerd().version, versions::runc().version);
+        assert!(plan(HOSTS, "").changes[1].contains(&versions));
         assert!(plan(HOSTS, "").changes[2].contains("routes to the pods of the others"));
         assert!(plan(HOSTS, "kube_network_plugin: calico\n").changes[2].contains("don't run calico"));
     }

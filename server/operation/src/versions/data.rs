@@ -29,8 +29,10 @@ pub(super) struct BuiltIn {
     pub minors: Vec<Minor>,
     /// The SHA-256 of programs: by version, processor (`amd64`) and name (`kubeadm`).
     pub programs: BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>,
+    pub containerd: Program,
+    pub runc: Program,
     pub plugins: BTreeMap<String, Plugin>,
-    pub helm: Helm,
+    pub helm: Program,
 }
 
 /// A network plugin that is installed from a published file.
@@ -54,11 +56,13 @@ pub enum PluginFile {
     Chart(String),
 }
 
-/// The program that renders a chart. Its archives have a SHA-256 for each architecture.
-#[derive(Debug, Deserialize)]
+/// A published program, as a file or an archive.
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Helm {
+pub struct Program {
+    /// `2.3.4`
     pub version: String,
+    /// The SHA-256 of the file, by processor (`amd64`).
     pub sha256: BTreeMap<String, String>,
 }
 

@@ -8,7 +8,7 @@ mod path;
 use api::cluster::{OfferedVersion, Version};
 use crd::Engine;
 use data::CATALOGUE;
-pub use data::{Components, Helm, KubesprayRelease, Minor, Plugin, PluginFile};
+pub use data::{Components, KubesprayRelease, Minor, Plugin, PluginFile, Program};
 pub use path::Span;
 
 /// The minor versions of the built-in engine, oldest first.
@@ -26,8 +26,18 @@ pub fn plugins() -> impl Iterator<Item = (&'static str, &'static Plugin)> {
     CATALOGUE.kubeonkube.plugins.iter().map(|(name, plugin)| (name.as_str(), plugin))
 }
 
-/// The helm that renders the charts of network plugins.
-pub fn helm() -> &'static Helm {
+/// The containerd of all machines: the archive `containerd-static`.
+pub fn containerd() -> &'static Program {
+    &CATALOGUE.kubeonkube.containerd
+}
+
+/// The runc of all machines.
+pub fn runc() -> &'static Program {
+    &CATALOGUE.kubeonkube.runc
+}
+
+/// The helm that renders the charts of network plugins, as an archive.
+pub fn helm() -> &'static Program {
     &CATALOGUE.kubeonkube.helm
 }
 

@@ -78,6 +78,10 @@ fn the_docs_show_the_catalogue() {
         let row = format!("| `{name}` | {version} | {} |\n", images.join(", "));
         assert!(docs.contains(&row), "docs/engine.md lacks:\n{row}");
     }
+    for (name, program) in [("containerd", containerd()), ("runc", runc())] {
+        let row = format!("| {name} | {} |\n", program.version);
+        assert!(docs.contains(&row), "docs/engine.md lacks:\n{row}");
+    }
     assert!(docs.contains(as_of()));
 }
 
@@ -89,7 +93,7 @@ fn plugins_and_programs_have_checksums() {
     let is_sum = |sum: &str| sum.len() == 64 && sum.chars().all(|c| c.is_ascii_hexdigit());
     assert!(plugins().all(|(_, plugin)| is_sum(&plugin.sha256) && !plugin.images.is_empty()));
     for processor in ["amd64", "arm64"] {
-        assert!(is_sum(&helm().sha256[processor]));
+        assert!([helm(), containerd(), runc()].iter().all(|program| is_sum(&program.sha256[processor])));
         for program in ["kubeadm", "kubelet", "kubectl"] {
             assert!(checksum(default_version(), processor, program).is_some_and(is_sum), "{program} for {processor}");
         }
