@@ -201,7 +201,7 @@ class Machines(unittest.TestCase):
         found = state.look("/nonexistent", "")
         self.assertTrue(found["cpus"] > 0 and found["memory_mb"] > 0 and found["disk_free_mb"] > 0, found)
         self.assertEqual(found["versions"], dict.fromkeys(("kubeadm", "kubelet", "kubectl", "containerd", "runc"), ""))
-        self.assertEqual(found["runtime_programs"], [])
+        self.assertEqual((found["runtime_programs"], found["containerd_ours"]), ([], False))
         json.dumps(found)
 
     def test_the_runtime_in_the_folder_of_programs_is_described(self):

@@ -3,15 +3,12 @@
 
 import hashlib
 import http.server
-import io
 import json
 import os
 import shutil
 import subprocess
-import tarfile
 import tempfile
 import threading
-import tomllib
 import unittest
 from pathlib import Path
 
@@ -65,14 +62,6 @@ class Environment(unittest.TestCase):
 
 
 class Containerd(Rendered):
-    def test_it_runs_the_runc_of_the_engine(self):
-        found = self.rendered("containerd", "config.toml.j2", bin_dir="/opt/bin", containerd_pause_image="registry.example/pause:3.10", containerd_cni_programs="/usr/lib/cni")
-        config = tomllib.loads(found.read_text())
-        runtime = config["plugins"]["io.containerd.cri.v1.runtime"]
-        self.assertEqual(runtime["containerd"]["runtimes"]["runc"]["options"], {"BinaryName": "/opt/bin/runc", "SystemdCgroup": True})
-        self.assertEqual(runtime["cni"]["bin_dirs"], ["/usr/lib/cni"])
-        self.assertEqual(config["plugins"]["io.containerd.cri.v1.images"]["pinned_images"], {"sandbox": "registry.example/pause:3.10"})
-
     def test_its_service_gets_the_proxy(self):
         found = self.rendered("containerd", "proxy.conf.j2", http_proxy=PROXY, additional_no_proxy="a%b", machine={"network": "192.0.2.0/24"}, kube_vip_enabled=True,
                               kube_vip_address="192.0.2.10").read_text()
@@ -106,7 +95,7 @@ class Served(unittest.TestCase):
 
     def play(self, tasks, **variables):
         """The exit code and the output of a play with these tasks."""
-        machine = {"architecture": "amd64", "state": "fresh", "versions": {"kubectl": "", "containerd": "", "runc": ""}, "network": "192.0.2.0/24"}
+        machine = {"architecture": "amd64", "versions": {"kubectl": ""}, "network": "192.0.2.0/24"}
         known = {"bin_dir": str(self.folder / "bin"), "machine": machine}
         play = [{"hosts": "m1", "gather_facts": False, "vars": {**known, **variables}, "tasks": tasks}]
         (self.folder / "play.yml").write_text(json.dumps(play))
@@ -165,66 +154,6 @@ class Programs(Served):
         code, _ = self.download("1.30.1", dl_k8s_io_url="http://dl.example", http_proxy=self.url)
         self.assertNotEqual(code, 0)
         self.assertTrue(any(path.startswith("http://dl.example/release/v1.30.1/bin/linux/amd64/kubectl") for path in Server.asked), Server.asked)
-
-
-class Runtime(Served):
-    """The role `containerd` downloads from a server that plays GitHub, or is the folder of files_repo."""
-
-    CONTAINERD, RUNC = (CATALOGUE[name]["version"] for name in ("containerd", "runc"))
-    ARCHIVE = f"v{CONTAINERD}/containerd-static-{CONTAINERD}-linux-amd64.tar.gz"
-
-    def serve(self, name, content):
-        path = self.folder / "served" / name
-        path.parent.mkdir(parents=True)
-        path.write_bytes(content)
-        path.with_name(path.name + ".sha256").write_text(hashlib.sha256(content).hexdigest())
-
-    def serve_files_repo(self):
-        """Archives have more programs than machines get."""
-        archive = io.BytesIO()
-        with tarfile.open(fileobj=archive, mode="w:gz") as tar:
-            for name in ("bin/containerd", "bin/containerd-shim-runc-v2", "bin/containerd-stress", "bin/ctr"):
-                member = tarfile.TarInfo(name)
-                member.size, member.mode = len(name), 0o755
-                tar.addfile(member, io.BytesIO(name.encode()))
-        self.serve(f"containerd/{self.ARCHIVE}", archive.getvalue())
-        self.serve(f"runc/v{self.RUNC}/runc.amd64", b"runc")
-
-    def install(self, **variables):
-        tasks = [{"name": "Install", "ansible.builtin.include_role": {"name": "containerd", "tasks_from": "install"}}]
-        return self.play(tasks, **variables)
-
-    def installed(self):
-        return sorted(path.name for path in (self.folder / "bin").iterdir())
-
-    def test_the_programs_come_from_files_repo(self):
-        self.serve_files_repo()
-        code, said = self.install(files_repo=self.url)
-        self.assertEqual(code, 0, said)
-        self.assertEqual(self.installed(), ["containerd", "containerd-shim-runc-v2", "ctr", "runc"])
-        self.assertTrue(all(os.access(path, os.X_OK) for path in (self.folder / "bin").iterdir()))
-        self.assertEqual(list(self.folder.glob("*.tar.gz")), [])
-
-    def test_published_files_must_have_the_checksums_of_the_catalogue(self):
-        self.serve(f"containerd/containerd/releases/download/{self.ARCHIVE}", b"changed")
-        code, said = self.install(github_url=self.url)
-        self.assertNotEqual(code, 0)
-        self.assertIn("checksum", said)
-        self.assertEqual(self.installed(), [])
-
-    def test_a_folder_without_them_is_explained(self):
-        code, said = self.install(files_repo=self.url)
-        self.assertNotEqual(code, 0)
-        self.assertIn("must be written by “kubeonkube artifacts” of this version", said)
-
-    def test_a_node_keeps_what_it_has_until_its_upgrade(self):
-        self.serve_files_repo()
-        versions = {"containerd": "v2.0.0", "runc": "1.3.0"}
-        node = {"architecture": "amd64", "state": "member", "versions": versions, "network": "192.0.2.0/24"}
-        self.assertEqual(self.install(files_repo=self.url, machine=node)[0], 0)
-        self.assertEqual(self.installed(), [])
-        self.assertEqual(self.install(files_repo=self.url, machine=node, containerd_upgrades=True)[0], 0)
-        self.assertIn("containerd", self.installed())
 
 
 if __name__ == "__main__":

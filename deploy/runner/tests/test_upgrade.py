@@ -51,9 +51,11 @@ class Upgrade(unittest.TestCase):
         self.assertTrue(upgrade.upgrade_schedulable(nodes, "m2", {"was_schedulable": True}))
 
     def test_only_what_is_left_is_upgraded(self):
-        found = {"m1": {"machine": member(version="v1.34.4"), "upgrade_done": True}, "m2": {"machine": member(version="v1.33.1")},
-                 "m3": {"machine": {**member(version="v1.34.4"), "upgrading": {"was_schedulable": True}}}}
-        self.assertEqual(upgrade.upgrade_pending(["m1", "m2", "m3"], found, "v1.34.4"), ["m2", "m3"])
+        runtime = {"containerd": "v2.3.4", "runc": "1.4.3"}
+        new = {**member(version="v1.34.4"), "versions": runtime}
+        found = {"m1": {"machine": new, "upgrade_done": True}, "m2": {"machine": member(version="v1.33.1")},
+                 "m3": {"machine": {**new, "upgrading": {"was_schedulable": True}}}, "m4": {"machine": {**new, "versions": {**runtime, "runc": "1.3.0"}}}}
+        self.assertEqual(upgrade.upgrade_pending(["m1", "m2", "m3", "m4"], found, "v1.34.4", runtime), ["m2", "m3", "m4"])
         self.assertEqual(upgrade.upgrade_progress(found, ["m1", "m2", "m2"], "v1.34.4"), "m1: v1.34.4; m2: v1.33.1.")
 
     def test_the_check_of_machines_lets_an_upgrade_change_the_version(self):

@@ -16,6 +16,7 @@ every machine. Returns the fact `machine`:
 | `ports` | TCP ports that are in use |
 | `has_bridge_filter` | whether the kernel applies packet filters to bridges |
 | `containerd_active`, `containerd_enabled` | of its service |
+| `containerd_ours` | whether the engine has installed its own containerd, or begun to |
 | `runtime_programs` | the programs of containerd and runc that are in the folder of programs |
 | `state` | `fresh`; `interrupted`: kubeadm was started by us and did not end; `member`: installed by us; `foreign`: installed otherwise |
 | `installed` | of a member: `version` and the recorded variables `fixed` |
@@ -178,6 +179,7 @@ def look(programs, address, also=()):
         "has_bridge_filter": os.path.exists("/proc/sys/net/bridge/bridge-nf-call-iptables"),
         "containerd_active": said("systemctl", "is-active", "containerd") == "active",
         "containerd_enabled": said("systemctl", "is-enabled", "containerd") == "enabled",
+        "containerd_ours": os.path.isdir(FOLDER + "/containerd.before"),
         "runtime_programs": [name for name in RUNTIME if os.path.exists(f"{programs}/{name}")],
         "state": what,
         "installed": installed,

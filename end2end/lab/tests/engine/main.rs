@@ -72,8 +72,8 @@ fn runtime() -> String {
 async fn a_cluster_is_created_grown_shrunk_and_removed() {
     let lab = shared::lab();
     let [first, second, third] = ["m1", "m2", "m3"].map(|name| fresh(&lab, name));
-    // On the first, the system's containerd is installed but not running. The second uses it, the third has none.
-    second.run("containerd config default > /etc/containerd/config.toml && systemctl enable --now containerd").unwrap();
+    // On the first, the system's containerd is installed but not running. The second runs one that was installed by hand, the third has none.
+    second.run(include_str!("own_containerd.sh")).unwrap();
     third.run("dpkg --purge --force-depends containerd runc && ! command -v containerd").unwrap();
     let before = [&first, &second, &third].map(traces);
     let version = lab.releases().first().expect("this lab serves no release: boot it with --releases=1.34");
@@ -133,6 +133,15 @@ async fn a_cluster_is_created_grown_shrunk_and_removed() {
     playbooks.succeeds("remove-node.yml", &["-e", "node=m3"]).await;
     assert_eq!(kubectl(&first, "get nodes -o name"), "node/m1\nnode/m2\n");
     assert_eq!(changes(&before[2], &third), [""; 0], "m3 isn't clean");
+
+    // An upgrade to the same version renews only the container runtime, and only where it differs.
+    playbooks.workers(&["m2"]).await;
+    second.run("install /usr/bin/runc /usr/local/bin/runc").unwrap();
+    let renewed = playbooks.output("upgrade-cluster.yml", &[]).await;
+    assert!(renewed.contains("will be installed on m2."), "{renewed}");
+    second.run("cmp /usr/local/bin/runc /usr/bin/runc; test $? = 1").unwrap();
+    kubectl(&first, "wait --for=condition=Ready --timeout=1s node/m1 node/m2");
+    first.run("rm -r /var/backups/kubeonkube").unwrap();
 
     let unconfirmed = playbooks.fails("reset.yml", &[]).await;
     assert!(unconfirmed.contains("Confirm it with -e reset_confirmation=yes"), "{unconfirmed}");

@@ -9,7 +9,7 @@ done
 ip -o link | awk '{print "interface", $2}'
 ip route | sed 's/^/route /'
 ps -eo comm= | grep -E 'kube|etcd|coredns|pause|containerd|python' | sort -u | sed 's/^/process /'
-md5sum /etc/containerd/config.toml 2>&1
+md5sum /etc/containerd/config.toml /etc/systemd/system/containerd.service /usr/local/bin/* 2>&1
 systemctl is-enabled containerd kubelet kubeonkube-pods 2>&1
 systemctl is-active containerd kubelet kubeonkube-pods
 # The last command says “inactive” with an exit code.

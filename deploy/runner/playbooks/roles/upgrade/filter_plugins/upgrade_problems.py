@@ -61,9 +61,10 @@ def upgrading(machines, host):
     return machines.get(host, {}).get("machine", {}).get("upgrading")
 
 
-def upgrade_pending(hosts, machines, target):
-    """The hosts that don't have `target` yet, or whose upgrade has not ended."""
-    return [host for host in hosts if installed(machines, host) != target or upgrading(machines, host)]
+def upgrade_pending(hosts, machines, target, runtime):
+    """The hosts that don't have `target` or the `runtime` (versions of containerd and runc) yet, or whose upgrade has not ended."""
+    has_runtime = lambda host: all(machines[host]["machine"]["versions"][name] == version for name, version in runtime.items())  # noqa: E731
+    return [host for host in hosts if installed(machines, host) != target or upgrading(machines, host) or not has_runtime(host)]
 
 
 def upgrade_schedulable(nodes, host, upgrading):
