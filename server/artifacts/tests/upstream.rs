@@ -206,7 +206,7 @@ fn containerd_and_runc_are_beside_the_releases() {
 }
 
 #[test]
-fn a_runc_with_another_checksum_than_the_catalogue_s_is_not_kept() {
+fn a_runc_with_another_checksum_is_not_kept() {
     let world = World::new(|upstream| upstream.file(RUNC, "changed"));
     let error = world.write().unwrap_err();
     assert!(matches!(&error, Error::Checksum { url, .. } if url.ends_with(RUNC)), "{error}");
