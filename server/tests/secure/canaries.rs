@@ -80,11 +80,18 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// The command lines of all processes, except for those of this test.
-fn command_lines() -> Vec<String> {
-    let processes = fs::read_dir("/proc").expect("processes").flatten();
-    let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
-    lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).collect()
+/// The command lines of all processes that mention this folder in their command line or environment. Other tests run at the same time
+/// and start the same programs.
+fn command_lines(folder: &Path) -> Vec<String> {
+    let folder = folder.to_string_lossy();
+    let read = |process: &Path, file| fs::read(process.join(file)).unwrap_or_default();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).replace('\0', " ");
+    let processes = fs::read_dir("/proc").expect("processes").flatten().map(|process| process.path());
+    let texts = processes.map(|process| (text(read(&process, "cmdline")), text(read(&process, "environ"))));
+    texts
+        .filter(|(line, environment)| [line, environment].iter().any(|text| text.contains(&*folder)))
+        .map(|(line, _)| line)
+        .collect()
 }
 
 /// Everything that a tab gets that shows the run `grow`, until the end of the run's log.
@@ -141,7 +148,7 @@ async fn no_canary_of_a_run_is_left_anywhere() {
     server
         .eventually("the processes of the run", async || {
             let is_ours = |line: &String| PROCESSES.iter().any(|process| line.contains(process));
-            ours.extend(command_lines().into_iter().filter(is_ours));
+            ours.extend(command_lines(server.data.path()).into_iter().filter(is_ours));
             PROCESSES.iter().all(|process| ours.iter().any(|line| line.contains(process)))
         })
         .await;
