@@ -1,4 +1,4 @@
-// Command kubectl is the stock kubectl of Kubernetes 1.34, for tests against the embedded API.
+// Command kubectl is the stock kubectl of Kubernetes 1.36, for tests against the embedded API.
 package main
 
 import (

@@ -14,11 +14,11 @@ const HOSTS = `all:
     kube_control_plane: {hosts: {cp1: }}
     kube_node: {hosts: {w1: , w2: }}
 `;
-const VARIABLES = '# Frankfurt\nkube_version: 1.33.13   # tested\n';
+const VARIABLES = '# Frankfurt\nkube_version: 1.35.9   # tested\n';
 
 /** An API server whose nodes have these versions. */
 class FakeCluster {
-  versions: Record<string, string> = { cp1: 'v1.33.13', w1: 'v1.33.13', w2: 'v1.33.13' };
+  versions: Record<string, string> = { cp1: 'v1.35.9', w1: 'v1.35.9', w2: 'v1.35.9' };
   private folder = mkdtempSync(join(tmpdir(), 'kubeonkube-api-'));
   private server = createServer(this.certificate(), (asked, answer) => {
     const path = asked.url!.split('?')[0];
@@ -103,27 +103,27 @@ bothWays((script) => {
         await expect(page.getByText(shows).first()).toBeVisible({ timeout: 1_000 });
       }).toPass({ timeout: 60_000 });
 
-      await open(`/clusters/${cluster}`, 'Upgrade to 1.34.4');
-      await page.getByRole('link', { name: 'Upgrade to 1.34.4' }).click();
-      await expect(page.getByText('Running: 1.33.13, read from the cluster')).toBeVisible();
-      await expect(row('1.35.9')).toContainText('Needs 1.34 first');
-      await expect(row('1.34.4')).toContainText('Chosen');
+      await open(`/clusters/${cluster}`, 'Upgrade to 1.36.4');
+      await page.getByRole('link', { name: 'Upgrade to 1.36.4' }).click();
+      await expect(page.getByText('Running: 1.35.9, read from the cluster')).toBeVisible();
+      await expect(row('1.37.2')).toContainText('Needs 1.36 first');
+      await expect(row('1.36.4')).toContainText('Chosen');
       await expect(row('cp1')).toContainText('The Kubernetes API is away for a while.');
       await expect(page.getByText('cp1 is the only control plane')).toBeVisible();
-      await page.getByRole('link', { name: 'Choose 1.34.9' }).click();
-      await expect(page.getByRole('button', { name: 'Upgrade to 1.34.9' })).toBeVisible();
-      await expect(page.getByText('1.34.9 has not been run by the tests')).toBeVisible();
-      await page.getByLabel('Another version').fill('1.36.0');
+      await page.getByRole('link', { name: 'Choose 1.36.5' }).click();
+      await expect(page.getByRole('button', { name: 'Upgrade to 1.36.5' })).toBeVisible();
+      await expect(page.getByText('1.36.5 has not been run by the tests')).toBeVisible();
+      await page.getByLabel('Another version').fill('1.38.0');
       await page.getByRole('button', { name: 'Show' }).click();
-      await expect(page.getByText('1.36.0 can\'t be chosen. Needs 1.34 first')).toBeVisible();
+      await expect(page.getByText('1.38.0 can\'t be chosen. Needs 1.36 first')).toBeVisible();
       await expect(page.getByRole('button', { name: /^Upgrade to/ })).toHaveCount(0);
       expect((await kube.get('ConfigMap', `${cluster}-vars`)).data['group_vars.yml']).toBe(VARIABLES);
 
-      await runOwn(kube, cluster, `${cluster}-up`, PLAYBOOK, { action: 'upgrade-cluster.yml', extraArgs: '-e kube_version=1.34.4' });
+      await runOwn(kube, cluster, `${cluster}-up`, PLAYBOOK, { action: 'upgrade-cluster.yml', extraArgs: '-e kube_version=1.36.4' });
       await kube.ended(`${cluster}-up`);
-      api.versions.cp1 = 'v1.34.4';
+      api.versions.cp1 = 'v1.36.4';
       await visit(`/clusters/${cluster}/upgrade`);
-      await expect(page.getByText('The upgrade to 1.34.4: failed')).toBeVisible();
+      await expect(page.getByText('The upgrade to 1.36.4: failed')).toBeVisible();
       await expect(row('cp1')).toContainText('Done');
       await expect(row('w1')).toContainText('Drain the node: PodDisruptionBudget default/web blocks it');
       await expect(row('w2')).toContainText('Not reached');
@@ -131,15 +131,15 @@ bothWays((script) => {
       await page.goto('about:blank');
       await server.stop();
       await server.startAgain();
-      await open(`/clusters/${cluster}/upgrade`, 'kube_version changed from 1.33.13 to 1.34.4');
-      await page.getByRole('button', { name: 'Continue the upgrade to 1.34.4' }).click();
+      await open(`/clusters/${cluster}/upgrade`, 'kube_version changed from 1.35.9 to 1.36.4');
+      await page.getByRole('button', { name: 'Continue the upgrade to 1.36.4' }).click();
 
       // The real playbook reaches no machine.
       await expect(page).toHaveURL(new RegExp(`/clusters/${cluster}/upgrade\\?run=upgrade-cluster-`));
       await expect(page.getByRole('link', { name: 'Log and tasks' })).toBeVisible();
-      expect((await kube.get('ConfigMap', `${cluster}-vars`)).data['group_vars.yml']).toBe(VARIABLES.replace('1.33.13', '1.34.4'));
+      expect((await kube.get('ConfigMap', `${cluster}-vars`)).data['group_vars.yml']).toBe(VARIABLES.replace('1.35.9', '1.36.4'));
       const name = new URL(page.url()).searchParams.get('run')!;
-      expect((await kube.get('ClusterOperation', name)).spec.extraArgs).toBe('-e kube_version=1.34.4');
+      expect((await kube.get('ClusterOperation', name)).spec.extraArgs).toBe('-e kube_version=1.36.4');
       await kube.ended(name);
     } finally {
       api.stop();

@@ -16,7 +16,7 @@ Examples:
                                               the console of a real Kubernetes cluster
   kubeonkube serve --listen 0.0.0.0:7080 --public-url https://kubeonkube.example.com
                                               behind a proxy with TLS
-  kubeonkube artifacts 1.34.4 --to ./files    downloads what machines without internet access need
+  kubeonkube artifacts 1.36.4 --to ./files    downloads what machines without internet access need
   kubeonkube crd | kubectl apply -f -         install the CustomResourceDefinitions on a real cluster
   kubectl apply -k deploy/kubernetes          install kubeonkube in a Kubernetes cluster (docs/install.md)
 
@@ -84,7 +84,7 @@ pub struct DataArgs {
 
 #[derive(Debug, Clone, Args)]
 pub struct ArtifactsArgs {
-    /// The Kubernetes version, for example 1.34.4.
+    /// The Kubernetes version, for example 1.36.4.
     pub version: String,
     /// The folder to write. What is already there and complete stays.
     #[arg(long, value_name = "DIR")]
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn artifacts_come_from_where_the_playbooks_take_them() {
         let Some(Command::Artifacts(args)) =
-            Cli::try_parse_from(["kubeonkube", "artifacts", "1.34.4", "--to", "files"]).expect("parses").command
+            Cli::try_parse_from(["kubeonkube", "artifacts", "1.36.4", "--to", "files"]).expect("parses").command
         else {
             panic!("another command")
         };
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn artifacts_exist_for_the_plugins_of_the_catalogue() {
         let parsed = |name| {
-            Cli::try_parse_from(["kubeonkube", "artifacts", "1.34.4", "--to", "files", "--network-plugin", name])
+            Cli::try_parse_from(["kubeonkube", "artifacts", "1.36.4", "--to", "files", "--network-plugin", name])
         };
         assert!(plugins().count() > 0 && plugins().all(|(name, _)| parsed(name).is_ok()));
         let error = parsed("bridge").expect_err("bridge needs no download").to_string();

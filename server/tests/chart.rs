@@ -34,7 +34,7 @@ fn run(helm: &Path, words: &[&str]) -> Output {
 fn rendered(helm: &Path, arguments: &[&str]) -> Result<Objects, String> {
     let chart = deploy().join("helm/kubeonkube");
     let words = ["template", "kubeonkube", chart.to_str().expect("text"), "--namespace=kubeonkube-system"];
-    let output = run(helm, &[&words[..], &["--kube-version=1.34.4"], arguments].concat());
+    let output = run(helm, &[&words[..], &["--kube-version=1.36.4"], arguments].concat());
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }

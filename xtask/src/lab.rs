@@ -128,7 +128,7 @@ pub(crate) fn test(run: &mut Run) -> anyhow::Result<()> {
 type Test = fn(&mut Run, &Lab) -> anyhow::Result<bool>;
 
 fn test_fully(run: &mut Run, lab: &Lab) -> anyhow::Result<()> {
-    check(lab.command(PARTS).arg("release-1.33"))?;
+    check(lab.command(PARTS).arg("release-1.37"))?;
     // Each boots its own lab, which ends with the tests.
     for suite in [ENDPOINT, UPGRADE] {
         tests(run, suite)?;
@@ -188,7 +188,7 @@ fn with_both_releases() -> anyhow::Result<Lab> {
     if let Some(lack) = lack {
         bail!("the lab can't be booted: {lack}");
     }
-    check(lab.command(PARTS).arg("release-1.33"))?;
+    check(lab.command(PARTS).arg("release-1.37"))?;
     Ok(lab)
 }
 
@@ -316,11 +316,11 @@ const LOCK: &str = "/run/kubeonkube-lab";
 
 /// The parts that [`LAB`] needs. The older Kubernetes isn't among them: only `--full` needs it, and it doubles a cold build.
 const PARTS: &[&str] =
-    &["build", "machine-root", "server-root", "images", "kubernetes-1.34", "etcd-3.6", "runtime", "release-1.34"];
+    &["build", "machine-root", "server-root", "images", "kubernetes-1.36", "etcd-3.6", "runtime", "release-1.36"];
 /// The lab that its tests share (`end2end/lab/tests/shared`).
-const LAB: &[&str] = &["up", "--machines", "3", "--meta-nodes", "2", "--releases=1.34"];
+const LAB: &[&str] = &["up", "--machines", "3", "--meta-nodes", "2", "--releases=1.36"];
 /// The lab of the console's test with `--full`.
-const LAB_WITH_BOTH: &[&str] = &["up", "--machines", "3", "--releases=1.33,1.34"];
+const LAB_WITH_BOTH: &[&str] = &["up", "--machines", "3", "--releases=1.36,1.37"];
 /// Tells the console's test that the lab serves two releases.
 const UPGRADES: (&str, &str) = ("KUBEONKUBE_LAB_UPGRADES", "1");
 const FIGURES: &[&str] =

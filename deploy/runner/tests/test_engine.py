@@ -3,6 +3,7 @@
 
 import importlib.util
 import json
+import subprocess
 import tempfile
 import unittest
 import unittest.mock
@@ -28,16 +29,17 @@ drain = module("../library/drain_node.py")
 images = module("images/library/image_archives.py")
 state = module("../library/machine_state.py")
 network = module("network_bridge/files/pod-network.py")
+image_names = module("variables/filter_plugins/images.py")
 
 SYSTEMS = json.loads((HERE / "playbooks/systems.json").read_text())
 VALUES = {"kube_version": "1.34.4", "kube_pods_subnet": "10.233.64.0/18", "kube_service_addresses": "10.233.0.0/18", "kube_network_node_prefix": 24,
-          "kubelet_max_pods": 110, "kubelet_fail_swap_on": True, "kube_network_plugin": "bridge", "kube_apiserver_port": 6443}
+          "kubelet_max_pods": 110, "kubelet_fail_swap_on": True, "kubelet_config_extra_args": {}, "kube_network_plugin": "bridge", "kube_apiserver_port": 6443}
 GROUPS = {"kube_control_plane": ["m1"], "kube_node": ["m2", "m3"], "etcd": ["m1"]}
 
 
 def machine(address="192.0.2.11", **changes):
     return {"is_root": True, "system": "debian 12", "likes": ["debian"], "architecture": "amd64", "kernel": "6.1.0-40-amd64", "cpus": 2,
-            "memory_mb": 4000, "swap_mb": 0, "disk_free_mb": 9000, "clock": 1000, "address": address, "addresses": [address], "network": "192.0.2.0/24", "ports": [22],
+            "memory_mb": 4000, "swap_mb": 0, "cgroup": 2, "disk_free_mb": 9000, "clock": 1000, "address": address, "addresses": [address], "network": "192.0.2.0/24", "ports": [22],
             "kubeadm_runs": False, "state": "fresh", "installed": {}, "ca": "", "machine_id": address, **changes}
 
 
@@ -130,6 +132,13 @@ class Machines(unittest.TestCase):
         self.assertEqual(self.problems(machine(), first=first, needs_cluster=True) + self.problems(first, host="m1", first=first), "")
         self.assertIn("The system is debian 11", self.problems(machine(**old), first=first))
 
+    def test_old_cgroups_are_refused_where_kubernetes_refuses_them(self):
+        old = machine(cgroup=1)
+        self.assertEqual(self.problems(old), "")
+        self.assertIn("cgroups of version 1, which Kubernetes 1.35 and newer refuse", self.problems(old, values={"kube_version": "1.36.4"}))
+        allowed = {"kube_version": "1.36.4", "kubelet_config_extra_args": {"failCgroupV1": False}}
+        self.assertEqual(self.problems(old, values=allowed) + self.problems(machine(), values={"kube_version": "v1.36.4"}), "")
+
     def test_every_family_has_a_package_for_each_program(self):
         needed = {*state.PROGRAMS, "cni", "keepalived"}
         for name, family in SYSTEMS["families"].items():
@@ -216,6 +225,22 @@ class Machines(unittest.TestCase):
         self.assertEqual((found["versions"]["containerd"], found["versions"]["runc"]), ("v2.3.4", "1.4.3"))
 
 
+class Images(unittest.TestCase):
+    KNOWN = [{"minor": "1.36", "components": {"etcd": "3.6.11-0"}}]
+    NAMED = ["registry.example:5000/kube-proxy:v1.36.4", "registry.example:5000/etcd:3.6.8-0"]
+
+    def test_a_newer_etcd_of_the_catalogue_takes_the_place_of_kubeadms(self):
+        found = image_names.engine_images(self.NAMED, self.KNOWN, "v1.36.4")
+        self.assertEqual(found, [self.NAMED[0], "registry.example:5000/etcd:3.6.11-0"])
+        self.assertEqual(image_names.tag_of(found, "etcd"), "3.6.11-0")
+
+    def test_kubeadms_etcd_stays_if_it_is_as_new_or_the_version_is_unknown(self):
+        newer = [self.NAMED[0], "registry.example:5000/etcd:3.6.12-0"]
+        self.assertEqual(image_names.engine_images(newer, self.KNOWN, "v1.36.9"), newer)
+        self.assertEqual(image_names.engine_images(self.NAMED, self.KNOWN, "v1.38.0"), self.NAMED)
+        self.assertEqual(image_names.engine_images([], self.KNOWN, "v1.36.4"), [])
+
+
 class Removal(unittest.TestCase):
     def test_only_workers_can_be_removed(self):
         problems = lambda *nodes: " ".join(removal.removal_problems(list(nodes), GROUPS))  # noqa: E731
@@ -233,6 +258,19 @@ class Removal(unittest.TestCase):
         self.assertIn("PodDisruptionBudget shop/web blocks it: 2 healthy pods, at least 2 needed. It keeps web-1.", sentence)
         spare = {**budget, "status": {"disruptionsAllowed": 1}}
         self.assertEqual(drain.blocking([spare], [pod]) + drain.blocking([budget], [elsewhere]), [])
+
+    def test_pods_that_end_slowly_are_named(self):
+        pod = lambda name, **metadata: {"metadata": {"name": name, "namespace": "shop", **metadata}}  # noqa: E731
+        answers = {"node": {"spec": {}}, "pods": {"items": [pod("quick"), pod("slow", deletionTimestamp="2026-11-25T19:00:00Z")]}, "poddisruptionbudgets": {"items": []}}
+        calls = []
+        kubectl = drain.Kubectl([])
+        kubectl.read = lambda kind, *_: answers[kind]
+        kubectl.run = lambda *words: calls.append(words[0]) or subprocess.CompletedProcess(words, 1, "", "error: unable to drain node")
+        with self.assertRaises(drain.Failed) as failed:
+            drain.drain(kubectl, "m1", -1, "5s", "Relax the budget.")
+        expected = "m1 could not be drained within 5s. These pods need longer to end: shop/slow. The node stays in the cluster and takes pods again. Give them a longer drain_timeout"
+        self.assertTrue(str(failed.exception).startswith(expected) and "budget" not in str(failed.exception), failed.exception)
+        self.assertEqual(calls, ["drain", "uncordon"])
 
     def test_label_selectors_are_evaluated(self):
         rule = lambda operator, *values: {"matchExpressions": [{"key": "a", "operator": operator, "values": list(values)}]}  # noqa: E731
@@ -294,8 +332,6 @@ class Playbooks(unittest.TestCase):
     def test_the_defaults_are_those_that_the_specification_documents(self):
         python = Path(ansible_bin(self)) / "python"
         code = "import json, sys, yaml; print(json.dumps([yaml.safe_load(open(path)) for path in sys.argv[1:]]))"
-        import subprocess
-
         paths = [ROLES / "variables/defaults/main.yml", ROLES / "variables/meta/argument_specs.yml"]
         said = subprocess.run([python, "-c", code, *paths], stdout=subprocess.PIPE, check=True).stdout
         defaults, specs = json.loads(said)
@@ -311,8 +347,6 @@ class Playbooks(unittest.TestCase):
             specs = {"on": {"type": "bool"}, "port": {"type": "int"}, "name": {"type": "str"}}
             given = [{"on": "false", "port": "6443", "name": "no"}, {"on": "yes", "port": "https"}, {"on": True, "port": 1}]
             print(json.dumps([variables.typed(values, specs) for values in given]))"""
-        import subprocess
-
         filters = ROLES / "variables/filter_plugins/cluster_problems.py"
         said = subprocess.run([Path(ansible_bin(self)) / "python", "-c", code, filters], stdout=subprocess.PIPE, check=True).stdout
         self.assertEqual(json.loads(said), [{"on": False, "port": 6443, "name": "no"}, {"on": True, "port": "https"}, {"on": True, "port": 1}])

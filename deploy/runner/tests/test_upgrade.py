@@ -7,6 +7,7 @@ from staged_run import LOCAL, StagedRun
 from test_engine import GROUPS, machines, member, module, removal, VALUES
 
 upgrade = module("upgrade/filter_plugins/upgrade_problems.py")
+etcd_image_tag = module("upgrade/library/etcd_image_tag.py")
 
 
 def node(name, version="v1.33.1", **changes):
@@ -64,6 +65,30 @@ class Upgrade(unittest.TestCase):
         judge = lambda **more: machines.machine_problems({"m1": first}, "m1", VALUES, {**wanted, **more})  # noqa: E731
         self.assertTrue(judge())
         self.assertEqual(judge(upgrades=True), [])
+
+
+class Etcd(unittest.TestCase):
+    KNOWN = [{"minor": "1.36", "components": {"etcd": "3.6.11-0"}}, {"minor": "1.37", "components": {"etcd": "3.7.0-0"}}]
+    CONFIGURATION = "dns: {}\netcd:\n  local:\n    dataDir: /var/lib/etcd\n    imageTag: 3.6.11-0\nimageRepository: registry.example\nkind: ClusterConfiguration\n"
+
+    def test_a_member_that_is_too_old_for_the_new_minor_version_is_refused(self):
+        problems = lambda version, target="v1.37.2": upgrade.etcd_problems([{"name": "m1", "version": version}], self.KNOWN, target)  # noqa: E731
+        [problem] = problems("3.6.8")
+        self.assertIn("etcd of m1 is 3.6.8, and etcd 3.7 of Kubernetes v1.37.2 needs 3.6.11 or newer before", problem)
+        self.assertEqual(problems("3.6.11") + problems("3.7.0") + problems("3.6.8", "v1.36.4") + problems("3.6.8", "v1.38.0"), [])
+
+    def test_the_new_tag_replaces_the_old_one(self):
+        found = etcd_image_tag.with_tag(self.CONFIGURATION, "3.7.0-0")
+        self.assertEqual(found, self.CONFIGURATION.replace("3.6.11-0", "3.7.0-0"))
+        self.assertEqual(etcd_image_tag.with_tag(found, "3.7.0-0"), found)
+
+    def test_a_configuration_without_tag_gets_one(self):
+        without = self.CONFIGURATION.replace("    imageTag: 3.6.11-0\n", "")
+        self.assertEqual(etcd_image_tag.with_tag(without, "3.6.11-0"), self.CONFIGURATION)
+
+    def test_an_external_etcd_is_refused(self):
+        with self.assertRaisesRegex(etcd_image_tag.Failed, "describes no local etcd"):
+            etcd_image_tag.with_tag("etcd:\n  external:\n    endpoints: []\n", "3.7.0-0")
 
 
 class ControlPlanes(unittest.TestCase):

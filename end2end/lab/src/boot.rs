@@ -29,7 +29,7 @@ pub struct Options {
     pub machines: u8,
     /// The number of nodes of the lab's own Kubernetes: 0 (no Kubernetes), 1 or 2.
     pub nodes: u8,
-    /// Serve these Kubernetes releases to the machines: minor versions, `1.34`.
+    /// Serve these Kubernetes releases to the machines: minor versions, `1.36`.
     pub releases: Vec<String>,
     /// Use the cluster of these kubeconfig files and boot no Kubernetes.
     pub kubeconfig: Vec<PathBuf>,

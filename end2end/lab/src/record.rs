@@ -37,7 +37,7 @@ pub(crate) struct Record {
     /// The part `runc`.
     pub(crate) runc: PathBuf,
     pub(crate) kubectl: Option<PathBuf>,
-    /// Versions that machines can download, `v1.34.4`.
+    /// Versions that machines can download, `v1.36.4`.
     pub(crate) releases: Vec<String>,
     #[serde(default)]
     pub(crate) boot: Boot,

@@ -76,7 +76,7 @@ impl Lab {
         self.record.nodes.iter().map(|name| self.machine(name)).collect()
     }
 
-    /// The Kubernetes versions, `v1.34.4`, that machines can download from [`crate::addresses::ARTIFACTS`].
+    /// The Kubernetes versions, `v1.36.4`, that machines can download from [`crate::addresses::ARTIFACTS`].
     pub fn releases(&self) -> &[String] {
         &self.record.releases
     }

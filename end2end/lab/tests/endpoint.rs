@@ -52,7 +52,7 @@ fn split(machines: &[Machine]) -> (&Machine, Vec<&Machine>) {
 #[tokio::test]
 #[ignore = "needs several minutes"]
 async fn the_api_answers_when_a_control_plane_fails() {
-    let lab = Lab::shared(&["--machines", "3", "--releases=1.34"]).unwrap_or_else(|error| panic!("{error}"));
+    let lab = Lab::shared(&["--machines", "3", "--releases=1.36"]).unwrap_or_else(|error| panic!("{error}"));
     let names = ["m1", "m2", "m3"];
     let machines = names.map(|name| lab.machine(name).unwrap());
     for machine in &machines {

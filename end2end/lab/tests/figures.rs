@@ -53,7 +53,7 @@ fn tasks(output: &str) -> Vec<(&str, Duration)> {
 #[tokio::test]
 #[ignore = "a benchmark"]
 async fn engine() {
-    let lab = Lab::shared(&["--machines", "6", "--releases=1.33,1.34"]).unwrap_or_else(|error| panic!("{error}"));
+    let lab = Lab::shared(&["--machines", "6", "--releases=1.36,1.37"]).unwrap_or_else(|error| panic!("{error}"));
     let mut releases = lab.releases().to_vec();
     releases.sort();
     let [old, new]: [String; 2] = releases.try_into().expect("the lab serves two releases");

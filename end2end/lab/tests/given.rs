@@ -55,8 +55,8 @@ async fn given_binaries_make_an_api_without_pods() {
     let folder = tempfile::tempdir_in(Layout::of_this_checkout().folder).unwrap();
     for (part, program, name) in [
         ("etcd-3.6-", "etcd", "etcd"),
-        ("kubernetes-1.34-", "kubernetes", "kube-apiserver"),
-        ("kubernetes-1.34-", "kubernetes", "kubectl"),
+        ("kubernetes-1.36-", "kubernetes", "kube-apiserver"),
+        ("kubernetes-1.36-", "kubernetes", "kubectl"),
     ] {
         fs::hard_link(built(part, program), folder.path().join(name)).unwrap();
     }
@@ -87,7 +87,7 @@ async fn a_given_cluster_is_used_and_none_is_booted() {
 
     let lab = Booted::up(&["--machines", "1"], ("KUBECONFIG", list.join(":").as_ref()));
     let mut kubectl = lab.0.kubectl().unwrap();
-    let ours = built("kubernetes-1.34-", "kubectl");
+    let ours = built("kubernetes-1.36-", "kubectl");
     let seen = kubectl.args(["config", "view", "--minify"]).env("PATH", ours.parent().unwrap()).output().unwrap();
     assert!(String::from_utf8_lossy(&seen.stdout).contains(&format!("server: http://{address}")), "{seen:?}");
     assert!(lab.0.nodes().unwrap().is_empty());

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use api::cluster::Version;
 use operation::versions;
 
 use crate::Request;
@@ -91,7 +92,7 @@ pub(crate) fn images(request: &Request, release: &Path) -> Result<Vec<String>, E
         false => Err(format!("{} has no TLS, so it isn't started", request.sources.dl_k8s_io_url)),
     };
     match named {
-        Ok(images) => Ok(images),
+        Ok(images) => Ok(images.into_iter().map(|image| with_newest_etcd(image, request.version)).collect()),
         Err(why) => of_catalogue(request, &why),
     }
 }
@@ -120,6 +121,20 @@ fn named_by(kubeadm: &Path, request: &Request) -> Result<Vec<String>, String> {
     Ok(String::from_utf8_lossy(&done.stdout).lines().map(str::to_owned).collect())
 }
 
+/// The image, but of etcd the one of the catalogue if that is newer than kubeadm's: the playbooks install it.
+fn with_newest_etcd(image: String, version: Version) -> String {
+    let wanted = versions::minor_of(version).map_or("", |minor| minor.components.etcd.as_str());
+    match image.rsplit_once("/etcd:") {
+        Some((repository, own)) if numbers(own) < numbers(wanted) => format!("{repository}/etcd:{wanted}"),
+        _ => image,
+    }
+}
+
+/// `[3, 6, 11, 0]` for `3.6.11-0`.
+fn numbers(tag: &str) -> Vec<u32> {
+    tag.split(['.', '-']).filter_map(|number| number.parse().ok()).collect()
+}
+
 fn of_catalogue(request: &Request, why: &str) -> Result<Vec<String>, Error> {
     let Request { version, processor, sources, .. } = request;
     let minor = versions::minor_of(*version).filter(|minor| minor.components.of == *version);
@@ -140,4 +155,20 @@ fn of_catalogue(request: &Request, why: &str) -> Result<Vec<String>, Error> {
     let others =
         [(coredns, &minor.components.coredns), ("pause", &minor.components.pause), ("etcd", &minor.components.etcd)];
     Ok(own.into_iter().chain(others.map(|(name, tag)| format!("{repository}/{name}:{tag}"))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_etcd_of_the_catalogue_takes_the_place_of_kubeadms() {
+        let found = |image: &str, version: &str| with_newest_etcd(image.to_owned(), version.parse().unwrap());
+        let etcd = &versions::minor_of("1.36.0".parse().unwrap()).unwrap().components.etcd;
+        assert_eq!(found("registry.example/etcd:3.6.8-0", "1.36.4"), format!("registry.example/etcd:{etcd}"));
+        for kept in ["registry.example/etcd:3.99.0-0", "registry.example/coredns/coredns:v1.14.2"] {
+            assert_eq!(found(kept, "1.36.4"), kept);
+        }
+        assert_eq!(found("registry.example/etcd:3.6.8-0", "1.20.0"), "registry.example/etcd:3.6.8-0");
+    }
 }

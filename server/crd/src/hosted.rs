@@ -15,7 +15,7 @@ pub struct Hosted {
     /// holds one hosted cluster, whose keys all users can read who may read its Secrets.
     #[schemars(length(max = 63), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
     pub namespace: String,
-    /// The version of Kubernetes, such as `v1.34.4`. It can't be changed yet.
+    /// The version of Kubernetes, such as `v1.36.4`. It can't be changed yet.
     #[schemars(regex(pattern = r"^v1\.[0-9]{1,3}\.[0-9]{1,3}$"))]
     pub version: String,
     /// How many API servers run.

@@ -12,7 +12,7 @@ fn schema() -> Value {
 /// As an API server stores it, with all defaults.
 fn hosted() -> Value {
     json!({
-        "namespace": "shop", "version": "v1.34.4", "replicas": 1, "imageRepository": "registry.k8s.io",
+        "namespace": "shop", "version": "v1.36.4", "replicas": 1, "imageRepository": "registry.k8s.io",
         "etcd": {"members": 1, "storageSize": "2Gi"}, "endpoint": {"type": "ClusterIP"},
         "networking": {"serviceCidr": "10.96.0.0/16", "podCidr": "10.244.0.0/16", "dnsDomain": "cluster.local"},
         "addons": {"coreDNS": {"enabled": true, "replicas": 2}, "kubeProxy": {"enabled": true, "conntrackMaxPerCore": 32768}}
@@ -70,7 +70,7 @@ fn a_hosted_cluster_keeps_what_can_not_be_changed() {
         assert_eq!(checked(&changed(at, value), Some(&old)), Ok(()), "{at}");
     }
     for (at, value) in [
-        ("/hosted/version", json!("v1.34.5")),
+        ("/hosted/version", json!("v1.36.5")),
         ("/hosted/namespace", json!("other")),
         ("/hosted/networking/podCidr", json!("10.1.0.0/16")),
         ("/hosted/etcd/storageSize", json!("4Gi")),
@@ -88,7 +88,7 @@ fn a_hosted_cluster_keeps_what_can_not_be_changed() {
 #[test]
 fn a_short_manifest_gets_the_defaults() {
     let spec: crd::ClusterSpec = serde_json::from_value(json!({"hosted": {
-        "namespace": "shop", "version": "v1.34.4", "networking": {"podCidr": "10.244.0.0/16"}}}))
+        "namespace": "shop", "version": "v1.36.4", "networking": {"podCidr": "10.244.0.0/16"}}}))
     .unwrap();
     assert!(!spec.has_inventory());
     assert_eq!(serde_json::to_value(&spec).unwrap(), json!({"hosted": hosted()}));

@@ -1,4 +1,4 @@
-//! The add-ons of a hosted cluster: CoreDNS and kube-proxy, as kubeadm 1.34 installs them. They are objects in the new cluster, and their
+//! The add-ons of a hosted cluster: CoreDNS and kube-proxy, as kubeadm 1.36 installs them. They are objects in the new cluster, and their
 //! pods run on the machines that join.
 
 use k8s_openapi::api::apps::v1::{DaemonSet, Deployment};

@@ -152,7 +152,7 @@ mod tests {
 
     fn cluster(name: &str, second: i64, change: impl FnOnce(&mut Hosted)) -> Cluster {
         let mut hosted: Hosted = serde_json::from_value(serde_json::json!({
-            "namespace": name, "version": "v1.34.4", "networking": {"podCidr": "10.244.0.0/16"}
+            "namespace": name, "version": "v1.36.4", "networking": {"podCidr": "10.244.0.0/16"}
         }))
         .unwrap();
         change(&mut hosted);
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(refused(|hosted| hosted.networking.pod_cidr = "fd00::/48".into()).0, "InvalidNetwork");
         assert_eq!(refused(|hosted| hosted.networking.service_cidr = "172.0.0.0/8".into()).0, "InvalidNetwork");
         let (reason, says) = refused(|hosted| hosted.version = "v1.20.0".into());
-        assert!(reason == "UnsupportedVersion" && says.contains("1.34"), "{says}");
+        assert!(reason == "UnsupportedVersion" && says.contains("1.36"), "{says}");
         let (reason, says) = refused(|hosted| {
             hosted.endpoint.kind = EndpointType::NodePort;
             hosted.endpoint.host = Some("10.244.1.1".into());

@@ -1,5 +1,5 @@
 //! The objects in a new cluster that a stock `kubeadm join` of a worker reads, and the rights that it and the API server need. Names and
-//! contents are those of kubeadm 1.34 (`kubeadm init`, phases `upload-config`, `bootstrap-token` and `kubelet-finalize`).
+//! contents are those of kubeadm 1.36 (`kubeadm init`, phases `upload-config`, `bootstrap-token` and `kubelet-finalize`).
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};

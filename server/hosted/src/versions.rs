@@ -1,8 +1,8 @@
 //! Which versions of Kubernetes can be hosted, and their images.
 
-/// The minor versions, and for each the tags of the images of etcd and CoreDNS that its kubeadm uses. Only versions that the lab's tests
-/// run.
-const KNOWN: [(&str, &str, &str); 1] = [("1.34", "3.6.5-0", "v1.12.1")];
+/// The minor versions, and for each the tags of the images of etcd and CoreDNS. The lab's tests run the last one; the others stay for
+/// clusters that exist.
+const KNOWN: [(&str, &str, &str); 2] = [("1.34", "3.6.5-0", "v1.12.1"), ("1.36", "3.6.11-0", "v1.14.2")];
 /// The registry of Kubernetes. Only there, the image of CoreDNS has a folder of its own.
 const UPSTREAM: &str = "registry.k8s.io";
 
@@ -43,10 +43,10 @@ mod tests {
 
     #[test]
     fn images_are_those_of_the_repository() {
-        let images = images("mirror.example/k8s/", "v1.34.4").unwrap();
-        assert_eq!(images.api_server, "mirror.example/k8s/kube-apiserver:v1.34.4");
-        assert_eq!(images.etcd, "mirror.example/k8s/etcd:3.6.5-0");
-        assert_eq!(images.core_dns, "mirror.example/k8s/coredns:v1.12.1");
-        assert_eq!(super::images(UPSTREAM, "v1.34.4").unwrap().core_dns, "registry.k8s.io/coredns/coredns:v1.12.1");
+        let images = images("mirror.example/k8s/", "v1.36.4").unwrap();
+        assert_eq!(images.api_server, "mirror.example/k8s/kube-apiserver:v1.36.4");
+        assert_eq!(images.etcd, "mirror.example/k8s/etcd:3.6.11-0");
+        assert_eq!(images.core_dns, "mirror.example/k8s/coredns:v1.14.2");
+        assert_eq!(super::images(UPSTREAM, "v1.36.4").unwrap().core_dns, "registry.k8s.io/coredns/coredns:v1.14.2");
     }
 }

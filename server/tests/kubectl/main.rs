@@ -51,7 +51,7 @@ async fn the_readmes_first_steps_and_all_samples_work_with_kubectl() {
     let test = "the_readmes_first_steps_and_all_samples_work_with_kubectl";
     let Some(session) = Session::start(test).await else { return };
     let version = session.run("version --client").await;
-    assert!(version.contains("Client Version: v1.34."), "the API is measured against 1.34, this is {version}");
+    assert!(version.contains("Client Version: v1.36."), "the API is measured against 1.36, this is {version}");
     put_samples(&session);
     let readme = in_repository("README.md");
     let in_readme =

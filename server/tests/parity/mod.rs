@@ -1,6 +1,6 @@
 //! One session of kubectl commands, run against the embedded API and against a real API server.
 //!
-//! `session.txt` has the commands, each with the answer of a real API server: Kubernetes 1.34 in the lab. The tests of the runner
+//! `session.txt` has the commands, each with the answer of a real API server: Kubernetes 1.36 in the lab. The tests of the runner
 //! run the commands against the embedded API and compare. `docs/kubectl.md` lists where the embedded API answers differently, and
 //! why. The lab's tests check that a real API server still answers as recorded; with `UPDATE_SESSION=1` they record its answers.
 //!

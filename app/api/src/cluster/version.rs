@@ -39,7 +39,7 @@ impl Display for Version {
 
 /// The text is no version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("Write all three numbers, like 1.34.4.")]
+#[error("Write all three numbers, like 1.36.4.")]
 pub struct VersionError;
 
 impl FromStr for Version {

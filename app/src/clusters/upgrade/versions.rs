@@ -65,7 +65,7 @@ pub(super) fn Versions(
 fn Typed(name: &'static str, label: &'static str, #[prop(into)] value: String) -> impl IntoView {
     view! {
         <label class="bar">
-            {label} <input class="mono" name=name value=value placeholder="1.34.4" size="9" autocomplete="off"/>
+            {label} <input class="mono" name=name value=value placeholder="1.36.4" size="9" autocomplete="off"/>
         </label>
     }
 }

@@ -111,7 +111,7 @@ fn NewOperation(form: SubmitForm) -> impl IntoView {
                         value=draft.get("extra_args")
                         rows=3
                         nowrap=true
-                        placeholder="-e\nkube_version=1.34.4"
+                        placeholder="-e\nkube_version=1.36.4"
                         hint="One per line, passed unchanged. No quotes needed."
                     />
                 </div>

@@ -23,7 +23,7 @@ def run(kubectl, *arguments):
 
 
 def tag(image):
-    """The tag of an image's name, `v1.34.4`; empty if it has none."""
+    """The tag of an image's name, `v1.36.4`; empty if it has none."""
     last = image.split("@")[0].rsplit("/", 1)[-1]
     return last.partition(":")[2]
 

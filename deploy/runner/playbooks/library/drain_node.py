@@ -61,6 +61,12 @@ def blocking(budgets, pods):
     return sentences
 
 
+def ending(pods):
+    """The pods that were told to end and run on, in one sentence; none if there are none."""
+    names = [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in pods if "deletionTimestamp" in pod["metadata"]]
+    return [f"These pods need longer to end: {', '.join(names)}."] if names else []
+
+
 def drain(kubectl, node, grace_period, timeout, advice, was_schedulable=None):
     """Whether the node existed and was drained. `was_schedulable`: before an earlier attempt, if there was one."""
     found = kubectl.read("node", node)
@@ -74,14 +80,15 @@ def drain(kubectl, node, grace_period, timeout, advice, was_schedulable=None):
         return True
     pods = (kubectl.read("pods", "--all-namespaces", f"--field-selector=spec.nodeName={node}") or {}).get("items", [])
     budgets = (kubectl.read("poddisruptionbudgets", "--all-namespaces") or {}).get("items", [])
-    reasons = blocking(budgets, pods) or [f"kubectl says: {done.stderr.strip()}"]
+    reasons = blocking(budgets, pods)
+    if not reasons and ending(pods):
+        reasons, advice = ending(pods), "Give them a longer drain_timeout and run this playbook again."
+    reasons = reasons or [f"kubectl says: {done.stderr.strip()}"]
     state = "The node stays in the cluster and still takes no new pods, as before."
     if was_schedulable:
         kubectl.run("uncordon", node)
         state = "The node stays in the cluster and takes pods again."
-    raise Failed(
-        f"{node} could not be drained within {timeout}. {' '.join(reasons)} {state} {advice}"
-    )
+    raise Failed(f"{node} could not be drained within {timeout}. {' '.join(reasons)} {state} {advice}")
 
 
 def main():

@@ -14,6 +14,7 @@ every machine. Returns the fact `machine`:
 | `opt_cni` | the files in /opt/cni/bin |
 | `kubeadm_runs` | whether a kubeadm runs, for example of a run that was killed |
 | `ports` | TCP ports that are in use |
+| `cgroup` | the version of its cgroups, 1 or 2 |
 | `has_bridge_filter` | whether the kernel applies packet filters to bridges |
 | `containerd_active`, `containerd_enabled` | of its service |
 | `containerd_ours` | whether the engine has installed its own containerd, or begun to |
@@ -176,6 +177,7 @@ def look(programs, address, also=()):
         "opt_cni": listed("/opt/cni/bin"),
         "kubeadm_runs": runs("kubeadm"),
         "ports": listening(),
+        "cgroup": 2 if os.path.exists("/sys/fs/cgroup/cgroup.controllers") else 1,
         "has_bridge_filter": os.path.exists("/proc/sys/net/bridge/bridge-nf-call-iptables"),
         "containerd_active": said("systemctl", "is-active", "containerd") == "active",
         "containerd_enabled": said("systemctl", "is-enabled", "containerd") == "enabled",

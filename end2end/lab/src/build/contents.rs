@@ -19,7 +19,7 @@ pub const PROBE: &str = "lab.test/probe:lab";
 pub const RUNNER: &str = "lab.test/runner:lab";
 
 pub(crate) fn cluster_images(_: &Part, built: &Built, to: &Path) -> Result<(), Error> {
-    let (tools, coredns) = (&built["tools"], &built["coredns-1.12.1"]);
+    let (tools, coredns) = (&built["tools"], &built["coredns-1.14.2"]);
     single(&[&tools.join("pause")], &[PAUSE], &to.join("1-pause.tar"))?;
     single(&[&coredns.join("coredns")], &[COREDNS], &to.join("2-coredns.tar"))?;
     single(&[&tools.join("probe")], &[PROBE], &to.join("3-probe.tar"))?;

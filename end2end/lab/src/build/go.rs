@@ -43,7 +43,9 @@ fn recipe(part: &str) -> Recipe {
         "tools" => plain(&[("pause", "./pause"), ("probe", "./probe")]),
         "runc" => RUNC,
         "containerd" => CONTAINERD,
-        "etcdctl" => plain(&[("etcdctl", "go.etcd.io/etcd/etcdctl/v3"), ("etcdutl", "go.etcd.io/etcd/etcdutl/v3")]),
+        etcdctl if etcdctl.starts_with("etcdctl-") => {
+            plain(&[("etcdctl", "go.etcd.io/etcd/etcdctl/v3"), ("etcdutl", "go.etcd.io/etcd/etcdutl/v3")])
+        }
         etcd if etcd.starts_with("etcd-") => plain(&[("etcd", ".")]),
         coredns if coredns.starts_with("coredns-") => plain(&[("coredns", "github.com/coredns/coredns")]),
         _ => KUBERNETES,
@@ -155,10 +157,10 @@ mod tests {
 
     #[test]
     fn kubernetes_programs_report_the_pinned_version() {
-        let module = files::read(&parts().join("kubernetes-1.34/go.mod")).unwrap();
+        let module = files::read(&parts().join("kubernetes-1.36/go.mod")).unwrap();
         let version = required(&module, "k8s.io/kubernetes").unwrap();
-        assert!(version.starts_with("v1.34."), "{version}");
-        assert!(link_flags("kubernetes-1.34", &module, false).contains(&format!("gitVersion={version}")));
-        assert!(link_flags("kubernetes-1.34", &module, false).contains("gitMinor=34 "));
+        assert!(version.starts_with("v1.36."), "{version}");
+        assert!(link_flags("kubernetes-1.36", &module, false).contains(&format!("gitVersion={version}")));
+        assert!(link_flags("kubernetes-1.36", &module, false).contains("gitMinor=36 "));
     }
 }

@@ -9,12 +9,13 @@ pub(crate) const PARTS: &[Part] = &[
     go_part("runc", &["end2end/lab/parts/runc", GO_TOOLCHAIN]),
     go_part("containerd", &["end2end/lab/parts/containerd", GO_TOOLCHAIN]),
     go_part("etcd-3.6", &["end2end/lab/parts/etcd-3.6", GO_TOOLCHAIN]),
-    go_part("kubernetes-1.34", &["end2end/lab/parts/kubernetes-1.34", GO_TOOLCHAIN]),
-    go_part("coredns-1.12.1", &["end2end/lab/parts/coredns-1.12.1", GO_TOOLCHAIN]),
-    go_part("etcdctl", &["end2end/lab/parts/etcdctl", GO_TOOLCHAIN]),
-    go_part("etcd-3.5", &["end2end/lab/parts/etcd-3.5", GO_TOOLCHAIN]),
-    go_part("kubernetes-1.33", &["end2end/lab/parts/kubernetes-1.33", GO_TOOLCHAIN]),
-    go_part("coredns-1.12.0", &["end2end/lab/parts/coredns-1.12.0", GO_TOOLCHAIN]),
+    go_part("kubernetes-1.36", &["end2end/lab/parts/kubernetes-1.36", GO_TOOLCHAIN]),
+    go_part("coredns-1.14.2", &["end2end/lab/parts/coredns-1.14.2", GO_TOOLCHAIN]),
+    go_part("etcdctl-3.6", &["end2end/lab/parts/etcdctl-3.6", GO_TOOLCHAIN]),
+    go_part("etcd-3.7", &["end2end/lab/parts/etcd-3.7", GO_TOOLCHAIN]),
+    go_part("kubernetes-1.37", &["end2end/lab/parts/kubernetes-1.37", GO_TOOLCHAIN]),
+    go_part("coredns-1.14.6", &["end2end/lab/parts/coredns-1.14.6", GO_TOOLCHAIN]),
+    go_part("etcdctl-3.7", &["end2end/lab/parts/etcdctl-3.7", GO_TOOLCHAIN]),
     Part {
         name: "machine-root",
         files: &["end2end/lab/parts/machine-root"],
@@ -42,7 +43,7 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "images",
         files: &["deploy/runner/playbooks"],
-        needs: &["tools", "coredns-1.12.1", "runner-root"],
+        needs: &["tools", "coredns-1.14.2", "runner-root"],
         revision: 1,
         lane: Lane::Install,
         make: contents::cluster_images,
@@ -56,12 +57,12 @@ pub(crate) const PARTS: &[Part] = &[
         make: runtime::assemble,
     },
     release_part(
-        "release-1.34",
-        &["tools", "kubernetes-1.34", "etcd-3.6", "etcdctl", "coredns-1.12.1", "machine-root"],
+        "release-1.36",
+        &["tools", "kubernetes-1.36", "etcd-3.6", "etcdctl-3.6", "coredns-1.14.2", "machine-root"],
     ),
     release_part(
-        "release-1.33",
-        &["tools", "kubernetes-1.33", "etcd-3.5", "etcdctl", "coredns-1.12.0", "machine-root"],
+        "release-1.37",
+        &["tools", "kubernetes-1.37", "etcd-3.7", "etcdctl-3.7", "coredns-1.14.6", "machine-root"],
     ),
 ];
 
@@ -70,7 +71,7 @@ pub(crate) const FOR_MACHINES: &[&str] = &["tools", "runc", "machine-root"];
 /// The part that the lab serves to machines beside releases.
 pub(crate) const FOR_RELEASES: &str = "runtime";
 /// The parts that the lab's own Kubernetes needs in addition.
-pub(crate) const FOR_CLUSTER: &[&str] = &["kubernetes-1.34", "etcd-3.6", "images"];
+pub(crate) const FOR_CLUSTER: &[&str] = &["kubernetes-1.36", "etcd-3.6", "containerd", "images"];
 
 const fn go_part(name: &'static str, files: &'static [&'static str]) -> Part {
     Part { name, files, needs: &[], revision: 1, lane: Lane::Compile, make: go::build }

@@ -2,10 +2,10 @@
 //! them at [`crate::addresses::ARTIFACTS`].
 //!
 //! ```text
-//! release/v1.34.4/bin/linux/amd64/{kubeadm,kubelet,kubectl}  each with a .sha256
-//! release/v1.34.4/bin/linux/amd64/{etcdctl,etcdutl}
-//! release/v1.34.4/images/{kubernetes,etcd,coredns,pause,probe}.tar
-//! release/v1.34.4/SHA256SUMS
+//! release/v1.36.4/bin/linux/amd64/{kubeadm,kubelet,kubectl}  each with a .sha256
+//! release/v1.36.4/bin/linux/amd64/{etcdctl,etcdutl}
+//! release/v1.36.4/images/{kubernetes,etcd,coredns,pause,probe}.tar
+//! release/v1.36.4/SHA256SUMS
 //! ```
 
 use std::collections::BTreeSet;
@@ -26,10 +26,11 @@ pub const REGISTRY: &str = "lab.test";
 
 /// One Kubernetes version for machines.
 pub struct Release {
-    /// `1.34`
+    /// `1.36`
     pub minor: &'static str,
     pub(crate) part: &'static str,
     etcd: &'static str,
+    etcdctl: &'static str,
     coredns: &'static str,
     /// The tags that this version's kubeadm expects (`cmd/kubeadm/app/constants` of that version).
     etcd_tag: &'static str,
@@ -39,25 +40,28 @@ pub struct Release {
 /// Two releases, one minor version apart, so that upgrades can be tested.
 pub const RELEASES: &[Release] = &[
     Release {
-        minor: "1.33",
-        part: "release-1.33",
-        etcd: "etcd-3.5",
-        coredns: "coredns-1.12.0",
-        etcd_tag: "3.5.24-0",
-        pause_tag: "3.10",
+        minor: "1.36",
+        part: "release-1.36",
+        etcd: "etcd-3.6",
+        etcdctl: "etcdctl-3.6",
+        coredns: "coredns-1.14.2",
+        // Newer than kubeadm's own, because etcd 3.7 needs it before an upgrade.
+        etcd_tag: "3.6.11-0",
+        pause_tag: "3.10.2",
     },
     Release {
-        minor: "1.34",
-        part: "release-1.34",
-        etcd: "etcd-3.6",
-        coredns: "coredns-1.12.1",
-        etcd_tag: "3.6.5-0",
-        pause_tag: "3.10.1",
+        minor: "1.37",
+        part: "release-1.37",
+        etcd: "etcd-3.7",
+        etcdctl: "etcdctl-3.7",
+        coredns: "coredns-1.14.6",
+        etcd_tag: "3.7.0-0",
+        pause_tag: "3.10.2",
     },
 ];
 
 impl Release {
-    /// The release of a minor version, `1.34`.
+    /// The release of a minor version, `1.36`.
     pub(crate) fn of(minor: &str) -> Result<&'static Self, Error> {
         let known = || RELEASES.iter().map(|release| release.minor).collect::<Vec<_>>().join(", ");
         RELEASES
@@ -66,7 +70,7 @@ impl Release {
             .ok_or_else(|| Error::NoSuchRelease { minor: minor.to_owned(), known: known() })
     }
 
-    /// The full version, `v1.34.4`, as the part's `go.mod` pins it.
+    /// The full version, `v1.36.4`, as the part's `go.mod` pins it.
     pub fn version(&self) -> Result<String, Error> {
         let file = parts().join(format!("kubernetes-{}/go.mod", self.minor));
         let module = files::read(&file)?;
@@ -95,7 +99,7 @@ pub(crate) fn assemble(part: &Part, built: &Built, to: &Path) -> Result<(), Erro
         hard_link(&kubernetes, &programs.join(name))?;
     }
     for name in ["etcdctl", "etcdutl"] {
-        hard_link(&built["etcdctl"].join(name), &programs.join(name))?;
+        hard_link(&built[release.etcdctl].join(name), &programs.join(name))?;
     }
     let images = folder.join("images");
     files::make_folder(&images)?;
@@ -103,7 +107,7 @@ pub(crate) fn assemble(part: &Part, built: &Built, to: &Path) -> Result<(), Erro
     let named = |image: &str, tag: &str| format!("{REGISTRY}/{image}:{tag}");
     let coredns_tag = format!("v{}", release.coredns.trim_start_matches("coredns-"));
     // Kubernetes' own image of etcd also contains etcdutl, which restores snapshots.
-    let (etcd, etcdutl) = (built[release.etcd].join("etcd"), built["etcdctl"].join("etcdutl"));
+    let (etcd, etcdutl) = (built[release.etcd].join("etcd"), built[release.etcdctl].join("etcdutl"));
     contents::single(&[&etcd, &etcdutl], &[&named("etcd", release.etcd_tag)], &images.join("etcd.tar"))?;
     for (program, image, tag) in [
         (built[release.coredns].join("coredns"), "coredns", coredns_tag.as_str()),

@@ -228,13 +228,13 @@ mod tests {
         from_compiled.sort_unstable();
         for (pin, rebuilt) in [
             ("go-toolchain.txt", from_compiled.as_slice()),
-            ("etcd-3.5/go.mod", &["etcd-3.5", "release-1.33"]),
-            ("kubernetes-1.34/go.sum", &["kubernetes-1.34", "release-1.34"]),
-            ("kubernetes/main.go", &["kubernetes-1.33", "kubernetes-1.34", "release-1.33", "release-1.34"]),
-            ("coredns-1.12.1/go.mod", &["coredns-1.12.1", "images", "release-1.34"]),
+            ("etcd-3.7/go.mod", &["etcd-3.7", "release-1.37"]),
+            ("kubernetes-1.36/go.sum", &["kubernetes-1.36", "release-1.36"]),
+            ("kubernetes/main.go", &["kubernetes-1.36", "kubernetes-1.37", "release-1.36", "release-1.37"]),
+            ("coredns-1.14.2/go.mod", &["coredns-1.14.2", "images", "release-1.36"]),
             ("../../../deploy/runner/requirements.txt", &["images", "runner-root"]),
             ("../../../deploy/packages.lock", &["server-root"]),
-            ("machine-root/packages.lock", &["machine-root", "release-1.33", "release-1.34"]),
+            ("machine-root/packages.lock", &["machine-root", "release-1.36", "release-1.37"]),
             ("runc/go.mod", &["runc", "runtime"]),
             ("containerd/go.sum", &["containerd", "runtime"]),
         ] {
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(places(&layout, Pins::Required).unwrap(), pinned);
         let places_now = places(&layout, Pins::Preferred).unwrap();
         let changed: Vec<_> = pinned.keys().copied().filter(|name| pinned[name] != places_now[name]).collect();
-        assert_eq!(changed, ["machine-root", "release-1.33", "release-1.34"]);
+        assert_eq!(changed, ["machine-root", "release-1.36", "release-1.37"]);
         assert_eq!(debian::differences_in(&places_now["machine-root"]).unwrap().len(), 2);
         let is_missing = |pins| missing(&layout, &["machine-root"], pins).unwrap().len() == 1;
         assert!(is_missing(Pins::Required) && !is_missing(Pins::Preferred));
@@ -300,9 +300,9 @@ mod tests {
 
     #[test]
     fn indirectly_needed_parts_are_included() {
-        let needed = with_needs(&["release-1.34"]);
-        assert!(needed.contains("kubernetes-1.34") && needed.contains("machine-root"));
-        assert!(!needed.contains("kubernetes-1.33"));
+        let needed = with_needs(&["release-1.36"]);
+        assert!(needed.contains("kubernetes-1.36") && needed.contains("machine-root"));
+        assert!(!needed.contains("kubernetes-1.37"));
     }
 
     #[test]

@@ -11,6 +11,8 @@ use crate::cluster::units::{Unit, api_server_is_ready};
 use crate::error::Error;
 use crate::{addresses, files};
 
+/// The folder of the part `containerd`.
+const CONTAINERD: &str = "/opt/lab/containerd";
 const CONTAINERD_SOCKET: &str = "unix:///run/containerd/containerd.sock";
 
 /// Writes keys and configuration into `configuration`, and units into the node's `etc`.
@@ -37,21 +39,24 @@ pub(crate) fn install(
 
     let ready = [api_server_is_ready()];
     let masquerade = [masquerade(), api_server_is_ready()];
+    // For tests, which run it on nodes.
+    files::link(format!("{CONTAINERD}/ctr"), &etc.join("../usr/local/bin/ctr"))?;
     // systemd replaces `$$` by `$`.
-    let images =
-        "for image in /opt/lab/images/*.tar; do ctr --namespace k8s.io images import \"$$image\" || exit 1; done";
+    let images = format!(
+        "for image in /opt/lab/images/*.tar; do {CONTAINERD}/ctr --namespace k8s.io images import \"$$image\" || exit 1; done"
+    );
     let units = [
         Unit {
             name: "containerd",
             after: "network.target",
             before: &[],
-            command: vec!["/usr/bin/containerd".into()],
+            command: vec![format!("{CONTAINERD}/containerd")],
             once: false,
         },
         Unit {
             name: "lab-images",
             after: "containerd.service",
-            before: &["until ctr version >/dev/null 2>&1; do sleep 0.1; done".to_owned()],
+            before: &[format!("until {CONTAINERD}/ctr version >/dev/null 2>&1; do sleep 0.1; done")],
             command: vec!["/bin/sh".into(), "-c".into(), format!("'{images}'")],
             once: true,
         },
@@ -128,17 +133,21 @@ fn kube_proxy_configuration() -> String {
 
 fn containerd_configuration() -> String {
     format!(
-        r#"version = 2
-[plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = "{PAUSE}"
+        r#"version = 3
+[plugins."io.containerd.cri.v1.images".pinned_images]
+  sandbox = "{PAUSE}"
+[plugins."io.containerd.cri.v1.runtime"]
   # Machines have no CAP_SYS_RESOURCE, so an oom score can't be set below containerd's own.
   restrict_oom_score_adj = true
-  [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = "/usr/lib/cni"
+  [plugins."io.containerd.cri.v1.runtime".cni]
+    bin_dirs = ["/usr/lib/cni"]
     conf_dir = "/etc/cni/net.d"
-  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+  [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
-    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+    # Otherwise containerd takes the shim that Debian installed.
+    runtime_path = "{CONTAINERD}/containerd-shim-runc-v2"
+    [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc.options]
+      BinaryName = "/opt/lab/runc/runc"
       SystemdCgroup = false
 [plugins."io.containerd.internal.v1.opt"]
   path = "/var/lib/containerd/opt"

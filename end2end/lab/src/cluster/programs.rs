@@ -25,13 +25,15 @@ impl Programs {
         Self {
             shares: vec![
                 Share::new(&built["etcd-3.6"], &at("etcd")),
-                Share::new(&built["kubernetes-1.34"], &at("kubernetes")),
+                Share::new(&built["kubernetes-1.36"], &at("kubernetes")),
+                Share::new(&built["containerd"], &at("containerd")),
+                Share::new(&built["runc"], &at("runc")),
                 Share::new(&built["images"], &at("images")),
             ],
             etcd: at("etcd/etcd"),
             api_server: at("kubernetes/kube-apiserver"),
             kubernetes: Some(at("kubernetes")),
-            kubectl: built["kubernetes-1.34"].join("kubectl"),
+            kubectl: built["kubernetes-1.36"].join("kubectl"),
         }
     }
 

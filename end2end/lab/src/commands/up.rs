@@ -22,7 +22,7 @@ pub(crate) struct Up {
     /// Boot no Kubernetes.
     #[arg(long)]
     machines_only: bool,
-    /// Serve Kubernetes releases to the machines: these minor versions (`--releases=1.33,1.34`), or all. The first build
+    /// Serve Kubernetes releases to the machines: these minor versions (`--releases=1.36,1.37`), or all. The first build
     /// takes several minutes.
     #[arg(long, value_name = "MINOR", num_args = 0.., require_equals = true, value_delimiter = ',')]
     releases: Option<Vec<String>>,

@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn built_parts_need_no_further_space() {
         for (missing, lab, caches) in
-            [(&["kubernetes-1.34", "etcd-3.6"] as &[_], 2, 7), (&["machine-root"], 3, 0), (&[], 2, 0)]
+            [(&["kubernetes-1.36", "etcd-3.6"] as &[_], 2, 7), (&["machine-root"], 3, 0), (&[], 2, 0)]
         {
             let missing: Vec<_> = missing.iter().filter_map(|name| part(name)).collect();
             let with = |lab, caches| {

@@ -17,7 +17,7 @@ fn programs_that_fail_tell_the_cause() {
     let ansible =
         env::var("KUBEONKUBE_TEST_ANSIBLE").expect("KUBEONKUBE_TEST_ANSIBLE names no folder with ansible-playbook");
     let lab = shared::lab();
-    let version = lab.releases().first().expect("this lab serves no release: boot it with --releases=1.34");
+    let version = lab.releases().first().expect("this lab serves no release: boot it with --releases=1.36");
     let machine = lab.machine("m1").unwrap();
     machine.reset().unwrap();
     machine.wait_reachable().unwrap();

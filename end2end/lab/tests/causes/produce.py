@@ -106,7 +106,8 @@ class Causes(unittest.TestCase):
         run.write("conf/known_hosts", "\n".join([*ports, *(f"{name} {key}" for key in keys for name in (ADDRESS, "machine")), f"reinstalled {' '.join(other)}", ""]))
         run.write("auth/ssh-privatekey", Path(os.environ["CAUSES_KEY"]).read_text()).chmod(0o600)
         variables = {"address": ADDRESS, "release": os.environ["CAUSES_RELEASE"], "version": os.environ["CAUSES_RELEASE"].rpartition("/")[2]}
-        run.write("conf/group_vars.yml", json.dumps(variables))
+        # The lab's machines may have cgroups of version 1.
+        run.write("conf/group_vars.yml", json.dumps({**variables, "kubelet_config_extra_args": {"failCgroupV1": False}}))
         if playbook:
             run.playbook((HERE / playbook).read_text())
         return run

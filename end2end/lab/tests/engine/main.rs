@@ -76,7 +76,7 @@ async fn a_cluster_is_created_grown_shrunk_and_removed() {
     second.run(include_str!("own_containerd.sh")).unwrap();
     third.run("dpkg --purge --force-depends containerd runc && ! command -v containerd").unwrap();
     let before = [&first, &second, &third].map(traces);
-    let version = lab.releases().first().expect("this lab serves no release: boot it with --releases=1.34");
+    let version = lab.releases().first().expect("this lab serves no release: boot it with --releases=1.36");
     let mut playbooks = Playbooks::at(&lab, version).await;
 
     playbooks.workers(&["m2"]).await;
@@ -104,7 +104,7 @@ async fn a_cluster_is_created_grown_shrunk_and_removed() {
 
     let state = playbooks.output("cluster-info.yml", &[]).await;
     for expected in
-        ["Node m3: v", "API server m1: healthy", "etcd m1: 3.6.5, healthy, leader", "Certificates of m1: the first, "]
+        ["Node m3: v", "API server m1: healthy", "etcd m1: 3.6.11, healthy, leader", "Certificates of m1: the first, "]
     {
         assert!(state.contains(expected), "cluster-info.yml doesn't say “{expected}”: {state}");
     }

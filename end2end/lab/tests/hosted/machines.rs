@@ -93,7 +93,7 @@ pub(crate) fn joins_with_kubeadm(world: &World) {
     let token = "kubeadm token create --print-join-command --kubeconfig /root/admin.conf && rm /root/admin.conf";
     let join = machine.run(token).unwrap();
     let started = Instant::now();
-    machine.run(&format!("{} --patches /root 2>&1", join.trim())).unwrap();
+    machine.run(&format!("{} --patches /root --ignore-preflight-errors=SystemVerification 2>&1", join.trim())).unwrap();
     let pods =
         until("the pods of m1", WITHIN, || match ask(&["get", "node", "m1", "-o", "jsonpath={.spec.podCIDR}"]) {
             Ok(pods) if !pods.is_empty() => Ok(pods),

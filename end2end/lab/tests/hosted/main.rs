@@ -41,7 +41,7 @@ impl World {
     fn new() -> Self {
         let world = Self { lab: shared::lab(), folder: tempfile::tempdir().unwrap() };
         let version =
-            world.lab.releases().first().expect("this lab serves no release: boot it with --releases=1.34").clone();
+            world.lab.releases().first().expect("this lab serves no release: boot it with --releases=1.36").clone();
         for node in world.lab.nodes().unwrap() {
             for images in ["kubernetes", "etcd"] {
                 let url = format!("http://{ARTIFACTS}/release/{version}/images/{images}.tar");

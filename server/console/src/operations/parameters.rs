@@ -71,7 +71,7 @@ fn is_valid(kind: Value, value: &str) -> Result<(), String> {
         Value::Hosts if !value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ',')) => {
             Err("Write names of the inventory, separated by commas: worker3, worker4.".into())
         }
-        Value::Version if !is_version(value) => Err("Write all three numbers, like 1.34.4.".into()),
+        Value::Version if !is_version(value) => Err("Write all three numbers, like 1.36.4.".into()),
         Value::Path if !is_path(value) => {
             Err("Write an absolute path of letters, digits and . - _ /, like /var/backups/etcd.db.".into())
         }
@@ -96,7 +96,7 @@ pub(super) enum TakenBack<'a> {
     Dropped,
 }
 
-/// The field of `action` for `argument`, such as `kube_version=1.34.4`; `None` if the action has no such parameter.
+/// The field of `action` for `argument`, such as `kube_version=1.36.4`; `None` if the action has no such parameter.
 pub(super) fn take_back<'a>(action: &Action, argument: &'a str) -> Option<TakenBack<'a>> {
     let (name, value) = argument.split_once('=')?;
     if action.parameters.iter().any(|p| p.answers.iter().any(|(answer, _)| *answer == name)) {
@@ -125,10 +125,10 @@ mod tests {
 
     #[test]
     fn only_the_fields_of_the_action_become_arguments() {
-        let all = [("nodes", " w3,w4 , "), ("version", "1.34.4"), ("confirmed", "lab")];
+        let all = [("nodes", " w3,w4 , "), ("version", "1.36.4"), ("confirmed", "lab")];
         let made = |playbook| asked(playbook, &all, &["--check"]).unwrap();
         assert_eq!(made("remove-node.yml"), "-e node=w3,w4 -e skip_confirmation=true");
-        assert_eq!(made("upgrade-cluster.yml"), "-e kube_version=1.34.4");
+        assert_eq!(made("upgrade-cluster.yml"), "-e kube_version=1.36.4");
         assert_eq!(made("reset.yml"), "-e reset_confirmation=yes");
         assert_eq!(
             asked("etcd-restore.yml", &[("snapshot", " /b/etcd.db "), ("restored", " lab ")], &[]).unwrap(),
@@ -146,7 +146,7 @@ mod tests {
         refused("remove-node.yml", "nodes", "w3 force=true", &[]);
         refused("remove-node.yml", "nodes", "w3", &["-e", "node=w1"]);
         refused("upgrade-cluster.yml", "version", "1.34", &[]);
-        refused("upgrade-cluster.yml", "version", "1.34.4", &["-e", "kube_version=1"]);
+        refused("upgrade-cluster.yml", "version", "1.36.4", &["-e", "kube_version=1"]);
         refused("reset.yml", "confirmed", "", &[]);
         refused("reset.yml", "confirmed", "yes", &[]);
         refused("etcd-restore.yml", "snapshot", "etcd.db", &[]);

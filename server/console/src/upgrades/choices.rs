@@ -91,37 +91,31 @@ mod tests {
 
     #[test]
     fn a_tested_version_is_proposed_before_a_newer_one() {
-        assert_eq!(proposed("1.33.4", "1.33.4", None), "1.34.4");
-        assert_eq!(proposed("1.34.4", "1.34.4", None), "1.34.9", "a patch before a minor version");
-        assert_eq!(proposed("1.34.9", "1.34.9", None), "1.35.9");
+        assert_eq!(proposed("1.35.4", "1.35.4", None), "1.36.4");
+        assert_eq!(proposed("1.36.4", "1.36.4", None), "1.37.2", "1.36.5 isn't tested");
+        assert_eq!(proposed("1.33.9", "1.33.9", None), "1.33.13", "a patch before a minor version");
         assert_eq!(proposed("1.37.2", "1.37.2", None), "");
         assert_eq!(proposed("1.20.0", "1.20.0", None), "", "1.21 is not in the catalogue");
     }
 
     #[test]
     fn an_unfinished_upgrade_is_proposed_first() {
-        assert_eq!(proposed("1.33.4", "1.34.2", None), "1.34.2");
-        assert_eq!(proposed("1.33.4", "1.33.4", Some("1.34.1")), "1.34.1", "it failed before the first node");
-        assert_eq!(proposed("1.34.4", "1.34.4", Some("1.34.1")), "1.34.9", "a later upgrade went on");
-        assert_eq!(proposed("1.34.4", "1.34.4", Some("1.34.4")), "1.34.4", "the last node failed with the new version");
+        assert_eq!(proposed("1.35.4", "1.36.2", None), "1.36.2");
+        assert_eq!(proposed("1.35.4", "1.35.4", Some("1.36.1")), "1.36.1", "it failed before the first node");
+        assert_eq!(proposed("1.36.4", "1.36.4", Some("1.36.1")), "1.37.2", "a later upgrade went on");
+        assert_eq!(proposed("1.36.4", "1.36.4", Some("1.36.4")), "1.36.4", "the last node failed with the new version");
     }
 
     #[test]
     fn versions_out_of_reach_are_listed_with_the_reason() {
-        let choices = OURS.choices(span("1.33.13", "1.33.13"), Some(version("1.34.4")));
+        let choices = OURS.choices(span("1.35.9", "1.35.9"), Some(version("1.36.4")));
         let listed: Vec<_> = choices
             .iter()
             .map(|choice| (choice.offered.version.to_string(), choice.chosen, choice.refused.is_some()))
             .collect();
-        let expected = [
-            ("1.37.2", false, true),
-            ("1.36.4", false, true),
-            ("1.35.9", false, true),
-            ("1.34.9", false, false),
-            ("1.34.4", true, false),
-        ];
+        let expected = [("1.37.2", false, true), ("1.36.5", false, false), ("1.36.4", true, false)];
         assert_eq!(listed, expected.map(|(version, chosen, refused)| (version.to_owned(), chosen, refused)));
-        assert!(choices[2].refused.as_ref().unwrap().contains("1.34 first"));
+        assert!(choices[0].refused.as_ref().unwrap().contains("1.36 first"));
     }
 
     #[test]
@@ -135,7 +129,7 @@ mod tests {
             (old.written(version("1.31.4"), "1.30.0"), new.written(version("1.32.1"), "v1.31.4")),
             ("v1.31.4".into(), "1.32.1".into())
         );
-        assert_eq!(OURS.written(version("1.34.4"), "v1.33.4"), "v1.34.4");
+        assert_eq!(OURS.written(version("1.36.4"), "v1.35.4"), "v1.36.4");
         assert_eq!(proposal(new, running, None), Some(version("1.32.5")));
     }
 }

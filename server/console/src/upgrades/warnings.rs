@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn an_untested_or_unsupported_version_is_a_warning() {
         let offered = |proven| OfferedVersion {
-            version: "1.34.4".parse().unwrap(),
+            version: "1.36.4".parse().unwrap(),
             proven,
             newest_patch: false,
             default: false,
@@ -80,7 +80,7 @@ mod tests {
         };
         assert!(of_version(&offered(true), true, "2026-10-27").is_empty());
         let late = of_version(&offered(true), true, "2026-10-28");
-        assert_eq!(late, ["The Kubernetes project stopped supporting 1.34 on 2026-10-27."]);
+        assert_eq!(late, ["The Kubernetes project stopped supporting 1.36 on 2026-10-27."]);
         assert!(of_version(&offered(false), true, "2026-01-01")[0].contains("has not been run"));
         assert!(of_version(&offered(false), false, "2026-01-01").is_empty());
     }

@@ -75,12 +75,12 @@ async fn a_review_shows_what_changes_and_saves_nothing() {
     let prod = "prod".parse().unwrap();
     let there = world.console.read(&world.user, &prod).await.unwrap().variables;
     let before = world.everything().await;
-    let text = "kube_version: v1.34.1\nadmin_password: hunter2\n";
+    let text = "kube_version: v1.36.1\nadmin_password: hunter2\n";
     let review = world.console.review(&world.user, &prod, Document::Variables, &there.version, text).await.unwrap();
     let words = review.summary.join("; ");
-    assert!(words.contains("v1.33.4") && words.contains("v1.34.1") && !words.contains("hunter2"), "{words}");
-    assert!(review.lines.iter().any(|l| l.kind == DiffKind::Added && l.text.contains("v1.34.1")));
-    assert!(review.lines.iter().any(|l| l.kind == DiffKind::Removed && l.text.contains("v1.33.4")));
+    assert!(words.contains("v1.35.4") && words.contains("v1.36.1") && !words.contains("hunter2"), "{words}");
+    assert!(review.lines.iter().any(|l| l.kind == DiffKind::Added && l.text.contains("v1.36.1")));
+    assert!(review.lines.iter().any(|l| l.kind == DiffKind::Removed && l.text.contains("v1.35.4")));
     assert_eq!(review.version, there.version);
     assert_eq!(world.everything().await, before);
 }

@@ -72,7 +72,7 @@ async fn a_new_cluster_shows_its_plan_and_creates_it() {
     assert_eq!(creation.plan.problems, []);
     let becomes: Vec<_> = creation.plan.machines.iter().map(|machine| machine.becomes.as_str()).collect();
     assert_eq!(becomes, ["Control plane, etcd and worker", "Worker"]);
-    assert_eq!((creation.plan.settings[0].value.as_str(), creation.plan.settings[0].is_default), ("v1.33.4", false));
+    assert_eq!((creation.plan.settings[0].value.as_str(), creation.plan.settings[0].is_default), ("v1.35.4", false));
     assert!(Clusters::get(&world.console, &world.user, &prod()).await.unwrap().creatable);
 
     let name = Creations::create(&world.console, &world.user, &prod(), &reviewed(&creation)).await.unwrap();
@@ -156,13 +156,13 @@ async fn a_plan_that_the_playbooks_refuse_says_why() {
 #[tokio::test]
 async fn settings_of_the_form_become_variables() {
     let world = World::standalone().await;
-    let settings = ClusterSettings { version: "1.34.4".into(), services: "10.9.0.0/18".into(), ..Default::default() };
+    let settings = ClusterSettings { version: "1.36.4".into(), services: "10.9.0.0/18".into(), ..Default::default() };
     let new = NewCluster { settings, ..new_cluster() };
     let in_services = NewCluster { machines: vec![machine("m1", "10.9.0.7")], ..new.clone() };
     assert!(at(&world.register(&in_services).await, "settings[services]").contains("The address 10.9.0.7 of m1"));
     world.register(&new).await.unwrap();
     let saved = world.text("prod-vars-conf", "group_vars.yml").await;
-    let expected = "# how it is built\nkube_version: 1.34.4\nkube_pods_subnet: 10.233.64.0/18\nkube_service_addresses: 10.9.0.0/18\n";
+    let expected = "# how it is built\nkube_version: 1.36.4\nkube_pods_subnet: 10.233.64.0/18\nkube_service_addresses: 10.9.0.0/18\n";
     assert_eq!(saved, expected);
 }
 

@@ -142,7 +142,7 @@ async fn a_machine_that_does_not_answer_is_a_warning() {
     assert!(review.warnings.iter().any(|warning| warning.contains("No host key")), "{:?}", review.warnings);
     assert_eq!(review.keys.iter().map(|key| key.standing).collect::<Vec<_>>(), [Standing::Unseen]);
 
-    let jump = "kube_version: v1.33.4\nansible_ssh_common_args: -o ProxyJump=ops@192.0.2.9\n";
+    let jump = "kube_version: v1.35.4\nansible_ssh_common_args: -o ProxyJump=ops@192.0.2.9\n";
     let there = Configurations::read(&world.console, &world.user, &prod()).await.unwrap().variables;
     world.console.save(&world.user, &prod(), Document::Variables, &there.version, jump).await.unwrap();
     let behind = self::review(&world, &form).await.unwrap().warnings;
@@ -342,7 +342,7 @@ async fn hosted() -> World {
         maps.create(&PostParams::default(), &serde_json::from_value(map).unwrap()).await.unwrap();
     }
     let at = |name: &str| json!({"namespace": NAMESPACE, "name": name});
-    let hosted = json!({"namespace": "prod", "version": "v1.34.4", "networking": {"podCidr": "10.1.0.0/16"}});
+    let hosted = json!({"namespace": "prod", "version": "v1.36.4", "networking": {"podCidr": "10.1.0.0/16"}});
     let spec = json!({"hosted": hosted, "hostsConfRef": at("hosts"), "varsConfRef": at("vars")});
     let cluster = json!({"metadata": {"name": "prod"}, "spec": spec});
     world.clusters().create(&PostParams::default(), &serde_json::from_value(cluster).unwrap()).await.unwrap();

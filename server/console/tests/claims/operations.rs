@@ -276,7 +276,7 @@ async fn the_inputs_of_a_run_are_shown_without_secrets() {
     let name = world.submit(&new_operation("prod")).await.unwrap();
     let inputs = crd::inputs_name(name.as_str());
     let hosts = "all:\n  hosts:\n    m1: {ansible_host: 192.0.2.1, ansible_password: hunter2}\n    m2:\n      ansible_become_password: |\n        hunter3\n        hunter4\n      ansible_host: 192.0.2.2\n";
-    let vars = "registry_token: hunter5\nkube_version: v1.33.4\nvault_thing: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  68756e74657236\n";
+    let vars = "registry_token: hunter5\nkube_version: v1.35.4\nvault_thing: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  68756e74657236\n";
     let string_data =
         [(crd::KEY_HOSTS.to_owned(), hosts.to_owned()), (crd::KEY_VARS.to_owned(), vars.to_owned())].into();
     let secret = k8s_openapi::api::core::v1::Secret {
@@ -291,7 +291,7 @@ async fn the_inputs_of_a_run_are_shown_without_secrets() {
     let shown = Operations::get(&world.console, &world.user, &name).await.unwrap().inputs.unwrap();
     let all = format!("{}\n{}", shown.inventory, shown.variables);
     assert!(!all.contains("hunter") && !all.contains("6875"), "{all}");
-    assert!(all.contains("192.0.2.2") && all.contains("v1.33.4"), "{all}");
+    assert!(all.contains("192.0.2.2") && all.contains("v1.35.4"), "{all}");
 }
 
 #[tokio::test]

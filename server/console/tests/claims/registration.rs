@@ -27,7 +27,7 @@ async fn a_registration_writes_a_cluster_that_owns_its_inputs() {
         key.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----\n")
             && key.ends_with("-----END OPENSSH PRIVATE KEY-----\n")
     );
-    assert_eq!(world.text("prod-vars-conf", crd::KEY_VARS).await, "# how it is built\nkube_version: v1.33.4\n");
+    assert_eq!(world.text("prod-vars-conf", crd::KEY_VARS).await, "# how it is built\nkube_version: v1.35.4\n");
     let inventory = inventory::parse(&world.text("prod-hosts-conf", crd::KEY_HOSTS).await).unwrap();
     assert_eq!(inventory.workers().len(), 2);
     assert_eq!(inventory.control_plane()[0].name, "m1");
@@ -62,7 +62,7 @@ async fn a_review_shows_the_files_and_writes_nothing() {
     let review = Clusters::review(&world.console, &world.user, &new).await.unwrap();
     assert_eq!(world.everything().await, before);
     let all: String = review.files.iter().map(|file| format!("{}\n{}\n", file.title, file.text)).collect();
-    assert!(all.contains("prod-hosts-conf") && all.contains("kube_version: v1.33.4"), "{all}");
+    assert!(all.contains("prod-hosts-conf") && all.contains("kube_version: v1.35.4"), "{all}");
     assert!(!all.contains(key.lines().nth(2).unwrap()), "a review never shows a private key");
     assert_eq!(review.nodes.len(), 2);
     assert!(review.warnings.iter().any(|w| w.contains("host key")), "{:?}", review.warnings);
@@ -109,7 +109,7 @@ async fn an_unfinished_registration_is_finished_by_registering_again() {
     assert!(!again.annotations().contains_key(console::UNFINISHED));
     assert_eq!(again.spec.ssh_auth_ref, None);
     assert!(world.text("prod-hosts-conf", crd::KEY_HOSTS).await.contains("other"));
-    assert!(world.text("prod-vars-conf", crd::KEY_VARS).await.contains("v1.33.4"));
+    assert!(world.text("prod-vars-conf", crd::KEY_VARS).await.contains("v1.35.4"));
     at(&world.register(&two).await, "name");
 }
 

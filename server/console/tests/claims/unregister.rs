@@ -48,7 +48,7 @@ async fn on_request_only_operations_of_this_cluster_are_deleted() {
 async fn a_hosted_cluster_is_not_unregistered() {
     let world = World::standalone().await;
     let hosted = serde_json::json!({"metadata": {"name": "prod"}, "spec": {"hosted": {
-        "version": "v1.34.4", "namespace": "prod", "networking": {"podCidr": "10.1.0.0/16"}}}});
+        "version": "v1.36.4", "namespace": "prod", "networking": {"podCidr": "10.1.0.0/16"}}}});
     world.clusters().create(&PostParams::default(), &serde_json::from_value(hosted).unwrap()).await.unwrap();
     eventually(async || Clusters::get(&world.console, &world.user, &"prod".parse().unwrap()).await.is_ok()).await;
     let refused = world.console.unregister(&world.user, &"prod".parse().unwrap(), &typed("prod", false)).await;

@@ -12,7 +12,7 @@ fn prod() -> ClusterName {
     "prod".parse().unwrap()
 }
 
-/// A cluster with 1.33.4 in its variables.
+/// A cluster with 1.35.4 in its variables.
 async fn world() -> World {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
@@ -53,19 +53,19 @@ async fn one_button_saves_the_version_and_submits() {
     let world = world().await;
     let before = world.everything().await;
     let upgrade = plan(&world, "").await;
-    assert_eq!((upgrade.running.as_str(), upgrade.source), ("1.33.4", VersionSource::Variables));
+    assert_eq!((upgrade.running.as_str(), upgrade.source), ("1.35.4", VersionSource::Variables));
     let of_plan = upgrade.plan.as_ref().unwrap();
-    assert_eq!(of_plan.to.to_string(), "1.34.4", "the tested one");
-    assert_eq!(of_plan.change.as_ref().unwrap().summary, ["variable kube_version changed from v1.33.4 to v1.34.4"]);
+    assert_eq!(of_plan.to.to_string(), "1.36.4", "the tested one");
+    assert_eq!(of_plan.change.as_ref().unwrap().summary, ["variable kube_version changed from v1.35.4 to v1.36.4"]);
     let command = of_plan.operation.commands[0].join(" ");
-    assert!(command.contains("upgrade-cluster.yml") && command.contains("-e kube_version=v1.34.4"), "{command}");
+    assert!(command.contains("upgrade-cluster.yml") && command.contains("-e kube_version=v1.36.4"), "{command}");
     assert_eq!(world.everything().await, before, "a plan writes nothing");
 
     let reviewed = confirmed(&upgrade);
     let name = start(&world, &reviewed).await.unwrap();
-    assert_eq!(variables(&world).await, "# how it is built\nkube_version: v1.34.4\n");
+    assert_eq!(variables(&world).await, "# how it is built\nkube_version: v1.36.4\n");
     let operation = world.operations().get(name.as_str()).await.unwrap();
-    assert_eq!(operation.spec.extra_args.as_deref(), Some("-e kube_version=v1.34.4"));
+    assert_eq!(operation.spec.extra_args.as_deref(), Some("-e kube_version=v1.36.4"));
     assert_eq!(operation.spec.expected_inputs, Some(reviewed.expected_inputs.clone()));
     let saved = world.everything().await;
     assert_eq!(start(&world, &reviewed).await.unwrap(), name, "a second click");
@@ -76,10 +76,10 @@ async fn one_button_saves_the_version_and_submits() {
 async fn a_version_out_of_reach_is_refused_with_the_reason() {
     let world = world().await;
     for (to, why) in [
-        ("1.36.4", "Needs 1.34 first"),
-        ("1.33.3", "can't be downgraded"),
-        ("1.33.4", "runs it already"),
-        ("1.34", "Write all three numbers"),
+        ("1.38.4", "Needs 1.36 first"),
+        ("1.35.3", "can't be downgraded"),
+        ("1.35.4", "runs it already"),
+        ("1.36", "Write all three numbers"),
         ("<script>", "is no version"),
     ] {
         let upgrade = plan(&world, to).await;
@@ -90,7 +90,7 @@ async fn a_version_out_of_reach_is_refused_with_the_reason() {
         assert!(matches!(start(&world, &reviewed).await, Err(Problem::Invalid { .. })), "{to}");
         assert_eq!(world.everything().await, before, "{to} changes nothing");
     }
-    assert!(plan(&world, "1.34.7").await.plan.is_some(), "a patch that is not in the catalogue");
+    assert!(plan(&world, "1.36.7").await.plan.is_some(), "a patch that is not in the catalogue");
 }
 
 #[tokio::test]
@@ -98,7 +98,7 @@ async fn variables_changed_after_the_review_are_kept() {
     let world = world().await;
     let reviewed = confirmed(&plan(&world, "").await);
     let version = Configurations::read(&world.console, &world.user, &prod()).await.unwrap().variables.version;
-    let other = "kube_version: v1.33.4\nby: another user\n";
+    let other = "kube_version: v1.35.4\nby: another user\n";
     world.console.save(&world.user, &prod(), Document::Variables, &version, other).await.unwrap();
     let refused = start(&world, &reviewed).await.unwrap_err();
     assert!(refused.to_string().contains("Review it again"), "{refused}");
@@ -112,14 +112,14 @@ async fn without_a_known_version_the_user_types_it() {
     let upgrade = plan(&world, "").await;
     assert_eq!((upgrade.source, upgrade.versions.len()), (VersionSource::Unknown, 0));
     assert!(plan_from(&world, "", "abc").await.refused.unwrap().contains("is no version"));
-    let upgrade = plan_from(&world, "", "1.33.4").await;
+    let upgrade = plan_from(&world, "", "1.35.4").await;
     assert_eq!(
         (upgrade.source, upgrade.plan.as_ref().unwrap().to.to_string().as_str()),
-        (VersionSource::Typed, "1.34.4")
+        (VersionSource::Typed, "1.36.4")
     );
-    let reviewed = ReviewedUpgrade { from: "1.33.4".into(), ..confirmed(&upgrade) };
+    let reviewed = ReviewedUpgrade { from: "1.35.4".into(), ..confirmed(&upgrade) };
     start(&world, &reviewed).await.unwrap();
-    assert_eq!(variables(&world).await, "a: 1\nkube_version: 1.34.4\n");
+    assert_eq!(variables(&world).await, "a: 1\nkube_version: 1.36.4\n");
 }
 
 #[tokio::test]
@@ -130,16 +130,16 @@ async fn an_upgrade_under_way_offers_no_other_one() {
     let upgrade = plan(&world, "").await;
     let last = upgrade.last.as_ref().unwrap();
     assert_eq!((last.row.name.clone(), last.row.phase), (name.clone(), Phase::Running));
-    assert_eq!(last.to.unwrap().to_string(), "1.34.4");
+    assert_eq!(last.to.unwrap().to_string(), "1.36.4");
     assert!(upgrade.is_under_way() && upgrade.plan.is_none() && upgrade.versions.is_empty());
     assert!(!last.note.is_empty(), "this world has no logs");
 
     world.set_phase(name.as_str(), crd::Phase::Failed, "JobFailed").await;
     let upgrade = plan(&world, "").await;
     assert_eq!(upgrade.source, VersionSource::Unknown, "the variables name the version that was not reached");
-    let upgrade = plan_from(&world, "", "1.33.4").await;
+    let upgrade = plan_from(&world, "", "1.35.4").await;
     let of_plan = upgrade.plan.as_ref().unwrap();
-    assert!(of_plan.continues && of_plan.change.is_none() && of_plan.to.to_string() == "1.34.4");
+    assert!(of_plan.continues && of_plan.change.is_none() && of_plan.to.to_string() == "1.36.4");
     assert!(upgrade.nodes.iter().all(|node| node.state == NodeState::Waiting), "{:?}", upgrade.nodes);
 }
 

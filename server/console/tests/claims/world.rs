@@ -240,7 +240,7 @@ pub(crate) fn new_cluster(name: &str) -> NewCluster {
         name: name.into(),
         machines: vec![machine("m1", "192.0.2.1"), MachineRow { role: "worker".into(), ..machine("w1", "192.0.2.2") }],
         ssh: "generate".into(),
-        variables: "# how it is built\nkube_version: v1.33.4\n".into(),
+        variables: "# how it is built\nkube_version: v1.35.4\n".into(),
         ..NewCluster::default()
     }
 }

@@ -50,7 +50,7 @@ async fn world() -> (World, Arc<ControlPlane>) {
         world.config_map(name, &[(key, text)]).await;
     }
     world.secret("shop-ssh", "ssh-privatekey", "-----BEGIN OPENSSH PRIVATE KEY-----\nbm9uZQ==\n").await;
-    let hosted = json!({"namespace": "shop", "version": "v1.34.4", "networking": {"podCidr": "10.1.0.0/16"}});
+    let hosted = json!({"namespace": "shop", "version": "v1.36.4", "networking": {"podCidr": "10.1.0.0/16"}});
     world.create_cluster("shop", |spec| spec.hosted = Some(serde_json::from_value(hosted).unwrap())).await;
     (world, plane)
 }

@@ -7,7 +7,7 @@ use crate::check::{Plan, check};
 
 pub(crate) fn plan(change: impl FnOnce(&mut crd::Hosted)) -> Plan {
     let mut hosted: crd::Hosted = serde_json::from_value(json!({
-        "namespace": "shop", "version": "v1.34.4", "networking": {"podCidr": "10.244.0.0/16"}, "imageRepository": "lab.test"
+        "namespace": "shop", "version": "v1.36.4", "networking": {"podCidr": "10.244.0.0/16"}, "imageRepository": "lab.test"
     }))
     .unwrap();
     change(&mut hosted);

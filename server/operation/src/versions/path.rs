@@ -72,22 +72,22 @@ mod tests {
 
     #[test]
     fn only_patches_and_the_next_minor_are_reachable() {
-        let running = ["1.33.4", "1.33.4"];
-        for to in ["1.33.5", "1.34.0", "1.34.9"] {
+        let running = ["1.35.4", "1.35.4"];
+        for to in ["1.35.5", "1.36.0", "1.36.5"] {
             assert_eq!(refused(running, to), "", "{to}");
         }
-        assert!(refused(running, "1.33.3").contains("can't be downgraded"));
-        assert!(refused(running, "1.33.4").contains("runs it already"));
-        assert!(refused(running, "1.35.0").starts_with("Needs 1.34 first"));
+        assert!(refused(running, "1.35.3").contains("can't be downgraded"));
+        assert!(refused(running, "1.35.4").contains("runs it already"));
+        assert!(refused(running, "1.37.0").starts_with("Needs 1.36 first"));
         assert!(refused(running, "2.0.0").contains("all versions in between"));
     }
 
     #[test]
     fn an_interrupted_upgrade_can_be_continued() {
-        let mixed = ["1.34.4", "1.33.13"];
-        assert_eq!((refused(mixed, "1.34.4"), refused(mixed, "1.34.9")), (String::new(), String::new()));
-        assert!(refused(mixed, "1.33.13").contains("can't be downgraded"));
-        assert!(refused(mixed, "1.35.0").starts_with("Needs 1.34 first"));
+        let mixed = ["1.36.4", "1.35.9"];
+        assert_eq!((refused(mixed, "1.36.4"), refused(mixed, "1.36.5")), (String::new(), String::new()));
+        assert!(refused(mixed, "1.35.9").contains("can't be downgraded"));
+        assert!(refused(mixed, "1.37.0").starts_with("Needs 1.36 first"));
         assert_eq!(Span::of([]), None);
     }
 
@@ -97,8 +97,8 @@ mod tests {
             let span = Span::of([version(from)]).unwrap();
             span.path(version(to)).iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(path("1.33.4", "1.36.4"), "1.34.4 1.35.9 1.36.4");
-        assert_eq!(path("1.33.4", "1.33.13"), "1.33.13");
-        assert_eq!(path("1.30.0", "1.33.13"), "", "1.31 is not in the catalogue");
+        assert_eq!(path("1.33.4", "1.37.2"), "1.34.9 1.35.9 1.36.4 1.37.2");
+        assert_eq!(path("1.35.4", "1.35.9"), "1.35.9");
+        assert_eq!(path("1.30.0", "1.35.9"), "", "1.31 is not in the catalogue");
     }
 }

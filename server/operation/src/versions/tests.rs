@@ -106,10 +106,10 @@ fn the_tested_and_the_newest_patches_are_offered() {
     let offered = offered(Engine::Kubeonkube, "kubeonkube-runner");
     let labels: Vec<String> = offered.iter().map(OfferedVersion::label).collect();
     assert!(offered.windows(2).all(|pair| pair[0].version > pair[1].version), "{labels:?}");
-    assert!(labels.contains(&"1.34.4 (tested, default)".into()), "{labels:?}");
-    assert!(labels.contains(&"1.33.13 (tested, newest patch)".into()), "{labels:?}");
+    assert!(labels.contains(&"1.36.4 (tested, default)".into()), "{labels:?}");
+    assert!(labels.contains(&"1.37.2 (tested, newest patch)".into()), "{labels:?}");
     assert!(labels.contains(&"1.35.9 (not tested, newest patch)".into()), "{labels:?}");
-    assert_eq!(newest_patch(version("1.34.0")), Some(version("1.34.9")));
+    assert_eq!(newest_patch(version("1.36.0")), Some(version("1.36.5")));
     assert_eq!(newest_patch(version("1.20.0")), None);
 }
 

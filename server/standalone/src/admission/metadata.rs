@@ -34,12 +34,12 @@ pub(super) fn check(
         causes.extend(why.map(|why| Cause::invalid("metadata.name", &name.into(), &why)));
     }
     for (key, value) in members(object, "labels") {
-        causes.extend(names::qualified(key).map(|why| Cause::invalid("metadata.labels", &key.as_str().into(), &why)));
+        causes.extend(names::label_key(key).map(|why| Cause::invalid("metadata.labels", &key.as_str().into(), &why)));
         let why = names::label_value(&value.as_str().map_or_else(|| value.to_string().into(), Cow::from));
         causes.extend(why.map(|why| Cause::invalid("metadata.labels", value, &why)));
     }
     for (key, _) in members(object, "annotations") {
-        let why = names::qualified(&key.to_lowercase());
+        let why = names::label_key(&key.to_lowercase());
         causes.extend(why.map(|why| Cause::invalid("metadata.annotations", &key.as_str().into(), &why)));
     }
     if !annotations_fit(object) {
@@ -83,7 +83,7 @@ fn finalizers(kind: &Kind, old: Option<&Value>, object: &Value, causes: &mut Vec
     }
     for finalizer in fresh {
         let standard = matches!(finalizer, "orphan" | "foregroundDeletion" | "kubernetes");
-        if let Some(why) = names::qualified(finalizer) {
+        if let Some(why) = names::label_key(finalizer) {
             causes.push(Cause::invalid("metadata.finalizers", &finalizer.into(), &why));
         } else if !finalizer.contains('/') && !standard {
             let why = "name is neither a standard finalizer name nor is it fully qualified";

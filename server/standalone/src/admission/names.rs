@@ -36,13 +36,13 @@ pub(super) fn path_segment(name: &str) -> Option<String> {
     Some(format!("may not contain '{bad}'"))
 }
 
-/// `None` if `key` is a qualified name, as label and annotation keys are: an optional subdomain and a slash, then a word.
-pub(super) fn qualified(key: &str) -> Option<String> {
+/// `None` if `key` has the form of a label key, as keys of annotations and finalizers have, too: an optional subdomain and a slash, then a word.
+pub(super) fn label_key(key: &str) -> Option<String> {
     let (prefix, word) = match key.split_once('/') {
         None => (None, key),
         Some((_, rest)) if rest.contains('/') => {
             let form = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
-            return Some(format!("a qualified name {WORD} {form}"));
+            return Some(format!("a valid label key {WORD} {form}"));
         }
         Some((prefix, word)) => (Some(prefix), word),
     };

@@ -62,7 +62,7 @@ impl Server {
         let kinds = &self.objects.kinds;
         match route {
             Route::Version => {
-                Ok(Reply::ok(&json!({"major": "1", "minor": "34", "gitVersion": "v1.34.4", "gitCommit": "",
+                Ok(Reply::ok(&json!({"major": "1", "minor": "36", "gitVersion": "v1.36.4", "gitCommit": "",
                 "gitTreeState": "clean", "buildDate": "2026-01-01T00:00:00Z", "goVersion": "none", "compiler": "none",
                 "platform": "kubeonkube/standalone"})))
             }

@@ -13,10 +13,10 @@ use super::answer::Reply;
 use crate::kind::{Kind, Kinds, Nature, group_version};
 
 /// The v2 document in JSON, and its Content-Type in protobuf, which kubectl asks for.
-const V2: &str = r#"{"swagger":"2.0","info":{"title":"kubeonkube","version":"v1.34.4"},"paths":{}}"#;
+const V2: &str = r#"{"swagger":"2.0","info":{"title":"kubeonkube","version":"v1.36.4"},"paths":{}}"#;
 const V2_PROTOBUF_TYPE: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 /// The same in protobuf, with the field numbers of `openapiv2/OpenAPIv2.proto` in github.com/google/gnostic-models.
-const V2_PROTOBUF: &[u8] = b"\x0a\x032.0\x12\x15\x0a\x0akubeonkube\x12\x07v1.34.4\x42\x00";
+const V2_PROTOBUF: &[u8] = b"\x0a\x032.0\x12\x15\x0a\x0akubeonkube\x12\x07v1.36.4\x42\x00";
 
 /// The v2 document, in the encoding that this Accept header names. Older clients write an `@` into the name of the type.
 pub(super) fn v2(accept: Option<&str>) -> Reply {
@@ -90,7 +90,7 @@ fn document(kinds: &Kinds, group: &str, version: &str) -> Value {
         }
     }
     let title = format!("kubeonkube {}", group_version(group, version));
-    json!({"openapi": "3.0.0", "info": {"title": title, "version": "v1.34.4"}, "paths": paths, "components": {"schemas": schemas}})
+    json!({"openapi": "3.0.0", "info": {"title": title, "version": "v1.36.4"}, "paths": paths, "components": {"schemas": schemas}})
 }
 
 fn item_path(kind: &Kind) -> String {

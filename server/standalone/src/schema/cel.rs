@@ -43,10 +43,14 @@ impl Compiled {
             let field = error.field_path.trim_start_matches('.').to_owned();
             let at = object.pointer(&format!("/{}", field.replace('.', "/"))).unwrap_or(&Value::Null);
             let why = error.message.as_str();
+            // Since Kubernetes 1.36, messages leave out objects and lists.
+            let omitted = at.is_object() || at.is_array();
             causes.push(match error.reason.as_deref() {
                 Some("FieldValueForbidden") => Cause::forbidden(field, why),
                 Some("FieldValueRequired") => Cause::required(field, why),
+                Some("FieldValueDuplicate") if omitted => Cause::new("FieldValueDuplicate", field, "Duplicate value"),
                 Some("FieldValueDuplicate") => Cause::duplicate(field, &shown(at)),
+                _ if omitted => Cause::new("FieldValueInvalid", field, format!("Invalid value: {why}")),
                 _ => Cause::invalid(field, at, why),
             });
         }

@@ -90,7 +90,7 @@ async fn an_apply_needs_manager_version_and_kind() {
 async fn updates_take_ownership_of_what_they_change() {
     let world = World::new();
     let path = format!("{CONFIG_MAPS}/a");
-    let agent = [("content-type", "application/json"), ("user-agent", "kubectl/v1.34 (linux)")];
+    let agent = [("content-type", "application/json"), ("user-agent", "kubectl/v1.36 (linux)")];
     world
         .ask(http::Method::POST, CONFIG_MAPS, &agent, config_map("a", json!({"x": "1", "y": "1"})).to_string())
         .await

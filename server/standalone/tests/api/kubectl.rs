@@ -111,8 +111,8 @@ async fn kubectl_reads_writes_edits_and_deletes_custom_resources() {
     let session = Session::start(binary).await;
     assert!(session.run("api-resources").await.contains("widgets"));
     let versions = session.run("version").await;
-    assert!(versions.contains("Client Version: v1.34."), "the API is measured against kubectl 1.34: {versions}");
-    assert!(versions.contains("Server Version: v1.34.4"), "{versions}");
+    assert!(versions.contains("Client Version: v1.36."), "the API is measured against kubectl 1.36: {versions}");
+    assert!(versions.contains("Server Version: v1.36.4"), "{versions}");
 
     assert!(session.with_input("apply -f -", WIDGET).await.contains("widget.example.clay.io/prod created"));
     assert!(session.with_input("apply -f -", WIDGET).await.contains("unchanged"));

@@ -83,7 +83,7 @@ async fn discovery_is_one_document() {
     assert_eq!(world.get("/apis/batch/v1").await.code, 404);
     let aggregated = kube::Discovery::new(world.client.clone()).run_aggregated().await.unwrap();
     assert!(aggregated.resolve_gvk(&kube::core::GroupVersionKind::gvk("batch", "v1", "Job")).is_some());
-    assert_eq!(world.client.apiserver_version().await.unwrap().minor, "34");
+    assert_eq!(world.client.apiserver_version().await.unwrap().minor, "36");
     let unknown = world.get("/apis/example.clay.io/v1/gadgets").await;
     assert_eq!((unknown.code, unknown.text.as_str()), (404, "404 page not found\n"));
     assert_eq!(
@@ -123,7 +123,7 @@ async fn the_openapi_v2_document_is_empty_in_both_encodings() {
     assert_eq!(json.head["content-type"], "application/json");
     let document = json.ok();
     assert_eq!((&document["swagger"], &document["paths"]), (&json!("2.0"), &json!({})));
-    let info = [field(1, b"kubeonkube"), field(2, b"v1.34.4")].concat();
+    let info = [field(1, b"kubeonkube"), field(2, b"v1.36.4")].concat();
     let wanted = [field(1, b"2.0"), field(2, &info), field(8, b"")].concat();
     for separator in ['@', '.'] {
         let accept = format!("application/com.github.proto-openapi.spec.v2{separator}v1.0+protobuf");

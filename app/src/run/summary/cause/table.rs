@@ -428,10 +428,11 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "cgroup-v1",
         proof: Proof::Produced,
-        // The kubelet, kubelet.go; system-validators, cgroup_validator_linux.go.
+        // The kubelet, kubelet.go; system-validators, cgroup_validator_linux.go; the engine's precheck.
         signs: &[
             "kubelet is configured to not run on a host using cgroup v1",
             "[ERROR SystemVerification]: cgroups v1",
+            "uses cgroups of version 1, which Kubernetes",
         ],
         sentence: "The machine's cgroups don't fit this version of Kubernetes, which needs cgroup v2. Boot with systemd.unified_cgroup_hierarchy=1, or upgrade the system.",
         next: Next::Again,
@@ -616,6 +617,7 @@ pub(super) const CAUSES: &[Cause] = &[
             "error when waiting for pod…global timeout reached",
             "error when waiting for pod…context deadline exceeded",
             "unable to drain node…global timeout reached",
+            "could not be drained within…need longer to end",
         ],
         sentence: "The pods of the node didn't end in time. Find those that don't end, or allow more time for the drain.",
         next: Next::Nodes,
@@ -685,8 +687,12 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "control-plane-not-started",
         proof: Proof::Produced,
-        // kubeadm, cmd/phases/init/waitcontrolplane.go, until 1.33 and since.
-        signs: &["couldn't initialize a Kubernetes cluster", "failed while waiting for the control plane to start"],
+        // kubeadm, cmd/phases/init/waitcontrolplane.go, until 1.33 and since; since 1.35 it first asks the API, in phases/kubeconfig/kubeconfig.go.
+        signs: &[
+            "couldn't initialize a Kubernetes cluster",
+            "failed while waiting for the control plane to start",
+            "could not bootstrap the admin user in file",
+        ],
         sentence: "The control plane didn't start. “crictl ps -a” and “journalctl -u kubelet” on the machine show why.",
         next: Next::Again,
     },

@@ -40,7 +40,7 @@ fn built_in(kind: BuiltIn, stored: &Value) -> Vec<Value> {
         BuiltIn::ConfigMap => vec![name, (count("data") + count("binaryData")).into(), age(stored)],
         BuiltIn::Secret => vec![name, at("/type").into(), count("data").into(), age(stored)],
         BuiltIn::Lease => vec![name, at("/spec/holderIdentity").into(), age(stored)],
-        BuiltIn::ServiceAccount => vec![name, list(stored, "/secrets").len().into(), age(stored)],
+        BuiltIn::ServiceAccount => vec![name, age(stored)],
         BuiltIn::Role | BuiltIn::Definition => vec![name, at("/metadata/creationTimestamp").into()],
         BuiltIn::RoleBinding => {
             let role = format!("{}/{}", at("/roleRef/kind"), at("/roleRef/name"));

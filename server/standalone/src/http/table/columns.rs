@@ -19,7 +19,7 @@ fn built_in(kind: BuiltIn) -> &'static [&'static str] {
         BuiltIn::Job => &["Name", "Status", "Completions", "Duration", "Age", "*Containers", "*Images", "*Selector"],
         BuiltIn::Lease => &["Name", "Holder", "Age"],
         BuiltIn::Event | BuiltIn::NewEvent => EVENT,
-        BuiltIn::ServiceAccount => &["Name", "Secrets", "Age"],
+        BuiltIn::ServiceAccount => &["Name", "Age"],
         BuiltIn::Role | BuiltIn::Definition => &["Name", "Created At"],
         BuiltIn::RoleBinding => &["Name", "Role", "Age"],
     }

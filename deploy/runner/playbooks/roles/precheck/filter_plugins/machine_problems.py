@@ -7,6 +7,7 @@ import re
 FAMILIES = {"debian", "rhel", "fedora"}
 ARCHITECTURES = {"amd64", "arm64"}
 KERNEL = (4, 19)
+NO_CGROUP_V1 = (1, 35)
 # The floors of kubespray.
 MEMORY_MB = {True: 1500, False: 1024}
 CPUS = {True: 2, False: 1}
@@ -55,6 +56,14 @@ def hardware(machine, is_control_plane, values, systems):
         yield (
             f"Swap is on ({machine['swap_mb']} MB), and the kubelet doesn't start with swap. Turn it off with swapoff -a and in /etc/fstab, or set "
             "kubelet_fail_swap_on: false."
+        )
+
+
+def cgroups(machine, values):
+    if machine["cgroup"] == 1 and numbers(str(values["kube_version"]))[:2] >= NO_CGROUP_V1 and values["kubelet_config_extra_args"].get("failCgroupV1", True):
+        yield (
+            "The machine uses cgroups of version 1, which Kubernetes 1.35 and newer refuse. Boot it with systemd.unified_cgroup_hierarchy=1, or, until "
+            "you can, set kubelet_config_extra_args: {failCgroupV1: false}."
         )
 
 
@@ -179,7 +188,7 @@ def machine_problems(machines, host, values, wanted):
     `upgrades`, whether the version may differ from the cluster's. Of a hosted cluster, `first` is empty and `hosted_ca` is the SHA-256 of its CA certificate.
     """
     machine, cluster, is_control_plane = machines[host], machines.get(wanted["first"]), host in wanted["control_planes"]
-    problems = [*hardware(machine, is_control_plane, values, wanted["systems"]), *clock(machine, wanted["now"]), *address(machine, values)]
+    problems = [*hardware(machine, is_control_plane, values, wanted["systems"]), *cgroups(machine, values), *clock(machine, wanted["now"]), *address(machine, values)]
     problems += membership(machine, is_control_plane, values, wanted, cluster["ca"] if cluster else wanted["hosted_ca"])
     problems += [*clashes(machines, host, values), *common_address(machines, host, values, wanted)]
     for other, address_of_other in dict.fromkeys((target["name"], target["address"]) for target in wanted["silent"]):

@@ -3,7 +3,7 @@
 
 
 def numbers(version):
-    """`v1.34.4` as (1, 34, 4)."""
+    """`v1.36.4` as (1, 36, 4)."""
     return tuple(int(part) for part in str(version).lstrip("v").split("-")[0].split("+")[0].split(".")[:3])
 
 
@@ -53,6 +53,23 @@ def upgrade_problems(machines, host, cluster, target, control_planes, hosts):
     return problems
 
 
+# The oldest etcd from which a newer minor version may be reached: https://etcd.io/docs/v3.7/upgrades/upgrade_3_7/.
+ETCD_BEFORE = {(3, 7): (3, 6, 11)}
+
+
+def etcd_problems(members, minors, target):
+    """Members of etcd that are too old for the etcd of `target`. `minors` are those of the catalogue; a version that it doesn't know has no problem."""
+    minor_of_target = minor(target)
+    wanted = next((numbers(known["components"]["etcd"]) for known in minors if known["minor"] == minor_of_target), ())
+    needed = ETCD_BEFORE.get(wanted[:2])
+    old = [member for member in members if needed and numbers(member["version"]) < needed]
+    return [
+        f"etcd of {member['name']} is {member['version']}, and etcd {wanted[0]}.{wanted[1]} of Kubernetes {target} needs {'.'.join(map(str, needed))} or newer before. "
+        "Upgrade to the newest patch of the minor version before it first: that brings a new etcd."
+        for member in old
+    ]
+
+
 def installed(machines, host):
     return machines[host].get("machine", {}).get("installed", {}).get("version")
 
@@ -85,5 +102,5 @@ def upgrade_progress(machines, hosts, target):
 
 class FilterModule:
     def filters(self):
-        names = (upgrade_problems, upgrade_pending, upgrade_schedulable, upgrade_progress)
+        names = (upgrade_problems, upgrade_pending, upgrade_schedulable, upgrade_progress, etcd_problems)
         return {function.__name__: function for function in names}

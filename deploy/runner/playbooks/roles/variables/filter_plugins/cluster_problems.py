@@ -138,7 +138,7 @@ def cluster_problems(values, specs, groups, hosted=False):
     problems = group_problems(groups, hosted) + network_problems(values)
     problems += hosted_problems(values) if hosted else endpoint_problems(values, groups)
     if not VERSION.fullmatch(str(values["kube_version"])):
-        problems.append(f"kube_version is “{values['kube_version']}”. Write all three numbers, like 1.34.4.")
+        problems.append(f"kube_version is “{values['kube_version']}”. Write all three numbers, like 1.36.4.")
     return problems
 
 

@@ -1,4 +1,4 @@
-// Command etcd is the etcd 3.5 server.
+// Command etcd is the etcd 3.7 server.
 package main
 
 import (
