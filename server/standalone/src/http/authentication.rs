@@ -1,4 +1,7 @@
 //! The bearer token of the HTTPS port. It gives every right: RBAC objects are stored, but not evaluated.
+//!
+//! The headers of a front proxy (`X-Remote-User` and others) have no effect. A real API server ignores them, too, unless the request
+//! comes with the proxy's client certificate, and this port accepts no client certificates.
 
 use std::sync::Arc;
 
@@ -8,12 +11,16 @@ use http::header::{AUTHORIZATION, HOST};
 use http::{Request, Response};
 
 use super::answer::Reply;
+use super::impersonation;
 use super::server::{ADMIN, Server};
 use crate::failure::Failure;
 
+/// The user of requests without a token, as in the API server.
+const ANONYMOUS: &str = "system:anonymous";
+
 impl Server {
     /// Answers a request of the HTTPS port. A wrong token is a 401. Without a token, only version and health are answered,
-    /// and any other path is a 403.
+    /// and any other path is a 403. So is a request to act as another user.
     pub(crate) async fn authenticated(self: &Arc<Self>, request: Request<Body>) -> Response<Body> {
         let header = request.headers().get(AUTHORIZATION).map(|value| value.to_str().unwrap_or_default());
         let token = header.and_then(|header| header.split_once(' '));
@@ -22,28 +29,21 @@ impl Server {
         if request.headers().get_all(HOST).iter().count() > 1 {
             return refused(Failure::bad_request("the request has more than one Host header"));
         }
-        if let Some(user) = request.headers().get("impersonate-user") {
-            // `kubectl --as`. Answering as the administrator would show rights that the user wouldn't have in a cluster.
-            let user = user.to_str().unwrap_or_default();
-            let message =
-                format!("users \"{user}\" is forbidden: this API has one user only, so it can't act as another");
+        let user = match token {
+            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") && self.is_token(token.trim()) => ADMIN,
+            Some(_) => return refused(Failure::new(401, "Unauthorized", "Unauthorized")),
+            None => ANONYMOUS,
+        };
+        if let Some(failure) = impersonation::refusal(request.headers(), user) {
+            return refused(failure);
+        }
+        if user == ANONYMOUS && !matches!(path, "/healthz" | "/livez" | "/readyz" | "/version") {
+            let message = format!("forbidden: User \"{ANONYMOUS}\" cannot access path \"{path}\"");
             return refused(Failure::forbidden(message));
         }
-        match token {
-            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") && self.is_token(token.trim()) => {
-                if let Some(peer) = request.extensions().get::<Peer>() {
-                    peer.signed_in();
-                }
-                self.answer(ADMIN.into(), request).await
-            }
-            Some(_) => refused(Failure::new(401, "Unauthorized", "Unauthorized")),
-            None if matches!(path, "/healthz" | "/livez" | "/readyz" | "/version") => {
-                self.answer("system:anonymous".into(), request).await
-            }
-            None => {
-                let message = format!("forbidden: User \"system:anonymous\" cannot access path \"{path}\"");
-                refused(Failure::forbidden(message))
-            }
+        if let Some(peer) = request.extensions().get::<Peer>().filter(|_| user == ADMIN) {
+            peer.signed_in();
         }
+        self.answer(user.into(), request).await
     }
 }

@@ -18,6 +18,7 @@ mod authentication;
 mod body;
 mod discovery;
 mod dispatch;
+mod impersonation;
 mod log;
 mod negotiate;
 mod objects;

@@ -151,6 +151,6 @@ fn patch(media_type: &str, body: &[u8]) -> Result<Patch, Failure> {
 }
 
 fn delete_options(call: &Call, body: &[u8]) -> Result<DeleteOptions, Failure> {
-    let body = if body.is_empty() { Value::Null } else { body::decode(&call.media_type, body, true)? };
+    let body = if body.is_empty() { json!({}) } else { body::decode(&call.media_type, body, true)? };
     DeleteOptions::parse(&body, &call.query)
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use rand::Rng;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::query::Query;
@@ -49,8 +51,8 @@ impl WriteOptions {
         Ok(Self {
             manager: manager.to_owned(),
             manager_named: named.is_some(),
-            force: query.get("force").map(|_| query.flag("force")),
-            dry_run: dry_run(query.get("dryRun"))?,
+            force: query.switch("force"),
+            dry_run: dry_run(&query.all("dryRun"))?,
             unknown_fields,
         })
     }
@@ -67,10 +69,13 @@ pub(crate) struct ListOptions {
 impl ListOptions {
     pub(crate) fn parse(kind: &Kind, query: &Query) -> Result<Self, Failure> {
         let revision = revision(query)?;
+        // Lists are answered whole and at once, so these have no effect.
+        query.number("limit")?;
+        query.number("timeoutSeconds")?;
         if query.get("continue").is_some() {
             return Err(Failure::bad_request("continue key is not valid: lists are answered whole"));
         }
-        if query.get("sendInitialEvents").is_some() {
+        if query.switch("sendInitialEvents").is_some() {
             let cause = Cause::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
             return Err(Failure::invalid_options("ListOptions", &[cause]));
         }
@@ -102,7 +107,7 @@ pub(crate) struct WatchOptions {
 impl WatchOptions {
     pub(crate) fn parse(kind: &Kind, query: &Query) -> Result<Self, Failure> {
         let revision = revision(query)?;
-        let initial = query.get("sendInitialEvents").map(|_| query.flag("sendInitialEvents"));
+        let initial = query.switch("sendInitialEvents");
         let wrong = match (initial, query.get("resourceVersionMatch")) {
             (Some(_), Some("NotOlderThan")) | (None, None) => None,
             (Some(_), _) => Some("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
@@ -142,31 +147,27 @@ pub(crate) enum Propagation {
 
 impl DeleteOptions {
     pub(crate) fn parse(body: &Value, query: &Query) -> Result<Self, Failure> {
-        let propagation =
-            body.get("propagationPolicy").and_then(Value::as_str).or_else(|| query.get("propagationPolicy"));
-        let propagation = match propagation {
-            None => None,
-            Some("Background") => Some(Propagation::Background),
-            Some("Foreground") => Some(Propagation::Foreground),
-            Some("Orphan") => Some(Propagation::Orphan),
-            Some(other) => {
-                return Err(not_supported("propagationPolicy", other, "\"Background\", \"Foreground\", \"Orphan\""));
-            }
-        };
-        let given = |path: &str| body.pointer(path).and_then(Value::as_str).map(str::to_owned);
-        let grace = body.get("gracePeriodSeconds").and_then(Value::as_i64);
-        let grace = if grace.is_some() { grace } else { query.number("gracePeriodSeconds")? };
+        let body = meta::DeleteOptions::deserialize(body)
+            .map_err(|why| Failure::bad_request(format!("the body is not a DeleteOptions object: {why}")))?;
+        let given = body.preconditions.unwrap_or_default();
+        let in_query = query.number("gracePeriodSeconds")?;
+        let grace = body.grace_period_seconds.or(in_query);
         if grace.is_some_and(|grace| grace < 0) {
             let cause = Cause::invalid("gracePeriodSeconds", &json!(grace), "must be greater than or equal to 0");
             return Err(Failure::invalid_options("DeleteOptions", &[cause]));
         }
-        let dry = body.pointer("/dryRun/0").and_then(Value::as_str).or_else(|| query.get("dryRun"));
+        let policy = body.propagation_policy.as_deref().or_else(|| query.get("propagationPolicy"));
+        let orphan = body.orphan_dependents.or_else(|| query.switch("orphanDependents"));
+        let dry: Vec<&str> = match &body.dry_run {
+            Some(values) => values.iter().map(String::as_str).collect(),
+            None => query.all("dryRun"),
+        };
         Ok(Self {
-            uid: given("/preconditions/uid"),
-            resource_version: given("/preconditions/resourceVersion"),
-            propagation,
+            uid: given.uid,
+            resource_version: given.resource_version,
+            propagation: propagation(policy, orphan)?,
             grace,
-            dry_run: dry_run(dry)?,
+            dry_run: dry_run(&dry)?,
         })
     }
 
@@ -189,11 +190,27 @@ fn revision(query: &Query) -> Result<Option<u64>, Failure> {
     parsed.map_err(|_| Failure::bad_request(format!("invalid resource version \"{text}\": must be a number")))
 }
 
-fn dry_run(value: Option<&str>) -> Result<bool, Failure> {
-    match value {
-        None => Ok(false),
-        Some("All") => Ok(true),
+/// `propagationPolicy`, or `orphanDependents` of older clients.
+fn propagation(policy: Option<&str>, orphan: Option<bool>) -> Result<Option<Propagation>, Failure> {
+    if let (Some(policy), Some(_)) = (policy, orphan) {
+        let why = "orphanDependents and deletionPropagation cannot be both set";
+        let cause = Cause::invalid("propagationPolicy", &policy.into(), why);
+        return Err(Failure::invalid_options("DeleteOptions", &[cause]));
+    }
+    match policy {
+        None => Ok(orphan.map(|orphan| if orphan { Propagation::Orphan } else { Propagation::Background })),
+        Some("Background") => Ok(Some(Propagation::Background)),
+        Some("Foreground") => Ok(Some(Propagation::Foreground)),
+        Some("Orphan") => Ok(Some(Propagation::Orphan)),
+        Some(other) => Err(not_supported("propagationPolicy", other, "\"Background\", \"Foreground\", \"Orphan\"")),
+    }
+}
+
+/// Any value but `All` is refused, also an empty one: the client expects that nothing is written.
+fn dry_run(values: &[&str]) -> Result<bool, Failure> {
+    match values.iter().find(|value| **value != "All") {
         Some(other) => Err(not_supported("dryRun", other, "\"All\"")),
+        None => Ok(!values.is_empty()),
     }
 }
 

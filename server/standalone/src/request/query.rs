@@ -11,15 +11,24 @@ impl Query {
         Self(form_urlencoded::parse(text.as_bytes()).into_owned().filter(|(name, _)| !name.is_empty()).collect())
     }
 
-    /// The last value of `name`. An empty one counts as absent.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        let found = self.0.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-        found.filter(|value| !value.is_empty())
+    /// All values of `name`, also empty ones.
+    pub(crate) fn all(&self, name: &str) -> Vec<&str> {
+        self.0.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str()).collect()
     }
 
-    /// False if absent, `0` or `false`, otherwise true, as in the API server.
+    /// The first value of `name`, as in the API server. An empty one counts as absent.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.all(name).first().copied().filter(|value| !value.is_empty())
+    }
+
+    /// False if `0` or `false`, otherwise true, as in the API server: `?watch` is true, too.
+    pub(crate) fn switch(&self, name: &str) -> Option<bool> {
+        self.all(name).first().map(|value| *value != "0" && !value.eq_ignore_ascii_case("false"))
+    }
+
+    /// Like [`Query::switch`], and false if absent.
     pub(crate) fn flag(&self, name: &str) -> bool {
-        self.get(name).is_some_and(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
+        self.switch(name).unwrap_or_default()
     }
 
     /// A whole number. Anything else is a 400 that names the parameter.

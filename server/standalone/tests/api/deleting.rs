@@ -58,6 +58,48 @@ async fn preconditions_prevent_deleting_the_wrong_object() {
 }
 
 #[tokio::test]
+async fn options_that_can_not_be_read_delete_nothing() {
+    let world = World::new();
+    let path = format!("{WIDGETS}/a");
+    world.post(WIDGETS, widget_named("a")).await.ok();
+    for options in [
+        json!({"dryRun": "All"}),
+        json!({"propagationPolicy": 1}),
+        json!({"preconditions": {"uid": 1}}),
+        json!({"preconditions": "x"}),
+        json!({"gracePeriodSeconds": "0"}),
+        json!({"orphanDependents": "yes"}),
+        json!(["All"]),
+    ] {
+        let message = world.delete(&path, options.clone()).await.refused(400, "BadRequest");
+        assert!(message.starts_with("the body is not a DeleteOptions object: "), "{options}: {message}");
+    }
+    for query in ["dryRun", "dryRun=", "dryRun=all", "dryRun=All&dryRun=None", "dryRun=None&dryRun=All"] {
+        world.delete(&format!("{path}?{query}"), json!({})).await.refused(422, "Invalid");
+    }
+    world.delete(&path, json!({"dryRun": ["All", "None"]})).await.refused(422, "Invalid");
+    world.delete(&format!("{path}?gracePeriodSeconds=soon"), json!({})).await.refused(400, "BadRequest");
+    let both = json!({"orphanDependents": true, "propagationPolicy": "Background"});
+    let message = world.delete(&path, both).await.refused(422, "Invalid");
+    assert!(message.contains("orphanDependents and deletionPropagation cannot be both set"), "{message}");
+    assert_eq!(world.get(&path).await.ok()["metadata"].get("deletionTimestamp"), None);
+}
+
+/// Older clients send it instead of `propagationPolicy`.
+#[tokio::test]
+async fn orphan_dependents_is_a_propagation_policy() {
+    let world = World::new();
+    let path = format!("{WIDGETS}/a");
+    for query in ["?orphanDependents=true&dryRun=All", "?orphanDependents&dryRun=All"] {
+        world.post(WIDGETS, widget_named("a")).await.ok();
+        let ending = world.delete(&format!("{path}{query}"), json!({})).await.ok();
+        assert_eq!(ending["metadata"]["finalizers"], json!(["orphan"]));
+        let gone = world.delete(&path, json!({"orphanDependents": false})).await.ok();
+        assert_eq!(gone["status"], "Success");
+    }
+}
+
+#[tokio::test]
 async fn a_collection_is_deleted_by_selector() {
     let world = World::new();
     for (name, keep) in [("a", "no"), ("b", "no"), ("c", "yes")] {

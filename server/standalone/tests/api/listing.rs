@@ -38,6 +38,31 @@ async fn a_list_is_complete_despite_a_limit() {
     world.get(&format!("{WIDGETS}?limit=2&continue=garbage")).await.refused(400, "BadRequest");
 }
 
+/// The API server reads switches in the same way: an empty value is true, and the first one counts.
+#[tokio::test]
+async fn parameters_are_read_as_in_the_api_server() {
+    let world = World::new();
+    world.post(WIDGETS, widget_named("a")).await.ok();
+    for query in ["watch", "watch=", "watch=1", "watch=yes", "watch=true&watch=false"] {
+        let event = world.get(&format!("{WIDGETS}?{query}&timeoutSeconds=1")).await;
+        assert!(event.text.starts_with(r#"{"type":"ADDED""#), "{query}: {}", event.text);
+    }
+    for query in [
+        "watch=0",
+        "watch=FALSE",
+        "watch=false&watch=true",
+        "fieldSelector=metadata.name%3Da&fieldSelector=metadata.name%3Db",
+    ] {
+        assert_eq!(names(&world.get(&format!("{WIDGETS}?{query}")).await.ok()), ["a"], "{query}");
+    }
+    for query in ["limit=many", "timeoutSeconds=soon", "fieldSelector=spec.nothing%3Da", "labelSelector=%3D"] {
+        world.get(&format!("{WIDGETS}?{query}")).await.refused(400, "BadRequest");
+    }
+    for query in ["sendInitialEvents", "resourceVersionMatch=Newest&resourceVersion=1"] {
+        world.get(&format!("{WIDGETS}?{query}")).await.refused(422, "Invalid");
+    }
+}
+
 #[tokio::test]
 async fn a_list_is_of_the_newest_revision_only() {
     let world = World::new();

@@ -243,19 +243,84 @@ async fn the_https_port_requires_the_token_and_ends_at_shutdown() {
     drop(silent.read(&mut [0; 8]).await);
 }
 
+/// The answer of the HTTPS port, without TLS.
+async fn at_port(world: &World, target: &str, headers: &[(&str, &str)]) -> Answer {
+    let request =
+        headers.iter().fold(http::Request::get(target), |request, (name, value)| request.header(*name, *value));
+    let request = request.body(axum::body::Body::empty()).unwrap();
+    let (parts, body) = world.api.service().oneshot(request).await.unwrap().into_parts();
+    let bytes = http_body_util::BodyExt::collect(body).await.unwrap().to_bytes();
+    Answer { code: parts.status.as_u16(), head: parts.headers, text: String::from_utf8_lossy(&bytes).into_owned() }
+}
+
+/// The session of `docs/kubectl.md` shows what a real API server answers.
+#[tokio::test]
+async fn a_request_to_act_as_another_user_is_refused() {
+    let world = World::new();
+    let token = format!("Bearer {}", world.api.token());
+    let bearer = ("authorization", token.as_str());
+    for (header, value, says) in [
+        (
+            "Impersonate-User",
+            "guest",
+            r#"users "guest" is forbidden: User "kubeonkube:admin" cannot impersonate resource "users" in API group "" at"#,
+        ),
+        (
+            "Impersonate-Group",
+            "viewers",
+            r#"groups "viewers" is forbidden: User "kubeonkube:admin" cannot impersonate resource "groups" in"#,
+        ),
+        ("Impersonate-Uid", "1", r#"uids.authentication.k8s.io "1" is forbidden"#),
+        (
+            "Impersonate-Extra-Scopes",
+            "all",
+            r#"cannot impersonate resource "userextras/scopes" in API group "authentication.k8s.io""#,
+        ),
+        ("impersonate-new", "x", "cannot impersonate"),
+        ("impersonate-user", "", "cannot impersonate"),
+    ] {
+        for path in [CONFIG_MAPS, "/version", "/no-such-path"] {
+            let message = at_port(&world, path, &[bearer, (header, value)]).await.refused(403, "Forbidden");
+            assert!(message.contains(says) && message.ends_with("no impersonation"), "{message}");
+        }
+        let wrong = [("authorization", "Bearer wrong"), (header, value)];
+        at_port(&world, CONFIG_MAPS, &wrong).await.refused(401, "Unauthorized");
+        for path in ["/version", "/healthz", CONFIG_MAPS] {
+            let message = at_port(&world, path, &[(header, value)]).await.refused(403, "Forbidden");
+            assert!(message.contains("User \"system:anonymous\" cannot impersonate"), "{message}");
+        }
+    }
+    // The user is named first, as in the API server.
+    let both = [bearer, ("impersonate-group", "viewers"), ("impersonate-user", "guest")];
+    assert!(at_port(&world, CONFIG_MAPS, &both).await.refused(403, "Forbidden").starts_with("users \"guest\""));
+}
+
+/// A real API server ignores these, too, unless the request comes with the client certificate of the front proxy.
+#[tokio::test]
+async fn headers_of_a_front_proxy_give_no_rights() {
+    let world = World::new();
+    let proxied =
+        [("x-remote-user", "kubeonkube:admin"), ("x-remote-group", "system:masters"), ("x-remote-extra-a", "b")];
+    at_port(&world, CONFIG_MAPS, &proxied).await.refused(403, "Forbidden");
+    assert_eq!(at_port(&world, "/version", &proxied).await.code, 200);
+    let token = format!("Bearer {}", world.api.token());
+    let signed_in = [&[("authorization", token.as_str())][..], &proxied].concat();
+    assert_eq!(at_port(&world, CONFIG_MAPS, &signed_in).await.code, 200);
+    for scheme in ["Basic", "Negotiate"] {
+        let other = token.replace("Bearer", scheme);
+        at_port(&world, CONFIG_MAPS, &[("authorization", &other)]).await.refused(401, "Unauthorized");
+    }
+    let path = format!("{CONFIG_MAPS}?access_token={}", world.api.token());
+    at_port(&world, &path, &[]).await.refused(403, "Forbidden");
+}
+
 #[tokio::test]
 async fn strange_targets_and_two_hosts_are_refused() {
     let world = World::new();
     let token = format!("Bearer {}", world.api.token());
     let ask = async |target: &str, hosts: &[&str]| {
-        let mut request = http::Request::get(target).header("authorization", &token);
-        for host in hosts {
-            request = request.header("host", *host);
-        }
-        let request = request.body(axum::body::Body::empty()).unwrap();
-        let (parts, body) = world.api.service().oneshot(request).await.unwrap().into_parts();
-        let bytes = http_body_util::BodyExt::collect(body).await.unwrap().to_bytes();
-        Answer { code: parts.status.as_u16(), head: parts.headers, text: String::from_utf8_lossy(&bytes).into_owned() }
+        let hosts = hosts.iter().map(|host| ("host", *host));
+        at_port(&world, target, &hosts.chain([("authorization", token.as_str())]).collect::<Vec<_>>()).await
     };
     let message = ask("/version", &["localhost", "evil.example"]).await.refused(400, "BadRequest");
     assert_eq!(message, "the request has more than one Host header");
