@@ -612,6 +612,25 @@ async fn secret_variables_are_listed_without_values() {
 }
 
 #[tokio::test]
+async fn secrets_that_logs_can_not_hide_are_named() {
+    let mut fake = Fake::default();
+    let hint = |of: &str| vec![format!("The value of {of} is a word.")];
+    let configuration = fake.configuration.as_mut().unwrap();
+    configuration.inventory.hints = hint("ansible_password");
+    configuration.variables.hints = hint("db_password");
+    configuration.secrets.hints = hint("ansible_become_password");
+    for (shown, of) in
+        [("inventory", "ansible_password"), ("variables", "db_password"), ("secrets", "ansible_become_password")]
+    {
+        page(&fake, &format!("/clusters/prod-fra/configuration?show={shown}"))
+            .await
+            .shows("hide these secrets well.")
+            .shows(&format!("The value of {of} is a word."));
+    }
+    page(&Fake::default(), "/clusters/prod-fra/configuration?show=variables").await.hides("hide these secrets");
+}
+
+#[tokio::test]
 async fn the_ssh_page_shows_where_a_replacement_of_the_key_stands() {
     let path = "/clusters/prod-fra/configuration?show=ssh";
     let mut fake = Fake::default();

@@ -7,6 +7,7 @@ key, and the variables that ansible decrypts or reads from files of the image.
 """
 
 import base64
+import binascii
 import functools
 import json
 import re
@@ -28,11 +29,15 @@ NESTED = 3
 # Forms of more bytes are not nested again: each nesting can double a text of quotes.
 LARGEST_NESTED = 256 * 1024
 LONGEST_QUOTED, LONGEST_ENCODED = 512, 16 * 1024
-# These are how a dict describes a label or a setting. Its "key" is a name then.
-PAIRS = ("value", "operator", "effect")
 # Variables of ansible that repeat others, or that describe public keys.
 SKIPPED = re.compile("(?:vars|hostvars|groups|group_names|environment|ansible_facts|(?:ansible_)?ssh_host_key_.*)$")
 REFERENCES = 5
+# How much around a value is looked at to find its word: the name of a host may have 253 characters.
+LONGEST_NAME = 256
+WORD_BEFORE = {"_-": re.compile(r"[\w-]*\Z"), "_-.": re.compile(r"[\w.-]*\Z")}
+WORD_AFTER = {"_-": re.compile(r"[\w-]*"), "_-.": re.compile(r"[\w.-]*")}
+# Texts of JSON within each other.
+TEXTS = 3
 
 
 def to_bytes(text):
@@ -56,7 +61,7 @@ class Rule:
     """Which names and values are secret: see the documentation of server/masking/src/lib.rs."""
 
     def __init__(self, data):
-        self.names, self.harmless = data["names"], data["harmless"]
+        self.names, self.harmless, self.pairs = data["names"], data["harmless"], data["pairs"]
         self.shortest, self.shortest_line = data["shortest"], data["shortest_line"]
         self.public_keys = tuple(data["public_keys"])
         self.is_secret = functools.lru_cache(maxsize=20_000)(self.judge_name)
@@ -76,8 +81,9 @@ class Rule:
         lower, names = name.lower(), self.names
         if lower in names["public"] or ("_" in lower and lower.rsplit("_", 1)[1] in names["pointers"]):
             return False
-        words = re.findall(r"[^\W_]+", re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name))
-        words = [word.lower() for word in words]
+        words = words_of(name)
+        if words and words[-1] in names["references"]:
+            return False
         return any(self.has_stem(word) or self.is_login(words, at) for at, word in enumerate(words))
 
     def has_stem(self, word):
@@ -95,6 +101,16 @@ class Rule:
             return words[-1] not in self.names["settings"]
         return ("auth" in word and word not in self.names["no_logins"]) or "cert" in without(word, ["certmanager"])
 
+    def holds_secrets(self, name):
+        """Whether all values in a dict with this secret name are secret."""
+        last = (words_of(name) or [""])[-1]
+        return last.endswith("s") or (self.has_stem(last) and "key" not in last)
+
+    def describes(self, name):
+        """Whether an entry with this name only describes the secrets of its dict."""
+        last = (words_of(name) or [""])[-1]
+        return any(last in self.names[kind] for kind in ("pointers", "descriptions", "references"))
+
     def is_harmless(self, name, value):
         plain = value.rstrip("\"',") or value
         if plain.lower() in self.harmless["words"] or self.file.search(plain):
@@ -108,6 +124,13 @@ class Rule:
         lower = text.lower()
         return any(stem in lower for stem in self.stems)
 
+    def reference(self, value):
+        """The path that a value consists of: `{{ map.entry }}`. None for any other value."""
+        found = self.patterns["reference"].search(value.strip())
+        names = tuple(re.findall(r"\w+", found[1])) if found else ()
+        before = {"hostvars": 2, "vars": 1}.get(names[0], 0) if names else 0
+        return names[min(before, len(names) - 1):] if names else None
+
     def can_be_searched(self, value):
         return size(value) >= self.shortest and "{{" not in value and not self.is_harmless("", value)
 
@@ -119,6 +142,11 @@ class Rule:
 
     def is_filled_in(self, value):
         return value.lstrip("\"'\\").startswith(("$", "`")) or b"{{" in to_bytes(value[: self.template_within])[: self.template_within]
+
+
+def words_of(name):
+    """The words of a name in lower case: `apiKey`, `api_key` and `api-key` have the same two."""
+    return re.findall(r"[^\W_]+", re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name).lower())
 
 
 def without(word, ordinary):
@@ -139,7 +167,7 @@ def forms(rule, value):
             found.update(quoted(text))
         for line in text.split("\n"):
             line = line.strip()
-            if size(line) >= rule.shortest_line and line != text:
+            if (size(line) >= rule.shortest_line or (size(line) >= rule.shortest and not is_word(line))) and line != text:
                 found.update(quoted(line))
         if size(text) <= LONGEST_ENCODED:
             found.update(encoded(rule, text))
@@ -192,6 +220,7 @@ class Masker:
     def __init__(self, rule):
         self.rule = rule
         self.values, self.forms, self.starts = set(), {}, None
+        self.words, self.names = set(), frozenset()  # values that are words; names of hosts and groups that stay readable
         self.inside_key = False
 
     @classmethod
@@ -199,6 +228,7 @@ class Masker:
         """With the secrets that the controller found in the inputs of the run, its token, and the private key."""
         masker = cls(Rule(json.loads(read(root + "/conf/masking.json"))))
         masker.add([*json.loads(read(root + "/conf/secrets.json")), read(root + "/conf/token").strip()])
+        masker.names = frozenset(json.loads(read(root + "/conf/names.json")))
         try:
             masker.add([read(root + "/auth/ssh-privatekey")])
         except OSError:
@@ -213,6 +243,7 @@ class Masker:
             # A new list: another thread may be reading the old one.
             self.forms[start] = sorted({*self.forms.get(start, ()), form}, key=lambda form: (-size(form), form))
         self.values.update(new)
+        self.words.update(line.strip() for value in new for line in value.splitlines() if is_word(line.strip()))
         if new:
             self.starts = re.compile("|".join(map(re.escape, sorted(self.forms)))) if self.forms else None
         return new
@@ -260,11 +291,22 @@ class Masker:
         """Where the next known value begins and ends. Of several, the first and then the longest."""
         while self.starts and (found := self.starts.search(text, at)):
             at = found.start()
-            for form in self.forms[found.group()]:
-                if text.startswith(form, at):
-                    return at, at + len(form)
+            form = next((form for form in self.forms[found.group()] if text.startswith(form, at)), None)
+            if form and not self.keep(text, at, at + len(form)):
+                return at, at + len(form)
             at += 1
         return None
+
+    def keep(self, text, start, end):
+        """Whether the value at this place is part of a name or of a longer word, and stays."""
+        if not self.names and text[start:end] not in self.words:
+            return False
+        value, part, whole = text[start:end], word_around(text, start, end, "_-"), word_around(text, start, end, "_-.")
+        if part in self.names or whole in self.names:
+            return True
+        # `-phunter`: a flag and its value in one word.
+        is_flag = len(whole) == len(value) + 2 and whole.startswith("-") and whole.endswith(value)
+        return value in self.words and whole != value and not is_flag
 
     def without_known(self, text):
         out, copied = [], 0
@@ -323,6 +365,22 @@ class Masker:
         return self.masked(text[:begin.start()]) + MASK
 
 
+def is_word(text):
+    """Whether a value is a word, or a number: other words contain it."""
+    return text.isalpha() or (text.isascii() and text.isdigit())
+
+
+def word_around(text, start, end, joining):
+    """The word that contains the value: letters, digits and `joining`, which joins but neither begins nor ends a word. A letter after a
+    backslash is no part of a word: `\\n`."""
+    before = WORD_BEFORE[joining].search(text, max(0, start - LONGEST_NAME), start)[0]
+    after = WORD_AFTER[joining].match(text, end, end + LONGEST_NAME)[0]
+    at = start - len(before)
+    if before and at > 0 and text[at - 1] == "\\":
+        before = before[1:]
+    return before.lstrip("._") + text[start:end] + after.rstrip(".-_")
+
+
 def read(path):
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         return file.read()
@@ -376,33 +434,93 @@ def secrets_of(rule, variables):
     """The secret values in ansible's variables. A secret that refers to another variable makes that one secret, too."""
     referenced = set()
     for _ in range(REFERENCES):
-        values = list(named(rule, variables, "", referenced))
-        found = {match[1] for match in map(rule.patterns["reference"].search, values) if match}
+        search = Search(rule, referenced)
+        search.variables(variables, (), "", False, False, TEXTS)
+        found = {path for path in map(rule.reference, search.values) if path}
         if found <= referenced:
             break
         referenced |= found
-    return [value for value in dict.fromkeys(values) if rule.can_be_searched(value)]
+    return [value for value in dict.fromkeys(search.values) if rule.can_be_searched(value)]
 
 
-def named(rule, value, name, referenced):
-    if isinstance(value, dict):
+class Search:
+    """Collects secret values. `Search` in server/masking/src/known.rs is the same for YAML."""
+
+    def __init__(self, rule, referenced):
+        self.rule, self.referenced, self.values = rule, referenced, []
+
+    def variables(self, value, path, name, is_secret, holds_secrets, texts):
+        if isinstance(value, dict):
+            self.entries(value, path, name, holds_secrets, texts)
+        elif isinstance(value, (list, tuple, set)):
+            for entry in value:
+                self.variables(entry, path, name, is_secret, holds_secrets, texts)
+        elif value is not None and not isinstance(value, bool):
+            # What ansible-vault encrypted is secret under any name. These are the types before and since ansible-core 2.19.
+            if is_secret or type(value).__name__ in ("AnsibleVaultEncryptedUnicode", "EncryptedString"):
+                try:
+                    text = str(value)
+                except Exception:  # noqa: BLE001 - it can't be decrypted, so it can't be printed either
+                    return
+                self.text(text, path, name, texts)
+
+    def entries(self, value, path, name, holds_secrets, texts):
+        pairs, lower = self.rule.pairs, {str(key).lower() for key in value}
+        key_is_name = is_reference(self.rule, name) or any(key in lower for key in (*pairs["matches"], *pairs["values"]))
+        named = not any(key in lower for key in pairs["matches"]) and any(
+            str(key).lower() in pairs["names"] and isinstance(entry, str) and self.rule.is_secret(entry) for key, entry in value.items())
         for key, entry in value.items():
-            is_label = key in ("key", "topologyKey") and any(pair in value for pair in PAIRS)
-            if isinstance(key, str) and not is_label and not SKIPPED.match(key):
-                yield from named(rule, entry, key, referenced)
-    elif isinstance(value, (list, tuple, set)):
-        for entry in value:
-            yield from named(rule, entry, name, referenced)
-    elif value is not None and not isinstance(value, bool):
-        # What ansible-vault encrypted is secret under any name. These are the types before and since ansible-core 2.19.
-        encrypted = type(value).__name__ in ("AnsibleVaultEncryptedUnicode", "EncryptedString")
-        if encrypted or name in referenced or rule.is_secret(name):
-            try:
-                text = str(value)
-            except Exception:  # noqa: BLE001 - it can't be decrypted, so it can't be printed either
-                return
-            if not rule.is_harmless(name, text):
-                yield text
+            if not isinstance(key, str) or SKIPPED.match(key):
+                continue
+            here = (*path, key)
+            belongs = (
+                (holds_secrets and not self.rule.describes(key))
+                or any(here[-len(wanted):] == wanted for wanted in self.referenced)
+                or (named and key.lower() in pairs["values"])
+                or (value.get("kind") == "Secret" and key in pairs["secret_data"])
+            )
+            is_name = key_is_name and key.lower() in self.rule.harmless["of_labels"]
+            is_secret = belongs or (self.rule.is_secret(key) and not is_name)
+            below = belongs or (holds_secrets and not is_reference(self.rule, key)) or (is_secret and self.rule.holds_secrets(key))
+            self.variables(entry, here, key, is_secret, below, texts)
+
+    def text(self, text, path, name, texts):
+        if self.rule.is_harmless(name, text):
+            return
+        # The entries of JSON are found one by one. So its braces and the names of users stay readable.
+        inner = parsed(text) if texts and text.lstrip().startswith(("{", "[")) else None
+        if inner is not None:
+            self.variables(inner, path, "", True, True, texts - 1)
+            return
+        self.values.append(text)
+        decoded = from_base64(text)
+        if decoded:
+            self.values += [decoded, decoded.partition(":")[2].rstrip()]
+
+
+def is_reference(rule, name):
+    return (words_of(name) or [""])[-1] in rule.names["references"]
+
+
+def parsed(text):
+    """The dict or list that a text of JSON is; None for any other text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, (dict, list)) else None
+
+
+def from_base64(text):
+    """The text that `text` is in base64. None if that is no readable text: then it is base64 by chance."""
+    data = "".join(text.split()).rstrip("=")
+    if len(data) < 8 or not data.isascii():
+        return None
+    try:
+        decoded = base64.b64decode(data.replace("-", "+").replace("_", "/") + "=" * (-len(data) % 4), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None
+    return decoded if len(decoded.strip()) >= 4 and all(char.isprintable() or char.isspace() for char in decoded) else None
 
 
 # -- the output of a command -------------------------------------------------------------------------------------------------
@@ -457,7 +575,9 @@ class Output:
         text, mark, event = line.partition(self.mark)
         if not mark or not event.startswith('{"secrets":'):
             return line
-        self.masker.add(json.loads(event)["secrets"])
+        reported = json.loads(event)
+        self.masker.names |= frozenset(reported.get("names", ()))
+        self.masker.add(reported["secrets"])
         return text or None
 
     def lines(self, text):

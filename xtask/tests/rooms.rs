@@ -28,6 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "kubeonkube-inventory",
             "kubeonkube-masking",
             "kubeonkube-operation",
+            "kubeonkube-private-key",
         ],
     ),
     (
@@ -39,8 +40,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "kubeonkube-managed",
             "kubeonkube-masking",
             "kubeonkube-operation",
+            "kubeonkube-private-key",
         ],
     ),
+    ("kubeonkube-private-key", &[]),
     ("kubeonkube-runlog", &["kubeonkube-api", "kubeonkube-crd", "kubeonkube-disk", "kubeonkube-masking"]),
     ("kubeonkube-standalone", &["kubeonkube-connections", "kubeonkube-disk"]),
     // It serves the logs of the embedded API's pods, and names pods as that API does.

@@ -109,6 +109,8 @@ pub struct SecretVariables {
     pub version: String,
     /// Empty if they can't be read.
     pub names: Vec<String>,
+    /// Sentences about values that logs can't hide well.
+    pub hints: Vec<String>,
     /// Whether variables can be set: the user may read the Secret, and runs use it.
     pub changeable: bool,
     /// The Cluster uses the Secret but does not own it.
@@ -150,6 +152,8 @@ pub struct DocumentText {
     pub version: String,
     /// Why the document is invalid, with line and column.
     pub problem: Option<String>,
+    /// Sentences about secrets in it that logs can't hide well.
+    pub hints: Vec<String>,
     /// The Cluster uses the object but does not own it.
     pub foreign: bool,
 }

@@ -366,6 +366,7 @@ pub fn configuration() -> Configuration {
         text: text.into(),
         version: version.into(),
         problem: None,
+        hints: Vec::new(),
         foreign: false,
     };
     Configuration {

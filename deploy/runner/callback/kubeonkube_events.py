@@ -227,6 +227,7 @@ class CallbackModule(CallbackBase):
         self.masker = self.masking.Masker.of_run(root)
         self.shown = self.masker.value
         self.hosts, self.roles = set(), {}  # whose variables have been searched for secrets
+        self.names = set()  # of hosts and groups
         self.unordered = False
         self.tasks = {}  # task uuid -> (number, name) in this play
         self.running = {}  # (task number, host) -> start of the task or of its current item
@@ -248,8 +249,10 @@ class CallbackModule(CallbackBase):
         """Masks these values from now on, here and in all output of ansible."""
         new = self.masker.add(values)
         if new:
+            names = [name for name in self.names if any(value in name for value in new)]
+            self.masker.names |= frozenset(names)
             sys.stdout.flush()
-            write_fully(1, b"\x1e" + self.token.encode("ascii") + b" " + encode({"secrets": new}) + b"\n")
+            write_fully(1, b"\x1e" + self.token.encode("ascii") + b" " + encode({"secrets": new, "names": names}) + b"\n")
 
     def learn_variables(self, read):
         """Masks the secrets in the variables that `read` returns. If they can't be read, ansible reports the reason when it needs them."""
@@ -264,6 +267,7 @@ class CallbackModule(CallbackBase):
         try:
             manager = play.get_variable_manager()
             hosts = manager._inventory.get_hosts(play.hosts)
+            self.names.update(manager._inventory.hosts, manager._inventory.groups)
             folder, has_files = play._loader.get_basedir(), bool(play.get_vars_files())
         except Exception:  # noqa: BLE001 - see learn_variables()
             return

@@ -85,6 +85,7 @@ class StagedRun:
         shutil.copy(HERE / "callback/kubeonkube_events.py", self.root / "conf/callback/kubeonkube_events.py")
         self.write("conf/token", TOKEN + "\n")
         self.write("conf/secrets.json", "[]")
+        self.write("conf/names.json", "[]")
         self.write("conf/group_vars.yml", "# none\n")
         self.write("conf/hosts.yml", "all:\n  hosts:\n" + "".join(f"    {name}: {values}\n" for name, values in hosts.items()))
         self.steps = []

@@ -197,6 +197,23 @@ class Canaries(unittest.TestCase):
         self.assertIn("could not be prepared", run.termination["message"])
         self.assertNotIn("ran\n", run.text)
 
+    def test_names_of_hosts_and_longer_words_stay_readable(self):
+        """Although passwords that only the pod knows are parts of them."""
+        run = StagedRun(self, {"node1": LOCAL, "node2": LOCAL})
+        run.playbook("""
+- hosts: all
+  gather_facts: false
+  become: false
+  vars: {word_password: node, name_password: node1}
+  tasks:
+    - name: "Kubelet of node2"
+      ansible.builtin.debug: {msg: "nodes: {{ word_password }}, {{ name_password }}, node2-x"}
+""").run()
+        self.assertEqual(run.rc, 0, run.text)
+        self.assertIn('"nodes: ••••••, node1, node2-x"', run.text)
+        self.assertIn("ok: [node2]", run.text)
+        self.assertEqual(run.of("task_start")[0]["name"], "Kubelet of node2")
+
     def test_the_secrets_of_a_run_are_not_in_its_events(self):
         run = self.staged(["canary-inventory"]).playbook(PLAY.replace("vars_files: [vars.yml]", "") + """
     - name: Publish canary-inventory

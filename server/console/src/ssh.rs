@@ -1,14 +1,13 @@
-//! Generates, parses and checks SSH keys and host keys.
+//! Generates SSH keys, and reads private keys and host keys.
 
+use private_key::PrivateKey;
 use ssh_key::known_hosts::Entry;
 use ssh_key::rand_core::OsRng;
-use ssh_key::{Algorithm, HashAlg, KnownHosts, LineEnding, PrivateKey, PublicKey};
+use ssh_key::{Algorithm, HashAlg, KnownHosts, LineEnding, PublicKey};
 
 /// Name of the public key's entry in the Secret with the private key.
 pub(crate) const KEY_PUBLIC: &str = "ssh-publickey";
 
-/// Maximum size of a private key, in bytes; real ones are far smaller.
-const KEY_BYTES: usize = 64 * 1024;
 /// Maximum size of a known_hosts file, in bytes: enough for thousands of machines.
 const KNOWN_HOSTS_BYTES: usize = 512 * 1024;
 
@@ -21,65 +20,28 @@ pub(crate) struct KeyPair {
 
 /// A new ed25519 key.
 pub(crate) fn generate(comment: &str) -> Result<KeyPair, ssh_key::Error> {
-    let mut key = PrivateKey::random(&mut OsRng, Algorithm::Ed25519)?;
+    let mut key = ssh_key::PrivateKey::random(&mut OsRng, Algorithm::Ed25519)?;
     key.set_comment(comment);
     Ok(KeyPair { public: Some(key.public_key().to_openssh()?), private: key.to_openssh(LineEnding::LF)?.to_string() })
 }
 
-/// Parses a private key that the user pasted. Corrects line ends and surrounding white space. The error is a sentence that says
-/// why the key can't be used.
+/// Reads a private key that the user pasted, and corrects its lines. The error is a sentence that says why the key can't be used.
 pub(crate) fn pasted(text: &str) -> Result<KeyPair, String> {
-    let text = text.trim();
-    if text.is_empty() {
+    if text.trim().is_empty() {
         return Err("Paste or upload the private key, or choose another way.".into());
     }
-    if text.len() > KEY_BYTES {
-        return Err(format!("This has {} bytes; no private key has more than {KEY_BYTES}.", text.len()));
-    }
-    if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
-        return Err("This is not UTF-8 text. Private keys start with “-----BEGIN … PRIVATE KEY-----”.".into());
-    }
-    if ["ssh-", "ecdsa-", "sk-"].iter().any(|start| text.starts_with(start))
-        || text.starts_with("---- BEGIN SSH2 PUBLIC")
-    {
-        return Err("This is a public key. The private key is in the file of the same name without “.pub”.".into());
-    }
-    if text.starts_with("PuTTY-User-Key-File") {
-        return Err(
-            "This is a PuTTY key. Export it in OpenSSH format (PuTTYgen: Conversions, Export OpenSSH key).".into()
-        );
-    }
-    let private: String = text.lines().map(str::trim).flat_map(|line| [line, "\n"]).collect();
-    let label = private.strip_prefix("-----BEGIN ").and_then(|rest| rest.split_once("-----\n"));
-    let Some((label, body)) = label.filter(|(label, _)| label.ends_with("PRIVATE KEY")) else {
-        return Err("This is not a private key: it must start with “-----BEGIN … PRIVATE KEY-----”.".into());
-    };
-    if !body.ends_with(&format!("-----END {label}-----\n")) {
-        return Err(format!("The end of this key is missing: its last line must be “-----END {label}-----”."));
-    }
-    if label.starts_with("ENCRYPTED")
-        || body.lines().any(|line| line.starts_with("Proc-Type:") && line.contains("ENCRYPTED"))
-    {
-        return Err(PASSPHRASE.into());
-    }
-    let public = if label == "OPENSSH PRIVATE KEY" { Some(openssh(&private)?) } else { None };
-    Ok(KeyPair { private, public })
+    private_key::pasted(text).map(KeyPair::from).map_err(|fault| fault.to_string())
 }
 
-const PASSPHRASE: &str = "Keys with a passphrase aren't supported, because operations run unattended. Remove the passphrase from a copy (ssh-keygen -p), or generate a key here.";
+/// Reads the private key in a Secret. ssh reads it as it is, so nothing is corrected. The error is a sentence like that of [`pasted`].
+pub(crate) fn stored(text: &str) -> Result<KeyPair, String> {
+    private_key::stored(text.as_bytes()).map(KeyPair::from).map_err(|fault| fault.to_string())
+}
 
-fn openssh(private: &str) -> Result<String, String> {
-    let key = PrivateKey::from_openssh(private)
-        .map_err(|_| "This key can't be read: a part of it is missing or was changed. Copy the whole file.")?;
-    if key.is_encrypted() {
-        return Err(PASSPHRASE.into());
+impl From<PrivateKey> for KeyPair {
+    fn from(key: PrivateKey) -> Self {
+        Self { private: key.text, public: key.public }
     }
-    if matches!(key.algorithm(), Algorithm::SkEd25519 | Algorithm::SkEcdsaSha2NistP256) {
-        return Err(
-            "This key needs its hardware token, which isn't plugged in here. Generate a key here instead.".into()
-        );
-    }
-    key.public_key().to_openssh().map_err(|_| "The public half of this key can't be derived.".into())
 }
 
 /// The fingerprint of a public key, `SHA256:…`; `None` if it can't be parsed.
@@ -139,17 +101,27 @@ mod tests {
         assert!((read.private.as_str(), read.public) == (key, None));
     }
 
+    /// A password manager's one-line field makes the whole key the label of its first line.
     #[test]
-    fn a_text_that_is_not_a_key_is_refused_with_the_reason() {
-        let why = |text: &str| pasted(text).err().unwrap();
-        assert!(why("ssh-rsa AAAA me").contains("public key"));
-        assert!(why("PuTTY-User-Key-File-3: ssh-ed25519").contains("OpenSSH"));
-        assert!(why("hunter2").contains("BEGIN"));
-        assert!(why("-----BEGIN RSA PRIVATE KEY-----\nMIIE").contains("end"));
-        assert!(
-            why("-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----")
-                .contains("can't be read")
-        );
+    fn a_key_in_one_line_is_corrected_and_no_message_quotes_it() {
+        let made = generate("prod").unwrap();
+        let one_line = made.private.trim_end().replace('\n', " ");
+        assert!(pasted(&one_line).ok().unwrap() == made);
+        let body = made.private.lines().nth(1).unwrap();
+        for text in
+            [one_line.replace("-----END", "----END"), one_line.replace("-----BEGIN", ""), format!("a {one_line}")]
+        {
+            let why = pasted(&text).err().unwrap();
+            assert!(!why.contains(body) && why.len() < 200, "{why}");
+        }
+    }
+
+    #[test]
+    fn a_stored_key_is_judged_as_it_is() {
+        let made = generate("prod").unwrap();
+        assert!(stored(&made.private).ok().unwrap() == made);
+        assert!(stored(made.private.trim_end()).err().unwrap().contains("line end after its last line"));
+        assert!(pasted(" \n").err().unwrap().starts_with("Paste or upload"));
     }
 
     #[test]

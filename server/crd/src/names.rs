@@ -53,6 +53,8 @@ pub const KEY_VARS: &str = "group_vars.yml";
 pub const KEY_TOKEN: &str = "token";
 /// Key of the values that no output of the run may contain, in the Secret with the run's snapshot: a JSON list.
 pub const KEY_SECRETS: &str = "secrets.json";
+/// Key of a snapshot with the names of hosts and groups that contain a secret value, as a JSON list.
+pub const KEY_READABLE_NAMES: &str = "names.json";
 /// Key of what encrypts the secret result of a run, in the Secret with the run's snapshot. Only runs with a secret result have it.
 pub const KEY_SECRET_RESULT: &str = "secret-result.json";
 /// Key of the variables that `secretVarsRef` refers to, in the Secret with the run's snapshot: a JSON object of texts.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::ByteString;
 
-use crate::names::{KEY_HOSTS, KEY_SECRETS, KEY_TOKEN, KEY_VARS};
+use crate::names::{KEY_HOSTS, KEY_READABLE_NAMES, KEY_SECRETS, KEY_TOKEN, KEY_VARS};
 
 /// The inputs that a run was started with, as its Secret holds them.
 #[derive(Clone, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Snapshot {
     pub token: String,
     /// The secret values of its playbooks, scripts and arguments. Empty in a snapshot of an older version.
     pub secrets: Vec<String>,
+    /// Names of hosts and groups that contain a secret value and stay readable. Empty in a snapshot of an older version.
+    pub names: Vec<String>,
 }
 
 impl Snapshot {
@@ -26,12 +28,13 @@ impl Snapshot {
     pub fn read(data: &BTreeMap<String, ByteString>) -> Option<Self> {
         let text = |key| data.get(key).map(|bytes| String::from_utf8_lossy(&bytes.0).into_owned()).unwrap_or_default();
         let token = text(KEY_TOKEN).trim().to_owned();
-        let secrets = || serde_json::from_str(&text(KEY_SECRETS)).unwrap_or_default();
+        let list = |key| serde_json::from_str(&text(key)).unwrap_or_default();
         (token.len() >= 8).then(|| Self {
             inventory: text(KEY_HOSTS),
             variables: text(KEY_VARS),
             token,
-            secrets: secrets(),
+            secrets: list(KEY_SECRETS),
+            names: list(KEY_READABLE_NAMES),
         })
     }
 }
@@ -45,11 +48,12 @@ mod tests {
         let data = |token: &str| {
             let field = |key: &str, text: &str| (key.to_owned(), ByteString(text.as_bytes().to_vec()));
             let secrets = field(KEY_SECRETS, "[\"of-a-playbook\"]");
-            BTreeMap::from([field(KEY_VARS, "password: hunter22"), field(KEY_TOKEN, token), secrets])
+            let names = field(KEY_READABLE_NAMES, "[\"n1\"]");
+            BTreeMap::from([field(KEY_VARS, "password: hunter22"), field(KEY_TOKEN, token), secrets, names])
         };
         assert!(Snapshot::read(&data("")).is_none() && Snapshot::read(&BTreeMap::new()).is_none());
         let snapshot = Snapshot::read(&data("0123abcd\n")).unwrap();
         assert_eq!((snapshot.variables.as_str(), snapshot.token.as_str()), ("password: hunter22", "0123abcd"));
-        assert_eq!(snapshot.secrets, ["of-a-playbook"]);
+        assert_eq!((snapshot.secrets, snapshot.names), (vec!["of-a-playbook".to_owned()], vec!["n1".to_owned()]));
     }
 }

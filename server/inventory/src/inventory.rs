@@ -113,6 +113,13 @@ impl Inventory {
         self.groups.iter().find(|group| group.name == name)
     }
 
+    /// The names of all hosts and groups.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        let hosts = self.hosts.iter().map(|host| host.name.as_str());
+        hosts.chain(self.groups.iter().map(|group| group.name.as_str())).collect()
+    }
+
     /// Hosts with `role`, in the order of the role's group: kubespray's first control plane is the first of that group.
     /// Hosts that have the role through a child group come last.
     #[must_use]

@@ -1,10 +1,10 @@
 //! The arguments of a command: `-e password=…`, `--token …`.
 
+use std::collections::HashSet;
+
 use crate::assigned::{self, is_shown_secret};
 use crate::document::HIDDEN;
-use crate::known;
-use crate::private_key;
-use crate::shapes;
+use crate::{finder, known, private_key, shapes};
 
 /// The arguments with their secrets hidden, as a page may show them.
 #[must_use]
@@ -25,7 +25,7 @@ pub fn hide_in_script(text: &str) -> String {
     };
     let mut key = private_key::KeyLines::default();
     let lines = text.split('\n').map(|line| key.line(line.to_owned(), HIDDEN, |line| masked(&line)));
-    lines.collect::<Vec<_>>().join("\n")
+    finder::hide(lines.collect::<Vec<_>>().join("\n"), &known::secrets(text), &HashSet::new(), HIDDEN)
 }
 
 /// The values in arguments that must not be in a log.
@@ -44,14 +44,20 @@ fn secret_part(arguments: &[String], n: usize) -> Option<usize> {
     if let Some((name, value)) = word.split_once('=').filter(|(name, _)| is_name(name)) {
         return is_shown_secret(&as_variable(name), value, HIDDEN).then(|| name.len() + 1);
     }
-    let flag = arguments.get(n.checked_sub(1)?)?.strip_prefix("--").filter(|flag| is_name(flag))?;
+    is_secret_after(arguments.get(n.checked_sub(1)?)?, word).then_some(0)
+}
+
+/// Whether `word` is a secret because `flag` is before it: `--password`.
+pub(crate) fn is_secret_after(flag: &str, word: &str) -> bool {
+    let is_flag = |flag: &&str| flag.len() > 1 && flag.chars().all(|c| c.is_alphanumeric() || "_.-".contains(c));
+    let Some(flag) = flag.strip_prefix("--").or_else(|| flag.strip_prefix('-')).filter(is_flag) else { return false };
     // `--ask-become-pass` has no value.
     let is_value = !flag.starts_with("ask-") && !word.starts_with('-');
-    (is_value && is_shown_secret(&as_variable(flag), word, HIDDEN)).then_some(0)
+    is_value && is_shown_secret(&as_variable(flag), word, HIDDEN)
 }
 
 /// `--vault-password-file` is the variable `vault_password_file`.
-fn as_variable(flag: &str) -> String {
+pub(crate) fn as_variable(flag: &str) -> String {
     flag.trim_start_matches('-').replace('-', "_")
 }
 

@@ -1,14 +1,16 @@
-//! An inventory or a variables file, as a page may show it. Read as text: it need not be valid YAML.
+//! An inventory or a variables file, as a page may show it. Read as text, because it need not be valid YAML. What YAML says in
+//! another way than text is hidden after that, by its value.
 
 use std::collections::HashSet;
 
 use crate::assignment::{ANCHOR, Assignment, Line, split_marks};
-use crate::known::{LONGEST_CHAIN, REFERENCE};
 use crate::name::is_secret_name;
 use crate::private_key::{self, KeyLines};
+use crate::reference::{LONGEST_CHAIN, REFERENCE};
 use crate::scalar::scalar;
-use crate::shapes;
 use crate::value::{VAULT, is_harmless};
+use crate::yaml::Documents;
+use crate::{finder, known, shapes};
 
 /// Replaces a secret value.
 pub const HIDDEN: &str = "(hidden)";
@@ -16,6 +18,14 @@ pub const HIDDEN: &str = "(hidden)";
 /// `text` with its secrets hidden: the rest of the line after a secret name, and everything indented below.
 #[must_use]
 pub fn hide_in_document(text: &str) -> String {
+    let shown = hide_lines(text);
+    let documents = Documents::read(text);
+    let names = documents.iter().flat_map(Documents::keys).collect();
+    finder::hide(shown, &known::secrets(text), &names, HIDDEN)
+}
+
+/// The same by text alone.
+pub(crate) fn hide_lines(text: &str) -> String {
     let mut secret = HashSet::new();
     let mut shown = String::new();
     // A name usually comes before the reference that proves its value secret, which may be a reference itself.

@@ -7,9 +7,11 @@ use base64::Engine;
 use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
+use crate::words::is_word;
+
 /// Masking shorter values would mask half of every log.
 pub(crate) const SHORTEST: usize = 4;
-/// The same for the lines of a value with several lines, and for parts of an encoded value.
+/// The same for words that are lines of a longer value, and for parts of an encoded value.
 pub(crate) const SHORTEST_LINE: usize = 8;
 /// Of longer values with several lines, only the lines are searched for.
 const LONGEST_QUOTED: usize = 512;
@@ -29,7 +31,7 @@ pub(crate) fn forms(value: &str) -> BTreeSet<String> {
         if text.len() <= LONGEST_QUOTED || !text.contains('\n') {
             forms.extend(quoted(text));
         }
-        let lines = text.split('\n').map(str::trim).filter(|line| line.len() >= SHORTEST_LINE && *line != text);
+        let lines = text.split('\n').map(str::trim).filter(|line| is_long_enough(line) && *line != text);
         forms.extend(lines.flat_map(quoted));
         if text.len() <= LONGEST_ENCODED {
             forms.extend(encoded(text));
@@ -38,6 +40,11 @@ pub(crate) fn forms(value: &str) -> BTreeSet<String> {
     // A log is searched line by line.
     forms.retain(|form| form.len() >= SHORTEST && !form.contains('\n'));
     forms
+}
+
+/// Whether a line of a longer value is searched for.
+fn is_long_enough(line: &str) -> bool {
+    line.len() >= SHORTEST_LINE || (line.len() >= SHORTEST && !is_word(line))
 }
 
 /// The text as it is, and as YAML, shells, URLs, JSON and Python write it. The last two within each other, too.

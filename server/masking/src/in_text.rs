@@ -1,5 +1,5 @@
-//! The secret values in an inventory or a variables file, for finding them in a log. The input is read as text, not as YAML:
-//! it need not be valid, and reading it can't fail or take long.
+//! The secret values within a text that is no YAML: a script, a command, an INI file, a connection string, a YAML file with a
+//! mistake. They are found by the names beside them, in the notations that programs use. Reading can't fail or take long.
 
 use std::collections::{HashMap, HashSet};
 use std::iter::Peekable;
@@ -8,43 +8,81 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::arguments::as_variable;
 use crate::assignment::{ANCHOR, Line, split_marks};
-use crate::forms::SHORTEST;
+use crate::known::can_be_searched;
 use crate::name::is_secret_in_log;
 use crate::pattern::pattern;
+use crate::reference::References;
 use crate::scalar::{Place, items, scalar};
 use crate::value::is_harmless;
+use crate::variants;
+use crate::words::is_word;
 
 /// `|`, `>-` and the like: the lines below are the value.
 static BLOCK: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[|>][-+0-9]{0,2}(?:[ \t]+#.*)?$"));
 
-/// A value that is only a reference to another variable: `{{ name }}`, perhaps with filters.
-pub(crate) static REFERENCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\{\{-?\s*(\w+)\s*(?:\|[^{}]*)?-?\}\}$"));
+/// A flag and its value as two words: `--password hunter22`.
+static FLAG: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?:^|[\s"'\[,(])--?(?P<name>[A-Za-z][\w.-]+)[ \t]+(?:"(?P<v1>[^"]*)"|'(?P<v2>[^']*)'|(?P<v3>[^\s"'-][^\s"']*))"#,
+    )
+});
+/// Notations of single programs: XML (`<password>…</password>`, `name="password" value="…"`), the login of `curl` (`-u me:…`), netrc, and
+/// OpenSSL (`pass:…`).
+static SPECIAL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"<(?P<n1>[\w.:-]+)>(?P<v1>[^<>]+)</"#,
+        r#"|\bname=["']?(?P<n2>[\w.-]+)["']?\s+value=["'](?P<v2>[^"']+)["']"#,
+        r#"|(?:^|\s)(?:-u|-U|--user|--proxy-user)[ =]?["']?[^\s:"']+:(?P<v3>[^\s"']+)"#,
+        r#"|\blogin\s+\S+\s+(?P<n4>password)\s+(?P<v4>\S+)"#,
+        r#"|\bpass:(?P<v5>[^\s"']+)"#,
+    ))
+});
+/// A file beside a flag such as `--key`.
+static FILE_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?:[\w.@-]*/)*[\w.@-]+\.(?:pem|key|crt|cer|csr|p12|pfx|jks|pub|json|ya?ml|txt|conf|env|gpg)$")
+});
 
 /// How many anchors of one line count. Each of them may have the rest of the line as its value.
 const ANCHORS: usize = 100;
 
-/// How many references may lead to a value.
-pub(crate) const LONGEST_CHAIN: usize = 5;
-
-/// The values in `inputs` that must not be in a log.
-pub(crate) fn secrets(inputs: &str) -> Vec<String> {
-    let mut referenced = HashSet::new();
-    let mut values = named(inputs, &referenced);
-    for _ in 0..LONGEST_CHAIN {
-        let known = referenced.len();
-        referenced.extend(values.iter().filter_map(|value| Some(REFERENCE.captures(value)?[1].to_owned())));
-        if referenced.len() == known {
-            break;
-        }
-        values = named(inputs, &referenced);
+/// The values in `text` that must not be in a log: those under secret names, and under names that secrets refer to.
+pub(crate) fn values(text: &str, references: &References) -> Vec<String> {
+    let mut values = named(text, references);
+    // A text of JSON within another text.
+    if text.contains("\\\"") {
+        values.extend(named(&text.replace("\\\"", "\""), references));
     }
-    values.retain(|value| can_be_searched(value));
+    values.extend(text.lines().flat_map(beside_flags));
+    values.extend(variants::of_logins(text));
     values
 }
 
-/// The values under secret names, and under the names in `referenced`.
-fn named(inputs: &str, referenced: &HashSet<String>) -> Vec<String> {
+/// [`values`] that are worth searching for.
+pub(crate) fn secrets(text: &str) -> Vec<String> {
+    values(text, &References::default()).into_iter().filter(|value| can_be_searched(value)).collect()
+}
+
+/// Values of flags, and of the notations of single programs.
+fn beside_flags(line: &str) -> Vec<String> {
+    let flags = FLAG.captures_iter(line).filter_map(|found| {
+        let value = ["v1", "v2", "v3"].into_iter().find_map(|group| found.name(group))?.as_str();
+        let name = as_variable(&found["name"]);
+        let is_secret = is_secret_in_log(&name) && !name.starts_with("ask_") && !FILE_NAME.is_match(value);
+        (is_secret && !is_filled_in(value) && !is_harmless(&name, value)).then(|| value.to_owned())
+    });
+    let special = SPECIAL.captures_iter(line).filter_map(|found| {
+        let name =
+            ["n1", "n2", "n4"].into_iter().find_map(|group| found.name(group)).map_or("password", |name| name.as_str());
+        let value = ["v1", "v2", "v3", "v4", "v5"].into_iter().find_map(|group| found.name(group))?.as_str();
+        (is_secret_in_log(name) && !is_filled_in(value) && !is_harmless(name, value)).then(|| value.to_owned())
+    });
+    flags.chain(special).flat_map(|value| [vec![value.clone()], variants::of_value(&value)].concat()).collect()
+}
+
+/// The values beside secret names, and beside names that secrets refer to.
+fn named(inputs: &str, references: &References) -> Vec<String> {
     let anchored = anchored(inputs);
     let mut values = Vec::new();
     let mut lines = inputs.lines().peekable();
@@ -54,7 +92,7 @@ fn named(inputs: &str, referenced: &HashSet<String>) -> Vec<String> {
         let names = Line::of(line);
         while let Some(found) = names.next(at) {
             at = found.value_at;
-            if !is_secret_in_log(found.name) && !referenced.contains(found.name) {
+            if !is_secret_in_log(found.name) && !references.contain_name(found.name) {
                 continue;
             }
             let behind = &line[found.value_at..];
@@ -62,7 +100,10 @@ fn named(inputs: &str, referenced: &HashSet<String>) -> Vec<String> {
             let (marks, rest) = if found.place == Place::Ini { ("", behind) } else { split_marks(behind) };
             at = line.len() - rest.len();
             let mut these = Vec::new();
-            if BLOCK.is_match(rest) {
+            if let Some(template) = template(rest) {
+                at += template.len();
+                these.push(template.to_owned());
+            } else if BLOCK.is_match(rest) {
                 these.push(block(&mut lines, indent));
             } else if rest.starts_with('[') {
                 let read;
@@ -78,13 +119,19 @@ fn named(inputs: &str, referenced: &HashSet<String>) -> Vec<String> {
                 at = line.len();
                 these = below(&mut lines, indent);
             } else {
-                let (value, read) = scalar(rest, found.place);
+                let (mut value, read) = scalar(rest, found.place);
                 at += read;
+                if is_in_query(&line[..found.value_at], found.name) {
+                    value.truncate(value.find(['&', '#', '"', '\'']).unwrap_or(value.len()));
+                }
+                these.extend(parts(&value, found.place));
                 these.push(value);
             }
             // The log shows what vault decrypted, which isn't known here. The cipher text is no secret.
             if !marks.contains("!vault") {
-                values.extend(these.into_iter().filter(|value| !is_harmless(found.name, value)));
+                these.retain(|value| !is_harmless(found.name, value) && !is_filled_in(value));
+                values.extend(these.iter().flat_map(|value| variants::of_value(value)));
+                values.extend(these);
             }
         }
     }
@@ -97,8 +144,29 @@ fn named(inputs: &str, referenced: &HashSet<String>) -> Vec<String> {
     values.collect()
 }
 
-fn can_be_searched(value: &str) -> bool {
-    value.len() >= SHORTEST && !value.contains("{{") && !is_harmless("", value)
+/// The reference to a variable at the start of a value.
+fn template(rest: &str) -> Option<&str> {
+    rest.starts_with("{{").then(|| rest.find("}}").map(|end| &rest[..end + 2])).flatten()
+}
+
+/// Whether `before`, which ends with this name and `=`, is part of a query string: `?token=…&user=…`.
+fn is_in_query(before: &str, name: &str) -> bool {
+    let before = before.strip_suffix('=').and_then(|before| before.strip_suffix(name));
+    before.is_some_and(|before| before.ends_with(['?', '&']))
+}
+
+/// A shell fills in what begins with `$` or a backtick, so the text isn't the secret.
+fn is_filled_in(value: &str) -> bool {
+    value.starts_with(['$', '`'])
+}
+
+/// What a value may be if the text around it ends it earlier: a quote, the next entry of a connection string, or a space.
+fn parts(value: &str, place: Place) -> Vec<String> {
+    let ends: &[char] =
+        if place == Place::Ini { &['"', '\'', ';', '&', ',', ')', ']', '}'] } else { &['"', '\'', ';', ' '] };
+    let parts =
+        value.split(ends).take(1).chain(value.split(['"', '\'']).take(1)).chain(value.split(['&', ';']).take(1));
+    parts.filter(|part| *part != value && (place == Place::Ini || !is_word(part))).map(str::to_owned).collect()
 }
 
 /// The scalars with an anchor, by the anchor's name. An alias (`*name`) repeats them elsewhere.
@@ -153,125 +221,4 @@ fn entry(line: &str) -> Option<String> {
 /// The column at which a line's text begins.
 fn column(line: &str) -> usize {
     line.len() - line.trim_start().len()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn are_found(inputs: &str, wanted: &[&str]) {
-        let found = secrets(inputs);
-        for wanted in wanted {
-            assert!(found.iter().any(|value| value == wanted), "{wanted} is missing in {found:?}");
-        }
-    }
-
-    #[test]
-    fn values_under_secret_names_are_found() {
-        let inputs = r#"
-all:
-  hosts:
-    m1: {ansible_host: 10.0.0.1, ansible_password: "s3cr\"et", "ansible_become_password": 'it''s'}
-    m2: {api_token: flow-token}
-vars:
-  grafana_admin_password: plain-pass # comment
-  kube_encrypt_token: |
-    first line of it
-    second line of it
-  not_masked: visible
-  ansible_ssh_private_key_file: /auth/ssh-privatekey
-  use_token: true
-  registry_password: "{{ lookup('env', 'X') }}"
-  - secret: listed
-[ini]
-m3 ansible_ssh_pass=inipass
-"#;
-        are_found(
-            inputs,
-            &[
-                "s3cr\"et",
-                "it's",
-                "flow-token",
-                "plain-pass",
-                "first line of it\nsecond line of it\n",
-                "listed",
-                "inipass",
-            ],
-        );
-        let found = secrets(inputs);
-        for harmless in ["visible", "/auth/ssh-privatekey", "true", "10.0.0.1"] {
-            assert!(!found.iter().any(|v| v == harmless), "{harmless} in {found:?}");
-        }
-    }
-
-    #[test]
-    fn a_value_with_a_leading_slash_is_secret_unless_it_is_a_file() {
-        are_found(
-            "password: /9j4AAQ+SkZJ=\ntoken: /hunter/22\nkey: /varX9\n",
-            &["/9j4AAQ+SkZJ=", "/hunter/22", "/varX9"],
-        );
-        assert_eq!(secrets("tls_key: /etc/ssl/private/web.key\nssh_key: /root/.ssh/id_ed25519"), [""; 0]);
-    }
-
-    #[test]
-    fn tags_and_anchors_are_not_part_of_a_value() {
-        are_found("password: !unsafe \"hunter{22\"\ntoken: &t !!str tok-plain # one\n", &["hunter{22", "tok-plain"]);
-        are_found("x: {a_secret: &a 'an-anchor', b: 1}", &["an-anchor"]);
-        assert_eq!(secrets("password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  62313365396662343061\nb: 1\n"), [""; 0]);
-    }
-
-    #[test]
-    fn an_ini_password_may_start_with_any_character() {
-        are_found("m1 ansible_ssh_pass=!bang22 b_token=&and22 c_secret=#hash22", &["!bang22", "&and22", "#hash22"]);
-    }
-
-    #[test]
-    fn a_variable_that_a_secret_refers_to_is_secret() {
-        let chain = "ansible_password: \"{{ base | default('x') }}\"\nbase: \"{{ deeper }}\"\ndeeper: hunter22\n";
-        are_found(chain, &["hunter22"]);
-        assert_eq!(secrets("token: \"{{ hosts[name] }}-{{ name }}\"\nname: worker-1\n"), [""; 0]);
-    }
-
-    #[test]
-    fn an_alias_has_the_value_of_its_anchor() {
-        are_found("shared: &pw hunter22\nansible_password: *pw\n", &["hunter22"]);
-    }
-
-    #[test]
-    fn a_value_below_its_name_is_found() {
-        are_found("vars:\n  password:\n    hunter22\n  b: plain\n", &["hunter22"]);
-        are_found("password: &p\n  \"hunter 22\"\ntoken: # below\n  tok-one\n", &["hunter 22", "tok-one"]);
-        are_found("api_tokens:\n- tok-one\n- 'tok-two'\nb: 1\n", &["tok-one", "tok-two"]);
-        are_found("api_tokens: [tok-one, \"tok,two\"]\n", &["tok-one", "tok,two"]);
-        are_found("{\n  \"tokens\": [\n    \"tok-one\",\n    \"tok-two\"\n  ]\n}\n", &["tok-one", "tok-two"]);
-        assert_eq!(secrets("registry_secret:\n  user: somebody\n  enabled: true\n"), [""; 0]);
-    }
-
-    #[test]
-    fn names_inside_a_map_with_a_secret_name_are_found() {
-        are_found("registry_secret: {user: somebody, password: hunter22}\n", &["hunter22"]);
-        are_found(r#"{"all":{"vars":{"ansible_password":"hunter22","b":"c"}}}"#, &["hunter22"]);
-    }
-
-    #[test]
-    fn any_text_is_read_to_its_end() {
-        for odd in [
-            "key: [",
-            "key: {",
-            "key: \"",
-            "key: '",
-            "key: [,",
-            "key: [[a], b]",
-            "key: &",
-            "key: !",
-            "key: *",
-            "key:",
-            "=key=",
-            "ключ_token: ё\n  ё:",
-            "key: [\"é",
-        ] {
-            secrets(odd);
-        }
-    }
 }

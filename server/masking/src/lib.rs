@@ -8,6 +8,7 @@
 //! | a command or a script that a page shows | [`hide_in_arguments`], [`hide_in_script`] | [`HIDDEN`] |
 //! | one variable that a summary mentions | [`is_secret`] | whatever the caller writes instead |
 //! | what a run gets besides its inputs | [`secrets_of_run`] | |
+//! | a form on which users write secrets | [`hints`], [`hint`] | |
 //!
 //! `deploy/runner/kubeonkube_masking.py` masks the output of a run in its pod by the same rule, which it reads from [`rule`].
 //!
@@ -54,11 +55,18 @@
 //! - **A document** is hidden generously, because nothing in it is needed to follow a run: the rest of the line (in an
 //!   inline map that includes the entries after it), the lines of a block and everything indented below the name, every
 //!   value that an alias refers to, and comments that mention a password.
-//! - **A log** is searched for the values that the run's inputs hold under secret names: whole scalars, each line of a block
-//!   (if it has at least 8 characters), items of a list, and the value behind an alias. A value is searched for as it is,
-//!   as JSON, Python, YAML, shells and URLs quote it, and in base64. It isn't searched for if it is
-//!   shorter than 4 characters (half of every log would be masked), a template (`{{ … }}`) or vault's cipher text. Only the
-//!   named values within a map count, so that a map called `registry_auth` doesn't mask its user's name everywhere.
+//! - **A log** is searched for the values that the run's inputs hold under secret names, as ansible gets them from YAML: whole
+//!   scalars, each line of a value (if it has at least 4 characters, and 8 if it is a word), items of a list, the value behind an
+//!   alias, and the number that ansible reads. A value is searched for as it is, as JSON, Python, YAML, shells and URLs quote it,
+//!   and in base64; also the text that it encodes. It isn't searched for if it is shorter than 4 characters (half of every log
+//!   would be masked), a template (`{{ … }}`) or vault's cipher text.
+//! - **A map** under a name such as `secrets` or `grafana_password` holds secrets: all its values count, except for entries that
+//!   describe one, such as `username`. Of other maps only the named values count, so that a map called `registry_auth` doesn't mask
+//!   its user's name everywhere. In `{name: DB_PASSWORD, value: …}` the value belongs to that name.
+//! - **Texts within values** are searched by name: JSON and YAML, `key=value`, `--flag=value`, `--flag value`, query strings,
+//!   headers, XML, and a few notations of single programs.
+//! - **A value that is a word or a number** is hidden only where it stands alone, and the names of hosts and groups always stay.
+//!   [`hints`] says which values that affects.
 //! - **A summary** mentions the variable without its values, also if the value is a map or a string that contains a secret.
 
 mod arguments;
@@ -66,23 +74,32 @@ mod assigned;
 mod assignment;
 mod colours;
 mod document;
+mod finder;
 mod forms;
+mod hints;
+mod in_text;
 mod known;
 mod masker;
 mod name;
+mod number;
 mod of_run;
 mod pattern;
 mod private_key;
+mod reference;
 mod rule;
 mod scalar;
 mod shapes;
 mod value;
 mod variable;
+mod variants;
+mod words;
+mod yaml;
 
 pub use arguments::{hide_in_arguments, hide_in_script};
 pub use colours::without_colours;
 pub use document::{HIDDEN, hide_in_document};
-pub use masker::{MASK, Masker, UNKNOWN_INPUTS};
+pub use hints::{hint, hints};
+pub use masker::{MASK, MaskedRun, Masker, UNKNOWN_INPUTS};
 pub use of_run::{Sources, secrets_of_run};
 pub use rule::rule;
 pub use variable::is_secret;

@@ -1,13 +1,10 @@
 //! Hides the secrets of one run in its lines and messages. Logs, statuses and Events have more readers than a run's inputs.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use regex::Regex;
-
-use crate::forms::forms;
+use crate::finder::Finder;
 use crate::private_key::{self, KeyLines};
-use crate::shapes::{self, replaced};
-use crate::{assigned, colours, known};
+use crate::{assigned, colours, known, shapes};
 
 /// Replaces a secret.
 pub const MASK: &str = "••••••";
@@ -16,44 +13,47 @@ pub const MASK: &str = "••••••";
 pub const UNKNOWN_INPUTS: &str =
     "[not shown: the inputs of this run are gone or may not be read, so its secrets are not known]";
 
+/// What is known of a run whose output is masked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MaskedRun<'a> {
+    /// The text of its inventory.
+    pub inventory: &'a str,
+    /// The text of its variables.
+    pub variables: &'a str,
+    /// The token that marks its events.
+    pub token: &'a str,
+    /// Further secret values: see [`secrets_of_run`](crate::secrets_of_run).
+    pub secrets: &'a [String],
+    /// Names of hosts and groups that contain a secret value. They stay readable.
+    pub names: &'a [String],
+}
+
 /// Masks the lines of one run, in their order: a private key has several lines. [`Masker::default`] knows no values and only
 /// masks what is secret by its form.
 #[derive(Debug, Clone, Default)]
 pub struct Masker {
-    known: Option<Regex>,
+    known: Arc<Finder>,
     key: KeyLines,
     hides_all: bool,
 }
 
 impl Masker {
-    /// A masker for a run with these inputs (inventory, variables or both) and this token.
+    /// A masker for messages about one text (inventory or variables), and for a run's token.
     #[must_use]
     pub fn new(inputs: &str, token: Option<&str>) -> Self {
-        Self::of_values(known::secrets(inputs).iter().map(String::as_str).chain(token))
+        let values = known::secrets(inputs);
+        Self::of_values(values.iter().map(String::as_str).chain(token), &[])
     }
 
-    /// A masker for the run with this inventory, these variables, this token, and further secret values: see
-    /// [`secrets_of_run`](crate::secrets_of_run).
+    /// A masker for the output of a run.
     #[must_use]
-    pub fn of_run(inventory: &str, variables: &str, token: &str, further: &[String]) -> Self {
-        let values = known::secrets(&[inventory, variables].join("\n"));
-        Self::of_values(values.iter().chain(further).map(String::as_str).chain([token]))
+    pub fn of_run(run: &MaskedRun<'_>) -> Self {
+        let values = known::secrets_of_all(&[run.inventory, run.variables]);
+        Self::of_values(values.iter().chain(run.secrets).map(String::as_str).chain([run.token]), run.names)
     }
 
-    fn of_values<'v>(values: impl Iterator<Item = &'v str>) -> Self {
-        let forms: BTreeSet<String> = values.flat_map(forms).collect();
-        let mut forms: Vec<_> = forms.into_iter().collect();
-        forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        let alternatives: Vec<_> = forms.iter().map(|form| regex::escape(form)).collect();
-        // Very many or very long values may exceed the size limit of a pattern. The shortest forms have priority then: of a long
-        // value these are its lines.
-        let known = (!alternatives.is_empty()).then(|| {
-            (0..8).find_map(|halving| {
-                let left_out = alternatives.len() - alternatives.len().div_ceil(1 << halving);
-                Regex::new(&alternatives[left_out..].join("|")).ok()
-            })
-        });
-        Self { known: known.flatten(), ..Self::default() }
+    fn of_values<'v>(values: impl Iterator<Item = &'v str>, names: &[String]) -> Self {
+        Self { known: Arc::new(Finder::of(values, names.iter().cloned())), ..Self::default() }
     }
 
     /// For a run whose inputs are unknown: every line becomes [`UNKNOWN_INPUTS`], every message [`MASK`].
@@ -98,10 +98,7 @@ impl Masker {
 
     fn masked(&self, text: String) -> String {
         let text = private_key::masked(text, MASK);
-        let text = match &self.known {
-            Some(known) => replaced(known, text, |_| MASK.to_owned()),
-            None => text,
-        };
+        let text = self.known.masked(text, MASK);
         let text = shapes::long_masked(shapes::masked(text, MASK), MASK);
         assigned::masked(text, MASK)
     }
@@ -122,7 +119,13 @@ mod tests {
 
     #[test]
     fn the_values_of_a_run_come_from_its_variables_and_token() {
-        let masker = Masker::of_run("all: {hosts: {a: {}}}", "password: hunter22", "0123abcd", &["fur-ther".into()]);
+        let run = MaskedRun {
+            variables: "password: hunter22",
+            token: "0123abcd",
+            secrets: &["fur-ther".into()],
+            ..MaskedRun::default()
+        };
+        let masker = Masker::of_run(&run);
         assert_eq!(masker.value("hunter22 0123abcd fur-ther".into()), format!("{MASK} {MASK} {MASK}"));
     }
 

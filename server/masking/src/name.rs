@@ -57,6 +57,61 @@ pub(crate) const POINTERS: [&str; 28] = [
     "version",
 ];
 
+/// Last words, in any spelling, of entries that describe a secret instead of being one, in a map that holds secrets. So are
+/// [`POINTERS`].
+pub(crate) const DESCRIPTIONS: [&str; 29] = [
+    "address",
+    "audience",
+    "comment",
+    "created",
+    "description",
+    "domain",
+    "email",
+    "encoding",
+    "endpoint",
+    "expires",
+    "expiry",
+    "format",
+    "id",
+    "issuer",
+    "kind",
+    "length",
+    "login",
+    "owner",
+    "policy",
+    "region",
+    "role",
+    "scope",
+    "scopes",
+    "server",
+    "state",
+    "ttl",
+    "url",
+    "username",
+    "usernames",
+];
+
+/// Last words, in any spelling, of names that refer to a secret by its name and key: `secretKeyRef`.
+pub(crate) const REFERENCES: [&str; 2] = ["ref", "refs"];
+
+/// Whether all values in a map with this secret name are secret: `secrets: {db: …}`. A map under the name of a single key or
+/// login has settings, too: `registry_auth: {user: me, password: …}`.
+pub(crate) fn holds_secrets(name: &str) -> bool {
+    let words = words(name);
+    let Some(last) = words.last() else { return false };
+    last.ends_with('s') || (has_stem(last) && !last.contains("key"))
+}
+
+/// Whether an entry with this name only describes the secrets of its map.
+pub(crate) fn describes(name: &str) -> bool {
+    words(name).last().is_some_and(|last| [&POINTERS[..], &DESCRIPTIONS, &REFERENCES].concat().contains(&last.as_str()))
+}
+
+/// Whether a map with this name refers to a secret elsewhere.
+pub(crate) fn is_reference(name: &str) -> bool {
+    words(name).last().is_some_and(|last| REFERENCES.contains(&last.as_str()))
+}
+
 /// Whether a page or a summary hides the value of this variable, unless the value is harmless.
 pub(crate) fn is_secret_name(name: &str) -> bool {
     is_secret(name, |_, _| true)
@@ -77,6 +132,9 @@ fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
         return false;
     }
     let words = words(name);
+    if words.last().is_some_and(|last| REFERENCES.contains(&last.as_str())) {
+        return false;
+    }
     (0..words.len()).any(|at| has_stem(&words[at]) || (may_be_secret(&words, at) && counts(&words, at)))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::forms::SHORTEST;
 use crate::value::HARMLESS;
-use crate::{arguments, known};
+use crate::{arguments, in_text, known};
 
 /// What a run gets besides its inventory and variables.
 #[derive(Debug, Clone, Copy)]
@@ -23,22 +23,16 @@ pub struct Sources<'a> {
 #[must_use]
 pub fn secrets_of_run(sources: &Sources<'_>) -> Vec<String> {
     let is_yaml = |name: &str| [".yml", ".yaml", ".json"].iter().any(|ending| name.ends_with(ending));
-    let of_file = |(name, text): &(&str, &str)| if is_yaml(name) { known::secrets(text) } else { of_script(text) };
-    let of_files = sources.files.iter().flat_map(of_file);
-    let of_scripts = sources.scripts.iter().flat_map(|text| of_script(text));
+    let (documents, others): (Vec<_>, Vec<_>) = sources.files.iter().partition(|(name, _)| is_yaml(name));
+    let of_files = known::secrets_of_all(&documents.into_iter().map(|(_, text)| text).collect::<Vec<_>>());
+    let of_scripts =
+        others.into_iter().map(|(_, text)| text).chain(sources.scripts.iter().copied()).flat_map(in_text::secrets);
     let of_arguments = sources.arguments.iter().flat_map(|arguments| arguments::secrets(arguments));
     let is_word = |value: &str| HARMLESS.iter().any(|word| value.eq_ignore_ascii_case(word));
     let values = sources.values.iter().filter(|value| value.len() >= SHORTEST && !is_word(value));
-    let values = values.map(|value| (*value).to_owned());
-    let all: BTreeSet<String> = of_files.chain(of_scripts).chain(of_arguments).chain(values).collect();
+    let values = values.flat_map(|value| known::parts(value).into_iter().chain([(*value).to_owned()]));
+    let all: BTreeSet<String> = of_files.into_iter().chain(of_scripts).chain(of_arguments).chain(values).collect();
     all.into_iter().collect()
-}
-
-/// The shell fills in what begins with `$` or a backtick, so the text isn't the secret.
-fn of_script(text: &str) -> Vec<String> {
-    let mut values = known::secrets(text);
-    values.retain(|value| !value.starts_with(['$', '`']));
-    values
 }
 
 #[cfg(test)]
@@ -53,11 +47,34 @@ mod tests {
             files: &[("site.yml", playbook), ("run.sh", "TOKEN=in-file\nKEY=$(cat x)\n")],
             scripts: &["export DB_PASSWORD='in script'\npass=$1\n"],
             arguments: &[&arguments],
-            values: &["in-a-secret", "true", "abc", "x{{y", "/opt/hunter22"],
+            values: &[
+                "in-a-secret",
+                "{\"a\": \"in-json\"}",
+                "u=x;password=in-a-text",
+                "aW4tYmFzZTY0",
+                "true",
+                "abc",
+                "x{{y",
+                "/opt/hunter22",
+            ],
         });
         assert_eq!(
             found,
-            ["/opt/hunter22", "in script", "in-a-secret", "in-arguments", "in-file", "in-playbook", "x{{y"]
+            [
+                "/opt/hunter22",
+                "aW4tYmFzZTY0",
+                "in script",
+                "in-a-secret",
+                "in-a-text",
+                "in-arguments",
+                "in-base64",
+                "in-file",
+                "in-json",
+                "in-playbook",
+                "u=x;password=in-a-text",
+                "x{{y",
+                r#"{"a": "in-json"}"#,
+            ]
         );
     }
 }

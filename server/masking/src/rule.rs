@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::forms::{SHORTEST, SHORTEST_LINE};
-use crate::{assigned, known, name, private_key, shapes, value};
+use crate::{assigned, known, name, private_key, reference, shapes, value};
 
 /// The names, values and patterns of this crate. `deploy/runner/masking.json` contains them; `tests/in_the_pod.rs` writes and checks
 /// that file.
@@ -19,6 +19,8 @@ pub fn rule() -> Value {
             "contents": name::CONTENTS,
             "public": name::PUBLIC,
             "pointers": name::POINTERS,
+            "descriptions": name::DESCRIPTIONS,
+            "references": name::REFERENCES,
         },
         "harmless": {
             "words": value::HARMLESS,
@@ -26,9 +28,15 @@ pub fn rule() -> Value {
             "label": value::LABEL.as_str(),
             "of_labels": value::OF_LABELS,
         },
+        "pairs": {
+            "names": known::PAIR_NAMES,
+            "values": known::PAIR_VALUES,
+            "matches": known::OF_MATCHES,
+            "secret_data": known::SECRET_DATA,
+        },
         "shortest": SHORTEST,
         "shortest_line": SHORTEST_LINE,
-        "reference": known::REFERENCE.as_str(),
+        "reference": reference::REFERENCE.as_str(),
         "assigned": assigned::ASSIGNED.as_str(),
         "word_end": assigned::WORD_END.as_str(),
         "template_within": assigned::TEMPLATE_WITHIN,

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::document::hide_in_document;
+use crate::document::hide_lines;
+use crate::known;
 use crate::name::is_secret_name;
 use crate::value::{VAULT, is_harmless};
 
@@ -19,7 +20,8 @@ pub fn is_secret(name: &str, value: &Value) -> bool {
             (named && !is_harmless(name, text.trim()))
                 || may_have_login
                 || text.contains(VAULT)
-                || hide_in_document(text) != *text
+                || hide_lines(text) != *text
+                || !known::secrets(text).is_empty()
         }
         Value::Array(items) => items.iter().any(|item| is_secret(name, item)),
         Value::Object(_) => true,

@@ -2,7 +2,7 @@
 
 use inventory::diff::summary_of_vars;
 use inventory::parse_vars;
-use kubeonkube_masking::{HIDDEN, MASK, Masker, hide_in_document};
+use kubeonkube_masking::{HIDDEN, MASK, MaskedRun, Masker, hide_in_document};
 
 /// Names whose value every place hides.
 const SECRET_NAMES: &[&str] = &[
@@ -100,7 +100,9 @@ fn document(name: &str, value: &str) -> String {
 
 /// What a log shows of `said`, if the run was given this variable.
 fn log(name: &str, value: &str, said: &str) -> String {
-    let mut masker = Masker::of_run("all: {hosts: {m1: {}}}", &format!("{name}: {value}\n"), "0123abcd", &[]);
+    let variables = format!("{name}: {value}\n");
+    let run = MaskedRun { variables: &variables, token: "0123abcd", ..MaskedRun::default() };
+    let mut masker = Masker::of_run(&run);
     masker.line(format!("it says {said} here"))
 }
 

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use kubeonkube_masking::{MASK, Masker, Sources, rule, secrets_of_run};
+use kubeonkube_masking::{MASK, MaskedRun, Masker, Sources, rule, secrets_of_run};
 use serde_json::{Value, json};
 
 /// Masks the lines of the input, and judges its names.
@@ -18,12 +18,14 @@ import kubeonkube_masking as masking
 asked = json.load(sys.stdin)
 rule = masking.Rule(json.loads(masking.read(sys.argv[1] + '/masking.json')))
 masker = masking.Masker(rule)
+masker.names = frozenset(asked['keep'])
 masker.add(asked['values'])
 written = []
 output = masking.Output(masker, 'no-token', written.append)
 for line in asked['lines']:
     output.take((line + '\\n').encode())
 singles = masking.Masker(rule)
+singles.names = masker.names
 singles.add(asked['values'])
 json.dump({
     'lines': b''.join(written).decode().splitlines(),
@@ -125,14 +127,24 @@ fn is_secret_in_log(name: &str) -> bool {
 fn the_pod_judges_names_as_this_crate() {
     let names = names().into_iter().step_by(7).filter(|name| !name.trim_matches(['_', '-']).is_empty());
     let names: Vec<_> = names.collect();
-    let judged = in_python(&json!({"values": [], "lines": [], "names": names, "variables": {}}));
+    let judged = in_python(&json!({"keep": [], "values": [], "lines": [], "names": names, "variables": {}}));
     for (name, judged) in names.iter().zip(judged["names"].as_array().unwrap()) {
         assert_eq!(judged.as_bool().unwrap(), is_secret_in_log(name), "{name}");
     }
 }
 
-const VALUES: &[&str] =
-    &["hunter22", "hunter22-long", "it's \"q\"\\é", "two\nlines of it here\nand three ones", "s3cr3t"];
+const VALUES: &[&str] = &[
+    "hunter22",
+    "hunter22-long",
+    "it's \"q\"\\é",
+    "two\nlines of it here\nx7!q\nand three ones",
+    "s3cr3t",
+    "node",
+    "8080",
+    "web-1",
+];
+/// Names of hosts that contain one of them.
+const NAMES: &[&str] = &["web-1", "web-10", "node2"];
 
 /// Lines with a secret in many forms, and lines without any.
 fn lines() -> Vec<String> {
@@ -173,6 +185,8 @@ fn lines() -> Vec<String> {
         "   ",
         "plain",
         "ключ = ё",
+        "node node2 kube_node nodes Knoten node. a\\nnode\\n -pnode --node node.example.test _node_ ünode nodeé",
+        "x7!q web-1 web-10 web-1x web-1.example.test fatal: [web-1]: 8080 18080 v8080 8080/tcp",
     ]
     .map(str::to_owned)
     .into();
@@ -195,9 +209,11 @@ fn lines() -> Vec<String> {
 fn the_pod_masks_lines_as_this_crate() {
     let lines = lines();
     let values: Vec<String> = VALUES.iter().map(|value| (*value).to_owned()).collect();
-    let given = json!({"values": values, "lines": lines, "names": [], "variables": {}});
+    let names: Vec<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    let given = json!({"keep": names, "values": values, "lines": lines, "names": [], "variables": {}});
     let masked = in_python(&given);
-    let mut masker = Masker::of_run("", "", "no-token", &values);
+    let mut masker =
+        Masker::of_run(&MaskedRun { token: "no-token", secrets: &values, names: &names, ..MaskedRun::default() });
     let wanted: Vec<_> = lines.iter().map(|line| masker.line(line.clone())).collect();
     for (way, lines) in [("single", &masked["single"]), ("as output", &masked["lines"])] {
         let lines: Vec<_> = lines.as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
@@ -209,12 +225,26 @@ fn the_pod_masks_lines_as_this_crate() {
 #[test]
 fn the_pod_finds_secrets_in_variables_as_this_crate() {
     let variables = json!({
-        "ansible_password": "hunter22", "db": {"pwd": "in-a-map", "user": "me"}, "api_tokens": ["one-token", "two-token"],
+        "ansible_password": "hunter22", "db": {"pwd": "in-a-map", "user": "me"}, "api_tokens": ["one-token", {"value": "two-token"}],
         "credentials": "{{ base | default('x') }}", "base": "referred", "use_token": true, "private_key_file": "/auth/key", "pass": "abc",
+        "pin_password": "{{ map.entry['x'] }}", "map": {"entry": {"x": "in-an-entry", "y": "visible"}},
+        "host_password": "{{ hostvars['n1'].other }}", "other": "of-a-host",
+        "secrets": {"db": "in-secrets", "nested": {"username": "visible", "list": ["in-a-list"], "server": {"x": "in-a-map-of-a-description"}, "scopes": ["visible"]}, "host": "visible"},
+        "env": [{"name": "DB_PASSWORD", "value": "in-a-pair"}, {"key": "API_TOKEN", "Value": ["in-a-key"]}, {"name": "HOME", "value": "visible"}],
+        "tolerations": [{"key": "token", "operator": "Equal", "value": "visible"}],
+        "secretKeyRef": {"name": "visible", "key": "visible"},
+        "manifest": {"kind": "Secret", "data": {"a": "ZW5jb2RlZC1kYXRh"}, "stringData": {"b": "in-a-manifest"}},
+        "registry_credentials": "{\"username\": \"visible\", \"password\": \"in-json\", \"more\": [\"in-a-json-list\"]}",
+        "docker_auth": "bWU6ZG9ja2VyLXB3",
     });
-    let text = "ansible_password: hunter22\ndb: {pwd: in-a-map, user: me}\napi_tokens: [one-token, two-token]\ncredentials: \"{{ base | default('x') }}\"\nbase: referred\nuse_token: true\nprivate_key_file: /auth/key\npass: abc\n";
-    let found = in_python(&json!({"values": [], "lines": [], "names": [], "variables": variables}));
-    let wanted = secrets_of_run(&Sources { files: &[("vars.yml", text)], scripts: &[], arguments: &[], values: &[] });
+    let found = in_python(&json!({"keep": [], "values": [], "lines": [], "names": [], "variables": variables}));
+    let text = variables.to_string();
+    let files = [("vars.json", text.as_str())];
+    let wanted = secrets_of_run(&Sources { files: &files, scripts: &[], arguments: &[], values: &[] });
     assert_eq!(found["variables"], json!(wanted));
-    assert_eq!(wanted, ["hunter22", "in-a-map", "one-token", "referred", "two-token"]);
+    let parts = ["ZW5jb2RlZC1kYXRh", "bWU6ZG9ja2VyLXB3", "docker-pw", "encoded-data", "hunter22", "in-a-json-list"];
+    for part in parts {
+        assert!(wanted.iter().any(|value| value == part), "{part} is missing in {wanted:?}");
+    }
+    assert!(wanted.len() == 20 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
 }

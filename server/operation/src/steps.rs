@@ -94,7 +94,7 @@ pub struct RunSteps {
     pub steps: Vec<Step>,
     /// ConfigMaps whose keys are playbooks and scripts. The files of index n are in `conf/sources/<n + 1>`.
     pub sources: Vec<DataRef>,
-    /// Scripts in the operation itself. Index n is `conf/scripts/<n + 1>.sh`.
+    /// Scripts in the operation itself, without the CR of Windows line ends. Index n is `conf/scripts/<n + 1>.sh`.
     pub scripts: Vec<String>,
 }
 
@@ -183,7 +183,7 @@ impl RunSteps {
         Ok(match (asked.source, asked.kind, asked.source_ref) {
             (ActionSource::Builtin, ActionType::Playbook, _) => format!("{PLAYBOOKS}/{}", asked.action),
             (ActionSource::Builtin, ActionType::Shell, _) => {
-                self.scripts.push(asked.action.to_owned());
+                self.scripts.push(asked.action.replace("\r\n", "\n"));
                 format!("conf/scripts/{}.sh", self.scripts.len())
             }
             (ActionSource::Configmap, _, None) => return Err(StepError::NoSource { place: asked.place.clone() }),
@@ -243,6 +243,18 @@ mod tests {
         );
         assert_eq!(run.steps[3].args, ["--limit=a", "-e", "x=1 2"]);
         assert_eq!((run.sources, run.scripts.len()), (vec![at("check").unwrap(), at("own").unwrap()], 2));
+    }
+
+    /// Browsers send CR LF. bash would read the CR as a part of each command.
+    #[test]
+    fn scripts_have_the_line_ends_of_unix() {
+        let script = HookAction {
+            action_type: ActionType::Shell,
+            action: "set -e\r\nprintf 'a\\r'\r\n".into(),
+            ..HookAction::default()
+        };
+        let operation = ClusterOperationSpec { pre_hook: vec![script], ..playbook("ping.yml") };
+        assert_eq!(steps(&operation, &ClusterSpec::default()).unwrap().scripts, ["set -e\nprintf 'a\\r'\n"]);
     }
 
     #[test]

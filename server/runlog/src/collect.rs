@@ -9,7 +9,7 @@ use futures::{AsyncBufRead, FutureExt};
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::LogParams;
 use kube::{Api, Client};
-use masking::Masker;
+use masking::{MaskedRun, Masker};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
@@ -245,6 +245,16 @@ struct Inputs {
     token: Option<String>,
 }
 
+fn masker(run: &Snapshot) -> Masker {
+    Masker::of_run(&MaskedRun {
+        inventory: &run.inventory,
+        variables: &run.variables,
+        token: &run.token,
+        secrets: &run.secrets,
+        names: &run.names,
+    })
+}
+
 impl Inputs {
     /// Waits until the Secret can be read. If it is deleted or may not be read, the secrets of the run are unknown, so no
     /// line is stored as it is.
@@ -263,9 +273,7 @@ impl Inputs {
             pause = (pause * 2).min(Duration::from_secs(10));
         };
         match Snapshot::read(&data) {
-            Some(Snapshot { inventory, variables, token, secrets }) => {
-                Self { masker: Masker::of_run(&inventory, &variables, &token, &secrets), token: Some(token) }
-            }
+            Some(snapshot) => Self { masker: masker(&snapshot), token: Some(snapshot.token) },
             None => Self { masker: Masker::of_unknown_inputs(), token: None },
         }
     }

@@ -14,12 +14,13 @@ use crate::run::Run;
 use crate::world::World;
 
 /// Keys that every snapshot of inputs contains.
-const SNAPSHOT: [&str; 9] = [
+const SNAPSHOT: [&str; 10] = [
     "hosts.yml",
     "group_vars.yml",
     "steps.json",
     "token",
     "secrets.json",
+    "names.json",
     "entrypoint.py",
     "kubeonkube_events.py",
     "kubeonkube_masking.py",

@@ -9,6 +9,7 @@ mod least_rights;
 mod metrics;
 mod own_token;
 mod playbook;
+mod secret_forms;
 mod secret_results;
 mod secret_vars;
 mod server;

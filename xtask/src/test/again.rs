@@ -21,6 +21,7 @@ const EVIDENCE: &[(&str, &str)] = &[
     ("kubeonkube-controller::behaviour", "races::"),
     ("kubeonkube-controller::behaviour", "secret_results::"),
     ("kubeonkube-masking", ""),
+    ("kubeonkube-masking::canaries", ""),
     ("kubeonkube-masking::every_user", ""),
     ("kubeonkube-masking::in_the_pod", ""),
     ("kubeonkube-runlog::collecting", ""),

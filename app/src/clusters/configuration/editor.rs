@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use super::conflict::Conflict;
 use super::excerpt::Excerpt;
 use super::functions::{KeepEditing, ReviewChange, SaveChange, ScanHostKeys};
+use super::hints::Hints;
 use super::review::Review;
 use super::scanned::Scanned;
 use crate::form::{Form, FormEnd, Submit, endpoint, guard_unsaved};
@@ -96,6 +97,7 @@ fn Editing(document: Document, current: DocumentText) -> impl IntoView {
         {optional(move || reviewed.get().map(|review| view! { <Review review document/> }))}
         <TextWithNumbers document text field reviewed=Signal::derive(move || reviewed.get().is_some())/>
         {optional(move || scope.message("text").map(|message| view! { <Excerpt text=text.get_untracked() message/> }))}
+        <Hints hints=current.hints.clone()/>
         {current.problem.clone().map(|problem| {
             let title = match document {
                 Document::HostKeys => "Some of these host keys can't be used. Unusable entries confirm no machine.",

@@ -5,6 +5,7 @@ mod conflict;
 mod editor;
 mod excerpt;
 pub(super) mod functions;
+mod hints;
 mod key;
 mod review;
 mod scanned;

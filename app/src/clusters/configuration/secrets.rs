@@ -7,6 +7,7 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys;
 use leptos_router::params::ParamsMap;
 
+use super::hints::Hints;
 use crate::Failure;
 use crate::form::{Field, Form, FormEnd, Select, Submit, endpoint};
 use crate::ui::{Alert, Fact, Facts, Panel, Tone};
@@ -70,7 +71,7 @@ fn forget_typed() {
 
 #[component]
 pub(super) fn Secrets(cluster: String, secrets: SecretVariables) -> impl IntoView {
-    let SecretVariables { secret, names, changeable, foreign, problem, .. } = secrets;
+    let SecretVariables { secret, names, hints, changeable, foreign, problem, .. } = secrets;
     forget_typed();
     let can_delete = changeable && !names.is_empty();
     let choose = (String::new(), "Choose…".to_owned());
@@ -87,6 +88,7 @@ pub(super) fn Secrets(cluster: String, secrets: SecretVariables) -> impl IntoVie
                     />
                 }
             })}
+        <Hints hints/>
         <Panel title="Secret variables">
             <Facts>
                 <Fact label="Stored in">

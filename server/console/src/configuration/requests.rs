@@ -20,16 +20,18 @@ impl Configurations for Console {
         let client = self.shared.access.client(user)?;
         let operations = self.shared.operations.state();
         let ssh = ssh_access::read(client.clone(), &cluster, &operations, &self.shared.signing);
-        let secrets = secret_variables::read(client.clone(), &cluster);
-        let (inputs, ssh, secrets) = futures::join!(Inputs::read(client, &cluster), ssh, secrets);
-        let inputs = inputs?;
-        Ok(Configuration {
-            inventory: shown(&inputs.hosts, &cluster),
-            variables: shown(&inputs.vars, &cluster),
-            ssh: ssh?,
-            secrets: secrets?,
-            now: moment::now(),
-        })
+        let texts = async {
+            let inputs = Inputs::read(client.clone(), &cluster).await?;
+            let inventory = inputs.hosts.usable().ok().and_then(|text| inventory::parse(text).ok());
+            let names = inventory.as_ref().map(inventory::Inventory::names).unwrap_or_default();
+            let (inventory, variables) =
+                (shown(&inputs.hosts, &cluster, &names), shown(&inputs.vars, &cluster, &names));
+            let secrets = secret_variables::read(client.clone(), &cluster, &names).await?;
+            Ok::<_, Problem>((inventory, variables, secrets))
+        };
+        let (texts, ssh) = futures::join!(texts, ssh);
+        let (inventory, variables, secrets) = texts?;
+        Ok(Configuration { inventory, variables, ssh: ssh?, secrets, now: moment::now() })
     }
 
     async fn review(

@@ -24,8 +24,8 @@ const LONGEST_NAME: usize = 100;
 /// Maximum size of a value, in bytes. The snapshot of an operation holds all inputs, and has about 1 MB.
 const LARGEST_VALUE: usize = 64 * 1024;
 
-/// The names of the secret variables.
-pub(super) async fn read(client: Client, cluster: &Cluster) -> Result<SecretVariables, Problem> {
+/// The names of the secret variables. `names` are the cluster's hosts and groups.
+pub(super) async fn read(client: Client, cluster: &Cluster, names: &[&str]) -> Result<SecretVariables, Problem> {
     let Some(at) = &cluster.spec.secret_vars_ref else {
         return Ok(SecretVariables { changeable: true, ..SecretVariables::default() });
     };
@@ -42,7 +42,9 @@ pub(super) async fn read(client: Client, cluster: &Cluster) -> Result<SecretVari
         Err(other) => return Err(other),
     };
     let problem = is_for_variables(&secret, at).err();
+    let hint = |(name, value): (&String, &ByteString)| masking::hint(name, &String::from_utf8_lossy(&value.0), names);
     Ok(SecretVariables {
+        hints: secret.data.iter().flatten().filter_map(hint).collect(),
         version: secret.resource_version().unwrap_or_default(),
         changeable: problem.is_none(),
         names: secret.data.iter().flatten().map(|(name, _)| name.clone()).collect(),

@@ -6,7 +6,8 @@ use crd::Cluster;
 use super::inputs::{Input, key};
 use crate::ssh;
 
-pub(super) fn shown(input: &Input, cluster: &Cluster) -> DocumentText {
+/// `names` are the cluster's hosts and groups.
+pub(super) fn shown(input: &Input, cluster: &Cluster, names: &[&str]) -> DocumentText {
     // Host keys are optional.
     let must_exist = input.exists() || input.document != Document::HostKeys;
     DocumentText {
@@ -14,6 +15,7 @@ pub(super) fn shown(input: &Input, cluster: &Cluster) -> DocumentText {
         text: input.text().to_owned(),
         version: input.version(),
         problem: input.usable().and_then(|text| check(input.document, text)).err().filter(|_| must_exist),
+        hints: masking::hints(input.text(), names),
         foreign: input.foreign(cluster),
     }
 }

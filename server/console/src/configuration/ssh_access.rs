@@ -29,7 +29,7 @@ pub(super) async fn read(
     });
     let (host_keys, unread) = match host_keys {
         Ok(input) => {
-            let document = shown(&input, cluster);
+            let document = shown(&input, cluster, &[]);
             (Some(HostKeys { count: ssh::host_keys(&document.text), document }), None)
         }
         // Users without the right to read host keys still see the rest.

@@ -9,7 +9,7 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::ListParams;
 use kube::{Api, Client, ResourceExt};
-use masking::{Masker, hide_in_arguments, hide_in_document, hide_in_script};
+use masking::{MaskedRun, Masker, hide_in_arguments, hide_in_document, hide_in_script};
 use operation::{Termination, deadline, join, split};
 
 use super::cancelled_by::cancelled_by;
@@ -113,8 +113,14 @@ pub(crate) async fn termination_message(client: Client, operation: &ClusterOpera
 /// The summary of a run, with secrets masked as in its log. Without the run's inputs, the console doesn't know what is secret, so
 /// the result is empty.
 fn without_secrets(end: Termination, snapshot: Option<&BTreeMap<String, ByteString>>) -> RunEnd {
-    let Some(snapshot) = snapshot.and_then(crd::Snapshot::read) else { return RunEnd::default() };
-    let masker = Masker::of_run(&snapshot.inventory, &snapshot.variables, &snapshot.token, &snapshot.secrets);
+    let Some(run) = snapshot.and_then(crd::Snapshot::read) else { return RunEnd::default() };
+    let masker = Masker::of_run(&MaskedRun {
+        inventory: &run.inventory,
+        variables: &run.variables,
+        token: &run.token,
+        secrets: &run.secrets,
+        names: &run.names,
+    });
     let mut end = RunEnd::from(end);
     // Host names are not masked: they are not secret, and the page needs them to find a failure in the log.
     let failure = end.failure.iter_mut().flat_map(|failure| [&mut failure.task, &mut failure.message]);

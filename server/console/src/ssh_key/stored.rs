@@ -75,7 +75,7 @@ impl Keys {
         }
         let stored = self.pair(Slot::Current).ok_or_else(|| format!("Secret {at} has no key {}.", crd::KEY_SSH))?;
         let parsed =
-            ssh::pasted(&stored.private).map_err(|why| format!("The key in Secret {at} can't be used. {why}"))?;
+            ssh::stored(&stored.private).map_err(|why| format!("The key in Secret {at} can't be used. {why}"))?;
         Ok(KeyPair { public: parsed.public.or(stored.public), ..stored })
     }
 

@@ -21,22 +21,23 @@ pub(crate) struct Plan {
     pub(crate) sources: Vec<BTreeMap<String, Vec<u8>>>,
     /// Scripts whose text is in the operation itself, numbered the same way.
     pub(crate) scripts: Vec<String>,
-    /// The values that no output of the run may contain, as JSON.
-    pub(crate) secrets: Vec<u8>,
+    /// The values that no output of the run may contain.
+    pub(crate) secrets: Vec<String>,
+    /// The names of hosts and groups that contain one of them and stay readable.
+    pub(crate) names: Vec<String>,
 }
 
 impl Plan {
     /// Searches everything else for [`Plan::secrets`].
-    pub(crate) fn found_secrets(&self) -> Vec<u8> {
-        let inputs = [self.hosts_yml.as_str(), &self.vars_yml].join("\n");
+    pub(crate) fn found_secrets(&self) -> Vec<String> {
         let sources: Vec<_> = self.sources.iter().flatten().map(|(k, v)| (k, String::from_utf8_lossy(v))).collect();
         let files = sources.iter().map(|(key, text)| (key.as_str(), text.as_ref()));
-        let found = masking::secrets_of_run(&masking::Sources {
-            files: &files.chain([("inputs.yml", inputs.as_str())]).collect::<Vec<_>>(),
+        let inputs = [("hosts.yml", self.hosts_yml.as_str()), ("group_vars.yml", self.vars_yml.as_str())];
+        masking::secrets_of_run(&masking::Sources {
+            files: &files.chain(inputs).collect::<Vec<_>>(),
             scripts: &self.scripts.iter().map(String::as_str).collect::<Vec<_>>(),
             arguments: &self.steps.iter().map(|step| step.args.as_slice()).collect::<Vec<_>>(),
             values: &self.secret_vars.iter().flat_map(BTreeMap::values).map(String::as_str).collect::<Vec<_>>(),
-        });
-        serde_json::to_vec(&found).expect("a list of texts")
+        })
     }
 }

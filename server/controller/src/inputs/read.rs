@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crd::{ActionSource, ActionType, Cluster, ClusterOperation, DataRef};
 use futures::future::{try_join_all, try_join3};
+use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::ListParams;
 use kube::{Api, Client, ResourceExt};
 use operation::asked;
+use private_key::Fault;
 
 use crate::context::Context;
 use crate::status::refusal::Refusal;
@@ -50,10 +52,19 @@ pub(crate) struct Found {
 pub(crate) struct SshSecret {
     pub(crate) metadata: ObjectMeta,
     pub(crate) keys: BTreeSet<String>,
-    /// Whether the value of `ssh-privatekey` looks like a private key.
-    pub(crate) is_private_key: bool,
-    /// The id of the new private key, if one is stored ([`crd::ssh_key_id`]).
-    pub(crate) next: Option<String>,
+    /// Why ssh can't use the current private key.
+    pub(crate) fault: Option<Fault>,
+    /// The new private key, if one is stored.
+    pub(crate) next: Option<NextKey>,
+}
+
+/// What is kept of a new private key.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NextKey {
+    /// See [`crd::ssh_key_id`].
+    pub(crate) id: String,
+    /// Why ssh can't use it.
+    pub(crate) fault: Option<Fault>,
 }
 
 /// Why the inputs could not be read: `Refused` stays so when it is retried, `Api` may not.
@@ -190,15 +201,12 @@ async fn read_secret(client: &Client, at: Option<&DataRef>, field: &'static str)
 impl SshSecret {
     fn of(secret: Secret) -> Self {
         let data = secret.data.unwrap_or_default();
-        let is_key = |value: &[u8]| {
-            let head =
-                value.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
-            head.starts_with(b"-----BEGIN ") && head.ends_with(b"PRIVATE KEY-----")
-        };
+        let fault = |key: &ByteString| private_key::stored(&key.0).err();
+        let next = |key: &ByteString| NextKey { id: crd::ssh_key_id(&key.0), fault: fault(key) };
         Self {
             metadata: secret.metadata,
-            is_private_key: data.get(crd::KEY_SSH).is_some_and(|key| is_key(&key.0)),
-            next: data.get(crd::KEY_SSH_NEXT).map(|key| crd::ssh_key_id(&key.0)),
+            fault: data.get(crd::KEY_SSH).and_then(fault),
+            next: data.get(crd::KEY_SSH_NEXT).map(next),
             keys: data.into_keys().collect(),
         }
     }

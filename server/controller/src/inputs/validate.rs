@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use api::run::StepRole;
-use crd::{ActionSource, Cluster, ClusterOperation, DataRef};
+use crd::{ActionSource, ActionType, Cluster, ClusterOperation, DataRef};
 use inventory::{Inventory, Vars};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -12,7 +12,7 @@ use operation::{Asked, asked, cut, steps};
 
 use crate::inputs::difference;
 use crate::inputs::plan::Plan;
-use crate::inputs::read::{self, Found};
+use crate::inputs::read::{self, Found, NextKey};
 use crate::label;
 use crate::status::refusal::Refusal;
 use crate::status::sentence::list;
@@ -51,7 +51,7 @@ pub(crate) fn plan(operation: &ClusterOperation, cluster: &Cluster, found: &Foun
     }
     let namespace = one_namespace(operation, cluster)?;
     inputs_exist(cluster, found)?;
-    next_key_is_stored(operation, found)?;
+    next_key_is_usable(operation, cluster, found)?;
     let hosts_yml = text(found, "hostsConfRef", &spec.hosts_conf_ref, crd::KEY_HOSTS)?;
     let vars_yml = text(found, "varsConfRef", &spec.vars_conf_ref, crd::KEY_VARS)?;
     let (inventory, vars) = inputs_read(cluster, found)?;
@@ -65,6 +65,10 @@ pub(crate) fn plan(operation: &ClusterOperation, cluster: &Cluster, found: &Foun
     }
     let run = steps(&operation.spec, spec)?;
     let sources = run.sources.iter().map(|at| config_map(found, "actionSourceRef", at).map(files));
+    let mut sources = sources.collect::<Result<Vec<_>, _>>()?;
+    for (at, files) in run.sources.iter().zip(&mut sources) {
+        correct_line_ends(operation, at, files);
+    }
     let mut plan = Plan {
         namespace,
         hosts_yml,
@@ -72,13 +76,21 @@ pub(crate) fn plan(operation: &ClusterOperation, cluster: &Cluster, found: &Foun
         secret_vars: secret_vars(cluster, found)?,
         known_hosts: known_hosts(cluster, found)?,
         reads: found.requests,
-        sources: sources.collect::<Result<_, _>>()?,
+        sources,
         steps: run.steps,
         scripts: run.scripts,
         secrets: Vec::new(),
+        names: Vec::new(),
     };
     plan.secrets = plan.found_secrets();
+    plan.names = names_with_secrets(&inventory, &plan.secrets);
     fits(plan)
+}
+
+/// The names of hosts and groups that contain a secret value.
+fn names_with_secrets(inventory: &Inventory, secrets: &[String]) -> Vec<String> {
+    let contains_one = |name: &&str| secrets.iter().any(|secret| name.contains(secret.as_str()));
+    inventory.names().into_iter().filter(contains_one).map(str::to_owned).collect()
 }
 
 /// Checks that the objects the Cluster refers to exist and have the expected keys. The condition InputsReady uses it, too.
@@ -104,7 +116,10 @@ pub(crate) fn inputs_exist(cluster: &Cluster, found: &Found) -> Result<(), Refus
             found,
         });
     }
-    if secret.is_private_key { Ok(()) } else { Err(Refusal::NotAPrivateKey { at: at.clone() }) }
+    match secret.fault.clone() {
+        Some(fault) => Err(Refusal::PrivateKey { at: at.clone(), key: crd::KEY_SSH, fault }),
+        None => Ok(()),
+    }
 }
 
 /// The variables that `secretVarsRef` refers to.
@@ -129,11 +144,15 @@ fn secret_vars(cluster: &Cluster, found: &Found) -> Result<Option<BTreeMap<Strin
 }
 
 /// An operation that tests a new private key must not run with another one.
-fn next_key_is_stored(operation: &ClusterOperation, found: &Found) -> Result<(), Refusal> {
-    let stored = found.ssh.as_ref().and_then(|secret| secret.next.as_ref());
-    match &operation.spec.next_ssh_key {
-        Some(tested) if stored != Some(tested) => Err(Refusal::NextKey),
-        _ => Ok(()),
+fn next_key_is_usable(operation: &ClusterOperation, cluster: &Cluster, found: &Found) -> Result<(), Refusal> {
+    let Some(tested) = &operation.spec.next_ssh_key else { return Ok(()) };
+    let stored = found.ssh.as_ref().and_then(|secret| secret.next.as_ref()).filter(|next| next.id == *tested);
+    match (stored, &cluster.spec.ssh_auth_ref) {
+        (Some(NextKey { fault: None, .. }), _) => Ok(()),
+        (Some(NextKey { fault: Some(fault), .. }), Some(at)) => {
+            Err(Refusal::PrivateKey { at: at.clone(), key: crd::KEY_SSH_NEXT, fault: fault.clone() })
+        }
+        _ => Err(Refusal::NextKey),
     }
 }
 
@@ -242,13 +261,27 @@ fn files(map: &ConfigMap) -> BTreeMap<String, Vec<u8>> {
     texts.chain(bytes).collect()
 }
 
+/// Removes the CR of Windows line ends from the files of ConfigMap `at` that are run as scripts: bash would read it as a part of each
+/// command. Other files stay as they are.
+fn correct_line_ends(operation: &ClusterOperation, at: &DataRef, files: &mut BTreeMap<String, Vec<u8>>) {
+    let steps = asked(&operation.spec, None);
+    let of_map = steps.iter().filter(|asked| asked.source == ActionSource::Configmap && asked.source_ref == Some(at));
+    for script in of_map.filter(|asked| asked.kind == ActionType::Shell) {
+        if let Some(bytes) = files.get_mut(script.action) {
+            let lines = bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+            *bytes = lines.collect::<Vec<_>>().join(&b'\n');
+        }
+    }
+}
+
 fn fits(plan: Plan) -> Result<Plan, Refusal> {
     let known_hosts = plan.known_hosts.as_ref().map_or(0, String::len);
     let scripts: usize = plan.scripts.iter().map(String::len).sum();
     let sources: usize = plan.sources.iter().flatten().map(|(key, bytes)| key.len() + bytes.len()).sum();
     let secret_vars: usize = plan.secret_vars.iter().flatten().map(|(name, value)| name.len() + value.len()).sum();
     let inputs = plan.hosts_yml.len() + plan.vars_yml.len() + known_hosts + secret_vars;
-    let bytes = inputs + scripts + sources + plan.secrets.len();
+    let lists: usize = plan.secrets.iter().chain(&plan.names).map(|text| text.len() + 4).sum();
+    let bytes = inputs + scripts + sources + lists;
     let long = plan.sources.iter().flatten().any(|(key, _)| key.len() + "source.99.".len() > KEY_LIMIT);
     if bytes > SNAPSHOT_LIMIT || long { Err(Refusal::TooLarge { bytes, limit: SNAPSHOT_LIMIT }) } else { Ok(plan) }
 }

@@ -1,8 +1,15 @@
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Command;
+
 use crd::HookAction;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use private_key::Fault;
 
 use super::*;
+use crate::inputs::read::SshSecret;
 
 fn operation() -> ClusterOperation {
     let mut operation = ClusterOperation::default();
@@ -43,24 +50,77 @@ fn a_refused_hook_is_named() {
     assert!(refusal.starts_with("`postHook[1].action` `../x`"), "{refusal}");
 }
 
-#[test]
-fn inputs_too_large_for_a_secret_are_refused() {
+/// A cluster with inventory and variables, and an operation whose source is the ConfigMap `books` with this file.
+fn with_source(file: &str, text: &str) -> (ClusterOperation, Cluster, Found) {
     let mut operation = operation();
     (operation.spec.action_source, operation.spec.action_source_ref) =
         (ActionSource::Configmap, Some(DataRef::new("a", "books")));
+    operation.spec.action = file.into();
     let mut cluster = Cluster::default();
     (cluster.spec.hosts_conf_ref, cluster.spec.vars_conf_ref) = (DataRef::new("a", "hosts"), DataRef::new("a", "vars"));
-    let map =
-        |key: &str, text: String| ConfigMap { data: Some([(key.to_owned(), text)].into()), ..ConfigMap::default() };
-    let mut books = map("scale.yml", "[]".into());
     let mut found = Found::default();
-    found.config_maps.insert(DataRef::new("a", "hosts"), map(crd::KEY_HOSTS, "all: {hosts: {m1: }}".into()));
-    found.config_maps.insert(DataRef::new("a", "vars"), map(crd::KEY_VARS, String::new()));
-    found.config_maps.insert(DataRef::new("a", "books"), books.clone());
+    for (name, key, text) in
+        [("hosts", crd::KEY_HOSTS, "all: {hosts: {m1: }}"), ("vars", crd::KEY_VARS, ""), ("books", file, text)]
+    {
+        let map = ConfigMap { data: Some([(key.to_owned(), text.to_owned())].into()), ..ConfigMap::default() };
+        found.config_maps.insert(DataRef::new("a", name), map);
+    }
+    (operation, cluster, found)
+}
+
+#[test]
+fn inputs_too_large_for_a_secret_are_refused() {
+    let (operation, cluster, mut found) = with_source("scale.yml", "[]");
     assert_eq!(plan(&operation, &cluster, &found).unwrap().steps[0].path, "conf/sources/1/scale.yml");
+    let books = found.config_maps.get_mut(&DataRef::new("a", "books")).unwrap();
     books.binary_data = Some([("big".to_owned(), ByteString(vec![0; SNAPSHOT_LIMIT]))].into());
-    found.config_maps.insert(DataRef::new("a", "books"), books);
     assert_eq!(plan(&operation, &cluster, &found).unwrap_err().reason(), "InputsTooLarge");
+}
+
+#[test]
+fn scripts_with_windows_line_ends_run() {
+    let script = "set -eu\r\nif true; then\r\n  printf done\r\nfi\r\n";
+    let (mut operation, cluster, mut found) = with_source("fix.sh", script);
+    operation.spec.action_type = ActionType::Shell;
+    operation.spec.pre_hook =
+        vec![HookAction { action_type: ActionType::Shell, action: script.into(), ..HookAction::default() }];
+    let books = found.config_maps.get_mut(&DataRef::new("a", "books")).unwrap();
+    books.data.as_mut().unwrap().insert("for-windows.ini".into(), "a=1\r\n".into());
+    let plan = plan(&operation, &cluster, &found).unwrap();
+    assert_eq!(plan.sources[0]["for-windows.ini"], b"a=1\r\n", "it is no script");
+    for text in [plan.scripts[0].as_bytes(), &plan.sources[0]["fix.sh"]] {
+        let ran = Command::new("bash").arg("-c").arg(OsStr::from_bytes(text)).output().unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        assert_eq!(ran.stdout, b"done");
+    }
+}
+
+/// See `server/private_key` for all faults.
+#[test]
+fn a_private_key_that_ssh_can_not_use_is_refused() {
+    let (mut operation, mut cluster, mut found) = with_source("scale.yml", "[]");
+    cluster.spec.ssh_auth_ref = Some(DataRef::new("a", "ssh"));
+    let secret = |fault, next| SshSecret {
+        metadata: ObjectMeta::default(),
+        keys: [crd::KEY_SSH.to_owned()].into(),
+        fault,
+        next: Some(NextKey { id: "0123".into(), fault: next }),
+    };
+    let refusal = |operation: &ClusterOperation, found: &Found| {
+        plan(operation, &cluster, found).map(drop).map_err(|refusal| (refusal.reason(), refusal.to_string()))
+    };
+    found.ssh = Some(secret(Some(Fault::Passphrase), None));
+    let (reason, sentence) = refusal(&operation, &found).unwrap_err();
+    assert_eq!(reason, "PrivateKeyInvalid");
+    assert!(sentence.contains("Secret a/ssh") && sentence.contains("passphrase"), "{sentence}");
+    // A new key that is broken stops only its own test.
+    found.ssh = Some(secret(None, Some(Fault::LastLineEnd)));
+    assert_eq!(refusal(&operation, &found), Ok(()));
+    operation.spec.next_ssh_key = Some("0123".into());
+    let (reason, sentence) = refusal(&operation, &found).unwrap_err();
+    assert!(reason == "PrivateKeyInvalid" && sentence.contains("ssh-privatekey-next"), "{reason} {sentence}");
+    operation.spec.next_ssh_key = Some("4567".into());
+    assert_eq!(refusal(&operation, &found).unwrap_err().0, "NextKeyChanged");
 }
 
 #[test]

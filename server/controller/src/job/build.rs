@@ -29,6 +29,10 @@ const MASKING_RULE: &str = include_str!("../../../../deploy/runner/masking.json"
 /// `/etc/passwd`. See docs/adr/0017-in-a-cluster.md.
 const NOBODY: i64 = 65534;
 
+fn json_list(texts: &[String]) -> Vec<u8> {
+    serde_json::to_vec(texts).expect("a list of texts")
+}
+
 /// The snapshot: everything that the run reads, as it was when the operation took its turn. `result_key` encrypts the secret result, if
 /// the run has one.
 pub(crate) fn snapshot(operation: &ClusterOperation, plan: &Plan, token: &str, result_key: Option<Vec<u8>>) -> Secret {
@@ -43,7 +47,8 @@ pub(crate) fn snapshot(operation: &ClusterOperation, plan: &Plan, token: &str, r
         ("kubeonkube_events.py".to_owned(), CALLBACK.as_bytes().to_vec()),
         ("kubeonkube_masking.py".to_owned(), MASKING.as_bytes().to_vec()),
         ("masking.json".to_owned(), MASKING_RULE.as_bytes().to_vec()),
-        (crd::KEY_SECRETS.to_owned(), plan.secrets.clone()),
+        (crd::KEY_SECRETS.to_owned(), json_list(&plan.secrets)),
+        (crd::KEY_READABLE_NAMES.to_owned(), json_list(&plan.names)),
     ]);
     data.extend(plan.known_hosts.iter().map(|text| (crd::KEY_KNOWN_HOSTS.to_owned(), text.clone().into_bytes())));
     if let Some(variables) = &plan.secret_vars {

@@ -46,7 +46,14 @@ impl RunSecrets {
 
 /// Those keys of a snapshot that tell which values are secret.
 pub(crate) fn secret_keys(snapshot: &Secret) -> SecretKeys {
-    let needed = [crd::KEY_HOSTS, crd::KEY_VARS, crd::KEY_TOKEN, crd::KEY_SECRETS, crd::KEY_SECRET_RESULT];
+    let needed = [
+        crd::KEY_HOSTS,
+        crd::KEY_VARS,
+        crd::KEY_TOKEN,
+        crd::KEY_SECRETS,
+        crd::KEY_READABLE_NAMES,
+        crd::KEY_SECRET_RESULT,
+    ];
     let data = snapshot.data.iter().flatten().filter(|(key, _)| needed.contains(&key.as_str()));
     data.map(|(key, value)| (key.clone(), value.clone())).collect()
 }

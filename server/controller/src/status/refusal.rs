@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crd::DataRef;
 use operation::StepError;
+use private_key::Fault;
 
 /// How long a new control plane may take until machines can join it.
 const CONTROL_PLANE_PATIENCE: Duration = Duration::from_secs(600);
@@ -61,10 +62,8 @@ pub(crate) enum Refusal {
     HostKeys { at: DataRef, found: String },
     #[error("The controller may not read {kind} {at} ({field}): {why}. Grant it `get` on this object.")]
     Forbidden { field: &'static str, kind: &'static str, at: DataRef, why: String },
-    #[error(
-        "Key `ssh-privatekey` of Secret {at} is not a private key: it must start with “-----BEGIN … PRIVATE KEY-----”."
-    )]
-    NotAPrivateKey { at: DataRef },
+    #[error("The private key in Secret {at} (key `{key}`) can't be used. {fault}")]
+    PrivateKey { at: DataRef, key: &'static str, fault: Fault },
     #[error(
         "secretVarsRef names Secret {at}, which isn't meant for runs: its type is not `{}`. Create it again with this type (kubectl create secret generic --type=…).",
         crd::SECRET_VARS_TYPE
@@ -136,7 +135,7 @@ impl Refusal {
             Self::MissingKey { .. } => "KeyNotFound",
             Self::HostKeys { .. } => "HostKeysUnreadable",
             Self::Forbidden { .. } => "ReferenceForbidden",
-            Self::NotAPrivateKey { .. } => "PrivateKeyInvalid",
+            Self::PrivateKey { .. } => "PrivateKeyInvalid",
             Self::NotVariables { .. } | Self::NotAVariable { .. } | Self::NotText { .. } => "SecretVariablesInvalid",
             Self::NextKey => "NextKeyChanged",
             Self::Inventory { is_empty: true, .. } => "InventoryEmpty",

@@ -7,7 +7,7 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt};
-use masking::Masker;
+use masking::{MaskedRun, Masker};
 
 use crate::clock::now;
 use crate::context::Context;
@@ -106,8 +106,14 @@ async fn run_secrets(ctx: &Context, operation: &ClusterOperation, job: &Job) -> 
 /// Masks what is secret in the run. None if its snapshot is gone: then it isn't known what is secret, and no text of the run may be
 /// quoted.
 fn masker(secrets: &SecretKeys) -> Option<Masker> {
-    let read = crd::Snapshot::read(secrets)?;
-    Some(Masker::of_run(&read.inventory, &read.variables, &read.token, &read.secrets))
+    let run = crd::Snapshot::read(secrets)?;
+    Some(Masker::of_run(&MaskedRun {
+        inventory: &run.inventory,
+        variables: &run.variables,
+        token: &run.token,
+        secrets: &run.secrets,
+        names: &run.names,
+    }))
 }
 
 async fn newest_pod(ctx: &Context, job: &Job) -> Result<Option<Pod>, Error> {

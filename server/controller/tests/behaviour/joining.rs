@@ -10,7 +10,7 @@ use kubeonkube_controller::{Access, Joining};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::world::{NAMESPACE, World, eventually};
+use crate::world::{KEY, NAMESPACE, World, eventually};
 
 const TOKEN: &str = "abcdef.0123456789abcdef";
 
@@ -49,7 +49,7 @@ async fn world() -> (World, Arc<ControlPlane>) {
     ] {
         world.config_map(name, &[(key, text)]).await;
     }
-    world.secret("shop-ssh", "ssh-privatekey", "-----BEGIN OPENSSH PRIVATE KEY-----\nbm9uZQ==\n").await;
+    world.secret("shop-ssh", "ssh-privatekey", KEY).await;
     let hosted = json!({"namespace": "shop", "version": "v1.36.4", "networking": {"podCidr": "10.1.0.0/16"}});
     world.create_cluster("shop", |spec| spec.hosted = Some(serde_json::from_value(hosted).unwrap())).await;
     (world, plane)

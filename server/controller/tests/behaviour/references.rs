@@ -6,7 +6,7 @@ use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
 
-use crate::world::{HOSTS, NAMESPACE, World, eventually, phase};
+use crate::world::{HOSTS, KEY, NAMESPACE, World, eventually, phase};
 
 #[tokio::test]
 async fn a_cluster_reports_missing_inputs_until_they_exist() {
@@ -101,13 +101,34 @@ async fn a_missing_secret_or_wrong_key_is_named() {
     }
 }
 
+/// Runs would end with “error in libcrypto” or “Permission denied”.
+#[tokio::test]
+async fn a_cluster_with_an_unusable_private_key_is_not_ready() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.cluster_that("prod", "be ready", |cluster| inputs(cluster) == ("True", "Ready")).await;
+    let encrypted = KEY.replacen('\n', "\nProc-Type: 4,ENCRYPTED\n\n", 1);
+    for (number, (key, says)) in [(KEY.replace('\n', " "), "joined"), (encrypted, "passphrase")].into_iter().enumerate()
+    {
+        let name = format!("bad-{number}");
+        world.config_map(&format!("{name}-hosts"), &[("hosts.yml", HOSTS)]).await;
+        world.config_map(&format!("{name}-vars"), &[("group_vars.yml", "")]).await;
+        world.secret(&format!("{name}-ssh"), "ssh-privatekey", &key).await;
+        world.create_cluster(&name, |_| {}).await;
+        world.cluster_that(&name, "be refused", |cluster| inputs(cluster) == ("False", "PrivateKeyInvalid")).await;
+        world.submit(&format!("run-{number}"), &name, "ok").await;
+        let message = world.refused(&format!("run-{number}"), "PrivateKeyInvalid").await;
+        assert!(message.contains(says) && !message.contains("bm9uZQ"), "{message}");
+    }
+}
+
 /// The console stores a new private key beside the current one and tests it with an operation.
 #[tokio::test]
 async fn only_a_test_of_the_next_key_connects_with_it() {
     let world = World::new().await;
     world.cluster("prod").await;
     let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
-    let next = "-----BEGIN OPENSSH PRIVATE KEY-----\nnew\n-----END OPENSSH PRIVATE KEY-----\n";
+    let next = "-----BEGIN PRIVATE KEY-----\nbmV3\n-----END PRIVATE KEY-----\n";
     let patch = Patch::Merge(json!({"stringData": {crd::KEY_SSH_NEXT: next}}));
     secrets.patch("prod-ssh", &PatchParams::default(), &patch).await.unwrap();
     let mounted = async |operation: &str| {

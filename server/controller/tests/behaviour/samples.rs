@@ -8,7 +8,7 @@ use kube::core::{ApiResource, GroupVersionKind};
 use kube::{Api, ResourceExt};
 use serde_json::Value;
 
-use crate::world::{World, message, phase};
+use crate::world::{KEY, World, message, phase};
 
 #[tokio::test]
 async fn the_samples_apply_with_their_namespaces_and_run() {
@@ -22,8 +22,8 @@ async fn the_samples_apply_with_their_namespaces_and_run() {
     let mut operations = Vec::new();
     for path in files {
         let text = std::fs::read_to_string(&path).unwrap();
-        let text =
-            text.replace("replace this with the private key that opens your machines", "-----BEGIN PRIVATE KEY-----");
+        let key = KEY.trim_end().replace('\n', "\n    ");
+        let text = text.replace("replace this with the private key that opens your machines", &key);
         for document in text.split("\n---\n") {
             let value: Value =
                 serde_saphyr::from_str(document).unwrap_or_else(|why| panic!("{}: {why}", path.display()));

@@ -24,6 +24,8 @@ use crate::secret_log::Logs;
 pub(crate) const NAMESPACE: &str = "lab";
 /// The controller's namespace, which never has a Job of an operation.
 pub(crate) const OWN_NAMESPACE: &str = "controllers";
+/// It has the form of a private key.
+pub(crate) const KEY: &str = "-----BEGIN PRIVATE KEY-----\nbm9uZQ==\n-----END PRIVATE KEY-----\n";
 pub(crate) const HOSTS: &str = "all:\n  hosts:\n    m1:\n    w1:\n";
 
 pub(crate) struct World {
@@ -131,8 +133,7 @@ impl World {
     pub(crate) async fn cluster(&self, name: &str) {
         self.config_map(&format!("{name}-hosts"), &[("hosts.yml", HOSTS)]).await;
         self.config_map(&format!("{name}-vars"), &[("group_vars.yml", "kube_version: v1.33.4\n")]).await;
-        let key = "-----BEGIN OPENSSH PRIVATE KEY-----\nbm9uZQ==\n-----END OPENSSH PRIVATE KEY-----\n";
-        self.secret(&format!("{name}-ssh"), "ssh-privatekey", key).await;
+        self.secret(&format!("{name}-ssh"), "ssh-privatekey", KEY).await;
         self.create_cluster(name, |_| {}).await;
     }
 

@@ -63,6 +63,9 @@ fn files(registration: &Registration) -> Vec<ReviewedFile> {
 
 fn warnings(registration: &Registration) -> Vec<String> {
     let mut warnings = inventory::advice(&registration.inventory);
+    let names = registration.inventory.names();
+    warnings
+        .extend([&registration.hosts, &registration.vars].into_iter().flat_map(|text| masking::hints(text, &names)));
     let rows = nodes::rows(&registration.inventory, &registration.parsed_vars, &HashMap::new());
     if rows.iter().all(|row| row.reached_by == "local") {
         return warnings;

@@ -1,0 +1,358 @@
+//! The secret values in a run's inputs, for finding them in a log: as ansible gets them from YAML, and within other texts. Any
+//! text can be searched; one that is no YAML is searched by [`crate::in_text`].
+
+use std::collections::{HashMap, HashSet};
+
+use crate::forms::SHORTEST;
+use crate::name::{describes, holds_secrets, is_reference, is_secret_in_log};
+use crate::reference::References;
+use crate::value::{OF_LABELS, is_harmless};
+use crate::yaml::{Documents, Node, Scalar};
+use crate::{arguments, in_text, number, variants};
+
+/// How often texts are searched that are within others: JSON in a variable, which may have JSON in a string.
+const NESTED: usize = 3;
+
+/// Keys of a map that have the name of a variable or setting, whose value is in the same map.
+pub(crate) const PAIR_NAMES: [&str; 14] = [
+    "name",
+    "key",
+    "var",
+    "variable",
+    "env",
+    "option",
+    "param",
+    "parameter",
+    "property",
+    "setting",
+    "field",
+    "header",
+    "attribute",
+    "item",
+];
+/// Keys of a map that have the value for a name in the same map.
+pub(crate) const PAIR_VALUES: [&str; 6] = ["value", "val", "content", "contents", "default", "data"];
+/// A map with one of these keys describes labels. Its `key` is a name.
+pub(crate) const OF_MATCHES: [&str; 2] = ["operator", "effect"];
+/// Entries of a Kubernetes Secret that hold its values.
+pub(crate) const SECRET_DATA: [&str; 2] = ["data", "stringData"];
+
+/// Values, each with the name of its variable.
+type Found = HashMap<String, String>;
+
+/// The values in `text` that must not be in a log.
+pub(crate) fn secrets(text: &str) -> Vec<String> {
+    secrets_of_all(&[text])
+}
+
+/// The same for several texts, in which values may refer to variables of each other.
+pub(crate) fn secrets_of_all(texts: &[&str]) -> Vec<String> {
+    let mut found = found(texts);
+    let literals: Vec<_> = found.keys().flat_map(|value| variants::literals(value)).collect();
+    found.extend(literals.into_iter().map(|literal| (literal, String::new())));
+    found.into_keys().filter(|value| can_be_searched(value)).collect()
+}
+
+/// All secret values, also those that can't be searched for, each with the name of its variable. The name is empty if the value is
+/// within another text.
+pub(crate) fn found(texts: &[&str]) -> Found {
+    let read: Vec<_> = texts.iter().map(|text| (*text, Documents::read(text))).collect();
+    let mut references = References::default();
+    loop {
+        let mut found = Found::new();
+        for (text, documents) in &read {
+            match documents {
+                Some(documents) => Search::of(documents, &references, 0, &mut found).all(false),
+                None => found.extend(unnamed(in_text::values(text, &references))),
+            }
+        }
+        if !references.add_all(found.keys()) {
+            return found;
+        }
+    }
+}
+
+fn unnamed(values: Vec<String>) -> impl Iterator<Item = (String, String)> {
+    values.into_iter().map(|value| (value, String::new()))
+}
+
+/// The secrets within a value that is secret under any name.
+pub(crate) fn parts(value: &str) -> Vec<String> {
+    let mut found = Found::new();
+    let references = References::default();
+    match Documents::read(value).filter(|_| is_json(value)) {
+        Some(documents) => Search::of(&documents, &references, 1, &mut found).all(true),
+        None => found.extend(unnamed(in_text::values(value, &references))),
+    }
+    found.extend(unnamed(variants::of_value(value)));
+    found.into_keys().filter(|value| can_be_searched(value)).collect()
+}
+
+/// Whether a value may be searched for: see the crate's documentation.
+pub(crate) fn can_be_searched(value: &str) -> bool {
+    value.len() >= SHORTEST && !value.contains("{{") && !is_harmless("", value)
+}
+
+/// Whether a text may have a secret within: all other texts are skipped.
+fn is_worth_searching(text: &str) -> bool {
+    text.len() > SHORTEST && variants::may_name_secret(text)
+}
+
+/// Where a node stands in a document.
+#[derive(Clone, Copy)]
+struct Place<'d> {
+    /// The name of the variable, or of the entry of a map, that the node belongs to.
+    name: &'d str,
+    /// The number of the path to it: see [`Search::paths`].
+    path: usize,
+    /// A scalar here is a secret.
+    is_secret: bool,
+    /// The values in a map here are secret.
+    holds_secrets: bool,
+}
+
+struct Search<'d, 's> {
+    documents: &'d Documents,
+    references: &'s References,
+    /// The name of each entry that was reached, and the number of the path before it.
+    paths: Vec<(usize, &'d str)>,
+    /// Nodes that were searched: an alias repeats them.
+    done: HashSet<(usize, bool, bool)>,
+    level: usize,
+    found: &'s mut Found,
+}
+
+impl<'d, 's> Search<'d, 's> {
+    fn of(documents: &'d Documents, references: &'s References, level: usize, found: &'s mut Found) -> Self {
+        Self { documents, references, paths: vec![(0, "")], done: HashSet::new(), level, found }
+    }
+
+    fn all(mut self, holds_secrets: bool) {
+        let top = Place { name: "", path: 0, is_secret: holds_secrets, holds_secrets };
+        let mut open: Vec<_> = self.documents.roots.iter().map(|root| (*root, top)).collect();
+        while let Some((node, place)) = open.pop() {
+            if !self.done.insert((node, place.is_secret, place.holds_secrets)) {
+                continue;
+            }
+            match self.documents.node(node) {
+                Node::Scalar(scalar) => self.scalar(scalar, place),
+                Node::List(items) => open.extend(self.items(items, place)),
+                Node::Map(entries) => open.extend(self.entries(entries, place)),
+            }
+        }
+    }
+
+    fn items(&self, items: &[usize], place: Place<'d>) -> Vec<(usize, Place<'d>)> {
+        let follows_flag = |at: usize| {
+            let flag = at.checked_sub(1).and_then(|before| self.documents.text(items[before]));
+            let word = self.documents.text(items[at]);
+            flag.zip(word).is_some_and(|(flag, word)| arguments::is_secret_after(flag, word))
+        };
+        let with_place =
+            |(at, item): (usize, &usize)| (*item, Place { is_secret: place.is_secret || follows_flag(at), ..place });
+        items.iter().enumerate().map(with_place).collect()
+    }
+
+    fn entries(&mut self, entries: &'d [(usize, usize)], place: Place<'d>) -> Vec<(usize, Place<'d>)> {
+        let names: Vec<&str> = entries.iter().filter_map(|(key, _)| self.documents.text(*key)).collect();
+        let has = |wanted: &[&str]| names.iter().any(|name| wanted.iter().any(|key| name.eq_ignore_ascii_case(key)));
+        let key_is_name = is_reference(place.name) || has(&OF_MATCHES) || has(&PAIR_VALUES);
+        let (named, is_kubernetes_secret) = (self.has_secret_pair(entries), self.is_kubernetes_secret(entries));
+        let mut below = Vec::new();
+        for (key, value) in entries {
+            let Some(name) = self.documents.text(*key) else {
+                below.extend([(*key, place), (*value, place)]);
+                continue;
+            };
+            self.paths.push((place.path, name));
+            let path = self.paths.len() - 1;
+            let is_one_of = |keys: &[&str]| keys.iter().any(|key| name.eq_ignore_ascii_case(key));
+            let belongs = (place.holds_secrets && !describes(name))
+                || self.references.contain(&self.path(path))
+                || (named && is_one_of(&PAIR_VALUES))
+                || (is_kubernetes_secret && SECRET_DATA.contains(&name));
+            let is_secret = belongs || (is_secret_in_log(name) && !(key_is_name && is_one_of(&OF_LABELS)));
+            let holds_secrets =
+                belongs || (place.holds_secrets && !is_reference(name)) || (is_secret && holds_secrets(name));
+            below.push((*value, Place { name, path, is_secret, holds_secrets }));
+        }
+        below
+    }
+
+    /// The names on a path, the last first.
+    fn path(&self, last: usize) -> impl Iterator<Item = &'d str> + Clone {
+        let before = |at: &usize| Some(self.paths[*at].0).filter(|before| *before > 0);
+        std::iter::successors(Some(last), before).map(|at| self.paths[at].1)
+    }
+
+    /// Whether a map has a value for a secret name: `{name: DB_PASSWORD, value: …}`.
+    fn has_secret_pair(&self, entries: &[(usize, usize)]) -> bool {
+        let text = |node: &usize| self.documents.text(*node).unwrap_or_default();
+        let is = |key: &str, wanted: &[&str]| wanted.iter().any(|name| name.eq_ignore_ascii_case(key));
+        !entries.iter().any(|(key, _)| is(text(key), &OF_MATCHES))
+            && entries.iter().any(|(key, value)| is(text(key), &PAIR_NAMES) && is_secret_in_log(text(value)))
+    }
+
+    fn is_kubernetes_secret(&self, entries: &[(usize, usize)]) -> bool {
+        let is = |node: &usize, wanted| self.documents.text(*node) == Some(wanted);
+        entries.iter().any(|(key, value)| is(key, "kind") && is(value, "Secret"))
+    }
+
+    fn scalar(&mut self, scalar: &'d Scalar, place: Place<'d>) {
+        let text = scalar.text.as_str();
+        // The log shows what vault decrypted, which isn't known here. The cipher text is no secret.
+        if scalar.is_vault || (place.is_secret && is_harmless(place.name, text)) {
+            return;
+        }
+        if place.is_secret {
+            // The entries of JSON are found one by one. So its braces and the names of users stay readable.
+            if is_json(text) && self.within(text, true) {
+                return;
+            }
+            self.found.insert(text.to_owned(), place.name.to_owned());
+            self.found.extend(unnamed(variants::of_value(text)));
+            if scalar.is_plain {
+                self.found.extend(number::as_ansible_reads(text).map(|number| (number, String::new())));
+            }
+        }
+        if is_worth_searching(text) && !self.within(text, false) {
+            self.found.extend(unnamed(in_text::values(text, self.references)));
+        }
+    }
+
+    /// Searches a map or a list that is written in a scalar. Whether the text is one.
+    fn within(&mut self, text: &str, holds_secrets: bool) -> bool {
+        let documents = (self.level < NESTED && (text.contains('\n') || text.trim_start().starts_with(['{', '['])))
+            .then(|| Documents::read(text))
+            .flatten();
+        let Some(documents) = documents else { return false };
+        Search::of(&documents, self.references, self.level + 1, self.found).all(holds_secrets);
+        true
+    }
+}
+
+/// Whether a text is a map or a list of JSON.
+fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde_json::Value>(text).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn are_found(inputs: &str, wanted: &[&str]) {
+        let found = secrets(inputs);
+        for wanted in wanted {
+            assert!(found.iter().any(|value| value == wanted), "{wanted} is missing in {found:?}");
+        }
+    }
+
+    #[test]
+    fn values_under_secret_names_are_found() {
+        let inputs = r#"
+all:
+  hosts:
+    m1: {ansible_host: 10.0.0.1, ansible_password: "s3cr\"et", "ansible_become_password": 'it''s'}
+    m2: {api_token: flow-token}
+vars:
+  grafana_admin_password: plain-pass # comment
+  kube_encrypt_token: |
+    first line of it
+    second line of it
+  not_masked: visible
+  ansible_ssh_private_key_file: /auth/ssh-privatekey
+  use_token: true
+  registry_password: "{{ lookup('env', 'X') }}"
+  - secret: listed
+[ini]
+m3 ansible_ssh_pass=inipass
+"#;
+        are_found(
+            inputs,
+            &[
+                "s3cr\"et",
+                "it's",
+                "flow-token",
+                "plain-pass",
+                "first line of it\nsecond line of it\n",
+                "listed",
+                "inipass",
+            ],
+        );
+        let found = secrets(inputs);
+        for harmless in ["visible", "/auth/ssh-privatekey", "true", "10.0.0.1"] {
+            assert!(!found.iter().any(|v| v == harmless), "{harmless} in {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_with_a_leading_slash_is_secret_unless_it_is_a_file() {
+        are_found(
+            "password: /9j4AAQ+SkZJ=\ntoken: /hunter/22\nkey: /varX9\n",
+            &["/9j4AAQ+SkZJ=", "/hunter/22", "/varX9"],
+        );
+        assert_eq!(secrets("tls_key: /etc/ssl/private/web.key\nssh_key: /root/.ssh/id_ed25519"), [""; 0]);
+    }
+
+    #[test]
+    fn tags_and_anchors_are_not_part_of_a_value() {
+        are_found("password: !unsafe \"hunter{22\"\ntoken: &t !!str tok-plain # one\n", &["hunter{22", "tok-plain"]);
+        are_found("x: {a_secret: &a 'an-anchor', b: 1}", &["an-anchor"]);
+        assert_eq!(secrets("password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  62313365396662343061\nb: 1\n"), [""; 0]);
+    }
+
+    #[test]
+    fn an_ini_password_may_start_with_any_character() {
+        are_found("m1 ansible_ssh_pass=!bang22 b_token=&and22 c_secret=#hash22", &["!bang22", "&and22", "#hash22"]);
+    }
+
+    #[test]
+    fn a_variable_that_a_secret_refers_to_is_secret() {
+        let chain = "ansible_password: \"{{ base | default('x') }}\"\nbase: \"{{ deeper }}\"\ndeeper: hunter22\n";
+        are_found(chain, &["hunter22"]);
+        assert_eq!(secrets("token: \"{{ hosts[name] }}-{{ name }}\"\nname: worker-1\n"), [""; 0]);
+    }
+
+    #[test]
+    fn an_alias_has_the_value_of_its_anchor() {
+        are_found("shared: &pw hunter22\nansible_password: *pw\n", &["hunter22"]);
+    }
+
+    #[test]
+    fn a_value_below_its_name_is_found() {
+        are_found("vars:\n  password:\n    hunter22\n  b: plain\n", &["hunter22"]);
+        are_found("password: &p\n  \"hunter 22\"\ntoken: # below\n  tok-one\n", &["hunter 22", "tok-one"]);
+        are_found("api_tokens:\n- tok-one\n- 'tok-two'\nb: 1\n", &["tok-one", "tok-two"]);
+        are_found("api_tokens: [tok-one, \"tok,two\"]\n", &["tok-one", "tok,two"]);
+        are_found("{\n  \"tokens\": [\n    \"tok-one\",\n    \"tok-two\"\n  ]\n}\n", &["tok-one", "tok-two"]);
+        assert_eq!(secrets("registry_secret:\n  user: somebody\n  enabled: true\n"), [""; 0]);
+    }
+
+    #[test]
+    fn names_inside_a_map_with_a_secret_name_are_found() {
+        are_found("registry_secret: {user: somebody, password: hunter22}\n", &["hunter22"]);
+        are_found(r#"{"all":{"vars":{"ansible_password":"hunter22","b":"c"}}}"#, &["hunter22"]);
+    }
+
+    #[test]
+    fn any_text_is_read_to_its_end() {
+        for odd in [
+            "key: [",
+            "key: {",
+            "key: \"",
+            "key: '",
+            "key: [,",
+            "key: [[a], b]",
+            "key: &",
+            "key: !",
+            "key: *",
+            "key:",
+            "=key=",
+            "ключ_token: ё\n  ё:",
+            "key: [\"é",
+        ] {
+            secrets(odd);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! References of one variable to another. What a secret refers to is secret, too.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::pattern::pattern;
+
+/// A value that is only a reference to another variable: `{{ name }}`, `{{ map.entry }}` or `{{ map['entry'] }}`, perhaps with
+/// filters.
+pub(crate) static REFERENCE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"^\{\{-?\s*(\w+(?:\.\w+|\[["']\w+["']\])*)\s*(?:\|[^{}]*)?-?\}\}$"#));
+
+static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\w+"));
+
+/// How many references may lead to a value.
+pub(crate) const LONGEST_CHAIN: usize = 5;
+
+/// The paths that secrets refer to, such as `map.entry`.
+#[derive(Debug, Default)]
+pub(crate) struct References {
+    paths: BTreeSet<Vec<String>>,
+    rounds: usize,
+}
+
+impl References {
+    /// Adds those that the values consist of. Whether there were new ones, so that the inputs have to be searched again.
+    pub(crate) fn add_all<'v>(&mut self, values: impl IntoIterator<Item = &'v String>) -> bool {
+        let known = self.paths.len();
+        self.paths.extend(values.into_iter().filter_map(|value| path(value)));
+        self.rounds += 1;
+        self.paths.len() > known && self.rounds <= LONGEST_CHAIN
+    }
+
+    /// Whether one of them ends this path. `path` begins with the last name.
+    pub(crate) fn contain<'p>(&self, path: &(impl Iterator<Item = &'p str> + Clone)) -> bool {
+        self.paths.iter().any(|wanted| {
+            let mut names = path.clone();
+            wanted.iter().rev().all(|wanted| names.next() == Some(wanted))
+        })
+    }
+
+    /// Whether one of them is a variable with this name.
+    pub(crate) fn contain_name(&self, name: &str) -> bool {
+        self.contain(&std::iter::once(name))
+    }
+}
+
+/// The names in a reference.
+fn path(value: &str) -> Option<Vec<String>> {
+    let reference = REFERENCE.captures(value.trim())?;
+    let names: Vec<_> = WORD.find_iter(reference.get(1)?.as_str()).map(|name| name.as_str().to_owned()).collect();
+    // `hostvars['m1'].name` and `vars.name` are variables with that name.
+    let before = match names.first().map(String::as_str) {
+        Some("hostvars") => 2,
+        Some("vars") => 1,
+        _ => 0,
+    };
+    Some(names[before.min(names.len() - 1)..].to_vec())
+}

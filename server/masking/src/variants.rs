@@ -1,0 +1,144 @@
+//! Other texts that are as secret as a value, because programs read them from it.
+
+use std::sync::LazyLock;
+
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use regex::Regex;
+
+use crate::forms::SHORTEST;
+use crate::name::STEMS;
+use crate::pattern::pattern;
+use crate::shapes::LOGIN;
+
+/// Accepts missing padding.
+const LENIENT: GeneralPurposeConfig =
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+const ALPHABETS: [GeneralPurpose; 2] =
+    [GeneralPurpose::new(&alphabet::STANDARD, LENIENT), GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT)];
+/// Shorter words are base64 by chance.
+const SHORTEST_ENCODED: usize = 8;
+
+/// What every text contains that names a secret.
+static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| {
+    let stems: Vec<_> =
+        STEMS.iter().map(|(stem, _)| *stem).chain(["pw", "auth", "cert", "://", "-u", "--user"]).collect();
+    pattern(&format!("(?i)(?:{})", stems.join("|")))
+});
+
+/// A text within a template that may become the value: `{{ 'text' }}`, and what `default` is given.
+static LITERAL: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"(?:\{\{-?\s*|\bd(?:efault)?\(\s*)(?:"(?P<v1>[^"]*)"|'(?P<v2>[^']*)')"#));
+
+/// How a value begins that names the way of a login: `Bearer …`.
+const SCHEMES: [&str; 5] = ["bearer ", "basic ", "token ", "apikey ", "negotiate "];
+
+/// Whether `text` may name a secret. Quick, because most texts don't.
+pub(crate) fn may_name_secret(text: &str) -> bool {
+    POSSIBLE.is_match(text)
+}
+
+/// What programs read from a secret value: the text that it encodes, its logins, and what follows the name of its scheme.
+pub(crate) fn of_value(value: &str) -> Vec<String> {
+    let value = value.trim();
+    let scheme =
+        SCHEMES.iter().find(|scheme| value.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    let token = scheme.map(|scheme| value[scheme.len()..].trim().to_owned());
+    let mut found: Vec<_> = token.into_iter().chain(from_percents(value)).chain(of_logins(value)).collect();
+    let decoded: Vec<_> = found.iter().map(String::as_str).chain([value]).filter_map(from_base64).collect();
+    // `user:password`
+    found.extend(decoded.iter().filter_map(|text| Some(text.split_once(':')?.1.trim_end().to_owned())));
+    found.extend(decoded);
+    found
+}
+
+/// The passwords and tokens of the URLs in a text, each without the URL around it.
+pub(crate) fn of_logins(text: &str) -> Vec<String> {
+    if !text.contains("://") {
+        return Vec::new();
+    }
+    let secret = LOGIN.captures_iter(text).filter_map(|found| {
+        let is_http = found["scheme"].to_ascii_lowercase().ends_with("http")
+            || found["scheme"].to_ascii_lowercase().ends_with("https");
+        let login = found.name("login")?.as_str();
+        match login.split_once(':') {
+            Some((user, "" | "x-oauth-basic")) => Some(user),
+            Some((_, password)) => Some(password),
+            None => is_http.then_some(login),
+        }
+    });
+    secret.flat_map(|secret| from_percents(secret).into_iter().chain([secret.to_owned()])).collect()
+}
+
+/// The texts that a template would become if its variable isn't set.
+pub(crate) fn literals(value: &str) -> Vec<String> {
+    if !value.contains("{{") {
+        return Vec::new();
+    }
+    let literals = LITERAL.captures_iter(value).filter_map(|found| found.name("v1").or(found.name("v2")));
+    literals.map(|literal| literal.as_str().to_owned()).collect()
+}
+
+/// The text that a URL has as `value`.
+fn from_percents(value: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(value.len());
+    let mut rest = value;
+    while let Some((before, after)) = rest.split_once('%') {
+        bytes.extend_from_slice(before.as_bytes());
+        bytes.push(u8::from_str_radix(after.get(..2)?, 16).ok()?);
+        rest = &after[2..];
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8(bytes).ok().filter(|text| text != value)
+}
+
+/// The text that is `value` in base64. `None` if that is no readable text: then `value` is base64 by chance.
+fn from_base64(value: &str) -> Option<String> {
+    let value: String = value.split_ascii_whitespace().collect();
+    if value.len() < SHORTEST_ENCODED {
+        return None;
+    }
+    let bytes = ALPHABETS.iter().find_map(|alphabet| alphabet.decode(&value).ok())?;
+    let text = String::from_utf8(bytes).ok()?;
+    let is_readable = text.chars().all(|c| !c.is_control() || c.is_ascii_whitespace());
+    (is_readable && text.trim().len() >= SHORTEST).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_value_encodes_is_found() {
+        let cases = [
+            ("Y2FuYXJ5LTE=", vec!["canary-1"]),
+            ("Y2FuYXJ5LTE", vec!["canary-1"]),
+            ("bWU6Y2FuYXJ5LTE=", vec!["canary-1", "me:canary-1"]),
+            ("Basic bWU6Y2FuYXJ5LTE=", vec!["bWU6Y2FuYXJ5LTE=", "canary-1", "me:canary-1"]),
+            ("Bearer abc.def", vec!["abc.def"]),
+            ("can%2Fary%20", vec!["can/ary "]),
+            ("postgres://me:can%40ary@db/x", vec!["can@ary", "can%40ary"]),
+            ("https://ghp-canary@git", vec!["ghp-canary"]),
+            ("ssh://root@host", vec![]),
+            ("hunter22", vec![]),
+            ("password", vec![]),
+            ("100%", vec![]),
+            ("kubernetes", vec![]),
+        ];
+        for (value, wanted) in cases {
+            let found = of_value(value);
+            for each in &wanted {
+                assert!(found.iter().any(|found| found == each), "{value}: {found:?}");
+            }
+            assert!(!wanted.is_empty() || found.is_empty(), "{value}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn literals_of_templates_are_found() {
+        assert_eq!(literals(r#"{{ x | default("canary-1") | d('canary-2') }}"#), ["canary-1", "canary-2"]);
+        assert_eq!(literals("{{ 'canary-1' ~ x }}"), ["canary-1"]);
+        assert_eq!(literals("{{ lookup('env', 'DB_PASSWORD') }}"), [""; 0]);
+    }
+}

@@ -1,0 +1,151 @@
+//! YAML as a tree: what ansible's own reader gets from an inventory, a variables file or a playbook, with escapes, folding and
+//! blocks resolved, and with the notation of each scalar. Duplicate keys, several documents and any tags are kept.
+
+use std::collections::HashMap;
+
+use granit_parser::{Event, Options, Parser, ScalarStyle};
+
+/// How deeply maps and lists may be nested. A deeper text is read as text.
+const DEEPEST: usize = 64;
+
+/// The documents of one text. Nodes are numbered; an alias is the number of the node that it repeats, so a map may contain
+/// itself.
+pub(crate) struct Documents {
+    nodes: Vec<Node>,
+    /// The topmost node of each document.
+    pub(crate) roots: Vec<usize>,
+}
+
+pub(crate) enum Node {
+    Scalar(Scalar),
+    List(Vec<usize>),
+    /// Keys and values in their order.
+    Map(Vec<(usize, usize)>),
+}
+
+pub(crate) struct Scalar {
+    pub(crate) text: String,
+    /// Written without quotes and not as a block, so that it may be a number or a switch.
+    pub(crate) is_plain: bool,
+    /// What ansible-vault encrypted.
+    pub(crate) is_vault: bool,
+}
+
+impl Documents {
+    /// `None` if the text isn't YAML, or has neither a map nor a list.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let mut options = Options::default();
+        (options.flow_nesting_limit, options.block_nesting_limit) = (DEEPEST, DEEPEST);
+        let mut reading = Reading::default();
+        for event in Parser::new_from_str_with_options(text, options) {
+            reading.take(event.ok()?.0)?;
+        }
+        let Reading { nodes, roots, .. } = reading;
+        let has_structure = roots.iter().any(|root| !matches!(nodes[*root], Node::Scalar(_)));
+        has_structure.then_some(Self { nodes, roots })
+    }
+
+    pub(crate) fn node(&self, number: usize) -> &Node {
+        &self.nodes[number]
+    }
+
+    /// The text of a scalar; `None` for a map or a list.
+    pub(crate) fn text(&self, number: usize) -> Option<&str> {
+        match self.node(number) {
+            Node::Scalar(scalar) => Some(&scalar.text),
+            Node::List(_) | Node::Map(_) => None,
+        }
+    }
+
+    /// The keys of all maps.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        let maps =
+            self.nodes.iter().filter_map(|node| if let Node::Map(entries) = node { Some(entries) } else { None });
+        maps.flatten().filter_map(|(key, _)| self.text(*key))
+    }
+}
+
+#[derive(Default)]
+struct Reading {
+    nodes: Vec<Node>,
+    roots: Vec<usize>,
+    anchors: HashMap<usize, usize>,
+    /// The maps and lists that haven't ended, the innermost last; a map also with the key whose value comes next.
+    open: Vec<(usize, Option<usize>)>,
+}
+
+impl Reading {
+    /// `None` if the text has an alias without its anchor.
+    fn take(&mut self, event: Event<'_>) -> Option<()> {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let is_plain = style == ScalarStyle::Plain;
+                let is_vault = tag.is_some_and(|tag| tag.suffix().starts_with("vault"));
+                self.add(Node::Scalar(Scalar { text: text.into_owned(), is_plain, is_vault }), anchor);
+            }
+            Event::SequenceStart(_, anchor, _) => self.begin(Node::List(Vec::new()), anchor),
+            Event::MappingStart(_, anchor, _) => self.begin(Node::Map(Vec::new()), anchor),
+            Event::SequenceEnd | Event::MappingEnd => drop(self.open.pop()),
+            Event::Alias(anchor) => {
+                let node = *self.anchors.get(&anchor)?;
+                self.place(node);
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn begin(&mut self, node: Node, anchor: usize) {
+        let number = self.add(node, anchor);
+        self.open.push((number, None));
+    }
+
+    fn add(&mut self, node: Node, anchor: usize) -> usize {
+        let number = self.nodes.len();
+        self.nodes.push(node);
+        self.anchors.insert(anchor, number);
+        self.place(number);
+        number
+    }
+
+    /// Puts a node where the text has it: into the innermost map or list that hasn't ended.
+    fn place(&mut self, number: usize) {
+        let Some((parent, key)) = self.open.last_mut() else { return self.roots.push(number) };
+        match (&mut self.nodes[*parent], key.take()) {
+            (Node::Map(entries), Some(key)) => entries.push((key, number)),
+            (Node::Map(_), None) => *key = Some(number),
+            (Node::List(items), _) => items.push(number),
+            (Node::Scalar(_), _) => unreachable!("a scalar contains nothing"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_without_a_map_or_list_is_no_document() {
+        for text in ["", "# nothing\n", "plain text", "a: [", "a: *b", "a: b\n c: d", &"[".repeat(1000)] {
+            assert!(Documents::read(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn scalars_are_what_ansible_gets() {
+        let read = Documents::read("a: &x \"b\\x63\\\n  d\"\nf: >-\n  g\n  h\n---\n- *x\n").map(|read| read.roots);
+        assert!(read.is_none(), "an anchor belongs to its document");
+        let read = Documents::read("a: &x \"b\\x63\\\n  d\"\nf: >-\n  g\n  h\ni: *x\nj: !vault |\n  k\n").unwrap();
+        let Node::Map(entries) = read.node(read.roots[0]) else { panic!("a map") };
+        let values: Vec<_> = entries.iter().map(|(_, value)| read.text(*value).unwrap()).collect();
+        assert_eq!(values, ["bcd", "g h", "bcd", "k\n"]);
+        assert!(matches!(read.node(entries[3].1), Node::Scalar(scalar) if scalar.is_vault && !scalar.is_plain));
+        assert_eq!(read.keys().collect::<Vec<_>>(), ["a", "f", "i", "j"]);
+    }
+
+    #[test]
+    fn a_map_may_contain_itself() {
+        let read = Documents::read("a: &a\n  b: *a\n");
+        assert!(read.is_none_or(|read| read.roots.len() == 1));
+    }
+}

@@ -1,0 +1,152 @@
+//! Secrets in inputs in every form that YAML and the tools behind it have, and what a log shows of each.
+
+use kubeonkube_masking::{MASK, MaskedRun, Masker, hide_in_document};
+
+/// Variables, and the secrets in them as a log may print them.
+const SECRETS: &[(&str, &[&str])] = &[
+    // The notations of YAML.
+    ("password: canary-p1", &["canary-p1"]),
+    (r#"password: "canary-\x41\u0042\n""#, &["canary-AB"]),
+    (
+        r#"smtp_password: "canary-first\ncanary-second\nc3""#,
+        &["canary-first", "canary-second", r"canary-first\ncanary-second"],
+    ),
+    ("password: \"canary-\\\n   joined\"", &["canary-joined"]),
+    ("password: \"canary-a\n  canary-b\"", &["canary-a canary-b"]),
+    ("password: 'canary''s'", &["canary's", r"canary\'s"]),
+    ("password: canary-a\n  canary-b", &["canary-a canary-b"]),
+    ("password: >-\n  canary-a\n  canary-b\n", &["canary-a canary-b"]),
+    ("password: |2\n    canary-a\n  canary-b\n", &["canary-a", "canary-b"]),
+    ("password: |\n  x7!q\n  canary-b\n", &["x7!q", "canary-b"]),
+    ("password:\n  canary-below", &["canary-below"]),
+    ("? password\n: canary-explicit", &["canary-explicit"]),
+    ("\"pass\\x77ord\": canary-escaped", &["canary-escaped"]),
+    ("{\"a\": {\"api_token\":\"canary-json\"},\n \"b\": [1]}", &["canary-json"]),
+    ("a: {token: canary-flow, b: c}", &["canary-flow"]),
+    ("shared: &s canary-anchor\npassword: *s", &["canary-anchor"]),
+    ("base: &b\n  x: canary-merged\nsecrets:\n  <<: *b", &["canary-merged"]),
+    ("password: !unsafe 'canary-{tag'", &["canary-{tag"]),
+    ("password: !!binary Y2FuYXJ5LWJpbmFyeQ==", &["canary-binary"]),
+    ("password: canary-crlf\r\nb: c\r\n", &["canary-crlf"]),
+    ("a: b\n---\npassword: canary-second-document", &["canary-second-document"]),
+    ("password: 0123456", &["0123456", "42798"]),
+    ("password: 1_234_567", &["1234567"]),
+    ("password: 12:30:45", &["45045"]),
+    ("api_tokens: [[canary-inner], {value: canary-item}]", &["canary-inner", "canary-item"]),
+    // References and templates.
+    ("password: '{{ base.db }}'\nbase: {db: canary-dotted, x: y}", &["canary-dotted"]),
+    ("password: \"{{ base['db'] | trim }}\"\nbase: {db: canary-index}", &["canary-index"]),
+    ("password: \"{{ x | default('canary-default') }}\"", &["canary-default"]),
+    ("command: 'run --password={{ base }}'\nbase: canary-in-command", &["canary-in-command"]),
+    // Maps that hold secrets, and pairs of a name and a value.
+    ("secrets: {db: canary-map, nested: {a: [canary-deep]}}", &["canary-map", "canary-deep"]),
+    ("secrets: {server: {x: canary-below}}", &["canary-below"]),
+    ("basic_auth_users: {alice: canary-user}", &["canary-user"]),
+    ("credentials: {gitlab: {username: alice, value: canary-value}}", &["canary-value"]),
+    ("extra_env: [{name: DB_PASSWORD, value: canary-env}]", &["canary-env"]),
+    ("settings:\n- {key: requirepass, value: canary-setting}", &["canary-setting"]),
+    ("headers: [{Name: X-Auth-Token, Value: canary-header}]", &["canary-header"]),
+    ("options: [{option: admin-password, val: [canary-option]}]", &["canary-option"]),
+    ("m: {kind: Secret, stringData: {db: canary-string-data}}", &["canary-string-data"]),
+    ("m: {kind: Secret, data: {db: Y2FuYXJ5LWRhdGE=}}", &["Y2FuYXJ5LWRhdGE=", "canary-data"]),
+    // Texts within values.
+    ("pair: \"DB_PASSWORD=canary-pair\"", &["canary-pair"]),
+    ("env: [DB_PASSWORD=canary-a, \"TOKEN='canary b'\"]", &["canary-a", "canary b"]),
+    ("env_file: |\n  A=b\n  export DB_PASSWORD=\"canary c\"\n  password = canary-d\n", &["canary c", "canary-d"]),
+    ("backup_command: \"mysqldump --password=canary-dump\"", &["canary-dump"]),
+    ("command: 'login --token canary-word -v'", &["canary-word"]),
+    ("command: \"login -password 'canary quoted'\"", &["canary quoted"]),
+    ("command: [login, --password, canary-argv]", &["canary-argv"]),
+    ("command: curl -u me:canary-curl https://x", &["canary-curl"]),
+    ("command: \"curl -H 'Authorization: Bearer canary-bearer' https://x\"", &["canary-bearer"]),
+    ("command: \"curl -H 'X-Token: canary-header' https://x\"", &["canary-header"]),
+    ("command: openssl rsa -passin pass:canary-ssl", &["canary-ssl"]),
+    ("command: \"curl -d '{\\\"password\\\": \\\"canary-data\\\"}' x\"", &["canary-data"]),
+    ("hook: \"https://example.test/hook?token=canary-url&x=y\"", &["canary-url"]),
+    ("hook: \"https://example.test/?x=y&api_key=can%2Fary%21\"", &["can%2Fary%21", "can/ary!"]),
+    ("database: postgres://me:canary%40db@db/x", &["canary%40db", "canary@db"]),
+    ("registry: https://canary-token@git.example", &["canary-token"]),
+    ("dsn: Server=db;User Id=sa;Password=canary;Database=x", &["canary"]),
+    ("jdbc: \"jdbc:mysql://db/x?user=me&password=canary-jdbc\"", &["canary-jdbc"]),
+    ("xml: <user>me</user><password>canary-xml</password>", &["canary-xml"]),
+    ("xml: <property name=\"db.password\" value=\"canary-property\"/>", &["canary-property"]),
+    ("netrc: machine x login me password canary-netrc", &["canary-netrc"]),
+    ("file: |\n  db:\n    password: canary-yaml\n", &["canary-yaml"]),
+    ("file: |\n  - name: TOKEN\n    value: canary-list\n", &["canary-list"]),
+    ("file: '{\"password\": \"canary-inner\"}'", &["canary-inner"]),
+    (r#"file: '"{\"password\": \"canary-twice\"}"'"#, &["canary-twice"]),
+    ("registry_credentials: |\n  {\"username\": \"alice\", \"password\": \"canary-block\"}\n", &["canary-block"]),
+    (
+        "docker_auth: '{\"auths\": {\"r\": {\"auth\": \"bWU6Y2FuYXJ5LWRvY2tlcg==\"}}}'",
+        &["canary-docker", "bWU6Y2FuYXJ5LWRvY2tlcg=="],
+    ),
+    ("aws_credentials: |\n  [default]\n  aws_secret_access_key = canary-aws\n", &["canary-aws"]),
+    ("password: 'user=me;secret=canary-part'", &["user=me;secret=canary-part", "canary-part"]),
+];
+
+/// Variables with a secret, and what stays readable.
+const READABLE: &[(&str, &[&str])] = &[
+    ("password: node", &["node2", "kube_node", "task kubelet of node2 is not ready", "nodes", "node.example.test"]),
+    ("password: \"1234\"", &["port 12345", "v1.1234.5x"]),
+    (
+        "registry_credentials: |\n  {\"username\": \"alice\", \"password\": \"canary-block\"}\n",
+        &["alice", "{", "\"username\": \"alice\""],
+    ),
+    ("secrets: {db: {username: alice, host: db-host, password: canary}}", &["alice", "db-host"]),
+    (
+        "env: [{name: DB_PASSWORD, valueFrom: {secretKeyRef: {name: db-secret, key: password}}}]",
+        &["db-secret", "the password is wrong"],
+    ),
+    ("tolerations: [{key: dedicated, operator: Equal, value: ingress}]", &["dedicated", "ingress"]),
+    ("command: openssl x509 -key server.key -out cert.pem --cacert ca.pem", &["server.key", "cert.pem", "ca.pem"]),
+    ("command: login --password-file /run/x --ask-pass site.yml", &["/run/x", "site.yml"]),
+    ("note: 'Set the password: see the vault of the team'", &["see the vault", "team"]),
+    ("command: login --password=$DB_PASSWORD --token `cat token`", &["DB_PASSWORD", "cat token"]),
+    ("hook: 'https://example.test/hook?token=canary-url&x=y'", &["&x=y"]),
+    ("registry_secret: {user: somebody, enabled: true}", &["somebody"]),
+    ("args: '-o PreferredAuthentications=publickey'", &["Permission denied (publickey)"]),
+];
+
+fn shown(variables: &str, said: &str, names: &[String]) -> String {
+    let run = MaskedRun { variables, token: "no-token", names, ..MaskedRun::default() };
+    Masker::of_run(&run).value(said.to_owned())
+}
+
+#[test]
+fn no_secret_of_any_form_is_shown() {
+    assert!(SECRETS.len() >= 60);
+    for (variables, secrets) in SECRETS {
+        for secret in *secrets {
+            // A log prints it alone, and within JSON.
+            for said in [format!("it is {secret} here"), format!("{{\"msg\": \"{secret}\"}}")] {
+                let shown = shown(variables, &said, &[]);
+                assert!(shown.contains(MASK) && !shown.contains(secret), "{variables}\n{shown}");
+            }
+        }
+        let page = hide_in_document(variables);
+        assert!(!page.contains("canary-") && !page.contains("Y2FuYXJ5"), "{variables}\n{page}");
+    }
+}
+
+#[test]
+fn other_words_stay_readable() {
+    for (variables, words) in READABLE {
+        for word in *words {
+            let said = format!("it is {word} here");
+            assert_eq!(shown(variables, &said, &[]), said, "{variables}");
+        }
+    }
+}
+
+#[test]
+fn names_that_contain_a_password_stay() {
+    let names = ["web-1", "web-10", "db7"].map(str::to_owned);
+    for (variables, said) in [
+        ("password: web-1", "fatal: [web-1]: web-10 is down"),
+        ("password: db7", "db7 | db7.example.test"),
+        ("password: web-", "web-10"),
+    ] {
+        assert_eq!(shown(variables, said, &names), said);
+    }
+    assert_eq!(shown("password: web-1", "login web-1x", &names), format!("login {MASK}x"));
+}
