@@ -141,7 +141,7 @@ async fn secrets_are_hidden_in_the_form_that_ansible_has() {
         format!("{:?}", Api::<Pod>::all(client.clone()).list(&all).await.expect("pods")),
         format!("{:?}", Api::<Job>::all(client.clone()).list(&all).await.expect("Jobs")),
         format!("{:?}", Api::<Event>::all(client.clone()).list(&all).await.expect("Events")),
-        format!("{:?}", operations),
+        format!("{operations:?}"),
         format!("{:?}", Api::<crd::Cluster>::all(client.clone()).list(&all).await.expect("clusters")),
     ] {
         assert_clean("the API", &text, &canaries);
