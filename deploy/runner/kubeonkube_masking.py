@@ -36,6 +36,8 @@ REFERENCES = 5
 LONGEST_NAME = 256
 WORD_BEFORE = {"_-": re.compile(r"[\w-]*\Z"), "_-.": re.compile(r"[\w.-]*\Z")}
 WORD_AFTER = {"_-": re.compile(r"[\w-]*"), "_-.": re.compile(r"[\w.-]*")}
+# How deeply values are searched.
+DEEPEST = 64
 # Texts of JSON within each other.
 TEXTS = 3
 
@@ -68,6 +70,7 @@ class Rule:
         self.template_within = data["template_within"]
         patterns = {key: value for key, value in data.items() if isinstance(value, str)}
         # A name without quotes begins where its word begins. Otherwise a long word would be read again from each of its characters.
+        patterns["login"] = patterns["login"].replace("\\b(?P<scheme>", "(?<![A-Za-z0-9+.-])(?P<scheme>")
         patterns["assigned"] = patterns["assigned"].replace("(?P<n3>", "(?<![\\w.-])(?P<n3>")
         self.patterns = {key: re.compile(pattern) for key, pattern in patterns.items()}
         self.key = {name: re.compile(pattern) for name, pattern in data["key"].items()}
@@ -103,13 +106,14 @@ class Rule:
 
     def holds_secrets(self, name):
         """Whether all values in a dict with this secret name are secret."""
-        last = (words_of(name) or [""])[-1]
-        return last.endswith("s") or (self.has_stem(last) and "key" not in last)
+        words = words_of(name) or [""]
+        is_key = "key" in words[-1]
+        return (words[-1].endswith("s") and "cert" not in words[-1]) or (self.has_stem(words[-1]) and not is_key) or (is_key and any(word in self.names["keys"] for word in words))
 
-    def describes(self, name):
-        """Whether an entry with this name only describes the secrets of its dict."""
+    def describes(self, name, is_record):
+        """Whether an entry with this name only describes the secrets of its dict. In a record, a secret has another name."""
         last = (words_of(name) or [""])[-1]
-        return any(last in self.names[kind] for kind in ("pointers", "descriptions", "references"))
+        return any(last in self.names[kind] for kind in (("pointers", "descriptions", "references") if is_record else ("owners",)))
 
     def is_harmless(self, name, value):
         plain = value.rstrip("\"',") or value
@@ -132,7 +136,7 @@ class Rule:
         return names[min(before, len(names) - 1):] if names else None
 
     def can_be_searched(self, value):
-        return size(value) >= self.shortest and "{{" not in value and not self.is_harmless("", value)
+        return size(value) >= self.shortest and not ("{{" in value and "}}" in value) and not self.is_harmless("", value)
 
     def is_shown_secret(self, name, value):
         return self.is_secret(name) and self.is_secret_value(name, value)
@@ -178,7 +182,9 @@ def forms(rule, value):
 def quoted(text):
     """The text as it is, and as YAML, shells, URLs, JSON and Python write it. The last two within each other, too."""
     by_shell = (text.replace("'", "'\\''"), text.replace("'", "'\"'\"'"))
-    found = {text, text.replace("'", "''"), urllib.parse.quote(text, safe="", errors="surrogateescape"), *by_shell}
+    quote, quote_plus = urllib.parse.quote, urllib.parse.quote_plus
+    in_url = (quote(text, "/", errors="surrogateescape"), quote_plus(text, "", errors="surrogateescape"), quote(text, "", errors="surrogateescape"))
+    found = {text, text.replace("'", "''"), in_html(text), *by_shell, *in_url}
     inner = found
     for _ in range(NESTED):
         if sum(size(form) for form in inner) > LARGEST_NESTED:
@@ -188,10 +194,16 @@ def quoted(text):
     return found
 
 
+def in_html(text):
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace('"', "&#34;").replace("'", "&#39;")
+
+
 def in_string(text):
     json_text = json.dumps(text, ensure_ascii=False)[1:-1]
+    by_go = json_text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     python = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-    return json.dumps(text)[1:-1], json_text, python.replace("'", "\\'"), python
+    return json.dumps(text)[1:-1], by_go, json_text, python.replace("'", "\\'"), python
 
 
 def encoded(rule, text):
@@ -238,10 +250,12 @@ class Masker:
     def add(self, values):
         """Masks these values from now on. Returns those that are new."""
         new = [value for value in dict.fromkeys(values) if value not in self.values]
+        by_start = {}
         for form in {form for value in new for form in forms(self.rule, value)}:
-            start = form[: self.rule.shortest]
+            by_start.setdefault(form[: self.rule.shortest], set()).add(form)
+        for start, same in by_start.items():
             # A new list: another thread may be reading the old one.
-            self.forms[start] = sorted({*self.forms.get(start, ()), form}, key=lambda form: (-size(form), form))
+            self.forms[start] = sorted({*self.forms.get(start, ()), *same}, key=lambda form: (-size(form), form))
         self.values.update(new)
         self.words.update(line.strip() for value in new for line in value.splitlines() if is_word(line.strip()))
         if new:
@@ -448,13 +462,28 @@ class Search:
 
     def __init__(self, rule, referenced):
         self.rule, self.referenced, self.values = rule, referenced, []
+        self.done, self.depth = {}, 0  # a dict may contain itself
 
     def variables(self, value, path, name, is_secret, holds_secrets, texts):
+        if isinstance(value, (dict, list, tuple, set)):
+            mark = (id(value), is_secret, holds_secrets)
+            if mark in self.done or self.depth >= DEEPEST:
+                return
+            self.done[mark] = value  # kept, so that no other value gets its id
+        self.depth += 1
+        try:
+            self.inner(value, path, name, is_secret, holds_secrets, texts)
+        finally:
+            self.depth -= 1
+
+    def inner(self, value, path, name, is_secret, holds_secrets, texts):
         if isinstance(value, dict):
             self.entries(value, path, name, holds_secrets, texts)
         elif isinstance(value, (list, tuple, set)):
-            for entry in value:
-                self.variables(entry, path, name, is_secret, holds_secrets, texts)
+            entries = list(value)
+            for at, entry in enumerate(entries):
+                follows = at > 0 and isinstance(entry, str) and isinstance(entries[at - 1], str) and self.follows(entries[at - 1], entry, len(entries))
+                self.variables(entry, path, name, is_secret or follows, holds_secrets, texts)
         elif value is not None and not isinstance(value, bool):
             # What ansible-vault encrypted is secret under any name. These are the types before and since ansible-core 2.19.
             if is_secret or type(value).__name__ in ("AnsibleVaultEncryptedUnicode", "EncryptedString"):
@@ -464,17 +493,26 @@ class Search:
                     return
                 self.text(text, path, name, texts)
 
+    def follows(self, before, entry, length):
+        """Whether an item of a list is a secret because of the item before: `[--password, …]` or `[DB_PASSWORD, …]`."""
+        flag = re.fullmatch(r"--?([\w.-]{2,})", before)
+        if flag and not flag[1].startswith("ask-") and not entry.startswith("-") and self.rule.is_shown_secret(flag[1].replace("-", "_"), entry):
+            return True
+        return length == 2 and re.search("[_.-]", before) is not None and not re.search(r"\s", before) and self.rule.is_secret(before)
+
     def entries(self, value, path, name, holds_secrets, texts):
         pairs, lower = self.rule.pairs, {str(key).lower() for key in value}
         key_is_name = is_reference(self.rule, name) or any(key in lower for key in (*pairs["matches"], *pairs["values"]))
         named = not any(key in lower for key in pairs["matches"]) and any(
-            str(key).lower() in pairs["names"] and isinstance(entry, str) and self.rule.is_secret(entry) for key, entry in value.items())
+            str(key).lower() in pairs["names"] and isinstance(entry, str) and not re.search(r"\s", entry) and self.rule.is_secret(entry) for key, entry in value.items())
+        is_record = any(key in lower for key in pairs["values"]) or any(isinstance(key, str) and self.rule.is_secret(key) for key in value)
         for key, entry in value.items():
-            if not isinstance(key, str) or SKIPPED.match(key):
+            key = str(key)
+            if SKIPPED.match(key):
                 continue
             here = (*path, key)
             belongs = (
-                (holds_secrets and not self.rule.describes(key))
+                (holds_secrets and not self.rule.describes(key, is_record))
                 or any(here[-len(wanted):] == wanted for wanted in self.referenced)
                 or (named and key.lower() in pairs["values"])
                 or (value.get("kind") == "Secret" and key in pairs["secret_data"])
@@ -493,9 +531,23 @@ class Search:
             self.variables(inner, path, "", True, True, texts - 1)
             return
         self.values.append(text)
+        # `user:password`, `NAME=value`
+        assigned = re.findall(r"""(?m)^[ \t]*(?:export[ \t]+)?[\w.@-]+[ \t]*(?::|=[ \t]*["']?)([^\s"';&]+)["']?\r?$""", text)
+        self.values += [value for value in assigned if not is_word(value) and not value.startswith("//")]
+        if is_plural(name) and "{{" not in text:
+            self.values += [item for item in re.split(r"[\s,;]", text) if item and item != text and not is_word(item)]
         decoded = from_base64(text)
-        if decoded:
-            self.values += [decoded, decoded.partition(":")[2].rstrip()]
+        inner = parsed(decoded) if decoded and texts else None
+        if inner is not None:
+            self.variables(inner, path, "", True, True, texts - 1)
+        elif decoded:
+            self.values += [decoded, decoded.partition(":")[2].rstrip() if not decoded.startswith("{") else ""]
+
+
+def is_plural(name):
+    """Whether the text under this secret name may list several secrets."""
+    last = (words_of(name) or [""])[-1]
+    return last == "list" or (last.endswith("s") and last != "pass")
 
 
 def is_reference(rule, name):

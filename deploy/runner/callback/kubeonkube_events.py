@@ -249,7 +249,8 @@ class CallbackModule(CallbackBase):
         """Masks these values from now on, here and in all output of ansible."""
         new = self.masker.add(values)
         if new:
-            names = [name for name in self.names if any(value in name for value in new)]
+            lines = [line.strip() for value in new for line in value.split("\n") if line.strip()]
+            names = [name for name in self.names if any(line in name for line in lines)]
             self.masker.names |= frozenset(names)
             sys.stdout.flush()
             write_fully(1, b"\x1e" + self.token.encode("ascii") + b" " + encode({"secrets": new, "names": names}) + b"\n")

@@ -10,7 +10,7 @@ use crate::reference::{LONGEST_CHAIN, REFERENCE};
 use crate::scalar::scalar;
 use crate::value::{VAULT, is_harmless};
 use crate::yaml::Documents;
-use crate::{finder, known, shapes};
+use crate::{finder, known, shapes, variants};
 
 /// Replaces a secret value.
 pub const HIDDEN: &str = "(hidden)";
@@ -21,7 +21,11 @@ pub fn hide_in_document(text: &str) -> String {
     let shown = hide_lines(text);
     let documents = Documents::read(text);
     let names = documents.iter().flat_map(Documents::keys).collect();
-    finder::hide(shown, &known::secrets(text), &names, HIDDEN)
+    let mut values = known::secrets(text);
+    // YAML joins the lines of a folded value, so the text has only parts of it.
+    let parts: Vec<_> = values.iter().flat_map(|value| variants::items(value)).collect();
+    values.extend(parts);
+    finder::hide(shown, &values, &names, HIDDEN)
 }
 
 /// The same by text alone.

@@ -4,8 +4,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use regex::Regex;
 
-use crate::forms::forms;
+use crate::forms;
 use crate::words::{Words, is_word};
+
+/// From this many bytes of forms on, values are searched for only as they are.
+const LARGEST: usize = 64 * 1024 * 1024;
 
 /// Searches for a set of values.
 #[derive(Debug, Default)]
@@ -20,7 +23,14 @@ impl Finder {
         let values: BTreeSet<&str> = values.collect();
         let words = values.iter().flat_map(|value| value.lines()).map(str::trim).filter(|line| is_word(line));
         let words = Words { values: words.map(str::to_owned).collect(), names: names.collect() };
-        let forms: BTreeSet<String> = values.into_iter().flat_map(forms).collect();
+        let mut forms = BTreeSet::new();
+        let mut bytes = 0;
+        for value in values {
+            // Values of thousands of quotes would have gigabytes of forms.
+            let of_value = if bytes < LARGEST { forms::forms(value) } else { BTreeSet::from([value.to_owned()]) };
+            bytes += of_value.iter().map(String::len).sum::<usize>();
+            forms.extend(of_value);
+        }
         let mut forms: Vec<_> = forms.into_iter().collect();
         forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         let alternatives: Vec<_> = forms.iter().map(|form| regex::escape(form)).collect();

@@ -50,8 +50,10 @@ fn is_long_enough(line: &str) -> bool {
 /// The text as it is, and as YAML, shells, URLs, JSON and Python write it. The last two within each other, too.
 fn quoted(text: &str) -> BTreeSet<String> {
     let by_shell = [text.replace('\'', r"'\''"), text.replace('\'', r#"'"'"'"#)];
-    let mut forms = BTreeSet::from([text.to_owned(), text.replace('\'', "''"), in_url(text)]);
+    let mut forms = BTreeSet::from([text.to_owned(), text.replace('\'', "''"), in_html(text)]);
     forms.extend(by_shell);
+    // As a part of a path, of a query, and of anything.
+    forms.extend([in_url(text, "/"), in_url(text, " ").replace(' ', "+"), in_url(text, "")]);
     let mut inner = forms.clone();
     for _ in 0..NESTED {
         if inner.iter().map(String::len).sum::<usize>() > LARGEST_NESTED {
@@ -62,11 +64,13 @@ fn quoted(text: &str) -> BTreeSet<String> {
     forms
 }
 
-/// The text within a string of JSON, with and without other letters than those of ASCII, and of Python with either quotes.
-fn in_string(text: &str) -> [String; 4] {
+/// The text within a string of JSON, with and without other letters than those of ASCII, as Go writes it, and of Python with
+/// either quotes.
+fn in_string(text: &str) -> [String; 5] {
     let json = in_json(text);
+    let by_go = json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
     let python = text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r").replace('\t', r"\t");
-    [in_ascii(&json), json, python.replace('\'', r"\'"), python]
+    [in_ascii(&json), by_go, json, python.replace('\'', r"\'"), python]
 }
 
 fn in_json(text: &str) -> String {
@@ -86,11 +90,19 @@ fn in_ascii(json: &str) -> String {
     out
 }
 
-fn in_url(text: &str) -> String {
+/// As HTML writes it, in pages and attributes.
+fn in_html(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&#34;").replace('\'', "&#39;")
+}
+
+/// The characters in `safe` stay, too.
+fn in_url(text: &str, safe: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'-' | b'~' => out.push(byte.into()),
+            _ if safe.as_bytes().contains(&byte) => out.push(byte.into()),
             _ => out.push_str(&format!("%{byte:02X}")),
         }
     }

@@ -1,6 +1,6 @@
 //! Which secrets a log can't hide well, for the pages on which users write them.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::forms::SHORTEST;
 use crate::known;
@@ -14,8 +14,10 @@ const LONGEST_WORD: usize = 16;
 /// hosts and groups.
 #[must_use]
 pub fn hints(text: &str, names: &[&str]) -> Vec<String> {
-    let by_name: BTreeMap<_, _> = known::found(&[text]).into_iter().map(|(value, name)| (name, value)).collect();
-    by_name.into_iter().filter_map(|(name, value)| hint(&name, &value, names)).collect()
+    let found = known::found(&[text]).0;
+    let of_names = found.iter().flat_map(|(value, variables)| variables.iter().map(move |variable| (variable, value)));
+    let sorted: BTreeSet<_> = of_names.filter_map(|(variable, value)| hint(variable, value, names)).collect();
+    sorted.into_iter().collect()
 }
 
 /// The same for one variable. `None` if its value can be hidden.
@@ -43,12 +45,13 @@ mod tests {
 
     #[test]
     fn values_that_can_not_be_hidden_are_named() {
-        let text = "ansible_password: node\nb_token: abc\nc_secret: web-1\nd_pwd: hunter22\ne_key: true\nf_pass: '{{ x }}'\nuser: abc\n";
+        let text = "ansible_password: node\nb_token: abc\nc_secret: web-1\nd_pwd: hunter22\ne_key: true\nf_pass: '{{ x }}'\nuser: abc\ncommand: app --password=node\ng: {h_password: node}\ni: {ansible_password: swordfish}\n";
         let hints = hints(text, &["web-1"]);
         let starts = [
             "The value of ansible_password is a word",
             "The value of b_token is shorter",
             "The value of c_secret is also",
+            "The value of h_password is a word",
         ];
         assert_eq!(hints.len(), starts.len(), "{hints:?}");
         for (hint, start) in hints.iter().zip(starts) {

@@ -1,12 +1,13 @@
 //! The secret values within a text that is no YAML: a script, a command, an INI file, a connection string, a YAML file with a
 //! mistake. They are found by the names beside them, in the notations that programs use. Reading can't fail or take long.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::iter::Peekable;
 use std::str::Lines;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::arguments::as_variable;
 use crate::assignment::{ANCHOR, Line, split_marks};
@@ -28,21 +29,56 @@ static FLAG: LazyLock<Regex> = LazyLock::new(|| {
         r#"(?:^|[\s"'\[,(])--?(?P<name>[A-Za-z][\w.-]+)[ \t]+(?:"(?P<v1>[^"]*)"|'(?P<v2>[^']*)'|(?P<v3>[^\s"'-][^\s"']*))"#,
     )
 });
-/// Notations of single programs: XML (`<password>…</password>`, `name="password" value="…"`), the login of `curl` (`-u me:…`), netrc, and
-/// OpenSSL (`pass:…`).
-static SPECIAL: LazyLock<Regex> = LazyLock::new(|| {
+/// A name and its value without a space between them or with another sign: `password:hunter22`, `'password' => 'hunter22'`,
+/// `define('PASSWORD', 'hunter22')`.
+static JOINED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r#"<(?P<n1>[\w.:-]+)>(?P<v1>[^<>]+)</"#,
-        r#"|\bname=["']?(?P<n2>[\w.-]+)["']?\s+value=["'](?P<v2>[^"']+)["']"#,
-        r#"|(?:^|\s)(?:-u|-U|--user|--proxy-user)[ =]?["']?[^\s:"']+:(?P<v3>[^\s"']+)"#,
-        r#"|\blogin\s+\S+\s+(?P<n4>password)\s+(?P<v4>\S+)"#,
-        r#"|\bpass:(?P<v5>[^\s"']+)"#,
+        r#"(?P<n1>[\w.-]+)["']?\s*(?::=|=>|->|:)\s*["']?(?P<v1>[^\s"',;(){}\[\]]+)"#,
+        r#"|["'](?P<n2>[\w.-]+)["']\s*,\s*["'](?P<v2>[^"']+)["']"#,
+    ))
+});
+/// A line of a configuration that has only a name and a value: `requirepass hunter22`, `ENV TOKEN hunter22`, `auth_pass "hunter22";`.
+static DIRECTIVE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?m)^[ \t]*(?:(?:ENV|ARG|SET|set|setx|export|add_header|proxy_set_header)[ \t]+)?(?P<name>[A-Za-z][\w.-]*)[ \t]+["']?(?P<value>[^\s"';{}]+)["']?;?[ \t]*$"#,
+    )
+});
+/// XML: `<password>…</password>`, `name="password" value="…"` in either order, and `<name>password</name><value>…</value>`.
+static XML: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"<name>(?P<n4>[\w.-]+)</name>\s*<value>(?P<v4>[^<>]+)<"#,
+        r#"|<(?:\w+:)?(?P<n1>[\w.-]+)(?:\s[^<>]*)?>(?:<!\[CDATA\[)?(?P<v1>[^<>\]]+)"#,
+        r#"|\b(?:name|key)=["'](?P<n2>[\w.-]+)["']\s*(?:value=["'](?P<v2>[^"'<>]+)|>(?P<v3>[^<>]+))"#,
+        r#"|\bvalue=["'](?P<v5>[^"'<>]+)["']\s*(?:name|key)=["'](?P<n5>[\w.-]+)["']"#,
+    ))
+});
+/// Notations in which nothing names the secret: logins of single programs, SQL, netrc, webhooks and signed URLs.
+static UNNAMED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"(?:^|\s)(?:-u|-U|--user|--proxy-user)[ =]?["']?[^\s:"']+:(?P<v1>[^\s"']+)"#,
+        r#"|\blogin\s+\S+\s+password\s+(?P<v2>\S+)"#,
+        r#"|\bpass:(?P<v3>[^\s"']+)"#,
+        r#"|\bsshpass\s+-p\s*["']?(?P<v4>[^\s"']+)"#,
+        r#"|\b(?:mysql\w*|mariadb\w*)\b[^|;&\n]*?\s-p["']?(?P<v5>[^\s"']+)"#,
+        r#"|\b(?:docker|podman|nerdctl|skopeo|buildah|oras|oc|az)\b[^|;&\n]*?\slogin\b[^|;&\n]*?\s-p[ =]["']?(?P<v6>[^\s"']+)"#,
+        r#"|\bredis-cli\b[^|;&\n]*?\s-a\s+["']?(?P<v7>[^\s"']+)"#,
+        r#"|\b(?:ipmitool|ldap\w+)\b[^|;&\n]*?\s-[Pw]\s+["']?(?P<v8>[^\s"']+)"#,
+        r#"|--from-literal[ =]["']?[\w.-]+=(?P<v9>[^\s"']+)"#,
+        r#"|\becho\s+["']?(?P<v10>[^\s"'|]+)["']?\s*\|[^|\n]*(?:stdin|passwd)"#,
+        r#"|(?i:identified\s+by|with\s+password)\s+["'](?P<v11>[^"']+)["']"#,
+        r#"|\bhooks\.slack\.com/services/(?P<v12>[^\s"']+)"#,
+        r#"|\bdiscord(?:app)?\.com/api/webhooks/\d+/(?P<v13>[^\s"']+)"#,
+        r#"|[?&](?:sig|signature|X-Amz-Signature)=(?P<v14>[^\s"'&]+)"#,
+        r#"|:(?P<v15>[^\s"':@/]+)@(?:tcp|unix)\("#,
     ))
 });
 /// A file beside a flag such as `--key`.
 static FILE_NAME: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"^(?:[\w.@-]*/)*[\w.@-]+\.(?:pem|key|crt|cer|csr|p12|pfx|jks|pub|json|ya?ml|txt|conf|env|gpg)$")
 });
+
+/// How many bytes of a text are searched for the end of a template.
+const LONGEST_TEMPLATE: usize = 512;
 
 /// How many anchors of one line count. Each of them may have the rest of the line as its value.
 const ANCHORS: usize = 100;
@@ -54,7 +90,10 @@ pub(crate) fn values(text: &str, references: &References) -> Vec<String> {
     if text.contains("\\\"") {
         values.extend(named(&text.replace("\\\"", "\""), references));
     }
-    values.extend(text.lines().flat_map(beside_flags));
+    // A shell joins such lines.
+    let joined = if text.contains("\\\n") { Cow::Owned(text.replace("\\\n", " ")) } else { Cow::Borrowed(text) };
+    values.extend(joined.lines().flat_map(beside_flags));
+    values.extend(in_notations(text));
     values.extend(variants::of_logins(text));
     values
 }
@@ -64,21 +103,57 @@ pub(crate) fn secrets(text: &str) -> Vec<String> {
     values(text, &References::default()).into_iter().filter(|value| can_be_searched(value)).collect()
 }
 
-/// Values of flags, and of the notations of single programs.
+/// Values of flags.
 fn beside_flags(line: &str) -> Vec<String> {
     let flags = FLAG.captures_iter(line).filter_map(|found| {
         let value = ["v1", "v2", "v3"].into_iter().find_map(|group| found.name(group))?.as_str();
         let name = as_variable(&found["name"]);
-        let is_secret = is_secret_in_log(&name) && !name.starts_with("ask_") && !FILE_NAME.is_match(value);
-        (is_secret && !is_filled_in(value) && !is_harmless(&name, value)).then(|| value.to_owned())
+        let is_secret = is_secret_beside(&name, value) && !name.starts_with("ask_") && !FILE_NAME.is_match(value);
+        is_secret.then(|| value.to_owned())
     });
-    let special = SPECIAL.captures_iter(line).filter_map(|found| {
-        let name =
-            ["n1", "n2", "n4"].into_iter().find_map(|group| found.name(group)).map_or("password", |name| name.as_str());
-        let value = ["v1", "v2", "v3", "v4", "v5"].into_iter().find_map(|group| found.name(group))?.as_str();
-        (is_secret_in_log(name) && !is_filled_in(value) && !is_harmless(name, value)).then(|| value.to_owned())
+    flags.flat_map(with_variants).collect()
+}
+
+/// Values in the notations of single programs.
+fn in_notations(text: &str) -> Vec<String> {
+    let xml = if text.contains('<') || text.contains("value=") { named_by(&XML, text) } else { Vec::new() };
+    // A sentence has words there.
+    let plain = [named_by(&JOINED, text), named_by(&DIRECTIVE, text)].concat();
+    let plain =
+        plain.into_iter().filter(|value| !is_word(value) && !value.starts_with("//") && !FILE_NAME.is_match(value));
+    let unnamed = UNNAMED.captures_iter(text).filter_map(|found| group(&UNNAMED, &found, 'v').map(str::to_owned));
+    let unnamed = unnamed.filter(|value| !is_filled_in(value) && !is_harmless("", value));
+    let after_colon = |value: String| {
+        let password = value.split_once(':').map(|(_, password)| password.to_owned());
+        password.into_iter().chain([value])
+    };
+    xml.into_iter().chain(plain).chain(unnamed.flat_map(after_colon)).flat_map(with_variants).collect()
+}
+
+/// The values that a pattern with groups for names and values finds beside secret names.
+fn named_by(pattern: &Regex, text: &str) -> Vec<String> {
+    let found = pattern.captures_iter(text).filter_map(|found| {
+        let (name, value) = (group(pattern, &found, 'n')?, group(pattern, &found, 'v')?);
+        is_secret_beside(name, value).then(|| value.to_owned())
     });
-    flags.chain(special).flat_map(|value| [vec![value.clone()], variants::of_value(&value)].concat()).collect()
+    found.collect()
+}
+
+/// The text of the group that matched, of those whose names begin with `kind`: `n` for names, `v` for values.
+fn group<'t>(pattern: &Regex, found: &Captures<'t>, kind: char) -> Option<&'t str> {
+    let mut names = pattern.capture_names().flatten().filter(|name| name.starts_with(kind));
+    names.find_map(|name| found.name(name)).map(|found| found.as_str())
+}
+
+/// Whether a text has a secret beside a name.
+fn is_secret_beside(name: &str, value: &str) -> bool {
+    is_secret_in_log(name) && !is_filled_in(value) && !is_harmless(name, value)
+}
+
+fn with_variants(value: String) -> Vec<String> {
+    let mut values = variants::of_value(&value);
+    values.push(value);
+    values
 }
 
 /// The values beside secret names, and beside names that secrets refer to.
@@ -120,7 +195,8 @@ fn named(inputs: &str, references: &References) -> Vec<String> {
                 these = below(&mut lines, indent);
             } else {
                 let (mut value, read) = scalar(rest, found.place);
-                at += read;
+                // In a connection string, the next name follows in the same word.
+                at += if found.place == Place::Ini { value.find([';', '&']).map_or(read, |end| end + 1) } else { read };
                 if is_in_query(&line[..found.value_at], found.name) {
                     value.truncate(value.find(['&', '#', '"', '\'']).unwrap_or(value.len()));
                 }
@@ -146,7 +222,8 @@ fn named(inputs: &str, references: &References) -> Vec<String> {
 
 /// The reference to a variable at the start of a value.
 fn template(rest: &str) -> Option<&str> {
-    rest.starts_with("{{").then(|| rest.find("}}").map(|end| &rest[..end + 2])).flatten()
+    let start = &rest[..rest.floor_char_boundary(LONGEST_TEMPLATE)];
+    start.starts_with("{{").then(|| start.find("}}").map(|end| &rest[..end + 2])).flatten()
 }
 
 /// Whether `before`, which ends with this name and `=`, is part of a query string: `?token=…&user=…`.

@@ -1,10 +1,10 @@
 //! The secret values in a run's inputs, for finding them in a log: as ansible gets them from YAML, and within other texts. Any
 //! text can be searched; one that is no YAML is searched by [`crate::in_text`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::forms::SHORTEST;
-use crate::name::{describes, holds_secrets, is_reference, is_secret_in_log};
+use crate::name::{describes, holds_secrets, is_plural, is_reference, is_secret_in_log};
 use crate::reference::References;
 use crate::value::{OF_LABELS, is_harmless};
 use crate::yaml::{Documents, Node, Scalar};
@@ -14,7 +14,7 @@ use crate::{arguments, in_text, number, variants};
 const NESTED: usize = 3;
 
 /// Keys of a map that have the name of a variable or setting, whose value is in the same map.
-pub(crate) const PAIR_NAMES: [&str; 14] = [
+pub(crate) const PAIR_NAMES: [&str; 18] = [
     "name",
     "key",
     "var",
@@ -29,16 +29,49 @@ pub(crate) const PAIR_NAMES: [&str; 14] = [
     "header",
     "attribute",
     "item",
+    "k",
+    "title",
+    "variable_name",
+    "varname",
 ];
 /// Keys of a map that have the value for a name in the same map.
-pub(crate) const PAIR_VALUES: [&str; 6] = ["value", "val", "content", "contents", "default", "data"];
+pub(crate) const PAIR_VALUES: [&str; 11] = [
+    "value",
+    "val",
+    "v",
+    "content",
+    "contents",
+    "data",
+    "default",
+    "defaultvalue",
+    "default_value",
+    "string",
+    "variable_value",
+];
 /// A map with one of these keys describes labels. Its `key` is a name.
 pub(crate) const OF_MATCHES: [&str; 2] = ["operator", "effect"];
 /// Entries of a Kubernetes Secret that hold its values.
 pub(crate) const SECRET_DATA: [&str; 2] = ["data", "stringData"];
 
-/// Values, each with the name of its variable.
-type Found = HashMap<String, String>;
+/// Values, each with the names of the variables that have it. A value within another text has none.
+#[derive(Default)]
+pub(crate) struct Found(pub(crate) BTreeMap<String, BTreeSet<String>>);
+
+impl Found {
+    fn add(&mut self, value: &str, name: &str) {
+        self.0.entry(value.to_owned()).or_default().insert(name.to_owned());
+    }
+
+    fn add_unnamed(&mut self, values: impl IntoIterator<Item = String>) {
+        for value in values {
+            self.0.entry(value).or_default();
+        }
+    }
+
+    fn into_values(self) -> Vec<String> {
+        self.0.into_keys().filter(|value| can_be_searched(value)).collect()
+    }
+}
 
 /// The values in `text` that must not be in a log.
 pub(crate) fn secrets(text: &str) -> Vec<String> {
@@ -48,49 +81,44 @@ pub(crate) fn secrets(text: &str) -> Vec<String> {
 /// The same for several texts, in which values may refer to variables of each other.
 pub(crate) fn secrets_of_all(texts: &[&str]) -> Vec<String> {
     let mut found = found(texts);
-    let literals: Vec<_> = found.keys().flat_map(|value| variants::literals(value)).collect();
-    found.extend(literals.into_iter().map(|literal| (literal, String::new())));
-    found.into_keys().filter(|value| can_be_searched(value)).collect()
+    let literals: Vec<_> = found.0.keys().flat_map(|value| variants::literals(value)).collect();
+    found.add_unnamed(literals);
+    found.into_values()
 }
 
-/// All secret values, also those that can't be searched for, each with the name of its variable. The name is empty if the value is
-/// within another text.
+/// All secret values, also those that can't be searched for.
 pub(crate) fn found(texts: &[&str]) -> Found {
     let read: Vec<_> = texts.iter().map(|text| (*text, Documents::read(text))).collect();
     let mut references = References::default();
     loop {
-        let mut found = Found::new();
+        let mut found = Found::default();
         for (text, documents) in &read {
             match documents {
                 Some(documents) => Search::of(documents, &references, 0, &mut found).all(false),
-                None => found.extend(unnamed(in_text::values(text, &references))),
+                None => found.add_unnamed(in_text::values(text, &references)),
             }
         }
-        if !references.add_all(found.keys()) {
+        if !references.add_all(found.0.keys()) {
             return found;
         }
     }
 }
 
-fn unnamed(values: Vec<String>) -> impl Iterator<Item = (String, String)> {
-    values.into_iter().map(|value| (value, String::new()))
-}
-
 /// The secrets within a value that is secret under any name.
 pub(crate) fn parts(value: &str) -> Vec<String> {
-    let mut found = Found::new();
+    let mut found = Found::default();
     let references = References::default();
     match Documents::read(value).filter(|_| is_json(value)) {
         Some(documents) => Search::of(&documents, &references, 1, &mut found).all(true),
-        None => found.extend(unnamed(in_text::values(value, &references))),
+        None => found.add_unnamed(in_text::values(value, &references)),
     }
-    found.extend(unnamed(variants::of_value(value)));
-    found.into_keys().filter(|value| can_be_searched(value)).collect()
+    found.add_unnamed(variants::of_value(value));
+    found.into_values()
 }
 
 /// Whether a value may be searched for: see the crate's documentation.
 pub(crate) fn can_be_searched(value: &str) -> bool {
-    value.len() >= SHORTEST && !value.contains("{{") && !is_harmless("", value)
+    value.len() >= SHORTEST && !(value.contains("{{") && value.contains("}}")) && !is_harmless("", value)
 }
 
 /// Whether a text may have a secret within: all other texts are skipped.
@@ -143,13 +171,16 @@ impl<'d, 's> Search<'d, 's> {
     }
 
     fn items(&self, items: &[usize], place: Place<'d>) -> Vec<(usize, Place<'d>)> {
-        let follows_flag = |at: usize| {
-            let flag = at.checked_sub(1).and_then(|before| self.documents.text(items[before]));
+        let is_pair = items.len() == 2;
+        let follows_name = |at: usize| {
+            let before = at.checked_sub(1).and_then(|before| self.documents.text(items[before]));
             let word = self.documents.text(items[at]);
-            flag.zip(word).is_some_and(|(flag, word)| arguments::is_secret_after(flag, word))
+            before.zip(word).is_some_and(|(before, word)| {
+                arguments::is_secret_after(before, word) || (is_pair && is_variable_of_secret(before))
+            })
         };
         let with_place =
-            |(at, item): (usize, &usize)| (*item, Place { is_secret: place.is_secret || follows_flag(at), ..place });
+            |(at, item): (usize, &usize)| (*item, Place { is_secret: place.is_secret || follows_name(at), ..place });
         items.iter().enumerate().map(with_place).collect()
     }
 
@@ -158,16 +189,22 @@ impl<'d, 's> Search<'d, 's> {
         let has = |wanted: &[&str]| names.iter().any(|name| wanted.iter().any(|key| name.eq_ignore_ascii_case(key)));
         let key_is_name = is_reference(place.name) || has(&OF_MATCHES) || has(&PAIR_VALUES);
         let (named, is_kubernetes_secret) = (self.has_secret_pair(entries), self.is_kubernetes_secret(entries));
+        let is_record = has(&PAIR_VALUES) || names.iter().any(|name| is_secret_in_log(name));
         let mut below = Vec::new();
         for (key, value) in entries {
             let Some(name) = self.documents.text(*key) else {
                 below.extend([(*key, place), (*value, place)]);
                 continue;
             };
-            self.paths.push((place.path, name));
-            let path = self.paths.len() - 1;
+            // The entries of a merged map are entries of this one.
+            let path = if name == "<<" {
+                place.path
+            } else {
+                self.paths.push((place.path, name));
+                self.paths.len() - 1
+            };
             let is_one_of = |keys: &[&str]| keys.iter().any(|key| name.eq_ignore_ascii_case(key));
-            let belongs = (place.holds_secrets && !describes(name))
+            let belongs = (place.holds_secrets && !describes(name, is_record))
                 || self.references.contain(&self.path(path))
                 || (named && is_one_of(&PAIR_VALUES))
                 || (is_kubernetes_secret && SECRET_DATA.contains(&name));
@@ -190,7 +227,7 @@ impl<'d, 's> Search<'d, 's> {
         let text = |node: &usize| self.documents.text(*node).unwrap_or_default();
         let is = |key: &str, wanted: &[&str]| wanted.iter().any(|name| name.eq_ignore_ascii_case(key));
         !entries.iter().any(|(key, _)| is(text(key), &OF_MATCHES))
-            && entries.iter().any(|(key, value)| is(text(key), &PAIR_NAMES) && is_secret_in_log(text(value)))
+            && entries.iter().any(|(key, value)| is(text(key), &PAIR_NAMES) && is_word_of_secret(text(value)))
     }
 
     fn is_kubernetes_secret(&self, entries: &[(usize, usize)]) -> bool {
@@ -209,14 +246,22 @@ impl<'d, 's> Search<'d, 's> {
             if is_json(text) && self.within(text, true) {
                 return;
             }
-            self.found.insert(text.to_owned(), place.name.to_owned());
-            self.found.extend(unnamed(variants::of_value(text)));
+            self.found.add(text, place.name);
+            let variants = variants::of_value(text);
+            let (json, others): (Vec<_>, Vec<_>) = variants.into_iter().partition(|variant| is_json(variant));
+            for json in json {
+                self.within(&json, true);
+            }
+            self.found.add_unnamed(others);
+            if is_plural(place.name) && !text.contains("{{") {
+                self.found.add_unnamed(variants::items(text));
+            }
             if scalar.is_plain {
-                self.found.extend(number::as_ansible_reads(text).map(|number| (number, String::new())));
+                self.found.add_unnamed(number::as_ansible_reads(text));
             }
         }
         if is_worth_searching(text) && !self.within(text, false) {
-            self.found.extend(unnamed(in_text::values(text, self.references)));
+            self.found.add_unnamed(in_text::values(text, self.references));
         }
     }
 
@@ -229,6 +274,16 @@ impl<'d, 's> Search<'d, 's> {
         Search::of(&documents, self.references, self.level + 1, self.found).all(holds_secrets);
         true
     }
+}
+
+/// Whether a text is a secret name, and not a sentence about a secret.
+fn is_word_of_secret(text: &str) -> bool {
+    !text.contains(char::is_whitespace) && is_secret_in_log(text)
+}
+
+/// Whether a text is the name of a variable for a secret, and not an ordinary word.
+fn is_variable_of_secret(text: &str) -> bool {
+    text.contains(['_', '-', '.']) && is_word_of_secret(text)
 }
 
 /// Whether a text is a map or a list of JSON.

@@ -8,7 +8,7 @@
 //! | a command or a script that a page shows | [`hide_in_arguments`], [`hide_in_script`] | [`HIDDEN`] |
 //! | one variable that a summary mentions | [`is_secret`] | whatever the caller writes instead |
 //! | what a run gets besides its inputs | [`secrets_of_run`] | |
-//! | a form on which users write secrets | [`hints`], [`hint`] | |
+//! | the page on which users write secrets | [`hints`], [`hint`] | |
 //!
 //! `deploy/runner/kubeonkube_masking.py` masks the output of a run in its pod by the same rule, which it reads from [`rule`].
 //!
@@ -16,7 +16,7 @@
 //!
 //! A name is split into words at `_`, `-`, `.` and between a lower-case and an upper-case letter; otherwise case doesn't
 //! matter. It is secret if a word
-//! - contains `pass`, `pwd`, `secret`, `token`, `credential`, `creds` or `key`, or ends with `pw`, so `dbpassword` and
+//! - contains `pass`, `pwd`, `psk`, `secret`, `token`, `credential`, `creds` or `key`, or ends with `pw`, so `dbpassword` and
 //!   `apiKey` are found. Ordinary words such as `bypass` or `keyboard` don't count, but what follows them in the same word
 //!   does: `bypasspassword`;
 //! - contains `auth`, such as `oauth2`, except `author`, `authors`, `authority` and `authentications`. `authorization` and
@@ -60,11 +60,11 @@
 //!   alias, and the number that ansible reads. A value is searched for as it is, as JSON, Python, YAML, shells and URLs quote it,
 //!   and in base64; also the text that it encodes. It isn't searched for if it is shorter than 4 characters (half of every log
 //!   would be masked), a template (`{{ … }}`) or vault's cipher text.
-//! - **A map** under a name such as `secrets` or `grafana_password` holds secrets: all its values count, except for entries that
-//!   describe one, such as `username`. Of other maps only the named values count, so that a map called `registry_auth` doesn't mask
+//! - **A map** under a name such as `secrets` or `grafana_password` holds secrets: all its values count, except for names of
+//!   users and, beside an entry with a secret name, for entries that describe one, such as `host`. Of other maps only the named values count, so that a map called `registry_auth` doesn't mask
 //!   its user's name everywhere. In `{name: DB_PASSWORD, value: …}` the value belongs to that name.
 //! - **Texts within values** are searched by name: JSON and YAML, `key=value`, `--flag=value`, `--flag value`, query strings,
-//!   headers, XML, and a few notations of single programs.
+//!   headers, XML, lines of configurations, and notations of single programs.
 //! - **A value that is a word or a number** is hidden only where it stands alone, and the names of hosts and groups always stay.
 //!   [`hints`] says which values that affects.
 //! - **A summary** mentions the variable without its values, also if the value is a map or a string that contains a secret.

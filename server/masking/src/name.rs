@@ -2,9 +2,10 @@
 
 /// Text within a word that makes a name secret, and how ordinary words start that contain the same text. The rest of such a
 /// word may still be secret: `bypasspassword`.
-pub(crate) const STEMS: [(&str, &[&str]); 7] = [
+pub(crate) const STEMS: [(&str, &[&str]); 8] = [
     ("pass", &["bypass", "compass", "passenger", "passive", "passthrough"]),
     ("pwd", &[]),
+    ("psk", &[]),
     ("secret", &[]),
     ("token", &[]),
     ("credential", &[]),
@@ -19,8 +20,8 @@ pub(crate) const NO_LOGINS: [&str; 4] = ["author", "authors", "authority", "auth
 pub(crate) const SETTINGS: [&str; 5] = ["config", "mode", "modes", "timeout", "webhook"];
 
 /// Words after `auth` or `cert` that say that the value is the secret itself.
-pub(crate) const CONTENTS: [&str; 12] =
-    ["b64", "base64", "content", "data", "header", "headers", "p12", "pem", "pfx", "pkcs12", "seed", "users"];
+pub(crate) const CONTENTS: [&str; 13] =
+    ["b64", "base64", "bearer", "content", "data", "header", "headers", "p12", "pem", "pfx", "pkcs12", "seed", "users"];
 
 /// Names that are secret by their words but aren't.
 pub(crate) const PUBLIC: [&str; 1] = ["supplementary_addresses_in_ssl_keys"];
@@ -57,8 +58,8 @@ pub(crate) const POINTERS: [&str; 28] = [
     "version",
 ];
 
-/// Last words, in any spelling, of entries that describe a secret instead of being one, in a map that holds secrets. So are
-/// [`POINTERS`].
+/// Last words, in any spelling, of entries that describe a secret instead of being one, in a map with a secret beside them. So
+/// are [`POINTERS`].
 pub(crate) const DESCRIPTIONS: [&str; 29] = [
     "address",
     "audience",
@@ -94,17 +95,33 @@ pub(crate) const DESCRIPTIONS: [&str; 29] = [
 /// Last words, in any spelling, of names that refer to a secret by its name and key: `secretKeyRef`.
 pub(crate) const REFERENCES: [&str; 2] = ["ref", "refs"];
 
+/// Last words of entries that describe a secret in any map that holds secrets.
+pub(crate) const OWNERS: [&str; 4] = ["name", "user", "username", "usernames"];
+
+/// Words before `key` in names of secrets. Others, such as `sort_key`, have settings below them.
+pub(crate) const KEYS: [&str; 8] = ["access", "api", "deploy", "encryption", "license", "master", "private", "signing"];
+
 /// Whether all values in a map with this secret name are secret: `secrets: {db: …}`. A map under the name of a single key or
 /// login has settings, too: `registry_auth: {user: me, password: …}`.
 pub(crate) fn holds_secrets(name: &str) -> bool {
     let words = words(name);
     let Some(last) = words.last() else { return false };
-    last.ends_with('s') || (has_stem(last) && !last.contains("key"))
+    let is_key = last.contains("key");
+    (last.ends_with('s') && !last.contains("cert"))
+        || (has_stem(last) && !is_key)
+        || (is_key && words.iter().any(|word| KEYS.contains(&&**word)))
 }
 
-/// Whether an entry with this name only describes the secrets of its map.
-pub(crate) fn describes(name: &str) -> bool {
-    words(name).last().is_some_and(|last| [&POINTERS[..], &DESCRIPTIONS, &REFERENCES].concat().contains(&last.as_str()))
+/// Whether an entry with this name only describes the secrets of its map. `is_record` says that the map has a secret under
+/// another name: then this entry isn't it.
+pub(crate) fn describes(name: &str, is_record: bool) -> bool {
+    let describing = if is_record { [&POINTERS[..], &DESCRIPTIONS, &REFERENCES].concat() } else { OWNERS.to_vec() };
+    words(name).last().is_some_and(|last| describing.contains(&last.as_str()))
+}
+
+/// Whether the text under this secret name may list several secrets.
+pub(crate) fn is_plural(name: &str) -> bool {
+    words(name).last().is_some_and(|last| last == "list" || (last.ends_with('s') && last != "pass"))
 }
 
 /// Whether a map with this name refers to a secret elsewhere.

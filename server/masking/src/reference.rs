@@ -12,6 +12,9 @@ use crate::pattern::pattern;
 pub(crate) static REFERENCE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"^\{\{-?\s*(\w+(?:\.\w+|\[["']\w+["']\])*)\s*(?:\|[^{}]*)?-?\}\}$"#));
 
+/// What joins the operands of an expression.
+static OPERATOR: LazyLock<Regex> = LazyLock::new(|| pattern(r"~|\+|\bor\b|\bif\b.*?\belse\b"));
+
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\w+"));
 
 /// How many references may lead to a value.
@@ -28,7 +31,7 @@ impl References {
     /// Adds those that the values consist of. Whether there were new ones, so that the inputs have to be searched again.
     pub(crate) fn add_all<'v>(&mut self, values: impl IntoIterator<Item = &'v String>) -> bool {
         let known = self.paths.len();
-        self.paths.extend(values.into_iter().filter_map(|value| path(value)));
+        self.paths.extend(values.into_iter().flat_map(|value| paths(value)));
         self.rounds += 1;
         self.paths.len() > known && self.rounds <= LONGEST_CHAIN
     }
@@ -45,6 +48,13 @@ impl References {
     pub(crate) fn contain_name(&self, name: &str) -> bool {
         self.contain(&std::iter::once(name))
     }
+}
+
+/// The paths in a value that is a template: `{{ a ~ b.c }}` has two.
+fn paths(value: &str) -> Vec<Vec<String>> {
+    let inner = value.trim().strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
+    let operands = inner.filter(|inner| !inner.contains("{{")).into_iter().flat_map(|inner| OPERATOR.split(inner));
+    operands.filter_map(|operand| path(&format!("{{{{{operand}}}}}"))).collect()
 }
 
 /// The names in a reference.

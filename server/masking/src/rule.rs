@@ -21,6 +21,8 @@ pub fn rule() -> Value {
             "pointers": name::POINTERS,
             "descriptions": name::DESCRIPTIONS,
             "references": name::REFERENCES,
+            "owners": name::OWNERS,
+            "keys": name::KEYS,
         },
         "harmless": {
             "words": value::HARMLESS,

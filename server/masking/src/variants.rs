@@ -7,10 +7,11 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use regex::Regex;
 
-use crate::forms::SHORTEST;
+use crate::forms::{SHORTEST, SHORTEST_LINE};
 use crate::name::STEMS;
 use crate::pattern::pattern;
 use crate::shapes::LOGIN;
+use crate::words::is_word;
 
 /// Accepts missing padding.
 const LENIENT: GeneralPurposeConfig =
@@ -20,16 +21,28 @@ const ALPHABETS: [GeneralPurpose; 2] =
 /// Shorter words are base64 by chance.
 const SHORTEST_ENCODED: usize = 8;
 
+/// Parts of the notations of single programs: see [`crate::in_text`].
+const PROGRAMS: [&str; 13] =
+    ["pw", "auth", "cert", "://", "-u", "--user", "login", " -p", " -a ", " -w ", "literal", "@tcp", "identified"];
+
 /// What every text contains that names a secret.
 static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| {
-    let stems: Vec<_> =
-        STEMS.iter().map(|(stem, _)| *stem).chain(["pw", "auth", "cert", "://", "-u", "--user"]).collect();
+    let stems: Vec<_> = STEMS.iter().map(|(stem, _)| *stem).chain(PROGRAMS).collect();
     pattern(&format!("(?i)(?:{})", stems.join("|")))
 });
 
 /// A text within a template that may become the value: `{{ 'text' }}`, and what `default` is given.
-static LITERAL: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"(?:\{\{-?\s*|\bd(?:efault)?\(\s*)(?:"(?P<v1>[^"]*)"|'(?P<v2>[^']*)')"#));
+static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"(?:\{\{-?\s*|\bor\s+|\belse\s+|[~+]\s*|\bd(?:efault)?\(\s*)(?:"(?P<v1>[^"]*)"|'(?P<v2>[^']*)')"#)
+});
+
+/// A template or a statement.
+static TEMPLATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{\{.*?\}\}|\{%.*?%\}"));
+
+/// A line of a secret with a login or a variable: `user:password`, `NAME=value`.
+static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"(?m)^[ \t]*(?:export[ \t]+)?[\w.@-]+[ \t]*(?::|=[ \t]*["']?)(?P<value>[^\s"';&]+)["']?\r?$"#)
+});
 
 /// How a value begins that names the way of a login: `Bearer …`.
 const SCHEMES: [&str; 5] = ["bearer ", "basic ", "token ", "apikey ", "negotiate "];
@@ -45,10 +58,17 @@ pub(crate) fn of_value(value: &str) -> Vec<String> {
     let scheme =
         SCHEMES.iter().find(|scheme| value.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
     let token = scheme.map(|scheme| value[scheme.len()..].trim().to_owned());
-    let mut found: Vec<_> = token.into_iter().chain(from_percents(value)).chain(of_logins(value)).collect();
+    let assigned = ASSIGNED.captures_iter(value).map(|found| found["value"].to_owned());
+    let assigned = assigned.filter(|text| !is_word(text) && !text.starts_with("//"));
+    let mut found: Vec<_> = assigned.chain(token).chain(from_percents(value)).chain(of_logins(value)).collect();
     let decoded: Vec<_> = found.iter().map(String::as_str).chain([value]).filter_map(from_base64).collect();
     // `user:password`
-    found.extend(decoded.iter().filter_map(|text| Some(text.split_once(':')?.1.trim_end().to_owned())));
+    found.extend(
+        decoded
+            .iter()
+            .filter(|text| !text.starts_with('{'))
+            .filter_map(|text| Some(text.split_once(':')?.1.trim_end().to_owned())),
+    );
     found.extend(decoded);
     found
 }
@@ -71,13 +91,23 @@ pub(crate) fn of_logins(text: &str) -> Vec<String> {
     secret.flat_map(|secret| from_percents(secret).into_iter().chain([secret.to_owned()])).collect()
 }
 
-/// The texts that a template would become if its variable isn't set.
+/// The texts of a template that may be in its result, as a whole or as a part.
 pub(crate) fn literals(value: &str) -> Vec<String> {
-    if !value.contains("{{") {
+    if !value.contains("{{") && !value.contains("{%") {
         return Vec::new();
     }
     let literals = LITERAL.captures_iter(value).filter_map(|found| found.name("v1").or(found.name("v2")));
-    literals.map(|literal| literal.as_str().to_owned()).collect()
+    let literals = literals.map(|literal| literal.as_str());
+    let around = TEMPLATE.split(value).filter(|text| text.len() >= SHORTEST_LINE && !is_word(text));
+    let texts: Vec<String> = literals.chain(around).map(str::to_owned).collect();
+    let decoded: Vec<_> = texts.iter().filter_map(|text| from_base64(text)).collect();
+    texts.into_iter().chain(decoded).collect()
+}
+
+/// The secrets in a text that lists several.
+pub(crate) fn items(value: &str) -> Vec<String> {
+    let items = value.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
+    items.filter(|item| *item != value && !is_word(item)).map(str::to_owned).collect()
 }
 
 /// The text that a URL has as `value`.
@@ -121,6 +151,9 @@ mod tests {
             ("postgres://me:can%40ary@db/x", vec!["can@ary", "can%40ary"]),
             ("https://ghp-canary@git", vec!["ghp-canary"]),
             ("ssh://root@host", vec![]),
+            ("me:canary-1", vec!["canary-1"]),
+            ("A=b\nexport B='canary-1'", vec!["canary-1"]),
+            ("10.0.0.1:5000", vec![]),
             ("hunter22", vec![]),
             ("password", vec![]),
             ("100%", vec![]),

@@ -80,7 +80,7 @@ impl Reading {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let is_plain = style == ScalarStyle::Plain;
-                let is_vault = tag.is_some_and(|tag| tag.suffix().starts_with("vault"));
+                let is_vault = tag.is_some_and(|tag| matches!(tag.suffix(), "vault" | "vault-encrypted"));
                 self.add(Node::Scalar(Scalar { text: text.into_owned(), is_plain, is_vault }), anchor);
             }
             Event::SequenceStart(_, anchor, _) => self.begin(Node::List(Vec::new()), anchor),

@@ -229,13 +229,18 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
         "credentials": "{{ base | default('x') }}", "base": "referred", "use_token": true, "private_key_file": "/auth/key", "pass": "abc",
         "pin_password": "{{ map.entry['x'] }}", "map": {"entry": {"x": "in-an-entry", "y": "visible"}},
         "host_password": "{{ hostvars['n1'].other }}", "other": "of-a-host",
-        "secrets": {"db": "in-secrets", "nested": {"username": "visible", "list": ["in-a-list"], "server": {"x": "in-a-map-of-a-description"}, "scopes": ["visible"]}, "host": "visible"},
+        "secrets": {"db": "in-secrets", "record": {"password": "in-a-record", "host": "visible", "scopes": ["visible"]}, "nested": {"username": "visible", "list": ["in-a-list"], "server": {"x": "in-a-map-of-a-description"}, "name": "visible"}},
         "env": [{"name": "DB_PASSWORD", "value": "in-a-pair"}, {"key": "API_TOKEN", "Value": ["in-a-key"]}, {"name": "HOME", "value": "visible"}],
         "tolerations": [{"key": "token", "operator": "Equal", "value": "visible"}],
         "secretKeyRef": {"name": "visible", "key": "visible"},
         "manifest": {"kind": "Secret", "data": {"a": "ZW5jb2RlZC1kYXRh"}, "stringData": {"b": "in-a-manifest"}},
         "registry_credentials": "{\"username\": \"visible\", \"password\": \"in-json\", \"more\": [\"in-a-json-list\"]}",
         "docker_auth": "bWU6ZG9ja2VyLXB3",
+        "k3s_tokens": {"server": "of-a-server", "agent": "of-an-agent"}, "tokens": {"one": {"id": "visible", "value": "of-a-record"}},
+        "encryption_key": {"current": "of-a-key"}, "sort_key": {"field": "visible"},
+        "more_env": [["DB_PASSWORD", "in-a-pair-list"], ["login", "--token", "after-a-flag"]],
+        "basic_auth": "me:after-a-colon\nyou:after-another\n10.0.0.1:5000", "env_secret": "A=after-an-equals-sign\nB=",
+        "old_passwords": "first-of-list, second-of-list", "bundle_secret": "eyJhIjogImluLWVuY29kZWQtanNvbiJ9",
     });
     let found = in_python(&json!({"keep": [], "values": [], "lines": [], "names": [], "variables": variables}));
     let text = variables.to_string();
@@ -246,5 +251,5 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
     for part in parts {
         assert!(wanted.iter().any(|value| value == part), "{part} is missing in {wanted:?}");
     }
-    assert!(wanted.len() == 20 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
+    assert!(wanted.len() == 37 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
 }

@@ -89,7 +89,8 @@ pub(crate) fn plan(operation: &ClusterOperation, cluster: &Cluster, found: &Foun
 
 /// The names of hosts and groups that contain a secret value.
 fn names_with_secrets(inventory: &Inventory, secrets: &[String]) -> Vec<String> {
-    let contains_one = |name: &&str| secrets.iter().any(|secret| name.contains(secret.as_str()));
+    let lines = || secrets.iter().flat_map(|secret| secret.lines()).map(str::trim).filter(|line| !line.is_empty());
+    let contains_one = |name: &&str| lines().any(|line| name.contains(line));
     inventory.names().into_iter().filter(contains_one).map(str::to_owned).collect()
 }
 
