@@ -37,6 +37,7 @@ mod shell;
 mod ui;
 mod wait;
 mod wasm_size;
+mod watch;
 mod words;
 
 pub use app::App;

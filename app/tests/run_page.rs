@@ -5,9 +5,10 @@ mod fake;
 use api::log::{Found, FoundLine, LogEnd, LogLine, LogPage};
 use api::operation::{Phase, RunEnd, Usual};
 use api::run::{EventBody, HostResult, HostStats, InFlight, RunEvent, StepRole, TaskFailure};
+use api::watch::Watch;
 use api::{Problem, Time};
 use axum::http::StatusCode;
-use fake::{Fake, NOW, TOKEN, page, page_with, page_with_cookies, run, submit};
+use fake::{Fake, NOW, TOKEN, page, page_with, page_with_cookies, run, submit, watch};
 use kubeonkube_app::FormReturn;
 use leptos::prelude::provide_context;
 
@@ -113,7 +114,7 @@ async fn a_running_operation_shows_the_time_that_is_left() {
     page(&fake, "/operations/grow-1").await.shows("no estimate yet");
     let detail = fake.run.as_mut().unwrap();
     detail.row.started = Some(Time(NOW.0 - 60_000));
-    detail.usual = Some(Usual { ms: 7 * 60_000, runs: 5 });
+    detail.usual = Some(Usual { ms: 7 * 60_000, shortest: 7 * 60_000, longest: 7 * 60_000, runs: 5 });
     page(&fake, "/operations/grow-1").await.shows("about 6 min left, from the last 5 successful runs");
     fake.run.as_mut().unwrap().row.phase = Phase::Succeeded;
     page(&fake, "/operations/grow-1").await.hides("successful runs");
@@ -398,6 +399,36 @@ async fn pieces_create_no_resources() {
     ] {
         assert_eq!(pending(phase, tab).await, plain, "{phase:?} {tab}");
     }
+}
+
+#[tokio::test]
+async fn a_running_operation_says_whether_it_may_be_stopped() {
+    let fake = Fake { run: Ok(run("upgrade-1", Phase::Running)), watch: watch(), ..Fake::default() };
+    let page = page(&fake, "/operations/upgrade-1").await;
+    page.shows("“Drain the node” on w3 takes 4 min 0 s by now.")
+        .shows("Pod shop/db-0 is held by PodDisruptionBudget shop/db.")
+        .shows("385 of 400 requests answered · 1 outage, 15 s")
+        .shows("After 1 min 40 s, no answer for 15 s. 10.0.0.7:6443 can't be reached.")
+        .shows("400 of 400 requests answered")
+        .shows("https://shop.example.com");
+    assert_eq!(
+        page.html.matches("Safe to stop after w3").count(),
+        2,
+        "in the panel and in the question before a cancel"
+    );
+    let question = page.html.split("<details").nth(1).unwrap().split("</details>").next().unwrap();
+    assert!(question.contains("Safe to stop after w3"), "{question}");
+    let strip = page.html.split("class=\"strip\"").nth(1).unwrap().split("</svg>").next().unwrap();
+    assert!(strip.contains("x=\"100\" y=\"0\" width=\"15\" height=\"1\" class=\"r-failed\""), "{strip}");
+}
+
+#[tokio::test]
+async fn an_ended_run_keeps_how_the_cluster_answered() {
+    let over = Watch { stop: None, stall: None, ..watch() };
+    let fake = Fake { run: Ok(run("upgrade-1", Phase::Succeeded)), watch: over, ..Fake::default() };
+    page(&fake, "/operations/upgrade-1").await.shows("385 of 400 requests answered").hides("Safe to stop");
+    let none = Fake { run: Ok(run("upgrade-1", Phase::Succeeded)), ..Fake::default() };
+    page(&none, "/operations/upgrade-1").await.hides("class=\"panel watch\"");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ mod fake;
 
 use api::cluster::{LastUpgrade, LiveState, NodeState, Upgrade, VersionSource};
 use api::operation::Phase;
-use fake::{Fake, NOW, operation, page, submit, upgrade};
+use fake::{Fake, NOW, operation, page, submit, upgrade, watch};
 
 const PATH: &str = "/clusters/prod-fra/upgrade";
 
@@ -74,7 +74,13 @@ async fn without_a_reading_the_page_says_where_the_version_is_from() {
 async fn a_running_upgrade_shows_each_node_instead_of_a_form() {
     let mut running = upgrade();
     let row = operation("upgrade-1", "prod-fra", Phase::Running);
-    running.last = Some(LastUpgrade { row, to: Some("1.34.4".parse().unwrap()), note: String::new(), settling: false });
+    running.last = Some(LastUpgrade {
+        row,
+        to: Some("1.34.4".parse().unwrap()),
+        watch: watch(),
+        note: String::new(),
+        settling: false,
+    });
     (running.versions, running.plan) = (vec![], None);
     running.nodes[0].state = NodeState::Done;
     running.nodes[0].word = "Done".into();
@@ -86,7 +92,11 @@ async fn a_running_upgrade_shows_each_node_instead_of_a_form() {
         .shows("The upgrade to 1.34.4 is running")
         .shows("href=\"/operations/upgrade-1\"")
         .shows("Drain the node")
+        .shows("Safe to stop after w3")
+        .shows("Pod shop/db-0 is held by PodDisruptionBudget shop/db.")
+        .shows("385 of 400 requests answered")
         .hides("start_upgrade")
+        .hides("set_probe")
         .hides("Another version");
 }
 
@@ -94,7 +104,13 @@ async fn a_running_upgrade_shows_each_node_instead_of_a_form() {
 async fn an_ended_upgrade_proposes_nothing_before_a_reading() {
     let mut ended = upgrade();
     let row = operation("upgrade-1", "prod-fra", Phase::Succeeded);
-    ended.last = Some(LastUpgrade { row, to: Some("1.34.4".parse().unwrap()), note: String::new(), settling: true });
+    ended.last = Some(LastUpgrade {
+        row,
+        to: Some("1.34.4".parse().unwrap()),
+        watch: watch(),
+        note: String::new(),
+        settling: true,
+    });
     assert!(ended.is_changing());
     (ended.versions, ended.plan) = (vec![], None);
     page(&Fake { upgrade: Ok(ended), ..Fake::default() }, PATH)
@@ -110,7 +126,13 @@ async fn a_failed_upgrade_offers_to_continue() {
     let mut failed = upgrade();
     let mut row = operation("upgrade-1", "prod-fra", Phase::Failed);
     row.message = "fra-w1: task “Drain the node”: web blocks it.".into();
-    failed.last = Some(LastUpgrade { row, to: Some("1.34.4".parse().unwrap()), note: String::new(), settling: false });
+    failed.last = Some(LastUpgrade {
+        row,
+        to: Some("1.34.4".parse().unwrap()),
+        watch: watch(),
+        note: String::new(),
+        settling: false,
+    });
     failed.plan.as_mut().unwrap().continues = true;
     page(&Fake { upgrade: Ok(failed), ..Fake::default() }, PATH)
         .await
@@ -140,4 +162,15 @@ async fn the_cluster_offers_its_upgrade() {
     detail.now = NOW;
     let fake = Fake { detail: Ok(detail), ..Fake::default() };
     page(&fake, "/clusters/prod-fra").await.shows("Upgrade to 1.34.4<");
+}
+
+#[tokio::test]
+async fn the_address_of_a_service_can_be_saved() {
+    let mut fake = Fake::default();
+    fake.upgrade.as_mut().unwrap().probe_url = "https://shop.example.com/healthz".into();
+    page(&fake, PATH).await.shows("value=\"https://shop.example.com/healthz\"").hides(">Saved<");
+    page(&fake, "/clusters/prod-fra/upgrade?saved=probe").await.shows("Saved");
+    submit(&fake, "set_probe", "form=set_probe&cluster=prod-fra&url=http%3A%2F%2F10.0.0.7%3A30080").await;
+    let calls = fake.calls.lock().unwrap().join("\n");
+    assert!(calls.contains("probe of prod-fra http://10.0.0.7:30080"), "{calls}");
 }

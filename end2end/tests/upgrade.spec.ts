@@ -1,10 +1,5 @@
-// Upgrading a cluster. A small HTTPS server stands for its API server. Nothing listens at port 1, so no run changes a machine.
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// Upgrading a cluster. Nothing listens at port 1, so no run changes a machine.
+import { FakeCluster } from '../fixtures/cluster.ts';
 import { bothWays, expect, test } from '../fixtures/console.ts';
 import { makeCluster, runOwn } from '../fixtures/objects.ts';
 
@@ -15,64 +10,6 @@ const HOSTS = `all:
     kube_node: {hosts: {w1: , w2: }}
 `;
 const VARIABLES = '# Frankfurt\nkube_version: 1.35.9   # tested\n';
-
-/** An API server whose nodes have these versions. */
-class FakeCluster {
-  versions: Record<string, string> = { cp1: 'v1.35.9', w1: 'v1.35.9', w2: 'v1.35.9' };
-  private folder = mkdtempSync(join(tmpdir(), 'kubeonkube-api-'));
-  private server = createServer(this.certificate(), (asked, answer) => {
-    const path = asked.url!.split('?')[0];
-    const send = (type: string, text: string) => answer.writeHead(200, { 'content-type': type }).end(text);
-    if (path === '/version') return send('application/json', JSON.stringify({ major: '1', minor: '33', gitVersion: this.versions.cp1 }));
-    if (path === '/readyz') return send('text/plain', '[+]ping ok\n[+]etcd ok\nreadyz check passed\n');
-    if (path === '/api/v1/nodes') return send('application/json', JSON.stringify(this.nodes()));
-    answer.writeHead(404).end();
-  });
-
-  async start(): Promise<this> {
-    await new Promise<void>((done) => this.server.listen(0, '127.0.0.1', done));
-    return this;
-  }
-
-  stop(): void {
-    this.server.closeAllConnections();
-    this.server.close();
-  }
-
-  /** Its kubeconfig, for the Secret of a cluster. */
-  kubeconfig(): string {
-    const port = (this.server.address() as AddressInfo).port;
-    const authority = readFileSync(join(this.folder, 'cert.pem')).toString('base64');
-    return JSON.stringify({
-      apiVersion: 'v1', kind: 'Config', 'current-context': 'x',
-      clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}`, 'certificate-authority-data': authority } }],
-      users: [{ name: 'u', user: { token: 'good-token' } }],
-      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    });
-  }
-
-  private certificate() {
-    const [key, cert] = [join(this.folder, 'key.pem'), join(this.folder, 'cert.pem')];
-    const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=fake'];
-    execFileSync('openssl', [...request, '-addext', 'subjectAltName=IP:127.0.0.1', '-addext', 'basicConstraints=critical,CA:FALSE', '-keyout', key, '-out', cert], { stdio: 'ignore' });
-    return { key: readFileSync(key), cert: readFileSync(cert) };
-  }
-
-  private nodes() {
-    const node = ([name, version]: [string, string]) => ({
-      metadata: { name, creationTimestamp: '2026-01-01T00:00:00Z', labels: name === 'cp1' ? { 'node-role.kubernetes.io/control-plane': '' } : {} },
-      spec: {},
-      status: {
-        conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: null, lastTransitionTime: null }],
-        nodeInfo: {
-          kubeletVersion: version, architecture: '', bootID: '', containerRuntimeVersion: '', kernelVersion: '', kubeProxyVersion: '',
-          machineID: '', operatingSystem: '', osImage: '', systemUUID: '',
-        },
-      },
-    });
-    return { kind: 'NodeList', apiVersion: 'v1', metadata: {}, items: Object.entries(this.versions).map(node) };
-  }
-}
 
 /** In place of the playbook, one with the same plays that changes nothing: w1 fails, and w2 is not reached. */
 const PLAYBOOK = `
@@ -93,8 +30,7 @@ bothWays((script) => {
     const cluster = `upgrade-${ending}`;
     const api = await new FakeCluster().start();
     try {
-      const secret = { namespace: 'default', name: `${cluster}-kubeconfig` };
-      await kube.apply({ apiVersion: 'v1', kind: 'Secret', metadata: secret, stringData: { kubeconfig: api.kubeconfig() } });
+      await api.isFor(kube, cluster);
       await makeCluster(kube, cluster, { hosts: HOSTS, variables: VARIABLES });
       const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name}`) });
       /** Loads the page until the cluster was read. */

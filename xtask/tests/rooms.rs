@@ -13,7 +13,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("kubeonkube-crd", &[]),
     ("kubeonkube-disk", &[]),
     ("kubeonkube-hosted", &["kubeonkube-crd"]),
-    ("kubeonkube-managed", &["kubeonkube-api", "kubeonkube-crd"]),
+    ("kubeonkube-managed", &["kubeonkube-api", "kubeonkube-crd", "kubeonkube-disk"]),
     ("kubeonkube-masking", &[]),
     // Only for tests.
     ("kubeonkube-mutation", &[]),

@@ -20,6 +20,7 @@ use crate::operation::{
     Draft, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SourceChoices, SubmitChoices,
 };
 use crate::run::{EventBody, HostStats, RunEvent};
+use crate::watch::Watch;
 use crate::{ClusterName, OperationName, Problem, User};
 
 /// A stream that a socket forwards.
@@ -128,6 +129,8 @@ pub trait Upgrades: Send + Sync {
         cluster: &ClusterName,
         reviewed: &ReviewedUpgrade,
     ) -> Result<OperationName, Problem>;
+    /// Saves the address that is requested once per second while an operation runs on the cluster. An empty one ends that.
+    async fn set_probe(&self, user: &User, cluster: &ClusterName, url: &str) -> Result<(), Problem>;
 }
 
 /// The calls of the Configuration tab: reads, reviews and saves a cluster's inputs.
@@ -183,6 +186,8 @@ pub trait Operations: Send + Sync {
     /// Newest first by default; at most 100 per page.
     async fn list(&self, user: &User, filter: &OperationFilter) -> Result<OperationList, Problem>;
     async fn get(&self, user: &User, operation: &OperationName) -> Result<OperationDetail, Problem>;
+    /// What there is to watch besides the log: whether it may be stopped, what holds it up, and whether the cluster answers.
+    async fn watch(&self, user: &User, operation: &OperationName) -> Result<Watch, Problem>;
     async fn choices(&self, user: &User) -> Result<SubmitChoices, Problem>;
     /// The ConfigMaps that the submit form offers as sources of a playbook or script on `cluster`, and the keys of `chosen`
     /// (`namespace/name`). Both may be empty. Lists with the rights of `user`.

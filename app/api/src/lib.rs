@@ -3,6 +3,7 @@
 //! Compiles to small wasm: no Kubernetes client, no Leptos, no YAML parser. It parses names and forms. The server checks
 //! everything that needs a cluster.
 
+pub mod availability;
 pub mod backend;
 pub mod cluster;
 pub mod configuration;
@@ -18,6 +19,7 @@ pub mod run;
 pub mod sort;
 mod time;
 mod user;
+pub mod watch;
 mod words;
 
 pub use backend::Backend;

@@ -5,6 +5,7 @@ use api::operation::OperationDetail;
 #[cfg(feature = "ssr")]
 use api::operation::Phase;
 use api::progress::RunProgress;
+use api::watch::Watch;
 use leptos::prelude::*;
 use leptos::server;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,9 @@ pub struct RunOpening {
     /// piece that shows it.
     #[serde(skip)]
     pub reason: Option<Reason>,
+    /// What there is to watch, for the server's HTML. The browser asks for it with [`load_watch`].
+    #[serde(skip)]
+    pub watch: Option<Watch>,
     pub log: LogPage,
     /// Why there is no log (yet).
     pub note: Option<String>,
@@ -80,7 +84,17 @@ pub async fn load_run(
         let newest = backend.runs.page(&user, &name, 0, LINES_IN_PAGE).await?;
         failure::reason(&detail, &progress, &failure::errors(&newest))
     };
-    Ok(RunOpening { detail, progress, reason, log: record.log, note: record.note, query, found })
+    let watch = match detail.row.phase {
+        Phase::Queued | Phase::Restored => None,
+        // The page is useful without it.
+        _ => backend
+            .operations
+            .watch(&user, &name)
+            .await
+            .ok()
+            .filter(|watch| *watch != Watch { now: watch.now, ..Watch::default() }),
+    };
+    Ok(RunOpening { detail, progress, reason, watch, log: record.log, note: record.note, query, found })
 }
 
 /// Why a run failed, as far as its events have arrived; `None` if it didn't fail.
@@ -91,6 +105,13 @@ pub async fn load_reason(name: String) -> Result<Option<Reason>, Failure> {
     let detail = backend.operations.get(&user, &name).await?;
     let record = backend.runs.record(&user, &name, 0, LINES_IN_PAGE).await?;
     Ok(failure::reason(&detail, &RunProgress::from_events(&record.events), &failure::errors(&record.log)))
+}
+
+/// What there is to watch besides the log.
+#[server(prefix = "/api", endpoint = "load_watch", input = server_fn::codec::GetUrl, output = crate::json::Json)]
+pub async fn load_watch(name: String) -> Result<Watch, Failure> {
+    let (user, backend) = crate::session::signed_in()?;
+    Ok(backend.operations.watch(&user, &parse(&name)?).await?)
 }
 
 /// The detail of a run, loaded again when it has changed.

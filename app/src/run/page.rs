@@ -61,12 +61,16 @@ fn RunView(opening: RunOpening) -> impl IntoView {
     provide_context(run);
     let has_failed = Signal::derive(move || run.phase.get() == Phase::Failed);
     let may_change = Signal::derive(move || run.may_change());
+    // A run that has ended keeps what the server rendered.
+    let has_watch = run.watch.with_untracked(Option::is_some);
+    let is_watched = Signal::derive(move || has_watch || run.phase.get() == Phase::Running);
     let reloads = untrack(|| run.may_change()).then(|| view! { <noscript inner_html=RELOADS></noscript> });
     view! {
         <Head run/>
         {reloads}
         <Piece piece=RunPiece::Reason rendered=has_failed.get_untracked() shown=has_failed active=may_change/>
         <Totals run/>
+        <Piece piece=RunPiece::Watch rendered=has_watch shown=is_watched active=may_change/>
         <section class="panel run-panel" aria-label="Run">
             <TabBar run/>
             <div hidden=move || run.tab.get() != Tab::Log>

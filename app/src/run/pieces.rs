@@ -10,6 +10,7 @@ use super::results::inputs::InputsTab;
 use super::results::matrix::MatrixTab;
 use super::results::outcomes::OutcomesTab;
 use super::summary::reason_alert::ReasonAlert;
+use super::summary::watch_panel::WatchPanel;
 use super::tab::Tab;
 use crate::wasm_size::split_point::split_points;
 
@@ -17,6 +18,7 @@ split_points! {
     /// A piece of the page. It finds its run in context.
     pub(crate) enum RunPiece;
     Reason: run_reason_piece, load_run_reason, open_run_reason => ReasonAlert;
+    Watch: run_watch_piece, load_run_watch, open_run_watch => WatchPanel;
     Cancel: run_cancel_piece, load_run_cancel, open_run_cancel => CancelForm;
     Tasks: run_tasks_piece, load_run_tasks, open_run_tasks => TaskList;
     Find: run_find_piece, load_run_find, open_run_find => FindTool;

@@ -4,6 +4,7 @@ use api::live::Topic;
 use api::log::{Found, LogEnd, LogQuery};
 use api::operation::{OperationDetail, Phase};
 use api::progress::RunProgress;
+use api::watch::Watch;
 use api::{OperationName, Problem};
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -32,6 +33,8 @@ pub(super) struct Run {
     pub(super) progress: RwSignal<RunProgress>,
     /// Why the run failed, as far as the page was told.
     pub(super) reason: RwSignal<Option<Reason>>,
+    /// What there is to watch, as far as the page was told.
+    pub(super) watch: RwSignal<Option<Watch>>,
     pub(super) log: StoredValue<LogStore>,
     /// Increases when lines are added to `log`, which is too large to be a signal itself.
     pub(super) lines_added: RwSignal<u64>,
@@ -91,7 +94,7 @@ impl Requests {
 
 impl Run {
     pub(super) fn open(opening: RunOpening, tab: Tab, asked: u64) -> Self {
-        let RunOpening { detail, progress, reason, log, note, query, found } = opening;
+        let RunOpening { detail, progress, reason, watch, log, note, query, found } = opening;
         let first = log.first.max(1);
         let rendered = (first, first + log.lines.len() as u64);
         // A text that was asked for is shown at its first hit.
@@ -112,6 +115,7 @@ impl Run {
             detail,
             progress: RwSignal::new(progress),
             reason: RwSignal::new(reason),
+            watch: RwSignal::new(watch),
             log,
             lines_added,
             total: Memo::new(move |_| of_log().0),

@@ -4,6 +4,7 @@
 
 use std::sync::{Arc, LazyLock, Mutex};
 
+use api::availability::{Answer, Answers, Outage, Span, Target};
 use api::backend::{About, Changes, Clusters, Configurations, Creations, Frames, Nodes, Operations, Runs, Upgrades};
 use api::cluster::{
     CheckResult, CheckedHost, ClusterDetail, ClusterFilter, ClusterList, ClusterRow, ClusterTotals, ConditionRow,
@@ -23,6 +24,7 @@ use api::operation::{
     ActionOffer, ClusterChoice, Draft, Effect, NewOperation, OperationDetail, OperationFilter, OperationList,
     OperationReview, OperationRow, Phase, RunInputs, SourceChoices, SubmitChoices,
 };
+use api::watch::{Stall, StopAdvice, StopWhen, Watch};
 use api::{Backend, ClusterName, OperationName, Problem, Time, User};
 use async_trait::async_trait;
 use axum::body::{Body, to_bytes};
@@ -39,6 +41,7 @@ pub struct Fake {
     pub clusters: Result<ClusterList, Problem>,
     pub detail: Result<ClusterDetail, Problem>,
     pub nodes: Result<NodeList, Problem>,
+    pub watch: Watch,
     pub configuration: Result<Configuration, Problem>,
     pub change: Result<ChangeReview, Problem>,
     pub registration: Result<RegistrationReview, Problem>,
@@ -72,6 +75,7 @@ impl Default for Fake {
                 problem: None,
                 now: NOW,
             }),
+            watch: Watch::default(),
             configuration: Ok(configuration()),
             change: Ok(change()),
             registration: Ok(RegistrationReview {
@@ -341,8 +345,39 @@ pub fn upgrade() -> Upgrade {
             operation: operation_review(),
         }),
         refused: None,
+        probe_url: String::new(),
         live: LiveState::Healthy,
         read: Some(Time(NOW.0 - 20_000)),
+        now: NOW,
+    }
+}
+
+/// An upgrade that drains w3: with an outage of 15 s, and a budget that blocks.
+pub fn watch() -> Watch {
+    let span = |seconds, answer| Span { seconds, answer };
+    let outage = Outage { start: Time(NOW.0 - 300_000), seconds: 15, why: "10.0.0.7:6443 can't be reached.".into() };
+    Watch {
+        stop: Some(StopAdvice { when: StopWhen::AfterNode("w3".into()), why: "w3 is being upgraded.".into() }),
+        stall: Some(Stall {
+            title: "“Drain the node” on w3 takes 4 min 0 s by now.".into(),
+            reasons: vec!["Pod shop/db-0 is held by PodDisruptionBudget shop/db.".into()],
+        }),
+        answers: vec![
+            Answers {
+                target: Target::Api,
+                start: Time(NOW.0 - 400_000),
+                spans: vec![span(100, Answer::Yes), span(15, Answer::No), span(285, Answer::Yes)],
+                outages: vec![outage],
+                unasked: None,
+            },
+            Answers {
+                target: Target::Service("https://shop.example.com".into()),
+                start: Time(NOW.0 - 400_000),
+                spans: vec![span(400, Answer::Yes)],
+                outages: vec![],
+                unasked: None,
+            },
+        ],
         now: NOW,
     }
 }
@@ -579,6 +614,10 @@ impl Upgrades for Fake {
         self.record_call(format!("start upgrade of {cluster} {reviewed:?}"));
         self.upgrade.clone().map(|_| "upgrade-cluster-x7k2f".parse().unwrap())
     }
+    async fn set_probe(&self, _: &User, cluster: &ClusterName, url: &str) -> Result<(), Problem> {
+        self.record_call(format!("probe of {cluster} {url}"));
+        if url.contains(' ') { Err(Problem::field("url", "An address has no spaces.")) } else { Ok(()) }
+    }
 }
 
 #[async_trait]
@@ -720,6 +759,9 @@ impl Operations for Fake {
     }
     async fn get(&self, _: &User, _: &OperationName) -> Result<OperationDetail, Problem> {
         self.run.clone()
+    }
+    async fn watch(&self, _: &User, _: &OperationName) -> Result<Watch, Problem> {
+        Ok(self.watch.clone())
     }
     async fn choices(&self, _: &User) -> Result<SubmitChoices, Problem> {
         Ok(self.choices.clone())

@@ -1,5 +1,6 @@
 //! The console: its options, and the state that all its modules share.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -11,13 +12,14 @@ use crd::{Cluster, ClusterOperation, DataRef};
 use futures::{StreamExt, stream};
 use kube::runtime::reflector::{ObjectRef, Store};
 use kube::{Client, ResourceExt};
-use managed::{Clusters, Settings};
+use managed::{Availability, AvailabilitySettings, Clusters, Settings};
 use operation::Signing;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{Access, Right, UserClients};
 use crate::changes::{Change, News};
 use crate::clusters::{NodeCounts, Registering};
+use crate::watch::Earlier;
 
 /// How long a write waits at most until the stores contain it, so that the next page shows it.
 const OWN_WRITE: Duration = Duration::from_secs(2);
@@ -46,6 +48,8 @@ pub struct Options {
     pub playbooks: Playbooks,
     /// Signs and verifies who submitted an operation.
     pub signing: Signing,
+    /// The folder in which it is kept how clusters answered while operations ran.
+    pub availability: PathBuf,
 }
 
 /// Serves the pages' requests. Clones share their state.
@@ -65,12 +69,16 @@ pub(crate) struct Shared {
     pub(crate) counts: NodeCounts,
     /// What was read from the clusters themselves.
     pub(crate) managed: Clusters,
+    /// How clusters answered while operations ran.
+    pub(crate) availability: Availability,
+    /// How long the tasks of earlier runs took.
+    pub(crate) earlier: Earlier,
     pub(crate) registering: Registering,
     pub(crate) runs: OnceLock<Arc<dyn Runs>>,
     news: Arc<News>,
 }
 
-/// Creates the console and its background work (counting machines, reading managed clusters). The caller spawns and joins that work, which ends when
+/// Creates the console and its background work (counting machines, reading managed clusters and requesting them while operations run). The caller spawns and joins that work, which ends when
 /// `shutdown` is cancelled.
 pub fn start(options: Options, shutdown: CancellationToken) -> (Console, impl Future<Output = ()> + Send + 'static) {
     let news: Arc<News> = Arc::default();
@@ -83,6 +91,15 @@ pub fn start(options: Options, shutdown: CancellationToken) -> (Console, impl Fu
     // In standalone mode, loopback is the user's own machine.
     let settings = Settings::new(options.client.clone(), options.clusters.clone(), options.user_clients.is_none());
     let (managed, reading) = Clusters::start(settings, tell(), shutdown.clone());
+    let settings = AvailabilitySettings {
+        client: options.client.clone(),
+        clusters: options.clusters.clone(),
+        operations: options.operations.clone(),
+        loopback: options.user_clients.is_none(),
+        folder: options.availability,
+        every: Duration::from_secs(1),
+    };
+    let (availability, recording) = Availability::start(settings, shutdown.clone());
     let shared = Arc::new(Shared {
         access: Access::new(options.client, options.user_clients),
         clusters: options.clusters,
@@ -93,12 +110,14 @@ pub fn start(options: Options, shutdown: CancellationToken) -> (Console, impl Fu
         signing: options.signing,
         counts,
         managed,
+        availability,
+        earlier: Earlier::default(),
         registering: Registering::default(),
         runs: OnceLock::new(),
         news,
     });
     let work = async move {
-        let _ = tokio::join!(shutdown.run_until_cancelled(counting), reading);
+        let _ = tokio::join!(shutdown.run_until_cancelled(counting), reading, recording);
     };
     (Console { shared }, work)
 }

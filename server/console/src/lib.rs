@@ -33,6 +33,7 @@ mod page;
 mod ssh;
 mod ssh_key;
 mod upgrades;
+mod watch;
 
 pub use access::{UserClients, user_clients};
 pub use changes::Change;

@@ -63,6 +63,12 @@ pub struct ClusterSpec {
     /// If absent or false, they only get the label `kubeonkube.clay.io/used-by` and are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopt_inputs: Option<bool>,
+    /// The address of a service in the cluster, such as `https://shop.example.com/healthz`. While an operation runs, the server requests
+    /// it once per second, and pages show which requests were answered. Any answer below status 500 counts, also a redirect, which is
+    /// not followed. Nothing of the answer is kept, and the certificate is not verified.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "probeURL")]
+    #[schemars(length(max = 1024), regex(pattern = r"^https?://[^/?#@\s]+([/?][^#@\s]*)?$"))]
+    pub probe_url: Option<String>,
     /// Run the control plane as pods, instead of on machines of the inventory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosted: Option<Hosted>,

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::evictions::{self, Evictions};
 use crate::kubeconfig::{self, Target};
 use crate::read::{Values, read};
+use crate::soon::Soon;
 use crate::source::{self, Found};
 
 /// Clusters that are read at once. An unreachable one takes seconds.
@@ -76,6 +77,9 @@ struct Shared {
     wake: Notify,
     /// For [`Clusters::evictions`].
     evicting: Semaphore,
+    /// For [`Clusters::evictions_soon`].
+    soon: Mutex<Soon<Result<Evictions, String>>>,
+    shutdown: CancellationToken,
 }
 
 #[derive(Default)]
@@ -98,8 +102,14 @@ impl Clusters {
         tell: Tell,
         shutdown: CancellationToken,
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
-        let evicting = Semaphore::new(EVICTIONS_AT_ONCE);
-        let shared = Arc::new(Shared { settings, entries: Mutex::default(), wake: Notify::new(), evicting });
+        let shared = Arc::new(Shared {
+            settings,
+            entries: Mutex::default(),
+            wake: Notify::new(),
+            evicting: Semaphore::new(EVICTIONS_AT_ONCE),
+            soon: Mutex::default(),
+            shutdown: shutdown.clone(),
+        });
         (Self { shared: shared.clone() }, work(shared, tell, shutdown))
     }
 
@@ -131,6 +141,25 @@ impl Clusters {
         };
         let late = || Err(format!("It didn't answer within {} s.", EVICTIONS_WITHIN.as_secs()));
         timeout(EVICTIONS_WITHIN, reading).await.unwrap_or_else(|_| late())
+    }
+
+    /// As [`Self::evictions`], for pages that ask every few seconds: the newest result, if it is younger than 30 seconds. If it is older
+    /// than 5 seconds, a reading starts in the background, and a later call returns its result. `None` also if results for 256 nodes
+    /// are in memory, which is the limit. Needs a tokio runtime.
+    pub fn evictions_soon(&self, cluster: &Arc<Cluster>, node: &str) -> Option<Result<Evictions, String>> {
+        let key = (cluster.uid()?, node.to_owned());
+        let (newest, must_read) = self.shared.soon.lock().look(&key, Instant::now());
+        if must_read {
+            let (clusters, cluster) = (self.clone(), cluster.clone());
+            tokio::spawn(async move {
+                let shutdown = &clusters.shared.shutdown;
+                let read = shutdown.run_until_cancelled(clusters.evictions(&cluster, &key.1)).await;
+                if let Some(result) = read {
+                    clusters.shared.soon.lock().note(&key, Instant::now(), result);
+                }
+            });
+        }
+        newest
     }
 
     /// The age above which a reading says nothing about now: two attempts have failed to replace it.
@@ -282,7 +311,7 @@ async fn attempt(settings: &Settings, cluster: &Cluster) -> Attempt {
     };
     match read(target, settings.loopback).await {
         Ok(values) => Attempt::Read(values),
-        Err(why @ crate::connect::Failed::Address(..)) => Attempt::Refused(why.to_string()),
+        Err(why @ crate::connect::Failed::Address { .. }) => Attempt::Refused(why.to_string()),
         Err(why) => Attempt::Failed(why.to_string()),
     }
 }

@@ -22,6 +22,8 @@ pub struct Evictions {
     pub local: Vec<String>,
     /// PodDisruptionBudgets of these pods that allow no eviction now.
     pub blocking: Vec<Budget>,
+    /// Those that are being deleted already.
+    pub ending: Vec<String>,
 }
 
 /// A PodDisruptionBudget.
@@ -33,7 +35,12 @@ pub struct Budget {
     pub healthy: i32,
     /// How many of them must stay healthy.
     pub needed: i32,
+    /// The pods of the node that it protects, as `namespace/name`: sorted, the first 20.
+    pub pods: Vec<String>,
 }
+
+/// The most pods of a budget that are named.
+const BUDGET_PODS: usize = 20;
 
 /// The parts of a pod that matter here.
 #[derive(Debug, Deserialize)]
@@ -58,7 +65,7 @@ struct Metadata {
     annotations: BTreeMap<String, String>,
     #[serde(default)]
     owner_references: Vec<Owner>,
-    /// It ends already, so no budget counts it.
+    /// The pod is being deleted, so no budget counts it.
     deletion_timestamp: Option<serde::de::IgnoredAny>,
 }
 
@@ -111,12 +118,17 @@ fn of(pods: &[Pod], budgets: Vec<PodDisruptionBudget>) -> Evictions {
         lost: names(&|pod| pod.controller().is_none()),
         local: names(&|pod| pod.spec.volumes.iter().any(|volume| volume.empty_dir.is_some())),
         blocking,
+        ending: names(&Pod::is_ending),
     }
 }
 
 impl Pod {
     fn name(&self) -> String {
         cut(&format!("{}/{}", self.metadata.namespace, self.metadata.name))
+    }
+
+    fn is_ending(&self) -> bool {
+        self.metadata.deletion_timestamp.is_some()
     }
 
     fn controller(&self) -> Option<&Owner> {
@@ -138,12 +150,17 @@ fn blocks(budget: PodDisruptionBudget, pods: &[&Pod]) -> Option<Budget> {
     let selector: Selector = budget.spec?.selector?.try_into().ok()?;
     let namespace = budget.metadata.namespace.unwrap_or_default();
     // The API server evicts pods that don't run yet, or end already, whatever a budget says.
-    let counts = |pod: &Pod| pod.status.phase != "Pending" && pod.metadata.deletion_timestamp.is_none();
+    let counts = |pod: &Pod| pod.status.phase != "Pending" && !pod.is_ending();
     let selects = |pod: &Pod| pod.metadata.namespace == namespace && selector.matches(&pod.metadata.labels);
-    (status.disruptions_allowed <= 0 && pods.iter().any(|pod| counts(pod) && selects(pod))).then(|| Budget {
+    let selected = pods.iter().filter(|pod| counts(pod) && selects(pod));
+    let mut pods: Vec<String> = selected.map(|pod| pod.name()).collect();
+    pods.sort_unstable();
+    pods.truncate(BUDGET_PODS);
+    (status.disruptions_allowed <= 0 && !pods.is_empty()).then(|| Budget {
         name: cut(&format!("{namespace}/{}", budget.metadata.name.unwrap_or_default())),
         healthy: status.current_healthy,
         needed: status.desired_healthy,
+        pods,
     })
 }
 
@@ -190,7 +207,8 @@ mod tests {
         let pods = [pod("web-1", Some("ReplicaSet"), &json!({}))];
         let blocking = |selector: Value, allowed| of(&pods, vec![budget(&selector, allowed)]).blocking;
         let web = || json!({"matchLabels": {"app": "web"}});
-        assert_eq!(blocking(web(), 0), [Budget { name: "shop/web".into(), healthy: 1, needed: 1 }]);
+        let expected = Budget { name: "shop/web".into(), healthy: 1, needed: 1, pods: vec!["shop/web-1".into()] };
+        assert_eq!(blocking(web(), 0), [expected]);
         assert_eq!(blocking(json!({}), 0).len(), 1, "an empty selector selects all pods of the namespace");
         let pending = [pod("web-1", Some("ReplicaSet"), &json!({"status": {"phase": "Pending"}}))];
         assert_eq!(of(&pending, vec![budget(&web(), 0)]).blocking, []);
@@ -198,5 +216,30 @@ mod tests {
         assert_eq!(blocking(json!({"matchLabels": {"app": "db"}}), 0), []);
         let other = json!({"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["web"]}]});
         assert_eq!(blocking(other, 0), []);
+    }
+
+    #[test]
+    fn pods_that_are_being_deleted_are_told_apart() {
+        let deleted = |name| {
+            json!({"metadata": {"namespace": "shop", "name": name, "labels": {"app": "web"},
+                "deletionTimestamp": "2026-11-20T10:00:00Z"}})
+        };
+        let pods = [
+            pod("web-2", Some("ReplicaSet"), &deleted("web-2")),
+            pod("web-1", Some("ReplicaSet"), &json!({})),
+            pod("log-1", Some("DaemonSet"), &deleted("log-1")),
+        ];
+        let found = of(&pods[..2], vec![budget(&json!({}), 0)]);
+        assert_eq!(found.ending, ["shop/web-2"]);
+        assert_eq!(found.blocking[0].pods, ["shop/web-1"], "no budget protects a pod that is being deleted");
+        assert_eq!(of(&pods[..1], vec![budget(&json!({}), 0)]).blocking, []);
+    }
+
+    #[test]
+    fn a_budget_names_at_most_twenty_pods() {
+        let pods: Vec<Pod> =
+            (0..30).rev().map(|number| pod(&format!("web-{number:02}"), Some("ReplicaSet"), &json!({}))).collect();
+        let names = &of(&pods, vec![budget(&json!({}), 0)]).blocking[0].pods;
+        assert_eq!((names.len(), names[0].as_str(), names[19].as_str()), (20, "shop/web-00", "shop/web-19"));
     }
 }

@@ -125,6 +125,27 @@ async fn the_pods_and_budgets_of_a_node_are_read_when_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_polls_gets_the_newest_pods_and_budgets() {
+    let world = World::new(true).await;
+    let fake = FakeCluster::start().await;
+    world.kubeconfig(&fake.kubeconfig()).await;
+    let cluster = std::sync::Arc::new(Api::<Cluster>::all(world.client.clone()).get("prod").await.unwrap());
+    assert_eq!(world.clusters.evictions_soon(&cluster, "w1"), None, "the first reading has just started");
+    let mut tick = tokio::time::interval(Duration::from_millis(20));
+    let polling = async {
+        loop {
+            tick.tick().await;
+            if let Some(result) = world.clusters.evictions_soon(&cluster, "w1") {
+                return result;
+            }
+        }
+    };
+    let found = tokio::time::timeout(Duration::from_secs(60), polling).await.expect("a result").unwrap();
+    assert_eq!((found.pods.as_slice(), found.ending.len()), (["shop/web-1".to_owned()].as_slice(), 0));
+    assert_eq!(found.blocking[0].pods, ["shop/web-1"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_unreachable_cluster_keeps_its_values_with_their_time() {
     let world = World::new(true).await;
     let mut fake = FakeCluster::start().await;

@@ -12,6 +12,7 @@ use crd::Engine::{self, Kubeonkube, Kubespray};
 use crd::{ActionSource, ActionType, ClusterOperationSpec};
 
 use crate::steps::{Asked, asked};
+use crate::stopping::{self, PlayStop};
 
 /// A playbook of one or more engines, with what the console shows and asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Action {
     pub parameters: &'static [Parameter],
     /// Whether it leaves files that no log may contain, such as the cluster's kubeconfig (docs/adr/0015).
     pub secret_result: bool,
+    /// What stopping it means, play by play. Empty if it changes nothing, or if that isn't known.
+    pub stops: &'static [PlayStop],
 }
 
 /// A variable of a playbook that has its own field in the form.
@@ -113,6 +116,7 @@ pub const ACTIONS: &[Action] = &[
         engines: &[Kubeonkube, Kubespray],
         parameters: &[],
         secret_result: false,
+        stops: &[],
     },
     Action {
         playbook: FACTS,
@@ -122,6 +126,7 @@ pub const ACTIONS: &[Action] = &[
         engines: &[Kubeonkube, Kubespray],
         parameters: &[],
         secret_result: false,
+        stops: &[],
     },
     Action {
         playbook: CHECK_MACHINES,
@@ -131,6 +136,7 @@ pub const ACTIONS: &[Action] = &[
         engines: &[Kubeonkube],
         parameters: &[],
         secret_result: false,
+        stops: &[],
     },
     Action {
         playbook: "cluster-info.yml",
@@ -140,6 +146,7 @@ pub const ACTIONS: &[Action] = &[
         engines: &[Kubeonkube],
         parameters: &[],
         secret_result: false,
+        stops: &[],
     },
     Action {
         playbook: "kubeconfig.yml",
@@ -149,6 +156,7 @@ pub const ACTIONS: &[Action] = &[
         engines: &[Kubeonkube],
         parameters: &[],
         secret_result: true,
+        stops: &[],
     },
     Action {
         playbook: CREATE,
@@ -158,6 +166,7 @@ pub const ACTIONS: &[Action] = &[
         engines: &[Kubeonkube, Kubespray],
         parameters: &[KUBE_VERSION],
         secret_result: true,
+        stops: stopping::CREATE,
     },
     Action {
         playbook: ADD_NODES,
@@ -167,6 +176,7 @@ pub const ACTIONS: &[Action] = &[
         engines: &[Kubeonkube, Kubespray],
         parameters: &[],
         secret_result: false,
+        stops: stopping::ADD_NODES,
     },
     Action {
         playbook: JOIN,
@@ -176,6 +186,7 @@ pub const ACTIONS: &[Action] = &[
         engines: &[Kubeonkube],
         parameters: &[],
         secret_result: false,
+        stops: stopping::JOIN,
     },
     Action {
         playbook: UPGRADE,
@@ -185,6 +196,7 @@ pub const ACTIONS: &[Action] = &[
         engines: &[Kubeonkube, Kubespray],
         parameters: &[KUBE_VERSION],
         secret_result: false,
+        stops: stopping::UPGRADE,
     },
     Action {
         playbook: REMOVE_NODES,
@@ -203,6 +215,7 @@ pub const ACTIONS: &[Action] = &[
             hint: "As the inventory names them. They are drained first. Remove them from the inventory afterwards.",
         }],
         secret_result: false,
+        stops: stopping::REMOVE_NODES,
     },
     Action {
         playbook: "etcd-backup.yml",
@@ -212,6 +225,7 @@ pub const ACTIONS: &[Action] = &[
         engines: &[Kubeonkube],
         parameters: &[],
         secret_result: false,
+        stops: stopping::BACK_UP,
     },
     Action {
         playbook: "etcd-restore.yml",
@@ -242,6 +256,7 @@ pub const ACTIONS: &[Action] = &[
             },
         ],
         secret_result: false,
+        stops: stopping::RESTORE,
     },
     Action {
         playbook: "renew-certs.yml",
@@ -251,6 +266,7 @@ pub const ACTIONS: &[Action] = &[
         engines: &[Kubeonkube],
         parameters: &[],
         secret_result: false,
+        stops: stopping::RENEW_CERTIFICATES,
     },
     Action {
         playbook: "recover-control-plane.yml",
@@ -260,6 +276,7 @@ pub const ACTIONS: &[Action] = &[
         engines: &[Kubespray],
         parameters: &[],
         secret_result: false,
+        stops: &[],
     },
     Action {
         playbook: RESET,
@@ -278,6 +295,7 @@ pub const ACTIONS: &[Action] = &[
             hint: "Kubernetes and all its data on these machines are deleted and cannot be restored.",
         }],
         secret_result: false,
+        stops: stopping::RESET,
     },
 ];
 

@@ -11,6 +11,7 @@
 //! | which Kubernetes versions an engine installs | [`versions`] |
 //! | which engine's playbooks an image contains | [`engine`] |
 //! | how long a run may take | [`deadline`] |
+//! | whether it may be stopped now | [`stop_advice`] |
 //! | how it ended, what proves that, or its phase | [`Outcome`], [`Proof`], [`phase`] |
 //! | whether it leaves a secret result | [`has_secret_result`] |
 //! | who wrote an outcome or a submitter | [`Signer`] |
@@ -26,6 +27,7 @@ mod playbook;
 mod queue;
 mod signature;
 mod steps;
+mod stopping;
 mod termination;
 mod title;
 pub mod versions;
@@ -43,5 +45,6 @@ pub use playbook::{is_playbook_file, is_playbook_path};
 pub use queue::order;
 pub use signature::{Signer, Signing, spec_digest};
 pub use steps::{Asked, RunSteps, Step, StepError, asked, steps};
+pub use stopping::{PlayStop, stop_advice};
 pub use termination::{TerminatedStep, Termination, terminated, termination};
 pub use title::{cut, is_script, title};

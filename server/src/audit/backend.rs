@@ -16,6 +16,7 @@ use api::operation::{
     Draft, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SourceChoices, SubmitChoices,
 };
 use api::run::HostStats;
+use api::watch::Watch;
 use api::{Backend, ClusterName, OperationName, Problem, User};
 use async_trait::async_trait;
 
@@ -156,6 +157,10 @@ impl Upgrades for Audited {
         let deed = on_cluster("upgrade", cluster);
         self.caller.watch(user, deed, submitted, self.inner.upgrades.start(user, cluster, reviewed)).await
     }
+    async fn set_probe(&self, user: &User, cluster: &ClusterName, url: &str) -> Answer<()> {
+        let deed = Deed { part: Some("probe_url"), ..on_cluster("save", cluster) };
+        self.caller.watch(user, deed, nothing, self.inner.upgrades.set_probe(user, cluster, url)).await
+    }
 }
 
 #[async_trait]
@@ -235,6 +240,9 @@ impl Operations for Audited {
     }
     async fn get(&self, user: &User, operation: &OperationName) -> Answer<OperationDetail> {
         self.inner.operations.get(user, operation).await
+    }
+    async fn watch(&self, user: &User, operation: &OperationName) -> Answer<Watch> {
+        self.inner.operations.watch(user, operation).await
     }
     async fn choices(&self, user: &User) -> Answer<SubmitChoices> {
         self.inner.operations.choices(user).await

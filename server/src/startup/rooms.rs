@@ -67,6 +67,7 @@ pub(super) fn start(
         image: settings.runner_image.as_str().to_owned(),
         playbooks: if standalone { Playbooks::Local } else { Playbooks::Image },
         signing: running.signing.clone(),
+        availability: settings.data_dir.join("availability"),
     };
     let (console, counting) = console::start(options, stop.clone());
     tasks.spawn("console", counting);

@@ -10,6 +10,7 @@ use api::configuration::{ChangeReview, Configuration, Document, HostKeyScan, Key
 use api::live::Topic;
 use api::log::{Found, LogEnd, LogFrame, LogLine, LogPage, LogQuery, RunRecord};
 use api::operation::*;
+use api::watch::Watch;
 use api::{Backend, ClusterName, OperationName, Problem, User};
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
@@ -123,6 +124,9 @@ impl Upgrades for Fake {
     async fn start(&self, _: &User, _: &ClusterName, _: &ReviewedUpgrade) -> Answer<OperationName> {
         Err(Problem::Internal)
     }
+    async fn set_probe(&self, _: &User, _: &ClusterName, _: &str) -> Answer<()> {
+        Err(Problem::Internal)
+    }
 }
 
 #[async_trait]
@@ -153,6 +157,9 @@ impl Operations for Fake {
         Err(Problem::Internal)
     }
     async fn get(&self, _: &User, _: &OperationName) -> Answer<OperationDetail> {
+        Err(Problem::Internal)
+    }
+    async fn watch(&self, _: &User, _: &OperationName) -> Answer<Watch> {
         Err(Problem::Internal)
     }
     async fn choices(&self, _: &User) -> Answer<SubmitChoices> {

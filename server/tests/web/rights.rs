@@ -65,6 +65,7 @@ fn console(reviews: &Arc<Reviews>) -> Console {
         image: "none".into(),
         playbooks: Playbooks::Image,
         signing: controller::Signing::default(),
+        availability: "/nonexistent".into(),
     };
     // The second value, which counts machines in the background, isn't needed here.
     console::start(options, CancellationToken::new()).0

@@ -6,6 +6,7 @@ use super::{LiveState, OfferedVersion, Version};
 use crate::Time;
 use crate::configuration::ChangeReview;
 use crate::operation::{OperationReview, OperationRow};
+use crate::watch::Watch;
 
 /// What the page was asked for, by its URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +36,8 @@ pub struct Upgrade {
     pub plan: Option<UpgradePlan>,
     /// Why the typed version can't be used; `None` if it can.
     pub refused: Option<String>,
+    /// The address that is requested while operations run; empty if the Cluster names none.
+    pub probe_url: String,
     /// The cluster itself, when it was last read.
     pub live: LiveState,
     pub read: Option<Time>,
@@ -84,6 +87,8 @@ pub struct LastUpgrade {
     pub row: OperationRow,
     /// Its version; `None` if the operation doesn't name one.
     pub to: Option<Version>,
+    /// Whether it may be stopped, what holds it up, and whether the cluster answers.
+    pub watch: Watch,
     /// Why the progress per node is unknown; empty if it is known.
     pub note: String,
     /// It has ended, and the cluster has not been read since. So the versions of nodes are still those of before.

@@ -123,6 +123,9 @@ pub struct OperationDetail {
 pub struct Usual {
     /// The median of the runs, in milliseconds.
     pub ms: i64,
+    /// The shortest and the longest of them.
+    pub shortest: i64,
+    pub longest: i64,
     /// How many runs it is from.
     pub runs: u32,
 }

@@ -21,6 +21,16 @@ pub async fn load_upgrade(cluster: String, to: String, from: String) -> Result<U
     Ok(backend.upgrades.plan(&user, &cluster, &UpgradeWish { to, from }).await?)
 }
 
+/// Saves the address that is requested while operations run.
+#[server(prefix = "/api", endpoint = "set_probe", output = crate::json::Json)]
+pub async fn set_probe(cluster: String, url: String) -> Result<(), Failure> {
+    let (user, backend) = session::signed_in()?;
+    let cluster = parse_name(&cluster)?;
+    backend.upgrades.set_probe(&user, &cluster, &url).await?;
+    redirect::to(&routes::with_query(&routes::cluster_tab(&cluster, "upgrade"), &[("saved", "probe")]));
+    Ok(())
+}
+
 /// Saves the version, submits the operation, and shows its progress.
 #[server(prefix = "/api", endpoint = "start_upgrade", output = crate::json::Json)]
 pub async fn start_upgrade(cluster: String, #[server(flatten)] reviewed: ReviewedUpgrade) -> Result<(), Failure> {

@@ -3,6 +3,7 @@
 mod functions;
 mod nodes;
 mod plan;
+mod probe;
 mod run;
 mod versions;
 
@@ -13,6 +14,7 @@ use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 use nodes::Nodes;
 use plan::Plan;
+use probe::Probe;
 use run::LastRun;
 use versions::Versions;
 
@@ -26,9 +28,9 @@ pub fn UpgradePage() -> impl IntoView {
     let query = use_query_map();
     let asked = Memo::new(move |_| {
         let query = query.read();
-        ["to", "from", "run"].map(|key| query.get(key).unwrap_or_default())
+        ["to", "from", "run", "saved"].map(|key| query.get(key).unwrap_or_default())
     });
-    let upgrade = data(move || (here.name.get(), asked.get()), |(name, [to, from, _])| load_upgrade(name, to, from));
+    let upgrade = data(move || (here.name.get(), asked.get()), |(name, [to, from, ..])| load_upgrade(name, to, from));
     view! {
         {dynamic(move || view! { <Title text=format!("Upgrade {}", here.name.get())/> })}
         <Loaded resource=upgrade let:found>
@@ -36,7 +38,8 @@ pub fn UpgradePage() -> impl IntoView {
                 if found.is_changing() {
                     load_soon(upgrade);
                 }
-                view! { <Content cluster=here.name.get_untracked() from=asked.get_untracked()[1].clone() upgrade=found/> }
+                let [_, from, _, saved] = asked.get_untracked();
+                view! { <Content cluster=here.name.get_untracked() from saved=saved == "probe" upgrade=found/> }
             }
         </Loaded>
     }
@@ -47,8 +50,11 @@ fn Content(
     cluster: String,
     /// The running version as the user typed it.
     from: String,
+    /// Whether the address to request was just saved.
+    saved: bool,
     upgrade: Upgrade,
 ) -> impl IntoView {
+    let probe = upgrade.probe_url.clone();
     let under_way = upgrade.is_under_way();
     let now = upgrade.now;
     let last = upgrade.last.clone().map(|last| view! { <LastRun last now/> });
@@ -58,6 +64,7 @@ fn Content(
         {last}
         {versions}
         <Nodes nodes read now/>
+        {(!under_way).then(|| view! { <Probe cluster=cluster.clone() url=probe saved/> })}
         {plan.map(|plan| view! { <Plan cluster from plan/> })}
     }
 }

@@ -7,10 +7,11 @@ use leptos::prelude::*;
 
 use crate::routes;
 use crate::ui::{Ago, Alert, Since, phase_tone, phase_word};
+use crate::watch::WatchView;
 
 #[component]
 pub(super) fn LastRun(last: LastUpgrade, now: Time) -> impl IntoView {
-    let LastUpgrade { row, to, note, settling } = last;
+    let LastUpgrade { row, to, watch, note, settling } = last;
     let what = to.map_or_else(|| "The upgrade".to_owned(), |to| format!("The upgrade to {to}"));
     let title = match row.phase {
         Phase::Running => format!("{what} is running"),
@@ -36,5 +37,6 @@ pub(super) fn LastRun(last: LastUpgrade, now: Time) -> impl IntoView {
             {settling.then(|| view! { <p class="muted">"The versions of the nodes are being read."</p> })}
             <div class="bar"><a class="btn" href=routes::operation(&row.name)>"Log and tasks"</a></div>
         </Alert>
+        <WatchView watch/>
     }
 }

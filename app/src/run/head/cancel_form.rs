@@ -6,6 +6,8 @@ use leptos::prelude::*;
 use super::super::functions::CancelOperation;
 use super::super::state::Run;
 use crate::form::{Form, FormEnd, Submit, endpoint};
+use crate::ui::optional;
+use crate::watch::StopStatus;
 
 /// Says what the cancel does to this run, and submits it. A piece of the page.
 #[component]
@@ -21,6 +23,10 @@ pub fn CancelForm() -> impl IntoView {
     };
     view! {
         <p>{question}</p>
+        {optional(move || {
+            let stop = run.watch.get().and_then(|watch| watch.stop);
+            stop.map(|stop| view! { <p><StopStatus stop/></p> })
+        })}
         <Form id="cancel" functions=vec![endpoint::<CancelOperation>()]>
             <input type="hidden" name="name" value=run.name.get_value().to_string()/>
             <FormEnd>

@@ -8,3 +8,4 @@ pub(super) mod reason;
 pub(super) mod reason_alert;
 pub(super) mod sentences;
 pub(super) mod totals;
+pub(super) mod watch_panel;

@@ -76,20 +76,25 @@ fn succeeded(progress: &RunProgress, note: Option<&str>) -> String {
     format!("{} on {} succeeded; {changes}.{ignored}", count(tasks, "task", "tasks"), count(hosts, "host", "hosts"))
 }
 
-/// `about 6 min left, from the last 5 successful runs`. `elapsed`: milliseconds since the start.
+/// `about 4 to 6 min left, from the last 5 successful runs`. `elapsed`: milliseconds since the start.
 #[must_use]
 pub fn left(usual: Option<Usual>, elapsed: i64) -> String {
-    let Some(Usual { ms, runs }) = usual else { return "no estimate yet".to_owned() };
+    let Some(Usual { ms, shortest, longest, runs }) = usual else { return "no estimate yet".to_owned() };
     let runs =
         if runs == 1 { "the last successful run".to_owned() } else { format!("the last {runs} successful runs") };
-    let minutes = |ms: i64| match (ms + 59_999) / 60_000 {
+    let whole = |ms: i64| (ms.max(0) + 59_999) / 60_000;
+    let words = |minutes: i64| match minutes {
         n @ 0..120 => format!("{n} min"),
         n => format!("{} h {} min", n / 60, n % 60),
     };
-    match ms - elapsed {
-        ..=0 => format!("longer than usual, {} in {runs}", minutes(ms)),
-        1..60_000 => format!("less than 1 min left, from {runs}"),
-        left => format!("about {} left, from {runs}", minutes(left)),
+    let (least, most) = (whole(shortest - elapsed), whole(longest - elapsed));
+    match (longest - elapsed, least, most) {
+        (..=0, ..) => format!("longer than usual, {} in {runs}", words(whole(ms))),
+        (1..60_000, ..) => format!("less than 1 min left, from {runs}"),
+        (_, least, most) if least == most => format!("about {} left, from {runs}", words(most)),
+        (_, 0, most) => format!("at most {} left, from {runs}", words(most)),
+        (_, least, most @ 0..120) => format!("about {least} to {} left, from {runs}", words(most)),
+        (_, least, most) => format!("about {} to {} left, from {runs}", words(least), words(most)),
     }
 }
 

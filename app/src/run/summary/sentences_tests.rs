@@ -125,10 +125,19 @@ fn the_log_state_says_whether_the_log_is_complete() {
 
 #[test]
 fn the_time_left_names_the_runs_that_it_is_from() {
-    let usual = |minutes: i64, runs| Some(Usual { ms: minutes * 60_000, runs });
-    assert_eq!(left(usual(10, 5), 4 * 60_000 + 30_000), "about 6 min left, from the last 5 successful runs");
-    assert_eq!(left(usual(10, 1), 9 * 60_000 + 30_000), "less than 1 min left, from the last successful run");
-    assert_eq!(left(usual(200, 2), 0), "about 3 h 20 min left, from the last 2 successful runs");
-    assert_eq!(left(usual(10, 3), 11 * 60_000), "longer than usual, 10 min in the last 3 successful runs");
+    let usual = |shortest: i64, ms: i64, longest: i64, runs| {
+        let [shortest, ms, longest] = [shortest, ms, longest].map(|minutes| minutes * 60_000);
+        Some(Usual { ms, shortest, longest, runs })
+    };
+    assert_eq!(left(usual(8, 10, 11, 5), 270_000), "about 4 to 7 min left, from the last 5 successful runs");
+    assert_eq!(left(usual(10, 10, 10, 5), 270_000), "about 6 min left, from the last 5 successful runs");
+    assert_eq!(left(usual(8, 10, 11, 5), 9 * 60_000), "at most 2 min left, from the last 5 successful runs");
+    assert_eq!(left(usual(10, 10, 10, 1), 570_000), "less than 1 min left, from the last successful run");
+    assert_eq!(
+        left(usual(130, 200, 220, 2), 0),
+        "about 2 h 10 min to 3 h 40 min left, from the last 2 successful runs"
+    );
+    assert_eq!(left(usual(90, 100, 220, 2), 0), "about 90 min to 3 h 40 min left, from the last 2 successful runs");
+    assert_eq!(left(usual(8, 10, 11, 3), 11 * 60_000), "longer than usual, 10 min in the last 3 successful runs");
     assert_eq!(left(None, 0), "no estimate yet");
 }

@@ -30,7 +30,7 @@ pub(super) fn sentences(node: &str, found: &Evictions) -> Vec<String> {
 }
 
 fn blocked(budget: &Budget) -> String {
-    let Budget { name, healthy, needed } = budget;
+    let Budget { name, healthy, needed, .. } = budget;
     let healthy = api::count(u64::try_from(*healthy).unwrap_or_default(), "pod is healthy", "pods are healthy");
     format!(
         "The PodDisruptionBudget {name} allows no eviction now: {healthy}, and {needed} must stay so. The operation waits, and fails if that stays so. Add replicas or relax the budget first."
@@ -51,8 +51,9 @@ mod tests {
 
     #[test]
     fn what_stops_the_operation_comes_first() {
-        let budget = Budget { name: "shop/web".into(), healthy: 1, needed: 1 };
-        let found = Evictions { pods: names(2), lost: names(1), local: names(7), blocking: vec![budget] };
+        let budget = Budget { name: "shop/web".into(), healthy: 1, needed: 1, pods: names(1) };
+        let (pods, lost, local, blocking) = (names(2), names(1), names(7), vec![budget]);
+        let found = Evictions { pods, lost, local, blocking, ending: vec![] };
         let sentences = sentences("w1", &found);
         assert!(
             sentences[0]

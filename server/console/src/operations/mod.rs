@@ -27,6 +27,7 @@ pub(crate) use queue::ahead;
 pub(crate) use removed::{is_dry, is_limited, limited_to, named_in, replaces, values_of};
 pub(crate) use row::{ended, phase, row, submitted};
 pub(crate) use submit::several;
+pub(crate) use usual::newest_alike;
 
 #[cfg(test)]
 pub(crate) use row::tests;

@@ -84,6 +84,7 @@ const BACKUP: &[Action] = &[Action {
         hint: "",
     }],
     secret_result: false,
+    stops: &[],
 }];
 
 #[test]

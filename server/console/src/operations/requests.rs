@@ -7,6 +7,7 @@ use api::operation::{
     ClusterChoice, Draft, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview,
     SourceChoices, SubmitChoices,
 };
+use api::watch::Watch;
 use api::{OperationName, Problem, User};
 use async_trait::async_trait;
 use crd::{ClusterOperation, Engine};
@@ -58,6 +59,10 @@ impl Operations for Console {
     async fn get(&self, user: &User, operation: &OperationName) -> Result<OperationDetail, Problem> {
         let operation = self.operation(user, operation).await?;
         self.operation_detail(user, &operation).await
+    }
+
+    async fn watch(&self, user: &User, operation: &OperationName) -> Result<Watch, Problem> {
+        self.watch_operation(user, operation).await
     }
 
     async fn choices(&self, user: &User) -> Result<SubmitChoices, Problem> {

@@ -12,9 +12,36 @@ use crate::moment;
 /// How many of the newest runs count.
 const NEWEST: usize = 5;
 
-/// The median of the newest successful runs like `operation`; `None` if there is none. A run of some hosts says little about a run
-/// of all, and a dry run little about a real one.
+/// The median, the shortest and the longest of the newest successful runs like `operation`; `None` if there is none. Runs that
+/// changed nothing count only if all did: a run that finds everything done is quick.
 pub(super) fn usual(operation: &ClusterOperation, all: &[Arc<ClusterOperation>]) -> Option<Usual> {
+    let alike = alike(operation, all);
+    let changing: Vec<_> = alike.iter().filter(|other| has_changed(other)).cloned().collect();
+    let counted = if changing.is_empty() { alike } else { changing };
+    let mut durations: Vec<i64> = counted.iter().filter_map(|other| duration(other)).take(NEWEST).collect();
+    durations.sort_unstable();
+    let middle = durations.len() / 2;
+    let ms = match durations.len() {
+        0 => return None,
+        n if n.is_multiple_of(2) => i64::midpoint(durations[middle - 1], durations[middle]),
+        _ => durations[middle],
+    };
+    let (shortest, longest) = (*durations.first()?, *durations.last()?);
+    Some(Usual { ms, shortest, longest, runs: durations.len().try_into().unwrap_or_default() })
+}
+
+/// The newest successful run like `operation`; one that changed something, if there is one.
+pub(crate) fn newest_alike(
+    operation: &ClusterOperation,
+    all: &[Arc<ClusterOperation>],
+) -> Option<Arc<ClusterOperation>> {
+    let alike = alike(operation, all);
+    alike.iter().find(|other| has_changed(other)).or(alike.first()).cloned()
+}
+
+/// The successful runs of the same action on the same cluster, newest first. A run of some hosts says little about a run of all, and
+/// a dry run little about a real one.
+fn alike(operation: &ClusterOperation, all: &[Arc<ClusterOperation>]) -> Vec<Arc<ClusterOperation>> {
     let is_alike = |other: &&Arc<ClusterOperation>| {
         let (this, spec) = (&operation.spec, &other.spec);
         other.name_any() != operation.name_any()
@@ -23,17 +50,14 @@ pub(super) fn usual(operation: &ClusterOperation, all: &[Arc<ClusterOperation>])
             && (is_limited(other), is_dry(other)) == (is_limited(operation), is_dry(operation))
             && phase(other) == Phase::Succeeded
     };
-    let mut alike: Vec<_> = all.iter().filter(is_alike).collect();
+    let mut alike: Vec<_> = all.iter().filter(is_alike).cloned().collect();
     alike.sort_by_key(|other| std::cmp::Reverse(ended(other)));
-    let mut durations: Vec<i64> = alike.into_iter().filter_map(|other| duration(other)).take(NEWEST).collect();
-    durations.sort_unstable();
-    let middle = durations.len() / 2;
-    let ms = match durations.len() {
-        0 => return None,
-        n if n.is_multiple_of(2) => i64::midpoint(durations[middle - 1], durations[middle]),
-        _ => durations[middle],
-    };
-    Some(Usual { ms, runs: durations.len().try_into().unwrap_or_default() })
+    alike
+}
+
+fn has_changed(operation: &ClusterOperation) -> bool {
+    let recap = operation.status.as_ref().and_then(|status| status.recap.as_ref());
+    recap.is_some_and(|recap| recap.changed > 0)
 }
 
 /// How long it took, in milliseconds.
@@ -69,6 +93,18 @@ mod tests {
         let seven: Vec<_> = [9_000, 8_000, 60, 70, 80, 75, 900].into_iter().zip(0..).collect();
         let seven: Vec<_> = seven.into_iter().map(|(seconds, n)| took(n * 10_000, seconds, |_| {})).collect();
         assert_eq!(of(&seven), Some((75_000, 5)), "of 60, 70, 80, 75 and 900");
+    }
+
+    #[test]
+    fn runs_that_found_everything_done_do_not_count() {
+        let changed = |run: &mut ClusterOperation| {
+            run.status.as_mut().unwrap().recap = Some(crd::Recap { changed: 3, ..crd::Recap::default() });
+        };
+        let all = [took(0, 300, changed), took(1000, 360, changed), took(2000, 12, |_| {})];
+        let found = usual(&operation("now", "prod", 90_000, crd::Phase::Running), &all).unwrap();
+        assert_eq!((found.ms, found.shortest, found.longest, found.runs), (330_000, 300_000, 360_000, 2));
+        let newest = newest_alike(&operation("now", "prod", 90_000, crd::Phase::Running), &all).unwrap();
+        assert_eq!(newest.name_any(), "run-1000");
     }
 
     #[test]

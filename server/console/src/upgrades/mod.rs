@@ -5,6 +5,7 @@ mod consequences;
 mod members;
 mod newest;
 mod page;
+mod probe;
 mod progress;
 mod running;
 mod start;
@@ -30,5 +31,9 @@ impl Upgrades for Console {
         reviewed: &ReviewedUpgrade,
     ) -> Result<OperationName, Problem> {
         self.start_upgrade(user, cluster, reviewed).await
+    }
+
+    async fn set_probe(&self, user: &User, cluster: &ClusterName, url: &str) -> Result<(), Problem> {
+        self.save_probe(user, cluster, url).await
     }
 }

@@ -146,6 +146,7 @@ impl Console {
             path: if path.len() > 1 { path } else { Vec::new() },
             plan,
             refused,
+            probe_url: cluster.spec.probe_url.clone().unwrap_or_default(),
             live: known.reading.cluster.state,
             read: known.reading.cluster.read,
             now: moment::now(),
@@ -200,6 +201,7 @@ impl Console {
         let shows_run = settling || (row.phase != Phase::Succeeded && row.phase != Phase::Restored);
         let progress = if shows_run { self.progress_of(user, &row.name, row.phase.is_final()).await } else { None };
         let note = if shows_run && progress.is_none() { UNKNOWN } else { "" };
+        let watch = self.watch(user, operation, progress.as_ref()).await;
         let nodes = match progress {
             // The log of an old run may be gone.
             Some(progress) if row.phase.is_final() && progress.plays.is_empty() => {
@@ -214,7 +216,7 @@ impl Console {
             None if shows_run => known.nodes(|member| known.unknown(member, to_of_run)),
             None => known.planned(to),
         };
-        (Some(LastUpgrade { row, to: to_of_run, note: note.into(), settling }), nodes)
+        (Some(LastUpgrade { row, to: to_of_run, watch, note: note.into(), settling }), nodes)
     }
 }
 

@@ -22,4 +22,5 @@ mod secret_variables;
 mod sources;
 mod unregister;
 mod upgrades;
+mod watch;
 mod world;

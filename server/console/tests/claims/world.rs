@@ -63,6 +63,7 @@ impl World {
             image: "example.com/kubespray:v1".into(),
             playbooks,
             signing: operation::Signer::new(b"of the tests", &crd::Time(jiff::Timestamp::UNIX_EPOCH)).into(),
+            availability: folder.path().join("availability"),
         };
         let (console, work) = start(options, shutdown);
         let mut tasks = JoinSet::new();

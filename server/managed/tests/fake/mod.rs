@@ -1,8 +1,11 @@
 //! An API server with `/version`, `/readyz`, nodes, and a pod with its budget, behind TLS.
 
+#![allow(dead_code, reason = "each suite uses a part")]
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -34,6 +37,8 @@ pub(crate) struct FakeCluster {
     address: SocketAddr,
     authority: String,
     answers: Arc<Mutex<Answers>>,
+    acceptor: TlsAcceptor,
+    router: Router,
     serving: JoinHandle<()>,
 }
 
@@ -52,8 +57,13 @@ impl FakeCluster {
             .layer(axum::middleware::from_fn_with_state(answers.clone(), check_token))
             .with_state(answers.clone());
         let address = listener.local_addr().unwrap();
-        let serving = tokio::spawn(serve(listener, TlsAcceptor::from(config), router, answers.clone()));
-        Self { address, authority, answers, serving }
+        let acceptor = TlsAcceptor::from(config);
+        let serving = tokio::spawn(serve(listener, acceptor.clone(), router.clone(), answers.clone()));
+        Self { address, authority, answers, acceptor, router, serving }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
     }
 
     pub(crate) fn kubeconfig(&self) -> String {
@@ -92,6 +102,23 @@ impl FakeCluster {
     pub(crate) async fn stop(&mut self) {
         self.serving.abort();
         let _ = (&mut self.serving).await;
+    }
+
+    /// Opens the port again.
+    pub(crate) async fn start_again(&mut self) {
+        let mut tick = tokio::time::interval(Duration::from_millis(20));
+        let binding = async {
+            loop {
+                tick.tick().await;
+                // Another process may use the port for a moment.
+                if let Ok(listener) = TcpListener::bind(self.address).await {
+                    return listener;
+                }
+            }
+        };
+        let listener = tokio::time::timeout(Duration::from_secs(60), binding).await.expect("the port is free");
+        let (acceptor, router) = (self.acceptor.clone(), self.router.clone());
+        self.serving = tokio::spawn(serve(listener, acceptor, router, self.answers.clone()));
     }
 }
 
