@@ -8,7 +8,7 @@ use api::run::{EventBody, HostResult, HostStats, InFlight, RunEvent, StepRole, T
 use api::watch::Watch;
 use api::{Problem, Time};
 use axum::http::StatusCode;
-use fake::{Fake, NOW, TOKEN, page, page_with, page_with_cookies, run, submit, watch};
+use fake::{Fake, NOW, Page, TOKEN, page, page_with, page_with_cookies, run, submit, watch};
 use kubeonkube_app::FormReturn;
 use leptos::prelude::provide_context;
 
@@ -487,6 +487,66 @@ async fn the_inputs_say_that_the_local_ansible_ran_it() {
         .shows("  hosts: {w1: {}}")
         .shows("5e1f")
         .shows("6 h 0 min");
+}
+
+#[tokio::test]
+async fn a_run_says_that_a_foreign_result_is_ignored() {
+    let ignored = "The controller ignores a result that another client wrote on this operation.";
+    for phase in [Phase::Queued, Phase::Running, Phase::Succeeded, Phase::Failed, Phase::Cancelled] {
+        let mut fake = Fake { run: Ok(run("ping-1", phase)), ..Fake::default() };
+        page(&fake, "/operations/ping-1").await.hides(ignored);
+        fake.run.as_mut().unwrap().result_ignored = true;
+        let page = page(&fake, "/operations/ping-1").await;
+        assert_eq!(page.html.matches(ignored).count(), 1, "{phase:?}");
+    }
+}
+
+/// The page of a run whose only host `w1` gives this result and message.
+async fn explained(result: HostResult, message: &str) -> Page {
+    let mut fake = Fake { run: Ok(run("grow-1", Phase::Failed)), ..Fake::default() };
+    fake.record.events = events(vec![(1, task(1, "Ping")), (1, ends(1, "w1", result, Some(message)))]);
+    page(&fake, "/operations/grow-1").await
+}
+
+#[tokio::test]
+async fn a_host_that_was_not_reached_is_explained() {
+    let fix = |document: &str| format!("href=\"/clusters/prod-fra/configuration{document}\"");
+    for (message, sentence, next) in [
+        (
+            "Failed to connect to the host via ssh: ssh: connect to host 10.0.0.5 port 22: Connection timed out",
+            "The machine doesn't answer. Check its address, and whether it is running.",
+            fix(""),
+        ),
+        (
+            "Failed to connect to the host via ssh: ssh: Could not resolve hostname cp1: Name or service not known",
+            "The machine's name can't be resolved.",
+            fix(""),
+        ),
+    ] {
+        let page = explained(HostResult::Unreachable, message).await;
+        page.shows("w1 was unreachable during “Ping”").shows(sentence).shows(&next);
+    }
+}
+
+#[tokio::test]
+async fn a_host_without_python_or_sudo_password_is_explained() {
+    let again = "href=\"/operations/_new?again=grow-1\"";
+    let variables = "href=\"/clusters/prod-fra/configuration?show=variables\"";
+    for (message, sentence, next) in [
+        (
+            "The module interpreter '/usr/bin/python3' was not found.",
+            "Python is missing on the machine. Install python3.",
+            again,
+        ),
+        (
+            "Missing sudo password",
+            "sudo asks for a password on the machine. Set ansible_become_password, or allow the user sudo without a password.",
+            variables,
+        ),
+        ("Incorrect sudo password", "sudo refuses the password. Correct ansible_become_password.", variables),
+    ] {
+        explained(HostResult::Failed, message).await.shows("“Ping” failed on w1").shows(sentence).shows(next);
+    }
 }
 
 #[tokio::test]

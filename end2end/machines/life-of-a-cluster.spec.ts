@@ -81,6 +81,7 @@ test('a cluster is created, grown, upgraded, shrunk, repaired and reset', async 
     await succeeds(page, 'create 1 + 1');
   });
 
+  let kubeconfig = '';
   await test.step('it is healthy, and its kubeconfig works', async () => {
     await visit('/clusters/first/create');
     await expect(page.getByText(`first runs Kubernetes v${oldest} and is healthy.`)).toBeVisible();
@@ -88,7 +89,8 @@ test('a cluster is created, grown, upgraded, shrunk, repaired and reset', async 
     await expect(page.getByText('2 of 2 ready')).toBeVisible();
     await picture(page, 'cluster');
     const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()]);
-    expect(kubectl(await file.path(), 'get', 'nodes', '-o', 'name')).toBe('node/m1\nnode/m2\n');
+    kubeconfig = await file.path();
+    expect(kubectl(kubeconfig, 'get', 'nodes', '-o', 'name')).toBe('node/m1\nnode/m2\n');
   });
 
   await test.step('add a node', async () => {
@@ -110,17 +112,32 @@ test('a cluster is created, grown, upgraded, shrunk, repaired and reset', async 
 
   if (oldest !== newest) {
     await test.step('upgrade it', async () => {
+      // Its image is on every node.
+      const images = kubectl(kubeconfig, 'get', 'nodes', '-o', 'jsonpath={.items[0].status.images[*].names[*]}').split(' ');
+      kubectl(kubeconfig, 'create', 'deployment', 'held', `--image=${images.find((name) => /\/pause:/.test(name))}`);
+      kubectl(kubeconfig, 'rollout', 'status', 'deployment/held', '--timeout=120s');
+      kubectl(kubeconfig, 'create', 'poddisruptionbudget', 'held', '--selector=app=held', '--min-available=1');
       await visit(`/clusters/first/upgrade?to=${newest}`);
       await expect(page.getByRole('button', { name: `Upgrade to ${newest}` })).toBeEnabled();
       await picture(page, 'upgrade');
       await page.getByRole('button', { name: `Upgrade to ${newest}` }).click();
       const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name} `) });
+      await expect(page.getByText("Don't stop now")).toBeVisible({ timeout: RUN });
+      await expect(page.getByText('Safe to stop after m1')).toBeVisible({ timeout: RUN });
       await expect(row('m1')).toContainText('Done', { timeout: RUN });
+      // The budget holds a pod of a worker until it is gone.
+      await expect(page.getByText(/Pod default\/held-.* is held by PodDisruptionBudget default\/held/)).toBeVisible({ timeout: RUN });
       await picture(page, 'upgrade-progress');
+      kubectl(kubeconfig, 'delete', 'poddisruptionbudget', 'held');
       await expect(page.getByText(`The upgrade to ${newest}: succeeded`)).toBeVisible({ timeout: RUN });
       for (const name of ['m1', 'm2', 'm3']) await expect(row(name)).toContainText(`v${newest}`);
       await page.getByRole('link', { name: 'Log and tasks' }).click();
       await succeeds(page, 'the end of an upgrade of 1 + 2');
+      const strip = page.getByRole('region', { name: 'Stopping and availability' });
+      await expect(strip.getByRole('img', { name: 'Kubernetes API' })).toHaveAccessibleName(/requests answered · \d+ outages?/);
+      await expect(strip.getByText(/^After .*, no answer for /).first()).toBeVisible();
+      console.log(await strip.getByRole('img').first().getAttribute('aria-label'));
+      await picture(page, 'upgrade-availability');
       await visit('/clusters/first');
       await expect(page.getByText(`v${newest}`).first()).toBeVisible();
       await expect(page.getByText('3 of 3 ready')).toBeVisible();

@@ -21,7 +21,9 @@ bothWays((script) => {
     await expect(phase(page, 'Failed')).toBeVisible();
     const reason = page.getByRole('alert');
     await expect(reason.getByRole('heading')).toHaveText('m1 was unreachable during “Log in and run Python”');
-    await expect(reason).toContainText('Permission denied');
+    await expect(reason).toContainText('The login was refused. Check the user and the private key.');
+    const fix = reason.getByRole('link', { name: 'Open SSH access' });
+    await expect(fix).toHaveAttribute('href', `/clusters/${cluster}/configuration?show=ssh`);
     await reason.getByRole('link', { name: /Go to line \d+/ }).click();
     await expect(page).toHaveURL(/#L\d+/);
     await page.getByRole('link', { name: cluster, exact: true }).click();
@@ -37,7 +39,7 @@ bothWays((script) => {
     await kube.ended(`${cluster}-1`);
     await visit(`/operations/${cluster}-1`);
     await expect(page.getByRole('alert')).toContainText('down was unreachable');
-    await expect(page.getByRole('alert')).toContainText('Connection refused');
+    await expect(page.getByRole('alert')).toContainText('No SSH server listens at this address and port.');
     await visit(`/operations/${cluster}-1?tab=hosts`);
     await expect(page.getByRole('row', { name: 'down' })).toContainText('Unreachable');
     await expect(page.getByRole('row', { name: 'up' })).toContainText('Ok');

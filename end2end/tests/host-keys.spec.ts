@@ -34,7 +34,7 @@ bothWays((script) => {
     expect((await kube.ended(`${cluster}-bad`)).status).toMatchObject({ status: 'Failed' });
     await visit(`/operations/${cluster}-bad`);
     await expect(phase(page, 'Failed')).toBeVisible();
-    await expect(page.getByRole('alert').filter({ hasText: 'm1' }).first()).toContainText(/host key/i);
+    await expect(page.getByRole('alert').filter({ hasText: 'm1' }).first()).toContainText('The host key differs from the confirmed one.');
     await visit(`/clusters/${cluster}/configuration?show=ssh`);
     await page.getByRole('button', { name: 'Scan host keys' }).click();
     await expect(row).toContainText('Changed');

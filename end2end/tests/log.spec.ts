@@ -101,10 +101,19 @@ test.describe('of a long run', () => {
 
   test('a link to a line opens the log there, with the line marked', async ({ page, visit, kube }) => {
     await finished(kube, 'long', 200_000);
+    const asked: { from: number; count: number }[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname === '/api/load_lines') asked.push({ from: Number(searchParams.get('from')), count: Number(searchParams.get('count')) });
+    });
     await visit('/operations/long-1#L120000');
     const row = page.locator('#L120000');
     await expect(row).toBeInViewport();
     await expect(row).toContainText(/line 1\d{5}/);
+    // The page has the newest lines from the server, and loads only those around the line.
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.reduce((sum, { count }) => sum + count, 0)).toBeLessThanOrEqual(1_000);
+    expect(asked.filter(({ from }) => Math.abs(from - 120_000) > 1_000)).toEqual([]);
     await expect(page.getByRole('region', { name: 'Selected lines' })).toContainText('Line 120,000');
 
     // A click selects a line, Shift and click a range.

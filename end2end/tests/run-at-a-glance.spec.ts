@@ -43,8 +43,15 @@ bothWays(() => {
       await expect(numbers).toContainText(figure);
     }
     await expect(page.getByRole('link', { name: /Optional/ })).toContainText('failed, ignored');
+    for (const host of ['a', 'b']) {
+      const recap = new RegExp(`${host}\\s+: ok=3\\s+changed=2\\s+unreachable=0\\s+failed=0\\s+skipped=0\\s+rescued=0\\s+ignored=1`);
+      await expect(log(page).getByText(recap)).toBeVisible();
+    }
     await visit(`/operations/${cluster}-1?tab=hosts`);
-    await expect(page.getByRole('row', { name: /^a / })).toContainText(/3\s*2/);
+    for (const host of ['a', 'b']) {
+      // Ok, changed, skipped, failed, unreachable, rescued, ignored.
+      await expect(page.getByRole('row', { name: new RegExp(`^${host} `) })).toContainText(/3\s*2\s*0\s*0\s*0\s*0\s*1/);
+    }
   });
 });
 

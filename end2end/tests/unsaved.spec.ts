@@ -75,3 +75,47 @@ test('the form of a new cluster asks, too', async ({ page, visit }) => {
   expect(await question).toBe(LEAVE);
   await expect(page.getByLabel('Variables, YAML')).toHaveValue('a: 1\n');
 });
+
+test('a typed script asks, and a choice or a submitted one does not', async ({ page, visit, kube }) => {
+  await makeCluster(kube, 'unscripted');
+  await visit('/operations/_new?cluster=unscripted');
+  let questions = 0;
+  const count = () => void (questions += 1);
+  page.on('dialog', count);
+  await page.getByText('A shell script').click();
+  await page.getByRole('link', { name: 'Cancel' }).click();
+  await expect(page).toHaveURL('/operations');
+  await page.goBack();
+  await page.getByText('A shell script').click();
+  const script = page.getByLabel('Script', { exact: true });
+  await script.fill('echo typed');
+  expect(questions).toBe(0);
+  const question = asked(page, false);
+  await page.getByRole('link', { name: 'Cancel' }).click();
+  expect(await question).toBe(LEAVE);
+  await expect(script).toHaveValue('echo typed');
+  await page.getByRole('button', { name: 'Review' }).click();
+  await page.getByRole('button', { name: 'Submit' }).click();
+  await expect(page).toHaveURL(/\/operations\/script-/);
+  await page.getByRole('link', { name: 'unscripted', exact: true }).click();
+  await expect(page).toHaveURL('/clusters/unscripted');
+  expect(questions).toBe(1);
+});
+
+test('a typed secret variable asks, and a saved one does not', async ({ page, visit, kube }) => {
+  await makeCluster(kube, 'unsecret');
+  await visit('/clusters/unsecret/configuration?show=secrets');
+  await page.getByLabel('Name').fill('token');
+  await page.getByLabel('Value').fill('hunter22');
+  const question = asked(page, false);
+  await page.getByRole('link', { name: 'Nodes' }).click();
+  expect(await question).toBe(LEAVE);
+  await expect(page.getByLabel('Value')).toHaveValue('hunter22');
+  await page.getByRole('button', { name: 'Save the secret variable' }).click();
+  await expect(page.getByText('The secret variable is saved.')).toBeVisible();
+  let questions = 0;
+  page.on('dialog', (dialog) => void (questions += 1, dialog.accept()));
+  await page.getByRole('link', { name: 'Nodes' }).click();
+  await expect(page).toHaveURL('/clusters/unsecret/nodes');
+  expect(questions).toBe(0);
+});

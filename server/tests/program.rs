@@ -16,6 +16,7 @@ mod small_disk;
 mod start;
 
 use std::collections::HashMap;
+use std::fmt::Debug;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -30,6 +31,8 @@ use crd::ClusterOperation;
 use kube::Api;
 use kube::config::Kubeconfig;
 use rustix::process::{Pid, Signal, kill_process};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::stream::MaybeTlsStream;
@@ -185,6 +188,39 @@ struct Got {
     status: u16,
     headers: HashMap<String, String>,
     body: String,
+}
+
+/// The socket of a page.
+struct Tab(WebSocket<MaybeTlsStream<TcpStream>>);
+
+impl Tab {
+    fn open(server: &Server, cookie: &str) -> Self {
+        let mut request = format!("ws://{}/live", server.address).into_client_request().expect("a request");
+        request.headers_mut().insert("cookie", cookie.parse().expect("ascii"));
+        request.headers_mut().insert("origin", format!("http://{}", server.address).parse().expect("ascii"));
+        let (socket, _) = connect(request).expect("a socket");
+        if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
+            stream.set_read_timeout(Some(SOON)).expect("a timeout");
+        }
+        Self(socket)
+    }
+
+    fn send(&mut self, text: &str) {
+        self.0.send(Message::text(text)).expect("sent");
+    }
+
+    /// The next frame that isn't a beat.
+    fn receive(&mut self) -> LiveFrame {
+        // Beats keep the read below its timeout.
+        let deadline = Instant::now() + SOON;
+        loop {
+            assert!(Instant::now() < deadline, "waited too long for a frame");
+            match serde_json::from_str(self.0.read().expect("a frame").to_text().expect("text")).expect("a frame") {
+                LiveFrame::Beat => {}
+                frame => break frame,
+            }
+        }
+    }
 }
 
 fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
@@ -350,12 +386,20 @@ fn the_demo_registers_its_cluster_once_and_keeps_it() {
 
 /// Creates an operation as kubectl does: over HTTPS, by the kubeconfig that the server wrote.
 fn apply(kubeconfig: &Path, operation: &ClusterOperation) {
+    create(kubeconfig, Api::all, operation);
+}
+
+fn create<K: Clone + Debug + Serialize + DeserializeOwned>(
+    kubeconfig: &Path,
+    api: impl FnOnce(kube::Client) -> Api<K>,
+    object: &K,
+) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let read = Kubeconfig::read_from(kubeconfig).expect("a kubeconfig");
         let config = kube::Config::from_custom_kubeconfig(read, &Default::default()).await.expect("a context");
-        let operations: Api<ClusterOperation> = Api::all(kube::Client::try_from(config).expect("a client"));
-        operations.create(&Default::default(), operation).await.expect("created");
+        let objects = api(kube::Client::try_from(config).expect("a client"));
+        objects.create(&Default::default(), object).await.expect("created");
     });
 }
 
@@ -564,30 +608,17 @@ fn a_tab_gets_a_run_line_by_line_until_its_end() {
     let ansible = start::no_ansible(&tools.path().join("ansible"));
     let server = Server::start_with(data.path(), &["--demo"], &[("KUBEONKUBE_ANSIBLE", &ansible)]);
     let cookie = server.sign_in_to_demo();
-    let mut request = format!("ws://{}/live", server.address).into_client_request().expect("a request");
-    request.headers_mut().insert("cookie", cookie.parse().expect("ascii"));
-    request.headers_mut().insert("origin", format!("http://{}", server.address).parse().expect("ascii"));
-    let (mut socket, _) = connect(request).expect("a socket");
-    if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
-        stream.set_read_timeout(Some(SOON)).expect("a timeout");
-    }
-    let send = |socket: &mut WebSocket<_>, text: &str| socket.send(Message::text(text)).expect("sent");
-    let receive = |socket: &mut WebSocket<_>| loop {
-        match serde_json::from_str(socket.read().expect("a frame").to_text().expect("text")).expect("a frame") {
-            LiveFrame::Beat => {}
-            frame => break frame,
-        }
-    };
+    let mut tab = Tab::open(&server, &cookie);
     let topic = Topic::Operation("quick".into());
-    send(&mut socket, r#"{"do":"topics","topics":[{"topic":"operation","name":"quick"}]}"#);
-    assert_eq!(receive(&mut socket), LiveFrame::Changed { topic: topic.clone() });
+    tab.send(r#"{"do":"topics","topics":[{"topic":"operation","name":"quick"}]}"#);
+    assert_eq!(tab.receive(), LiveFrame::Changed { topic: topic.clone() });
     apply(&data.path().join("kubeconfig"), &operation("quick", "for n in 1 2 3; do echo word $n; done"));
-    assert_eq!(receive(&mut socket), LiveFrame::Changed { topic }, "the operation's topic is sent");
+    assert_eq!(tab.receive(), LiveFrame::Changed { topic }, "the operation's topic is sent");
 
-    send(&mut socket, r#"{"do":"follow","run":"quick","from":1}"#);
+    tab.send(r#"{"do":"follow","run":"quick","from":1}"#);
     let (mut text, mut next) = (String::new(), 1);
     loop {
-        match receive(&mut socket) {
+        match tab.receive() {
             LiveFrame::Lines { first, lines, .. } => {
                 assert_eq!(first, next, "a line was lost or doubled");
                 next += lines.len() as u64;

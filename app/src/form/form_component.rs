@@ -87,6 +87,14 @@ pub fn field_of(event: &leptos::ev::Event) -> (String, String) {
     (field.name(), field.value())
 }
 
+/// Whether an event comes from a field in which the user types. Other fields are choices.
+#[must_use]
+pub fn is_typed(event: &leptos::ev::Event) -> bool {
+    let field: leptos::web_sys::HtmlInputElement = event_target(event);
+    // A text area has the type `textarea`.
+    field.type_().starts_with("text")
+}
+
 #[cfg(feature = "hydrate")]
 use super::browser::submit;
 

@@ -15,7 +15,7 @@ mod submission;
 mod unsaved;
 
 pub use field::{Check, Field, FileField, Select, TextArea};
-pub use form_component::{Form, FormEnd, Submit, endpoint, field_of};
+pub use form_component::{Form, FormEnd, Submit, endpoint, field_of, is_typed};
 pub use scope::FormScope;
 pub(crate) use submission::without_secrets;
 pub use submission::{FormAnswer, FormReturn, Submission};

@@ -35,6 +35,8 @@ pub struct RunOpening {
     /// What there is to watch, for the server's HTML. The browser asks for it with [`load_watch`].
     #[serde(skip)]
     pub watch: Option<Watch>,
+    /// Whether the server's HTML has `watch`.
+    pub has_watch: bool,
     pub log: LogPage,
     /// Why there is no log (yet).
     pub note: Option<String>,
@@ -94,7 +96,8 @@ pub async fn load_run(
             .ok()
             .filter(|watch| *watch != Watch { now: watch.now, ..Watch::default() }),
     };
-    Ok(RunOpening { detail, progress, reason, watch, log: record.log, note: record.note, query, found })
+    let has_watch = watch.is_some();
+    Ok(RunOpening { detail, progress, reason, watch, has_watch, log: record.log, note: record.note, query, found })
 }
 
 /// Why a run failed, as far as its events have arrived; `None` if it didn't fail.

@@ -55,14 +55,14 @@ const RELOADS: &str = r#"<meta http-equiv="refresh" content="10"><p class="muted
 #[component]
 fn RunView(opening: RunOpening) -> impl IntoView {
     let tab = Tab::of(&use_location().search.get_untracked());
+    // A run that has ended keeps what the server rendered.
+    let has_watch = opening.has_watch;
     let run = Run::open(opening, tab, number(&use_query_map().get_untracked(), "line"));
     run.go_live();
     // The components of pieces take no props.
     provide_context(run);
     let has_failed = Signal::derive(move || run.phase.get() == Phase::Failed);
     let may_change = Signal::derive(move || run.may_change());
-    // A run that has ended keeps what the server rendered.
-    let has_watch = run.watch.with_untracked(Option::is_some);
     let is_watched = Signal::derive(move || has_watch || run.phase.get() == Phase::Running);
     let reloads = untrack(|| run.may_change()).then(|| view! { <noscript inner_html=RELOADS></noscript> });
     view! {

@@ -94,7 +94,7 @@ impl Requests {
 
 impl Run {
     pub(super) fn open(opening: RunOpening, tab: Tab, asked: u64) -> Self {
-        let RunOpening { detail, progress, reason, watch, log, note, query, found } = opening;
+        let RunOpening { detail, progress, reason, watch, log, note, query, found, .. } = opening;
         let first = log.first.max(1);
         let rendered = (first, first + log.lines.len() as u64);
         // A text that was asked for is shown at its first hit.

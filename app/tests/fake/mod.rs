@@ -704,6 +704,7 @@ pub fn run(name: &str, phase: Phase) -> OperationDetail {
             sha256: "5e1f".into(),
         }),
         cancelled_by: if phase == Phase::Cancelled { "ada".into() } else { String::new() },
+        result_ignored: false,
         usual: None,
         cancel: if phase.is_final() { Err("It has ended; there is nothing to cancel.".into()) } else { Ok(()) },
         now: NOW,

@@ -243,12 +243,12 @@ impl Shared {
         due.into_iter().map(|(_, _, cluster)| cluster.clone()).collect()
     }
 
-    /// The time from one attempt to the next. It doubles while a cluster can't be reached.
+    /// The time from one attempt to the next. With an open page it doubles while the cluster can't be reached: to once a minute, because
+    /// an upgrade's page waits for its return.
     fn pause(&self, entry: &Entry) -> Duration {
         let Settings { open, closed, .. } = self.settings;
         let usual = if entry.is_open() { open } else { closed };
-        let doubled = open.saturating_mul(1 << entry.failures.saturating_sub(1).min(10));
-        if entry.failures > 0 { usual.max(doubled).min(closed) } else { usual }
+        if entry.failures > 1 { usual.max(2 * open).min(closed) } else { usual }
     }
 
     /// Keeps what an attempt gave. Returns whether pages must be loaded again.

@@ -207,9 +207,15 @@ impl Connection {
         }
     }
 
-    /// The status of the answer to a GET. The body is not read. The caller limits the time.
-    pub(crate) async fn status(&mut self, path: &'static str) -> Result<StatusCode, Failed> {
-        Ok(self.send(path, path).await?.status())
+    /// The status of the answer to a GET, and its body if that is an error of the server. The caller limits the time.
+    pub(crate) async fn status(&mut self, path: &'static str) -> Result<(StatusCode, Bytes), Failed> {
+        let answer = self.send(path, path).await?;
+        let status = answer.status();
+        if !status.is_server_error() {
+            return Ok((status, Bytes::new()));
+        }
+        let body = Limited::new(answer.into_body(), ANSWER).collect().await.map_err(|_| Failed::Answer(path))?;
+        Ok((status, body.to_bytes()))
     }
 
     async fn send(&mut self, what: &'static str, path: &str) -> Result<Response<Incoming>, Failed> {

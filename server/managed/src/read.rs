@@ -46,6 +46,13 @@ struct Version {
     git_version: String,
 }
 
+/// The checks of `/readyz` that fail, in words: `etcd, etcd-readiness`. Empty if it names none.
+pub(crate) fn failing_checks(ready: &str) -> String {
+    let failing = ready.lines().filter_map(|line| line.strip_prefix("[-]"));
+    let names: Vec<&str> = failing.map(|line| line.split(' ').next().unwrap_or_default()).collect();
+    cut(&names.join(", "))
+}
+
 /// The checks of `/readyz?verbose`: one line each, `[+]etcd ok` or `[-]etcd failed: reason withheld`. etcd's checks form a row of their own.
 fn checks(ok: bool, ready: &str) -> Vec<LiveCheck> {
     let lines = ready.lines().filter_map(|line| {

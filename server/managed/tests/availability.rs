@@ -267,7 +267,7 @@ async fn a_refusal_is_an_answer_and_a_failing_check_is_none() {
     world.kubeconfig(&fake.kubeconfig()).await;
     fake.fail_check("etcd");
     let answers = world.answers("show the check", |all| ends_with(all, Answer::No, 3)).await;
-    assert_eq!(answers[0].outages[0].why, "It answers 500.");
+    assert_eq!(answers[0].outages[0].why, "It answers 500. Failing checks: etcd.");
 }
 
 #[tokio::test(flavor = "multi_thread")]

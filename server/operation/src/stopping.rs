@@ -151,7 +151,7 @@ pub fn stop_advice(stops: &[PlayStop], progress: &RunProgress) -> Option<StopAdv
     let said = |text: &str| text.replace("{node}", nodes.as_deref().unwrap_or("a node"));
     let is_running = |tasks: &[&str]| {
         let mut running = progress.tasks_of(play.number).filter(|task| task.state() == TaskState::Running);
-        running.any(|task| tasks.contains(&task.name.as_str()))
+        running.any(|task| tasks.contains(&task.own_name()))
     };
     if let Some((_, why)) = stop.not_during.filter(|(tasks, _)| is_running(tasks)) {
         return Some(StopAdvice { when: StopWhen::NotNow, why: said(why) });
@@ -278,7 +278,7 @@ mod tests {
         let workers = ">Upgrade the workers";
         assert_eq!(when(&[workers]), Some(StopWhen::Now), "no node has started");
         assert_eq!(when(&[workers, "w1:Drain the node"]), after("w1"));
-        assert_eq!(when(&[workers, "w1:Restart the kubelet"]), Some(StopWhen::NotNow));
+        assert_eq!(when(&[workers, "w1:upgrade : Restart the kubelet"]), Some(StopWhen::NotNow));
         assert_eq!(when(&[workers, "w1:Restart the kubelet", "w1.", "w1:Record the end"]), after("w1"));
         assert_eq!(when(&[workers, "w1:Record the end", "w1.", workers, "w2:Drain the node"]), after("w2"));
         assert_eq!(when(&[">Another play", "m1:Sleep"]), None);
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn the_reason_names_the_node() {
-        let (_, why) = advice(UPGRADE, &[">Upgrade the control planes", "m1:Run kubeadm upgrade"]).unwrap();
+        let (_, why) = advice(UPGRADE, &[">Upgrade the control planes", "m1:upgrade : Run kubeadm upgrade"]).unwrap();
         assert!(why.starts_with("Programs of m1 are being replaced"), "{why}");
     }
 }

@@ -81,10 +81,14 @@ impl Metrics {
 
     /// The figures of this moment.
     pub(crate) fn text(&self, web: &Web) -> String {
-        self.read_operations();
-        self.clusters.set(int(self.running.clusters.state().len()));
         self.sockets.set(int(web.sockets.len()));
         self.disk_full.set(i64::from(*web.room.borrow() == Room::Full));
+        self.encoded()
+    }
+
+    fn encoded(&self) -> String {
+        self.read_operations();
+        self.clusters.set(int(self.running.clusters.state().len()));
         self.panics.inner().store(panics::count(), Ordering::Relaxed);
         let mut text = String::new();
         encode(&mut text, &self.registry).expect("a String takes everything");
@@ -121,4 +125,41 @@ fn name(phase: Phase) -> &'static str {
 
 fn int(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::future::pending;
+    use std::panic::{catch_unwind, set_hook, take_hook};
+
+    use http::{Request, Response};
+    use kube::client::{Body, Client};
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    /// The figures of a controller whose API server doesn't answer.
+    fn figures() -> Metrics {
+        let silent = tower::service_fn(|_: Request<Body>| pending::<Result<Response<Body>, Infallible>>());
+        let config = controller::Config::default();
+        let (running, _) = controller::start(Client::new(silent, "default"), config, CancellationToken::new());
+        Metrics::new(running)
+    }
+
+    #[tokio::test]
+    async fn a_panic_that_was_caught_is_one_of_the_figures() {
+        let figures = figures();
+        let before = panics::count();
+        // Other tests of this process print their panics, as without this test.
+        let hook = take_hook();
+        panics::watch();
+        let caught = catch_unwind(|| panic!("on purpose"));
+        set_hook(hook);
+        assert!(caught.is_err());
+        let count = panics::count();
+        assert!(count > before, "{count} panics were counted, and {before} before");
+        let text = figures.encoded();
+        assert!(text.contains(&format!("\nkubeonkube_panics_total {count}\n")), "{text}");
+    }
 }

@@ -5,11 +5,15 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use api::live::{LiveFrame, Topic};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
+use kube::api::ObjectMeta;
 use tempfile::TempDir;
 
 use crate::small_disk::SmallDisk;
 use crate::start::no_ansible;
-use crate::{Server, apply, command, operation, run, text, wait_for};
+use crate::{Server, Tab, apply, command, create, operation, run, text, wait_for};
 
 const SIZE: usize = 48;
 
@@ -104,6 +108,31 @@ fn a_full_disk_is_said_and_operations_wait_until_it_has_room() {
 }
 
 #[test]
+fn an_open_page_loads_its_notice_when_the_disk_is_full() {
+    let Some(full) = Full::new("an_open_page_loads_its_notice_when_the_disk_is_full") else { return };
+    let mut tab = Tab::open(&full.server, &full.cookie);
+    // The frame of a page follows this topic. There are no operations, so nothing else changes it.
+    tab.send(r#"{"do":"topics","topics":[{"topic":"operations"}]}"#);
+    let changed = LiveFrame::Changed { topic: Topic::Operations };
+    assert_eq!(tab.receive(), changed, "a new topic is sent at once");
+    let notice = || full.server.json("/api/load_frame", &full.cookie)["notice"].clone();
+    assert!(notice().is_null());
+    let mut until = |holds: &dyn Fn(Option<&str>) -> bool| {
+        loop {
+            assert_eq!(tab.receive(), changed);
+            if holds(notice().as_str()) {
+                break;
+            }
+        }
+    };
+    full.disk.fill();
+    // The page may be told before that the disk is almost full.
+    until(&|notice| notice.is_some_and(|notice| notice.to_lowercase().contains(disk::FULL)));
+    full.disk.free();
+    until(&|notice| notice.is_none());
+}
+
+#[test]
 fn a_sign_out_on_a_full_disk_is_stored_when_there_is_room() {
     let Some(full) = Full::new("a_sign_out_on_a_full_disk_is_stored_when_there_is_room") else { return };
     full.fill();
@@ -134,6 +163,31 @@ fn a_backup_on_a_full_disk_is_refused_and_leaves_no_file() {
     assert!(made.status.success(), "{}", text(&made.stderr));
     full.free();
     assert!(backup(&backups.join("copy.db")).status.success());
+}
+
+#[test]
+fn a_backup_that_fills_the_disk_is_refused_and_leaves_no_file() {
+    let test = "a_backup_that_fills_the_disk_is_refused_and_leaves_no_file";
+    let (Some(full), Some(other)) = (Full::new(test), SmallDisk::of(1, test)) else { return };
+    // More than the other disk holds.
+    for name in ["a", "b"] {
+        let data = Some([("text".to_owned(), "x".repeat(700 << 10))].into());
+        let metadata = ObjectMeta { name: Some(name.into()), ..ObjectMeta::default() };
+        let map = ConfigMap { metadata, data, ..ConfigMap::default() };
+        create(&full.data.join("kubeconfig"), Api::default_namespaced, &map);
+    }
+    let elsewhere = full.notes.path().join("copy.db");
+    let backup = |file: &Path| run(&full.data, &["backup", &file.display().to_string()]);
+    assert!(backup(&elsewhere).status.success());
+    assert!(fs::metadata(&elsewhere).expect("a copy").len() > 1 << 20);
+
+    fs::write(other.path().join("room"), vec![0; 512 << 10]).expect("room for a part of it");
+    fs::remove_file(other.path().join("room")).expect("a file");
+    let refused = backup(&other.path().join("copy.db"));
+    let why = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{why}");
+    assert!(why.contains("not enough room") && why.contains("write the backup to another disk"), "{why}");
+    assert_eq!(fs::read_dir(other.path()).expect("a folder").count(), 0, "a part of the backup was left");
 }
 
 #[test]

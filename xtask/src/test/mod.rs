@@ -81,7 +81,11 @@ const STAGES: &[Stage] = &[
     stage("site", "the browser's part builds", |_| build_site()),
     stage("build", "all tests and programs build", build),
     stage("rust", "unit, behaviour and page tests", rust),
-    stage("fuzz", "a minute of requests, lines and journals changed at random", fuzz),
+    stage(
+        "fuzz",
+        "120 s of fuzzing on two processors, one minute of time: requests, lines and journals changed at random",
+        fuzz,
+    ),
     stage("runner", "the entrypoint and the callback plugin, with real ansible", runner),
     stage("playbooks", "yamllint and ansible-lint (profile production) have no findings", |_| lint_playbooks()),
     stage("browser", "every flow in a real browser on the real server", browser),
@@ -264,9 +268,10 @@ fn rust_environment(run: &mut Run) -> anyhow::Result<Vec<(&'static str, String)>
     Ok(env)
 }
 
-/// Seconds of each fuzz test. There are six, two of which run at a time on two processors: one minute in all.
+/// Seconds of each fuzz test. There are six, and nextest runs one for each processor: 120 s of fuzzing on two processors, one minute of
+/// time.
 const FUZZ: u32 = 20;
-/// The same with `--full`: half an hour in all.
+/// The same with `--full`: 3,600 s of fuzzing on two processors, half an hour of time.
 const FULL_FUZZ: u32 = 600;
 
 /// Runs the fuzz tests. The gate always begins with the same cases, so that it doesn't fail by chance; with `--full`, they are

@@ -113,6 +113,8 @@ pub struct OperationDetail {
     pub cancel: Result<(), String>,
     /// The user who cancelled it in the console, otherwise the program, such as `kubectl`; empty if it wasn't cancelled.
     pub cancelled_by: String,
+    /// Whether another client wrote a result on it, which the controller ignores.
+    pub result_ignored: bool,
     /// How long earlier runs took. `None` if there is none like it, or if this one isn't running.
     pub usual: Option<Usual>,
     pub now: Time,

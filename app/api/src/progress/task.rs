@@ -113,6 +113,12 @@ impl TaskProgress {
         }
     }
 
+    /// Its name without that of its role, which ansible writes before it: `upgrade : Drain the node`.
+    #[must_use]
+    pub fn own_name(&self) -> &str {
+        self.name.rsplit_once(" : ").map_or(self.name.as_str(), |(_, own)| own)
+    }
+
     /// How long it took in milliseconds, up to the last result.
     #[must_use]
     pub fn ms(&self) -> i64 {

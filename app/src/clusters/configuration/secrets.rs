@@ -9,7 +9,7 @@ use leptos_router::params::ParamsMap;
 
 use super::hints::Hints;
 use crate::Failure;
-use crate::form::{Field, Form, FormEnd, Select, Submit, endpoint};
+use crate::form::{Field, Form, FormEnd, Select, Submit, endpoint, guard_unsaved};
 use crate::ui::{Alert, Fact, Facts, Panel, Tone};
 #[cfg(feature = "ssr")]
 use {
@@ -73,6 +73,8 @@ fn forget_typed() {
 pub(super) fn Secrets(cluster: String, secrets: SecretVariables) -> impl IntoView {
     let SecretVariables { secret, names, hints, changeable, foreign, problem, .. } = secrets;
     forget_typed();
+    let typed = RwSignal::new(false);
+    guard_unsaved(typed.into());
     let can_delete = changeable && !names.is_empty();
     let choose = (String::new(), "Choose…".to_owned());
     let options = std::iter::once(choose).chain(names.iter().map(|name| (name.clone(), name.clone()))).collect();
@@ -116,9 +118,11 @@ pub(super) fn Secrets(cluster: String, secrets: SecretVariables) -> impl IntoVie
                 <p class="muted">
                     "For passwords and tokens that runs need, such as ansible_become_password, the password of sudo. A secret variable overrides a variable of the same name. To change a value, set it again."
                 </p>
-                <Field name="variable" label="Name" mono=true placeholder="ansible_become_password"/>
-                <Field name="secret_value" label="Value" kind="password" autocomplete="new-password" mono=true
-                    hint="One line. Ansible reads it as a template, so “{{” has its meaning there."/>
+                <div class="stack" on:input=move |_| typed.set(true)>
+                    <Field name="variable" label="Name" mono=true placeholder="ansible_become_password"/>
+                    <Field name="secret_value" label="Value" kind="password" autocomplete="new-password" mono=true
+                        hint="One line. Ansible reads it as a template, so “{{” has its meaning there."/>
+                </div>
                 <FormEnd><Submit label="Save the secret variable"/></FormEnd>
             </Form>
         </Panel>

@@ -10,7 +10,9 @@ use super::functions::{ReviewOperation, SubmitForm, SubmitOperation, load_submit
 use super::review::Review;
 use super::source::Sources;
 use crate::clusters::{FixLink, KeepEditing};
-use crate::form::{Field, Form, FormEnd, FormScope, Select, Submission, Submit, TextArea, endpoint, field_of};
+use crate::form::{
+    Field, Form, FormEnd, FormScope, Select, Submission, Submit, TextArea, endpoint, field_of, guard_unsaved, is_typed,
+};
 use crate::json::data;
 use crate::routes;
 use crate::ui::{Empty, Icon, Loaded, PageTitle, dynamic, icon, optional};
@@ -78,9 +80,14 @@ fn NewOperation(form: SubmitForm) -> impl IntoView {
         (cluster.name.to_string(), format!("{}{nodes}", cluster.name))
     }));
     let advanced = ["name", "pre_hooks", "post_hooks"].iter().any(|field| !draft.get(field).is_empty());
-    let outdated = RwSignal::new(false);
+    let (outdated, unsaved) = (RwSignal::new(false), RwSignal::new(false));
+    guard_unsaved(unsaved.into());
     let typed = move |event: leptos::ev::Event| {
         outdated.set(true);
+        // A choice is made again with one click.
+        if is_typed(&event) {
+            unsaved.set(true);
+        }
         let (field, value) = field_of(&event);
         sources.changed(&field, value);
     };

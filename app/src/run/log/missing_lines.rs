@@ -54,7 +54,7 @@ impl ScrollPosition {
             // Request failed blocks again when the server is back.
             if connection.get() == Connection::Lost {
                 requests.update_value(|requests| requests.tried.clear());
-            } else if self.view.get_untracked().is_some() {
+            } else if self.view.get_untracked().is_some() && !self.is_jumping.get() {
                 self.request(run, requests);
             }
         });

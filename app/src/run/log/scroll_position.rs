@@ -24,6 +24,8 @@ pub(super) struct ScrollPosition {
     pub(super) view: RwSignal<Option<(f64, f64)>>,
     /// Whether the log scrolls with new lines. True at the end of the log, until the user scrolls up or selects a line.
     pub(super) sticks_to_end: RwSignal<bool>,
+    /// Whether the log scrolls to the selection in the next frame.
+    pub(super) is_jumping: RwSignal<bool>,
     /// The number of lines when the user was last at the end.
     seen: RwSignal<u64>,
     pub(super) window: Memo<Window>,
@@ -78,6 +80,7 @@ impl ScrollPosition {
             wraps: expect_context::<Wrapping>().0,
             view,
             sticks_to_end,
+            is_jumping: RwSignal::new(false),
             seen,
             window,
             anchor: StoredValue::new((1, 0.0)),
@@ -138,7 +141,11 @@ impl ScrollPosition {
             let jumps = run.jumps.get();
             if before.unwrap_or(0) != jumps {
                 self.sticks_to_end.set(false);
-                after_render(move || self.show_selection(run));
+                self.is_jumping.set(true);
+                after_render(move || {
+                    self.show_selection(run);
+                    self.is_jumping.try_set(false);
+                });
             }
             jumps
         });

@@ -83,6 +83,60 @@ fn a_cause_groups_messages_that_name_addresses() {
     assert_eq!((reason.cause, reason.others.len()), (sentence("ssh: connect … port 22: Connection refused"), 0));
 }
 
+/// What ssh, ansible and the callback plugin print for each class of machines that can't be used, what the page says, and where it is
+/// corrected.
+#[rustfmt::skip]
+const UNREACHABLE: [(&str, &str, Next); 7] = [
+    (
+        "Failed to connect to the host via ssh: root@10.0.0.5: Permission denied (publickey).",
+        "The login was refused. Check the user and the private key.",
+        Next::Edit(Document::HostKeys),
+    ),
+    (
+        "The host key of this machine is not the confirmed one. It was reinstalled, or the connection may be intercepted.",
+        "The host key differs from the confirmed one. If the machine was not reinstalled, the connection may be intercepted.",
+        Next::Edit(Document::HostKeys),
+    ),
+    (
+        "Failed to connect to the host via ssh: ssh: connect to host 10.0.0.5 port 22: Connection refused",
+        "No SSH server listens at this address and port.",
+        Next::Edit(Document::Inventory),
+    ),
+    (
+        "Failed to connect to the host via ssh: ssh: connect to host 10.0.0.5 port 22: Connection timed out",
+        "The machine doesn't answer. Check its address, and whether it is running.",
+        Next::Edit(Document::Inventory),
+    ),
+    (
+        "Failed to connect to the host via ssh: ssh: Could not resolve hostname cp1: Name or service not known",
+        "The machine's name can't be resolved.",
+        Next::Edit(Document::Inventory),
+    ),
+    (
+        "The module interpreter '/usr/bin/python3' was not found.",
+        "Python is missing on the machine. Install python3.",
+        Next::Again,
+    ),
+    (
+        "Missing sudo password",
+        "sudo asks for a password on the machine. Set ansible_become_password, or allow the user sudo without a password.",
+        Next::Edit(Document::Variables),
+    ),
+];
+
+#[test]
+fn each_class_of_unreachable_machines_has_its_sentence() {
+    for (message, sentence, next) in UNREACHABLE {
+        let reported = applied(&[("w1", HostResult::Unreachable, message)]);
+        let reason = reason(&failed_tasks(), &reported, &[]).unwrap();
+        assert_eq!(reason.title, "w1 was unreachable during “Apply”");
+        assert_eq!(
+            (reason.quote.as_str(), reason.cause.as_deref(), reason.next),
+            (message, Some(sentence), Some(next))
+        );
+    }
+}
+
 #[test]
 fn a_changed_host_key_comes_first() {
     let changed = "The host key of this machine is not the confirmed one. It was reinstalled, or the connection may be intercepted.";

@@ -33,6 +33,7 @@ pub(in super::super) fn detail(phase: Phase, message: &str) -> OperationDetail {
         inputs: None,
         cancel: Ok(()),
         cancelled_by: String::new(),
+        result_ignored: false,
         usual: None,
         now: Time(0),
     }

@@ -23,6 +23,8 @@ fn numbers(sums: &HostStats) -> [(&'static str, Icon, Tone, u32); 7] {
     ]
 }
 
+const IGNORED: &str = "The controller ignores a result that another client wrote on this operation.";
+
 #[component]
 pub(crate) fn Totals(run: Run) -> impl IntoView {
     let words = Memo::new(move |_| {
@@ -41,6 +43,7 @@ pub(crate) fn Totals(run: Run) -> impl IntoView {
     // A bar that is green from the first result would look like a success.
     let neutral = Memo::new(move |_| !matches!(run.phase.get(), Phase::Succeeded | Phase::Failed));
     let log = Memo::new(move |_| log_state(run.total.get(), run.end.get(), run.phase.get()));
+    let ignored = Memo::new(move |_| run.detail.with(|detail| detail.result_ignored));
     let missing = Memo::new(move |_| run.end.get().is_some_and(|end| end.missing > 0));
     view! {
         <section class="panel totals" aria-label="Progress">
@@ -56,6 +59,7 @@ pub(crate) fn Totals(run: Run) -> impl IntoView {
                 let (counts, sums) = results.get();
                 (counts.all() > 0).then(|| view! { <ResultBar counts neutral=neutral.get()/> <Numbers sums/> })
             })}
+            {optional(move || ignored.get().then(|| view! { <p class="st warn">{icon(Icon::Warning)} {IGNORED}</p> }))}
             {optional(move || {
                 run.no_updates
                     .get()

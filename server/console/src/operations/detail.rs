@@ -52,6 +52,8 @@ impl Console {
             inputs: snapshot.map(|data| inputs(operation, &data)),
             cancel: cancellable(operation),
             cancelled_by: cancelled_by(operation, &self.shared.signing),
+            result_ignored: status
+                .is_some_and(|status| crd::is_true(&status.conditions, crd::condition::RESULT_IGNORED)),
             usual: match phase(operation) {
                 Phase::Running => usual(operation, &self.shared.operations.state()),
                 _ => None,

@@ -20,26 +20,5 @@ pub(crate) fn why(operation: &ClusterOperation) -> Why {
         Some(queued) => queued.message.clone(),
         None => message,
     };
-    let message = match crd::is_true(&status.conditions, crd::condition::RESULT_IGNORED) {
-        true => {
-            format!("{message} Another client wrote a result on this operation; it is ignored.").trim_start().into()
-        }
-        false => message,
-    };
     Why { reason: status.reason.clone().unwrap_or_default(), message }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{super::row::tests::operation, *};
-
-    #[test]
-    fn an_ignored_result_is_mentioned() {
-        let mut marked = operation("a", "prod", 0, Phase::Running);
-        assert_eq!(why(&marked).message, "");
-        let fact = crd::Fact::new(crd::condition::RESULT_IGNORED, true, "NotByController", "");
-        let now = marked.metadata.creation_timestamp.clone().unwrap();
-        crd::upsert(&mut marked.status.as_mut().unwrap().conditions, fact, &now, None);
-        assert_eq!(why(&marked).message, "Another client wrote a result on this operation; it is ignored.");
-    }
 }

@@ -5,6 +5,7 @@ mod stall;
 
 use std::sync::Arc;
 
+use api::availability::{Answer, Answers, Target};
 use api::operation::{Effect, Phase};
 use api::progress::RunProgress;
 use api::watch::{Stall, StopAdvice, StopWhen, Watch};
@@ -40,19 +41,21 @@ impl Console {
         progress: Option<&RunProgress>,
     ) -> Watch {
         let progress = progress.filter(|_| phase(operation) == Phase::Running);
+        let answers = self.shared.availability.of(&operation.uid().unwrap_or_default()).await;
         let stall = match progress {
-            Some(progress) => self.stall(user, operation, progress).await,
+            Some(progress) => self.stall(user, operation, progress, silent_for(&answers)).await,
             None => None,
         };
-        Watch {
-            stop: progress.and_then(|progress| advice(operation, progress)),
-            stall,
-            answers: self.shared.availability.of(&operation.uid().unwrap_or_default()).await,
-            now: moment::now(),
-        }
+        Watch { stop: progress.and_then(|progress| advice(operation, progress)), stall, answers, now: moment::now() }
     }
 
-    async fn stall(&self, user: &User, operation: &ClusterOperation, progress: &RunProgress) -> Option<Stall> {
+    async fn stall(
+        &self,
+        user: &User,
+        operation: &ClusterOperation,
+        progress: &RunProgress,
+        silent: Option<u32>,
+    ) -> Option<Stall> {
         let (task, hosts) = progress.running()?;
         let earlier = self.longest_earlier(user, operation, progress, &task.name).await;
         let lasts = (moment::now().0 - task.started).max(0);
@@ -62,7 +65,7 @@ impl Console {
             Some(cluster) if lasts >= DRAIN && stall::is_drain(task) => self.drain(operation, &cluster, &hosts),
             _ => Vec::new(),
         };
-        stall::stall(&stall::Known { task, hosts: &hosts, lasts, earlier, drain: &drain, reading: &reading })
+        stall::stall(&stall::Known { task, hosts: &hosts, lasts, earlier, drain: &drain, reading: &reading, silent })
     }
 
     /// What evicting the pods of the drained nodes meets, as far as it is known by now.
@@ -84,6 +87,12 @@ impl Console {
         };
         nodes.into_iter().take(NODES).filter_map(known).collect()
     }
+}
+
+/// For how many seconds the API server has not answered; `None` if it answered last, or wasn't asked.
+fn silent_for(answers: &[Answers]) -> Option<u32> {
+    let newest = answers.iter().find(|answers| answers.target == Target::Api)?.spans.last()?;
+    (newest.answer == Answer::No).then_some(newest.seconds)
 }
 
 /// Whether the operation may be stopped.

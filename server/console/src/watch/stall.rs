@@ -30,11 +30,13 @@ pub(super) struct Known<'a> {
     /// For a drain: the nodes, and what evicting their pods meets.
     pub(super) drain: &'a [(String, Result<Evictions, String>)],
     pub(super) reading: &'a Reading,
+    /// For how many seconds the API server has not answered.
+    pub(super) silent: Option<u32>,
 }
 
 /// Whether the task evicts pods: that of the built-in engine, or one of that name.
 pub(super) fn is_drain(task: &TaskProgress) -> bool {
-    task.action.ends_with("drain_node") || task.name.to_lowercase().starts_with("drain ")
+    task.action.ends_with("drain_node") || task.own_name().to_lowercase().starts_with("drain ")
 }
 
 /// The notice about a task that is late; `None` if it isn't.
@@ -54,20 +56,20 @@ pub(super) fn stall(known: &Known<'_>) -> Option<Stall> {
         Some(earlier) => format!("Earlier it took at most {}.", duration(*earlier)),
         None => "It has not run before, so it isn't known how long it usually takes.".to_owned(),
     };
-    let title = format!("“{}”{on} takes {} by now. {usual}", task.name, duration(*lasts));
+    let title = format!("“{}”{on} takes {} by now. {usual}", task.own_name(), duration(*lasts));
     Some(Stall { title, reasons: reasons(known) })
 }
 
 fn reasons(known: &Known<'_>) -> Vec<String> {
     let mut reasons: Vec<String> = known.drain.iter().flat_map(|(node, found)| of_drain(node, found)).collect();
-    let live = &known.reading.cluster;
-    match live.state {
-        LiveState::Unreachable => reasons.push(format!("The Kubernetes API can't be reached now. {}", live.problem)),
-        LiveState::Healthy | LiveState::Unhealthy => {
-            let here = known.reading.nodes.iter().filter(|node| known.hosts.contains(&node.name.as_str()));
-            reasons.extend(here.filter(|node| !node.ready).map(not_ready));
-        }
-        LiveState::NoKubeconfig | LiveState::NotRead | LiveState::Refused => {}
+    if let Some(seconds) = known.silent {
+        let silence = duration(i64::from(seconds) * 1000);
+        reasons.push(format!("The Kubernetes API has not answered for {silence}."));
+    }
+    // The nodes of an unreachable cluster are those of an earlier reading.
+    if matches!(known.reading.cluster.state, LiveState::Healthy | LiveState::Unhealthy) {
+        let here = known.reading.nodes.iter().filter(|node| known.hosts.contains(&node.name.as_str()));
+        reasons.extend(here.filter(|node| !node.ready).map(not_ready));
     }
     if known.task.retries > 0 {
         reasons.push(format!(
@@ -131,7 +133,8 @@ mod tests {
 
     fn found(lasts: i64, earlier: Option<i64>, drain: Result<Evictions, String>, reading: &Reading) -> Option<Stall> {
         let drain = [("w3".to_owned(), drain)];
-        stall(&Known { task: &task(), hosts: &["w3"], lasts, earlier, drain: &drain, reading })
+        let silent = (reading.cluster.state == LiveState::Unreachable).then_some(75);
+        stall(&Known { task: &task(), hosts: &["w3"], lasts, earlier, drain: &drain, reading, silent })
     }
 
     #[test]
@@ -182,11 +185,11 @@ mod tests {
         let told = found(200_000, None, Ok(ending), &Reading { cluster, nodes: vec![node] }).unwrap();
         assert_eq!(told.reasons[0], "These pods are ending, within their grace period: shop/a.");
         assert_eq!(told.reasons[1], "The cluster says that w3 is not ready: the runtime is down.");
-        let away = LiveCluster { state: LiveState::Unreachable, problem: "No route.".into(), ..LiveCluster::default() };
+        let away = LiveCluster { state: LiveState::Unreachable, ..LiveCluster::default() };
         let told = found(200_000, None, Err("Late.".into()), &Reading { cluster: away, nodes: vec![] }).unwrap();
         assert_eq!(
             told.reasons,
-            ["The pods of w3 can't be read. Late.", "The Kubernetes API can't be reached now. No route."]
+            ["The pods of w3 can't be read. Late.", "The Kubernetes API has not answered for 1 min 15 s."]
         );
     }
 }

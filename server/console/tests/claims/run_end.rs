@@ -10,7 +10,7 @@ use kube::api::{Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
 
-use super::world::{NAMESPACE, World, new_cluster, new_operation};
+use super::world::{NAMESPACE, World, eventually, new_cluster, new_operation};
 
 const VARS: &str = "ansible_password: hunter22\n";
 
@@ -73,4 +73,18 @@ async fn a_final_message_is_hidden_when_the_inputs_are_gone() {
     let name = failed(&world, "not-there").await;
     let detail = Operations::get(&world.console, &world.user, &name).await.unwrap();
     assert_eq!(detail.end, Some(RunEnd::default()));
+}
+
+#[tokio::test]
+async fn an_ignored_result_is_told_to_the_page() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let name = world.submit(&new_operation("prod")).await.unwrap();
+    let is_ignored = async || Operations::get(&world.console, &world.user, &name).await.unwrap().result_ignored;
+    assert!(!is_ignored().await);
+    let ignored = json!({"type": crd::condition::RESULT_IGNORED, "status": "True", "reason": "NotByController",
+        "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"});
+    let status = Patch::Merge(json!({"status": {"conditions": [ignored]}}));
+    world.operations().patch_status(name.as_str(), &PatchParams::default(), &status).await.unwrap();
+    eventually(is_ignored).await;
 }

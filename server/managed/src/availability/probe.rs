@@ -22,7 +22,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use super::strip::Outcome;
 use super::unverified;
 use crate::connect::{Failed, Way, at, tcp};
-use crate::read::cut;
+use crate::read::{cut, failing_checks};
 
 /// The time for a whole request: name, connection, TLS handshake and answer.
 pub(super) const WITHIN: Duration = Duration::from_secs(3);
@@ -31,7 +31,12 @@ const ADDRESS: usize = 1024;
 
 /// Asks the API server whether it is ready.
 pub(super) async fn api(way: Arc<Way>, loopback: bool) -> Outcome {
-    let asked = async { way.connect(loopback).await?.status("/readyz").await };
+    let asked = async {
+        let (status, body) = way.connect(loopback).await?.status("/readyz").await?;
+        let failing = failing_checks(&String::from_utf8_lossy(&body));
+        let more = if failing.is_empty() { String::new() } else { format!(" Failing checks: {failing}.") };
+        Ok((status, more))
+    };
     outcome(way.at(), asked).await
 }
 
@@ -82,7 +87,8 @@ impl Service {
 
     /// Requests it. A redirect is an answer and is not followed.
     pub(super) async fn ask(self, loopback: bool) -> Outcome {
-        outcome(at(&self.host, self.port), self.status(loopback)).await
+        let asked = async { Ok((self.status(loopback).await?, String::new())) };
+        outcome(at(&self.host, self.port), asked).await
     }
 
     async fn status(&self, loopback: bool) -> Result<StatusCode, Failed> {
@@ -119,11 +125,12 @@ impl Service {
 }
 
 /// How a request ends, after at most [`WITHIN`]. `at` names the target.
-async fn outcome(at: String, asked: impl Future<Output = Result<StatusCode, Failed>>) -> Outcome {
+/// Waits for the status of an answer and what it says about an error of the server: nothing, or a sentence after a space.
+async fn outcome(at: String, asked: impl Future<Output = Result<(StatusCode, String), Failed>>) -> Outcome {
     let limited = AssertUnwindSafe(timeout(WITHIN, asked)).catch_unwind();
     match limited.await {
-        Ok(Ok(Ok(status))) if status.as_u16() < 500 => Outcome::Answered,
-        Ok(Ok(Ok(status))) => Outcome::Failed(format!("It answers {}.", status.as_u16())),
+        Ok(Ok(Ok((status, _)))) if status.as_u16() < 500 => Outcome::Answered,
+        Ok(Ok(Ok((status, more)))) => Outcome::Failed(format!("It answers {}.{more}", status.as_u16())),
         Ok(Ok(Err(why))) if is_ours(&why) => Outcome::Unasked(Some(cut(&why.to_string()))),
         Ok(Ok(Err(why))) => Outcome::Failed(cut(&why.to_string())),
         Ok(Err(_)) => Outcome::Failed(cut(&Failed::Timeout(at, WITHIN).to_string())),
