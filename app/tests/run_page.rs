@@ -410,7 +410,8 @@ async fn a_running_operation_says_whether_it_may_be_stopped() {
         .shows("385 of 400 requests answered · 1 outage, 15 s")
         .shows("After 1 min 40 s, no answer for 15 s. 10.0.0.7:6443 can't be reached.")
         .shows("400 of 400 requests answered")
-        .shows("https://shop.example.com");
+        .shows("https://shop.example.com")
+        .shows(">now<");
     assert_eq!(
         page.html.matches("Safe to stop after w3").count(),
         2,
@@ -424,9 +425,13 @@ async fn a_running_operation_says_whether_it_may_be_stopped() {
 
 #[tokio::test]
 async fn an_ended_run_keeps_how_the_cluster_answered() {
-    let over = Watch { stop: None, stall: None, ..watch() };
+    let over = Watch { is_running: false, stop: None, stall: None, ..watch() };
     let fake = Fake { run: Ok(run("upgrade-1", Phase::Succeeded)), watch: over, ..Fake::default() };
-    page(&fake, "/operations/upgrade-1").await.shows("385 of 400 requests answered").hides("Safe to stop");
+    page(&fake, "/operations/upgrade-1")
+        .await
+        .shows("385 of 400 requests answered")
+        .shows(">end<")
+        .hides("Safe to stop");
     let none = Fake { run: Ok(run("upgrade-1", Phase::Succeeded)), ..Fake::default() };
     page(&none, "/operations/upgrade-1").await.hides("class=\"panel watch\"");
 }

@@ -9,6 +9,8 @@ use crate::availability::Answers;
 /// The state of a run beyond its log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
+    /// Whether the run is going on.
+    pub is_running: bool,
     /// Whether the run may be stopped. `None` if it isn't running, or if nothing is known about its playbook.
     pub stop: Option<StopAdvice>,
     /// What takes longer than usual.

@@ -11,10 +11,9 @@ use crate::ui::{Alert, Status, Tone};
 /// Everything that is known; nothing if nothing is.
 #[component]
 pub(crate) fn WatchView(watch: Watch) -> impl IntoView {
-    let Watch { stop, stall, answers, .. } = watch;
+    let Watch { is_running, stop, stall, answers, .. } = watch;
     let shows_panel = stop.is_some() || !answers.is_empty();
     let panel = shows_panel.then(|| {
-        let is_running = stop.is_some();
         let stop = stop.map(|stop| view! { <p class="watch-stop"><StopStatus stop/></p> });
         let answers = answers.into_iter().map(|answers| view! { <AnswersView answers is_running/> });
         view! { <section class="panel watch" aria-label="Stopping and availability">{stop} {answers.collect_view()}</section> }

@@ -357,6 +357,7 @@ pub fn watch() -> Watch {
     let span = |seconds, answer| Span { seconds, answer };
     let outage = Outage { start: Time(NOW.0 - 300_000), seconds: 15, why: "10.0.0.7:6443 can't be reached.".into() };
     Watch {
+        is_running: true,
         stop: Some(StopAdvice { when: StopWhen::AfterNode("w3".into()), why: "w3 is being upgraded.".into() }),
         stall: Some(Stall {
             title: "“Drain the node” on w3 takes 4 min 0 s by now.".into(),

@@ -46,7 +46,13 @@ impl Console {
             Some(progress) => self.stall(user, operation, progress, silent_for(&answers)).await,
             None => None,
         };
-        Watch { stop: progress.and_then(|progress| advice(operation, progress)), stall, answers, now: moment::now() }
+        Watch {
+            is_running: phase(operation) == Phase::Running,
+            stop: progress.and_then(|progress| advice(operation, progress)),
+            stall,
+            answers,
+            now: moment::now(),
+        }
     }
 
     async fn stall(
