@@ -94,7 +94,7 @@ where
     let here = move || routes::here(&location.pathname.get(), &location.search.get());
     let action = match &problem {
         Problem::SignedOut => {
-            view! { <a class="btn primary" href=routes::login(&here()) rel="external">"Sign in"</a> }.into_any()
+            view! { <a class="btn primary" href=move || routes::login(&here()) rel="external">"Sign in"</a> }.into_any()
         }
         Problem::NotFound { what, .. } if what == "operation" => {
             view! { <a class="btn" href=routes::OPERATIONS>"All operations"</a> }.into_any()

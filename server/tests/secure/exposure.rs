@@ -132,6 +132,10 @@ async fn no_page_script_or_style_names_another_origin() {
         if address.contains("create") || address.contains("load_creation") {
             named.retain(|host| !["dl.k8s.io", "github.com", "192.0.2.1:6443"].contains(&host.as_str()));
         }
+        // An example in an empty field.
+        if address.ends_with("/upgrade") {
+            named.remove("shop.example.com");
+        }
         assert_eq!(named, BTreeSet::new(), "{address}");
     }
 }

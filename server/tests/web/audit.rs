@@ -26,7 +26,7 @@ const CHANGES_NOTHING: [&str; 9] = [
 ];
 
 /// All others, with a form and what its line says: verb, kind, name and result. The fake backend refuses most of them.
-const CHANGES: [(&str, &str, [&str; 4]); 14] = [
+const CHANGES: [(&str, &str, [&str; 4]); 15] = [
     ("add_nodes", "cluster=prod&pasted=SECRET", ["add-nodes", "Cluster", "prod", "failed"]),
     ("cancel_operation", "name=grow", ["cancel", "ClusterOperation", "grow", "allowed"]),
     ("change_key", "cluster=prod&step=store&ssh=paste&ssh_key=SECRET", ["store-key", "Cluster", "prod", "failed"]),
@@ -46,6 +46,7 @@ const CHANGES: [(&str, &str, [&str; 4]); 14] = [
     ("remove_node", "cluster=prod&node=m1&made_name=a", ["remove", "Node", "m1", "failed"]),
     ("run_ping", "cluster=prod", ["submit", "ClusterOperation", "", "failed"]),
     ("save_change", "cluster=prod&document=variables&version=1&text=SECRET", ["save", "Cluster", "prod", "failed"]),
+    ("set_probe", "cluster=prod&url=http://SECRET/", ["save", "Cluster", "prod", "failed"]),
     ("start_upgrade", "cluster=prod&to=1.34.4&from=1.33.0", ["upgrade", "Cluster", "prod", "failed"]),
     (
         "submit_operation",
