@@ -8,8 +8,10 @@ key, and the variables that ansible decrypts or reads from files of the image.
 
 import base64
 import binascii
+import bisect
 import functools
 import json
+import os
 import re
 import urllib.parse
 
@@ -28,6 +30,8 @@ WRAPS = (76, 64)
 NESTED = 3
 # Forms of more bytes are not nested again: each nesting can double a text of quotes.
 LARGEST_NESTED = 256 * 1024
+# How many notations in_string() writes a text in.
+NOTATIONS = 5
 LONGEST_QUOTED, LONGEST_ENCODED = 512, 16 * 1024
 # Variables of ansible that repeat others, or that describe public keys.
 SKIPPED = re.compile("(?:vars|hostvars|groups|group_names|environment|ansible_facts|(?:ansible_)?ssh_host_key_.*)$")
@@ -36,6 +40,8 @@ REFERENCES = 5
 LONGEST_NAME = 256
 WORD_BEFORE = {"_-": re.compile(r"[\w-]*\Z"), "_-.": re.compile(r"[\w.-]*\Z")}
 WORD_AFTER = {"_-": re.compile(r"[\w-]*"), "_-.": re.compile(r"[\w.-]*")}
+# From this many containers on, one that is met again isn't searched again because of the names before it.
+MOST_SEARCHED = 200_000
 # How deeply values are searched.
 DEEPEST = 64
 # Texts of JSON within each other.
@@ -67,17 +73,18 @@ class Rule:
         self.shortest, self.shortest_line = data["shortest"], data["shortest_line"]
         self.public_keys = tuple(data["public_keys"])
         self.is_secret = functools.lru_cache(maxsize=20_000)(self.judge_name)
-        self.template_within = data["template_within"]
+        self.template_within, self.budget = data["template_within"], data["budget"]
         patterns = {key: value for key, value in data.items() if isinstance(value, str)}
         # A name without quotes begins where its word begins. Otherwise a long word would be read again from each of its characters.
         patterns["login"] = patterns["login"].replace("\\b(?P<scheme>", "(?<![A-Za-z0-9+.-])(?P<scheme>")
         patterns["assigned"] = patterns["assigned"].replace("(?P<n3>", "(?<![\\w.-])(?P<n3>")
         self.patterns = {key: re.compile(pattern) for key, pattern in patterns.items()}
         self.key = {name: re.compile(pattern) for name, pattern in data["key"].items()}
-        stems = [each["stem"] for each in self.names["stems"]] + ["pw", "auth", "cert"]
+        stems = [each["stem"] for each in self.names["stems"]] + self.names["edges"] + ["pw", "auth", "cert"]
         # The value of a secret name can only be after a name with one of these.
         self.stems, self.names_before = stems, re.compile("(?<![\\w.-])([\\w.-]+)[\\\\\"']*[:=]")
         self.file, self.label = re.compile(self.harmless["file"]), re.compile(self.harmless["label"])
+        self.ordinary = re.compile(self.harmless["ordinary"])
 
     def judge_name(self, name):
         """Whether the value of this variable must not be in a log."""
@@ -90,7 +97,7 @@ class Rule:
         return any(self.has_stem(word) or self.is_login(words, at) for at, word in enumerate(words))
 
     def has_stem(self, word):
-        if word.endswith("pw"):
+        if word.endswith("pw") or any(word.startswith(edge) or word.endswith(edge) for edge in self.names["edges"]):
             return True
         return any(each["stem"] in without(word, each["ordinary"]) for each in self.names["stems"])
 
@@ -110,16 +117,21 @@ class Rule:
         is_key = "key" in words[-1]
         return (words[-1].endswith("s") and "cert" not in words[-1]) or (self.has_stem(words[-1]) and not is_key) or (is_key and any(word in self.names["keys"] for word in words))
 
-    def describes(self, name, is_record):
-        """Whether an entry with this name only describes the secrets of its dict. In a record, a secret has another name."""
+    def describes(self, name, of, is_record):
+        """Whether an entry with this name only describes the secrets of its dict, which has the name `of`. In a record, a secret has another
+        name."""
+        if (words_of(of) or [""])[-1] in self.names["of_accounts"] and not is_record and name.lower() == "user":
+            return False
         last = (words_of(name) or [""])[-1]
-        return any(last in self.names[kind] for kind in (("pointers", "descriptions", "references") if is_record else ("owners",)))
+        return any(last in self.names[kind] for kind in (("pointers", "descriptions", "references") if is_record else ("always_describing",)))
 
     def is_harmless(self, name, value):
         plain = value.rstrip("\"',") or value
         if plain.lower() in self.harmless["words"] or self.file.search(plain):
             return True
-        return name.lower() in self.harmless["of_labels"] and bool(self.label.search(plain))
+        if name.lower() in self.harmless["of_labels"] and self.label.search(plain):
+            return True
+        return words_of(name)[-2:] in self.harmless["of_words"] and self.ordinary.search(plain) is not None
 
     def has_assigned(self, text):
         return self.has_stems(text) and any(map(self.has_stems, self.names_before.findall(text)))
@@ -163,34 +175,45 @@ def without(word, ordinary):
 # -- the forms of a value ----------------------------------------------------------------------------------------------------
 
 
-def forms(rule, value):
-    """All forms of `value` that are long enough to be searched for: as it is, quoted, and encoded."""
+class Budget:
+    """How many bytes of forms there may still be."""
+
+    def __init__(self, left):
+        self.left = left
+
+
+def forms(rule, value, budget):
+    """All forms of `value` that are long enough to be searched for: as it is, quoted, and encoded. Takes its part of the budget. When that is
+    used up, quotes within quotes are left out."""
     found = set()
     for text in (value, value.strip()):
         if size(text) <= LONGEST_QUOTED or "\n" not in text:
-            found.update(quoted(text))
+            found.update(quoted(text, budget))
         for line in text.split("\n"):
             line = line.strip()
             if (size(line) >= rule.shortest_line or (size(line) >= rule.shortest and not is_word(line))) and line != text:
-                found.update(quoted(line))
+                found.update(quoted(line, budget))
         if size(text) <= LONGEST_ENCODED:
             found.update(encoded(rule, text))
     # A log is searched line by line.
     return {form for form in found if size(form) >= rule.shortest and "\n" not in form}
 
 
-def quoted(text):
-    """The text as it is, and as YAML, shells, URLs, JSON and Python write it. The last two within each other, too."""
+def quoted(text, budget):
+    """The text as it is, and as YAML, shells, URLs, JSON and Python write it. The last two within each other, too, within the budget."""
     by_shell = (text.replace("'", "'\\''"), text.replace("'", "'\"'\"'"))
     quote, quote_plus = urllib.parse.quote, urllib.parse.quote_plus
     in_url = (quote(text, "/", errors="surrogateescape"), quote_plus(text, "", errors="surrogateescape"), quote(text, "", errors="surrogateescape"))
     found = {text, text.replace("'", "''"), in_html(text), *by_shell, *in_url}
     inner = found
     for _ in range(NESTED):
-        if sum(size(form) for form in inner) > LARGEST_NESTED:
+        bytes_of_inner = sum(map(size, inner))
+        if bytes_of_inner > LARGEST_NESTED or NOTATIONS * bytes_of_inner > budget.left:
             break
         inner = {form for text in inner for form in in_string(text)} - found
         found |= inner
+    found.update(in_string(text))
+    budget.left = max(0, budget.left - sum(map(size, found)))
     return found
 
 
@@ -223,6 +246,14 @@ def encoded(rule, text):
     return found
 
 
+def names_with(rule, values, names):
+    """Those of the names that contain a line of a value."""
+    longest = max(map(size, names), default=0)
+    lines = {line.strip() for value in values for line in value.split("\n")}
+    lines = [line for line in lines if rule.shortest <= size(line) <= longest]
+    return [name for name in names if any(line in name for line in lines)]
+
+
 # -- masking -----------------------------------------------------------------------------------------------------------------
 
 
@@ -231,7 +262,10 @@ class Masker:
 
     def __init__(self, rule):
         self.rule = rule
-        self.values, self.forms, self.starts = set(), {}, None
+        self.values, self.budget = set(), Budget(rule.budget)
+        # The forms by their first characters, each list sorted, and how long the longest in it is.
+        self.forms, self.longest, self.lengths = {}, {}, ()
+        self.starts = None  # finds where a form may begin
         self.words, self.names = set(), frozenset()  # values that are words; names of hosts and groups that stay readable
         self.inside_key = False
 
@@ -251,15 +285,20 @@ class Masker:
         """Masks these values from now on. Returns those that are new."""
         new = [value for value in dict.fromkeys(values) if value not in self.values]
         by_start = {}
-        for form in {form for value in new for form in forms(self.rule, value)}:
+        for form in {form for value in sorted(new, key=to_bytes) for form in forms(self.rule, value, self.budget)}:
             by_start.setdefault(form[: self.rule.shortest], set()).add(form)
         for start, same in by_start.items():
             # A new list: another thread may be reading the old one.
-            self.forms[start] = sorted({*self.forms.get(start, ()), *same}, key=lambda form: (-size(form), form))
+            self.longest[start] = max(self.longest.get(start, 0), max(map(len, same)))
+            self.forms[start] = sorted({*self.forms.get(start, ()), *same})
         self.values.update(new)
         self.words.update(line.strip() for value in new for line in value.splitlines() if is_word(line.strip()))
-        if new:
-            self.starts = re.compile("|".join(map(re.escape, sorted(self.forms)))) if self.forms else None
+        # A form of other letters than those of ASCII may have fewer characters than bytes.
+        self.lengths = tuple(sorted(set(map(len, self.forms)), reverse=True))
+        if new and self.forms:
+            # Quick, however many forms there are: alternatives would be tried one by one.
+            places = [{start[at] for start in self.forms} for at in range(self.lengths[-1])]
+            self.starts = re.compile("(?=" + "".join("[" + "".join(map(re.escape, sorted(chars))) + "]" for chars in places) + ")")
         return new
 
     def line(self, text):
@@ -294,7 +333,7 @@ class Masker:
         if "://" in text:
             text = self.rule.patterns["login"].sub(login, text)
         if "eyJ" in text:
-            text = self.rule.patterns["jwt"].sub(MASK, text)
+            text = self.without_tokens(text)
         if may_be_kubeadm(text):
             text = self.rule.patterns["kubeadm"].sub(kubeadm, text)
         if has_long(text):
@@ -303,12 +342,13 @@ class Masker:
 
     def next_known(self, text, at=0):
         """Where the next known value begins and ends. Of several, the first and then the longest."""
-        while self.starts and (found := self.starts.search(text, at)):
-            at = found.start()
-            form = next((form for form in self.forms[found.group()] if text.startswith(form, at)), None)
-            if form and not self.keep(text, at, at + len(form)):
-                return at, at + len(form)
-            at += 1
+        for found in self.starts.finditer(text, at) if self.starts else ():
+            start = found.start()
+            for length in self.lengths:
+                same = self.forms.get(text[start:start + length])
+                form = longest_at_start(same, text[start:start + self.longest[text[start:start + length]]]) if same else None
+                if form and not self.keep(text, start, start + len(form)):
+                    return start, start + len(form)
         return None
 
     def keep(self, text, start, end):
@@ -327,6 +367,17 @@ class Masker:
         while found := self.next_known(text, copied):
             out += text[copied:found[0]], MASK
             copied = found[1]
+        return "".join([*out, text[copied:]]) if out else text
+
+    def without_tokens(self, text):
+        out, copied, at = [], 0, 0
+        while found := TOKEN_START.search(text, at):
+            token = self.rule.patterns["jwt"].match(text, found.start())
+            if token:
+                out += text[copied:token.start()], MASK
+                copied = token.end()
+            # If no token begins here, none begins later in the same run of characters.
+            at = token.end() if token else found.end()
         return "".join([*out, text[copied:]]) if out else text
 
     def without_assigned(self, text):
@@ -379,6 +430,17 @@ class Masker:
         return self.masked(text[:begin.start()]) + MASK
 
 
+def longest_at_start(forms, text):
+    """The longest of these forms that the text begins with. They are sorted, and there may be very many."""
+    while True:
+        # If the text begins with a form, all forms that are sorted between the two begin with it, too. So what the text and the last of them
+        # have in common begins with it.
+        last = bisect.bisect_right(forms, text) - 1
+        if last < 0 or text.startswith(forms[last]):
+            return forms[last] if last >= 0 else None
+        text = os.path.commonprefix((forms[last], text))
+
+
 def is_word(text):
     """Whether a value is a word, or a number: other words contain it."""
     return text.isalpha() or (text.isascii() and text.isdigit())
@@ -427,11 +489,13 @@ def public_part(scheme, text):
     return f"{user}:" if password else ""
 
 
-TOKEN = re.compile(r"\.[a-z0-9]{16}")
+BOOTSTRAP_TOKEN = re.compile(r"\.[a-z0-9]{16}")
+# Where a JSON Web Token may begin, up to its first dot.
+TOKEN_START = re.compile(r"\beyJ[A-Za-z0-9_-]*")
 
 
 def may_be_kubeadm(text):
-    return "--certificate-key" in text or TOKEN.search(text) is not None
+    return "--certificate-key" in text or BOOTSTRAP_TOKEN.search(text) is not None
 
 
 def kubeadm(found):
@@ -462,19 +526,30 @@ class Search:
 
     def __init__(self, rule, referenced):
         self.rule, self.referenced, self.values = rule, referenced, []
-        self.done, self.depth = {}, 0  # a dict may contain itself
+        self.lengths, self.names = set(map(len, referenced)), {name for path in referenced for name in path}
+        self.longest = max(self.lengths, default=0)
+        # Containers that were read, and how deeply they were: a dict may contain itself.
+        self.done, self.depth = {}, 0
 
     def variables(self, value, path, name, is_secret, holds_secrets, texts):
         if isinstance(value, (dict, list, tuple, set)):
-            mark = (id(value), is_secret, holds_secrets)
-            if mark in self.done or self.depth >= DEEPEST:
+            mark = (id(value), is_secret, holds_secrets, self.before(path))
+            # Where it is less deep, more of what it contains is read.
+            if self.depth >= DEEPEST or (mark in self.done and self.done[mark][1] <= self.depth):
                 return
-            self.done[mark] = value  # kept, so that no other value gets its id
+            self.done[mark] = value, self.depth  # the value is kept, so that no other value gets its id
         self.depth += 1
         try:
             self.inner(value, path, name, is_secret, holds_secrets, texts)
         finally:
             self.depth -= 1
+
+    def before(self, path):
+        """A hash of the names before the entries of a container that may be part of a reference to them. All other names are the same."""
+        count = min(self.longest - 1, len(path))
+        if count <= 0 or len(self.done) > MOST_SEARCHED:
+            return 0
+        return hash(tuple(name if name in self.names else "" for name in path[-count:]))
 
     def inner(self, value, path, name, is_secret, holds_secrets, texts):
         if isinstance(value, dict):
@@ -482,7 +557,8 @@ class Search:
         elif isinstance(value, (list, tuple, set)):
             entries = list(value)
             for at, entry in enumerate(entries):
-                follows = at > 0 and isinstance(entry, str) and isinstance(entries[at - 1], str) and self.follows(entries[at - 1], entry, len(entries))
+                is_scalar = isinstance(entry, (str, int, float)) and not isinstance(entry, bool)
+                follows = at > 0 and is_scalar and isinstance(entries[at - 1], str) and self.follows(entries[at - 1], str(entry), len(entries))
                 self.variables(entry, path, name, is_secret or follows, holds_secrets, texts)
         elif value is not None and not isinstance(value, bool):
             # What ansible-vault encrypted is secret under any name. These are the types before and since ansible-core 2.19.
@@ -498,7 +574,11 @@ class Search:
         flag = re.fullmatch(r"--?([\w.-]{2,})", before)
         if flag and not flag[1].startswith("ask-") and not entry.startswith("-") and self.rule.is_shown_secret(flag[1].replace("-", "_"), entry):
             return True
-        return length == 2 and re.search("[_.-]", before) is not None and not re.search(r"\s", before) and self.rule.is_secret(before)
+        # Not the name of a package, a role or a host, such as `python3-keyring`, or of a file.
+        has_its_form = before != before.lower() if "-" in before else "_" in before or "." in before
+        if length != 2 or not has_its_form or self.rule.patterns["file_name"].search(before):
+            return False
+        return not re.search(r"\s", before) and self.rule.is_secret(before)
 
     def entries(self, value, path, name, holds_secrets, texts):
         pairs, lower = self.rule.pairs, {str(key).lower() for key in value}
@@ -512,8 +592,8 @@ class Search:
                 continue
             here = (*path, key)
             belongs = (
-                (holds_secrets and not self.rule.describes(key, is_record))
-                or any(here[-len(wanted):] == wanted for wanted in self.referenced)
+                (holds_secrets and not self.rule.describes(key, name, is_record))
+                or any(here[-length:] in self.referenced for length in self.lengths)
                 or (named and key.lower() in pairs["values"])
                 or (value.get("kind") == "Secret" and key in pairs["secret_data"])
             )

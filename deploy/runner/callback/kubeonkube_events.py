@@ -249,8 +249,7 @@ class CallbackModule(CallbackBase):
         """Masks these values from now on, here and in all output of ansible."""
         new = self.masker.add(values)
         if new:
-            lines = [line.strip() for value in new for line in value.split("\n") if line.strip()]
-            names = [name for name in self.names if any(line in name for line in lines)]
+            names = self.masking.names_with(self.masker.rule, new, self.names)
             self.masker.names |= frozenset(names)
             sys.stdout.flush()
             write_fully(1, b"\x1e" + self.token.encode("ascii") + b" " + encode({"secrets": new, "names": names}) + b"\n")

@@ -5,11 +5,17 @@ import base64
 import json
 import os
 import subprocess
+import sys
 import threading
+import time
 import unittest
 from pathlib import Path
 
 from staged_run import LOCAL, TOKEN, StagedRun, ansible_bin
+
+RUNNER = Path(__file__).parent.parent
+sys.path.insert(0, str(RUNNER))
+import kubeonkube_masking as masking  # noqa: E402
 
 PLAY = """
 - name: A play
@@ -162,8 +168,6 @@ class Canaries(unittest.TestCase):
         self.assertEqual([line for line in lines if b"canary-argument" in line or b"canary-word" in line], [])
 
     def test_a_python_script_is_found_by_its_first_lines(self):
-        import sys
-        sys.path.insert(0, str(Path(__file__).parent.parent))
         import entrypoint
         folder = self.staged().root
         cases = {
@@ -224,6 +228,93 @@ class Canaries(unittest.TestCase):
         self.assert_clean(run, ["canary-inventory", "canary-of-play", "canary-beside"])
         self.assertNotIn('{"secrets"', run.text)
         self.assertIn(TOKEN, run.output.decode())
+
+
+class Masking(unittest.TestCase):
+    """The masker alone. server/masking/tests/in_the_pod.rs compares it with the controller's."""
+
+    def setUp(self):
+        self.rule = masking.Rule(json.loads((RUNNER / "masking.json").read_text()))
+
+    def secrets(self, variables):
+        return masking.secrets_of(self.rule, variables)
+
+    def test_variables_that_contain_themselves_are_read(self):
+        variables = {"a_password": "canary-beside", "list": []}
+        variables["list"] += [variables, variables["list"], {"b_token": "canary-below"}]
+        variables["self"] = variables
+        self.assertEqual(sorted(self.secrets(variables)), ["canary-below", "canary-beside"])
+
+    def test_what_is_shared_is_read_where_it_is_less_deep(self):
+        shared = {"x": {"y": {"z_password": "canary-shared"}}}
+        deep = shared
+        for _ in range(masking.DEEPEST - 4):
+            deep = {"inner": deep}
+        self.assertEqual(self.secrets({"deep": deep, "shared": shared}), ["canary-shared"])
+        self.assertEqual(self.secrets({"shared": shared, "deep": deep}), ["canary-shared"])
+        self.assertEqual(self.secrets({"deep": {"inner": {"inner": deep}}}), [])
+
+    def test_a_reference_to_a_shared_map_is_found(self):
+        shared = {"db": "canary-shared", "x": "visible"}
+        self.assertEqual(self.secrets({"base": shared, "real": {"x": shared}, "a_password": "{{ real.x.db }}"}), ["canary-shared"])
+
+    def test_what_is_shared_by_what_is_shared_is_read_within_a_limit(self):
+        shared = {"a": "canary-a", "b": "c"}
+        for _ in range(50):
+            shared = {"a": shared, "b": shared}
+        self.assertIn("canary-a", self.secrets({"x": shared, "p_password": "{{ " + ".".join("a" * 20) + " }}"}))
+
+    def test_the_value_of_a_reference_is_found_among_many(self):
+        variables = {f"p{n}_password": f"{{{{ map.a{n} }}}}" for n in range(2000)}
+        variables["map"] = {f"a{n}": f"canary-{n}" for n in range(2000)}
+        self.assertEqual(len(self.secrets(variables)), 2000)
+
+    def test_a_value_is_added_once(self):
+        masker = masking.Masker(self.rule)
+        self.assertEqual(masker.add(["canary-1", "canary-1", "canary-2"]), ["canary-1", "canary-2"])
+        left, forms = masker.budget.left, dict(masker.forms)
+        self.assertEqual(masker.add(["canary-2", "canary-1"]), [])
+        self.assertEqual((masker.budget.left, masker.forms), (left, forms))
+        masker.add(["canary-1-longer", "é!1", "\U0001f511"])
+        self.assertEqual(masker.line("canary-1-longer canary-2, xé!1 \U0001f511é"), "•••••• ••••••, x•••••• ••••••é")
+
+    def test_the_longest_form_is_hidden(self):
+        masker = masking.Masker(self.rule)
+        masker.add(["can1", "can1-a", "can1-ab", "can1-abcd", "can1-b", "can1-ac-x", "can2-b", "can2-c"])
+        for said, rest in (("can1-abcx", "cx"), ("can1-abcd", ""), ("can1-acx", "cx"), ("can1-x", "-x"), ("can1", ""), ("can2-bx can2-a", "x can2-a")):
+            self.assertEqual(masker.line(said), masking.MASK + rest)
+
+    def test_the_budget_limits_the_bytes_of_forms(self):
+        masker = masking.Masker(self.rule)
+        masker.add([f"x{n}" + '"\\<é' * 60 for n in range(400)])
+        masker.add(['ca"nary-1\nz canary-2\n'])
+        self.assertLessEqual(sum(masking.size(form) for same in masker.forms.values() for form in same), 2 * self.rule.budget)
+        for said in ('ca"nary-1', 'ca\\"nary-1', "z canary-2", "z+canary-2"):
+            self.assertEqual(masker.line(said), masking.MASK)
+
+    def test_long_lines_that_nearly_match_a_pattern_are_read_once(self):
+        masker = masking.Masker(self.rule)
+        masker.inside_key = True
+        started = time.monotonic()
+        for start in ("+" * 200_000, " " * 200_000, '"' * 200_000, "eyJ" + "a-eyJ" * 40_000, "eyJaaaaaaaaa.eyJaaaaaaa." * 8_000):
+            masker.inside_key = True
+            self.assertIn("!", masker.line(start + "!"))
+        # With the square of the length, each would take minutes.
+        self.assertLess(time.monotonic() - started, 60)
+
+    def test_tokens_are_masked_as_the_controller_does(self):
+        token = "eyJhbGciOiJI.eyJzdWIiOiIx.abc-_1"
+        masker = masking.Masker(self.rule)
+        for said, shown in (
+            (f"a {token} b", "a •••••• b"), (f"x-{token}, {token}", "x-••••••, ••••••"), (f"eyJ.{token}", "eyJ.••••••"),
+            (f"eyJabc-{token}", "••••••"), (f"x{token}", f"x{token}"), ("eyJhbGciOiJI", "eyJhbGciOiJI"),
+        ):
+            self.assertEqual(masker.line(said), shown)
+
+    def test_names_that_contain_a_secret_are_found(self):
+        names = ["web-1", "db", "canary-host.example.org"]
+        self.assertEqual(masking.names_with(self.rule, ["two\n web- \n", "canary-host", "db", "é"], names), ["web-1", "canary-host.example.org"])
+        self.assertEqual(masking.names_with(self.rule, ["canary"], []), [])
 
 
 if __name__ == "__main__":

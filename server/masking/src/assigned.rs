@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::forms::SHORTEST;
-use crate::name::{STEMS, is_secret_in_log};
+use crate::name::{EDGES, STEMS, is_secret_in_log};
 use crate::pattern::pattern;
 use crate::value::is_harmless;
 
@@ -27,7 +27,7 @@ pub(crate) static WORD_END: LazyLock<Regex> = LazyLock::new(|| pattern(r#"[\s"'\
 pub(crate) const TEMPLATE_WITHIN: usize = 512;
 /// What every match of [`ASSIGNED`] with a secret name contains. Much quicker to search for.
 static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| {
-    let stems: Vec<_> = STEMS.iter().map(|(stem, _)| *stem).chain(["pw", "auth", "cert"]).collect();
+    let stems: Vec<_> = STEMS.iter().map(|(stem, _)| *stem).chain(EDGES).chain(["pw", "auth", "cert"]).collect();
     pattern(&format!(r#"(?i)(?:{})[\w.-]*[\\"']*[:=]"#, stems.join("|")))
 });
 const NAMES: [&str; 4] = ["n1", "n2", "n3", "n4"];

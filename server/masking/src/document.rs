@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use crate::assignment::{ANCHOR, Assignment, Line, split_marks};
+use crate::forms::SHORTEST_LINE;
 use crate::name::is_secret_name;
 use crate::private_key::{self, KeyLines};
 use crate::reference::{LONGEST_CHAIN, REFERENCE};
@@ -22,8 +23,10 @@ pub fn hide_in_document(text: &str) -> String {
     let documents = Documents::read(text);
     let names = documents.iter().flat_map(Documents::keys).collect();
     let mut values = known::secrets(text);
-    // YAML joins the lines of a folded value, so the text has only parts of it.
-    let parts: Vec<_> = values.iter().flat_map(|value| variants::items(value)).collect();
+    // YAML joins the lines of a folded value, so the text has only parts of it. Short parts are ordinary words.
+    let is_folded = |value: &&String| !value.lines().all(|line| text.contains(line.trim()));
+    let parts = values.iter().filter(is_folded).flat_map(|value| variants::items(value));
+    let parts: Vec<_> = parts.filter(|part| part.len() >= SHORTEST_LINE).collect();
     values.extend(parts);
     finder::hide(shown, &values, &names, HIDDEN)
 }
@@ -220,6 +223,16 @@ mod tests {
         for (yaml, shown) in cases {
             assert_eq!(hide_in_document(yaml), shown, "{yaml}");
         }
+    }
+
+    #[test]
+    fn words_of_a_password_stay_where_they_are_no_secret() {
+        let yaml = "a_password: kube-x of v1.2 and registry-mirror\nb: kube-x v1.2 registry-mirror\n";
+        assert_eq!(hide_in_document(yaml), "a_password: (hidden)\nb: kube-x v1.2 registry-mirror\n");
+        // Without the name, only the parts of a folded value show that it is one.
+        let folded = "a: &x >-\n  canary-one\n  v1.2\nb_password: *x\nc: v1.2\n";
+        let shown = hide_in_document(folded);
+        assert!(!shown.contains("canary") && shown.ends_with("c: v1.2\n"), "{shown}");
     }
 
     #[test]

@@ -1,19 +1,20 @@
 //! Finds known values in a text, in every form that programs write them in.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
-use regex::Regex;
-
-use crate::forms;
+use crate::forms::{self, SHORTEST};
 use crate::words::{Words, is_word};
 
-/// From this many bytes of forms on, values are searched for only as they are.
-const LARGEST: usize = 64 * 1024 * 1024;
+/// How many bytes the forms of all values may have before quotes within quotes are left out. The inputs of a cluster with thousands
+/// of passwords have a few MiB of forms. Without a limit, some thousand passwords of quotes would take gigabytes.
+pub(crate) const BUDGET: usize = 8 * 1024 * 1024;
 
 /// Searches for a set of values.
 #[derive(Debug, Default)]
 pub(crate) struct Finder {
-    pattern: Option<Regex>,
+    /// The forms by their first bytes, each list sorted. A pattern of all forms would take a multiple of their memory.
+    forms: HashMap<[u8; SHORTEST], Vec<Box<str>>>,
     words: Words,
 }
 
@@ -23,42 +24,61 @@ impl Finder {
         let values: BTreeSet<&str> = values.collect();
         let words = values.iter().flat_map(|value| value.lines()).map(str::trim).filter(|line| is_word(line));
         let words = Words { values: words.map(str::to_owned).collect(), names: names.collect() };
-        let mut forms = BTreeSet::new();
-        let mut bytes = 0;
+        let mut forms: HashMap<[u8; SHORTEST], Vec<Box<str>>> = HashMap::new();
+        let mut budget = BUDGET;
         for value in values {
-            // Values of thousands of quotes would have gigabytes of forms.
-            let of_value = if bytes < LARGEST { forms::forms(value) } else { BTreeSet::from([value.to_owned()]) };
-            bytes += of_value.iter().map(String::len).sum::<usize>();
-            forms.extend(of_value);
+            for form in forms::within(value, &mut budget) {
+                let Some(start) = form.as_bytes().first_chunk() else { continue };
+                forms.entry(*start).or_default().push(form.into());
+            }
         }
-        let mut forms: Vec<_> = forms.into_iter().collect();
-        forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        let alternatives: Vec<_> = forms.iter().map(|form| regex::escape(form)).collect();
-        // Very many or very long values may exceed the size limit of a pattern. The shortest forms have priority then: of a long
-        // value these are its lines.
-        let pattern = (!alternatives.is_empty()).then(|| {
-            (0..8).find_map(|halving| {
-                let left_out = alternatives.len() - alternatives.len().div_ceil(1 << halving);
-                Regex::new(&alternatives[left_out..].join("|")).ok()
-            })
-        });
-        Self { pattern: pattern.flatten(), words }
+        for same in forms.values_mut() {
+            same.sort_unstable();
+            same.dedup();
+        }
+        Self { forms, words }
+    }
+
+    /// The first form in `text` from byte `at` on, the longest if several begin there.
+    fn find_at(&self, text: &str, at: usize) -> Option<Range<usize>> {
+        let bytes = text.as_bytes();
+        (at..bytes.len()).find_map(|at| {
+            let same = self.forms.get(bytes[at..].first_chunk::<SHORTEST>()?)?;
+            Some(at..at + longest_at_start(same, &bytes[at..])?)
+        })
     }
 
     /// `text` with `mark` in place of the values.
     pub(crate) fn masked(&self, text: String, mark: &str) -> String {
-        let Some(pattern) = &self.pattern else { return text };
+        if self.forms.is_empty() {
+            return text;
+        }
         let (mut out, mut copied, mut at) = (String::new(), 0, 0);
-        while let Some(found) = pattern.find_at(&text, at) {
-            if self.words.keep(&text, found.range()) {
-                at = text.ceil_char_boundary(found.start() + 1);
+        while let Some(found) = self.find_at(&text, at) {
+            if self.words.keep(&text, found.clone()) {
+                at = text.ceil_char_boundary(found.start + 1);
                 continue;
             }
-            out.extend([&text[copied..found.start()], mark]);
-            copied = found.end();
+            out.extend([&text[copied..found.start], mark]);
+            copied = found.end;
             at = copied;
         }
         if copied == 0 { text } else { out + &text[copied..] }
+    }
+}
+
+/// The length of the longest of these forms that `text` begins with. They are sorted, and there may be very many.
+fn longest_at_start(sorted: &[Box<str>], mut text: &[u8]) -> Option<usize> {
+    loop {
+        // If the text begins with a form, all forms that are sorted between the two begin with it, too. So what the text and the
+        // last of them have in common begins with it.
+        let last = sorted.partition_point(|form| form.as_bytes() <= text).checked_sub(1)?;
+        let form = sorted[last].as_bytes();
+        let common = form.iter().zip(text).take_while(|(a, b)| a == b).count();
+        if common == form.len() {
+            return Some(common);
+        }
+        text = &text[..common];
     }
 }
 
@@ -69,4 +89,39 @@ pub(crate) fn hide(text: String, values: &[String], names: &HashSet<&str>, mark:
     }
     let names = names.iter().map(|name| (*name).to_owned());
     Finder::of(values.iter().map(String::as_str), names).masked(text, mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn masked(values: &[&str], text: &str) -> String {
+        Finder::of(values.iter().copied(), std::iter::empty()).masked(text.to_owned(), "*")
+    }
+
+    #[test]
+    fn the_first_and_then_the_longest_form_is_hidden() {
+        assert_eq!(masked(&["canary1", "canary1-long", "x-canary1"], "x-canary1 canary1-long canary1-l"), "* * *-l");
+        let nested = ["can1", "can1-a", "can1-ab", "can1-abcd", "can1-b", "can1-ac-x"];
+        for (text, rest) in [("can1-abcx", "cx"), ("can1-abcd", ""), ("can1-acx", "cx"), ("can1-x", "-x"), ("can1", "")]
+        {
+            assert_eq!(masked(&nested, text), format!("*{rest}"), "{text}");
+        }
+        assert_eq!(masked(&["can1-b", "can1-c"], "can1-a can1-bx can1"), "can1-a *x can1");
+        assert_eq!(masked(&["é!1", "ключ-é"], "aé!1b ключ-é é!"), "a*b * é!");
+        assert_eq!(masked(&[], "canary"), "canary");
+    }
+
+    #[test]
+    fn lines_are_hidden_although_quotes_used_up_the_budget() {
+        let quotes: Vec<_> = (0..400).map(|n| format!("a{n}{}", "\"\\<é".repeat(60))).collect();
+        let values = quotes.iter().map(String::as_str).chain(["z canary-1\nz canary \"2\"\n"]);
+        let finder = Finder::of(values, std::iter::empty());
+        let bytes: usize = finder.forms.values().flatten().map(|form| form.len()).sum();
+        assert!(bytes > BUDGET / 2 && bytes <= 2 * BUDGET, "{bytes}");
+        for said in ["z canary-1", "z canary \"2\"", r#"z canary \"2\""#, "z+canary-1"] {
+            assert_eq!(finder.masked(said.to_owned(), "*"), "*", "{said}");
+        }
+        assert_eq!(finder.masked(quotes[399].clone(), "*"), "*");
+    }
 }

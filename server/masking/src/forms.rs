@@ -9,7 +9,7 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use crate::words::is_word;
 
-/// Masking shorter values would mask half of every log.
+/// Masking shorter values would mask half of every log. In bytes: [`crate::finder`] looks forms up by so many of their first bytes.
 pub(crate) const SHORTEST: usize = 4;
 /// The same for words that are lines of a longer value, and for parts of an encoded value.
 pub(crate) const SHORTEST_LINE: usize = 8;
@@ -21,18 +21,24 @@ const LONGEST_ENCODED: usize = 16 * 1024;
 const NESTED: usize = 3;
 /// Forms of more bytes are not nested again. Each nesting can double a text of quotes, and a value of thousands of them took seconds.
 const LARGEST_NESTED: usize = 256 * 1024;
+/// How many notations [`in_string`] writes a text in, so a text that is nested once more takes at least as many times its bytes.
+const NOTATIONS: usize = 5;
 /// How long lines of base64 are: of the program `base64`, and in PEM.
 const WRAPS: [usize; 2] = [76, 64];
 
-/// All forms of `value` that are long enough to be searched for.
-pub(crate) fn forms(value: &str) -> BTreeSet<String> {
+/// All forms of `value` that are long enough to be searched for. `budget` is how many bytes of forms there may be, of which this
+/// takes its part. When it is used up, quotes within quotes are left out. The value, its lines and what each notation makes of them
+/// are always among the forms.
+pub(crate) fn within(value: &str, budget: &mut usize) -> BTreeSet<String> {
     let mut forms = BTreeSet::new();
     for text in [value, value.trim()] {
         if text.len() <= LONGEST_QUOTED || !text.contains('\n') {
-            forms.extend(quoted(text));
+            forms.extend(quoted(text, budget));
         }
         let lines = text.split('\n').map(str::trim).filter(|line| is_long_enough(line) && *line != text);
-        forms.extend(lines.flat_map(quoted));
+        for line in lines {
+            forms.extend(quoted(line, budget));
+        }
         if text.len() <= LONGEST_ENCODED {
             forms.extend(encoded(text));
         }
@@ -47,8 +53,9 @@ fn is_long_enough(line: &str) -> bool {
     line.len() >= SHORTEST_LINE || (line.len() >= SHORTEST && !is_word(line))
 }
 
-/// The text as it is, and as YAML, shells, URLs, JSON and Python write it. The last two within each other, too.
-fn quoted(text: &str) -> BTreeSet<String> {
+/// The text as it is, and as YAML, shells, URLs, JSON and Python write it. The last two within each other, too, at most
+/// [`NESTED`] times and within the budget.
+fn quoted(text: &str, budget: &mut usize) -> BTreeSet<String> {
     let by_shell = [text.replace('\'', r"'\''"), text.replace('\'', r#"'"'"'"#)];
     let mut forms = BTreeSet::from([text.to_owned(), text.replace('\'', "''"), in_html(text)]);
     forms.extend(by_shell);
@@ -56,17 +63,20 @@ fn quoted(text: &str) -> BTreeSet<String> {
     forms.extend([in_url(text, "/"), in_url(text, " ").replace(' ', "+"), in_url(text, "")]);
     let mut inner = forms.clone();
     for _ in 0..NESTED {
-        if inner.iter().map(String::len).sum::<usize>() > LARGEST_NESTED {
+        let size = inner.iter().map(String::len).sum::<usize>();
+        if size > LARGEST_NESTED || NOTATIONS * size > *budget {
             break;
         }
         inner = inner.iter().flat_map(|text| in_string(text)).filter(|text| forms.insert(text.clone())).collect();
     }
+    forms.extend(in_string(text));
+    *budget = budget.saturating_sub(forms.iter().map(String::len).sum());
     forms
 }
 
 /// The text within a string of JSON, with and without other letters than those of ASCII, as Go writes it, and of Python with
 /// either quotes.
-fn in_string(text: &str) -> [String; 5] {
+fn in_string(text: &str) -> [String; NOTATIONS] {
     let json = in_json(text);
     let by_go = json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
     let python = text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r").replace('\t', r"\t");
@@ -137,6 +147,24 @@ fn part(alphabet: &GeneralPurpose, text: &str, before: usize) -> Option<String> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finder::BUDGET;
+
+    fn forms(value: &str) -> BTreeSet<String> {
+        within(value, &mut usize::MAX.clone())
+    }
+
+    #[test]
+    fn the_budget_limits_the_bytes_of_forms() {
+        let values: Vec<_> = (0..400).map(|n| format!("x{n}{}", "\"\\<é".repeat(60))).collect();
+        let mut budget = BUDGET;
+        let all: Vec<_> = values.iter().flat_map(|value| within(value, &mut budget)).collect();
+        assert!(all.iter().map(String::len).sum::<usize>() <= 2 * BUDGET);
+        // What is left when others have used it up.
+        for form in ["ca\"nary-1", "ca\\\"nary-1", "ca%22nary-1", "canary-2 it''s"] {
+            let found = within("ca\"nary-1\ncanary-2 it's\n", &mut 0);
+            assert!(found.contains(form), "{form} is missing in {found:?}");
+        }
+    }
 
     #[test]
     fn a_value_is_found_in_every_notation() {

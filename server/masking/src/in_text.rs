@@ -16,7 +16,7 @@ use crate::name::is_secret_in_log;
 use crate::pattern::pattern;
 use crate::reference::References;
 use crate::scalar::{Place, items, scalar};
-use crate::value::is_harmless;
+use crate::value::{FILE_NAME, is_harmless};
 use crate::variants;
 use crate::words::is_word;
 
@@ -33,7 +33,7 @@ static FLAG: LazyLock<Regex> = LazyLock::new(|| {
 /// `define('PASSWORD', 'hunter22')`.
 static JOINED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r#"(?P<n1>[\w.-]+)["']?\s*(?::=|=>|->|:)\s*["']?(?P<v1>[^\s"',;(){}\[\]]+)"#,
+        r#"(?P<path>/)?(?P<n1>[\w.-]+)["']?\s*(?::=|=>|->|(?P<colon>:))(?P<space>\s*)["']?(?P<v1>[^\s"',;(){}\[\]]+)"#,
         r#"|["'](?P<n2>[\w.-]+)["']\s*,\s*["'](?P<v2>[^"']+)["']"#,
     ))
 });
@@ -52,29 +52,48 @@ static XML: LazyLock<Regex> = LazyLock::new(|| {
         r#"|\bvalue=["'](?P<v5>[^"'<>]+)["']\s*(?:name|key)=["'](?P<n5>[\w.-]+)["']"#,
     ))
 });
-/// Notations in which nothing names the secret: logins of single programs, SQL, netrc, webhooks and signed URLs.
-static UNNAMED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r#"(?:^|\s)(?:-u|-U|--user|--proxy-user)[ =]?["']?[^\s:"']+:(?P<v1>[^\s"']+)"#,
-        r#"|\blogin\s+\S+\s+password\s+(?P<v2>\S+)"#,
-        r#"|\bpass:(?P<v3>[^\s"']+)"#,
-        r#"|\bsshpass\s+-p\s*["']?(?P<v4>[^\s"']+)"#,
-        r#"|\b(?:mysql\w*|mariadb\w*)\b[^|;&\n]*?\s-p["']?(?P<v5>[^\s"']+)"#,
-        r#"|\b(?:docker|podman|nerdctl|skopeo|buildah|oras|oc|az)\b[^|;&\n]*?\slogin\b[^|;&\n]*?\s-p[ =]["']?(?P<v6>[^\s"']+)"#,
-        r#"|\bredis-cli\b[^|;&\n]*?\s-a\s+["']?(?P<v7>[^\s"']+)"#,
-        r#"|\b(?:ipmitool|ldap\w+)\b[^|;&\n]*?\s-[Pw]\s+["']?(?P<v8>[^\s"']+)"#,
-        r#"|--from-literal[ =]["']?[\w.-]+=(?P<v9>[^\s"']+)"#,
-        r#"|\becho\s+["']?(?P<v10>[^\s"'|]+)["']?\s*\|[^|\n]*(?:stdin|passwd)"#,
-        r#"|(?i:identified\s+by|with\s+password)\s+["'](?P<v11>[^"']+)["']"#,
-        r#"|\bhooks\.slack\.com/services/(?P<v12>[^\s"']+)"#,
-        r#"|\bdiscord(?:app)?\.com/api/webhooks/\d+/(?P<v13>[^\s"']+)"#,
-        r#"|[?&](?:sig|signature|X-Amz-Signature)=(?P<v14>[^\s"'&]+)"#,
-        r#"|:(?P<v15>[^\s"':@/]+)@(?:tcp|unix)\("#,
-    ))
+/// Programs that look like names in a line of a configuration: `passwd user-1`, `ssh-keyscan host-1`.
+static PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?:ssh-key\w*|(?:ch|g|ht|k|ldap|smb|vnc)?passwd|apt-key|rpmkeys|keytool|secret-tool)$")
 });
-/// A file beside a flag such as `--key`.
-static FILE_NAME: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(?:[\w.@-]*/)*[\w.@-]+\.(?:pem|key|crt|cer|csr|p12|pfx|jks|pub|json|ya?ml|txt|conf|env|gpg)$")
+/// Settings of SSH that say which keys it uses, and how: `HostKeyAlgorithms ssh-ed25519`.
+const ABOUT_KEYS: [&str; 3] = ["Algorithms", "File", "Files"];
+/// The version of an image or a package, perhaps with a variant or a digest after it.
+static VERSION: LazyLock<Regex> = LazyLock::new(|| pattern(r"^v?\d+(?:\.\d+)+(?:[-+@].*)?$"));
+/// Notations in which nothing names the secret: logins of single programs, SQL, netrc, webhooks and signed URLs. One pattern each,
+/// so that a match of one doesn't cover that of another.
+static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let patterns = [
+        // The user and the group of a container are no login.
+        concat!(
+            r#"\b(?:docker|podman|nerdctl)\s+(?:container\s+)?(?:run|exec|create)(?:\s+--?[\w-]+(?:[ =][^\s-]\S*)?)*?\s+(?:-u|--user)[ =]\S+"#,
+            r#"|(?:^|\s)(?:-u|-U|--user|--proxy-user)[ =]?["']?[^\s:"']+:(?P<v>[^\s"']+)"#,
+        ),
+        r#"\blogin\s+\S+\s+password\s+(?P<v>\S+)"#,
+        r#"\bpass:(?P<v>[^\s"']+)"#,
+        r#"\bsshpass\s+-p\s*["']?(?P<v>[^\s"']+)"#,
+        // As the first word of a command. Elsewhere it is a folder or a container: `docker run --name mysql -p3306:3306`.
+        concat!(
+            r#"(?:^|[|;&(:"'`\n]|\s--\s|(?:^|\s)(?:sudo|exec|env|time|nice)\s(?:[^|;&\n]*?\s)??)\s*(?:\w+=\S*\s+)*(?:[\w./-]*/)?"#,
+            r#"(?:mysql|mariadb)(?:[-_]?(?:dump|admin|import|show|check|pump|sh|upgrade|backup|binlog|slap))?"#,
+            r#"(?:\s[^|;&\n]*?)??\s-p["']?(?P<v>[^\s"']+)"#,
+        ),
+        r#"\b(?:docker|podman|nerdctl|skopeo|buildah|oras|oc|az)\b[^|;&\n]*?\slogin\b[^|;&\n]*?\s-p[ =]?["']?(?P<v>[^\s"']+)"#,
+        r#"\bredis-cli\b[^|;&\n]*?\s-a\s+["']?(?P<v>[^\s"']+)"#,
+        r#"\b(?:ipmitool|ldap\w+)\b[^|;&\n]*?\s-[Pw]\s+["']?(?P<v>[^\s"']+)"#,
+        r#"--from-literal[ =]["']?[\w.-]+=(?P<v>[^\s"']+)"#,
+        r#"\b(?:echo|printf)\s+(?:-\w+\s+)?["']?(?P<v>[^\s"'|]+?)(?:\\n)?["']?\s*\|[^|;&\n]*(?:stdin|passwd)"#,
+        concat!(
+            r#"(?i:identified\s+(?:with\s+\S+\s+)?by|with\s+password|(?:alter|create)\s+(?:user|role)\b[^;\n]*?\bpassword)"#,
+            r#"\s+["'](?P<v>[^"']+)["']"#,
+        ),
+        r#"\bcurl\s(?:[^|;&\n]*?\s)??-[A-Za-z]+u[ =]?["']?[^\s:"']+:(?P<v>[^\s"']+)"#,
+        r#"\bhooks\.slack\.com/services/(?P<v>[^\s"']+)"#,
+        r#"\bdiscord(?:app)?\.com/api/webhooks/\d+/(?P<v>[^\s"']+)"#,
+        r#"[?&](?:sig|signature|X-Amz-Signature)=(?P<v>[^\s"'&]+)"#,
+        r#":(?P<v>[^\s"':@/]+)@(?:tcp|unix)\("#,
+    ];
+    patterns.into_iter().map(pattern).collect()
 });
 
 /// How many bytes of a text are searched for the end of a template.
@@ -116,12 +135,14 @@ fn beside_flags(line: &str) -> Vec<String> {
 
 /// Values in the notations of single programs.
 fn in_notations(text: &str) -> Vec<String> {
-    let xml = if text.contains('<') || text.contains("value=") { named_by(&XML, text) } else { Vec::new() };
-    // A sentence has words there.
-    let plain = [named_by(&JOINED, text), named_by(&DIRECTIVE, text)].concat();
-    let plain =
-        plain.into_iter().filter(|value| !is_word(value) && !value.starts_with("//") && !FILE_NAME.is_match(value));
-    let unnamed = UNNAMED.captures_iter(text).filter_map(|found| group(&UNNAMED, &found, 'v').map(str::to_owned));
+    let xml = if text.contains('<') || text.contains("value=") { named_by(&XML, text, |_| true) } else { Vec::new() };
+    // A sentence has words there, too.
+    let plain = [named_by(&JOINED, text, may_be_joined), named_by(&DIRECTIVE, text, may_be_directive)].concat();
+    let plain = plain.into_iter().filter(|value| !value.starts_with("//") && !FILE_NAME.is_match(value));
+    let unnamed = UNNAMED
+        .iter()
+        .flat_map(|pattern| pattern.captures_iter(text))
+        .filter_map(|found| Some(found.name("v")?.as_str().to_owned()));
     let unnamed = unnamed.filter(|value| !is_filled_in(value) && !is_harmless("", value));
     let after_colon = |value: String| {
         let password = value.split_once(':').map(|(_, password)| password.to_owned());
@@ -130,9 +151,34 @@ fn in_notations(text: &str) -> Vec<String> {
     xml.into_iter().chain(plain).chain(unnamed.flat_map(after_colon)).flat_map(with_variants).collect()
 }
 
-/// The values that a pattern with groups for names and values finds beside secret names.
-fn named_by(pattern: &Regex, text: &str) -> Vec<String> {
-    let found = pattern.captures_iter(text).filter_map(|found| {
+/// Whether a match of [`JOINED`] isn't a sentence, an image and its tag, a package and its version, or two items of a list.
+fn may_be_joined(found: &Captures<'_>) -> bool {
+    let has_space = found.name("space").is_some_and(|space| !space.is_empty());
+    let is_tagged = found.name("colon").is_some() && !has_space;
+    let is_version = found.name("v1").is_some_and(|value| VERSION.is_match(value.as_str()));
+    let is_item = found.name("n2").is_some_and(|name| is_of_package(name.as_str()));
+    let is_sentence = found.name("v1").or(found.name("v2")).is_some_and(|value| is_word(value.as_str()));
+    !is_sentence && !(is_tagged && (found.name("path").is_some() || is_version)) && !is_item
+}
+
+/// Whether a name in a list is that of a package, a role, a host or a file: `python3-keyring`.
+fn is_of_package(name: &str) -> bool {
+    (name.contains('-') && !name.contains(char::is_uppercase)) || FILE_NAME.is_match(name)
+}
+
+/// Whether a match of [`DIRECTIVE`] isn't two words of a sentence, the call of a program, or a setting about keys.
+fn may_be_directive(found: &Captures<'_>) -> bool {
+    let name = &found["name"];
+    let is_sentence = is_word(&found["value"]) && !name.contains('_');
+    !is_sentence
+        && !PROGRAM.is_match(name)
+        && !ABOUT_KEYS.iter().any(|ending| name.ends_with(ending))
+        && !found["value"].starts_with('-')
+}
+
+/// The values that a pattern with groups for names and values finds beside secret names, of the matches that `may_be` one.
+fn named_by(pattern: &Regex, text: &str, may_be: fn(&Captures<'_>) -> bool) -> Vec<String> {
+    let found = pattern.captures_iter(text).filter(may_be).filter_map(|found| {
         let (name, value) = (group(pattern, &found, 'n')?, group(pattern, &found, 'v')?);
         is_secret_beside(name, value).then(|| value.to_owned())
     });
@@ -163,7 +209,7 @@ fn named(inputs: &str, references: &References) -> Vec<String> {
     let mut lines = inputs.lines().peekable();
     while let Some(line) = lines.next() {
         let indent = line.len() - line.trim_start_matches([' ', '-']).len();
-        let mut at = 0;
+        let (mut at, mut word_end) = (0, 0);
         let names = Line::of(line);
         while let Some(found) = names.next(at) {
             at = found.value_at;
@@ -194,7 +240,11 @@ fn named(inputs: &str, references: &References) -> Vec<String> {
                 at = line.len();
                 these = below(&mut lines, indent);
             } else {
+                // Only the first name in a word gets the rest of the word. A word of many names would be copied for each of them.
+                let is_inside = found.place == Place::Ini && at < word_end;
+                let rest = if is_inside { rest.split([';', '&']).next().unwrap_or(rest) } else { rest };
                 let (mut value, read) = scalar(rest, found.place);
+                word_end = word_end.max(at + read);
                 // In a connection string, the next name follows in the same word.
                 at += if found.place == Place::Ini { value.find([';', '&']).map_or(read, |end| end + 1) } else { read };
                 if is_in_query(&line[..found.value_at], found.name) {
@@ -298,4 +348,26 @@ fn entry(line: &str) -> Option<String> {
 /// The column at which a line's text begins.
 fn column(line: &str) -> usize {
     line.len() - line.trim_start().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_of_many_names_is_not_copied_for_each() {
+        for text in ["password=a;", "password=canary&", "token=a,", "password=\"a\";"] {
+            let text = text.repeat(2000);
+            let found: usize = values(&text, &References::default()).iter().map(String::len).sum();
+            assert!(found <= 20 * text.len(), "{found} bytes of {}", text.len());
+        }
+    }
+
+    #[test]
+    fn each_password_of_a_connection_string_is_found() {
+        let found = secrets("a=password=canary-1;password=canary-2&token=canary-3;");
+        for wanted in ["canary-1", "canary-2", "canary-3"] {
+            assert!(found.iter().any(|value| value == wanted), "{wanted} is missing in {found:?}");
+        }
+    }
 }

@@ -1,17 +1,22 @@
 //! The secret values in a run's inputs, for finding them in a log: as ansible gets them from YAML, and within other texts. Any
 //! text can be searched; one that is no YAML is searched by [`crate::in_text`].
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::forms::SHORTEST;
 use crate::name::{describes, holds_secrets, is_plural, is_reference, is_secret_in_log};
 use crate::reference::References;
-use crate::value::{OF_LABELS, is_harmless};
+use crate::value::{FILE_NAME, OF_LABELS, is_harmless};
 use crate::yaml::{Documents, Node, Scalar};
 use crate::{arguments, in_text, number, variants};
 
 /// How often texts are searched that are within others: JSON in a variable, which may have JSON in a string.
 const NESTED: usize = 3;
+
+/// From this many nodes on, one that an alias repeats isn't searched again because of the names before it. Aliases of aliases may
+/// repeat a node billions of times.
+const MOST_SEARCHED: usize = 200_000;
 
 /// Keys of a map that have the name of a variable or setting, whose value is in the same map.
 pub(crate) const PAIR_NAMES: [&str; 18] = [
@@ -144,8 +149,8 @@ struct Search<'d, 's> {
     references: &'s References,
     /// The name of each entry that was reached, and the number of the path before it.
     paths: Vec<(usize, &'d str)>,
-    /// Nodes that were searched: an alias repeats them.
-    done: HashSet<(usize, bool, bool)>,
+    /// Nodes that were searched, and [`Search::before`] of each: an alias repeats a node elsewhere.
+    done: HashSet<(usize, bool, bool, u64)>,
     level: usize,
     found: &'s mut Found,
 }
@@ -157,9 +162,11 @@ impl<'d, 's> Search<'d, 's> {
 
     fn all(mut self, holds_secrets: bool) {
         let top = Place { name: "", path: 0, is_secret: holds_secrets, holds_secrets };
-        let mut open: Vec<_> = self.documents.roots.iter().map(|root| (*root, top)).collect();
-        while let Some((node, place)) = open.pop() {
-            if !self.done.insert((node, place.is_secret, place.holds_secrets)) {
+        // The least deep first, so that the limits concern only what aliases repeat.
+        let mut open: VecDeque<_> = self.documents.roots.iter().map(|root| (*root, top)).collect();
+        while let Some((node, place)) = open.pop_front() {
+            let before = self.before(node, place);
+            if !self.done.insert((node, place.is_secret, place.holds_secrets, before)) {
                 continue;
             }
             match self.documents.node(node) {
@@ -168,6 +175,17 @@ impl<'d, 's> Search<'d, 's> {
                 Node::Map(entries) => open.extend(self.entries(entries, place)),
             }
         }
+    }
+
+    /// A hash of the names before the entries of a map or list that may be part of a reference to them. All other names are the same.
+    fn before(&self, node: usize, place: Place<'d>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        if !matches!(self.documents.node(node), Node::Scalar(_)) && self.done.len() <= MOST_SEARCHED {
+            for name in self.path(place.path).take(self.references.longest().saturating_sub(1)) {
+                Some(name).filter(|name| self.references.have_name(name)).hash(&mut hasher);
+            }
+        }
+        hasher.finish()
     }
 
     fn items(&self, items: &[usize], place: Place<'d>) -> Vec<(usize, Place<'d>)> {
@@ -204,7 +222,7 @@ impl<'d, 's> Search<'d, 's> {
                 self.paths.len() - 1
             };
             let is_one_of = |keys: &[&str]| keys.iter().any(|key| name.eq_ignore_ascii_case(key));
-            let belongs = (place.holds_secrets && !describes(name, is_record))
+            let belongs = (place.holds_secrets && !describes(name, place.name, is_record))
                 || self.references.contain(&self.path(path))
                 || (named && is_one_of(&PAIR_VALUES))
                 || (is_kubernetes_secret && SECRET_DATA.contains(&name));
@@ -281,9 +299,11 @@ fn is_word_of_secret(text: &str) -> bool {
     !text.contains(char::is_whitespace) && is_secret_in_log(text)
 }
 
-/// Whether a text is the name of a variable for a secret, and not an ordinary word.
+/// Whether a text is the name of a variable or a header for a secret, and not an ordinary word, a file, or the name of a package,
+/// a role or a host: `python3-keyring`.
 fn is_variable_of_secret(text: &str) -> bool {
-    text.contains(['_', '-', '.']) && is_word_of_secret(text)
+    let has_its_form = if text.contains('-') { text.contains(char::is_uppercase) } else { text.contains(['_', '.']) };
+    has_its_form && !FILE_NAME.is_match(text) && is_word_of_secret(text)
 }
 
 /// Whether a text is a map or a list of JSON.
@@ -372,6 +392,16 @@ m3 ansible_ssh_pass=inipass
     #[test]
     fn an_alias_has_the_value_of_its_anchor() {
         are_found("shared: &pw hunter22\nansible_password: *pw\n", &["hunter22"]);
+    }
+
+    #[test]
+    fn aliases_of_aliases_are_searched_within_a_limit() {
+        let long = vec!["a"; 30].join(".");
+        let mut inputs = format!("p_password: '{{{{ l0.a ~ b.{long} }}}}'\nl0: &l0 {{a: canary-a, b: c}}\n");
+        for level in 1..60 {
+            inputs += &format!("l{level}: &l{level} {{a: *l{0}, b: *l{0}}}\n", level - 1);
+        }
+        are_found(&inputs, &["canary-a"]);
     }
 
     #[test]

@@ -16,9 +16,9 @@
 //!
 //! A name is split into words at `_`, `-`, `.` and between a lower-case and an upper-case letter; otherwise case doesn't
 //! matter. It is secret if a word
-//! - contains `pass`, `pwd`, `psk`, `secret`, `token`, `credential`, `creds` or `key`, or ends with `pw`, so `dbpassword` and
-//!   `apiKey` are found. Ordinary words such as `bypass` or `keyboard` don't count, but what follows them in the same word
-//!   does: `bypasspassword`;
+//! - contains `pass`, `pwd`, `secret`, `token`, `credential`, `creds` or `key`, begins or ends with `psk`, or ends with `pw`, so
+//!   `dbpassword` and `apiKey` are found. Ordinary words such as `bypass`, `keyserver` or `tokenizer` don't count, but what follows
+//!   them in the same word does: `bypasspassword`;
 //! - contains `auth`, such as `oauth2`, except `author`, `authors`, `authority` and `authentications`. `authorization` and
 //!   `authentication` don't count in a setting: a name that ends with `mode`, `modes`, `timeout`, `webhook` or `config`; or
 //! - contains `cert`, except `cert` before `manager`.
@@ -35,7 +35,8 @@
 //! # Which values are harmless under a secret name
 //!
 //! Switches and empty values (`true`, `no`, `null`, `{}`, `""`, …), the path of a file on a Linux machine, and, as a `key` or
-//! `topologyKey`, the name of a label with its prefix (`node-role.kubernetes.io/control-plane`).
+//! `topologyKey`, the name of a label with its prefix (`node-role.kubernetes.io/control-plane`). Under `sort_key`, `primary_key`,
+//! `foreign_key`, `partition_key` and `key_prefix` also ordinary words, which are names of fields there.
 //!
 //! # Which values are secret under any name
 //!
@@ -58,11 +59,14 @@
 //! - **A log** is searched for the values that the run's inputs hold under secret names, as ansible gets them from YAML: whole
 //!   scalars, each line of a value (if it has at least 4 characters, and 8 if it is a word), items of a list, the value behind an
 //!   alias, and the number that ansible reads. A value is searched for as it is, as JSON, Python, YAML, shells and URLs quote it,
-//!   and in base64; also the text that it encodes. It isn't searched for if it is shorter than 4 characters (half of every log
+//!   and in base64; also the text that it encodes. Quotes within quotes are left out after 8 MiB of such forms. It isn't searched for if it is shorter than 4 characters (half of every log
 //!   would be masked), a template (`{{ … }}`) or vault's cipher text.
 //! - **A map** under a name such as `secrets` or `grafana_password` holds secrets: all its values count, except for names of
-//!   users and, beside an entry with a secret name, for entries that describe one, such as `host`. Of other maps only the named values count, so that a map called `registry_auth` doesn't mask
-//!   its user's name everywhere. In `{name: DB_PASSWORD, value: …}` the value belongs to that name.
+//!   users, settings such as `namespace`, `version` or `type` and, beside an entry with a secret name, entries that describe one, such
+//!   as `host`. Applications have such names, too: `sealed_secrets`. In `passwords` and `tokens`, `user` is an account like the others.
+//!   Of other maps only the named values count, so that a map called `registry_auth` doesn't mask its user's name everywhere. In
+//!   `{name: DB_PASSWORD, value: …}` the value belongs to that name, and so it does in `[DB_PASSWORD, …]`, but not in a list of
+//!   packages such as `[python3-keyring, …]`.
 //! - **Texts within values** are searched by name: JSON and YAML, `key=value`, `--flag=value`, `--flag value`, query strings,
 //!   headers, XML, lines of configurations, and notations of single programs.
 //! - **A value that is a word or a number** is hidden only where it stands alone, and the names of hosts and groups always stay.

@@ -2,16 +2,18 @@
 
 /// Text within a word that makes a name secret, and how ordinary words start that contain the same text. The rest of such a
 /// word may still be secret: `bypasspassword`.
-pub(crate) const STEMS: [(&str, &[&str]); 8] = [
+pub(crate) const STEMS: [(&str, &[&str]); 7] = [
     ("pass", &["bypass", "compass", "passenger", "passive", "passthrough"]),
     ("pwd", &[]),
-    ("psk", &[]),
     ("secret", &[]),
-    ("token", &[]),
+    ("token", &["tokenis", "tokeniz"]),
     ("credential", &[]),
     ("creds", &[]),
-    ("key", &["keyboard", "keycloak", "keystone", "monkey"]),
+    ("key", &["keyboard", "keycloak", "keymap", "keyserver", "keyspace", "keystone", "monkey"]),
 ];
+
+/// Text at the start or the end of a word that makes a name secret. In the middle of a word it is there by chance: `topskills`.
+pub(crate) const EDGES: [&str; 1] = ["psk"];
 
 /// Whole words that contain `auth` and say nothing about a login. `authentications` is in `PreferredAuthentications` of ssh.
 pub(crate) const NO_LOGINS: [&str; 4] = ["author", "authors", "authority", "authentications"];
@@ -27,13 +29,14 @@ pub(crate) const CONTENTS: [&str; 13] =
 pub(crate) const PUBLIC: [&str; 1] = ["supplementary_addresses_in_ssl_keys"];
 
 /// Last words, after an underscore, of names whose value only points at a secret or describes it.
-pub(crate) const POINTERS: [&str; 28] = [
+pub(crate) const POINTERS: [&str; 29] = [
     "algorithm",
     "authentications",
     "backend",
     "checking",
     "dir",
     "enabled",
+    "engine",
     "file",
     "group",
     "groups",
@@ -95,8 +98,43 @@ pub(crate) const DESCRIPTIONS: [&str; 29] = [
 /// Last words, in any spelling, of names that refer to a secret by its name and key: `secretKeyRef`.
 pub(crate) const REFERENCES: [&str; 2] = ["ref", "refs"];
 
-/// Last words of entries that describe a secret in any map that holds secrets.
-pub(crate) const OWNERS: [&str; 4] = ["name", "user", "username", "usernames"];
+/// Last words of entries that describe a secret in any map that holds secrets: its user, and the settings of an application that
+/// has a name such as `sealed_secrets`. Words that may be accounts aren't here: `passwords: {backend: …}`.
+pub(crate) const ALWAYS_DESCRIBING: [&str; 25] = [
+    "algorithm",
+    "chart",
+    "checking",
+    "dir",
+    "enabled",
+    "engine",
+    "file",
+    "image",
+    "kind",
+    "mechanism",
+    "method",
+    "methods",
+    "mode",
+    "name",
+    "namespace",
+    "path",
+    "port",
+    "ports",
+    "repository",
+    "tag",
+    "type",
+    "user",
+    "username",
+    "usernames",
+    "version",
+];
+
+/// Last words of names of maps from accounts to secrets: there, `user` is an account as well.
+pub(crate) const OF_ACCOUNTS: [&str; 4] = ["passwds", "passwords", "pwds", "tokens"];
+
+/// Last two words of names whose value may be the name of a field or the start of other names: `sort_key: created`. A value that is
+/// no ordinary word is secret under them, too: Azure calls a password `primary_key`.
+pub(crate) const OF_WORDS: [[&str; 2]; 5] =
+    [["sort", "key"], ["primary", "key"], ["foreign", "key"], ["partition", "key"], ["key", "prefix"]];
 
 /// Words before `key` in names of secrets. Others, such as `sort_key`, have settings below them.
 pub(crate) const KEYS: [&str; 8] = ["access", "api", "deploy", "encryption", "license", "master", "private", "signing"];
@@ -112,16 +150,26 @@ pub(crate) fn holds_secrets(name: &str) -> bool {
         || (is_key && words.iter().any(|word| KEYS.contains(&&**word)))
 }
 
-/// Whether an entry with this name only describes the secrets of its map. `is_record` says that the map has a secret under
-/// another name: then this entry isn't it.
-pub(crate) fn describes(name: &str, is_record: bool) -> bool {
-    let describing = if is_record { [&POINTERS[..], &DESCRIPTIONS, &REFERENCES].concat() } else { OWNERS.to_vec() };
+/// Whether an entry with this name only describes the secrets of its map, which has the name `map`. `is_record` says that the map
+/// has a secret under another name: then this entry isn't it.
+pub(crate) fn describes(name: &str, map: &str, is_record: bool) -> bool {
+    let has_accounts = words(map).last().is_some_and(|last| OF_ACCOUNTS.contains(&last.as_str()));
+    if has_accounts && !is_record && name.eq_ignore_ascii_case("user") {
+        return false;
+    }
+    let describing =
+        if is_record { [&POINTERS[..], &DESCRIPTIONS, &REFERENCES].concat() } else { ALWAYS_DESCRIBING.to_vec() };
     words(name).last().is_some_and(|last| describing.contains(&last.as_str()))
 }
 
 /// Whether the text under this secret name may list several secrets.
 pub(crate) fn is_plural(name: &str) -> bool {
     words(name).last().is_some_and(|last| last == "list" || (last.ends_with('s') && last != "pass"))
+}
+
+/// Whether an ordinary word may be shown under this name: see [`OF_WORDS`].
+pub(crate) fn may_be_word(name: &str) -> bool {
+    words(name).last_chunk().is_some_and(|last: &[String; 2]| OF_WORDS.iter().any(|words| last == words))
 }
 
 /// Whether a map with this name refers to a secret elsewhere.
@@ -172,7 +220,9 @@ fn words(name: &str) -> Vec<String> {
 }
 
 fn has_stem(word: &str) -> bool {
-    word.ends_with("pw") || STEMS.iter().any(|(stem, ordinary)| without(word, ordinary).contains(stem))
+    word.ends_with("pw")
+        || EDGES.iter().any(|edge| word.starts_with(edge) || word.ends_with(edge))
+        || STEMS.iter().any(|(stem, ordinary)| without(word, ordinary).contains(stem))
 }
 
 /// `word` without the ordinary word that it starts with.
@@ -237,6 +287,9 @@ mod tests {
             "proxy_authorization_header",
             "authentication_header",
             "authenticator_seed",
+            "wifi_psk",
+            "wpa2psk",
+            "pskvalue",
             "authentik_bootstrap_password",
             "webhook_secret_url",
             "slack_token_url",
@@ -297,6 +350,14 @@ mod tests {
             "certmanager_enabled",
             "authorizationModes",
             "supplementary_addresses_in_ssl_keys",
+            "topskills",
+            "backupskip",
+            "keyserver",
+            "keyspace",
+            "keymap",
+            "tokenizer",
+            "tokenisation",
+            "secret_engine",
         ] {
             assert!(!is_secret_name(name) && !is_secret_in_log(name), "{name}");
         }

@@ -11,9 +11,14 @@ pub(crate) static BEGIN: LazyLock<Regex> = LazyLock::new(|| pattern(r"-----BEGIN
 pub(crate) static INLINE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)"));
 pub(crate) static END: LazyLock<Regex> = LazyLock::new(|| pattern(r"^.*-----END [A-Z0-9 ]*PRIVATE KEY-----"));
-/// A line of base64, possibly quoted, indented or marked by a diff; or a header of the old PEM format.
-pub(crate) static BODY: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"^[\s"'|+-]*[A-Za-z0-9+/]*={0,2}[\s"',]*$|^\s*(?:Proc-Type|DEK-Info):"#));
+/// A line of base64, possibly quoted, indented or marked by a diff; or a header of the old PEM format. Each character can be matched in
+/// one way only, because Python would try all others for a long line.
+pub(crate) static BODY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"^[\s"'|+-]*(?:(?:[A-Za-z0-9/][A-Za-z0-9+/]*={0,2}|={1,2}|,)[\s"',]*)?$"#,
+        r"|^\s*(?:Proc-Type|DEK-Info):",
+    ))
+});
 
 /// Hides private keys in consecutive lines.
 #[derive(Debug, Clone, Default)]

@@ -1,6 +1,6 @@
 //! References of one variable to another. What a secret refers to is secret, too.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -23,7 +23,12 @@ pub(crate) const LONGEST_CHAIN: usize = 5;
 /// The paths that secrets refer to, such as `map.entry`.
 #[derive(Debug, Default)]
 pub(crate) struct References {
-    paths: BTreeSet<Vec<String>>,
+    /// The last name first.
+    paths: HashSet<Vec<String>>,
+    /// How many names the paths have. Few numbers, so a path is looked up a few times however many references there are.
+    lengths: BTreeSet<usize>,
+    /// All names in them.
+    names: HashSet<String>,
     rounds: usize,
 }
 
@@ -31,17 +36,32 @@ impl References {
     /// Adds those that the values consist of. Whether there were new ones, so that the inputs have to be searched again.
     pub(crate) fn add_all<'v>(&mut self, values: impl IntoIterator<Item = &'v String>) -> bool {
         let known = self.paths.len();
-        self.paths.extend(values.into_iter().flat_map(|value| paths(value)));
+        for mut path in values.into_iter().flat_map(|value| paths(value)) {
+            path.reverse();
+            self.lengths.insert(path.len());
+            self.names.extend(path.iter().cloned());
+            self.paths.insert(path);
+        }
         self.rounds += 1;
         self.paths.len() > known && self.rounds <= LONGEST_CHAIN
     }
 
     /// Whether one of them ends this path. `path` begins with the last name.
     pub(crate) fn contain<'p>(&self, path: &(impl Iterator<Item = &'p str> + Clone)) -> bool {
-        self.paths.iter().any(|wanted| {
-            let mut names = path.clone();
-            wanted.iter().rev().all(|wanted| names.next() == Some(wanted))
+        self.lengths.iter().any(|length| {
+            let names: Vec<String> = path.clone().take(*length).map(str::to_owned).collect();
+            names.len() == *length && self.paths.contains(&names)
         })
+    }
+
+    /// How many names the longest of them has.
+    pub(crate) fn longest(&self) -> usize {
+        self.lengths.last().copied().unwrap_or_default()
+    }
+
+    /// Whether one of them has this name anywhere.
+    pub(crate) fn have_name(&self, name: &str) -> bool {
+        self.names.contains(name)
     }
 
     /// Whether one of them is a variable with this name.

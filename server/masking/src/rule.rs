@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::forms::{SHORTEST, SHORTEST_LINE};
-use crate::{assigned, known, name, private_key, reference, shapes, value};
+use crate::{assigned, finder, known, name, private_key, reference, shapes, value};
 
 /// The names, values and patterns of this crate. `deploy/runner/masking.json` contains them; `tests/in_the_pod.rs` writes and checks
 /// that file.
@@ -14,6 +14,7 @@ pub fn rule() -> Value {
     json!({
         "names": {
             "stems": stems,
+            "edges": name::EDGES,
             "no_logins": name::NO_LOGINS,
             "settings": name::SETTINGS,
             "contents": name::CONTENTS,
@@ -21,7 +22,8 @@ pub fn rule() -> Value {
             "pointers": name::POINTERS,
             "descriptions": name::DESCRIPTIONS,
             "references": name::REFERENCES,
-            "owners": name::OWNERS,
+            "always_describing": name::ALWAYS_DESCRIBING,
+            "of_accounts": name::OF_ACCOUNTS,
             "keys": name::KEYS,
         },
         "harmless": {
@@ -29,6 +31,8 @@ pub fn rule() -> Value {
             "file": value::FILE.as_str(),
             "label": value::LABEL.as_str(),
             "of_labels": value::OF_LABELS,
+            "ordinary": value::WORDS.as_str(),
+            "of_words": name::OF_WORDS,
         },
         "pairs": {
             "names": known::PAIR_NAMES,
@@ -38,6 +42,8 @@ pub fn rule() -> Value {
         },
         "shortest": SHORTEST,
         "shortest_line": SHORTEST_LINE,
+        "file_name": value::FILE_NAME.as_str(),
+        "budget": finder::BUDGET,
         "reference": reference::REFERENCE.as_str(),
         "assigned": assigned::ASSIGNED.as_str(),
         "word_end": assigned::WORD_END.as_str(),

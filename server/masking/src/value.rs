@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::name::may_be_word;
 use crate::pattern::pattern;
 
 /// Switches and empty values.
@@ -24,6 +25,14 @@ pub(crate) static LABEL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+/[A-Za-z0-9][\w.-]{0,62}$")
 });
 
+/// The name of a file, such as that of a key or a certificate.
+pub(crate) static FILE_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?:[\w.@-]*/)*[\w.@-]+\.(?:pem|key|crt|cer|csr|p12|pfx|jks|pub|json|ya?ml|txt|conf|env|gpg)$")
+});
+
+/// Ordinary words, perhaps joined: `created_at`, `createdAt`, `kube-word`.
+pub(crate) static WORDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[a-z]+(?:[A-Z_.:/-][a-z]+)*[_.:/-]?$"));
+
 /// Names whose value may be the name of a label.
 pub(crate) const OF_LABELS: [&str; 2] = ["key", "topologykey"];
 
@@ -34,4 +43,5 @@ pub(crate) fn is_harmless(name: &str, value: &str) -> bool {
     HARMLESS.iter().any(|word| plain.eq_ignore_ascii_case(word))
         || FILE.is_match(plain)
         || (OF_LABELS.iter().any(|key| name.eq_ignore_ascii_case(key)) && LABEL.is_match(plain))
+        || (WORDS.is_match(plain) && may_be_word(name))
 }

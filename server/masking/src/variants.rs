@@ -8,7 +8,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use regex::Regex;
 
 use crate::forms::{SHORTEST, SHORTEST_LINE};
-use crate::name::STEMS;
+use crate::name::{EDGES, STEMS};
 use crate::pattern::pattern;
 use crate::shapes::LOGIN;
 use crate::words::is_word;
@@ -22,12 +22,26 @@ const ALPHABETS: [GeneralPurpose; 2] =
 const SHORTEST_ENCODED: usize = 8;
 
 /// Parts of the notations of single programs: see [`crate::in_text`].
-const PROGRAMS: [&str; 13] =
-    ["pw", "auth", "cert", "://", "-u", "--user", "login", " -p", " -a ", " -w ", "literal", "@tcp", "identified"];
+const PROGRAMS: [&str; 14] = [
+    "pw",
+    "auth",
+    "cert",
+    "://",
+    "-u",
+    "--user",
+    "curl",
+    "login",
+    " -p",
+    " -a ",
+    " -w ",
+    "literal",
+    "@tcp",
+    "identified",
+];
 
 /// What every text contains that names a secret.
 static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| {
-    let stems: Vec<_> = STEMS.iter().map(|(stem, _)| *stem).chain(PROGRAMS).collect();
+    let stems: Vec<_> = STEMS.iter().map(|(stem, _)| *stem).chain(EDGES).chain(PROGRAMS).collect();
     pattern(&format!("(?i)(?:{})", stems.join("|")))
 });
 

@@ -81,6 +81,14 @@ fn names() -> Vec<String> {
         "creds",
         "key",
         "keyboard",
+        "keyserver",
+        "topskills",
+        "psk",
+        "wpa2psk",
+        "tokenizer",
+        "engine",
+        "prefix",
+        "sort",
         "monkeykey",
         "auth",
         "oauth2",
@@ -224,6 +232,14 @@ fn the_pod_masks_lines_as_this_crate() {
 
 #[test]
 fn the_pod_finds_secrets_in_variables_as_this_crate() {
+    // Names of an installer of Kubernetes that only look like those of secrets.
+    let installer = json!({
+        "sealed_secrets": {"namespace": "visible", "chart_version": "visible", "db": "of-sealed-secrets"}, "tokenizer": {"type": "visible"},
+        "argv": ["login", "--password", 12345678], "flags": ["--token", true], "pair_of_number": ["db_token", 87654321],
+        "roles": ["secrets-operator", "visible"], "files": ["server.key", "visible"], "header": ["X-Auth-Token", "of-a-header"],
+        "primary_key": "visible", "partition_key": "4zX9-of-azure", "key_prefix": "visible", "secret_engine": "visible",
+        "topskills": "visible", "user_passwords": {"user": "of-a-user", "name": "visible"}, "backend_tokens": {"backend": "of-a-backend", "kind": "visible"},
+    });
     let variables = json!({
         "ansible_password": "hunter22", "db": {"pwd": "in-a-map", "user": "me"}, "api_tokens": ["one-token", {"value": "two-token"}],
         "credentials": "{{ base | default('x') }}", "base": "referred", "use_token": true, "private_key_file": "/auth/key", "pass": "abc",
@@ -240,6 +256,7 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
         "encryption_key": {"current": "of-a-key"}, "sort_key": {"field": "visible"},
         "more_env": [["DB_PASSWORD", "in-a-pair-list"], ["login", "--token", "after-a-flag"]],
         "basic_auth": "me:after-a-colon\nyou:after-another\n10.0.0.1:5000", "env_secret": "A=after-an-equals-sign\nB=",
+        "installer": installer,
         "old_passwords": "first-of-list, second-of-list", "bundle_secret": "eyJhIjogImluLWVuY29kZWQtanNvbiJ9",
     });
     let found = in_python(&json!({"keep": [], "values": [], "lines": [], "names": [], "variables": variables}));
@@ -251,5 +268,5 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
     for part in parts {
         assert!(wanted.iter().any(|value| value == part), "{part} is missing in {wanted:?}");
     }
-    assert!(wanted.len() == 37 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
+    assert!(wanted.len() == 44 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
 }
