@@ -247,11 +247,11 @@ def encoded(rule, text):
 
 
 def names_with(rule, values, names):
-    """Those of the names that contain a line of a value."""
-    longest = max(map(size, names), default=0)
+    """Those of the names that contain a line of a value. There may be thousands of both, so each part of a name is looked up."""
     lines = {line.strip() for value in values for line in value.split("\n")}
-    lines = [line for line in lines if rule.shortest <= size(line) <= longest]
-    return [name for name in names if any(line in name for line in lines)]
+    lines = {line for line in lines if rule.shortest <= size(line) <= LONGEST_NAME}
+    lengths = sorted(set(map(len, lines)))
+    return [name for name in names if any(name[at:at + length] in lines for at in range(len(name)) for length in lengths)]
 
 
 # -- masking -----------------------------------------------------------------------------------------------------------------

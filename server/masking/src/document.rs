@@ -1,7 +1,9 @@
 //! An inventory or a variables file, as a page may show it. Read as text, because it need not be valid YAML. What YAML says in
 //! another way than text is hidden after that, by its value.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+
+use aho_corasick::AhoCorasick;
 
 use crate::assignment::{ANCHOR, Assignment, Line, split_marks};
 use crate::forms::SHORTEST_LINE;
@@ -23,12 +25,30 @@ pub fn hide_in_document(text: &str) -> String {
     let documents = Documents::read(text);
     let names = documents.iter().flat_map(Documents::keys).collect();
     let mut values = known::secrets(text);
-    // YAML joins the lines of a folded value, so the text has only parts of it. Short parts are ordinary words.
-    let is_folded = |value: &&String| !value.lines().all(|line| text.contains(line.trim()));
-    let parts = values.iter().filter(is_folded).flat_map(|value| variants::items(value));
-    let parts: Vec<_> = parts.filter(|part| part.len() >= SHORTEST_LINE).collect();
+    // Short parts are ordinary words.
+    let parts = folded(&values, text).into_iter().flat_map(variants::items).filter(|part| part.len() >= SHORTEST_LINE);
+    let parts: Vec<_> = parts.collect();
     values.extend(parts);
     finder::hide(shown, &values, &names, HIDDEN)
+}
+
+/// Those of the values of which `text` has only parts, because YAML joins the lines of a folded value.
+fn folded<'v>(values: &'v [String], text: &str) -> Vec<&'v str> {
+    let may_be_folded = |value: &&str| value.contains(char::is_whitespace);
+    let values: Vec<&str> = values.iter().map(String::as_str).filter(may_be_folded).collect();
+    let lines: Vec<(usize, &str)> = values
+        .iter()
+        .enumerate()
+        .flat_map(|(at, value)| value.lines().map(move |line| (at, line.trim())))
+        .filter(|(_, line)| !line.is_empty())
+        .collect();
+    // There may be thousands of lines in a text of a megabyte, so it is read once.
+    let Ok(searched) = AhoCorasick::new(lines.iter().map(|(_, line)| line)) else { return values };
+    let present: HashSet<usize> =
+        searched.find_overlapping_iter(text).map(|found| found.pattern().as_usize()).collect();
+    let absent: BTreeSet<usize> =
+        lines.iter().enumerate().filter(|(line, _)| !present.contains(line)).map(|(_, (at, _))| *at).collect();
+    absent.into_iter().map(|at| values[at]).collect()
 }
 
 /// The same by text alone.

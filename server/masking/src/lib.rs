@@ -107,3 +107,4 @@ pub use masker::{MASK, MaskedRun, Masker, UNKNOWN_INPUTS};
 pub use of_run::{Sources, secrets_of_run};
 pub use rule::rule;
 pub use variable::is_secret;
+pub use words::names_with;

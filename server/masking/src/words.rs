@@ -1,8 +1,10 @@
 //! Where a known value in a text is the value, and where it is only a part of a word: with the password `node`, `node2` and
 //! `kube_node` are still the names of a host and a group. `deploy/runner/kubeonkube_masking.py` has the same functions.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
+
+use crate::forms::SHORTEST;
 
 /// How many bytes around a value are looked at to find its word: the name of a host may have 253 characters.
 const LONGEST_NAME: usize = 256;
@@ -18,6 +20,21 @@ pub(crate) struct Words {
 /// Whether a value is a word, or a number: other words contain it.
 pub(crate) fn is_word(value: &str) -> bool {
     value.chars().all(char::is_alphabetic) || value.chars().all(|c| c.is_ascii_digit())
+}
+
+/// Those of the names (of hosts and groups) that contain a line of a secret value, so that logs must keep them: see
+/// [`crate::Masker`]. There may be thousands of names and of lines, so each part of a name is looked up.
+#[must_use]
+pub fn names_with<'n>(secrets: &[String], names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+    let lines = secrets.iter().flat_map(|secret| secret.lines()).map(str::trim);
+    let lines: HashSet<&str> = lines.filter(|line| (SHORTEST..=LONGEST_NAME).contains(&line.len())).collect();
+    let lengths: BTreeSet<usize> = lines.iter().map(|line| line.len()).collect();
+    let has_line = |name: &&str| {
+        let parts =
+            |at: usize| lengths.iter().map_while(move |length| (at + length <= name.len()).then_some(at..at + length));
+        (0..name.len()).flat_map(parts).any(|part| name.get(part).is_some_and(|part| lines.contains(part)))
+    };
+    names.into_iter().filter(has_line).collect()
 }
 
 impl Words {
@@ -71,6 +88,18 @@ mod tests {
         }
         assert!(kept("node1", "on node1: ok", &["node1"]) && kept("node1", "on node10 ok", &["node10"]));
         assert!(kept("node1", "node1.example.test", &["node1"]) && kept("8080", "port 18080", &[]));
+    }
+
+    #[test]
+    fn names_with_a_line_of_a_secret_are_found() {
+        let names = ["web-1", "db7", "canary.example.org", "kube_nöde"];
+        let found = |secrets: &[&str]| {
+            names_with(&secrets.iter().map(|secret| (*secret).to_owned()).collect::<Vec<_>>(), names)
+        };
+        assert_eq!(found(&["first\n web-1 \n", "canary"]), ["web-1", "canary.example.org"]);
+        assert_eq!(found(&["nöde", "ary."]), ["canary.example.org", "kube_nöde"]);
+        // Values that are shorter than what logs are searched for, or longer than any name.
+        assert_eq!(found(&["db7", "web", "canary.example.org.longer", ""]), [""; 0]);
     }
 
     #[test]

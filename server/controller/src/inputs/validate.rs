@@ -1,6 +1,6 @@
 //! Whether an operation may run, and what it would run: a pure function of the operation, its Cluster and the inputs read.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use api::run::StepRole;
 use crd::{ActionSource, ActionType, Cluster, ClusterOperation, DataRef};
@@ -19,8 +19,6 @@ use crate::status::sentence::list;
 
 /// A Secret holds at most 1 MiB, including its metadata and the files that every run gets.
 const SNAPSHOT_LIMIT: usize = 1024 * 1024 - 128 * 1024;
-/// Shorter lines of secrets are never masked, so no name has to be kept because of them. `masking` has the same limit.
-const SHORTEST_MASKED: usize = 4;
 /// Kubernetes' limit for the length of a key.
 const KEY_LIMIT: usize = 253;
 
@@ -85,23 +83,9 @@ pub(crate) fn plan(operation: &ClusterOperation, cluster: &Cluster, found: &Foun
         names: Vec::new(),
     };
     plan.secrets = plan.found_secrets();
-    plan.names = names_with_secrets(&inventory, &plan.secrets);
+    let names = masking::names_with(&plan.secrets, inventory.names());
+    plan.names = names.into_iter().map(str::to_owned).collect();
     fits(plan)
-}
-
-/// The names of hosts and groups that contain a secret value.
-fn names_with_secrets(inventory: &Inventory, secrets: &[String]) -> Vec<String> {
-    let names = inventory.names();
-    let longest = names.iter().map(|name| name.len()).max().unwrap_or_default();
-    // Once, and not for each name: a private key has hundreds of lines, and an inventory may have thousands of hosts.
-    let lines: HashSet<&str> = secrets
-        .iter()
-        .flat_map(|secret| secret.lines())
-        .map(str::trim)
-        .filter(|line| (SHORTEST_MASKED..=longest).contains(&line.len()))
-        .collect();
-    let contains_one = |name: &&str| lines.iter().any(|line| name.contains(line));
-    names.into_iter().filter(contains_one).map(str::to_owned).collect()
 }
 
 /// Checks that the objects the Cluster refers to exist and have the expected keys. The condition InputsReady uses it, too.

@@ -157,15 +157,3 @@ fn secret_variables_come_from_a_secret_of_their_type() {
     assert_eq!(read(&secret(crd::SECRET_VARS_TYPE, "a-pin", b"1")), Err("SecretVariablesInvalid"));
     assert_eq!(read(&Found::default()), Err("ReferenceNotFound"));
 }
-
-#[test]
-fn names_with_a_line_of_a_secret_are_found() {
-    let inventory = inventory::parse("all: {hosts: {web-1: {}, db7: {}, canary.example.org: {}}}").unwrap();
-    let found = |secrets: &[&str]| {
-        let secrets: Vec<String> = secrets.iter().map(|secret| (*secret).to_owned()).collect();
-        names_with_secrets(&inventory, &secrets)
-    };
-    assert_eq!(found(&["first\n web-1 \n", "canary"]), ["web-1", "canary.example.org"]);
-    // Values that are shorter than what logs are searched for, or longer than any name.
-    assert_eq!(found(&["db7", "web", "canary.example.org.longer", ""]), [""; 0]);
-}
