@@ -153,6 +153,9 @@ pub struct ServeArgs {
     /// The number of operations that may run at the same time, on all clusters together. Each server applies this limit by itself.
     #[arg(long, value_name = "N", default_value_t = 20, env = "KUBEONKUBE_MAX_RUNNING")]
     pub max_running: usize,
+    /// How many seconds an operation waits for a Cluster, ConfigMap or Secret that doesn't exist yet, before it fails; 0 to fail at once.
+    #[arg(long, value_name = "SECONDS", default_value_t = controller::INPUTS_TIMEOUT.as_secs(), env = "KUBEONKUBE_INPUTS_TIMEOUT")]
+    pub inputs_timeout: u64,
     /// Where to write the audit log, one JSON line for each change, download and sign-in: a file, or `-` for standard output.
     #[arg(long, value_name = "FILE", env = "KUBEONKUBE_AUDIT_LOG")]
     pub audit_log: Option<PathBuf>,
@@ -225,6 +228,26 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// `docs/settings.md` lists each option with its variable and its default.
+    #[test]
+    fn the_settings_are_documented() {
+        let documented = include_str!("../../docs/settings.md");
+        let rows: Vec<&str> = documented.lines().filter(|line| line.starts_with("| `--")).collect();
+        let command = Cli::command();
+        let serve = command.get_subcommands().find(|command| command.get_name() == "serve").expect("it exists");
+        let options = serve.get_arguments().filter_map(|option| option.get_long().map(|name| (name, option)));
+        for (name, option) in options.filter(|(name, _)| *name != "help" && !name.starts_with("oidc-")) {
+            let row = rows.iter().find(|row| row.contains(&format!("`--{name}`")));
+            let row = row.unwrap_or_else(|| panic!("docs/settings.md doesn't list --{name}"));
+            let variable = option.get_env().map(|name| format!("`{}`", name.to_string_lossy()));
+            let defaults = option.get_default_values().iter().filter(|_| option.get_action().takes_values());
+            let defaults = defaults.map(|value| format!("`{}`", value.to_string_lossy()));
+            for part in variable.into_iter().chain(defaults) {
+                assert!(row.contains(&part), "{part} is missing in {row}");
+            }
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 use std::{env, fmt};
 
 use api::operation::Image;
@@ -32,6 +33,7 @@ pub struct Settings {
     pub runner_image: Image,
     /// At least 1.
     pub max_running: usize,
+    pub inputs_timeout: Duration,
     pub log_format: LogFormat,
     pub demo: bool,
     /// Whether a missing, empty or older database is no reason to refuse the start.
@@ -183,6 +185,7 @@ impl Settings {
             clusters_namespace: args.clusters_namespace.clone(),
             runner_image,
             max_running: args.max_running,
+            inputs_timeout: Duration::from_secs(args.inputs_timeout),
             log_format: args.log_format,
             demo: args.demo,
             start_empty: args.start_empty,

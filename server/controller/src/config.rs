@@ -9,6 +9,9 @@ use tokio::sync::watch;
 
 use crate::joining::Joining;
 
+/// The default of [`Config::inputs_timeout`]. Tools for GitOps apply the next group of objects within minutes.
+pub const INPUTS_TIMEOUT: Duration = Duration::from_secs(300);
+
 /// What the controller gets at start.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -16,9 +19,9 @@ pub struct Config {
     pub max_running: usize,
     /// The namespace of the ConfigMap `kubeonkube-config`.
     pub controller_namespace: String,
-    /// How long after its submission an operation waits for a Cluster or ConfigMap that doesn't exist yet. `kubectl apply` of a
-    /// folder creates objects in the order of their file names.
-    pub patience: Duration,
+    /// How long after its submission an operation waits for a Cluster, ConfigMap or Secret that doesn't exist yet. People and tools
+    /// apply files in any order.
+    pub inputs_timeout: Duration,
     /// How long an operation that has the turn waits for room in a full quota.
     pub quota_patience: Duration,
     /// How long the controller tries to read and store the secret result of a run that has ended. Meanwhile the operation keeps its turn.
@@ -36,7 +39,7 @@ impl Default for Config {
         Self {
             max_running: 20,
             controller_namespace: "kubeonkube-system".into(),
-            patience: Duration::from_secs(5),
+            inputs_timeout: INPUTS_TIMEOUT,
             quota_patience: Duration::from_secs(600),
             result_patience: Duration::from_secs(120),
             room: watch::channel(Room::Enough).1,

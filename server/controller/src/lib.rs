@@ -38,7 +38,7 @@ mod turn;
 mod verdict;
 mod watch;
 
-pub use config::Config;
+pub use config::{Config, INPUTS_TIMEOUT};
 pub use joining::{Access, Joining};
 pub use operation::{Signer, Signing};
 pub use startup::controllers::{Running, start};

@@ -210,6 +210,9 @@ pub struct ClusterOperationStatus {
     /// When it was submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submitted_at: Option<Time>,
+    /// Its `resourceVersion` when the controller first wrote this status. Orders operations that were submitted in the same second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted_version: Option<String>,
     /// The project whose playbooks it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,

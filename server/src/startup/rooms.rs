@@ -46,6 +46,7 @@ pub(super) fn start(
     let config = controller::Config {
         joining: Some(Arc::new(Machines(hosted::Machines::new(client.clone(), hosting)))),
         max_running: settings.max_running,
+        inputs_timeout: settings.inputs_timeout,
         controller_namespace: namespace.clone(),
         room: room.clone(),
         signer,

@@ -31,7 +31,7 @@ pub(crate) fn detail(
 ) -> Option<ClusterDetail> {
     let name = cluster.name_any();
     let mut own: Vec<&Arc<ClusterOperation>> = operations.iter().filter(|o| o.spec.cluster == name).collect();
-    own.sort_by(|a, b| operation::order(b).cmp(&operation::order(a)));
+    own.sort_by(|a, b| operation::order(b, a));
     let work = work_of(operations, &name);
     let judged = live::judged(judge(cluster, &work), Some(&live), now, stale);
     Some(ClusterDetail {

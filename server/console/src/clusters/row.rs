@@ -39,7 +39,7 @@ fn note<'a>(work: &mut Work<'a>, operation: &'a ClusterOperation) {
         crd::Phase::Running => work.running = Some(operation),
         crd::Phase::Pending => {
             work.waiting += 1;
-            if work.next.is_none_or(|next| order(operation) < order(next)) {
+            if work.next.is_none_or(|next| order(operation, next).is_lt()) {
                 work.next = Some(operation);
             }
         }

@@ -82,7 +82,7 @@ fn newest<'o>(
     inventory: &Inventory,
 ) -> Option<(&'o ClusterOperation, String)> {
     let own = operations.iter().map(Arc::as_ref).filter(|o| o.spec.cluster == cluster && replaces(o, node));
-    let newest = own.max_by(|a, b| operation::order(a).cmp(&operation::order(b)))?;
+    let newest = own.max_by(|a, b| operation::order(a, b))?;
     let machine = limited_to(newest).into_iter().find(|name| inventory.host(name).is_some())?;
     Some((newest, machine))
 }

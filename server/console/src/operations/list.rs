@@ -24,7 +24,7 @@ pub(crate) fn list(
     let mut matching: Vec<&Arc<ClusterOperation>> = operations.iter().filter(|o| matches(o, filter)).collect();
     let Sort { column, reversed } = filter.sort;
     matching.sort_by(|a, b| {
-        let order = order(a, b, column, now).then_with(|| age(b).cmp(&age(a)));
+        let order = order(a, b, column, now).then_with(|| age(b, a));
         if reversed { order.reverse() } else { order }
     });
     let (window, page, pages) = page::window(matching.len(), filter.page);

@@ -23,7 +23,7 @@ pub(crate) fn ahead(operations: &[Arc<ClusterOperation>], cluster: &str) -> Ahea
             crd::Phase::Succeeded | crd::Phase::Failed => {}
         }
     }
-    ahead.waiting.sort_by(|a, b| order(a).cmp(&order(b)));
+    ahead.waiting.sort_by(|a, b| order(a, b));
     ahead
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn newest<'a>(
         };
         *spec == test && !operation::is_record(operation)
     });
-    tests.max_by(|a, b| operation::order(a).cmp(&operation::order(b)))
+    tests.max_by(|a, b| operation::order(a, b))
 }
 
 /// Whether the test is queued or runs.

@@ -36,7 +36,7 @@ pub(crate) fn excess(
             && history::entry(cluster, operation).is_none_or(|entry| entry.status != Phase::Running)
     };
     let mut ended: Vec<_> = operations.iter().filter(kept).cloned().collect();
-    ended.sort_by(|a, b| score(b).cmp(&score(a)).then_with(|| queue::order(a).cmp(&queue::order(b))));
+    ended.sort_by(|a, b| score(b).cmp(&score(a)).then_with(|| queue::order(a, b)));
     ended.truncate(ended.len().saturating_sub(limit));
     ended
 }

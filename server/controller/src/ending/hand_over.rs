@@ -70,7 +70,7 @@ fn heir(ctx: &Context, operation: &ClusterOperation, cluster: &Cluster) -> Optio
     let operations = ctx.stores.operations.state();
     let others = queue::open_of(&operation.spec.cluster, &operations)
         .filter(|other| other.metadata.uid != operation.metadata.uid);
-    let next = others.min_by(|a, b| queue::order(a).cmp(&queue::order(b)))?;
+    let next = others.min_by(|a, b| queue::order(a, b))?;
     (history::entry(cluster, next).is_none() && queue::may_start(next).is_ok()).then(|| next.clone())
 }
 

@@ -144,6 +144,7 @@ fn identified(
     status.has_modified = Some(false);
     status.submitted_by = signer.submitter(operation, false).or(status.submitted_by);
     status.submitted_at = operation.metadata.creation_timestamp.clone();
+    status.accepted_version = status.accepted_version.or_else(|| operation.metadata.resource_version.clone());
     status
 }
 

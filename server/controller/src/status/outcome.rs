@@ -12,7 +12,7 @@ pub(crate) fn refused(refusal: &Refusal, now: &Time) -> Outcome {
         status: Phase::Failed,
         reason: refusal.reason().into(),
         // A refusal may quote what a user wrote.
-        message: Masker::default().value(refusal.to_string()),
+        message: Masker::default().value(refusal.final_message()),
         start_time: None,
         end_time: Some(now.clone()),
         recap: None,

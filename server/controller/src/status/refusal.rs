@@ -7,7 +7,7 @@ use operation::StepError;
 use private_key::Fault;
 
 /// How long a new control plane may take until machines can join it.
-const CONTROL_PLANE_PATIENCE: Duration = Duration::from_secs(600);
+const CONTROL_PLANE_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Why an operation ends without a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +22,7 @@ pub(crate) enum Refusal {
         "`{cluster}` can't be the name of a cluster that runs operations: it becomes a label of their Jobs. A label value has at most 63 letters, digits, “-”, “_” and “.”, and starts and ends with a letter or digit."
     )]
     ClusterName { cluster: String },
-    #[error("There is no Cluster `{cluster}`. Create it, or submit the operation for an existing Cluster.")]
+    #[error("There is no Cluster `{cluster}`. Create it, or name an existing one.")]
     NoSuchCluster { cluster: String },
     #[error("Cluster `{cluster}` is being deleted.")]
     ClusterLeaving { cluster: String },
@@ -50,9 +50,7 @@ pub(crate) enum Refusal {
         "All references of a cluster must name one namespace, because its Jobs run there. {one} is in `{first}` and {other} in `{second}`."
     )]
     TwoNamespaces { one: String, first: String, other: String, second: String },
-    #[error(
-        "{field} names {kind} {at}, which doesn't exist. Create it, or correct the reference, and submit the operation again."
-    )]
+    #[error("{field} names {kind} {at}, which doesn't exist. Create it, or correct the reference.")]
     Missing { field: &'static str, kind: &'static str, at: DataRef },
     #[error("{field} names {kind} {at}, which has no key `{key}`. Its keys: {found}.")]
     MissingKey { field: &'static str, kind: &'static str, at: DataRef, key: &'static str, found: String },
@@ -152,12 +150,22 @@ impl Refusal {
         }
     }
 
-    /// How long after the submission a retry may succeed: `kubectl apply -f folder/` may create an operation before the ConfigMap that it
-    /// needs (then `usual`), and before its hosted cluster is ready. None if only a person can change it.
-    pub(crate) fn patience(&self, usual: Duration) -> Option<Duration> {
+    /// The message of an operation that ended because of this. `kubectl apply` of the same file would change nothing.
+    pub(crate) fn final_message(&self) -> String {
         match self {
-            Self::NoSuchCluster { .. } | Self::Missing { .. } => Some(usual),
-            Self::NotJoinable { .. } => Some(CONTROL_PLANE_PATIENCE),
+            Self::NoSuchCluster { .. } | Self::Missing { .. } => {
+                format!("{self} Then submit the operation again, under another name or after deleting this one.")
+            }
+            _ => self.to_string(),
+        }
+    }
+
+    /// How long after the submission a retry may succeed: an operation may be created before the objects that it needs (then `inputs`),
+    /// and before its hosted cluster is ready. None if the operation itself, or what is in an object, is wrong.
+    pub(crate) fn timeout(&self, inputs: Duration) -> Option<Duration> {
+        match self {
+            Self::NoSuchCluster { .. } | Self::Missing { .. } => Some(inputs),
+            Self::NotJoinable { .. } => Some(CONTROL_PLANE_TIMEOUT),
             _ => None,
         }
     }

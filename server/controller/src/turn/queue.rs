@@ -24,8 +24,8 @@ pub(crate) fn predecessor(
     cluster: Option<&Cluster>,
 ) -> Option<String> {
     let ahead = open_of(&operation.spec.cluster, operations)
-        .filter(|other| order(other) < order(operation))
-        .max_by(|a, b| order(a).cmp(&order(b)))
+        .filter(|other| order(other, operation).is_lt())
+        .max_by(|a, b| order(a, b))
         .and_then(|other| other.metadata.name.clone());
     // Another replica, with other caches, gave another operation the turn out of order.
     let running = cluster.and_then(history::running).filter(|entry| !history::is_of(entry, operation));
@@ -42,13 +42,11 @@ pub(crate) fn predecessor(
 
 /// The operations that a change of `name` may concern: the first open one of the cluster, and the one directly after `name`.
 pub(crate) fn concerned(cluster: &str, name: Option<&str>, operations: &[Arc<ClusterOperation>]) -> Vec<String> {
-    let head = open_of(cluster, operations).min_by(|a, b| order(a).cmp(&order(b)));
+    let head = open_of(cluster, operations).min_by(|a, b| order(a, b));
     let changed =
         name.and_then(|name| operations.iter().find(|operation| operation.metadata.name.as_deref() == Some(name)));
     let next = changed.and_then(|changed| {
-        open_of(cluster, operations)
-            .filter(|other| order(other) > order(changed))
-            .min_by(|a, b| order(a).cmp(&order(b)))
+        open_of(cluster, operations).filter(|other| order(other, changed).is_gt()).min_by(|a, b| order(a, b))
     });
     let mut names: Vec<String> =
         head.into_iter().chain(next).filter_map(|operation| operation.metadata.name.clone()).collect();
@@ -73,12 +71,12 @@ pub(crate) fn startable(operations: &[Arc<ClusterOperation>], clusters: &[Arc<Cl
     for operation in operations.iter().filter(|operation| is_open(operation) && !busy.contains(&operation.spec.cluster))
     {
         let head = heads.entry(&operation.spec.cluster).or_insert(operation);
-        if order(operation) < order(head) {
+        if order(operation, head).is_lt() {
             *head = operation;
         }
     }
     let mut heads: Vec<_> = heads.into_values().collect();
-    heads.sort_by(|a, b| order(a).cmp(&order(b)));
+    heads.sort_by(|a, b| order(a, b));
     heads.into_iter().take(free).filter_map(|operation| operation.metadata.name.clone()).collect()
 }
 

@@ -21,8 +21,11 @@ const SLOT: &str = "TooManyRunning";
 const DISK_FULL: &str = "DiskFull";
 /// The reason of an operation whose inputs are missing.
 const INPUTS: &str = "WaitsForInputs";
-/// How often missing inputs are looked for.
-const INPUTS_AGAIN: Duration = Duration::from_secs(1);
+/// How often missing inputs are looked for: at first often, because the same `kubectl apply` may create them.
+const INPUTS_SOON: Duration = Duration::from_secs(1);
+const INPUTS_LATER: Duration = Duration::from_secs(5);
+/// Until which age of the operation they are looked for often.
+const SOON: Duration = Duration::from_secs(20);
 /// When to retry what the API refused. A change of a quota or policy causes no watch event.
 const REFUSED: Duration = Duration::from_secs(30);
 
@@ -35,9 +38,9 @@ pub(crate) fn for_operation(operation: &ClusterOperation, other: &str) -> Next {
 /// As many operations run as `--max-running` allows.
 pub(crate) fn for_slot(ctx: &Context, operation: &ClusterOperation) -> Next {
     ctx.want_slot();
-    if last_reason(operation) == Some(INPUTS) && is_young(operation, ctx.config.patience) {
+    if last_reason(operation) == Some(INPUTS) && is_young(operation, ctx.config.inputs_timeout) {
         // It needs a slot only to look for its inputs again: the status keeps saying that these are missing.
-        return Next::again_after(INPUTS_AGAIN);
+        return Next::again_after(inputs_again(operation));
     }
     let most = api::count(ctx.config.max_running as u64, "operation runs", "operations run");
     let message = format!("Waiting because {most}, and --max-running allows no more.");
@@ -56,24 +59,35 @@ pub(crate) fn for_room_with_turn() -> Next {
     Next::Hold(Hold { reason: DISK_FULL, why, advice: "Free some space.".into() })
 }
 
-/// Something that the operation needs is missing or wrong. What may still be created by the same `kubectl apply` of a folder is
-/// waited for; otherwise the operation is refused.
+/// Something that the operation needs is missing or wrong. What people and tools may still create is waited for: they apply files in
+/// any order. Otherwise the operation is refused.
 pub(crate) fn missing(
     ctx: &Context,
     operation: &ClusterOperation,
     cluster: Option<Arc<Cluster>>,
     refusal: Refusal,
 ) -> Next {
-    let Some(patience) = refusal.patience(ctx.config.patience).filter(|patience| is_young(operation, *patience)) else {
+    let Some(timeout) = refusal.timeout(ctx.config.inputs_timeout).filter(|timeout| is_young(operation, *timeout))
+    else {
         return Next::Refuse(cluster, refusal.into());
     };
-    let message = format!("{refusal} The controller tries again until {} s after the submission.", patience.as_secs());
-    Next::Wait(Wait { reason: INPUTS, message, again: Some(INPUTS_AGAIN) })
+    let message = format!("{refusal} The operation waits for it until {} after its submission.", in_words(timeout));
+    Next::Wait(Wait { reason: INPUTS, message, again: Some(inputs_again(operation)) })
 }
 
-fn is_young(operation: &ClusterOperation, patience: Duration) -> bool {
+fn inputs_again(operation: &ClusterOperation) -> Duration {
+    if is_young(operation, SOON) { INPUTS_SOON } else { INPUTS_LATER }
+}
+
+/// A setting in words: whole minutes where it has them.
+fn in_words(time: Duration) -> String {
+    let seconds = time.as_secs();
+    if seconds >= 60 && seconds.is_multiple_of(60) { format!("{} min", seconds / 60) } else { format!("{seconds} s") }
+}
+
+fn is_young(operation: &ClusterOperation, limit: Duration) -> bool {
     let age = operation.metadata.creation_timestamp.as_ref().map(|since| now().0.as_second() - since.0.as_second());
-    age.is_some_and(|age| age < i64::try_from(patience.as_secs()).unwrap_or(i64::MAX))
+    age.is_some_and(|age| age < i64::try_from(limit.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// Whether the status says that the operation waits.

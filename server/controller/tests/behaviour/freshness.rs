@@ -57,14 +57,65 @@ async fn changed_inputs_do_not_run_and_the_change_is_named() {
 #[tokio::test]
 async fn an_operation_waits_for_a_cluster_applied_after_it() {
     let mut world = World::without_controller().await;
-    world.config.patience = Duration::from_secs(600);
+    world.config.inputs_timeout = Duration::from_secs(600);
     world.start_controller().await;
     world.submit("early", "prod", "ok").await;
     let early =
         world.operation_that("early", "wait", |operation| crate::world::reason(operation) == "WaitsForInputs").await;
-    assert!(message(&early).contains("There is no Cluster `prod`"));
+    assert_eq!(
+        message(&early),
+        "There is no Cluster `prod`. Create it, or name an existing one. The operation waits for it until 10 min after its submission."
+    );
     world.cluster("prod").await;
     assert_eq!(phase(&world.ended("early").await), Phase::Succeeded);
+}
+
+#[tokio::test]
+async fn an_operation_waits_for_inputs_applied_after_it_and_keeps_its_place() {
+    let mut world = World::without_controller().await;
+    world.config.inputs_timeout = Duration::from_secs(600);
+    world.start_controller().await;
+    world.create_cluster("prod", |_| {}).await;
+    world.submit("prepare", "prod", "ok").await;
+    world.submit("upgrade", "prod", "ok").await;
+    let says = async |words: &str| {
+        let waiting = world.operation_that("prepare", "wait", |operation| message(operation).contains(words)).await;
+        assert_eq!((crate::world::reason(&waiting), phase(&waiting)), ("WaitsForInputs", Phase::Pending));
+        assert!(!message(&waiting).contains("submit"), "{}", message(&waiting));
+    };
+    says("hostsConfRef names ConfigMap lab/prod-hosts, which doesn't exist.").await;
+    world.config_map("prod-hosts", &[("hosts.yml", HOSTS)]).await;
+    says("varsConfRef names ConfigMap lab/prod-vars, which doesn't exist.").await;
+    world.operation_that("upgrade", "wait", |operation| message(operation).contains("operation prepare")).await;
+    world.config_map("prod-vars", &[("group_vars.yml", "")]).await;
+    says("sshAuthRef names Secret lab/prod-ssh, which doesn't exist.").await;
+    world.secret("prod-ssh", "ssh-privatekey", crate::world::KEY).await;
+    for name in ["prepare", "upgrade"] {
+        assert_eq!(phase(&world.ended(name).await), Phase::Succeeded);
+    }
+    let ran: Vec<String> = world.kubelet.runs.lock().unwrap().iter().map(|run| run.operation.clone()).collect();
+    assert_eq!(ran, ["prepare", "upgrade"]);
+}
+
+#[tokio::test]
+async fn an_operation_that_waits_can_be_cancelled_and_ends_when_the_time_is_over() {
+    let mut world = World::without_controller().await;
+    world.config.inputs_timeout = Duration::from_secs(600);
+    world.start_controller().await;
+    world.submit("cancelled", "nowhere", "ok").await;
+    world.operation_that("cancelled", "wait", |operation| crate::world::reason(operation) == "WaitsForInputs").await;
+    world.cancel("cancelled").await;
+    world.refused("cancelled", "Cancelled").await;
+    world.submit("late", "nowhere", "ok").await;
+    world.operation_that("late", "wait", |operation| crate::world::reason(operation) == "WaitsForInputs").await;
+    world.stop_controller().await;
+    world.config.inputs_timeout = Duration::ZERO;
+    world.start_controller().await;
+    let message = world.refused("late", "ClusterNotFound").await;
+    assert!(
+        message.ends_with("Then submit the operation again, under another name or after deleting this one."),
+        "{message}"
+    );
 }
 
 /// This includes Clusters without an SSH key: the inventory may name a key or a password.

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use crd::Phase;
 use kube::ResourceExt;
+use kube::api::{Patch, PatchParams};
+use serde_json::json;
 
 use crate::world::{World, eventually, message, phase, ready, reason};
 
@@ -29,6 +31,37 @@ async fn operations_run_in_the_order_of_their_submission() {
     newest.sort();
     newest.reverse();
     assert_eq!(newest, entries.iter().map(|entry| entry.start_time.clone()).collect::<Vec<_>>(), "newest first");
+}
+
+/// Creation times have whole seconds, a restarted controller gets all operations sorted by name, and each write changes an object's
+/// version.
+#[tokio::test]
+async fn names_restarts_and_edits_do_not_change_the_order() {
+    let mut world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("first", "prod", "hold").await;
+    let names = ["week-prepare", "upgrade", "check-after"];
+    for name in names {
+        world.submit(name, "prod", "ok").await;
+    }
+    for name in names {
+        let waiting = world.operation_that(name, "wait", |operation| reason(operation) == "ClusterBusy").await;
+        assert!(waiting.status.unwrap().accepted_version.is_some());
+    }
+    let note = Patch::Merge(json!({"metadata": {"annotations": {"note": "edited"}}}));
+    for name in ["week-prepare", "upgrade"] {
+        world.operations().patch(name, &PatchParams::default(), &note).await.unwrap();
+    }
+    world.stop_controller().await;
+    world.start_controller().await;
+    let said = async |name: &str| message(&world.operation_that(name, "wait", |_| true).await).to_owned();
+    assert_eq!(said("check-after").await, "Waiting for operation upgrade on cluster prod.");
+    world.kubelet.release("first");
+    for name in names {
+        world.ended(name).await;
+    }
+    let ran: Vec<String> = world.kubelet.runs.lock().unwrap().iter().map(|run| run.operation.clone()).collect();
+    assert_eq!(ran[1..], names);
 }
 
 #[tokio::test]
@@ -84,7 +117,7 @@ async fn an_operation_says_that_it_waits_for_a_slot() {
 async fn an_unused_slot_goes_to_the_next_operation() {
     let mut world = World::without_controller().await;
     world.config.max_running = 1;
-    world.config.patience = Duration::from_secs(600);
+    world.config.inputs_timeout = Duration::from_secs(600);
     world.start_controller().await;
     world.create_cluster("x", |_| {}).await;
     world.cluster_that("x", "miss its inputs", |cluster| !busy(cluster)).await;

@@ -77,7 +77,7 @@ impl World {
         }
         let working = tokio::spawn(kubelet.clone().work(api.client("kubelet")));
         let config = Config {
-            patience: Duration::ZERO,
+            inputs_timeout: Duration::ZERO,
             controller_namespace: OWN_NAMESPACE.into(),
             signer: Some(signer()),
             ..Config::default()
