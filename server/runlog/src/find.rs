@@ -2,9 +2,12 @@
 //!
 //! A journal contains masked text only, so a search can't be used to guess a secret.
 
-use std::borrow::Cow;
+use std::fs::File;
 use std::io;
+use std::num::NonZero;
 use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use api::log::{Found, FoundLine, LogLine, LogQuery};
@@ -12,6 +15,7 @@ use api::run::{EventBody, RunEvent};
 use api::{count, thousands};
 
 use crate::journal::{self, Record};
+use crate::needle::Needle;
 use crate::reading::walk;
 use crate::run::StoredRun;
 use crate::scan::Point;
@@ -20,6 +24,9 @@ use crate::scan::Point;
 pub(crate) const WITHIN: Duration = Duration::from_secs(2);
 /// How often the time is checked, in records.
 const STRIDE: u64 = 256;
+/// How many lines are worth a thread of their own, and the most threads of a search: others use the server, too.
+const LINES_OF_A_THREAD: u64 = 100_000;
+const MOST_THREADS: usize = 4;
 /// The most lines of one result. The rest of a longer one isn't listed under its host.
 const MOST_OF_A_RESULT: usize = 2_000;
 /// The most bytes of these lines, apart from the newest one.
@@ -37,25 +44,9 @@ pub(crate) fn find(run: &StoredRun, query: &LogQuery, deadline: Instant) -> io::
     if query.is_empty() {
         return Ok(Found::default());
     }
+    let (mut found, stopped) =
+        if query.host.is_empty() { find_text(run, &query.text, deadline)? } else { find_lines(run, query, deadline)? };
     let extent = run.extent();
-    let mut finder = Finder::new(query);
-    let (mut point, mut records, mut stopped) = (Point::default(), 0, None);
-    walk(&run.file(), &mut point, extent.bytes, usize::MAX, |record, at| {
-        records += 1;
-        if records % STRIDE == 0 && Instant::now() > deadline {
-            stopped = Some(at.lines);
-            return ControlFlow::Break(());
-        }
-        if journal::is_line(record) {
-            finder.line(record, at.lines + 1);
-        } else if finder.is_of_host()
-            && let Some(Record::Event(event)) = journal::decode(record, at.lines)
-        {
-            finder.event(&event);
-        }
-        ControlFlow::Continue(())
-    })?;
-    let mut found = finder.found;
     found.note = match stopped {
         Some(line) => format!(
             "The search took too long and stopped at line {} of {}. To look in the rest, download the log.",
@@ -70,30 +61,100 @@ pub(crate) fn find(run: &StoredRun, query: &LogQuery, deadline: Instant) -> io::
     Ok(found)
 }
 
-/// The text to find.
-struct Needle<'a> {
-    text: Cow<'a, str>,
-    /// Whether capitals and small letters differ.
-    exact: bool,
-}
-
-impl<'a> Needle<'a> {
-    fn of(text: &'a str) -> Self {
-        let exact = text.chars().any(char::is_uppercase);
-        Self { text: if exact { text.into() } else { text.to_lowercase().into() }, exact }
-    }
-
-    fn is_in(&self, line: &str) -> bool {
-        if self.text.is_empty() {
-            return true;
+/// The hits of a text. Also the line at which the time was over. Several threads share a long journal.
+fn find_text(run: &StoredRun, text: &str, deadline: Instant) -> io::Result<(Found, Option<u64>)> {
+    let (extent, needle, file) = (run.extent(), Needle::of(text), run.file());
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS) as u64;
+    let parts = threads.min(extent.lines / LINES_OF_A_THREAD).max(1);
+    let starts: Vec<Point> = (0..parts).map(|part| run.seek(extent.lines * part / parts + 1, u64::MAX)).collect();
+    let ends = starts[1..].iter().map(|next| next.offset).chain([extent.bytes]);
+    let parts = thread::scope(|scope| {
+        let search = |(start, end)| {
+            let (file, needle) = (&file, &needle);
+            scope.spawn(move || hits(file, start, end, needle, deadline))
+        };
+        let threads: Vec<_> = starts.iter().copied().zip(ends).map(search).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect::<Vec<_>>()
+    });
+    let mut found = Found::default();
+    for part in parts {
+        let (of_part, stopped) = part?;
+        found.total += of_part.total;
+        let room = LogQuery::MOST_HITS - found.hits.len();
+        found.hits.extend(of_part.hits.into_iter().take(room));
+        if stopped.is_some() {
+            return Ok((found, stopped));
         }
-        // Colours may be in the middle of a word.
-        let line = if line.contains('\u{1b}') { Cow::Owned(masking::without_colours(line)) } else { line.into() };
-        if self.exact { line.contains(&*self.text) } else { line.to_lowercase().contains(&*self.text) }
+    }
+    Ok((found, None))
+}
+
+/// The hits between two positions. Also the line at which the time was over.
+fn hits(
+    file: &File,
+    mut at: Point,
+    end: u64,
+    needle: &Needle<'_>,
+    deadline: Instant,
+) -> io::Result<(Found, Option<u64>)> {
+    let (mut found, mut stopped, mut watch) = (Found::default(), None, Watch::until(deadline));
+    walk(file, &mut at, end, usize::MAX, |record, at| {
+        if watch.is_over() {
+            stopped = Some(at.lines);
+            return ControlFlow::Break(());
+        }
+        if journal::payload(record).is_some_and(|payload| needle.is_in_bytes(payload)) {
+            hit(&mut found, at.lines + 1);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok((found, stopped))
+}
+
+/// The lines of a host. Also the line at which the time was over.
+fn find_lines(run: &StoredRun, query: &LogQuery, deadline: Instant) -> io::Result<(Found, Option<u64>)> {
+    let mut finder = Finder::new(query);
+    let (mut point, mut stopped, mut watch) = (Point::default(), None, Watch::until(deadline));
+    walk(&run.file(), &mut point, run.extent().bytes, usize::MAX, |record, at| {
+        if watch.is_over() {
+            stopped = Some(at.lines);
+            return ControlFlow::Break(());
+        }
+        if journal::is_line(record) {
+            finder.line(record, at.lines + 1);
+        } else if let Some(Record::Event(event)) = journal::decode(record, at.lines) {
+            finder.event(&event);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok((finder.found, stopped))
+}
+
+fn hit(found: &mut Found, number: u64) {
+    found.total += 1;
+    if found.hits.len() < LogQuery::MOST_HITS {
+        found.hits.push(number);
     }
 }
 
-/// Collects what matches.
+/// Looks at the clock every [`STRIDE`] records.
+struct Watch {
+    deadline: Instant,
+    records: u64,
+}
+
+impl Watch {
+    fn until(deadline: Instant) -> Self {
+        Self { deadline, records: 0 }
+    }
+
+    fn is_over(&mut self) -> bool {
+        self.records += 1;
+        self.records.is_multiple_of(STRIDE) && Instant::now() > self.deadline
+    }
+}
+
+/// Collects the lines of a host.
 struct Finder<'a> {
     needle: Needle<'a>,
     host: &'a str,
@@ -123,17 +184,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn is_of_host(&self) -> bool {
-        !self.host.is_empty()
-    }
-
     fn line(&mut self, record: &[u8], number: u64) {
-        if !self.is_of_host() {
-            if journal::text(record).is_some_and(|text| self.needle.is_in(text)) {
-                self.hit(number);
-            }
-            return;
-        }
         let Some(Record::Line(line)) = journal::decode(record, number - 1) else { return };
         // The newest line stays: it may be a headline.
         while self.pending.len() >= MOST_OF_A_RESULT || self.pending_bytes + line.s.len() > MOST_BYTES_OF_A_RESULT {
@@ -142,13 +193,6 @@ impl<'a> Finder<'a> {
         }
         self.pending_bytes += line.s.len();
         self.pending.push(FoundLine { number, line });
-    }
-
-    fn hit(&mut self, number: u64) {
-        self.found.total += 1;
-        if self.found.hits.len() < LogQuery::MOST_HITS {
-            self.found.hits.push(number);
-        }
     }
 
     /// The lines since the event before belong to this one.
@@ -176,7 +220,7 @@ impl<'a> Finder<'a> {
             if !self.needle.is_in(&found.line.s) {
                 continue;
             }
-            self.hit(found.number);
+            hit(&mut self.found, found.number);
             if found.number < self.from || self.found.next > 0 {
                 continue;
             }

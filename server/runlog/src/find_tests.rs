@@ -244,3 +244,20 @@ fn a_host_with_long_lines_takes_bounded_memory() {
     finder.event(&event);
     assert_eq!((finder.pending.len(), finder.pending_bytes), (0, 0));
 }
+
+/// Each thread searches a part of the journal.
+#[test]
+fn a_long_journal_has_each_hit_once_and_in_order() {
+    let lines = 2 * LINES_OF_A_THREAD + 7;
+    let journal = (1..=lines).fold(Journal::default(), |journal, line| {
+        let text = if line % 1_000 == 0 || line == lines { "a needle" } else { "hay" };
+        let journal = journal.line(text);
+        if line % 500 == 0 { journal.event(EventBody::StepEnd { step: 1, rc: 0 }) } else { journal }
+    });
+    let (_folder, run) = journal.run();
+    let found = find(&run, &text("Needle"), Instant::now() + Duration::from_secs(60)).unwrap();
+    assert_eq!(found.total, 0);
+    let found = find(&run, &text("needle"), Instant::now() + Duration::from_secs(60)).unwrap();
+    let expected: Vec<u64> = (1..=lines).filter(|line| line % 1_000 == 0 || *line == lines).collect();
+    assert_eq!((found.total, found.hits), (expected.len() as u64, expected));
+}

@@ -17,6 +17,7 @@ use std::os::unix::fs::FileExt;
 use api::Time;
 use api::log::{LogEnd, LogLine};
 use api::run::RunEvent;
+use memchr::memchr;
 
 /// The longest record, in bytes, that [`crate::scan::Scan`] and [`crate::reading`] accept.
 pub(crate) const RECORD_LIMIT: usize = 2 * crate::upstream::RAW_LIMIT;
@@ -56,14 +57,14 @@ pub(crate) fn decode(record: &[u8], lines: u64) -> Option<Record> {
     }
 }
 
-/// The text of a record that counts as a line. `None` for any other record.
-pub(crate) fn text(record: &[u8]) -> Option<&str> {
-    let payload = match split(record)? {
-        (b't', _, payload) => payload,
-        (b'm', _, payload) => mark(payload)?.1,
-        _ => return None,
-    };
-    std::str::from_utf8(payload).ok()
+/// The text of a record that counts as a line, as bytes. `None` for any other record.
+pub(crate) fn payload(record: &[u8]) -> Option<&[u8]> {
+    let space = memchr(b' ', record)?;
+    match record[0] {
+        b't' => Some(&record[space + 1..]),
+        b'm' => Some(mark(&record[space + 1..])?.1),
+        _ => None,
+    }
 }
 
 /// Whether a record is an event, without decoding it.

@@ -37,6 +37,7 @@ mod follow;
 mod fuzz_tests;
 mod journal;
 mod message;
+mod needle;
 mod note;
 mod pod;
 mod reading;

@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt;
 
 use api::log::{LogLine, LogPage};
 use api::run::{EventBody, HostStats, RunEvent};
+use memchr::memchr;
 
 use crate::journal::{self, RECORD_LIMIT, Record};
 use crate::run::StoredRun;
@@ -28,12 +29,14 @@ pub(crate) fn walk(
     mut each: impl FnMut(&[u8], &Point) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let mut size = budget.min(256 * 1024);
-    let mut left = budget;
+    let (mut left, mut memory) = (budget, Vec::new());
     while point.offset < until && left > 0 {
-        let mut buffer = vec![0; usize::try_from(until - point.offset).unwrap_or(usize::MAX).min(size)];
-        file.read_exact_at(&mut buffer, point.offset)?;
+        let length = usize::try_from(until - point.offset).unwrap_or(usize::MAX).min(size);
+        memory.resize(length.max(memory.len()), 0);
+        let buffer = &mut memory[..length];
+        file.read_exact_at(buffer, point.offset)?;
         let mut used = 0;
-        while let Some(length) = buffer[used..].iter().position(|b| *b == b'\n') {
+        while let Some(length) = memchr(b'\n', &buffer[used..]) {
             let record = &buffer[used..used + length];
             let flow = each(record, point);
             used += length + 1;

@@ -1,0 +1,106 @@
+//! The text that a search is for.
+
+use std::borrow::Cow;
+
+use aho_corasick::AhoCorasick;
+use memchr::{memchr, memrchr};
+
+const ESC: u8 = 0x1b;
+
+/// The text to find. Capitals count only if it has one, and colours of the log don't.
+pub(crate) struct Needle<'a> {
+    text: Cow<'a, str>,
+    /// Whether capitals and small letters differ.
+    exact: bool,
+    /// Searches bytes, where that finds the same as searching characters. `None`: for an empty text.
+    quick: Option<AhoCorasick>,
+}
+
+impl<'a> Needle<'a> {
+    pub(crate) fn of(text: &'a str) -> Self {
+        let exact = text.chars().any(char::is_uppercase);
+        let text: Cow<'a, str> = if exact { text.into() } else { text.to_lowercase().into() };
+        let quick = (!text.is_empty())
+            .then(|| AhoCorasick::builder().ascii_case_insensitive(!exact).build([text.as_bytes()]).ok());
+        Self { text, exact, quick: quick.flatten() }
+    }
+
+    pub(crate) fn is_in(&self, line: &str) -> bool {
+        if self.text.is_empty() {
+            return true;
+        }
+        // Colours may be in the middle of a word.
+        let line =
+            if line.contains(char::from(ESC)) { Cow::Owned(masking::without_colours(line)) } else { line.into() };
+        if self.exact { line.contains(&*self.text) } else { line.to_lowercase().contains(&*self.text) }
+    }
+
+    /// The same for the bytes of a line. Much quicker for most lines.
+    pub(crate) fn is_in_bytes(&self, line: &[u8]) -> bool {
+        let inner = without_outer_colours(line);
+        match &self.quick {
+            Some(quick) if (self.exact || inner.is_ascii()) && memchr(ESC, inner).is_none() => quick.is_match(inner),
+            _ => str::from_utf8(line).is_ok_and(|line| self.is_in(line)),
+        }
+    }
+}
+
+/// The line without the colours at its start and end: ansible colours whole lines.
+fn without_outer_colours(mut line: &[u8]) -> &[u8] {
+    while line.first() == Some(&ESC) {
+        let Some(end) = memchr(b'm', line) else { break };
+        line = &line[end + 1..];
+    }
+    while line.last() == Some(&b'm') {
+        // Between the two there must be no other `m`, which would end the colour.
+        let Some(start) = memrchr(ESC, line).filter(|start| memchr(b'm', &line[*start..line.len() - 1]).is_none())
+        else {
+            break;
+        };
+        line = &line[..start];
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_have_what_their_text_has() {
+        let lines = [
+            "",
+            "ok: [m1]",
+            "\u{1b}[0;32mok: [M1]\u{1b}[0m",
+            "\u{1b}[0;31mfatal\u{1b}[0m: [m1] \u{1b}[1;30mOK: x\u{1b}[0m",
+            "o\u{1b}[1mk: [m1]",
+            "\u{1b}[0;32mm\u{1b}[0m\u{1b}[1mm",
+            "\u{1b}[0;32",
+            "m",
+            "Größe ÄÖ: \u{212a}elvin ok: [m1]",
+            "\u{1b}[0mGRÖSSE\u{1b}[0m",
+            "İstanbul",
+        ];
+        for text in [
+            "",
+            "ok: [m1]",
+            "OK",
+            "0;32",
+            "m",
+            "[m1]",
+            "mm",
+            "größe",
+            "äö",
+            "k",
+            "kelvin",
+            "i",
+            "fatal: [m1]",
+            "\u{1b}",
+        ] {
+            let needle = Needle::of(text);
+            for line in lines {
+                assert_eq!(needle.is_in_bytes(line.as_bytes()), needle.is_in(line), "{text:?} in {line:?}");
+            }
+        }
+    }
+}
