@@ -31,10 +31,8 @@ pub(super) struct Run {
     pub(super) name: StoredValue<OperationName>,
     pub(super) detail: RwSignal<OperationDetail>,
     pub(super) progress: RwSignal<RunProgress>,
-    /// Why the run failed, as far as the page was told.
-    pub(super) reason: RwSignal<Option<Reason>>,
-    /// What there is to watch, as far as the page was told.
-    pub(super) watch: RwSignal<Option<Watch>>,
+    /// What the page was told besides that. One signal, because each type of signal adds code to the page.
+    pub(super) told: RwSignal<Told>,
     pub(super) log: StoredValue<LogStore>,
     /// Increases when lines are added to `log`, which is too large to be a signal itself.
     pub(super) lines_added: RwSignal<u64>,
@@ -58,7 +56,7 @@ pub(super) struct Run {
     /// The line of the headline that was folded or unfolded last; 0 for none.
     pub(super) folded_at: RwSignal<u64>,
     /// The host that was chosen before the code of the search was loaded.
-    pub(super) chosen_host: StoredValue<Option<String>>,
+    pub(super) chosen_host: RwSignal<Option<String>>,
     /// Increases when the log must scroll to the selection.
     pub(super) jumps: RwSignal<u64>,
     /// The first line and one past the last line that the server rendered.
@@ -66,8 +64,15 @@ pub(super) struct Run {
     /// The line that the query asks for; 0 for none. It may not exist.
     pub(super) asked: u64,
     /// The line that the socket must send next.
-    next_line: StoredValue<u64>,
+    next_line: RwSignal<u64>,
     requests: StoredValue<Requests>,
+}
+
+/// Why the run failed, and what there is to watch.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Told {
+    pub(super) reason: Option<Reason>,
+    pub(super) watch: Option<Watch>,
 }
 
 /// Numbers the requests for the run's detail, because a later answer may arrive before an earlier one.
@@ -101,7 +106,7 @@ impl Run {
         let hit = found.hits.first().filter(|_| asked == 0 && query.from == 0 && query.host.is_empty());
         let shown = hit.copied().unwrap_or(asked);
         let selection = (1..=log.total).contains(&shown).then(|| Selection::new(shown, shown));
-        let next_line = StoredValue::new(log.total + 1);
+        let next_line = RwSignal::new(log.total + 1);
         let name = StoredValue::new(detail.row.name.clone());
         let log = StoredValue::new(LogStore::of(log));
         let detail = RwSignal::new(detail);
@@ -114,8 +119,7 @@ impl Run {
             name,
             detail,
             progress: RwSignal::new(progress),
-            reason: RwSignal::new(reason),
-            watch: RwSignal::new(watch),
+            told: RwSignal::new(Told { reason, watch }),
             log,
             lines_added,
             total: Memo::new(move |_| of_log().0),
@@ -129,7 +133,7 @@ impl Run {
             found: RwSignal::new(found),
             folds_ended: RwSignal::new(false),
             folded_at: RwSignal::new(0),
-            chosen_host: StoredValue::default(),
+            chosen_host: RwSignal::new(None),
             jumps: RwSignal::new(0),
             rendered,
             asked,
@@ -205,7 +209,7 @@ impl Run {
         Effect::new(move |_| {
             if has_news.get() {
                 let events_from = self.progress.with_untracked(RunProgress::next_event);
-                live::follow(self.name.get_value(), self.next_line.get_value(), events_from, move |news| {
+                live::follow(self.name.get_value(), self.next_line.get_untracked(), events_from, move |news| {
                     self.apply(news);
                 });
             }
@@ -233,7 +237,7 @@ impl Run {
     fn apply(self, news: RunNews) {
         match news {
             RunNews::Lines { first, lines } => {
-                self.next_line.try_set_value(first + lines.len() as u64);
+                self.next_line.try_set(first + lines.len() as u64);
                 if !lines.is_empty() {
                     self.log.try_update_value(|log| {
                         log.insert(first, lines);

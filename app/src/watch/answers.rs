@@ -7,8 +7,10 @@ use leptos::prelude::*;
 use crate::ui::{Status, Tone};
 use crate::words::{count, thousands};
 
-/// A span without an answer is at least this part of the strip wide, because one second of an hour would be invisible.
-const NARROWEST: f64 = 1.0 / 250.0;
+/// How many units of the drawing a second is wide. A span without an answer is at least as many units wide as the strip has seconds,
+/// which is this part of the strip: one second of an hour would be invisible. (Whole numbers, because the code that writes fractions
+/// is large.)
+const UNITS: u64 = 250;
 /// The height of the drawing, in its own units. The style sheet decides how large it is.
 const HEIGHT: u8 = 1;
 
@@ -66,18 +68,18 @@ fn outage_words(outage: &Outage, start: Time) -> String {
     format!("After {after}, no answer for {}. {}", duration(i64::from(outage.seconds) * 1000), outage.why)
 }
 
-/// A drawing with a second per unit. It is an SVG because the content security policy allows no style attributes.
+/// A drawing. It is an SVG because the content security policy allows no style attributes.
 #[component]
 fn Strip(answers: Answers, label: String) -> impl IntoView {
-    let whole: u32 = answers.spans.iter().map(|span| span.seconds).sum::<u32>().max(1);
-    let narrowest = f64::from(whole) * NARROWEST;
+    let seconds: u64 = answers.spans.iter().map(|span| u64::from(span.seconds)).sum::<u64>().max(1);
+    let (whole, narrowest) = (seconds * UNITS, seconds);
     let mut from = 0;
     let spans: Vec<_> = answers
         .spans
         .iter()
         .map(|span| {
             let at = from;
-            from += span.seconds;
+            from += u64::from(span.seconds) * UNITS;
             (at, *span)
         })
         .collect();
@@ -85,12 +87,10 @@ fn Strip(answers: Answers, label: String) -> impl IntoView {
     let of = |answer: Answer, class: &'static str| {
         let spans = spans.iter().filter(move |(_, span)| span.answer == answer);
         spans.map(move |(at, span)| {
-            let width = match answer {
-                Answer::No => f64::from(span.seconds).max(narrowest),
-                Answer::Yes | Answer::Unasked => f64::from(span.seconds),
-            };
+            let width = u64::from(span.seconds) * UNITS;
+            let width = if answer == Answer::No { width.max(narrowest) } else { width };
             // Within the drawing, also at its end.
-            let x = f64::from(*at).min(f64::from(whole) - width).max(0.0);
+            let x = (*at).min(whole - width);
             view! { <rect class=class x=x y="0" width=width height=HEIGHT></rect> }
         })
     };

@@ -24,7 +24,7 @@ pub fn CancelForm() -> impl IntoView {
     view! {
         <p>{question}</p>
         {optional(move || {
-            let stop = run.watch.get().and_then(|watch| watch.stop);
+            let stop = run.told.get().watch.and_then(|watch| watch.stop);
             stop.map(|stop| view! { <p><StopStatus stop/></p> })
         })}
         <Form id="cancel" functions=vec![endpoint::<CancelOperation>()]>

@@ -47,7 +47,7 @@ struct Finder {
 #[component]
 pub fn FindTool() -> impl IntoView {
     let run = expect_context::<Run>();
-    let chosen = run.chosen_host.try_update_value(Option::take).flatten();
+    let chosen = run.chosen_host.try_update_untracked(Option::take).flatten();
     if let Some(host) = &chosen {
         run.query.update_untracked(|query| (query.host, query.from) = (host.clone(), 0));
         replace_url(&run.url(Tab::Log));

@@ -38,7 +38,7 @@ pub(crate) fn LogPanel(run: Run) -> impl IntoView {
     };
     let changed = move |event: Event| {
         if event_target::<leptos::web_sys::Element>(&event).id() == "find-host" && !used.get_untracked() {
-            run.chosen_host.set_value(Some(event_target_value(&event)));
+            run.chosen_host.set(Some(event_target_value(&event)));
             used.set(true);
         }
     };

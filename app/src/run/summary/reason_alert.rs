@@ -18,7 +18,7 @@ pub fn ReasonAlert() -> impl IntoView {
     let run = expect_context::<Run>();
     load(run);
     optional(move || {
-        run.reason.get().map(|reason| {
+        run.told.get().reason.map(|reason| {
             let others = (!reason.others.is_empty()).then(|| {
                 let more = (reason.more > 0).then(|| view! { <li>{format!("and {} more", reason.more)}</li> });
                 view! {
@@ -77,7 +77,7 @@ fn load(run: Run) {
             spawn_local(async move {
                 let reason = patiently(move || load_reason(name.clone()), is_last).await;
                 if let Some(reason) = reason.filter(|_| is_last()) {
-                    run.reason.try_set(reason);
+                    run.told.try_update(|told| told.reason = reason);
                 }
             });
         }

@@ -72,20 +72,16 @@ pub(crate) fn Totals(run: Run) -> impl IntoView {
 /// How long the run will probably take, while it runs.
 #[component]
 fn TimeLeft(run: Run) -> impl IntoView {
-    let known = Memo::new(move |_| {
+    // No memo: each type of memo adds code to the page, and the detail changes a few times in a run.
+    optional(move || {
         run.detail.with(|detail| {
             let runs = detail.row.phase == Phase::Running && !detail.row.cancelling;
-            Some((detail.row.started.filter(|_| runs)?, detail.usual, detail.now))
-        })
-    });
-    optional(move || {
-        known.get().map(|(started, usual, now)| {
-            let now = clock::now(now);
-            let words = Memo::new(move |_| left(usual, now.get().0 - started.0));
-            view! {
-                {dynamic(move || words.get())}
+            let (started, usual) = (detail.row.started.filter(|_| runs)?, detail.usual);
+            let now = clock::now(detail.now);
+            Some(view! {
+                {dynamic(move || left(usual, now.get().0 - started.0))}
                 " · "
-            }
+            })
         })
     })
 }

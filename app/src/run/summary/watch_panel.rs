@@ -18,7 +18,7 @@ const PAUSE: i32 = 3_000;
 pub fn WatchPanel() -> impl IntoView {
     let run = expect_context::<Run>();
     keep_loading(run);
-    optional(move || run.watch.get().map(|watch| view! { <WatchView watch/> }))
+    optional(move || run.told.get().watch.map(|watch| view! { <WatchView watch/> }))
 }
 
 fn keep_loading(run: Run) {
@@ -30,7 +30,7 @@ fn keep_loading(run: Run) {
                 let Some(name) = run.name.try_get_value() else { return };
                 // The next request replaces one that failed. The state of the connection says that the page is old.
                 if let Ok(watch) = load_watch(name.to_string()).await {
-                    run.watch.try_set(Some(watch));
+                    run.told.try_update(|told| told.watch = Some(watch));
                 }
                 if is_last {
                     return;
