@@ -69,6 +69,12 @@ pub enum Kind {
         quoted(.name)
     )]
     GroupName { name: String },
+    #[error(
+        "ansible reads {} as {read_as}, not as the name of a {of}, and ends before the first task. {}",
+        quoted(.name),
+        in_quotes(.name)
+    )]
+    NotAText { of: &'static str, name: String, read_as: &'static str },
     #[error("the host range {} can't be read: {why}. A range looks like node[1:3] or node[01:10:2]", quoted(.pattern))]
     Range { pattern: String, why: String },
     #[error("it has more than {} hosts", limits::HOSTS)]
@@ -81,6 +87,14 @@ pub enum Kind {
     Cycle { groups: Vec<String> },
     #[error("ansible_port of host {host} is {}, but a port is a number from 1 to 65535", quoted(.value))]
     Port { host: String, value: String },
+}
+
+fn in_quotes(name: &str) -> String {
+    if api::machine::is_host_name(name) {
+        format!("Write it in quotes: \"{name}\"")
+    } else {
+        "Write it in quotes, or choose another name".into()
+    }
 }
 
 impl Invalid {

@@ -74,6 +74,7 @@ impl Collected {
     }
 
     fn group_named(&mut self, name: &Key) -> Result<usize, Invalid> {
+        is_text(name, "group")?;
         if let Some(&index) = self.groups.get(&name.value) {
             return Ok(index);
         }
@@ -110,6 +111,7 @@ impl Collected {
     fn hosts_of(&mut self, group: usize, key: &Key, section: &Value, path: &str) -> Result<(), Invalid> {
         let mut here = HashSet::new();
         for (pattern, below) in names_in(section, key, path)? {
+            is_text(&pattern, "host").map_err(|refused| refused.within(path))?;
             let vars = below
                 .map(|below| mapping(below, &pattern, &format!("{path}.{}", pattern.value)))
                 .transpose()?
@@ -215,10 +217,17 @@ fn mapping<'v>(below: &'v Value, key: &Key, path: &str) -> Result<Option<&'v [(K
 /// The names in a `hosts` or `children` section, with the value below each. As in ansible, `hosts: node1` is one name.
 fn names_in<'v>(section: &'v Value, key: &Key, path: &str) -> Result<Vec<(Key, Option<&'v Value>)>, Invalid> {
     if let Value::Text(name) = section {
-        return Ok(vec![(Key { value: name.clone(), ..key.clone() }, None)]);
+        let read_as = key.value_read_as;
+        return Ok(vec![(Key { value: name.clone(), read_as, ..key.clone() }, None)]);
     }
     let entries = mapping(section, key, path)?.unwrap_or_default();
     Ok(entries.iter().map(|(name, below)| (name.clone(), Some(below))).collect())
+}
+
+/// A name that ansible reads as a number, a date or the like makes it refuse the whole inventory.
+fn is_text(name: &Key, of: &'static str) -> Result<(), Invalid> {
+    let Some(read_as) = name.read_as else { return Ok(()) };
+    Err(at(name, Kind::NotAText { of, name: name.value.clone(), read_as }))
 }
 
 /// Splits `node1:2222` into a host and its port. An IPv6 address without brackets is only a host.
