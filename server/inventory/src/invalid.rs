@@ -4,7 +4,9 @@ use std::fmt;
 
 pub(crate) use api::input::quoted;
 
+use crate::document::Reading;
 use crate::limits;
+use crate::lookalike::Lookalike;
 
 /// Why an inventory or a variables file is refused, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub enum Kind {
         "it contains the control character U+{code:04X}, so it is not plain text. Remove the character or write it as an escape"
     )]
     ControlCharacter { code: u32 },
+    #[error("{}. {}", .found.is_none(), .found.instead())]
+    Lookalike { found: Lookalike },
     #[error("this is not YAML: {what}")]
     NotYaml { what: String },
     #[error("this looks like an ini inventory. Write it as YAML, or paste its host lines when registering a cluster")]
@@ -74,7 +78,7 @@ pub enum Kind {
         quoted(.name),
         in_quotes(.name)
     )]
-    NotAText { of: &'static str, name: String, read_as: &'static str },
+    NotAText { of: &'static str, name: String, read_as: Reading },
     #[error("the host range {} can't be read: {why}. A range looks like node[1:3] or node[01:10:2]", quoted(.pattern))]
     Range { pattern: String, why: String },
     #[error("it has more than {} hosts", limits::HOSTS)]

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::document;
 use crate::invalid::{Invalid, Kind};
+use crate::lookalike;
 
 /// Variables, in their order in the file. A `!vault` value is its cipher text, which starts with `$ANSIBLE_VAULT`.
 pub type Vars = Map<String, Value>;
@@ -13,6 +14,10 @@ pub type Vars = Map<String, Value>;
 /// # Errors
 /// Text that isn't YAML or isn't a mapping, a duplicate key, and a text beyond [`crate::limits`].
 pub fn parse_vars(text: &str) -> Result<Vars, Invalid> {
+    lookalike::explained(text, vars_of)
+}
+
+fn vars_of(text: &str) -> Result<Vars, Invalid> {
     let Some(value) = document::read(text)? else { return Ok(Vars::new()) };
     match &value {
         document::Value::Map(entries) => Ok(document::to_object(entries)),

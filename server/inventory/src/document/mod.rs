@@ -13,7 +13,9 @@ use serde_saphyr::{
     from_str_with_options,
 };
 
-use self::scalars::Scalars;
+pub use self::reading::Reading;
+pub(crate) use self::scalars::plain_values;
+use self::scalars::{Place, Scalars};
 use crate::invalid::{Invalid, Kind};
 use crate::limits;
 
@@ -25,11 +27,11 @@ pub(crate) struct Key {
     /// Where the text has it. For a key of a merged mapping: where it is merged.
     pub(crate) referenced: Location,
     /// Where the text of a merged or repeated key is.
-    pub(crate) defined: Location,
+    pub(crate) defined: Place,
     /// What ansible reads the key as, if not as a text: a name such as `1001` or `on` without quotes.
-    pub(crate) read_as: Option<&'static str>,
+    pub(crate) read_as: Option<Reading>,
     /// The same for the value below it, if that is a single one.
-    pub(crate) value_read_as: Option<&'static str>,
+    pub(crate) value_read_as: Option<Reading>,
 }
 
 /// A YAML value. Tags of applications are dropped: a `!vault |` value is the text below it.
@@ -159,7 +161,7 @@ impl Value {
         match self {
             Self::Map(entries) => {
                 for (key, value) in entries {
-                    let place = (key.defined.line(), key.defined.column());
+                    let place = key.defined;
                     if let Some((spelling, read_as)) = scalars.key(place) {
                         key.value = spelling.to_owned();
                         key.read_as = Some(read_as);
@@ -200,6 +202,7 @@ impl<'de> Deserialize<'de> for Key {
         // `None` is a null without quotes. `Value::note` has its spelling.
         let Spanned { value, referenced, defined } = Spanned::<Option<String>>::deserialize(deserializer)?;
         let value = value.unwrap_or_default();
+        let defined = scalars::place(defined.line() as usize, defined.column() as usize);
         Ok(Self { value, referenced, defined, read_as: None, value_read_as: None })
     }
 }

@@ -1,17 +1,41 @@
 //! What ansible reads a scalar without quotes as. These are the rules of PyYAML, which ansible uses: those of YAML 1.1, with exceptions such
 //! as `y` and `1e3`, which stay texts.
 
-/// What a plain scalar is to ansible, as a phrase for “ansible reads it as …”. `None` if it is a text.
-pub(crate) fn reading(plain: &str) -> Option<&'static str> {
+use std::fmt;
+
+/// What ansible reads a scalar as, if not as a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    Null,
+    /// `yes`, `off` and the like.
+    Switch,
+    Number,
+    Date,
+}
+
+/// For “ansible reads it as …”.
+impl fmt::Display for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Null => "null",
+            Self::Switch => "true or false",
+            Self::Number => "a number",
+            Self::Date => "a date",
+        })
+    }
+}
+
+/// What a plain scalar is to ansible. `None` if it is a text.
+pub(crate) fn reading(plain: &str) -> Option<Reading> {
     let unsigned = plain.strip_prefix(['-', '+']).unwrap_or(plain);
     if matches!(plain, "" | "~" | "null" | "Null" | "NULL") {
-        Some("null")
+        Some(Reading::Null)
     } else if is_switch(plain) {
-        Some("true or false")
+        Some(Reading::Switch)
     } else if is_integer(unsigned) || is_float(unsigned) || matches!(plain, ".nan" | ".NaN" | ".NAN") {
-        Some("a number")
+        Some(Reading::Number)
     } else if is_date(plain) {
-        Some("a date")
+        Some(Reading::Date)
     } else {
         None
     }
@@ -122,7 +146,7 @@ fn is_some_of(text: &str, is_one: impl Fn(char) -> bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::reading;
+    use super::{Reading, reading};
 
     /// What the inventory plugin of ansible-core 2.18 answered for each as the name of a host and of a group.
     #[test]
@@ -138,12 +162,12 @@ mod tests {
         ];
         for (expected, words) in table {
             for word in words.split(' ') {
-                assert_eq!(reading(word).unwrap_or_default(), expected, "{word}");
+                assert_eq!(reading(word).map(|read| read.to_string()).unwrap_or_default(), expected, "{word}");
             }
         }
         for date in ["2001-12-14 21:59:43.10 -5", "2001-1-4  1:59:43", "2001-12-14 21:59:43. Z"] {
-            assert_eq!(reading(date), Some("a date"), "{date}");
+            assert_eq!(reading(date), Some(Reading::Date), "{date}");
         }
-        assert_eq!(reading(""), Some("null"));
+        assert_eq!(reading(""), Some(Reading::Null));
     }
 }

@@ -15,12 +15,17 @@ mod copies;
 use crate::document::{self, Value};
 use crate::invalid::{Invalid, Kind};
 use crate::inventory::Inventory;
+use crate::lookalike;
 
 /// Reads an inventory.
 ///
 /// # Errors
 /// Everything that would make ansible fail, or do nothing and report success, and a text beyond [`crate::limits`].
 pub fn parse(text: &str) -> Result<Inventory, Invalid> {
+    lookalike::explained(text, inventory_of)
+}
+
+fn inventory_of(text: &str) -> Result<Inventory, Invalid> {
     if is_ini(text) {
         return Err(Invalid::whole(Kind::Ini));
     }
@@ -32,7 +37,9 @@ pub fn parse(text: &str) -> Result<Inventory, Invalid> {
     for (name, below) in entries {
         collected.group(name, below, &name.value)?;
     }
-    collected.finish()
+    let mut inventory = collected.finish()?;
+    inventory.warnings.extend(lookalike::in_values(text));
+    Ok(inventory)
 }
 
 /// Whether the first line is a section header like `[kube_node]` or `[all:vars]`.
