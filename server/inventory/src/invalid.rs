@@ -64,6 +64,18 @@ pub enum Kind {
     #[error("{what} must be a mapping (one “name:” per line), but it is {found}")]
     NotAMapping { what: String, found: &'static str },
     #[error(
+        "this is an inventory, and ansible would read it as a variable called {}. Move it to the inventory, and keep only \
+         variables here",
+        quoted(.group)
+    )]
+    InventoryAsVars { group: String },
+    #[error(
+        "every name at the top of an inventory is a group, but {} is {found}. If it is a variable, move it to the \
+         variables, or to “vars” of a group",
+        quoted(.name)
+    )]
+    VariableAsGroup { name: String, found: &'static str },
+    #[error(
         "{} can't be a host name. Use letters, digits, “-”, “_” and “.”, and start and end with a letter or digit",
         quoted(.name)
     )]

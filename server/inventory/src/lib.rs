@@ -5,6 +5,7 @@
 //! | read `hosts.yml` | [`parse`] → [`Inventory`] |
 //! | read `group_vars.yml` | [`parse_vars`] → [`Vars`] |
 //! | warn about what will make ansible or kubespray fail | [`advice`] |
+//! | warn about variables that ansible never reads | [`advice_on_vars`] |
 //! | turn a form or pasted lines into machines | [`machines_from_rows`], [`machines_from_lines`] → [`Machine`] |
 //! | see what our playbooks will create, and why they would refuse to | [`kubernetes`] |
 //! | write an inventory from machines | [`write`] |
@@ -29,6 +30,7 @@ mod pasted;
 mod range;
 mod reached;
 mod rows;
+mod unread;
 mod vars;
 mod write;
 
@@ -43,5 +45,6 @@ pub use parse::parse;
 pub use pasted::{LineProblem, machines_from_lines};
 pub use reached::Reached;
 pub use rows::{RowProblem, machines_from_rows};
-pub use vars::{Vars, parse_vars};
+pub use unread::name_is_unread;
+pub use vars::{Vars, advice_on_vars, parse_vars};
 pub use write::write;

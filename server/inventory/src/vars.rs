@@ -2,9 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use crate::document;
+use crate::document::{self, Key, at};
 use crate::invalid::{Invalid, Kind};
+use crate::inventory::Role;
 use crate::lookalike;
+use crate::unread::Unread;
 
 /// Variables, in their order in the file. A `!vault` value is its cipher text, which starts with `$ANSIBLE_VAULT`.
 pub type Vars = Map<String, Value>;
@@ -20,9 +22,35 @@ pub fn parse_vars(text: &str) -> Result<Vars, Invalid> {
 fn vars_of(text: &str) -> Result<Vars, Invalid> {
     let Some(value) = document::read(text)? else { return Ok(Vars::new()) };
     match &value {
-        document::Value::Map(entries) => Ok(document::to_object(entries)),
+        document::Value::Map(entries) => no_inventory(entries).map(|()| document::to_object(entries)),
         other => Err(Invalid::whole(Kind::NotAMapping { what: "a variables file".into(), found: other.kind() })),
     }
+}
+
+/// An inventory would be read as variables called `all` or `kube_node`, which no playbook has.
+fn no_inventory(entries: &[(Key, document::Value)]) -> Result<(), Invalid> {
+    let is_group = |name: &str| name == "all" || name == "k8s_cluster" || Role::ALL.iter().any(|r| r.group() == name);
+    let lists_hosts = |below: &document::Value| match below {
+        document::Value::Map(sections) => {
+            let is = |key: &Key, names: &[&str]| names.contains(&key.value.as_str());
+            sections.iter().any(|(key, _)| is(key, &["hosts", "children"]))
+                && sections.iter().all(|(key, _)| is(key, &["hosts", "children", "vars"]))
+        }
+        _ => false,
+    };
+    let group = entries.iter().find(|(key, below)| is_group(&key.value) && lists_hosts(below));
+    group.map_or(Ok(()), |(key, _)| Err(at(key, Kind::InventoryAsVars { group: key.value.clone() })))
+}
+
+/// What ansible will never read, or not as meant, in a variables file. Sentences with lines; none if the file is refused.
+#[must_use]
+pub fn advice_on_vars(text: &str) -> Vec<String> {
+    let Ok(Some(document::Value::Map(entries))) = document::read(text) else { return Vec::new() };
+    let mut unread = Unread::default();
+    unread.note(&entries);
+    let mut advice = unread.warnings;
+    advice.extend(lookalike::in_values(text));
+    advice
 }
 
 /// The value of a variable as text: a text as it is, anything else as JSON.

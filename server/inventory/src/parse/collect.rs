@@ -11,6 +11,7 @@ use crate::group_order::GroupOrder;
 use crate::invalid::{Invalid, Kind, quoted};
 use crate::inventory::{Group, Host, Inventory, Role};
 use crate::reached::{self, first_set};
+use crate::unread::Unread;
 use crate::vars::{Vars, text};
 use crate::{limits, names, range};
 
@@ -28,6 +29,7 @@ pub(super) struct Collected {
     child_of: HashMap<(usize, usize), (usize, usize)>,
     mentions: usize,
     copies: Copies,
+    unread: Unread,
 }
 
 impl Default for Collected {
@@ -43,6 +45,7 @@ impl Default for Collected {
             child_of: HashMap::new(),
             mentions: 0,
             copies: Copies::default(),
+            unread: Unread::default(),
         }
     }
 }
@@ -59,7 +62,9 @@ impl Collected {
                 "hosts" => self.hosts_of(index, key, section, &path)?,
                 "children" => self.children_of(index, key, section, &path)?,
                 "vars" => {
-                    let vars = mapping(section, key, &path)?.map(to_object).unwrap_or_default();
+                    let vars = mapping(section, key, &path)?.unwrap_or_default();
+                    self.unread.note(vars);
+                    let vars = to_object(vars);
                     self.inventory.groups[index].vars.extend(vars);
                 }
                 other => self.inventory.warnings.push(format!(
@@ -116,6 +121,7 @@ impl Collected {
                 .map(|below| mapping(below, &pattern, &format!("{path}.{}", pattern.value)))
                 .transpose()?
                 .flatten();
+            self.unread.note(vars.unwrap_or_default());
             let mut vars = vars.map(to_object).unwrap_or_default();
             let (hosts, port) = split_port(&pattern.value);
             if let Some(port) = port {
@@ -201,6 +207,7 @@ impl Collected {
                 warnings.push(format!("{} is the name of a host and of a group. Ansible may mix them up.", host.name));
             }
         }
+        warnings.extend(self.unread.warnings);
         Ok(self.inventory)
     }
 }

@@ -35,6 +35,10 @@ fn inventory_of(text: &str) -> Result<Inventory, Invalid> {
     };
     let mut collected = collect::Collected::default();
     for (name, below) in entries {
+        if name.value != "all" && !matches!(below, Value::Map(_) | Value::Null) {
+            let kind = Kind::VariableAsGroup { name: name.value.clone(), found: below.kind() };
+            return Err(document::at(name, kind));
+        }
         collected.group(name, below, &name.value)?;
     }
     let mut inventory = collected.finish()?;
