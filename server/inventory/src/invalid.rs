@@ -5,6 +5,7 @@ use std::fmt;
 pub(crate) use api::input::quoted;
 
 use crate::document::Reading;
+use crate::ini;
 use crate::limits;
 use crate::lookalike::Lookalike;
 
@@ -39,7 +40,7 @@ pub enum Kind {
     Lookalike { found: Lookalike },
     #[error("this is not YAML: {what}")]
     NotYaml { what: String },
-    #[error("this looks like an ini inventory. Write it as YAML, or paste its host lines when registering a cluster")]
+    #[error("this is an ini inventory, but a run needs YAML. Convert it with “{}”, and use the result", ini::CONVERT)]
     Ini,
     #[error("a second YAML document starts here. Keep one document and remove the “---” line")]
     SeveralDocuments,
@@ -69,6 +70,11 @@ pub enum Kind {
         quoted(.group)
     )]
     InventoryAsVars { group: String },
+    #[error(
+        "this is an ini inventory, but variables are YAML. Convert it with “{}”, and move hosts and groups to the inventory",
+        ini::CONVERT
+    )]
+    IniAsVars,
     #[error(
         "every name at the top of an inventory is a group, but {} is {found}. If it is a variable, move it to the \
          variables, or to “vars” of a group",

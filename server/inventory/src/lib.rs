@@ -18,6 +18,7 @@ pub mod diff;
 mod document;
 mod edit;
 mod group_order;
+mod ini;
 mod invalid;
 mod inventory;
 pub mod kubernetes;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::document::{self, Key, at};
+use crate::ini;
 use crate::invalid::{Invalid, Kind};
 use crate::inventory::Role;
 use crate::lookalike;
@@ -20,10 +21,18 @@ pub fn parse_vars(text: &str) -> Result<Vars, Invalid> {
 }
 
 fn vars_of(text: &str) -> Result<Vars, Invalid> {
-    let Some(value) = document::read(text)? else { return Ok(Vars::new()) };
+    let ini = || ini::header(text).map(|line| Invalid::at(line, 1, Kind::IniAsVars));
+    let read = document::read(text).map_err(|why| match why.kind {
+        Kind::NotYaml { .. } => ini().unwrap_or(why),
+        _ => why,
+    })?;
+    let Some(value) = read else { return Ok(Vars::new()) };
     match &value {
         document::Value::Map(entries) => no_inventory(entries).map(|()| document::to_object(entries)),
-        other => Err(Invalid::whole(Kind::NotAMapping { what: "a variables file".into(), found: other.kind() })),
+        other => {
+            let kind = Kind::NotAMapping { what: "a variables file".into(), found: other.kind() };
+            Err(ini().unwrap_or_else(|| Invalid::whole(kind)))
+        }
     }
 }
 
