@@ -48,6 +48,11 @@ pub enum Kind {
     DuplicateKey { key: String },
     #[error("host {} is listed twice in {}. Remove one of them", quoted(.host), .group)]
     DuplicateHost { host: String, group: String },
+    #[error(
+        "it is encrypted with ansible-vault, and a run has no password for it. Decrypt it with “ansible-vault decrypt”, and \
+         set passwords as secret variables"
+    )]
+    Encrypted,
     #[error("it is nested deeper than {} levels", limits::DEPTH)]
     TooDeep,
     #[error("its aliases (“*name”, “<<”) expand to more than the limit. Write the values where they are needed")]

@@ -17,6 +17,7 @@ mod advice;
 pub mod diff;
 mod document;
 mod edit;
+mod files;
 mod group_order;
 mod ini;
 mod invalid;
@@ -32,6 +33,7 @@ mod range;
 mod reached;
 mod rows;
 mod unread;
+mod variable_warnings;
 mod vars;
 mod write;
 

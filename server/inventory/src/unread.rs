@@ -1,12 +1,9 @@
 //! Variables that ansible accepts and never reads, because of their names.
 
-use crate::document::{Key, Value};
+use crate::document::Reading;
 use crate::invalid::quoted;
 use crate::lookalike::{Lookalike, Looks};
 use crate::names;
-
-/// How many variables get a warning in one document.
-const WARNINGS: usize = 20;
 
 /// Words that are values in ansible's templates.
 const CONSTANTS: [&str; 8] = ["true", "True", "false", "False", "none", "None", "not", "self"];
@@ -40,53 +37,9 @@ const OWN: [&str; 25] = [
     "vars",
 ];
 
-/// Sentences about variables in a document.
-#[derive(Debug, Default)]
-pub(crate) struct Unread {
-    pub(crate) warnings: Vec<String>,
-}
-
-impl Unread {
-    /// Checks the names of variables, and the keys below them.
-    pub(crate) fn note(&mut self, variables: &[(Key, Value)]) {
-        for (key, value) in variables {
-            if let Some(why) = why_unread(key) {
-                let (line, name) = (key.referenced.line(), quoted(&key.value));
-                self.add(format!("Line {line}: ansible never reads the variable {name}. {why}"));
-            }
-            self.note_below(value);
-        }
-    }
-
-    /// The limit of the document's depth also limits the recursion.
-    fn note_below(&mut self, value: &Value) {
-        match value {
-            Value::Map(entries) => {
-                for (key, below) in entries {
-                    if let Some(odd) = odd_in_key(&key.value) {
-                        let (line, name) = (key.referenced.line(), quoted(&key.value));
-                        let (named, instead) = (odd.named(), odd.instead());
-                        self.add(format!("Line {line}: the key {name} contains {named}. {instead}."));
-                    }
-                    self.note_below(below);
-                }
-            }
-            Value::List(items) => items.iter().for_each(|item| self.note_below(item)),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => {}
-        }
-    }
-
-    fn add(&mut self, sentence: String) {
-        if self.warnings.len() < WARNINGS {
-            self.warnings.push(sentence);
-        }
-    }
-}
-
 /// The reason, and what to do.
-fn why_unread(key: &Key) -> Option<String> {
-    let name = key.value.as_str();
-    if let Some(read_as) = key.read_as {
+pub(crate) fn why_unread(name: &str, read_as: Option<Reading>) -> Option<String> {
+    if let Some(read_as) = read_as {
         return Some(format!("It reads this name as {read_as}. Choose another name."));
     }
     name_is_unread(name)
@@ -130,7 +83,7 @@ fn with_underscores(name: &str) -> String {
 }
 
 /// A space at the start or end of a key, an invisible character in it, or a quotation mark around it.
-fn odd_in_key(key: &str) -> Option<Lookalike> {
+pub(crate) fn odd_in_key(key: &str) -> Option<Lookalike> {
     let edges = [key.chars().next(), key.chars().next_back()];
     let at_edge = edges.into_iter().flatten().filter_map(Lookalike::of).find(|odd| odd.looks != Looks::Sign('-'));
     let inside = || key.chars().filter(|c| matches!(c, '\u{200B}' | '\u{2060}' | '\u{FEFF}')).find_map(Lookalike::of);

@@ -7,7 +7,7 @@ use crate::ini;
 use crate::invalid::{Invalid, Kind};
 use crate::inventory::Role;
 use crate::lookalike;
-use crate::unread::Unread;
+use crate::variable_warnings::{ENCRYPTED, VariableWarnings};
 
 /// Variables, in their order in the file. A `!vault` value is its cipher text, which starts with `$ANSIBLE_VAULT`.
 pub type Vars = Map<String, Value>;
@@ -21,6 +21,7 @@ pub fn parse_vars(text: &str) -> Result<Vars, Invalid> {
 }
 
 fn vars_of(text: &str) -> Result<Vars, Invalid> {
+    no_vault(text)?;
     let ini = || ini::header(text).map(|line| Invalid::at(line, 1, Kind::IniAsVars));
     let read = document::read(text).map_err(|why| match why.kind {
         Kind::NotYaml { .. } => ini().unwrap_or(why),
@@ -34,6 +35,12 @@ fn vars_of(text: &str) -> Result<Vars, Invalid> {
             Err(ini().unwrap_or_else(|| Invalid::whole(kind)))
         }
     }
+}
+
+/// A text that ansible-vault encrypted as a whole.
+pub(crate) fn no_vault(text: &str) -> Result<(), Invalid> {
+    let is_encrypted = text.trim_start_matches('\u{FEFF}').trim_start().starts_with(ENCRYPTED);
+    if is_encrypted { Err(Invalid::whole(Kind::Encrypted)) } else { Ok(()) }
 }
 
 /// An inventory would be read as variables called `all` or `kube_node`, which no playbook has.
@@ -51,13 +58,13 @@ fn no_inventory(entries: &[(Key, document::Value)]) -> Result<(), Invalid> {
     group.map_or(Ok(()), |(key, _)| Err(at(key, Kind::InventoryAsVars { group: key.value.clone() })))
 }
 
-/// What ansible will never read, or not as meant, in a variables file. Sentences with lines; none if the file is refused.
+/// What ansible will never read, or not as meant, and what needs more than a run has, in a variables file. Sentences with lines; none if the file is refused.
 #[must_use]
 pub fn advice_on_vars(text: &str) -> Vec<String> {
     let Ok(Some(document::Value::Map(entries))) = document::read(text) else { return Vec::new() };
-    let mut unread = Unread::default();
-    unread.note(&entries);
-    let mut advice = unread.warnings;
+    let mut warnings = VariableWarnings::default();
+    warnings.note(&entries);
+    let mut advice = warnings.sentences;
     advice.extend(lookalike::in_values(text));
     advice
 }

@@ -11,7 +11,7 @@ use crate::group_order::GroupOrder;
 use crate::invalid::{Invalid, Kind, quoted};
 use crate::inventory::{Group, Host, Inventory, Role};
 use crate::reached::{self, first_set};
-use crate::unread::Unread;
+use crate::variable_warnings::VariableWarnings;
 use crate::vars::{Vars, text};
 use crate::{limits, names, range};
 
@@ -29,7 +29,7 @@ pub(super) struct Collected {
     child_of: HashMap<(usize, usize), (usize, usize)>,
     mentions: usize,
     copies: Copies,
-    unread: Unread,
+    variables: VariableWarnings,
 }
 
 impl Default for Collected {
@@ -45,7 +45,7 @@ impl Default for Collected {
             child_of: HashMap::new(),
             mentions: 0,
             copies: Copies::default(),
-            unread: Unread::default(),
+            variables: VariableWarnings::default(),
         }
     }
 }
@@ -63,7 +63,7 @@ impl Collected {
                 "children" => self.children_of(index, key, section, &path)?,
                 "vars" => {
                     let vars = mapping(section, key, &path)?.unwrap_or_default();
-                    self.unread.note(vars);
+                    self.variables.note(vars);
                     let vars = to_object(vars);
                     self.inventory.groups[index].vars.extend(vars);
                 }
@@ -121,7 +121,7 @@ impl Collected {
                 .map(|below| mapping(below, &pattern, &format!("{path}.{}", pattern.value)))
                 .transpose()?
                 .flatten();
-            self.unread.note(vars.unwrap_or_default());
+            self.variables.note(vars.unwrap_or_default());
             let mut vars = vars.map(to_object).unwrap_or_default();
             let (hosts, port) = split_port(&pattern.value);
             if let Some(port) = port {
@@ -192,7 +192,7 @@ impl Collected {
         for (host, direct) in hosts.iter_mut().zip(&self.listed_in) {
             let above = order.above(direct, |g| groups[g].name.as_str());
             host.roles =
-                Role::ALL.into_iter().filter(|role| above.iter().any(|&g| groups[g].name == role.group())).collect();
+                Role::ALL.into_iter().filter(|role| above.iter().any(|&g| role.is_given_by(&groups[g].name))).collect();
             let applied = |names| {
                 first_set(&host.vars, names)
                     .or_else(|| above.iter().rev().find_map(|&g| first_set(&groups[g].vars, names)))
@@ -207,7 +207,7 @@ impl Collected {
                 warnings.push(format!("{} is the name of a host and of a group. Ansible may mix them up.", host.name));
             }
         }
-        warnings.extend(self.unread.warnings);
+        warnings.extend(self.variables.sentences);
         Ok(self.inventory)
     }
 }

@@ -17,6 +17,7 @@ use crate::ini;
 use crate::invalid::{Invalid, Kind};
 use crate::inventory::Inventory;
 use crate::lookalike;
+use crate::vars::no_vault;
 
 /// Reads an inventory.
 ///
@@ -27,6 +28,7 @@ pub fn parse(text: &str) -> Result<Inventory, Invalid> {
 }
 
 fn inventory_of(text: &str) -> Result<Inventory, Invalid> {
+    no_vault(text)?;
     // Only in a text that is no YAML mapping: a list may stand on its own line in YAML.
     let ini = || match ini::header(text) {
         Some(line) => Some(Invalid::at(line, 1, Kind::Ini)),
