@@ -62,6 +62,10 @@ pub fn name_is_unread(name: &str) -> Option<String> {
         None => format!("Its name contains {}.", quoted(&bad.to_string())),
     };
     let instead = with_underscores(name);
+    // Probably meant as indentation.
+    if let Some(odd) = Lookalike::of(bad).filter(|odd| at == 0 && odd.looks == Looks::Space) {
+        return Some(format!("Its name starts with {}. Indent with spaces, or write {instead}.", odd.named()));
+    }
     Some(if names::is_variable(&instead) {
         format!("{why} Write {instead}.")
     } else {
@@ -109,7 +113,10 @@ mod tests {
             ("container-manager", "Its name contains “-”. Write container_manager."),
             ("a.b", "Its name contains “.”. Write a_b."),
             ("a b", "Its name contains a space. Write a_b."),
-            ("\u{A0}kube_version", "Its name contains U+00A0 (no-break space). Write kube_version."),
+            (
+                "\u{A0}kube_version",
+                "Its name starts with U+00A0 (no-break space). Indent with spaces, or write kube_version.",
+            ),
             ("kube\u{200B}_version", "Its name contains U+200B (zero-width space). Write kube_version."),
             ("kube\u{2013}version", "Its name contains U+2013 (en dash). Write kube_version."),
             ("“kube_version”", "Its name contains U+201C (curly quotation mark). Write kube_version."),

@@ -5,7 +5,7 @@ use kubeonkube_inventory::{Kind, advice, advice_on_vars, parse, parse_vars};
 const NAMES: [(&str, &str); 8] = [
     ("container-manager", "“-”. Write container_manager."),
     ("kube.version", "“.”. Write kube_version."),
-    ("\u{A0}kube_version", "U+00A0 (no-break space). Write kube_version."),
+    ("\u{A0}kube_version", "U+00A0 (no-break space). Indent with spaces, or write kube_version."),
     ("kube_version\u{200B}", "U+200B (zero-width space). Write kube_version."),
     ("kube version", "a space. Write kube_version."),
     ("1st", "starts with a digit"),
