@@ -631,6 +631,15 @@ async fn secrets_that_logs_can_not_hide_are_named() {
 }
 
 #[tokio::test]
+async fn warnings_of_a_document_are_shown_in_editor_and_review() {
+    let mut fake = Fake::default();
+    let warning = "Line 1: ansible never reads the variable “container-manager”.";
+    fake.configuration.as_mut().unwrap().variables.warnings = vec![warning.into()];
+    page(&fake, "/clusters/prod-fra/configuration?show=variables").await.shows("ignore parts of it").shows(warning);
+    page(&fake, "/clusters/prod-fra/configuration").await.hides("ignore parts of it");
+}
+
+#[tokio::test]
 async fn the_ssh_page_shows_where_a_replacement_of_the_key_stands() {
     let path = "/clusters/prod-fra/configuration?show=ssh";
     let mut fake = Fake::default();

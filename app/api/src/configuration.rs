@@ -154,6 +154,8 @@ pub struct DocumentText {
     pub problem: Option<String>,
     /// Sentences about secrets in it that logs can't hide well.
     pub hints: Vec<String>,
+    /// Sentences about what ansible will never read, or what will make runs fail.
+    pub warnings: Vec<String>,
     /// The Cluster uses the object but does not own it.
     pub foreign: bool,
 }
@@ -298,6 +300,8 @@ pub struct ChangeReview {
     /// The changes in words, such as `node4 added to kube_node`.
     pub summary: Vec<String>,
     pub lines: Vec<DiffLine>,
+    /// Sentences about what ansible will never read, or what will make runs fail, in the new text.
+    pub warnings: Vec<String>,
     /// The version the review is based on.
     pub version: String,
 }

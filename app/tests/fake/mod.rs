@@ -403,6 +403,7 @@ pub fn configuration() -> Configuration {
         version: version.into(),
         problem: None,
         hints: Vec::new(),
+        warnings: Vec::new(),
         foreign: false,
     };
     Configuration {
@@ -434,6 +435,7 @@ pub fn change() -> ChangeReview {
     ChangeReview {
         summary: vec!["fra-w1 added to kube_node".into()],
         lines: vec![line(DiffKind::Same, "all:"), line(DiffKind::Added, "    fra-w1: {}")],
+        warnings: Vec::new(),
         version: "41".into(),
     }
 }

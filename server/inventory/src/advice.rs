@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use api::input::Value;
 use api::machine::NodeName;
 
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, Role};
 use crate::vars::Vars;
 
 /// What will make ansible or kubespray fail with this inventory. Sentences, the worst first.
@@ -13,8 +13,16 @@ use crate::vars::Vars;
 pub fn advice(inventory: &Inventory) -> Vec<String> {
     let mut advice = Vec::new();
     if inventory.control_plane().is_empty() {
-        advice.push("Group kube_control_plane has no host. Kubespray's playbooks need at least one.".into());
+        let meant = meant_as_control_plane(inventory).unwrap_or_default();
+        advice.push(format!("Group kube_control_plane has no host. Kubespray's playbooks need at least one.{meant}"));
     }
+    advice.extend(inventory.old_groups().into_iter().map(|(group, name)| {
+        format!(
+            "Group {} is called {name} now. Kubespray still reads the old name, but the built-in engine doesn't. Rename the \
+             group to {name}.",
+            group.name
+        )
+    }));
     let etcd = inventory.etcd();
     let members = etcd.len();
     if members > 0 && members.is_multiple_of(2) {
@@ -38,6 +46,13 @@ pub fn advice(inventory: &Inventory) -> Vec<String> {
     advice.extend(same_address(inventory));
     advice.extend(inventory.warnings.iter().cloned());
     advice
+}
+
+/// A hint at a group whose name is nearly that of the control planes, such as `masters` or `kube-control-plane`.
+fn meant_as_control_plane(inventory: &Inventory) -> Option<String> {
+    let is_meant = |name: &str| Role::from_word(name.trim_end_matches('s')) == Some(Role::ControlPlane);
+    let group = inventory.groups.iter().find(|group| group.name != "kube_control_plane" && is_meant(&group.name))?;
+    Some(format!(" If group {} is meant, rename it to kube_control_plane.", group.name))
 }
 
 fn not_nodes(inventory: &Inventory) -> Option<String> {

@@ -4,7 +4,10 @@ use std::fmt;
 
 pub(crate) use api::input::quoted;
 
+use crate::document::Reading;
+use crate::ini;
 use crate::limits;
+use crate::lookalike::Lookalike;
 
 /// Why an inventory or a variables file is refused, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,9 +36,11 @@ pub enum Kind {
         "it contains the control character U+{code:04X}, so it is not plain text. Remove the character or write it as an escape"
     )]
     ControlCharacter { code: u32 },
+    #[error("{}. {}", .found.is_none(), .found.instead())]
+    Lookalike { found: Lookalike },
     #[error("this is not YAML: {what}")]
     NotYaml { what: String },
-    #[error("this looks like an ini inventory. Write it as YAML, or paste its host lines when registering a cluster")]
+    #[error("this is an ini inventory, but a run needs YAML. Convert it with “{}”, and use the result", ini::CONVERT)]
     Ini,
     #[error("a second YAML document starts here. Keep one document and remove the “---” line")]
     SeveralDocuments,
@@ -43,6 +48,11 @@ pub enum Kind {
     DuplicateKey { key: String },
     #[error("host {} is listed twice in {}. Remove one of them", quoted(.host), .group)]
     DuplicateHost { host: String, group: String },
+    #[error(
+        "it is encrypted with ansible-vault, and a run has no password for it. Decrypt it with “ansible-vault decrypt”, and \
+         set passwords as secret variables"
+    )]
+    Encrypted,
     #[error("it is nested deeper than {} levels", limits::DEPTH)]
     TooDeep,
     #[error("its aliases (“*name”, “<<”) expand to more than the limit. Write the values where they are needed")]
@@ -60,6 +70,23 @@ pub enum Kind {
     #[error("{what} must be a mapping (one “name:” per line), but it is {found}")]
     NotAMapping { what: String, found: &'static str },
     #[error(
+        "this is an inventory, and ansible would read it as a variable called {}. Move it to the inventory, and keep only \
+         variables here",
+        quoted(.group)
+    )]
+    InventoryAsVars { group: String },
+    #[error(
+        "this is an ini inventory, but variables are YAML. Convert it with “{}”, and move hosts and groups to the inventory",
+        ini::CONVERT
+    )]
+    IniAsVars,
+    #[error(
+        "every name at the top of an inventory is a group, but {} is {found}. If it is a variable, move it to the \
+         variables, or to “vars” of a group",
+        quoted(.name)
+    )]
+    VariableAsGroup { name: String, found: &'static str },
+    #[error(
         "{} can't be a host name. Use letters, digits, “-”, “_” and “.”, and start and end with a letter or digit",
         quoted(.name)
     )]
@@ -69,6 +96,12 @@ pub enum Kind {
         quoted(.name)
     )]
     GroupName { name: String },
+    #[error(
+        "ansible reads {} as {read_as}, not as the name of a {of}, and ends before the first task. {}",
+        quoted(.name),
+        in_quotes(.name)
+    )]
+    NotAText { of: &'static str, name: String, read_as: Reading },
     #[error("the host range {} can't be read: {why}. A range looks like node[1:3] or node[01:10:2]", quoted(.pattern))]
     Range { pattern: String, why: String },
     #[error("it has more than {} hosts", limits::HOSTS)]
@@ -81,6 +114,14 @@ pub enum Kind {
     Cycle { groups: Vec<String> },
     #[error("ansible_port of host {host} is {}, but a port is a number from 1 to 65535", quoted(.value))]
     Port { host: String, value: String },
+}
+
+fn in_quotes(name: &str) -> String {
+    if api::machine::is_host_name(name) {
+        format!("Write it in quotes: \"{name}\"")
+    } else {
+        "Write it in quotes, or choose another name".into()
+    }
 }
 
 impl Invalid {

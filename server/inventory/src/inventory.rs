@@ -77,6 +77,23 @@ impl Role {
         }
     }
 
+    /// The name that kubespray's group had before, and that kubespray still reads.
+    #[must_use]
+    pub fn old_group(self) -> Option<&'static str> {
+        match self {
+            Self::ControlPlane => Some("kube-master"),
+            Self::Worker => Some("kube-node"),
+            Self::CalicoRr => Some("calico-rr"),
+            Self::Etcd | Self::Bastion => None,
+        }
+    }
+
+    /// Whether hosts of this group have the role.
+    #[must_use]
+    pub fn is_given_by(self, group: &str) -> bool {
+        group == self.group() || Some(group) == self.old_group()
+    }
+
     /// The role that a word means: the name of a group, or a word like `worker` or `control-plane`.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
@@ -124,11 +141,20 @@ impl Inventory {
     /// Hosts that have the role through a child group come last.
     #[must_use]
     pub fn with_role(&self, role: Role) -> Vec<&Host> {
-        let listed = self.group(role.group()).map_or(&[][..], |group| &group.hosts);
-        let place: HashMap<&str, usize> = listed.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
+        let names = [Some(role.group()), role.old_group()];
+        let listed = names.into_iter().flatten().filter_map(|name| self.group(name)).flat_map(|group| &group.hosts);
+        let place: HashMap<&str, usize> = listed.enumerate().map(|(i, name)| (name.as_str(), i)).collect();
         let mut hosts: Vec<&Host> = self.hosts.iter().filter(|host| host.roles.contains(&role)).collect();
         hosts.sort_by_key(|host| place.get(host.name.as_str()).copied().unwrap_or(usize::MAX));
         hosts
+    }
+
+    /// Groups with names that kubespray gave up and still reads, each with its present name.
+    pub(crate) fn old_groups(&self) -> Vec<(&Group, &'static str)> {
+        const OTHERS: [(&str, &str); 2] = [("k8s-cluster", "k8s_cluster"), ("no-floating", "no_floating")];
+        let of_roles = Role::ALL.into_iter().filter_map(|role| Some((role.old_group()?, role.group())));
+        let old = of_roles.chain(OTHERS);
+        old.filter_map(|(old, new)| Some((self.group(old)?, new))).collect()
     }
 
     /// Hosts of `kube_control_plane`.

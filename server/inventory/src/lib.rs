@@ -5,6 +5,7 @@
 //! | read `hosts.yml` | [`parse`] → [`Inventory`] |
 //! | read `group_vars.yml` | [`parse_vars`] → [`Vars`] |
 //! | warn about what will make ansible or kubespray fail | [`advice`] |
+//! | warn about variables that ansible never reads | [`advice_on_vars`] |
 //! | turn a form or pasted lines into machines | [`machines_from_rows`], [`machines_from_lines`] → [`Machine`] |
 //! | see what our playbooks will create, and why they would refuse to | [`kubernetes`] |
 //! | write an inventory from machines | [`write`] |
@@ -16,11 +17,14 @@ mod advice;
 pub mod diff;
 mod document;
 mod edit;
+mod files;
 mod group_order;
+mod ini;
 mod invalid;
 mod inventory;
 pub mod kubernetes;
 pub mod limits;
+mod lookalike;
 mod machine;
 mod names;
 mod parse;
@@ -28,17 +32,22 @@ mod pasted;
 mod range;
 mod reached;
 mod rows;
+mod unread;
+mod variable_warnings;
 mod vars;
 mod write;
 
 pub use advice::advice;
+pub use document::Reading;
 pub use edit::{add_machines, remove_hosts, set_variable, set_variables};
 pub use invalid::{Invalid, Kind};
 pub use inventory::{Group, Host, Inventory, Role};
+pub use lookalike::{Lookalike, Looks};
 pub use machine::{Machine, give_roles, machines};
 pub use parse::parse;
 pub use pasted::{LineProblem, machines_from_lines};
 pub use reached::Reached;
 pub use rows::{RowProblem, machines_from_rows};
-pub use vars::{Vars, parse_vars};
+pub use unread::name_is_unread;
+pub use vars::{Vars, advice_on_vars, parse_vars};
 pub use write::write;

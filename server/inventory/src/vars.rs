@@ -2,8 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::document;
+use crate::document::{self, Key, at};
+use crate::ini;
 use crate::invalid::{Invalid, Kind};
+use crate::inventory::Role;
+use crate::lookalike;
+use crate::variable_warnings::{ENCRYPTED, VariableWarnings};
 
 /// Variables, in their order in the file. A `!vault` value is its cipher text, which starts with `$ANSIBLE_VAULT`.
 pub type Vars = Map<String, Value>;
@@ -13,11 +17,56 @@ pub type Vars = Map<String, Value>;
 /// # Errors
 /// Text that isn't YAML or isn't a mapping, a duplicate key, and a text beyond [`crate::limits`].
 pub fn parse_vars(text: &str) -> Result<Vars, Invalid> {
-    let Some(value) = document::read(text)? else { return Ok(Vars::new()) };
+    lookalike::explained(text, vars_of)
+}
+
+fn vars_of(text: &str) -> Result<Vars, Invalid> {
+    no_vault(text)?;
+    let ini = || ini::header(text).map(|line| Invalid::at(line, 1, Kind::IniAsVars));
+    let read = document::read(text).map_err(|why| match why.kind {
+        Kind::NotYaml { .. } => ini().unwrap_or(why),
+        _ => why,
+    })?;
+    let Some(value) = read else { return Ok(Vars::new()) };
     match &value {
-        document::Value::Map(entries) => Ok(document::to_object(entries)),
-        other => Err(Invalid::whole(Kind::NotAMapping { what: "a variables file".into(), found: other.kind() })),
+        document::Value::Map(entries) => no_inventory(entries).map(|()| document::to_object(entries)),
+        other => {
+            let kind = Kind::NotAMapping { what: "a variables file".into(), found: other.kind() };
+            Err(ini().unwrap_or_else(|| Invalid::whole(kind)))
+        }
     }
+}
+
+/// A text that ansible-vault encrypted as a whole.
+pub(crate) fn no_vault(text: &str) -> Result<(), Invalid> {
+    let is_encrypted = text.trim_start_matches('\u{FEFF}').trim_start().starts_with(ENCRYPTED);
+    if is_encrypted { Err(Invalid::whole(Kind::Encrypted)) } else { Ok(()) }
+}
+
+/// An inventory would be read as variables called `all` or `kube_node`, which no playbook has.
+fn no_inventory(entries: &[(Key, document::Value)]) -> Result<(), Invalid> {
+    let is_group = |name: &str| name == "all" || name == "k8s_cluster" || Role::ALL.iter().any(|r| r.group() == name);
+    let lists_hosts = |below: &document::Value| match below {
+        document::Value::Map(sections) => {
+            let is = |key: &Key, names: &[&str]| names.contains(&key.value.as_str());
+            sections.iter().any(|(key, _)| is(key, &["hosts", "children"]))
+                && sections.iter().all(|(key, _)| is(key, &["hosts", "children", "vars"]))
+        }
+        _ => false,
+    };
+    let group = entries.iter().find(|(key, below)| is_group(&key.value) && lists_hosts(below));
+    group.map_or(Ok(()), |(key, _)| Err(at(key, Kind::InventoryAsVars { group: key.value.clone() })))
+}
+
+/// What ansible will never read, or not as meant, and what needs more than a run has, in a variables file. Sentences with lines; none if the file is refused.
+#[must_use]
+pub fn advice_on_vars(text: &str) -> Vec<String> {
+    let Ok(Some(document::Value::Map(entries))) = document::read(text) else { return Vec::new() };
+    let mut warnings = VariableWarnings::default();
+    warnings.note(&entries);
+    let mut advice = warnings.sentences;
+    advice.extend(lookalike::in_values(text));
+    advice
 }
 
 /// The value of a variable as text: a text as it is, anything else as JSON.

@@ -122,7 +122,32 @@ fn an_error_names_what_should_be_a_mapping() {
     refused("all:\n  hosts:\n    - node1\n", &["line 2", "all.hosts", "a list"]);
     refused("all:\n  hosts:\n    node1: 10.0.0.1\n", &["line 3", "all.hosts.node1", "a text"]);
     refused("all:\n  children:\n    a:\n      vars: [1]\n", &["all.children.a.vars"]);
-    assert_eq!(refused("# mine\n[kube_node]\nnode1 ansible_host=10.0.0.1\n", &["ini"]), Kind::Ini);
+    refused("all: a\n", &["“all” must be a mapping", "a text"]);
+}
+
+#[test]
+fn an_ini_inventory_is_recognised_wherever_its_header_stands() {
+    let rest =
+        "node1 ansible_host=10.0.0.1 ip=10.0.0.1\n\n[kube_node:vars]\nx = 1\n[k8s_cluster:children]\nkube_node\n";
+    for (before, line) in [
+        ("[kube_node]\n", "line 1,"),
+        ("\u{FEFF}[kube_node]\r\n", "line 1,"),
+        ("# mine\n; ours\n\n[kube_node]\n", "line 4,"),
+        ("[all]   # every machine\n", "line 1,"),
+        ("node2 ansible_host=10.0.0.2\n[all]\n", "line 2,"),
+        ("node2\nnode3\n  [all] ; x\n", "line 3,"),
+        ("---\n[all]\n", "line 2,"),
+    ] {
+        let kind = refused(&format!("{before}{rest}"), &[line, "ansible-inventory -i hosts.ini --list --yaml"]);
+        assert_eq!(kind, Kind::Ini);
+        let as_vars = parse_vars(&format!("{before}{rest}")).expect_err(before);
+        assert_eq!(as_vars.kind, Kind::IniAsVars, "{as_vars}");
+    }
+    assert_eq!(refused("node1 ansible_host=10.0.0.1\nnode2 ansible_host=10.0.0.2\n", &["ini"]), Kind::Ini);
+    assert_eq!(refused("[all]\n", &["line 1"]), Kind::Ini);
+    let list = "all:\n  hosts: {n: }\n  vars:\n    x:\n      [a]\n    y: |\n      [all]\n";
+    assert!(parse(list).is_ok());
+    assert!(matches!(refused("all:\n  vars: {x: [\n    a]\n", &["YAML"]), Kind::NotYaml { .. }));
 }
 
 #[test]

@@ -89,7 +89,9 @@ fn invalid_lines_are_refused_with_the_reason() {
     refused("node1 10.0.0.1 boss", 1, &["“boss”", "kube_control_plane"]);
     refused("node1 a-b=c", 1, &["variable"]);
     refused("node1 x='open", 1, &["quotation mark"]);
-    refused("[kube_node]\n", 1, &["ini section"]);
+    refused("[kube_node]\n", 1, &["“[kube_node]” is a header of an ini inventory", "ansible-inventory -i hosts.ini"]);
+    refused("# ours\nn1 10.0.0.1\n[all]   # every machine\nn1\n[all:vars]\na=1\n", 3, &["ini inventory"]);
+    refused("all:\n  hosts:\n    n1: {ansible_host: 10.0.0.1}\n", 1, &["YAML", "Configuration tab"]);
     refused("node1 \u{1b}[31m", 1, &["control character"]);
     assert!(lines("\n  \n# nothing\n").is_empty());
 }

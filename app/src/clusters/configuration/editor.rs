@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::conflict::Conflict;
 use super::excerpt::Excerpt;
 use super::functions::{KeepEditing, ReviewChange, SaveChange, ScanHostKeys};
-use super::hints::Hints;
+use super::hints::{Hints, Warnings};
 use super::review::Review;
 use super::scanned::Scanned;
 use crate::form::{Form, FormEnd, Submit, endpoint, guard_unsaved};
@@ -97,6 +97,10 @@ fn Editing(document: Document, current: DocumentText) -> impl IntoView {
         {optional(move || reviewed.get().map(|review| view! { <Review review document/> }))}
         <TextWithNumbers document text field reviewed=Signal::derive(move || reviewed.get().is_some())/>
         {optional(move || scope.message("text").map(|message| view! { <Excerpt text=text.get_untracked() message/> }))}
+        {
+            let saved = current.warnings.clone();
+            optional(move || reviewed.get().is_none().then(|| view! { <Warnings warnings=saved.clone()/> }))
+        }
         <Hints hints=current.hints.clone()/>
         {current.problem.clone().map(|problem| {
             let title = match document {

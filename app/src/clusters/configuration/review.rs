@@ -3,6 +3,7 @@
 use api::configuration::{ChangeReview, DiffKind, Document};
 use leptos::prelude::*;
 
+use super::hints::Warnings;
 use crate::ui::{Alert, Diff, Tone};
 
 #[component]
@@ -10,6 +11,7 @@ pub(super) fn Review(review: ChangeReview, document: Document) -> impl IntoView 
     view! {
         <section class="form-answer" tabindex="-1" aria-label="Changes to save">
             <h3>"Changes to save"</h3>
+            <Warnings warnings=review.warnings.clone()/>
             <Changes review document/>
         </section>
     }

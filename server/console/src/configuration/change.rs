@@ -9,7 +9,7 @@ use kube::{Api, Client, ResourceExt};
 use serde_json::json;
 
 use super::inputs::{Input, key};
-use super::shown::check;
+use super::shown::{check, warnings};
 use super::version;
 use crate::kube_problem::{Doing, problem, timely};
 use crate::made::made;
@@ -36,6 +36,7 @@ impl Change<'_> {
         Ok(ChangeReview {
             summary: summary(self.document, there.text(), self.text),
             lines: inventory::diff::lines(there.text(), self.text, CONTEXT),
+            warnings: warnings(self.document, self.text),
             version: there.version(),
         })
     }

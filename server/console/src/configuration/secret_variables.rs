@@ -161,11 +161,16 @@ fn checked<'v>(name: &str, value: &'v str) -> Result<&'v str, Problem> {
     if name.is_empty() {
         return Err(Problem::field(NAME, "Type the name of the variable, such as ansible_become_password."));
     }
+    let unread = inventory::name_is_unread(name);
     if !crd::is_variable_name(name) || name.len() > LONGEST_NAME {
         let message = format!(
-            "A name has letters, digits and “_”, doesn't start with a digit, and has at most {LONGEST_NAME} characters."
+            "A name has letters, digits and “_”, doesn't start with a digit, and has at most {LONGEST_NAME} characters. {}",
+            unread.unwrap_or_default()
         );
-        return Err(Problem::field(NAME, message));
+        return Err(Problem::field(NAME, message.trim_end()));
+    }
+    if let Some(why) = unread {
+        return Err(Problem::field(NAME, format!("Ansible never reads a variable with this name. {why}")));
     }
     if value.is_empty() {
         return Err(Problem::field(VALUE, "Type the value. To remove a variable, delete it."));

@@ -15,6 +15,7 @@ pub(super) fn shown(input: &Input, cluster: &Cluster, names: &[&str]) -> Documen
         text: input.text().to_owned(),
         version: input.version(),
         problem: input.usable().and_then(|text| check(input.document, text)).err().filter(|_| must_exist),
+        warnings: input.usable().map(|text| warnings(input.document, text)).unwrap_or_default(),
         hints: masking::hints(input.text(), names),
         foreign: input.foreign(cluster),
     }
@@ -26,5 +27,14 @@ pub(super) fn check(document: Document, text: &str) -> Result<(), String> {
         Document::Inventory => inventory::parse(text).map(drop).map_err(|invalid| invalid.to_string()),
         Document::Variables => inventory::parse_vars(text).map(drop).map_err(|invalid| invalid.to_string()),
         Document::HostKeys => ssh::known_hosts(text).map(drop),
+    }
+}
+
+/// What ansible will never read, or what will make runs fail, in a document that is valid. Sentences.
+pub(super) fn warnings(document: Document, text: &str) -> Vec<String> {
+    match document {
+        Document::Inventory => inventory::parse(text).map(|read| inventory::advice(&read)).unwrap_or_default(),
+        Document::Variables => inventory::advice_on_vars(text),
+        Document::HostKeys => Vec::new(),
     }
 }

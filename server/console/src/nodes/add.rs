@@ -61,6 +61,8 @@ impl Console {
             change: ChangeReview {
                 summary: inventory::diff::summary(&parsed, &after),
                 lines: inventory::diff::lines(hosts, &text, 3),
+                // The review of the operation has them.
+                warnings: Vec::new(),
                 version: inputs.hosts.version(),
             },
             names,

@@ -47,6 +47,7 @@ impl Console {
             let change = ChangeReview {
                 summary: inventory::diff::summary(&parsed, &after),
                 lines: inventory::diff::lines(hosts, &text, 3),
+                warnings: Vec::new(),
                 version: inputs.hosts.version(),
             };
             return Ok(Removal::FromInventory { by, change });

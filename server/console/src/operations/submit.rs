@@ -114,6 +114,7 @@ impl Console {
             key: cluster.spec.ssh_auth_ref.is_some(),
         };
         let mut warnings = warnings(new, &wanted, &cluster.spec, &inventory, &variables, &selected, &catalogue);
+        warnings.extend(inventory::advice_on_vars(vars));
         warnings.extend(of_engine(engine, &wanted, &variables));
         Ok(Plan {
             inputs: crd::inputs_sha256(hosts, vars),

@@ -181,6 +181,8 @@ impl Console {
             change: (text != before).then(|| ChangeReview {
                 summary: inventory::diff::summary_of_vars(&known.vars, &after),
                 lines: inventory::diff::lines(before, &text, 3),
+                // The review of the operation has them.
+                warnings: Vec::new(),
                 version: known.inputs.vars.version(),
             }),
             operation: review,

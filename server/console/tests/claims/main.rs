@@ -22,5 +22,6 @@ mod secret_variables;
 mod sources;
 mod unregister;
 mod upgrades;
+mod warnings;
 mod watch;
 mod world;

@@ -175,8 +175,9 @@ fn by_hand(why: &str) -> String {
 
 /// The role's group, such as `kube_node`, unless its hosts are in a group below it.
 fn group_of(inventory: &Inventory, role: Role) -> String {
-    let group = role.group();
     let lists_hosts = |name: &str| inventory.group(name).is_some_and(|group| !group.hosts.is_empty());
+    let old = role.old_group().filter(|old| lists_hosts(old) && !lists_hosts(role.group()));
+    let group = old.unwrap_or(role.group());
     let below = inventory.group(group).into_iter().flat_map(|group| &group.children);
     if lists_hosts(group) {
         return group.into();

@@ -8,7 +8,7 @@ use api::input::Value as _;
 use api::machine::NodeName;
 
 use super::{Network, Settings};
-use crate::inventory::{Host, Inventory};
+use crate::inventory::{Group, Host, Inventory, Role};
 use crate::vars::text;
 
 /// One reason, and what it is about.
@@ -51,7 +51,7 @@ fn problems_of_groups(inventory: &Inventory) -> Vec<PlanProblem> {
         let message = "No machine is a control plane. Give one machine this role: it runs the Kubernetes API.";
         return vec![PlanProblem::of_inventory(GROUP, message.into())];
     }
-    let mut problems = Vec::new();
+    let mut problems = old_groups(inventory);
     let planes = control.len();
     if planes.is_multiple_of(2) {
         let message = format!(
@@ -79,6 +79,16 @@ fn problems_of_groups(inventory: &Inventory) -> Vec<PlanProblem> {
         PlanProblem::of_inventory(&host.name, message)
     }));
     problems
+}
+
+/// Groups of roles that only kubespray reads.
+fn old_groups(inventory: &Inventory) -> Vec<PlanProblem> {
+    let old = inventory.old_groups().into_iter().filter(|(_, name)| Role::ALL.iter().any(|role| role.group() == *name));
+    let problem = |(group, name): (&Group, &str)| {
+        let message = format!("The playbooks don't read the group {}. Rename it to {name}.", group.name);
+        PlanProblem::of_inventory(&group.name, message)
+    };
+    old.map(problem).collect()
 }
 
 fn names<'i>(hosts: &[&'i Host]) -> Vec<&'i str> {

@@ -11,6 +11,7 @@ use crate::group_order::GroupOrder;
 use crate::invalid::{Invalid, Kind, quoted};
 use crate::inventory::{Group, Host, Inventory, Role};
 use crate::reached::{self, first_set};
+use crate::variable_warnings::VariableWarnings;
 use crate::vars::{Vars, text};
 use crate::{limits, names, range};
 
@@ -28,6 +29,7 @@ pub(super) struct Collected {
     child_of: HashMap<(usize, usize), (usize, usize)>,
     mentions: usize,
     copies: Copies,
+    variables: VariableWarnings,
 }
 
 impl Default for Collected {
@@ -43,6 +45,7 @@ impl Default for Collected {
             child_of: HashMap::new(),
             mentions: 0,
             copies: Copies::default(),
+            variables: VariableWarnings::default(),
         }
     }
 }
@@ -59,7 +62,9 @@ impl Collected {
                 "hosts" => self.hosts_of(index, key, section, &path)?,
                 "children" => self.children_of(index, key, section, &path)?,
                 "vars" => {
-                    let vars = mapping(section, key, &path)?.map(to_object).unwrap_or_default();
+                    let vars = mapping(section, key, &path)?.unwrap_or_default();
+                    self.variables.note(vars);
+                    let vars = to_object(vars);
                     self.inventory.groups[index].vars.extend(vars);
                 }
                 other => self.inventory.warnings.push(format!(
@@ -74,6 +79,7 @@ impl Collected {
     }
 
     fn group_named(&mut self, name: &Key) -> Result<usize, Invalid> {
+        is_text(name, "group")?;
         if let Some(&index) = self.groups.get(&name.value) {
             return Ok(index);
         }
@@ -110,10 +116,12 @@ impl Collected {
     fn hosts_of(&mut self, group: usize, key: &Key, section: &Value, path: &str) -> Result<(), Invalid> {
         let mut here = HashSet::new();
         for (pattern, below) in names_in(section, key, path)? {
+            is_text(&pattern, "host").map_err(|refused| refused.within(path))?;
             let vars = below
                 .map(|below| mapping(below, &pattern, &format!("{path}.{}", pattern.value)))
                 .transpose()?
                 .flatten();
+            self.variables.note(vars.unwrap_or_default());
             let mut vars = vars.map(to_object).unwrap_or_default();
             let (hosts, port) = split_port(&pattern.value);
             if let Some(port) = port {
@@ -184,7 +192,7 @@ impl Collected {
         for (host, direct) in hosts.iter_mut().zip(&self.listed_in) {
             let above = order.above(direct, |g| groups[g].name.as_str());
             host.roles =
-                Role::ALL.into_iter().filter(|role| above.iter().any(|&g| groups[g].name == role.group())).collect();
+                Role::ALL.into_iter().filter(|role| above.iter().any(|&g| role.is_given_by(&groups[g].name))).collect();
             let applied = |names| {
                 first_set(&host.vars, names)
                     .or_else(|| above.iter().rev().find_map(|&g| first_set(&groups[g].vars, names)))
@@ -199,6 +207,7 @@ impl Collected {
                 warnings.push(format!("{} is the name of a host and of a group. Ansible may mix them up.", host.name));
             }
         }
+        warnings.extend(self.variables.sentences);
         Ok(self.inventory)
     }
 }
@@ -215,10 +224,17 @@ fn mapping<'v>(below: &'v Value, key: &Key, path: &str) -> Result<Option<&'v [(K
 /// The names in a `hosts` or `children` section, with the value below each. As in ansible, `hosts: node1` is one name.
 fn names_in<'v>(section: &'v Value, key: &Key, path: &str) -> Result<Vec<(Key, Option<&'v Value>)>, Invalid> {
     if let Value::Text(name) = section {
-        return Ok(vec![(Key { value: name.clone(), ..key.clone() }, None)]);
+        let read_as = key.value_read_as;
+        return Ok(vec![(Key { value: name.clone(), read_as, ..key.clone() }, None)]);
     }
     let entries = mapping(section, key, path)?.unwrap_or_default();
     Ok(entries.iter().map(|(name, below)| (name.clone(), Some(below))).collect())
+}
+
+/// A name that ansible reads as a number, a date or the like makes it refuse the whole inventory.
+fn is_text(name: &Key, of: &'static str) -> Result<(), Invalid> {
+    let Some(read_as) = name.read_as else { return Ok(()) };
+    Err(at(name, Kind::NotAText { of, name: name.value.clone(), read_as }))
 }
 
 /// Splits `node1:2222` into a host and its port. An IPv6 address without brackets is only a host.

@@ -13,32 +13,46 @@ mod collect;
 mod copies;
 
 use crate::document::{self, Value};
+use crate::ini;
 use crate::invalid::{Invalid, Kind};
 use crate::inventory::Inventory;
+use crate::lookalike;
+use crate::vars::no_vault;
 
 /// Reads an inventory.
 ///
 /// # Errors
 /// Everything that would make ansible fail, or do nothing and report success, and a text beyond [`crate::limits`].
 pub fn parse(text: &str) -> Result<Inventory, Invalid> {
-    if is_ini(text) {
-        return Err(Invalid::whole(Kind::Ini));
-    }
-    let Some(value) = document::read(text)? else { return Err(Invalid::whole(Kind::Empty)) };
+    lookalike::explained(text, inventory_of)
+}
+
+fn inventory_of(text: &str) -> Result<Inventory, Invalid> {
+    no_vault(text)?;
+    // Only in a text that is no YAML mapping: a list may stand on its own line in YAML.
+    let ini = || match ini::header(text) {
+        Some(line) => Some(Invalid::at(line, 1, Kind::Ini)),
+        None => ini::has_host_line(text).then(|| Invalid::whole(Kind::Ini)),
+    };
+    let read = document::read(text).map_err(|why| ini().filter(|_| is_syntax(&why.kind)).unwrap_or(why))?;
+    let Some(value) = read else { return Err(Invalid::whole(Kind::Empty)) };
     let Value::Map(entries) = &value else {
-        return Err(Invalid::whole(Kind::NotAMapping { what: "an inventory".into(), found: value.kind() }));
+        let kind = Kind::NotAMapping { what: "an inventory".into(), found: value.kind() };
+        return Err(ini().unwrap_or_else(|| Invalid::whole(kind)));
     };
     let mut collected = collect::Collected::default();
     for (name, below) in entries {
+        if name.value != "all" && !matches!(below, Value::Map(_) | Value::Null) {
+            let kind = Kind::VariableAsGroup { name: name.value.clone(), found: below.kind() };
+            return Err(document::at(name, kind));
+        }
         collected.group(name, below, &name.value)?;
     }
-    collected.finish()
+    let mut inventory = collected.finish()?;
+    inventory.warnings.extend(lookalike::in_values(text));
+    Ok(inventory)
 }
 
-/// Whether the first line is a section header like `[kube_node]` or `[all:vars]`.
-fn is_ini(text: &str) -> bool {
-    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with(['#', ';']));
-    first.and_then(|line| line.strip_prefix('[')?.strip_suffix(']')).is_some_and(|section| {
-        !section.is_empty() && section.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c))
-    })
+fn is_syntax(kind: &Kind) -> bool {
+    matches!(kind, Kind::NotYaml { .. } | Kind::SeveralDocuments | Kind::DuplicateKey { .. })
 }

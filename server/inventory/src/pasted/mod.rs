@@ -13,7 +13,7 @@ use api::machine::Port;
 use crate::invalid::quoted;
 use crate::inventory::Role;
 use crate::machine::{Machine, Seen};
-use crate::{limits, names, range};
+use crate::{ini, limits, names, range};
 
 /// Why a pasted line is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +34,9 @@ pub fn machines_from_lines(text: &str) -> Result<Vec<Machine>, Vec<LineProblem>>
     if text.len() > limits::BYTES {
         let message = format!("This text has {} bytes, but the limit is {}.", text.len(), limits::BYTES);
         return Err(vec![LineProblem { line: 1, message }]);
+    }
+    if let Some(whole) = whole_inventory(text) {
+        return Err(vec![whole]);
     }
     let (mut machines, mut problems, mut seen) = (Vec::<Machine>::new(), Vec::new(), Seen::default());
     for (line, text) in (1..).zip(text.lines()) {
@@ -69,19 +72,28 @@ pub fn machines_from_lines(text: &str) -> Result<Vec<Machine>, Vec<LineProblem>>
     if problems.is_empty() { Ok(machines) } else { Err(problems) }
 }
 
+/// Why a whole inventory is refused. Its groups may have variables and groups below them, which machines of a form don't have.
+fn whole_inventory(text: &str) -> Option<LineProblem> {
+    const LATER: &str = "To keep all of it, register the cluster with one machine, and then save";
+    if let Some(line) = ini::header(text) {
+        let header = quoted(text.lines().nth(line - 1).unwrap_or_default().trim());
+        let message = format!(
+            "{header} is a header of an ini inventory. Paste only its host lines, with roles after the address. {LATER} the \
+             output of “{}” on the Configuration tab.",
+            ini::CONVERT
+        );
+        return Some(LineProblem { line, message });
+    }
+    let message = format!(
+        "This is a whole inventory in YAML, but here each line is one machine. {LATER} it on the Configuration tab."
+    );
+    crate::parse(text).is_ok().then_some(LineProblem { line: 1, message })
+}
+
 /// The machines of one line: none, one, or those of a range. A machine without a name gets one later.
 fn machines_of(line: &str) -> Result<Vec<Machine>, String> {
     let words = words::split(line)?;
     let Some((first, rest)) = words.split_first() else { return Ok(Vec::new()) };
-    if let Some(section) = first.strip_prefix('[')
-        && section.ends_with(']')
-        && !section.contains(':')
-    {
-        return Err(format!(
-            "{} is the header of an ini section. Paste only host lines, and write roles after the address.",
-            quoted(first)
-        ));
-    }
     let mut machine = Machine::default();
     let target = target(first)?;
     let mut names = range::expand(&target.host).map_err(|why| refused_range(&target.host, &why))?;

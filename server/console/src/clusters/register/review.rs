@@ -63,6 +63,7 @@ fn files(registration: &Registration) -> Vec<ReviewedFile> {
 
 fn warnings(registration: &Registration) -> Vec<String> {
     let mut warnings = inventory::advice(&registration.inventory);
+    warnings.extend(inventory::advice_on_vars(&registration.vars));
     let names = registration.inventory.names();
     warnings
         .extend([&registration.hosts, &registration.vars].into_iter().flat_map(|text| masking::hints(text, &names)));

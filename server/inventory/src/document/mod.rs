@@ -1,21 +1,38 @@
 //! Reads YAML with limits, and keeps the position of every key.
 
+mod reading;
+mod scalars;
+
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value as Json};
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{
-    DuplicateKeyPolicy, Error, MessageFormatter, NonFiniteFloatPolicy, Spanned, UserMessageFormatter,
+    DuplicateKeyPolicy, Error, Location, MessageFormatter, NonFiniteFloatPolicy, Spanned, UserMessageFormatter,
     from_str_with_options,
 };
 
+pub use self::reading::Reading;
+pub(crate) use self::scalars::plain_values;
+use self::scalars::{Place, Scalars};
 use crate::invalid::{Invalid, Kind};
 use crate::limits;
 
 /// A key and its position. Values have no position: `Spanned` around every value would triple the stack that each level of
 /// nesting takes.
-pub(crate) type Key = Spanned<String>;
+#[derive(Debug, Clone)]
+pub(crate) struct Key {
+    pub(crate) value: String,
+    /// Where the text has it. For a key of a merged mapping: where it is merged.
+    pub(crate) referenced: Location,
+    /// Where the text of a merged or repeated key is.
+    pub(crate) defined: Place,
+    /// What ansible reads the key as, if not as a text: a name such as `1001` or `on` without quotes.
+    pub(crate) read_as: Option<Reading>,
+    /// The same for the value below it, if that is a single one.
+    pub(crate) value_read_as: Option<Reading>,
+}
 
 /// A YAML value. Tags of applications are dropped: a `!vault |` value is the text below it.
 #[derive(Debug)]
@@ -64,7 +81,8 @@ pub(crate) fn read(text: &str) -> Result<Option<Value>, Invalid> {
         ignore_binary_tag_for_string: true,
         with_snippet: false,
     };
-    let value: Value = from_str_with_options(text, options).map_err(|e| refusal(&e))?;
+    let mut value: Value = from_str_with_options(text, options).map_err(|e| refusal(&e))?;
+    value.note(&Scalars::of(text));
     Ok(Some(value).filter(|value| !matches!(value, Value::Null)))
 }
 
@@ -138,6 +156,25 @@ impl Value {
         }
     }
 
+    /// Notes at every key what ansible reads it as. The limit of the document's depth also limits the recursion.
+    fn note(&mut self, scalars: &Scalars) {
+        match self {
+            Self::Map(entries) => {
+                for (key, value) in entries {
+                    let place = key.defined;
+                    if let Some((spelling, read_as)) = scalars.key(place) {
+                        key.value = spelling.to_owned();
+                        key.read_as = Some(read_as);
+                    }
+                    key.value_read_as = scalars.value(place);
+                    value.note(scalars);
+                }
+            }
+            Self::List(items) => items.iter_mut().for_each(|item| item.note(scalars)),
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::Text(_) => {}
+        }
+    }
+
     pub(crate) fn to_json(&self) -> Json {
         match self {
             Self::Null => Json::Null,
@@ -158,6 +195,16 @@ pub(crate) fn to_object(entries: &[(Key, Value)]) -> Map<String, Json> {
 /// An error of this kind at the position of a key.
 pub(crate) fn at(place: &Key, kind: Kind) -> Invalid {
     Invalid::at(place.referenced.line() as usize, place.referenced.column() as usize, kind)
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // `None` is a null without quotes. `Value::note` has its spelling.
+        let Spanned { value, referenced, defined } = Spanned::<Option<String>>::deserialize(deserializer)?;
+        let value = value.unwrap_or_default();
+        let defined = scalars::place(defined.line() as usize, defined.column() as usize);
+        Ok(Self { value, referenced, defined, read_as: None, value_read_as: None })
+    }
 }
 
 impl<'de> Deserialize<'de> for Value {

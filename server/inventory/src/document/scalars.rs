@@ -1,0 +1,131 @@
+//! Which keys, and which single values of keys, ansible reads as something else than a text.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use granit_parser::{Event, Parser, ScalarStyle, Tag};
+
+use super::reading::{Reading, reading};
+
+/// Line and column, from 1.
+pub(crate) type Place = (u32, u32);
+
+/// By the position of a key.
+#[derive(Debug, Default)]
+pub(super) struct Scalars {
+    /// With their spelling.
+    keys: HashMap<Place, (String, Reading)>,
+    values: HashMap<Place, Reading>,
+    /// Where values without quotes are, in bytes.
+    plain_values: Vec<Range<usize>>,
+}
+
+/// Where a text that was read before has values without quotes, in bytes and in their order.
+pub(crate) fn plain_values(text: &str) -> Vec<Range<usize>> {
+    Scalars::of(text).plain_values
+}
+
+impl Scalars {
+    /// Finds them in a text that was read before, so that its size and depth have limits.
+    pub(super) fn of(text: &str) -> Self {
+        let mut scalars = Self::default();
+        let mut open: Vec<Collection> = Vec::new();
+        for event in Parser::new_from_str(text) {
+            let Ok((event, span)) = event else { break };
+            let place = place(span.start.line(), span.start.col() + 1);
+            match event {
+                Event::Scalar(text, style, _, tag) => {
+                    let other = other_than_text(&text, style, tag.as_deref());
+                    let node = Collection::take(&mut open, place);
+                    if let (Some(start), Some(end)) = (span.start.byte_offset(), span.end.byte_offset())
+                        && style == ScalarStyle::Plain
+                        && !matches!(node, Node::Key)
+                    {
+                        scalars.plain_values.push(start..end);
+                    }
+                    if let Some(other) = other {
+                        scalars.note(node, place, &text, other);
+                    }
+                }
+                Event::Alias(_) => _ = Collection::take(&mut open, place),
+                Event::SequenceStart(..) => {
+                    Collection::take(&mut open, place);
+                    open.push(Collection::List);
+                }
+                Event::MappingStart(..) => {
+                    Collection::take(&mut open, place);
+                    open.push(Collection::Map(None));
+                }
+                Event::SequenceEnd | Event::MappingEnd => _ = open.pop(),
+                _ => {}
+            }
+        }
+        scalars
+    }
+
+    fn note(&mut self, node: Node, place: Place, text: &str, other: Reading) {
+        match node {
+            Node::Key => _ = self.keys.insert(place, (text.to_owned(), other)),
+            Node::ValueOf(key) => _ = self.values.insert(key, other),
+            Node::Item => {}
+        }
+    }
+
+    pub(super) fn key(&self, place: Place) -> Option<(&str, Reading)> {
+        self.keys.get(&place).map(|(text, other)| (text.as_str(), *other))
+    }
+
+    pub(super) fn value(&self, key: Place) -> Option<Reading> {
+        self.values.get(&key).copied()
+    }
+}
+
+/// Texts are far shorter than these numbers allow.
+pub(super) fn place(line: usize, column: usize) -> Place {
+    (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
+}
+
+/// A list or mapping that hasn't ended.
+enum Collection {
+    List,
+    /// With the key whose value comes next.
+    Map(Option<Place>),
+}
+
+/// What a node of the document is.
+#[derive(Clone, Copy)]
+enum Node {
+    Key,
+    ValueOf(Place),
+    /// Of a list, or the document itself.
+    Item,
+}
+
+impl Collection {
+    /// What the node at `place` is to the innermost collection.
+    fn take(open: &mut [Self], place: Place) -> Node {
+        let Some(Self::Map(key)) = open.last_mut() else { return Node::Item };
+        match key.take() {
+            Some(key) => Node::ValueOf(key),
+            None => {
+                *key = Some(place);
+                Node::Key
+            }
+        }
+    }
+}
+
+/// A tag of YAML such as `!!str` decides; without one, only a scalar without quotes may be something else than a text.
+fn other_than_text(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Option<Reading> {
+    match tag {
+        Some(tag) => match tag.core_suffix()? {
+            "int" | "float" => Some(Reading::Number),
+            "bool" => Some(Reading::Switch),
+            "null" => Some(Reading::Null),
+            "timestamp" => Some(Reading::Date),
+            _ => None,
+        },
+        None if style == ScalarStyle::Plain => reading(text),
+        None => None,
+    }
+}

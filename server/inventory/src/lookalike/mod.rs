@@ -1,0 +1,247 @@
+//! Finds characters that look right and break YAML: no-break spaces as indentation, full-width colons, curly quotation marks, dashes
+//! from a word processor. The parser gives up at a later line, or reads them as part of a text.
+
+mod character;
+
+pub use character::{Lookalike, Looks};
+
+use crate::document::plain_values;
+use crate::invalid::{Invalid, Kind};
+
+/// How many lines with such characters are corrected on trial. Each doubling costs one more reading.
+const LINES: usize = 1024;
+/// How many warnings one document gets.
+const WARNINGS: usize = 5;
+
+/// A character and its place. Offset and line are from the start of the text.
+struct Found {
+    at: usize,
+    line: usize,
+    column: usize,
+    found: Lookalike,
+}
+
+/// Reads a text. If that fails because of such a character, the error names the character, in its own line.
+pub(crate) fn explained<T>(text: &str, read: impl Fn(&str) -> Result<T, Invalid>) -> Result<T, Invalid> {
+    let error = match read(text) {
+        Ok(value) => return Ok(value),
+        Err(error) if matches!(error.kind, Kind::TooLarge { .. } | Kind::ControlCharacter { .. }) => return Err(error),
+        Err(error) => error,
+    };
+    let all = in_syntax(text);
+    let lines: Vec<usize> = all.iter().map(|found| found.line).take(LINES).collect();
+    if lines.is_empty() {
+        return Err(error);
+    }
+    // The error that stays if all these lines but the first ones are corrected.
+    let after = |skipped: usize| read(&corrected(text, &lines[skipped..])).err();
+    let best = after(0);
+    // If the text has other errors, too, it can only be read further.
+    let is_corrected = |after: Option<Invalid>| match (after, &best) {
+        (None, _) => true,
+        (Some(_), None) => false,
+        (Some(after), Some(_)) => is_further(&error, &after),
+    };
+    if !is_corrected(best.clone()) {
+        return Err(error);
+    }
+    let found = &all[last_true(lines.len(), |skipped| is_corrected(after(skipped)))];
+    Err(Invalid::at(found.line, found.column, Kind::Lookalike { found: found.found }))
+}
+
+/// The last number below `end` for which `is_true`, if that is true for 0 and for no number after a false one.
+fn last_true(end: usize, is_true: impl Fn(usize) -> bool) -> usize {
+    let (mut last, mut end) = (0, end);
+    while end - last > 1 {
+        let middle = usize::midpoint(last, end);
+        if is_true(middle) {
+            last = middle;
+        } else {
+            end = middle;
+        }
+    }
+    last
+}
+
+/// Whether a text with an error in it was read further than before.
+fn is_further(before: &Invalid, after: &Invalid) -> bool {
+    match (before.line, after.line) {
+        (Some(before), Some(after)) => after > before,
+        (Some(_), None) => true,
+        (None, _) => before.kind != after.kind,
+    }
+}
+
+/// Sentences about such characters in a text that can be read: ansible reads them as part of a value.
+pub(crate) fn in_values(text: &str) -> Vec<String> {
+    if !text.chars().any(|c| Lookalike::of(c).is_some()) {
+        return Vec::new();
+    }
+    let values = plain_values(text);
+    let syntax = in_syntax(text);
+    let is_in_value = |found: &&Found| {
+        let next = values.partition_point(|value| value.start <= found.at);
+        next > 0 && values[next - 1].contains(&found.at)
+    };
+    let warning = |found: &Found| {
+        let Found { line, found, .. } = found;
+        format!("Line {line}: {}, so ansible reads it as part of a value. {}.", found.is_none(), found.instead())
+    };
+    syntax.iter().filter(is_in_value).map(warning).take(WARNINGS).collect()
+}
+
+/// The text with its likely meaning in these lines.
+fn corrected(text: &str, lines: &[usize]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+        if lines.binary_search(&number).is_err() {
+            out.push_str(line);
+            continue;
+        }
+        let mut is_start = true;
+        for c in line.chars() {
+            let found = if c == '\t' && is_start { Some(Lookalike::TAB) } else { Lookalike::of(c) };
+            is_start &= c == ' ' || found.is_some_and(Lookalike::is_space);
+            match found {
+                Some(found) if found.is_sign(':') => out.push_str(": "),
+                Some(found) => out.push_str(found.meant()),
+                None => out.push(c),
+            }
+        }
+    }
+    out
+}
+
+/// The characters that stand where YAML has syntax, at most one in each line. Comments have none.
+fn in_syntax(text: &str) -> Vec<Found> {
+    let mut all = Vec::new();
+    let mut start = 0;
+    for (line, content) in (1..).zip(text.split_inclusive('\n')) {
+        // The byte order mark of the text itself.
+        let skipped = if line == 1 && content.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
+        if let Some((offset, found)) = in_line(content[skipped..].trim_end_matches(['\n', '\r'])) {
+            let offset = skipped + offset;
+            let column = content[..offset].chars().count() + 1;
+            all.push(Found { at: start + offset, line, column, found });
+        }
+        start += content.len();
+    }
+    all
+}
+
+/// The first such character in a line, with its offset.
+fn in_line(line: &str) -> Option<(usize, Lookalike)> {
+    if line.trim_start_matches(' ').starts_with('#') {
+        return None;
+    }
+    in_indentation(line).or_else(|| {
+        let start = line.len() - line.trim_start_matches(' ').len();
+        let found = in_entry(&line[start..])?;
+        Some((start + found.0, found.1))
+    })
+}
+
+fn in_indentation(line: &str) -> Option<(usize, Lookalike)> {
+    let (offset, c) = line.char_indices().find(|(_, c)| *c != ' ')?;
+    if c == '\t' {
+        let is_blank = line.trim().is_empty();
+        return (!is_blank).then_some((offset, Lookalike::TAB));
+    }
+    Lookalike::of(c).filter(|found| found.is_space()).map(|found| (offset, found))
+}
+
+/// In `- key: value`.
+fn in_entry(entry: &str) -> Option<(usize, Lookalike)> {
+    let mut start = 0;
+    loop {
+        let mut chars = entry[start..].chars();
+        let (first, second) = (chars.next()?, chars.next());
+        if !second.is_none_or(is_like_space) {
+            break;
+        }
+        match Lookalike::of(first) {
+            Some(dash) if dash.is_sign('-') => return Some((start, dash)),
+            None if first == '-' => start += 1,
+            _ => break,
+        }
+        if let Some(space) = second.and_then(Lookalike::of) {
+            return Some((start, space));
+        }
+        start = entry.len() - entry[start..].trim_start_matches(' ').len();
+    }
+    in_pair(&entry[start..]).map(|(at, found)| (start + at, found))
+}
+
+/// In `key: value` or in a single value.
+fn in_pair(pair: &str) -> Option<(usize, Lookalike)> {
+    if let Some(sign) = pair.chars().next().and_then(Lookalike::of).filter(|found| is_opening(*found)) {
+        return Some((0, sign));
+    }
+    let comment = pair.find(" #").unwrap_or(pair.len());
+    let pair = &pair[..comment];
+    let colon = pair.char_indices().find(|(at, c)| ends_key(pair, *at, *c));
+    let Some((at, c)) = colon else {
+        return if pair.starts_with(['{', '[']) { in_flow(pair) } else { at_edges(pair) };
+    };
+    if let Some(found) = Lookalike::of(c) {
+        return Some((at, found));
+    }
+    let in_key = pair[..at].char_indices().find_map(|(at, c)| Some((at, Lookalike::of(c)?)));
+    let in_key = in_key.filter(|(_, found)| found.is_space());
+    let after = &pair[at + 1..];
+    let value = after.trim_start_matches(' ');
+    let start = pair.len() - value.len();
+    let first = value.chars().next().and_then(Lookalike::of).filter(|found| found.is_space() || is_opening(*found));
+    let in_brackets = || if value.starts_with(['{', '[']) { in_flow(value) } else { None };
+    in_key
+        .or_else(|| in_brackets().map(|(at, found)| (start + at, found)))
+        .or_else(|| first.map(|found| (start, found)))
+        .or_else(|| at_edges(value).map(|(at, found)| (start + at, found)))
+}
+
+/// In `{key: value, key: value}` on one line: a colon, or a character beside a sign of YAML.
+fn in_flow(flow: &str) -> Option<(usize, Lookalike)> {
+    let mut quote = None;
+    let mut before = '{';
+    for (at, c) in flow.char_indices() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            (_, Some(_)) => {}
+            ('"' | '\'', None) => quote = Some(c),
+            _ => {
+                let after = flow[at + c.len_utf8()..].trim_start_matches(' ').chars().next();
+                let is_beside = "{[,:".contains(before) || after.is_none_or(|after| "}],:".contains(after));
+                if let Some(found) = Lookalike::of(c).filter(|found| found.is_sign(':') || is_beside) {
+                    return Some((at, found));
+                }
+            }
+        }
+        if c != ' ' {
+            before = c;
+        }
+    }
+    None
+}
+
+/// Whether `c` is the colon behind a key, or looks like it.
+fn ends_key(pair: &str, at: usize, c: char) -> bool {
+    let looks = Lookalike::of(c).is_some_and(|found| found.is_sign(':'));
+    looks || c == ':' && pair[at + 1..].chars().next().is_none_or(is_like_space)
+}
+
+/// Whether it looks like the start of a quoted text or of a mapping or list in brackets.
+fn is_opening(found: Lookalike) -> bool {
+    found.is_quote() || found.is_sign('{') || found.is_sign('[')
+}
+
+/// A space or invisible character at the end of a value, or an invisible one in it that no script needs.
+fn at_edges(value: &str) -> Option<(usize, Lookalike)> {
+    let last = value.trim_end_matches(' ').char_indices().next_back();
+    let last = last.and_then(|(at, c)| Some((at, Lookalike::of(c)?))).filter(|(_, found)| found.is_space());
+    let inside = value.char_indices().find(|(_, c)| matches!(c, '\u{200B}' | '\u{2060}' | '\u{FEFF}'));
+    inside.and_then(|(at, c)| Some((at, Lookalike::of(c)?))).or(last)
+}
+
+fn is_like_space(c: char) -> bool {
+    c == ' ' || Lookalike::of(c).is_some_and(Lookalike::is_space)
+}

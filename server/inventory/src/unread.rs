@@ -1,0 +1,133 @@
+//! Variables that ansible accepts and never reads, because of their names.
+
+use crate::document::Reading;
+use crate::invalid::quoted;
+use crate::lookalike::{Lookalike, Looks};
+use crate::names;
+
+/// Words that are values in ansible's templates.
+const CONSTANTS: [&str; 8] = ["true", "True", "false", "False", "none", "None", "not", "self"];
+
+/// Variables that ansible sets itself, whatever the inventory or extra variables say. Tried with ansible-core 2.18.
+const OWN: [&str; 25] = [
+    "ansible_check_mode",
+    "ansible_config_file",
+    "ansible_dependent_role_names",
+    "ansible_diff_mode",
+    "ansible_forks",
+    "ansible_inventory_sources",
+    "ansible_play_batch",
+    "ansible_play_hosts",
+    "ansible_play_hosts_all",
+    "ansible_play_name",
+    "ansible_playbook_python",
+    "ansible_role_names",
+    "ansible_run_tags",
+    "ansible_search_path",
+    "ansible_skip_tags",
+    "ansible_verbosity",
+    "ansible_version",
+    "environment",
+    "groups",
+    "hostvars",
+    "omit",
+    "play_hosts",
+    "playbook_dir",
+    "role_names",
+    "vars",
+];
+
+/// The reason, and what to do.
+pub(crate) fn why_unread(name: &str, read_as: Option<Reading>) -> Option<String> {
+    if let Some(read_as) = read_as {
+        return Some(format!("It reads this name as {read_as}. Choose another name."));
+    }
+    name_is_unread(name)
+}
+
+/// Why ansible never reads a variable with this name, and what to do: two sentences. `None` if it can be read.
+#[must_use]
+pub fn name_is_unread(name: &str) -> Option<String> {
+    if CONSTANTS.contains(&name) {
+        return Some("In templates this name is a word of the language. Choose another name.".into());
+    }
+    if OWN.contains(&name) {
+        return Some("It sets this one itself. Remove it, or choose another name.".into());
+    }
+    let (at, bad) = name.char_indices().find(|(at, c)| !is_allowed(*at, *c))?;
+    let why = match Lookalike::of(bad) {
+        Some(odd) => format!("Its name contains {}.", odd.named()),
+        None if at == 0 && bad.is_numeric() => "Its name starts with a digit.".into(),
+        None if bad == ' ' => "Its name contains a space.".into(),
+        None => format!("Its name contains {}.", quoted(&bad.to_string())),
+    };
+    let instead = with_underscores(name);
+    // Probably meant as indentation.
+    if let Some(odd) = Lookalike::of(bad).filter(|odd| at == 0 && odd.looks == Looks::Space) {
+        return Some(format!("Its name starts with {}. Indent with spaces, or write {instead}.", odd.named()));
+    }
+    Some(if names::is_variable(&instead) {
+        format!("{why} Write {instead}.")
+    } else {
+        format!("{why} Use letters, digits and “_”, and start with a letter.")
+    })
+}
+
+/// Letters of all scripts are allowed.
+fn is_allowed(at: usize, c: char) -> bool {
+    c == '_' || c.is_alphabetic() || at > 0 && c.is_numeric()
+}
+
+/// The name that was probably meant.
+fn with_underscores(name: &str) -> String {
+    let is_around = |c: char| Lookalike::of(c).is_some_and(|odd| !matches!(odd.looks, Looks::Sign('-'))) || c == ' ';
+    let inside = name.trim_matches(is_around).chars();
+    let visible = inside.filter(|c| Lookalike::of(*c).is_none_or(|odd| odd.looks != Looks::Invisible));
+    visible.map(|c| if is_allowed(1, c) { c } else { '_' }).collect()
+}
+
+/// A space at the start or end of a key, an invisible character in it, or a quotation mark around it.
+pub(crate) fn odd_in_key(key: &str) -> Option<Lookalike> {
+    let edges = [key.chars().next(), key.chars().next_back()];
+    let at_edge = edges.into_iter().flatten().filter_map(Lookalike::of).find(|odd| odd.looks != Looks::Sign('-'));
+    let inside = || key.chars().filter(|c| matches!(c, '\u{200B}' | '\u{2060}' | '\u{FEFF}')).find_map(Lookalike::of);
+    at_edge.or_else(inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_is_unread;
+
+    #[test]
+    fn a_name_is_read_if_it_is_an_identifier() {
+        for name in
+            ["kube_version", "_x", "a1", "Größe", "節点", "class", "lambda", "name", "port", "inventory_hostname"]
+        {
+            assert_eq!(name_is_unread(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_character_and_the_name_to_write_are_said() {
+        for (name, why) in [
+            ("container-manager", "Its name contains “-”. Write container_manager."),
+            ("a.b", "Its name contains “.”. Write a_b."),
+            ("a b", "Its name contains a space. Write a_b."),
+            (
+                "\u{A0}kube_version",
+                "Its name starts with U+00A0 (no-break space). Indent with spaces, or write kube_version.",
+            ),
+            ("kube\u{200B}_version", "Its name contains U+200B (zero-width space). Write kube_version."),
+            ("kube\u{2013}version", "Its name contains U+2013 (en dash). Write kube_version."),
+            ("“kube_version”", "Its name contains U+201C (curly quotation mark). Write kube_version."),
+            ("kube_version ", "Its name contains a space. Write kube_version."),
+            ("1a", "Its name starts with a digit. Use letters, digits and “_”, and start with a letter."),
+            ("a/b", "Its name contains “/”. Write a_b."),
+        ] {
+            assert_eq!(name_is_unread(name).as_deref(), Some(why), "{name:?}");
+        }
+        for name in ["", "true", "None", "hostvars", "ansible_check_mode"] {
+            assert_eq!(name_is_unread(name).is_some(), !name.is_empty(), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What will surprise a user about the variables of a document: those that ansible never reads, or that need what a run doesn't have.
+
+use crate::document::{Key, Value};
+use crate::files::missing_file;
+use crate::invalid::quoted;
+use crate::lookalike::Lookalike;
+use crate::unread::{odd_in_key, why_unread};
+
+/// How many warnings one document gets.
+const WARNINGS: usize = 20;
+
+/// How ansible-vault starts what it encrypts.
+pub(crate) const ENCRYPTED: &str = "$ANSIBLE_VAULT";
+
+/// Sentences about variables, each with its line.
+#[derive(Debug, Default)]
+pub(crate) struct VariableWarnings {
+    pub(crate) sentences: Vec<String>,
+}
+
+impl VariableWarnings {
+    /// Checks the names and values of variables.
+    pub(crate) fn note(&mut self, variables: &[(Key, Value)]) {
+        for (key, value) in variables {
+            let variable = quoted(&key.value);
+            if let Some(why) = why_unread(&key.value, key.read_as) {
+                self.add(key, &format!("ansible never reads the variable {variable}. {why}"));
+            }
+            if is_encrypted(value) {
+                self.add(
+                    key,
+                    &format!(
+                        "{variable} is encrypted with ansible-vault, and a run has no password for it. Set it as a secret \
+                         variable in its place."
+                    ),
+                );
+            }
+            if let Value::Text(text) = value
+                && let Some(why) = missing_file(&key.value, text)
+            {
+                self.add(key, &format!("{variable} names a file. {why}"));
+            }
+            self.note_below(value);
+        }
+    }
+
+    /// The limit of the document's depth also limits the recursion.
+    fn note_below(&mut self, value: &Value) {
+        match value {
+            Value::Map(entries) => {
+                for (key, below) in entries {
+                    if let Some(odd) = odd_in_key(&key.value) {
+                        self.add(key, &in_key(&key.value, odd));
+                    }
+                    self.note_below(below);
+                }
+            }
+            Value::List(items) => items.iter().for_each(|item| self.note_below(item)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => {}
+        }
+    }
+
+    fn add(&mut self, key: &Key, sentence: &str) {
+        if self.sentences.len() < WARNINGS {
+            self.sentences.push(format!("Line {}: {sentence}", key.referenced.line()));
+        }
+    }
+}
+
+fn in_key(key: &str, odd: Lookalike) -> String {
+    format!("the key {} contains {}. {}.", quoted(key), odd.named(), odd.instead())
+}
+
+/// Whether the value, or a value in it, is encrypted.
+fn is_encrypted(value: &Value) -> bool {
+    match value {
+        Value::Text(text) => text.trim_start().starts_with(ENCRYPTED),
+        Value::List(items) => items.iter().any(is_encrypted),
+        Value::Map(entries) => entries.iter().any(|(_, below)| is_encrypted(below)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}

@@ -1,0 +1,123 @@
+//! Characters that look right and break YAML, or that ansible reads as part of a text.
+
+use kubeonkube_inventory::{Kind, parse, parse_vars};
+
+/// The line and the character that the refusal names.
+#[track_caller]
+fn named(text: &str) -> (usize, char) {
+    let read = if text.contains("all") { parse(text).map(drop) } else { parse_vars(text).map(drop) };
+    let invalid = read.expect_err("refused");
+    let said = invalid.to_string();
+    let Kind::Lookalike { found } = invalid.kind else { panic!("{said}") };
+    assert!(said.contains(&format!("U+{:04X}", u32::from(found.character))), "{said}");
+    (invalid.line.expect("a line"), found.character)
+}
+
+#[track_caller]
+fn warned(text: &str, line: usize, words: &[&str]) {
+    let inventory = parse(text).unwrap_or_else(|why| panic!("{why}"));
+    let start = format!("Line {line}: ");
+    let said = inventory.warnings.iter().find(|warning| warning.starts_with(&start));
+    let said = said.unwrap_or_else(|| panic!("{start}{:?}", inventory.warnings));
+    for word in words {
+        assert!(said.contains(word), "{word} is missing in {said}");
+    }
+}
+
+const INVENTORY: &str = "# ours\nall:\n  hosts:\n    n1:\n      ansible_host: 10.0.0.1\n      labels:\n        - a\n        - b\n  children:\n    kube_node:\n      hosts: {n1: }\n";
+
+#[test]
+fn indentation_that_is_no_space_is_named_in_its_line() {
+    for odd in ['\u{A0}', '\u{3000}', '\u{2003}', '\u{202F}', '\u{200B}', '\u{FEFF}', '\t'] {
+        // An invisible character comes with the spaces, the others instead of them.
+        let indented = if matches!(odd, '\u{200B}' | '\u{FEFF}') { format!("{odd}  ") } else { format!("{odd}{odd}") };
+        for line in [3, 4, 5, 10] {
+            let text: String = (1..)
+                .zip(INVENTORY.split_inclusive('\n'))
+                .map(|(number, text)| if number == line { text.replacen("  ", &indented, 1) } else { text.to_owned() })
+                .collect();
+            assert_eq!(named(&text), (line, odd), "{text:?}");
+        }
+        let all = INVENTORY.replace("  ", &indented);
+        assert_eq!(named(&all), (3, odd), "{all:?}");
+    }
+}
+
+#[test]
+fn signs_of_other_scripts_are_named_in_their_line() {
+    for (right, odd, line) in [
+        ("hosts:\n", "hosts：\n", 3),
+        ("n1:\n", "n1：\n", 4),
+        ("all:", "all：", 2),
+        ("        - b", "        – b", 8),
+        ("        - a", "        — a", 7),
+        ("        - b", "        −\u{A0}b", 8),
+        ("labels:\n", "labels:\u{A0}\n", 6),
+        ("{n1: }", "｛n1: }", 11),
+        ("{n1: }", "{n1： }", 11),
+    ] {
+        let text = INVENTORY.replacen(right, odd, 1);
+        if let Ok(read) = parse(&text) {
+            assert!(
+                read.warnings.iter().any(|said| said.starts_with(&format!("Line {line}: U+"))),
+                "{odd} {:?}",
+                read.warnings
+            );
+        } else {
+            assert_eq!(named(&text).0, line, "{text}");
+        }
+    }
+    assert_eq!(named("kube_version：1.34.4\n"), (1, '：'));
+    assert_eq!(named("a: 1\nkube_version：1.34.4\nb: 2\n"), (2, '：'));
+    assert_eq!(named("a: 1\nb:\u{A0}2\nc: 3\n"), (2, '\u{A0}'));
+    assert_eq!(named("a: “x: y”\n"), (1, '“'));
+    assert_eq!(named("l:\n  - a\n  -\u{A0}b: 1\n    c: 2\n"), (3, '\u{A0}'));
+}
+
+#[test]
+fn what_to_write_is_said() {
+    let said = |text: &str| parse_vars(text).expect_err(text).to_string();
+    assert_eq!(
+        said("a: 1\nb:\u{A0}2\nc: 3\n"),
+        "At line 2, column 3: U+00A0 (no-break space) is no space in YAML. Write a space."
+    );
+    assert_eq!(
+        said("kube_version：1.34.4\n"),
+        "At line 1, column 13: U+FF1A (full-width colon) is no “:” in YAML. Write “:”."
+    );
+    assert_eq!(
+        said("a:\n  b: 1\n\tc: 2\n"),
+        "At line 3, column 1: U+0009 (tab) can't indent a line in YAML. Write spaces."
+    );
+}
+
+#[test]
+fn a_character_in_a_value_is_a_warning() {
+    let with = |pair: &str| format!("all:\n  hosts:\n    n1:\n      a: 1\n      {pair}\n");
+    warned(&with("b: “x”"), 5, &["U+201C", "part of a value", "Write \""]);
+    warned(&with("b: 1.34.4\u{A0}"), 5, &["U+00A0"]);
+    warned(&with("b: 1.34\u{200B}.4"), 5, &["U+200B", "Remove it"]);
+    warned(&with("  b：2"), 5, &["U+FF1A"]);
+}
+
+#[test]
+fn texts_of_people_are_left_alone() {
+    for fine in [
+        "motd: Grüße – „willkommen“ und «bonjour» à tous\n",
+        "motd: \"no-break\u{A0}space, “quotes”\u{A0}\"\n",
+        "motd: |\n  \u{A0}\u{A0}drawn：\n  – a list\n  “quoted”\n",
+        "# a comment：with\u{A0}signs\n\u{20}\u{20}# – and more\nmotd: 節点：一\n",
+        "motd: a\u{A0}b   # – “x”\n",
+        "family: 👩\u{200D}👧\nfarsi: می\u{200C}خواهم\n",
+    ] {
+        let text = format!("all:\n  hosts: {{n: }}\n  vars:\n    {}", fine.trim_end().replace('\n', "\n    "));
+        let inventory = parse(&text).unwrap_or_else(|why| panic!("{fine}: {why}"));
+        assert_eq!(inventory.warnings, [""; 0], "{fine}");
+    }
+}
+
+#[test]
+fn an_error_elsewhere_is_not_blamed_on_a_text() {
+    let text = "motd: |\n  \u{A0}drawn\n  – a\nb: [1\n";
+    assert!(matches!(parse_vars(text).expect_err("broken").kind, Kind::NotYaml { .. }));
+}

@@ -1,0 +1,77 @@
+//! Variables that ansible never reads are named before a run.
+
+use kubeonkube_inventory::{Kind, advice, advice_on_vars, parse, parse_vars};
+
+const NAMES: [(&str, &str); 8] = [
+    ("container-manager", "“-”. Write container_manager."),
+    ("kube.version", "“.”. Write kube_version."),
+    ("\u{A0}kube_version", "U+00A0 (no-break space). Indent with spaces, or write kube_version."),
+    ("kube_version\u{200B}", "U+200B (zero-width space). Write kube_version."),
+    ("kube version", "a space. Write kube_version."),
+    ("1st", "starts with a digit"),
+    ("1001", "as a number"),
+    ("on", "as true or false"),
+];
+
+#[test]
+fn a_name_that_is_never_read_is_a_warning_with_its_line() {
+    for (name, why) in NAMES {
+        let vars = format!("# ours\nkube_proxy_mode: ipvs\n{name}: x\n");
+        assert!(parse_vars(&vars).is_ok(), "{vars}");
+        let host = format!(
+            "all:\n  hosts:\n    n1:\n      {name}: x\n  children: {{kube_control_plane: {{hosts: {{n1: }}}}}}\n"
+        );
+        let group = format!("all:\n  vars:\n    {name}: x\n  children: {{kube_control_plane: {{hosts: {{n1: }}}}}}\n");
+        let of_inventory = |text: &str| advice(&parse(text).unwrap_or_else(|why| panic!("{text}: {why}")));
+        for (line, said) in [(3, advice_on_vars(&vars)), (4, of_inventory(&host)), (3, of_inventory(&group))] {
+            let [said] = said.as_slice() else { panic!("{name}: {said:?}") };
+            let start = format!("Line {line}: ansible never reads the variable “");
+            assert!(said.starts_with(&start) && said.contains(why), "{said}");
+        }
+    }
+}
+
+#[test]
+fn variables_that_ansible_sets_itself_are_a_warning() {
+    let said = advice_on_vars("groups: {a: b}\nansible_check_mode: true\n\"true\": 1\nname: x\nport: 1\n").join("\n");
+    assert_eq!(said.lines().count(), 3, "{said}");
+    assert!(said.contains("“groups”. It sets this one itself."), "{said}");
+}
+
+#[test]
+fn keys_below_a_variable_may_be_any_text() {
+    let text = "labels: {node.kubernetes.io/role: a, 1: b, on: c, a b: d, über – x: e}\nl: [{a-b: 1}]\n";
+    assert_eq!(advice_on_vars(text), [""; 0]);
+    let said = advice_on_vars("lb:\n  address: a\n  \u{A0}port: 1\n").join("\n");
+    assert!(said.starts_with("Line 3: the key ") && said.contains("U+00A0 (no-break space)"), "{said}");
+}
+
+#[test]
+fn there_are_not_too_many_warnings() {
+    let many: String = (0..1000).map(|n| format!("a-{n}: 1\n")).collect();
+    assert_eq!(advice_on_vars(&many).len(), 20);
+}
+
+#[test]
+fn an_inventory_as_variables_is_refused() {
+    for text in [
+        "x: 1\nall:\n  hosts: {n1: }\n",
+        "x: 1\nkube_node: {hosts: {n1: }}\n",
+        "---\nk8s_cluster:\n  children: {kube_node: }\n  vars: {a: 1}\n",
+    ] {
+        let refused = parse_vars(text).expect_err(text);
+        assert!(matches!(refused.kind, Kind::InventoryAsVars { .. }), "{refused}");
+        assert_eq!(refused.line, Some(2), "{refused}");
+        assert!(refused.to_string().contains("Move it to the inventory"), "{refused}");
+    }
+    assert!(parse_vars("ingress: {hosts: [a]}\nall: {x: 1}\netcd: {hosts: [a], port: 1}\n").is_ok());
+}
+
+#[test]
+fn variables_as_an_inventory_are_refused() {
+    for text in ["kube_version: 1.34.4\n", "all: {hosts: {a: }}\nkube_version: 1\n", "dns: [a]\nall: {hosts: {a: }}\n"]
+    {
+        let said = parse(text).expect_err(text).to_string();
+        assert!(said.contains("If it is a variable, move it to the variables"), "{said}");
+    }
+}
