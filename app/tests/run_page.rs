@@ -408,7 +408,7 @@ async fn a_running_operation_says_whether_it_may_be_stopped() {
     page.shows("“Drain the node” on w3 takes 4 min 0 s by now.")
         .shows("Pod shop/db-0 is held by PodDisruptionBudget shop/db.")
         .shows("385 of 400 requests answered · 1 outage, 15 s")
-        .shows("After 1 min 40 s, no answer for 15 s. 10.0.0.7:6443 can't be reached.")
+        .shows("After 1 min 40 s, requests failed for 15 s. 10.0.0.7:6443 can't be reached.")
         .shows("400 of 400 requests answered")
         .shows("https://shop.example.com")
         .shows(">now<");
@@ -420,7 +420,7 @@ async fn a_running_operation_says_whether_it_may_be_stopped() {
     let question = page.html.split("<details").nth(1).unwrap().split("</details>").next().unwrap();
     assert!(question.contains("Safe to stop after w3"), "{question}");
     let strip = page.html.split("class=\"strip\"").nth(1).unwrap().split("</svg>").next().unwrap();
-    assert!(strip.contains("x=\"100\" y=\"0\" width=\"15\" height=\"1\" class=\"r-failed\""), "{strip}");
+    assert!(strip.contains("x=\"25000\" y=\"0\" width=\"3750\" height=\"1\" class=\"r-failed\""), "{strip}");
 }
 
 #[tokio::test]

@@ -135,7 +135,7 @@ test('a cluster is created, grown, upgraded, shrunk, repaired and reset', async 
       await succeeds(page, 'the end of an upgrade of 1 + 2');
       const strip = page.getByRole('region', { name: 'Stopping and availability' });
       await expect(strip.getByRole('img', { name: 'Kubernetes API' })).toHaveAccessibleName(/requests answered · \d+ outages?/);
-      await expect(strip.getByText(/^After .*, no answer for /).first()).toBeVisible();
+      await expect(strip.getByText(/^After .*, requests failed for /).first()).toBeVisible();
       console.log(await strip.getByRole('img').first().getAttribute('aria-label'));
       await picture(page, 'upgrade-availability');
       await visit('/clusters/first');

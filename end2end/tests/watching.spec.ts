@@ -41,12 +41,12 @@ bothWays((script) => {
       await expect(strip('Kubernetes API')).toHaveAccessibleName(/: ([1-9]\d*) of \1 requests? answered$/);
       await expect(strip(address)).toHaveAccessibleName(/answered$/);
       status = 503;
-      await expect(watched.getByText(/no answer for .*It answers 503\./)).toBeVisible();
+      await expect(watched.getByText(/requests failed for .*It answers 503\./)).toBeVisible();
       await expect(strip(address)).toHaveAccessibleName(/1 outage, \d+ s$/);
       await expect(strip('Kubernetes API')).toHaveAccessibleName(/answered$/);
       status = 200;
       api.stop();
-      await expect(watched.getByText(/no answer for .*can't be reached/)).toBeVisible();
+      await expect(watched.getByText(/requests failed for .*can't be reached/)).toBeVisible();
       await api.start();
 
       talker.end();

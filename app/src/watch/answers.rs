@@ -62,10 +62,10 @@ fn summary(answers: &Answers) -> (String, Tone) {
     }
 }
 
-/// `After 3 min 12 s, no answer for 15 s. 10.0.0.7:6443 can't be reached: connection refused.`
+/// `After 3 min 12 s, requests failed for 15 s. 10.0.0.7:6443 can't be reached: connection refused.`
 fn outage_words(outage: &Outage, start: Time) -> String {
     let after = start.until(outage.start);
-    format!("After {after}, no answer for {}. {}", duration(i64::from(outage.seconds) * 1000), outage.why)
+    format!("After {after}, requests failed for {}. {}", duration(i64::from(outage.seconds) * 1000), outage.why)
 }
 
 /// A drawing. It is an SVG because the content security policy allows no style attributes.
@@ -126,6 +126,6 @@ mod tests {
     #[test]
     fn an_outage_is_told_by_the_time_since_the_start() {
         let outage = Outage { start: Time(192_000), seconds: 15, why: "It answers 503.".into() };
-        assert_eq!(outage_words(&outage, Time(0)), "After 3 min 12 s, no answer for 15 s. It answers 503.");
+        assert_eq!(outage_words(&outage, Time(0)), "After 3 min 12 s, requests failed for 15 s. It answers 503.");
     }
 }

@@ -2,7 +2,8 @@
 
 use api::log::LogEnd;
 use api::operation::{OperationDetail, Phase, Usual};
-use api::progress::{Counts, RunProgress};
+use api::progress::RunProgress;
+use api::run::HostStats;
 
 use crate::words::{count, named, thousands};
 
@@ -57,7 +58,8 @@ fn done(progress: &RunProgress) -> String {
 }
 
 fn succeeded(progress: &RunProgress, note: Option<&str>) -> String {
-    let Counts { changed, ignored, .. } = progress.totals;
+    // As the numbers below it, which are those of the recap.
+    let HostStats { changed, ignored, .. } = progress.sums();
     if progress.tasks.is_empty() {
         return note
             .map_or_else(|| "Finished, exit code 0.".to_owned(), |note| format!("Finished, exit code 0. {note}"));
