@@ -71,7 +71,7 @@ async fn an_operation_waits_for_a_cluster_applied_after_it() {
 }
 
 #[tokio::test]
-async fn an_operation_waits_for_inputs_applied_after_it_and_keeps_its_place() {
+async fn an_operation_that_waits_for_inputs_keeps_its_place() {
     let mut world = World::without_controller().await;
     world.config.inputs_timeout = Duration::from_secs(600);
     world.start_controller().await;
@@ -98,7 +98,7 @@ async fn an_operation_waits_for_inputs_applied_after_it_and_keeps_its_place() {
 }
 
 #[tokio::test]
-async fn an_operation_that_waits_can_be_cancelled_and_ends_when_the_time_is_over() {
+async fn an_operation_waits_until_its_cancel_or_the_timeout() {
     let mut world = World::without_controller().await;
     world.config.inputs_timeout = Duration::from_secs(600);
     world.start_controller().await;
