@@ -478,7 +478,9 @@ async fn objects_of_the_first_definitions_are_kept_and_run() {
     drop((client, older));
 
     let ansible = start::no_ansible(&tools.path().join("ansible"));
-    let server = Server::start_with(data.path(), &[], &[("KUBEONKUBE_ANSIBLE", ansible.as_path())]);
+    // One of the operations is for a cluster that doesn't exist.
+    let at_once = ["--inputs-timeout", "0"];
+    let server = Server::start_with(data.path(), &at_once, &[("KUBEONKUBE_ANSIBLE", ansible.as_path())]);
     server.wait_ready();
     let read = Kubeconfig::read_from(data.path().join("kubeconfig")).expect("a kubeconfig");
     let config = kube::Config::from_custom_kubeconfig(read, &Default::default()).await.expect("a context");

@@ -62,7 +62,7 @@ async fn machines_wait_for_the_control_plane_and_get_a_token() {
     let says = |operation: &ClusterOperation| operation.status.clone().and_then(|status| status.message);
     let waits = |operation: &ClusterOperation| says(operation).is_some_and(|text| text.contains("etcd is starting"));
     let waiting = world.operation_that("join", "wait", waits).await;
-    assert!(says(&waiting).unwrap().contains("tries again until 600 s"), "{waiting:?}");
+    assert!(says(&waiting).unwrap().contains("waits for it until 10 min after"), "{waiting:?}");
     assert_eq!(waiting.status.unwrap().status, Phase::Pending);
 
     *plane.is_ready.lock() = true;
