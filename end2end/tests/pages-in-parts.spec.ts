@@ -209,6 +209,24 @@ test.describe('a run', () => {
     await expect(phase(page, 'Cancelled')).toBeVisible();
   });
 
+  test('counts hits that came before the code of the search', async ({ page, visit, kube }) => {
+    using talker = new Talker();
+    await makeCluster(kube, 'late-search');
+    await run(kube, 'late-search', 'late-search-1', { script: talker.script });
+    await visit('/operations/late-search-1');
+    await says(page, talker.say(20));
+    const go = await hold(page, '**/assets/run_find_piece-*.bin');
+    await visit('/operations/late-search-1?q=line+2');
+    const answer = page.locator('.find-answer output');
+    await expect(answer).toHaveText(/of 2 hits$/);
+    await says(page, talker.say(5));
+    await expect(answer).toHaveText(/of 2 hits$/);
+    go();
+    await expect(answer).toHaveText(/of 7 hits$/);
+    talker.end();
+    await expect(phase(page, 'Succeeded')).toBeVisible();
+  });
+
   test('works without the code of a piece, including its forms', async ({ page, visit, kube, expected }) => {
     expected.push(/run_(tasks|cancel)_piece-\w+\.bin/);
     using talker = new Talker();

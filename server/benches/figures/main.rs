@@ -7,6 +7,7 @@ mod kubelet;
 mod measure;
 mod memory;
 mod pages;
+mod search;
 #[path = "../../tests/start/mod.rs"]
 mod start;
 mod status;
@@ -16,7 +17,7 @@ mod turns;
 async fn main() {
     // cargo adds the argument `--bench`.
     let names: Vec<_> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
-    assert!(!names.is_empty(), "name a benchmark: pages, status, turns, memory or fanout");
+    assert!(!names.is_empty(), "name a benchmark: pages, status, turns, memory, fanout or search");
     for name in names {
         match name.as_str() {
             "pages" => pages::run().await,
@@ -24,6 +25,7 @@ async fn main() {
             "turns" => turns::run().await,
             "memory" => memory::run().await,
             "fanout" => fanout::run().await,
+            "search" => search::run().await,
             _ => panic!("there is no benchmark `{name}`"),
         }
     }

@@ -17,6 +17,7 @@ const BENCHES: &[(&str, &str)] = &[
     ("turns", "from an operation's turn to its Job: 1,000 operations on 1,000 clusters"),
     ("memory", "growth of the server per 1,000 objects"),
     ("fanout", "a log at 1, 100 and 1,000 viewers and 1,000 lines a second"),
+    ("search", "a text in a run of 1,000,000 lines"),
     ("engine", "the playbooks of the built-in engine on six machines of the lab, half an hour"),
 ];
 

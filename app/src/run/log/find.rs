@@ -80,10 +80,11 @@ impl Finder {
     /// Searches new lines, listens for keys, and uncovers the log when it scrolls to a line.
     fn start(self) {
         let run = self.run;
-        Effect::new(move |before: Option<()>| {
+        // Also at the start: lines may have come since the server's answer, while this code was loaded.
+        Effect::new(move |_| {
             run.lines_added.track();
             let idle = run.query.with_untracked(LogQuery::is_empty) || self.repeats.get_value();
-            if before.is_none() || idle || !run.may_change() {
+            if idle || !run.may_change() {
                 return;
             }
             self.repeats.set_value(true);
