@@ -29,6 +29,7 @@ bothWays((script) => {
     await page.getByRole('link', { name: cluster, exact: true }).click();
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(cluster);
     await expect(page.getByRole('status').filter({ hasText: /^ping.yml failed$/ })).toBeVisible();
+    await expect(page.getByRole('link', { name: 'Open the run' })).toHaveAttribute('href', `/operations/${cluster}-1`);
   });
 
   test('an unreachable host is shown beside reachable ones', async ({ page, visit, kube, sshd }) => {
@@ -46,6 +47,22 @@ bothWays((script) => {
     await visit(`/clusters/${cluster}/nodes`);
     await expect(page.getByRole('row', { name: 'down' })).toContainText('Unreachable');
     await expect(page.getByRole('row', { name: 'up' })).toContainText('Reached');
+  });
+
+  test('a failed run opens where it failed', async ({ page, visit, kube }) => {
+    await makeCluster(kube, 'opens', { hosts: localHosts('m1', 'm2') });
+    const tasks = [
+      '    - name: Before\n      ansible.builtin.debug: {msg: "{{ range(300) | list }}"}',
+      '    - name: Break\n      ansible.builtin.fail: {msg: "no room"}\n      when: inventory_hostname == "m1"',
+      '    - name: After\n      ansible.builtin.debug: {msg: "{{ range(300) | list }}"}',
+    ];
+    await runOwn(kube, 'opens', 'opens-1', `- hosts: all\n  gather_facts: false\n  tasks:\n${tasks.join('\n')}\n`);
+    await kube.ended('opens-1');
+    await visit('/operations/opens-1');
+    await expect(page.getByRole('log').getByText(/^fatal: \[m1\]/)).toBeInViewport();
+    await expect(page.locator('.log-head')).toContainText('Break');
+    await expect(page.getByRole('navigation', { name: 'Tasks' }).locator('[aria-current]')).toContainText('Break');
+    await expect(page.getByRole('log').getByText('PLAY RECAP')).not.toBeInViewport();
   });
 });
 

@@ -165,7 +165,8 @@ test.describe('a run', () => {
     page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace(/-\w+\./, '.')));
     for (const name of ['over', 'other']) {
       await makeCluster(kube, name);
-      await runOwn(kube, name, `${name}-1`, failing.replace('no room', `no room on ${name}`));
+      const play = failing.replace('no room', `no room on ${name}`).replace('tasks:\n', 'tasks:\n    - name: Work\n      ansible.builtin.debug:\n');
+      await runOwn(kube, name, `${name}-1`, play);
       await kube.ended(`${name}-1`);
     }
     await visit('/operations/over-1');
@@ -174,8 +175,13 @@ test.describe('a run', () => {
     expect(asked.filter((path) => path.includes('_piece'))).toEqual([]);
     await reason.getByRole('link', { name: /^Go to line/ }).click();
     await expect(page.getByRole('region', { name: 'Selected lines' })).toContainText('no room on over');
-    await expect.poll(() => asked, { message: 'the task of the selected line is marked' }).toContain('/assets/run_tasks_piece.bin');
-    await expect(tasks(page).getByRole('link', { name: 'Fail' })).toHaveCount(1);
+    const failed = tasks(page).getByRole('link', { name: 'Fail' });
+    await expect(failed).toHaveAttribute('aria-current', 'true');
+    await tasks(page).getByRole('link', { name: 'Work' }).click();
+    await expect(page.getByRole('region', { name: 'Selected lines' })).toContainText('TASK [Work]');
+    await expect(failed).not.toHaveAttribute('aria-current');
+    await expect(tasks(page).locator('[aria-current]')).toHaveCount(1);
+    expect(asked).not.toContain('/assets/run_tasks_piece.bin');
     // Another run in the same document shows nothing of the first one.
     await page.evaluate(() => {
       const link = document.querySelector<HTMLAnchorElement>('nav[aria-label="Main"] a')!.cloneNode() as HTMLAnchorElement;

@@ -37,6 +37,8 @@ pub struct RunOpening {
     pub watch: Option<Watch>,
     /// Whether the server's HTML has `watch`.
     pub has_watch: bool,
+    /// The first line on screen: of a failed run, where it failed. 0 for the end of the log, or where no other line was asked for.
+    pub opens_at: u64,
     pub log: LogPage,
     /// Why there is no log (yet).
     pub note: Option<String>,
@@ -45,7 +47,8 @@ pub struct RunOpening {
     pub found: Found,
 }
 
-/// A run, with 200 lines around `line` or from `from` (both 0, or after the end: the last 200, or those around the first hit).
+/// A run, with 200 lines around `line` or from `from` (both 0, or after the end: those around the first hit, around the failure, or the
+/// last 200).
 #[server(prefix = "/api", endpoint = "load_run", input = server_fn::codec::GetUrl, output = crate::json::Json)]
 pub async fn load_run(
     name: String,
@@ -86,6 +89,10 @@ pub async fn load_run(
         let newest = backend.runs.page(&user, &name, 0, LINES_IN_PAGE).await?;
         failure::reason(&detail, &progress, &failure::errors(&newest))
     };
+    let opens_at = if from == 0 { reason.as_ref().and_then(|reason| failure_at(reason, &progress)).unwrap_or(0) } else { 0 };
+    if opens_at > 0 && record.log.first > 1 {
+        record.log = backend.runs.page(&user, &name, opens_at, LINES_IN_PAGE).await?;
+    }
     let watch = match detail.row.phase {
         Phase::Queued | Phase::Restored => None,
         // The page is useful without it.
@@ -97,7 +104,15 @@ pub async fn load_run(
             .filter(|watch| *watch != Watch { now: watch.now, ..Watch::default() }),
     };
     let has_watch = watch.is_some();
-    Ok(RunOpening { detail, progress, reason, watch, has_watch, log: record.log, note: record.note, query, found })
+    Ok(RunOpening { detail, progress, reason, watch, has_watch, opens_at, log: record.log, note: record.note, query, found })
+}
+
+/// The line at the top when a failed run opens: the headline of the failed task, if its failure is near.
+#[cfg(feature = "ssr")]
+fn failure_at(reason: &Reason, progress: &RunProgress) -> Option<u64> {
+    let failed = reason.lines?.first();
+    let headline = progress.tasks.iter().map(|task| task.line).filter(|line| *line <= failed).max();
+    Some(headline.unwrap_or(1).max(failed.saturating_sub(LINES_ABOVE)))
 }
 
 /// Why a run failed, as far as its events have arrived; `None` if it didn't fail.

@@ -59,6 +59,7 @@ fn RunView(opening: RunOpening) -> impl IntoView {
     let has_watch = opening.has_watch;
     let run = Run::open(opening, tab, number(&use_query_map().get_untracked(), "line"));
     run.go_live();
+    run.follow_links();
     // The components of pieces take no props.
     provide_context(run);
     let has_failed = Signal::derive(move || run.phase.get() == Phase::Failed);

@@ -3,10 +3,10 @@
 use api::live::Topic;
 use api::log::{Found, LogEnd, LogQuery};
 use api::operation::{OperationDetail, Phase};
-use api::progress::RunProgress;
+use api::progress::{RunProgress, TaskProgress};
 use api::watch::Watch;
 use api::{OperationName, Problem};
-use leptos::ev::MouseEvent;
+use leptos::ev::{self, MouseEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -63,6 +63,8 @@ pub(super) struct Run {
     pub(super) rendered: (u64, u64),
     /// The line that the query asks for; 0 for none. It may not exist.
     pub(super) asked: u64,
+    /// The first line on screen when the page opens; 0 for the end of the log.
+    pub(super) opens_at: u64,
     /// The line that the socket must send next.
     next_line: RwSignal<u64>,
     requests: StoredValue<Requests>,
@@ -99,7 +101,7 @@ impl Requests {
 
 impl Run {
     pub(super) fn open(opening: RunOpening, tab: Tab, asked: u64) -> Self {
-        let RunOpening { detail, progress, reason, watch, log, note, query, found, .. } = opening;
+        let RunOpening { detail, progress, reason, watch, log, note, query, found, opens_at, .. } = opening;
         let first = log.first.max(1);
         let rendered = (first, first + log.lines.len() as u64);
         // A text that was asked for is shown at its first hit.
@@ -137,6 +139,7 @@ impl Run {
             jumps: RwSignal::new(0),
             rendered,
             asked,
+            opens_at,
             next_line,
             requests: StoredValue::default(),
         }
@@ -171,12 +174,29 @@ impl Run {
         format!("{}{}", self.url_with(("from", &from)), lines.fragment())
     }
 
-    /// Follows a link to lines of the log, unless the click opens a new tab or window.
-    pub(super) fn follow_link(self, event: &MouseEvent, lines: Selection) {
-        if is_plain(event) {
+    /// Follows the page's links to lines of the log, until the calling component is removed. One listener for all of them, because most
+    /// are in HTML of the server whose code is never loaded. The links have `rel="external"`, so that the router leaves them alone.
+    pub(super) fn follow_links(self) {
+        let clicks = window_event_listener(ev::click, move |event| {
+            if event.default_prevented() || !is_plain(&event) {
+                return;
+            }
+            let Some(lines) = linked_lines(&event).and_then(|url| self.lines_of(&url)) else { return };
             event.prevent_default();
             self.jump(lines);
-        }
+        });
+        on_cleanup(move || clicks.remove());
+    }
+
+    /// The lines that a URL of this run names. The headline of a task stands for all lines of the task.
+    fn lines_of(self, url: &str) -> Option<Selection> {
+        let (url, fragment) = url.split_once('#')?;
+        let path = self.name.with_value(|name| routes::operation(name));
+        let lines = Selection::parse(fragment).filter(|_| url.split('?').next() == Some(&path))?;
+        let task = self.progress.with_untracked(|progress| {
+            progress.tasks.iter().find(|task| lines == Selection::new(task.line, task.line)).map(TaskProgress::lines)
+        });
+        Some(task.map_or(lines, |(first, last)| Selection::new(first, last)))
     }
 
     /// Shows lines in the log and names them in the URL.
@@ -263,6 +283,13 @@ impl Run {
             }
         }
     }
+}
+
+/// The URL of the link that was clicked.
+fn linked_lines(event: &MouseEvent) -> Option<String> {
+    use leptos::wasm_bindgen::JsCast;
+    let clicked = event.target()?.dyn_into::<leptos::web_sys::Element>().ok()?;
+    clicked.closest("a[rel=external]").ok()??.get_attribute("href")
 }
 
 /// Repeats a request until the server answers. Meanwhile the page shows the last values, and the state of the connection says that

@@ -388,7 +388,7 @@ fn Lines(finder: Finder) -> impl IntoView {
         let class = if is_hit { "ln" } else { "ln ln-task" };
         view! {
             <li class=class>
-                <a rel="external" href=run.url_of(lines) on:click=move |event| run.follow_link(&event, lines)>
+                <a rel="external" href=run.url_of(lines)>
                     {number}
                 </a>
                 <span class="tx">{text}</span>

@@ -24,8 +24,7 @@ pub(crate) fn LogPanel(run: Run) -> impl IntoView {
     scroll.start(run);
     // The components of pieces take no props.
     provide_context(scroll);
-    // A person who has scrolled away from the end sees the task of the lines on screen marked, which changes as they scroll.
-    let active = Signal::derive(move || run.may_change() || !scroll.sticks_to_end.get());
+    let active = Signal::derive(move || run.may_change());
     let shown = Signal::derive(move || run.tab.get() == Tab::Log);
     let selected = Signal::derive(move || run.selection.with(Option::is_some));
     let folds = Signal::derive(move || run.folds_ended.get() || run.folded_at.get() > 0);
@@ -86,7 +85,7 @@ fn LogHead(run: Run, task: Memo<Option<u32>>) -> impl IntoView {
             let lines = Selection::new(first, last);
             view! {
                 <div class="log-head">
-                    <a href=run.url_of(lines) on:click=move |event| run.follow_link(&event, lines)>{name}</a>
+                    <a rel="external" href=run.url_of(lines)>{name}</a>
                     <span class="muted">{play}</span>
                     <small class="muted">{words}</small>
                 </div>

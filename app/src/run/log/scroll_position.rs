@@ -103,6 +103,8 @@ impl ScrollPosition {
             if named.is_some() {
                 self.sticks_to_end.set(false);
                 run.jumps.update(|n| *n += 1);
+            } else if run.opens_at > 0 {
+                self.open_at(run, run.opens_at);
             } else {
                 self.to_end(run);
             }
@@ -207,6 +209,25 @@ impl ScrollPosition {
                 node.set_scroll_top(node.scroll_height());
                 self.measure(run);
             }
+        });
+    }
+
+    /// Begins with this line at the top.
+    fn open_at(self, run: Run, line: u64) {
+        self.sticks_to_end.set(false);
+        self.is_jumping.set(true);
+        after_render(move || {
+            if let Some(node) = self.node.try_get_untracked().flatten() {
+                let height = f64::from(node.client_height());
+                let to = run.log.with_value(|log| {
+                    let rows = log.rows();
+                    window::scroll_of(rows.before(log.total() + 1), rows.before(line), height)
+                });
+                #[expect(clippy::cast_possible_truncation, reason = "below the tallest content")]
+                node.set_scroll_top(to as i32);
+                self.measure(run);
+            }
+            self.is_jumping.try_set(false);
         });
     }
 

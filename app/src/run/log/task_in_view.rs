@@ -1,4 +1,4 @@
-//! Scrolls the task list, so that the task that matters is in view.
+//! Marks the task that the log shows, and scrolls the task list, so that the task that matters is in view.
 
 use api::progress::TaskState;
 use leptos::prelude::*;
@@ -8,7 +8,7 @@ use super::scroll_position::ScrollPosition;
 use crate::wait::after_render;
 
 impl ScrollPosition {
-    /// Keeps the marked task in view. A failed run opens with its failed task in view.
+    /// Keeps the marked task in view. Marks it, too, because the list of a run that has ended is HTML of the server. A failed run opens with its failed task in view.
     pub(super) fn keep_task_in_view(self, run: Run) {
         Effect::new(move |_| {
             let opened = self.sticks_to_end.get() && run.phase.get().is_final();
@@ -17,12 +17,31 @@ impl ScrollPosition {
                     progress.tasks.iter().find(|task| task.state() == TaskState::Failed).map(|task| task.number)
                 })
             };
-            if let Some(task) = opened.then(failed).flatten().or_else(|| self.marked.get()) {
-                after_render(move || reveal(task));
-            }
+            let marked = self.marked.get();
+            let shown = opened.then(failed).flatten().or(marked);
+            after_render(move || {
+                mark(marked);
+                shown.into_iter().for_each(reveal);
+            });
         });
     }
 }
+
+/// Marks the task in the list, and no other.
+#[cfg(feature = "hydrate")]
+fn mark(task: Option<u32>) {
+    let row = task.and_then(|task| document().get_element_by_id(&format!("T{task}")));
+    if let Ok(Some(before)) = document().query_selector(".tree [aria-current]") {
+        let _ = before.remove_attribute("aria-current");
+    }
+    if let Some(row) = row {
+        let _ = row.set_attribute("aria-current", "true");
+    }
+}
+
+/// Does nothing on the server.
+#[cfg(not(feature = "hydrate"))]
+fn mark(_: Option<u32>) {}
 
 /// Scrolls the list as little as needed, and nothing else: `scrollIntoView` would scroll the page, too.
 #[cfg(feature = "hydrate")]

@@ -152,11 +152,6 @@ fn Task(run: Run, number: u32, line: u64, at: Memo<Option<u32>>) -> impl IntoVie
         let ended = run.phase.get().is_final();
         run.progress.with(|progress| progress.task(number).map(|task| Row::of(task, &progress.hosts, ended)))
     });
-    let lines = move || {
-        let (first, last) =
-            run.progress.with_untracked(|progress| progress.task(number).map_or((line, line), TaskProgress::lines));
-        Selection::new(first, last)
-    };
     view! {
         <li>
             <a
@@ -166,7 +161,6 @@ fn Task(run: Run, number: u32, line: u64, at: Memo<Option<u32>>) -> impl IntoVie
                 title=move || row.get().map(|row| row.title)
                 class:todo=move || row.get().is_some_and(|row| matches!(row.state, TaskState::Skipped | TaskState::Empty))
                 aria-current=move || (at.get() == Some(number)).then_some("true")
-                on:click=move |event| run.follow_link(&event, lines())
             >
                 {optional(move || row.get().map(|row| view! { <TaskRow row/> }))}
             </a>
@@ -178,11 +172,20 @@ fn Task(run: Run, number: u32, line: u64, at: Memo<Option<u32>>) -> impl IntoVie
 fn TaskRow(row: Row) -> impl IntoView {
     let (tone, drawing, word) = drawing_of(row.state);
     let c = row.counts;
-    // A single kind of result is shown by the icon alone. Several kinds each show their number.
-    let kinds = [(c.failed + c.unreachable, "err"), (c.changed + c.ignored, "warn"), (c.ok, "ok"), (c.skipped, "idle")];
-    let kinds: Vec<_> = kinds.into_iter().filter(|(n, _)| *n > 0).collect();
-    let mixed = (kinds.len() > 1)
-        .then(|| kinds.into_iter().map(|(n, tone)| view! { <i class=format!("st {tone}")>{n}</i> }).collect_view());
+    // A single kind of result is shown by the icon alone. Several kinds each show their sign and number.
+    // The signs are those of the matrix.
+    let kinds = [
+        (c.failed + c.unreachable, "err", '✗'),
+        (c.ignored, "warn", '!'),
+        (c.changed, "warn", '~'),
+        (c.ok, "ok", '✓'),
+        (c.skipped, "idle", '–'),
+    ];
+    let kinds: Vec<_> = kinds.into_iter().filter(|(n, ..)| *n > 0).collect();
+    let mixed = (kinds.len() > 1).then(|| {
+        let number = |(n, tone, sign): (u32, &str, char)| view! { <i class=format!("st {tone}")>{sign}{n}</i> };
+        kinds.into_iter().map(number).collect_view()
+    });
     let end = if row.state == TaskState::Running && row.running > 0 {
         format!("{} running", row.running)
     } else if row.state == TaskState::Running {

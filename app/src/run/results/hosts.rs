@@ -134,7 +134,7 @@ fn HostLine(run: Run, row: HostRow) -> impl IntoView {
     let task = row.newest.map(|NewestTask { name, lines: (first, last) }| {
         let (lines, title) = (Selection::new(first, last), name.clone());
         view! {
-            <a class="link cut" title=title href=run.url_of(lines) on:click=move |event| run.follow_link(&event, lines)>
+            <a class="link cut" rel="external" title=title href=run.url_of(lines)>
                 {name}
             </a>
         }

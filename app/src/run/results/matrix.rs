@@ -25,6 +25,9 @@ const MOST_PARTS: usize = 64;
 /// Up to so many hosts, each has its name above its column.
 const MOST_NAMES: usize = 24;
 
+/// Up to so many hosts, the names of the tasks get a third of the width.
+const FEW_HOSTS: usize = 8;
+
 /// Hosts beside each other with the same result.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Part {
@@ -157,7 +160,7 @@ pub fn MatrixTab() -> impl IntoView {
         view! {
             <Pages run first total chosen/>
             <div class="scroll" tabindex="0" role="region" aria-label="Tasks and hosts">
-                <table class="matrix">
+                <table class=if columns <= FEW_HOSTS { "matrix few" } else { "matrix" }>
                     <colgroup>
                         <col class="m-name"/>
                         <col span=columns/>
@@ -194,31 +197,22 @@ fn heads(hosts: &[String]) -> AnyView {
 
 #[component]
 fn Line(run: Run, row: Row, columns: usize) -> impl IntoView {
-    let link = move |(first, last): (u64, u64)| {
-        let lines = Selection::new(first, last);
-        (run.url_of(lines), move |event: MouseEvent| run.follow_link(&event, lines))
-    };
+    let link = move |(first, last): (u64, u64)| run.url_of(Selection::new(first, last));
     let shown: usize = row.parts.iter().map(|part| part.length).sum();
     let missing = columns.saturating_sub(shown);
     let cell = move |part: Part| {
         let content = part.lines.map(|lines| {
-            let (href, follow) = link(lines);
             view! {
-                <a rel="external" href=href title=part.title.clone() aria-label=part.title.clone() on:click=follow>
-                    {part.sign}
-                </a>
+                <a rel="external" href=link(lines) title=part.title.clone() aria-label=part.title.clone()>{part.sign}</a>
             }
         });
         view! { <td class=part.class colspan=part.length>{content}</td> }
     };
-    let (href, follow) = link(row.lines);
     let title = format!("{}: {}", row.name, row.words);
     view! {
         <tr>
             <th scope="row">
-                <a rel="external" href=href title=title on:click=follow>
-                    {row.name.clone()}
-                </a>
+                <a rel="external" href=link(row.lines) title=title>{row.name.clone()}</a>
                 <small class="muted">{row.words.clone()}</small>
             </th>
             {row.parts.into_iter().map(cell).collect_view()}

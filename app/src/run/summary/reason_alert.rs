@@ -46,7 +46,7 @@ pub fn ReasonAlert() -> impl IntoView {
                             .map(|lines| {
                                 let words = format!("Go to line {}", lines.first());
                                 view! {
-                                    <a class="btn" rel="external" href=run.url_of(lines) on:click=move |event| run.follow_link(&event, lines)>
+                                    <a class="btn" rel="external" href=run.url_of(lines)>
                                         {words}
                                     </a>
                                 }
@@ -89,7 +89,7 @@ fn load(run: Run) {
 #[component]
 fn LineLink(run: Run, lines: Selection) -> impl IntoView {
     view! {
-        <a class="link" rel="external" href=run.url_of(lines) on:click=move |event| run.follow_link(&event, lines)>
+        <a class="link" rel="external" href=run.url_of(lines)>
             {format!("line {}", lines.first())}
         </a>
     }
