@@ -23,7 +23,7 @@ async fn the_list_shows_name_health_last_operation_and_user() {
         .shows("ping.yml failed")
         .shows("href=\"/operations/upgrade-7\"")
         .shows(", Failed")
-        .shows("ada · ")
+        .shows(" · ada")
         .shows("14 min ago")
         .shows("region=eu")
         .shows("task “kubeadm upgrade apply” on stg-cp1")
@@ -573,7 +573,7 @@ async fn broken_inputs_link_to_their_editor() {
     let editor = "href=\"/clusters/prod-fra/configuration?show=ssh\"";
     page(&fake, "/clusters").await.shows(editor);
     let page = page(&fake, "/clusters/prod-fra").await;
-    page.shows(editor).shows("Open SSH access").shows("configuration?show=variables\"").shows("Open variables");
+    page.shows(editor).shows("Open SSH access").shows("configuration?show=variables\"").shows("Open the variables");
 }
 
 fn stored(id: &str) -> StoredKey {

@@ -47,7 +47,7 @@ async fn a_plan_that_would_be_refused_has_no_button() {
     page(&with(Creation { plan, ..creation() }), PAGE)
         .await
         .shows("There are 2 control planes.")
-        .shows("Open inventory")
+        .shows("Open the inventory")
         .shows("Correct the plan first.")
         .hides("id=\"create-cluster\"");
 }

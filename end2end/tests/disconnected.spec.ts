@@ -8,7 +8,7 @@ test('a page dims while the server is gone, and says since when', async ({ page,
   expected.push(CONNECTION_LOST);
   await makeCluster(kube, 'gone');
   await visit('/clusters');
-  const main = page.getByRole('main');
+  const main = page.getByRole('main').locator('> .title');
   await expect(main).toHaveCSS('opacity', '1');
   await server.stop('SIGKILL');
   const since = page.getByText(/^Disconnected since \d\d:\d\d:\d\d, retrying$/);

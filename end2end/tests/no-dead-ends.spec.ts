@@ -101,20 +101,20 @@ bothWays((script) => {
       await expect(page.getByLabel('Inventory, YAML')).toHaveValue('all: [oops\n');
     };
     await visit(`/clusters/${cluster}`);
-    await page.getByRole('link', { name: 'Open inventory' }).first().click();
+    await page.getByRole('link', { name: 'Open the inventory' }).first().click();
     await opensInventory();
     await visit(`/clusters?q=${cluster}`);
     await page.getByRole('row').filter({ hasText: cluster }).getByRole('link', { name: /inventory/ }).click();
     await opensInventory();
     await visit(`/operations/_new?cluster=${cluster}&action=ping.yml`);
     await page.getByRole('button', { name: 'Review', exact: true }).click();
-    await page.getByRole('link', { name: 'Open inventory' }).click();
+    await page.getByRole('link', { name: 'Open the inventory' }).click();
     await opensInventory();
 
     await run(kube, cluster, `${cluster}-1`, { playbook: 'ping.yml' });
     await kube.ended(`${cluster}-1`);
     await visit(`/operations/${cluster}-1`);
-    await page.getByRole('link', { name: 'Open inventory' }).click();
+    await page.getByRole('link', { name: 'Open the inventory' }).click();
     await opensInventory();
 
     await makeCluster(kube, `${cluster}-key`, { key: 'replace me' });

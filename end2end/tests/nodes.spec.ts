@@ -150,6 +150,7 @@ bothWays((script) => {
     await expect(page.getByText('The pods on w2 are evicted')).toBeVisible();
     await visit(`/clusters/${cluster}/nodes/remove?node=cp1`);
     await expect(page.getByRole('alert')).toContainText('cp1 is the only control plane');
+    await expect(page.getByRole('alert').getByRole('link', { name: 'Back' })).toHaveAttribute('href', `/clusters/${cluster}/nodes`);
 
     // In place of the playbook, which would change this computer, one of the same name that changes nothing.
     const playbook = '- {hosts: cp1, gather_facts: false, tasks: [{debug: {msg: "removed {{ node }}"}}]}\n';

@@ -82,3 +82,11 @@ bothWays((script) => {
     }
   });
 });
+
+test('nothing is offered for a cluster without control planes', async ({ page, visit, kube }) => {
+  const hosts = 'all: {children: {kube_node: {hosts: {w1: {ansible_host: 127.0.0.1, ansible_port: 1}}}}}\n';
+  await makeCluster(kube, 'headless', { hosts, variables: VARIABLES });
+  await visit('/clusters/headless/upgrade');
+  await expect(page.getByText('The inventory names no control plane, so nothing can be upgraded.')).toBeVisible();
+  await expect(page.getByRole('button', { name: /^Upgrade to/ })).toHaveCount(0);
+});

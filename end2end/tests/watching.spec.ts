@@ -74,10 +74,10 @@ bothWays((script) => {
       await run(kube, cluster, `${cluster}-1`, { playbook: 'ping.yml' });
       await visit(`/operations/${cluster}-1`);
       const watched = page.getByRole('region', { name: 'Stopping and availability' });
-      await expect(watched).toContainText('Safe to stop now It changes nothing.');
+      await expect(watched).toContainText('Safe to stop now. It changes nothing.');
       // Without JavaScript, the page loads again by itself, which closes the question.
       if (script) await page.getByText('Cancel…').click();
-      await expect(page.locator('.confirm-body')).toContainText('Safe to stop now It changes nothing.');
+      await expect(page.locator('.confirm-body')).toContainText('Safe to stop now. It changes nothing.');
       writeSync(descriptor, '\n'.repeat(20));
       await kube.ended(`${cluster}-1`);
     } finally {

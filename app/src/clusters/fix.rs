@@ -10,7 +10,7 @@ pub(crate) fn editor(cluster: &str, document: Document) -> String {
     routes::with_query(&routes::cluster_tab(cluster, "configuration"), &[("show", document.shown_at())])
 }
 
-/// `Open inventory`, `Open variables` or `Open SSH access`.
+/// `Open the inventory`, `Open the variables` or `Open SSH access`.
 #[component]
 pub(crate) fn FixLink(
     #[prop(into)] cluster: String,
@@ -18,8 +18,8 @@ pub(crate) fn FixLink(
     #[prop(default = "btn small")] class: &'static str,
 ) -> impl IntoView {
     let words = match fix {
-        Document::Inventory => "Open inventory",
-        Document::Variables => "Open variables",
+        Document::Inventory => "Open the inventory",
+        Document::Variables => "Open the variables",
         Document::HostKeys => "Open SSH access",
     };
     view! { <a class=class href=editor(&cluster, fix)>{words}</a> }

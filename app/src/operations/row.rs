@@ -22,8 +22,8 @@ pub(super) fn Row(row: OperationRow, now: Time, with_cluster: bool) -> impl Into
                 </a>
             </th>
             {with_cluster
-                .then(|| view! { <td><a class="link-quiet" href=routes::cluster(&cluster)>{cluster.clone()}</a></td> })}
-            <td class="muted">{by}</td>
+                .then(|| view! { <td><a class="link-quiet cut" href=routes::cluster(&cluster) title=cluster.clone()>{cluster.clone()}</a></td> })}
+            <td class="muted secondary"><span class="cut by" title=by.clone()>{by.clone()}</span></td>
             <td class="muted"><Ago time=submitted now/></td>
             <td class="num muted">
                 {started.map(|start| view! { <Since start end=ended now/> })}

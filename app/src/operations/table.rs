@@ -116,7 +116,7 @@ fn Table(list: OperationList, filter: OperationFilter, path: String, with_cluste
                         <th scope="col">"Status"</th>
                         {header("Action", OperationColumn::Action, false)}
                         {with_cluster.then(|| header("Cluster", OperationColumn::Cluster, false))}
-                        <th scope="col">"By"</th>
+                        <th scope="col" class="secondary">"By"</th>
                         {header("Submitted", OperationColumn::Submitted, true)}
                         {header("Duration", OperationColumn::Duration, false)}
                         <th scope="col" class="wide">"Message"</th>

@@ -101,6 +101,11 @@ where
         }
         Problem::NotFound { .. } => view! { <a class="btn" href=routes::CLUSTERS>"All clusters"</a> }.into_any(),
         Problem::Forbidden { .. } => ().into_any(),
+        // The same request is refused again.
+        Problem::Invalid { .. } => {
+            let parent = move || location.pathname.get().trim_end_matches('/').rsplit_once('/').map(|(path, _)| path.to_owned());
+            view! { <a class="btn" href=parent>"Back"</a> }.into_any()
+        }
         _ => {
             let again = move |event: leptos::ev::MouseEvent| {
                 event.prevent_default();

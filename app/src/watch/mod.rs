@@ -28,9 +28,9 @@ pub(crate) fn WatchView(watch: Watch) -> impl IntoView {
 #[component]
 pub(crate) fn StopStatus(stop: StopAdvice) -> impl IntoView {
     let (tone, word) = match stop.when {
-        StopWhen::Now => (Tone::Ok, "Safe to stop now".to_owned()),
-        StopWhen::AfterNode(node) => (Tone::Warn, format!("Safe to stop after {node}")),
-        StopWhen::NotNow => (Tone::Err, "Don't stop now".to_owned()),
+        StopWhen::Now => (Tone::Ok, "Safe to stop now.".to_owned()),
+        StopWhen::AfterNode(node) => (Tone::Warn, format!("Safe to stop after {node}.")),
+        StopWhen::NotNow => (Tone::Err, "Don't stop now.".to_owned()),
     };
     view! {
         <Status tone word/>

@@ -12,9 +12,9 @@ use crate::{ClusterName, OperationName, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
-    /// An input is missing or unreadable, so no operation can run.
+    /// An input is missing or unreadable, so no operation can run; or the cluster itself is unreachable.
     Broken,
-    /// The last operation failed or was cancelled, or the cluster itself is unreachable or unhealthy.
+    /// The last operation failed or was cancelled, or the cluster itself is unhealthy.
     Attention,
     /// An operation is running or queued, or the cluster is being unregistered.
     Working,

@@ -39,9 +39,10 @@ pub(in crate::clusters) fn LivePanel(
     let advice = (live.state == LiveState::NoKubeconfig)
         .then_some("Version, health and nodes are shown when there is one: cluster.yml delivers it at its end, or spec.kubeConfRef names it.");
     let end = live.read.map(|time| view! { <span class="muted">"read " <Ago time now/></span> }.into_any());
+    let is_current = is_current(&live);
     let values = live.read.map(|_| {
         let nodes = format!("{} of {} ready", live.ready, live.nodes);
-        let checks = live.checks.into_iter().map(|check| view! { <Check check/> }).collect_view();
+        let checks = live.checks.into_iter().map(|check| view! { <Check check is_current/> }).collect_view();
         let certificates =
             live.certificates.into_iter().map(|expiry| view! { <Certificate expiry now/> }).collect_view();
         view! {
@@ -83,9 +84,14 @@ fn Kubeconfig(cluster: String, access: KubeconfigAccess, now: Time) -> impl Into
 }
 
 #[component]
-fn Check(check: LiveCheck) -> impl IntoView {
-    let tone = if check.ok { Tone::Ok } else { Tone::Err };
-    view! { <Fact label=check.name><Status tone word=check.message/></Fact> }
+fn Check(check: LiveCheck, is_current: bool) -> impl IntoView {
+    let (tone, word) = match (is_current, check.ok) {
+        (true, true) => (Tone::Ok, check.message),
+        (true, false) => (Tone::Err, check.message),
+        // The panel's heading says when it was read.
+        (false, _) => (Tone::Idle, check.message),
+    };
+    view! { <Fact label=check.name><Status tone word/></Fact> }
 }
 
 #[component]

@@ -64,10 +64,15 @@ fn ClusterTabs(name: ClusterName) -> impl IntoView {
 
 #[component]
 fn Header(row: ClusterRow, creatable: bool, upgrade: Option<Version>, now: api::Time) -> impl IntoView {
+    // What must be fixed first has its own button, in the overview.
+    let (create, run) = match (row.fix.is_some(), creatable) {
+        (true, _) => ("btn", "btn"),
+        (false, true) => ("btn primary", "btn"),
+        (false, false) => ("btn", "btn primary"),
+    };
     let create = creatable.then(|| {
-        view! { <a class="btn primary" href=routes::cluster_tab(&row.name, "create")>"Create the cluster"</a> }
+        view! { <a class=create href=routes::cluster_tab(&row.name, "create")>"Create the cluster"</a> }
     });
-    let run = if creatable { "btn" } else { "btn primary" };
     let chip = view! { <Chip tone=health::tone(row.health) word=row.health_word.clone()/> }.into_any();
     let nodes = row.nodes.map(|n| count(n.into(), "node", "nodes"));
     let last = row.last.clone().map(|last| {

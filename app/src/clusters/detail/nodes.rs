@@ -93,10 +93,10 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String, tab: St
                                 view! {
                                     <th scope="col">"In the cluster"</th>
                                     <th scope="col">"Version"</th>
-                                    <th scope="col">"Joined"</th>
+                                    <th scope="col" class="secondary">"Joined"</th>
                                 }
                             })}
-                        <th scope="col">"Last run"</th> <th scope="col">"Roles"</th>
+                        <th scope="col" class:secondary=live>"Last run"</th> <th scope="col">"Roles"</th>
                         <th scope="col">"Address"</th>
                         <th scope="col"><span class="sr">"Actions"</span></th>
                     </tr>
@@ -145,15 +145,15 @@ fn Node(
     };
     view! {
         <tr>
-            <th scope="row"><span class="name">{node.name.clone()}</span></th>
+            <th scope="row"><span class="name cut" title=node.name.clone()>{node.name.clone()}</span></th>
             {live.then(|| view! { <Live node=node.live in_inventory=node.in_inventory current now/> })}
-            <td>{result}</td>
+            <td class:secondary=live>{result}</td>
             <td>{node.roles.join(", ")}</td>
-            <td class="mono">{address}</td>
+            <td class="mono"><span class="cut" title=address.clone()>{address.clone()}</span></td>
             <td class="end">
                 {(node.in_inventory && !is_removed)
-                    .then(|| view! { <a class="link-quiet" href=replace>"Replace…"<span class="sr">" " {node.name.clone()}</span></a> " " })}
-                {node.in_inventory.then(|| view! { <a class="link-quiet" href=remove>{word}<span class="sr">" " {node.name}</span></a> })}
+                    .then(|| view! { <a class="link" href=replace>"Replace…"<span class="sr">" " {node.name.clone()}</span></a> " " })}
+                {node.in_inventory.then(|| view! { <a class="link" href=remove>{word}<span class="sr">" " {node.name}</span></a> })}
             </td>
         </tr>
     }
@@ -166,7 +166,7 @@ fn Live(node: Option<LiveNode>, in_inventory: bool, current: bool, now: Time) ->
         return view! {
             <td><Status tone=Tone::Idle word="Not in the cluster"/></td>
             <td></td>
-            <td></td>
+            <td class="secondary"></td>
         }
         .into_any();
     };
@@ -182,7 +182,7 @@ fn Live(node: Option<LiveNode>, in_inventory: bool, current: bool, now: Time) ->
     view! {
         <td><Status tone word/> {only_there} {note}</td>
         <td class="mono" class:faint=!current>{node.version}</td>
-        <td class="muted"><Ago time=node.created now/></td>
+        <td class="muted secondary" data-label="Joined"><Ago time=node.created now/></td>
     }
     .into_any()
 }

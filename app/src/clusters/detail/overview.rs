@@ -37,8 +37,16 @@ fn Overview(detail: ClusterDetail) -> impl IntoView {
     let name = detail.row.name.to_string();
     let note = (!detail.row.note.is_empty()).then(|| {
         let tone = super::super::health::tone(detail.row.health);
-        let link = detail.row.fix.map(|fix| view! { <FixLink cluster=name.clone() fix/> });
-        view! { <Alert tone title=detail.row.note.clone()>{link}</Alert> }
+        let fix = detail.row.fix.map(|fix| view! { <FixLink cluster=name.clone() fix class="btn primary"/> });
+        // The run whose message the note is.
+        let run = detail.row.last.clone().filter(|last| last.message == detail.row.note);
+        let run = run.map(|run| view! { <a class="btn" href=routes::operation(&run.name)>"Open the run"</a> });
+        view! {
+            <Alert tone title=detail.row.health_word.clone()>
+                <p class="sentence">{detail.row.note.clone()}</p>
+                <div class="bar">{fix} {run}</div>
+            </Alert>
+        }
     });
     let (cluster, here) = (name.clone(), name.clone());
     let all = routes::cluster_tab(&name, "operations");

@@ -35,8 +35,8 @@ pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl Int
                     <tr>
                         {header("Name", ClusterColumn::Name, false)} {header("Health", ClusterColumn::Health, false)}
                         {versioned.then(|| header("Version", ClusterColumn::Version, false))}
-                        {header("Nodes", ClusterColumn::Nodes, true)} {header("Last operation", ClusterColumn::Last, true)} <th scope="col">"By"</th>
-                        {labelled.then(|| view! { <th scope="col">"Labels"</th> })}
+                        {header("Nodes", ClusterColumn::Nodes, true)} {header("Last operation", ClusterColumn::Last, true)} <th scope="col">"When"</th>
+                        {labelled.then(|| view! { <th scope="col" class="secondary">"Labels"</th> })}
                         {noted.then(|| view! { <th scope="col" class="wide">"Note"</th> })}
                     </tr>
                 </thead>
@@ -54,8 +54,8 @@ fn Row(row: ClusterRow, now: Time, versioned: bool, labelled: bool, noted: bool)
     let labels = row.labels.iter().map(|label| view! { <span class="tag">{label.clone()}</span> }).collect_view();
     let by = row.last.as_ref().map(|last| {
         let when = last.ended.or(last.started).unwrap_or(last.submitted);
-        let by = if last.by.is_empty() { String::new() } else { format!("{} · ", last.by) };
-        view! { {by} <Ago time=when now/> }
+        let by = (!last.by.is_empty()).then(|| view! { <span class="secondary">{format!(" · {}", last.by)}</span> });
+        view! { <Ago time=when now/> {by} }
     });
     let note = noted.then(|| {
         let note = note(&row);
@@ -77,13 +77,13 @@ fn Row(row: ClusterRow, now: Time, versioned: bool, labelled: bool, noted: bool)
     };
     view! {
         <tr>
-            <th scope="row"><a class="name" href=routes::cluster(&row.name)>{row.name.to_string()}</a></th>
+            <th scope="row"><a class="name" href=routes::cluster(&row.name) title=row.name.to_string()><span class="cut">{row.name.to_string()}</span></a></th>
             <td><HealthStatus row=row.clone()/></td>
             {versioned.then(|| view! { <td class="mono" data-label="Version" title=read.clone()>{version}</td> })}
             <td data-label="Nodes" title=read.clone()>{nodes}</td>
             <td><LastOperation last=row.last/></td>
             <td class="muted">{by}</td>
-            {labelled.then(|| view! { <td>{labels}</td> })}
+            {labelled.then(|| view! { <td class="labels secondary">{labels}</td> })}
             {note}
         </tr>
     }

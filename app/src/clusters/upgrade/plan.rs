@@ -9,7 +9,7 @@ use super::functions::StartUpgrade;
 use crate::form::{Form, FormEnd, Submit, endpoint};
 use crate::operations::{Commands, notes, reviewed};
 use crate::routes;
-use crate::ui::{Alert, Icon, Panel, Tone};
+use crate::ui::{Icon, Panel};
 
 #[component]
 pub(super) fn Plan(
@@ -27,12 +27,11 @@ pub(super) fn Plan(
         "kube_version has this value already."
     };
     view! {
-        {notes(warnings.into_iter().chain(operation.warnings), operation.waits_for)}
         <Panel title=label.clone()>
             <div class="pad stack">
-                <Alert tone=Tone::Warn title="What happens">
-                    <ul class="list">{consequences.into_iter().map(|line| view! { <li>{line}</li> }).collect_view()}</ul>
-                </Alert>
+                {notes(warnings.into_iter().chain(operation.warnings), operation.waits_for)}
+                <h3>"What happens"</h3>
+                <ul class="list">{consequences.into_iter().map(|line| view! { <li>{line}</li> }).collect_view()}</ul>
                 <h3>"Change of the variables"</h3>
                 {change.map(|change| view! { <Changes review=change document=Document::Variables/> })}
                 <p class="muted">{saves}</p>

@@ -122,7 +122,7 @@ fn Card(offer: ActionOffer, checked: bool, asks: String) -> impl IntoView {
     let (class, effect) = match offer.effect {
         Effect::Reads => ("tag", "reads only"),
         Effect::Changes => ("tag warn", "changes machines"),
-        Effect::Destroys => ("tag warn", "deletes data"),
+        Effect::Destroys => ("tag err", "deletes data"),
     };
     view! {
         <label class="card" data-asks=asks>

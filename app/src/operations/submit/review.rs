@@ -49,10 +49,21 @@ pub(super) fn Review(review: OperationReview, fingerprint: String, submit: &'sta
     }
 }
 
-/// What the user should know before submitting: the warnings, and why the operation will be queued.
+/// What the user should know before submitting: the warnings, in one alert, and why the operation will be queued.
 pub(crate) fn notes(warnings: impl IntoIterator<Item = String>, waits_for: Option<String>) -> impl IntoView {
+    let mut warnings: Vec<String> = warnings.into_iter().collect();
+    let alert = match warnings.len() {
+        0 => None,
+        1 => warnings.pop().map(|warning| view! { <Alert tone=Tone::Warn title=warning/> }.into_any()),
+        several => Some(view! {
+            <Alert tone=Tone::Warn title=format!("{several} warnings")>
+                <ul class="list">{warnings.into_iter().map(|warning| view! { <li>{warning}</li> }).collect_view()}</ul>
+            </Alert>
+        }
+        .into_any()),
+    };
     view! {
-        {warnings.into_iter().map(|warning| view! { <Alert tone=Tone::Warn title=warning/> }).collect_view()}
+        {alert}
         {waits_for.map(|what| view! { <Alert tone=Tone::Idle title=what/> })}
     }
 }

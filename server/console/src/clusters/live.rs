@@ -14,7 +14,7 @@ pub(crate) fn judged(judgement: Judgement, live: Option<&LiveCluster>, now: Time
     }
     let say = |health, word: &str| Judgement { health, word: word.into(), note: live.problem.clone(), fix: None };
     match live.state {
-        LiveState::Unreachable => say(Health::Attention, "Unreachable"),
+        LiveState::Unreachable => say(Health::Broken, "Unreachable"),
         LiveState::Unhealthy => say(Health::Attention, "Unhealthy"),
         LiveState::Refused => say(Health::Attention, "Kubeconfig not used"),
         LiveState::Healthy if is_fresh(live, now, stale) && judgement.health != Health::Attention => {
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(after(Health::Good, LiveState::Healthy, MINUTE), (Health::Good, "Healthy".into()));
         assert_eq!(after(Health::Unknown, LiveState::Healthy, MINUTE).1, "Healthy");
         assert_eq!(after(Health::Good, LiveState::Healthy, 11 * MINUTE).1, "as before", "stale");
-        assert_eq!(after(Health::Good, LiveState::Unreachable, MINUTE), (Health::Attention, "Unreachable".into()));
+        assert_eq!(after(Health::Good, LiveState::Unreachable, MINUTE), (Health::Broken, "Unreachable".into()));
         assert_eq!(after(Health::Unknown, LiveState::Unhealthy, MINUTE).1, "Unhealthy");
         assert_eq!(after(Health::Attention, LiveState::Healthy, MINUTE).1, "as before", "the last operation failed");
         for first in [Health::Broken, Health::Working] {

@@ -20,9 +20,6 @@ pub(super) fn consequences(engine: Engine, members: &[Member], vars: &Vars, to: 
         let folder = text(vars, "etcd_backup_prefix", "/var/backups/kubeonkube");
         sentences.push(format!("First, a snapshot of etcd is saved on {first}, in {folder}."));
     }
-    if planes.is_empty() {
-        return vec!["The inventory names no control plane, so nothing can be upgraded.".into()];
-    }
     let then = match workers.as_slice() {
         [] => String::new(),
         [one] => format!(" Then the worker: {one}."),

@@ -23,6 +23,7 @@ use super::running::{Running, release};
 use super::start::{operation, variables_with};
 use super::warnings;
 use crate::configuration::Inputs;
+use crate::nodes::refused;
 use crate::operations::{ended, phase, row};
 use crate::{Console, moment};
 
@@ -43,6 +44,13 @@ impl Known {
     /// The version of an upgrade that ended without success.
     fn unfinished(&self) -> Option<Version> {
         unfinished(self.last.as_deref())
+    }
+
+    pub(super) fn has_control_plane(&self) -> Result<(), Problem> {
+        if self.members.iter().any(|member| member.control_plane) {
+            return Ok(());
+        }
+        Err(refused("The inventory names no control plane, so nothing can be upgraded.".into()))
     }
 
     /// The name of an upgrade that is running or queued.
@@ -161,6 +169,7 @@ impl Console {
         known: &Known,
         to: Version,
     ) -> Result<UpgradePlan, Problem> {
+        known.has_control_plane()?;
         let installer = self.installer(cluster);
         let hosts = known.inputs.hosts.text();
         let before = known.inputs.vars.text();

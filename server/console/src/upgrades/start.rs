@@ -26,6 +26,7 @@ impl Console {
         if let Some(open) = known.open().filter(|open| *open != reviewed.made_name) {
             return Err(refused(format!("{open} is upgrading the cluster, or waits to. Wait until it has ended.")));
         }
+        known.has_control_plane()?;
         let installer = self.installer(&cluster);
         let before = known.inputs.vars.text();
         let (text, written) = variables_with(installer, &known.vars, before, to)?;

@@ -60,7 +60,7 @@ pub(crate) enum Refusal {
     HostKeys { at: DataRef, found: String },
     #[error("The controller may not read {kind} {at} ({field}): {why}. Grant it `get` on this object.")]
     Forbidden { field: &'static str, kind: &'static str, at: DataRef, why: String },
-    #[error("The private key in Secret {at} (key `{key}`) can't be used. {fault}")]
+    #[error("The private key in Secret {at} (key {key}) can't be used. {fault}")]
     PrivateKey { at: DataRef, key: &'static str, fault: Fault },
     #[error(
         "secretVarsRef names Secret {at}, which isn't meant for runs: its type is not `{}`. Create it again with this type (kubectl create secret generic --type=…).",
@@ -78,11 +78,11 @@ pub(crate) enum Refusal {
     )]
     NextKey,
     #[error(
-        "The inventory (key `hosts.yml` of ConfigMap {at}) can't be used. {why} Correct it and submit the operation again."
+        "The inventory (key hosts.yml of ConfigMap {at}) can't be used. {why} Correct it and submit the operation again."
     )]
     Inventory { at: DataRef, why: String, is_empty: bool },
     #[error(
-        "The variables (key `group_vars.yml` of ConfigMap {at}) can't be used. {why} Correct them and submit the operation again."
+        "The variables (key group_vars.yml of ConfigMap {at}) can't be used. {why} Correct them and submit the operation again."
     )]
     Variables { at: DataRef, why: String },
     #[error("The inputs changed since this operation was confirmed{what}. Review them and submit the operation again.")]
