@@ -89,7 +89,8 @@ pub async fn load_run(
         let newest = backend.runs.page(&user, &name, 0, LINES_IN_PAGE).await?;
         failure::reason(&detail, &progress, &failure::errors(&newest))
     };
-    let opens_at = if from == 0 { reason.as_ref().and_then(|reason| failure_at(reason, &progress)).unwrap_or(0) } else { 0 };
+    let opens_at =
+        if from == 0 { reason.as_ref().and_then(|reason| failure_at(reason, &progress)).unwrap_or(0) } else { 0 };
     if opens_at > 0 && record.log.first > 1 {
         record.log = backend.runs.page(&user, &name, opens_at, LINES_IN_PAGE).await?;
     }
@@ -104,7 +105,18 @@ pub async fn load_run(
             .filter(|watch| *watch != Watch { now: watch.now, ..Watch::default() }),
     };
     let has_watch = watch.is_some();
-    Ok(RunOpening { detail, progress, reason, watch, has_watch, opens_at, log: record.log, note: record.note, query, found })
+    Ok(RunOpening {
+        detail,
+        progress,
+        reason,
+        watch,
+        has_watch,
+        opens_at,
+        log: record.log,
+        note: record.note,
+        query,
+        found,
+    })
 }
 
 /// The line at the top when a failed run opens: the headline of the failed task, if its failure is near.

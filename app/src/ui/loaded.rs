@@ -103,7 +103,8 @@ where
         Problem::Forbidden { .. } => ().into_any(),
         // The same request is refused again.
         Problem::Invalid { .. } => {
-            let parent = move || location.pathname.get().trim_end_matches('/').rsplit_once('/').map(|(path, _)| path.to_owned());
+            let parent =
+                move || location.pathname.get().trim_end_matches('/').rsplit_once('/').map(|(path, _)| path.to_owned());
             view! { <a class="btn" href=parent>"Back"</a> }.into_any()
         }
         _ => {
