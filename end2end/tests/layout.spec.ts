@@ -1,5 +1,6 @@
 // What fits where: status on a phone, the log of a failed run, aligned conditions, tables that show that they scroll.
 import type { Page } from '@playwright/test';
+import { FakeCluster } from '../fixtures/cluster.ts';
 import { bothWays, expect, test } from '../fixtures/console.ts';
 import type { Kube } from '../fixtures/kube.ts';
 import { localHosts, makeCluster, run, runOwn } from '../fixtures/objects.ts';
@@ -110,4 +111,40 @@ test('a table that is too wide shows that it scrolls', async ({ page, visit, kub
   expect(await table.evaluate((table) => table.scrollWidth > table.clientWidth)).toBe(true);
   const shadows = await table.evaluate((table) => getComputedStyle(table).backgroundImage.split('linear-gradient').length - 1);
   expect(shadows).toBe(4);
+});
+
+test('lists fit at 1280 px, also with long names and live nodes', async ({ page, visit, kube }) => {
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await furnish(kube);
+  const api = await new FakeCluster().start();
+  try {
+    const long = 'customer-4711-production-kubernetes-frankfurt-07';
+    api.versions = { [LONG]: 'v1.35.9', w1: 'v1.35.9' };
+    await api.isFor(kube, long);
+    await makeCluster(kube, long, { hosts: localHosts(LONG, 'w1') });
+    await expect(async () => {
+      await visit(`/clusters/${long}/nodes`);
+      await expect(page.getByText('Nodes read from the cluster')).toBeVisible({ timeout: 1_000 });
+    }).toPass({ timeout: 60_000 });
+    for (const [path, name] of [[`/clusters/${long}/nodes`, 'Hosts'], ['/clusters', 'Clusters'], ['/operations', 'Operations']]) {
+      await visit(path!);
+      const list = page.getByRole('region', { name, exact: true });
+      await expect(list.locator('tbody tr').nth(1), path).toBeVisible();
+      expect(await list.evaluate((list) => list.scrollWidth - list.clientWidth), path).toBe(0);
+    }
+  } finally {
+    api.stop();
+  }
+});
+
+test('the question before a cancel fits a phone', async ({ page, visit, kube }) => {
+  await page.setViewportSize(PHONE);
+  await makeCluster(kube, 'asks');
+  await runOwn(kube, 'asks', 'asks-1', '- {hosts: all, gather_facts: false, tasks: [{name: Wait, command: sleep 600}]}\n');
+  await visit('/operations/asks-1');
+  await page.getByText('Cancel…').click();
+  await expect(page.locator('.confirm-body')).toBeInViewport({ ratio: 1 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
+  await page.getByRole('button', { name: 'Stop the run' }).click();
+  await kube.ended('asks-1');
 });

@@ -84,6 +84,8 @@ pub enum HostResult {
     Skipped,
     /// The task failed.
     Failed,
+    /// The task failed, and a `rescue` takes over.
+    Rescued,
     /// The host could not be reached.
     Unreachable,
 }
@@ -99,6 +101,9 @@ pub struct HostStats {
     pub skipped: u32,
     pub rescued: u32,
     pub ignored: u32,
+    /// Whether a result came from the machine itself, and not from a task that ran on the controller only, such as `debug`. `None` if the
+    /// plugin didn't tell.
+    pub reached: Option<bool>,
 }
 
 /// A task that failed on a host.

@@ -50,6 +50,9 @@ SETTERS = ("set_fact", "include_vars", "add_host")
 RESULTS = ("stdout", "content", "msg")
 # How often a write is tried again that failed because the disk is full, in seconds.
 FULL_SECONDS = 0.5
+# Tasks that run on the controller, so that their results don't prove that the machine was reached.
+CONTROLLER_ONLY = {"add_host", "assert", "debug", "fail", "group_by", "import_playbook", "import_role", "import_tasks", "include_role",
+                   "include_tasks", "include_vars", "meta", "pause", "set_fact", "set_stats", "validate_argument_spec"}
 # With these strategies each host runs through the tasks at its own speed, and ansible announces a task once per host.
 UNORDERED_STRATEGIES = ("free", "host_pinned", "ansible.builtin.free", "ansible.builtin.host_pinned")
 # The names of the one action whose result may publish outcomes.
@@ -159,6 +162,16 @@ def failure_message(result, shown=str):
     return host_key_refusal(message) or cut(shown(message) or "failed without a message", MESSAGE_LIMIT)
 
 
+def is_rescued(task):
+    """Whether a `rescue` takes over when the task fails. ansible counts that only after it has reported the failure."""
+    inner, outer = task, task._parent
+    while outer is not None:
+        if getattr(outer, "rescue", None) and any(entry._uuid == inner._uuid for entry in outer.block):
+            return True
+        inner, outer = outer, outer._parent
+    return False
+
+
 def load_masking(root):
     """The module that the entrypoint uses too."""
     found = importlib.util.spec_from_file_location("kubeonkube_masking", root + "/conf/kubeonkube_masking.py")
@@ -232,6 +245,7 @@ class CallbackModule(CallbackBase):
         self.tasks = {}  # task uuid -> (number, name) in this play
         self.running = {}  # (task number, host) -> start of the task or of its current item
         self.failures = []
+        self.reached = set()  # hosts that a result came from
         self.outcomes = {}  # host, or None for the run -> what was published
 
     # -- writing -----------------------------------------------------------------------------------------------------
@@ -346,6 +360,9 @@ class CallbackModule(CallbackBase):
     def report(self, result, outcome, message=None, item=False, ignored=False):
         number, task_name = self.known(result._task)
         host = result._host.get_name()
+        is_of_machine = str(result._task.action).rpartition(".")[2] not in CONTROLLER_ONLY and not result._task.delegate_to
+        if is_of_machine and outcome not in ("skipped", "unreachable"):
+            self.reached.add(host)
         now = time.monotonic()
         fields = {"task": number, "host": host, "result": outcome}
         fields["ms"] = max(0, int((now - self.running.get((number, host), now)) * 1000))
@@ -374,7 +391,8 @@ class CallbackModule(CallbackBase):
         self.report(result, self.success(result))
 
     def v2_runner_on_failed(self, result, ignore_errors=False):
-        self.report(result, "failed", self.loop_failure(result) or failure_message(result._result, self.shown), ignored=bool(ignore_errors))
+        outcome = "rescued" if not ignore_errors and is_rescued(result._task) else "failed"
+        self.report(result, outcome, self.loop_failure(result) or failure_message(result._result, self.shown), ignored=bool(ignore_errors))
 
     def v2_runner_on_skipped(self, result):
         reason = result._result.get("skip_reason") or result._result.get("skipped_reason") or result._result.get("msg")
@@ -423,7 +441,7 @@ class CallbackModule(CallbackBase):
             summary["failed"] = summary.pop("failures")
             hosts[host] = {key: int(count) for key, count in summary.items()}
         self.emit_outcomes()
-        self.emit("stats", hosts=hosts)
+        self.emit("stats", hosts={host: {**counts, "reached": host in self.reached} for host, counts in hosts.items()})
         self.record.forget_flight()
         self.record.save("result.json", {"recap": hosts or None, "failures": self.final_failures(hosts)})
 

@@ -2,8 +2,11 @@
 """The events that the callback plugin writes for a playbook."""
 
 import json
+import os
 import pathlib
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 from staged_run import LOCAL, UNREACHABLE, TOKEN, StagedRun, ansible_bin
@@ -45,7 +48,7 @@ class Events(unittest.TestCase):
         self.assertEqual(sorted((e["task"], e["host"], e["result"]) for e in run.of("host_result")),
                          [(1, "m1", "changed"), (1, "m2", "changed"), (2, "m1", "ok"), (2, "m2", "ok")])
         self.assertEqual(run.of("stats")[0]["hosts"]["m1"],
-                         {"ok": 2, "changed": 1, "unreachable": 0, "failed": 0, "skipped": 0, "rescued": 0, "ignored": 0})
+                         {"ok": 2, "changed": 1, "unreachable": 0, "failed": 0, "skipped": 0, "rescued": 0, "ignored": 0, "reached": True})
         self.assertGreater(run.of("host_result", task=1)[0]["ms"], 0)
 
     def test_ansibles_own_line_precedes_its_event(self):
@@ -100,9 +103,65 @@ class Events(unittest.TestCase):
         - name: Recover
           ansible.builtin.command: "true"
 """).run()
-        self.assertEqual([e["result"] for e in run.of("host_result")], ["failed", "changed"])
+        self.assertEqual([e["result"] for e in run.of("host_result")], ["rescued", "changed"])
+        self.assertIn("non-zero return code", run.of("host_result")[0]["message"])
         self.assertEqual((run.rc, run.termination["failures"]), (0, []))
         self.assertEqual(run.termination["steps"][0]["recap"]["rescued"], 1)
+
+    def test_only_what_ansible_counts_as_rescued_is_reported_so(self):
+        included = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("TMPDIR"))) / "included.yml"
+        self.addCleanup(shutil.rmtree, included.parent)
+        included.write_text("- block:\n    - name: Included\n      ansible.builtin.command: 'false'\n  tags: [deep]\n", encoding="utf-8")
+        run = self.play(f"""
+    - block:
+        - block:
+            - name: Nested
+              ansible.builtin.command: "false"
+          always:
+            - name: Always
+              ansible.builtin.command: "false"
+      rescue:
+        - name: Recover
+          ansible.builtin.command: "true"
+    - block:
+        - ansible.builtin.include_tasks: {included}
+      rescue:
+        - name: Again
+          ansible.builtin.command: "true"
+    - name: Pass
+      ansible.builtin.command: "false"
+      ignore_errors: true
+    - block:
+        - name: Loop
+          ansible.builtin.command: "test {{{{ item }}}} = a"
+          loop: [a, b]
+      rescue:
+        - name: Give up
+          ansible.builtin.command: "false"
+""").run()
+        names = {e["task"]: e["name"] for e in run.of("task_start")}
+        results = [(names[e["task"]], e["result"], e.get("ignored", False)) for e in run.of("host_result") if "item" not in e]
+        self.assertEqual([result for result in results if result[1] in ("failed", "rescued")],
+                         [("Nested", "rescued", False), ("Always", "rescued", False), ("Included", "rescued", False),
+                          ("Pass", "failed", True), ("Loop", "rescued", False), ("Give up", "failed", False)])
+        recap = run.termination["steps"][0]["recap"]
+        self.assertEqual((recap["rescued"], recap["failed"], recap["ignored"]), (4, 1, 1))
+        self.assertEqual([failure["task"] for failure in run.termination["failures"]], ["Give up"])
+
+    def test_the_recap_tells_from_which_hosts_a_result_came(self):
+        run = self.play("""
+    - name: Try
+      ansible.builtin.ping:
+      ignore_unreachable: true
+      when: inventory_hostname != "m3"
+    - name: Speak
+      ansible.builtin.debug: {msg: hello}
+    - name: For the others
+      ansible.builtin.ping:
+      delegate_to: m1
+""", {"m1": LOCAL, "m2": UNREACHABLE, "m3": LOCAL}).run()
+        self.assertEqual({host: stats["reached"] for host, stats in run.of("stats")[0]["hosts"].items()},
+                         {"m1": True, "m2": False, "m3": False})
 
     def test_an_unreachable_host_fails_the_run_after_the_others(self):
         run = StagedRun(self, {"m1": LOCAL, "gone": UNREACHABLE}).builtin("ping.yml").run()

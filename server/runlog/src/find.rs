@@ -98,12 +98,13 @@ fn hits(
     deadline: Instant,
 ) -> io::Result<(Found, Option<u64>)> {
     let (mut found, mut stopped, mut watch) = (Found::default(), None, Watch::until(deadline));
+    let mut small = Vec::new();
     walk(file, &mut at, end, usize::MAX, |record, at| {
         if watch.is_over() {
             stopped = Some(at.lines);
             return ControlFlow::Break(());
         }
-        if journal::payload(record).is_some_and(|payload| needle.is_in_bytes(payload)) {
+        if journal::payload(record).is_some_and(|payload| needle.is_in_bytes(payload, &mut small)) {
             hit(&mut found, at.lines + 1);
         }
         ControlFlow::Continue(())

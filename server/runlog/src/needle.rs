@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use aho_corasick::AhoCorasick;
+use memchr::memmem::Finder;
 use memchr::{memchr, memrchr};
 
 const ESC: u8 = 0x1b;
@@ -12,17 +12,16 @@ pub(crate) struct Needle<'a> {
     text: Cow<'a, str>,
     /// Whether capitals and small letters differ.
     exact: bool,
-    /// Searches bytes, where that finds the same as searching characters. `None`: for an empty text.
-    quick: Option<AhoCorasick>,
+    /// Searches bytes, where that finds the same as searching characters.
+    quick: Finder<'static>,
 }
 
 impl<'a> Needle<'a> {
     pub(crate) fn of(text: &'a str) -> Self {
         let exact = text.chars().any(char::is_uppercase);
         let text: Cow<'a, str> = if exact { text.into() } else { text.to_lowercase().into() };
-        let quick = (!text.is_empty())
-            .then(|| AhoCorasick::builder().ascii_case_insensitive(!exact).build([text.as_bytes()]).ok());
-        Self { text, exact, quick: quick.flatten() }
+        let quick = Finder::new(text.as_bytes()).into_owned();
+        Self { text, exact, quick }
     }
 
     pub(crate) fn is_in(&self, line: &str) -> bool {
@@ -35,13 +34,20 @@ impl<'a> Needle<'a> {
         if self.exact { line.contains(&*self.text) } else { line.to_lowercase().contains(&*self.text) }
     }
 
-    /// The same for the bytes of a line. Much quicker for most lines.
-    pub(crate) fn is_in_bytes(&self, line: &[u8]) -> bool {
+    /// The same for the bytes of a line. Much quicker for most lines. `small` is a buffer for the line in small letters: searching such
+    /// a copy for bytes is four times as quick as searching the line without regard to capitals.
+    pub(crate) fn is_in_bytes(&self, line: &[u8], small: &mut Vec<u8>) -> bool {
         let inner = without_outer_colours(line);
-        match &self.quick {
-            Some(quick) if (self.exact || inner.is_ascii()) && memchr(ESC, inner).is_none() => quick.is_match(inner),
-            _ => str::from_utf8(line).is_ok_and(|line| self.is_in(line)),
+        if !self.exact && !inner.is_ascii() || memchr(ESC, inner).is_some() {
+            return str::from_utf8(line).is_ok_and(|line| self.is_in(line));
         }
+        if self.exact {
+            return self.quick.find(inner).is_some();
+        }
+        small.clear();
+        small.extend_from_slice(inner);
+        small.make_ascii_lowercase();
+        self.quick.find(small).is_some()
     }
 }
 
@@ -99,7 +105,11 @@ mod tests {
         ] {
             let needle = Needle::of(text);
             for line in lines {
-                assert_eq!(needle.is_in_bytes(line.as_bytes()), needle.is_in(line), "{text:?} in {line:?}");
+                assert_eq!(
+                    needle.is_in_bytes(line.as_bytes(), &mut Vec::new()),
+                    needle.is_in(line),
+                    "{text:?} in {line:?}"
+                );
             }
         }
     }

@@ -158,7 +158,8 @@ pub struct NodeRow {
     pub reached_by: String,
     /// `control plane`, `etcd`, `node` or other groups.
     pub roles: Vec<String>,
-    /// Result on this host in the newest ended run that has a recap: `ok`, `failed`, `unreachable`.
+    /// Result on this host in the newest ended run that has a recap: `ok` (reached), `failed`, `unreachable`, `skipped` (nothing else), `none` (no
+    /// result came from it).
     pub last_result: Option<String>,
     /// The operation that removed it from the cluster; `None` if it is part of it.
     pub removed_by: Option<OperationName>,

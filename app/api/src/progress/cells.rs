@@ -19,6 +19,8 @@ pub enum Cell {
     Skipped,
     /// Failed, and `ignore_errors` let it pass.
     Ignored,
+    /// Failed, and a `rescue` took over.
+    Rescued,
     Failed,
     Unreachable,
     /// It was running when the run ended.
@@ -26,13 +28,14 @@ pub enum Cell {
 }
 
 impl Cell {
-    const LETTERS: [(Self, char); 9] = [
+    const LETTERS: [(Self, char); 10] = [
         (Self::None, '-'),
         (Self::Running, 'r'),
         (Self::Ok, 'o'),
         (Self::Changed, 'c'),
         (Self::Skipped, 's'),
         (Self::Ignored, 'i'),
+        (Self::Rescued, 'e'),
         (Self::Failed, 'f'),
         (Self::Unreachable, 'u'),
         (Self::Stopped, 'x'),
@@ -54,6 +57,7 @@ impl Cell {
             HostResult::Ok => Self::Ok,
             HostResult::Changed => Self::Changed,
             HostResult::Skipped => Self::Skipped,
+            HostResult::Rescued => Self::Rescued,
             HostResult::Failed => Self::Failed,
             HostResult::Unreachable => Self::Unreachable,
         }
@@ -69,6 +73,7 @@ impl Cell {
             Self::Changed => "changed",
             Self::Skipped => "skipped",
             Self::Ignored => "failed, ignored",
+            Self::Rescued => "failed, rescued",
             Self::Failed => "failed",
             Self::Unreachable => "unreachable",
             Self::Stopped => "stopped",

@@ -14,7 +14,7 @@ pub struct Failure {
     pub host: String,
     pub message: String,
     pub unreachable: bool,
-    /// `ignore_errors` let it pass.
+    /// `ignore_errors` let it pass, or a `rescue` took over.
     pub ignored: bool,
     /// First and last text line of the failure's output.
     pub lines: (u64, u64),

@@ -77,7 +77,7 @@ impl RunProgress {
                 if let Some(task) = self.task_mut(*task) {
                     task.last_line = line;
                 }
-                if matches!(cell, Cell::Failed | Cell::Unreachable | Cell::Ignored)
+                if matches!(cell, Cell::Failed | Cell::Unreachable | Cell::Ignored | Cell::Rescued)
                     && self.failures.len() < Failure::KEPT
                 {
                     self.failures.push(Failure {
@@ -85,7 +85,7 @@ impl RunProgress {
                         host: host.clone(),
                         message: message.clone().unwrap_or_default(),
                         unreachable: *result == crate::run::HostResult::Unreachable,
-                        ignored: *ignored,
+                        ignored: matches!(cell, Cell::Ignored | Cell::Rescued),
                         lines: ((self.line + 1).min(line), line),
                         step: self.current_step(),
                     });

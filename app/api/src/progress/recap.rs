@@ -35,8 +35,9 @@ impl RunProgress {
             }
             return sums;
         }
-        let Counts { ok, changed, skipped, ignored, failed, unreachable } = self.totals;
-        HostStats { ok: ok + changed + ignored, changed, skipped, ignored, failed, unreachable, rescued: 0 }
+        let Counts { ok, changed, skipped, ignored, rescued, failed, unreachable } = self.totals;
+        let ok = ok + changed + ignored;
+        HostStats { ok, changed, skipped, ignored, failed, unreachable, rescued, reached: None }
     }
 
     /// The statistics of `host` in the newest recap of `step`; `None` before there is a recap.
@@ -53,4 +54,5 @@ fn add(sum: &mut HostStats, more: &HostStats) {
     sum.skipped = sum.skipped.saturating_add(more.skipped);
     sum.rescued = sum.rescued.saturating_add(more.rescued);
     sum.ignored = sum.ignored.saturating_add(more.ignored);
+    sum.reached = sum.reached.max(more.reached);
 }

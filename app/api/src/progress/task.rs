@@ -13,6 +13,8 @@ pub struct Counts {
     pub skipped: u32,
     /// Failed, and `ignore_errors` let it pass.
     pub ignored: u32,
+    /// Failed, and a `rescue` took over.
+    pub rescued: u32,
     pub failed: u32,
     pub unreachable: u32,
 }
@@ -21,7 +23,7 @@ impl Counts {
     /// The sum of all results.
     #[must_use]
     pub fn all(&self) -> u32 {
-        self.ok + self.changed + self.skipped + self.ignored + self.failed + self.unreachable
+        self.ok + self.changed + self.skipped + self.ignored + self.rescued + self.failed + self.unreachable
     }
 
     /// Counts `hosts` more results. A cell without a result counts nothing.
@@ -37,6 +39,7 @@ impl Counts {
             Cell::Changed => &mut self.changed,
             Cell::Skipped => &mut self.skipped,
             Cell::Ignored => &mut self.ignored,
+            Cell::Rescued => &mut self.rescued,
             Cell::Failed => &mut self.failed,
             Cell::Unreachable => &mut self.unreachable,
             Cell::None | Cell::Running | Cell::Stopped => return None,
@@ -82,6 +85,8 @@ pub enum TaskState {
     Stopped,
     /// It failed on a host, and `ignore_errors` let the failure pass.
     Ignored,
+    /// It failed on a host, and a `rescue` took over.
+    Rescued,
     Changed,
     Ok,
     Skipped,
@@ -102,6 +107,8 @@ impl TaskProgress {
             TaskState::Stopped
         } else if c.ignored > 0 {
             TaskState::Ignored
+        } else if c.rescued > 0 {
+            TaskState::Rescued
         } else if c.changed > 0 {
             TaskState::Changed
         } else if c.ok > 0 {

@@ -135,7 +135,8 @@ fn Node(
         Some("ok") => view! { <Status tone=Tone::Ok word="Reached"/> }.into_any(),
         Some("unreachable") => view! { <Status tone=Tone::Err word="Unreachable"/> }.into_any(),
         Some("failed") => view! { <Status tone=Tone::Err word="Failed"/> }.into_any(),
-        Some(other) => view! { <Status tone=Tone::Idle word=other.to_owned()/> }.into_any(),
+        Some("skipped") => view! { <Status tone=Tone::Idle word="Only skipped"/> }.into_any(),
+        Some(_) => view! { <Status tone=Tone::Idle word="Not reached"/> }.into_any(),
     };
     // A login mostly names the address.
     let address = if node.reached_by.contains(&node.address) {

@@ -50,6 +50,7 @@ fn drawing_of(state: TaskState) -> (Tone, Icon, &'static str) {
         TaskState::Failed => (Tone::Err, Icon::Cross, "failed"),
         TaskState::Stopped => (Tone::Idle, Icon::Stop, "stopped"),
         TaskState::Ignored => (Tone::Warn, Icon::Warning, "failed, ignored"),
+        TaskState::Rescued => (Tone::Warn, Icon::Warning, "failed, rescued"),
         TaskState::Changed => (Tone::Warn, Icon::Check, "changed"),
         TaskState::Ok => (Tone::Ok, Icon::Check, "ok"),
         TaskState::Skipped => (Tone::Idle, Icon::Skip, "skipped"),
@@ -176,7 +177,7 @@ fn TaskRow(row: Row) -> impl IntoView {
     // The signs are those of the matrix.
     let kinds = [
         (c.failed + c.unreachable, "err", '✗'),
-        (c.ignored, "warn", '!'),
+        (c.ignored + c.rescued, "warn", '!'),
         (c.changed, "warn", '~'),
         (c.ok, "ok", '✓'),
         (c.skipped, "idle", '–'),

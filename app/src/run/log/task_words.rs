@@ -23,6 +23,7 @@ pub(in super::super) fn task_words(task: &TaskProgress, ended: bool) -> String {
         (c.changed, "changed"),
         (c.ok, "ok"),
         (c.ignored, "ignored"),
+        (c.rescued, "rescued"),
         (c.skipped, "skipped"),
     ]
     .into_iter()

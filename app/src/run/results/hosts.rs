@@ -63,6 +63,7 @@ fn counted(progress: &RunProgress) -> BTreeMap<String, HostStats> {
                     Cell::Changed => (stats.ok, stats.changed) = (stats.ok + 1, stats.changed + 1),
                     Cell::Skipped => stats.skipped += 1,
                     Cell::Ignored => (stats.ok, stats.ignored) = (stats.ok + 1, stats.ignored + 1),
+                    Cell::Rescued => stats.rescued += 1,
                     Cell::Failed => stats.failed += 1,
                     Cell::Unreachable => stats.unreachable += 1,
                     Cell::None | Cell::Running | Cell::Stopped => {}
@@ -124,7 +125,12 @@ fn HostLine(run: Run, row: HostRow) -> impl IntoView {
         () if s.failed > 0 => (Tone::Err, "Failed"),
         () if row.running => (Tone::Run, "Running"),
         () if s.changed > 0 => (Tone::Warn, "Changed"),
-        () => (Tone::Ok, "Ok"),
+        // An ignored failure counts as ok, too.
+        () if s.ok > s.ignored => (Tone::Ok, "Ok"),
+        () if s.ignored > 0 => (Tone::Warn, "Failed, ignored"),
+        () if s.rescued > 0 => (Tone::Warn, "Failed, rescued"),
+        () if s.skipped > 0 => (Tone::Idle, "Skipped"),
+        () => (Tone::Idle, "No result"),
     };
     let drawing = if word == "Changed" { Icon::Check } else { tone.icon() };
     let number = |word: &'static str, n: u32, tone: &'static str| {

@@ -60,7 +60,7 @@ fn look(cell: Cell) -> (&'static str, &'static str) {
         Cell::Ok => ("✓", "m-ok"),
         Cell::Changed => ("~", "m-changed"),
         Cell::Skipped => ("–", "m-skipped"),
-        Cell::Ignored => ("!", "m-ignored"),
+        Cell::Ignored | Cell::Rescued => ("!", "m-ignored"),
         Cell::Failed => ("✗", "m-failed"),
         Cell::Unreachable => ("?", "m-failed"),
         Cell::Stopped => ("×", "m-skipped"),
@@ -74,7 +74,8 @@ fn row(task: &TaskProgress, hosts: &[String], failed: &FailedAt<'_>, ended: bool
     let mut parts = Vec::new();
     let mut runs = task.cells.runs().flat_map(|(cell, from, length)| {
         // Each failed host gets its own cell, because each failure is on other lines of the log.
-        let step = if matches!(cell, Cell::Failed | Cell::Unreachable | Cell::Ignored) { 1 } else { length };
+        let step =
+            if matches!(cell, Cell::Failed | Cell::Unreachable | Cell::Ignored | Cell::Rescued) { 1 } else { length };
         (from..from + length).step_by(step).map(move |from| (cell, from, step))
     });
     for (cell, from, length) in runs.by_ref().take(MOST_PARTS) {
@@ -104,6 +105,7 @@ fn rest(task: &TaskProgress, runs: impl Iterator<Item = (Cell, usize, usize)>, h
         (counts.changed, "changed"),
         (counts.ok, "ok"),
         (counts.ignored, "failed, ignored"),
+        (counts.rescued, "failed, rescued"),
         (counts.skipped, "skipped"),
     ];
     let kinds: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
@@ -175,7 +177,7 @@ pub fn MatrixTab() -> impl IntoView {
                 </table>
             </div>
             <p class="m-key muted">
-                "✓ ok · ~ changed · – skipped · ✗ failed · ? unreachable · ! failed, ignored · … running · × stopped · ≈ several results"
+                "✓ ok · ~ changed · – skipped · ✗ failed · ? unreachable · ! failed, ignored or rescued · … running · × stopped · ≈ several results"
             </p>
         }
         .into_any()

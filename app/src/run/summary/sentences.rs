@@ -59,23 +59,27 @@ fn done(progress: &RunProgress) -> String {
 
 fn succeeded(progress: &RunProgress, note: Option<&str>) -> String {
     // As the numbers below it, which are those of the recap.
-    let HostStats { changed, ignored, .. } = progress.sums();
+    let HostStats { changed, ignored, rescued, .. } = progress.sums();
     if progress.tasks.is_empty() {
         return note
             .map_or_else(|| "Finished, exit code 0.".to_owned(), |note| format!("Finished, exit code 0. {note}"));
     }
     let hosts = progress.hosts.len() as u64;
     let tasks = progress.tasks.len() as u64;
-    let ignored = if ignored > 0 {
-        format!(" {} ignored.", count(ignored.into(), "failure was", "failures were"))
-    } else {
-        String::new()
+    let passed = |n: u32, how: &str| match n {
+        0 => String::new(),
+        n => format!(" {} {how}.", count(n.into(), "failure was", "failures were")),
     };
+    let (ignored, rescued) = (passed(ignored, "ignored"), passed(rescued, "rescued"));
     let changes = match changed {
         0 => "no changes".to_owned(),
         n => count(n.into(), "change", "changes"),
     };
-    format!("{} on {} succeeded; {changes}.{ignored}", count(tasks, "task", "tasks"), count(hosts, "host", "hosts"))
+    format!(
+        "{} on {} succeeded; {changes}.{ignored}{rescued}",
+        count(tasks, "task", "tasks"),
+        count(hosts, "host", "hosts")
+    )
 }
 
 /// `about 4 to 6 min left, from the last 5 successful runs`. `elapsed`: milliseconds since the start.

@@ -111,7 +111,7 @@ fn ResultBar(counts: Counts, neutral: bool) -> impl IntoView {
         ("r-ok", counts.ok),
         ("r-changed", counts.changed),
         ("r-skipped", counts.skipped),
-        ("r-ignored", counts.ignored),
+        ("r-ignored", counts.ignored + counts.rescued),
         ("r-failed", counts.failed + counts.unreachable),
     ];
     let bars = parts.into_iter().filter(|(_, n)| *n > 0).map(|(class, n)| {

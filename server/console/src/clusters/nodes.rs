@@ -75,10 +75,17 @@ pub(crate) fn rows(inventory: &Inventory, vars: &Vars, results: &HashMap<String,
 
 /// The worst result of each host in all recaps.
 fn results(recaps: &[BTreeMap<String, HostStats>]) -> HashMap<String, &'static str> {
-    const WORST_LAST: [&str; 3] = ["ok", "failed", "unreachable"];
+    const WORST_LAST: [&str; 5] = ["none", "skipped", "ok", "failed", "unreachable"];
     let mut worst: HashMap<String, usize> = HashMap::new();
     for (host, stats) in recaps.iter().flatten() {
-        let result = if stats.unreachable > 0 { 2 } else { usize::from(stats.failed > 0) };
+        let result = match stats {
+            _ if stats.unreachable > 0 => 4,
+            _ if stats.failed > 0 => 3,
+            // An ignored failure counts as ok, too.
+            _ if stats.reached.unwrap_or(stats.ok > stats.ignored) => 2,
+            _ if stats.ok == 0 && stats.skipped > 0 => 1,
+            _ => 0,
+        };
         let known = worst.entry(host.clone()).or_default();
         *known = result.max(*known);
     }
@@ -92,9 +99,19 @@ mod tests {
     #[test]
     fn the_worst_result_of_a_host_is_shown() {
         let stats = |host: &str, failed, unreachable| {
-            BTreeMap::from([(host.to_owned(), HostStats { failed, unreachable, ..HostStats::default() })])
+            BTreeMap::from([(host.to_owned(), HostStats { ok: 1, failed, unreachable, ..HostStats::default() })])
         };
         let worst = results(&[stats("a", 1, 0), stats("a", 0, 0), stats("b", 0, 0), stats("c", 1, 1)]);
         assert_eq!((worst["a"], worst["b"], worst["c"]), ("failed", "ok", "unreachable"));
+    }
+
+    #[test]
+    fn only_a_result_from_the_machine_counts_as_reached() {
+        let of = |stats| results(&[BTreeMap::from([("a".to_owned(), stats)])])["a"];
+        let none = HostStats::default();
+        assert_eq!(of(HostStats { ok: 1, ignored: 1, ..none }), "none", "an ignored failure to connect");
+        assert_eq!(of(HostStats { skipped: 3, ..none }), "skipped");
+        assert_eq!(of(HostStats { ok: 2, reached: Some(false), ..none }), "none", "debug runs on the controller");
+        assert_eq!(of(HostStats { ok: 2, ignored: 2, reached: Some(true), ..none }), "ok");
     }
 }

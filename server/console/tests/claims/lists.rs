@@ -129,7 +129,7 @@ async fn each_machine_shows_its_result_in_the_last_run() {
     assert_eq!(results().await, (NodeResults::NoRun, " ".to_owned()));
     let name = world.submit(&new_operation("prod")).await.unwrap();
     let unreachable = HostStats { unreachable: 1, ..HostStats::default() };
-    let hosts = [("m1".to_owned(), HostStats::default()), ("w1".to_owned(), unreachable)].into();
+    let hosts = [("m1".to_owned(), HostStats { ok: 1, ..HostStats::default() }), ("w1".to_owned(), unreachable)].into();
     recap_of_run.set((name.clone(), hosts)).unwrap();
     let recap = json!({"status": {"recap": crd::Recap { hosts: 2, unreachable: 1, ..Default::default() }}});
     world.operations().patch_status(name.as_str(), &PatchParams::default(), &Patch::Merge(recap)).await.unwrap();

@@ -116,7 +116,16 @@ pub(crate) fn failure(
         return ("RunFailed", said.message.clone());
     }
     if said.cancelled {
-        return ("Interrupted", format!("The run was stopped by a signal{}.", in_flight(said)));
+        // The kubelet stops a pod that is deleted. Whoever deleted it meant that.
+        let is_deleted = pod.is_some_and(|pod| pod.metadata.deletion_timestamp.is_some());
+        return if is_deleted {
+            (
+                "PodDeleted",
+                format!("The pod was deleted{}. To run it again, submit the operation again.", in_flight(said)),
+            )
+        } else {
+            ("Interrupted", format!("The run was stopped by a signal{}.", in_flight(said)))
+        };
     }
     failed_step(said).unwrap_or_else(|| ("RunFailed", format!("The run ended with exit code {}.", said.rc)))
 }

@@ -128,6 +128,10 @@ fn a_failure_names_its_cause() {
     ] {
         assert_eq!(reason(&failed, &pod), (Phase::Failed, why.into()));
     }
+    let stopped = summary(143, |said| (said["cancelled"], said["steps"]) = (json!(true), json!([])));
+    let mut deleted = ended_pod(143, "Error", &stopped);
+    deleted.metadata.deletion_timestamp = Some(now());
+    assert_eq!(reason(&failed, &deleted), (Phase::Failed, "PodDeleted".into()));
     let lost = pod(&json!({"phase": "Failed", "message": "the process is gone"}));
     assert!(ended(&operation(false), &failed, Some(&lost)).2.contains("the process is gone"));
     assert_eq!(ended(&operation(false), &ended_job("Failed", "DeadlineExceeded"), None).1, "DeadlineExceeded");
