@@ -116,7 +116,7 @@ pub(crate) fn failure(
         return ("RunFailed", said.message.clone());
     }
     if said.cancelled {
-        // The kubelet stops a pod that is deleted. Whoever deleted it meant that.
+        // The kubelet stops the run of a pod that a client deletes.
         let is_deleted = pod.is_some_and(|pod| pod.metadata.deletion_timestamp.is_some());
         return if is_deleted {
             (
