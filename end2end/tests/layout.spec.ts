@@ -119,9 +119,9 @@ test('lists fit at 1280 px, also with long names and live nodes', async ({ page,
   const api = await new FakeCluster().start();
   try {
     const long = 'customer-4711-production-kubernetes-frankfurt-07';
-    api.versions = { [LONG]: 'v1.35.9', w1: 'v1.35.9' };
+    api.versions = { ...api.versions, [LONG]: 'v1.35.9' };
     await api.isFor(kube, long);
-    await makeCluster(kube, long, { hosts: localHosts(LONG, 'w1') });
+    await makeCluster(kube, long, { hosts: localHosts(LONG, 'cp1', 'w1') });
     await expect(async () => {
       await visit(`/clusters/${long}/nodes`);
       await expect(page.getByText('Nodes read from the cluster')).toBeVisible({ timeout: 1_000 });
