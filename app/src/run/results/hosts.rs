@@ -148,7 +148,7 @@ fn HostLine(run: Run, row: HostRow) -> impl IntoView {
     let [ok, changed, skipped, failed, unreachable, rescued, ignored] = NUMBERS;
     view! {
         <tr>
-            <th scope="row">{row.host}</th>
+            <th scope="row"><span class="cut" title=row.host.clone()>{row.host.clone()}</span></th>
             <td><Status tone icon=drawing word=word/></td>
             <td class="wide" data-label="Newest task">{task}</td>
             {number(ok, s.ok, "")} {number(changed, s.changed, "text-warn")} {number(skipped, s.skipped, "")}
