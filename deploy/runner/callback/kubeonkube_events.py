@@ -7,6 +7,7 @@ plugin needs the standard library only and works with every ansible-core from 2.
 
 from __future__ import annotations
 
+import collections
 import errno
 import importlib.util
 import json
@@ -53,6 +54,8 @@ FULL_SECONDS = 0.5
 # Tasks that run on the controller, so that their results don't prove that the machine was reached.
 CONTROLLER_ONLY = {"add_host", "assert", "debug", "fail", "group_by", "import_playbook", "import_role", "import_tasks", "include_role",
                    "include_tasks", "include_vars", "meta", "pause", "set_fact", "set_stats", "validate_argument_spec"}
+# What modules add to their result. The last one is the output of a module that crashed.
+OF_MODULES = ("invocation", "rc", "ansible_facts", "module_stdout")
 # With these strategies each host runs through the tasks at its own speed, and ansible announces a task once per host.
 UNORDERED_STRATEGIES = ("free", "host_pinned", "ansible.builtin.free", "ansible.builtin.host_pinned")
 # The names of the one action whose result may publish outcomes.
@@ -162,14 +165,16 @@ def failure_message(result, shown=str):
     return host_key_refusal(message) or cut(shown(message) or "failed without a message", MESSAGE_LIMIT)
 
 
-def is_rescued(task):
-    """Whether a `rescue` takes over when the task fails. ansible counts that only after it has reported the failure."""
-    inner, outer = task, task._parent
-    while outer is not None:
-        if getattr(outer, "rescue", None) and any(entry._uuid == inner._uuid for entry in outer.block):
-            return True
-        inner, outer = outer, outer._parent
-    return False
+def is_from_machine(result, outcome):
+    """Whether the result proves that the machine was reached, and wasn't made by ansible on the controller."""
+    task, values = result._task, result._result
+    if str(task.action).rpartition(".")[2] in CONTROLLER_ONLY or task.delegate_to or task.connection == "local":
+        return False
+    # An item that didn't reach the machine counts as failed.
+    if outcome in ("skipped", "unreachable") or values.get("unreachable"):
+        return False
+    # A failure without all of these is that of a template.
+    return outcome in ("ok", "changed") or any(name in values for name in OF_MODULES)
 
 
 def load_masking(root):
@@ -246,6 +251,8 @@ class CallbackModule(CallbackBase):
         self.running = {}  # (task number, host) -> start of the task or of its current item
         self.failures = []
         self.reached = set()  # hosts that a result came from
+        self.play = None
+        self.removed = {}  # host -> how often the play had removed it after the last failure
         self.outcomes = {}  # host, or None for the run -> what was published
 
     # -- writing -----------------------------------------------------------------------------------------------------
@@ -315,6 +322,8 @@ class CallbackModule(CallbackBase):
         self.record.play += 1
         self.tasks = {}
         self.running = {}
+        self.play = play
+        self.removed = {}
         self.unordered = str(play.strategy) in UNORDERED_STRATEGIES
         self.learn_play(play)
         self.emit("play_start", play=self.record.play, name=cut(self.shown(str(play.get_name())), ITEM_LIMIT))
@@ -360,8 +369,7 @@ class CallbackModule(CallbackBase):
     def report(self, result, outcome, message=None, item=False, ignored=False):
         number, task_name = self.known(result._task)
         host = result._host.get_name()
-        is_of_machine = str(result._task.action).rpartition(".")[2] not in CONTROLLER_ONLY and not result._task.delegate_to
-        if is_of_machine and outcome not in ("skipped", "unreachable"):
+        if is_from_machine(result, outcome):
             self.reached.add(host)
         now = time.monotonic()
         fields = {"task": number, "host": host, "result": outcome}
@@ -390,8 +398,18 @@ class CallbackModule(CallbackBase):
         self.keep_outcome(result)
         self.report(result, self.success(result))
 
+    def is_rescued(self, host):
+        """Whether a `rescue` takes over from the failure that ansible has just counted. Then the play has not removed the host."""
+        before = self.removed.get(host, 0)
+        self.note_removed()
+        return hasattr(self.play, "_removed_hosts") and self.removed[host] == before
+
+    def note_removed(self):
+        # A failure of a task with `run_once` removes all hosts.
+        self.removed = collections.Counter(getattr(self.play, "_removed_hosts", ()))
+
     def v2_runner_on_failed(self, result, ignore_errors=False):
-        outcome = "rescued" if not ignore_errors and is_rescued(result._task) else "failed"
+        outcome = "rescued" if not ignore_errors and self.is_rescued(result._host.get_name()) else "failed"
         self.report(result, outcome, self.loop_failure(result) or failure_message(result._result, self.shown), ignored=bool(ignore_errors))
 
     def v2_runner_on_skipped(self, result):
@@ -399,6 +417,7 @@ class CallbackModule(CallbackBase):
         self.report(result, "skipped", cut(self.shown(str(reason)), MESSAGE_LIMIT) if reason else None)
 
     def v2_runner_on_unreachable(self, result):
+        self.note_removed()
         ignored = bool(getattr(result._task, "ignore_unreachable", False))
         self.report(result, "unreachable", failure_message(result._result, self.shown), ignored=ignored)
 

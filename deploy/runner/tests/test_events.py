@@ -108,10 +108,20 @@ class Events(unittest.TestCase):
         self.assertEqual((run.rc, run.termination["failures"]), (0, []))
         self.assertEqual(run.termination["steps"][0]["recap"]["rescued"], 1)
 
+    def failures_of(self, run):
+        """(task, host, result) of what failed, after a comparison with what ansible counted."""
+        names = {e["task"]: e["name"] for e in run.of("task_start")}
+        results = [e for e in run.of("host_result") if "item" not in e and not e.get("ignored")]
+        for host, counts in run.of("stats")[0]["hosts"].items():
+            for outcome in ("failed", "rescued"):
+                self.assertEqual(len([e for e in results if (e["host"], e["result"]) == (host, outcome)]), counts[outcome], (host, outcome))
+        return [(names[e["task"]], e["host"], e["result"]) for e in results if e["result"] in ("failed", "rescued")]
+
     def test_only_what_ansible_counts_as_rescued_is_reported_so(self):
-        included = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("TMPDIR"))) / "included.yml"
-        self.addCleanup(shutil.rmtree, included.parent)
-        included.write_text("- block:\n    - name: Included\n      ansible.builtin.command: 'false'\n  tags: [deep]\n", encoding="utf-8")
+        folder = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("TMPDIR")))
+        self.addCleanup(shutil.rmtree, folder)
+        for name in ("included", "imported"):
+            (folder / f"{name}.yml").write_text(f"- block:\n    - name: {name}\n      ansible.builtin.command: 'false'\n", encoding="utf-8")
         run = self.play(f"""
     - block:
         - block:
@@ -124,10 +134,13 @@ class Events(unittest.TestCase):
         - name: Recover
           ansible.builtin.command: "true"
     - block:
-        - ansible.builtin.include_tasks: {included}
-      rescue:
+        - ansible.builtin.include_tasks: {folder}/included.yml
+      rescue: &again
         - name: Again
           ansible.builtin.command: "true"
+    - block:
+        - ansible.builtin.import_tasks: {folder}/imported.yml
+      rescue: *again
     - name: Pass
       ansible.builtin.command: "false"
       ignore_errors: true
@@ -138,30 +151,85 @@ class Events(unittest.TestCase):
       rescue:
         - name: Give up
           ansible.builtin.command: "false"
+      always:
+        - block:
+            - name: Clean up
+              ansible.builtin.command: "false"
+          rescue: *again
 """).run()
-        names = {e["task"]: e["name"] for e in run.of("task_start")}
-        results = [(names[e["task"]], e["result"], e.get("ignored", False)) for e in run.of("host_result") if "item" not in e]
-        self.assertEqual([result for result in results if result[1] in ("failed", "rescued")],
-                         [("Nested", "rescued", False), ("Always", "rescued", False), ("Included", "rescued", False),
-                          ("Pass", "failed", True), ("Loop", "rescued", False), ("Give up", "failed", False)])
-        recap = run.termination["steps"][0]["recap"]
-        self.assertEqual((recap["rescued"], recap["failed"], recap["ignored"]), (4, 1, 1))
+        self.assertEqual(self.failures_of(run), [
+            ("Nested", "m1", "rescued"), ("Always", "m1", "rescued"), ("included", "m1", "rescued"), ("imported", "m1", "rescued"),
+            ("Loop", "m1", "rescued"), ("Give up", "m1", "failed"), ("Clean up", "m1", "rescued")])
         self.assertEqual([failure["task"] for failure in run.termination["failures"]], ["Give up"])
+
+    def test_a_failure_whose_rescue_the_tags_leave_out_is_a_failure(self):
+        tasks = """
+    - block:
+        - name: Deep
+          ansible.builtin.command: "false"
+          tags: [deep]
+      rescue:
+        - name: Recover
+          ansible.builtin.command: "true"
+"""
+        for arguments in (["--tags", "deep"], ["--skip-tags", "untagged,untidy"]):
+            run = StagedRun(self, {"m1": LOCAL}).playbook(PLAY + tasks.replace("Recover", "Recover\n          tags: [untidy]"), args=arguments).run()
+            self.assertEqual(self.failures_of(run), [("Deep", "m1", "failed")], arguments)
+            self.assertEqual([failure["task"] for failure in run.termination["failures"]], ["Deep"])
+        run = StagedRun(self, {"m1": LOCAL}).playbook(PLAY + tasks, args=["--tags", "deep,untagged"]).run()
+        self.assertEqual((self.failures_of(run), run.rc), ([("Deep", "m1", "rescued")], 0))
+
+    def test_a_rescue_takes_over_after_a_failure_that_removed_all_hosts(self):
+        run = self.play("""
+    - block:
+        - name: Together
+          ansible.builtin.command: "false"
+          run_once: true
+      rescue: &recover
+        - name: Recover
+          ansible.builtin.command: "true"
+    - block:
+        - name: Later
+          ansible.builtin.command: "false"
+      rescue: *recover
+""", {"m1": LOCAL, "m2": LOCAL}).run()
+        self.assertEqual(self.failures_of(run), [("Together", "m1", "rescued"), ("Later", "m1", "rescued")])
 
     def test_the_recap_tells_from_which_hosts_a_result_came(self):
         run = self.play("""
     - name: Try
       ansible.builtin.ping:
       ignore_unreachable: true
-      when: inventory_hostname != "m3"
+      when: inventory_hostname is match("m[12]")
+    - name: Try all
+      ansible.builtin.ping: {data: "{{ item }}"}
+      ignore_unreachable: true
+      loop: [a, b]
+      when: inventory_hostname == "m2"
     - name: Speak
       ansible.builtin.debug: {msg: hello}
     - name: For the others
       ansible.builtin.ping:
       delegate_to: m1
-""", {"m1": LOCAL, "m2": UNREACHABLE, "m3": LOCAL}).run()
+    - name: Here
+      ansible.builtin.command: "true"
+      connection: local
+    - name: Ask for what is missing
+      ansible.builtin.command: "{{ missing }}"
+      ignore_errors: true
+      when: inventory_hostname == "m3"
+    - name: Break
+      ansible.builtin.command: "false"
+      ignore_errors: true
+      when: inventory_hostname == "m4"
+    - name: Break one
+      ansible.builtin.command: "test {{ item }} = b"
+      ignore_errors: true
+      loop: [a]
+      when: inventory_hostname == "m5"
+""", {"m1": LOCAL, "m2": UNREACHABLE, "m3": LOCAL, "m4": LOCAL, "m5": LOCAL}).run()
         self.assertEqual({host: stats["reached"] for host, stats in run.of("stats")[0]["hosts"].items()},
-                         {"m1": True, "m2": False, "m3": False})
+                         {"m1": True, "m2": False, "m3": False, "m4": True, "m5": True}, run.events)
 
     def test_an_unreachable_host_fails_the_run_after_the_others(self):
         run = StagedRun(self, {"m1": LOCAL, "gone": UNREACHABLE}).builtin("ping.yml").run()
