@@ -63,6 +63,25 @@ bothWays((script) => {
     await expect(page.locator('.log-head')).toContainText('Break');
     await expect(page.getByRole('navigation', { name: 'Tasks' }).locator('[aria-current]')).toContainText('Break');
     await expect(page.getByRole('log').getByText('PLAY RECAP')).not.toBeInViewport();
+
+    await visit('/operations/opens-1?tab=hosts');
+    await page.getByRole('link', { name: 'Log', exact: true }).click();
+    await expect(page.getByRole('log').getByText(/^fatal: \[m1\]/)).toBeInViewport();
+    await expect(page.getByRole('log').getByText('PLAY RECAP')).not.toBeInViewport();
+  });
+
+  test('a short failed run marks its failed task', async ({ page, visit, kube }) => {
+    await makeCluster(kube, 'short', { hosts: localHosts('m1') });
+    const tasks = [
+      '    - name: Before\n      ansible.builtin.debug: {msg: hello}',
+      '    - name: Break\n      ansible.builtin.fail: {msg: "no room"}',
+    ];
+    await runOwn(kube, 'short', 'short-1', `- hosts: all\n  gather_facts: false\n  tasks:\n${tasks.join('\n')}\n`);
+    await kube.ended('short-1');
+    await visit('/operations/short-1');
+    await expect(page.getByRole('log').getByText('PLAY RECAP')).toBeInViewport();
+    await expect(page.locator('.log-head')).toContainText('Break');
+    await expect(page.getByRole('navigation', { name: 'Tasks' }).locator('[aria-current]')).toContainText('Break');
   });
 });
 

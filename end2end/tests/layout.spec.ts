@@ -130,6 +130,7 @@ test('lists fit at 1280 px, also with long names and live nodes', async ({ page,
       await visit(path!);
       const list = page.getByRole('region', { name, exact: true });
       await expect(list.locator('tbody tr').nth(1), path).toBeVisible();
+      if (name === 'Hosts') await expect(list.getByRole('columnheader', { name: 'Last run' })).toBeVisible();
       expect(await list.evaluate((list) => list.scrollWidth - list.clientWidth), path).toBe(0);
     }
   } finally {

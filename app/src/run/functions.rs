@@ -21,7 +21,7 @@ pub(super) const LINES_IN_PAGE: u32 = 200;
 
 /// The number of lines above one that the page must show.
 #[cfg(feature = "ssr")]
-const LINES_ABOVE: u64 = 5;
+pub(super) const LINES_ABOVE: u64 = 5;
 
 /// The data of the page. Progress is sent in place of events, which are tens of megabytes for a large run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,8 +47,8 @@ pub struct RunOpening {
     pub found: Found,
 }
 
-/// A run, with 200 lines around `line` or from `from` (both 0, or after the end: those around the first hit, around the failure, or the
-/// last 200).
+/// A run, with 200 lines around `line` or from `from`. If both are 0, or after the end: the 200 from above the first hit, otherwise the last
+/// 200, or those from the failure on if that is further up.
 #[server(prefix = "/api", endpoint = "load_run", input = server_fn::codec::GetUrl, output = crate::json::Json)]
 pub async fn load_run(
     name: String,
@@ -89,9 +89,12 @@ pub async fn load_run(
         let newest = backend.runs.page(&user, &name, 0, LINES_IN_PAGE).await?;
         failure::reason(&detail, &progress, &failure::errors(&newest))
     };
-    let opens_at =
-        if from == 0 { reason.as_ref().and_then(|reason| failure_at(reason, &progress)).unwrap_or(0) } else { 0 };
-    if opens_at > 0 && record.log.first > 1 {
+    let opens_at = if from == 0 {
+        reason.as_ref().and_then(|reason| failure::first_line_on_screen(reason, &progress)).unwrap_or(0)
+    } else {
+        0
+    };
+    if opens_at > 0 && opens_at < record.log.first {
         record.log = backend.runs.page(&user, &name, opens_at, LINES_IN_PAGE).await?;
     }
     let watch = match detail.row.phase {
@@ -117,14 +120,6 @@ pub async fn load_run(
         query,
         found,
     })
-}
-
-/// The line at the top when a failed run opens: the headline of the failed task, if its failure is near.
-#[cfg(feature = "ssr")]
-fn failure_at(reason: &Reason, progress: &RunProgress) -> Option<u64> {
-    let failed = reason.lines?.first();
-    let headline = progress.tasks.iter().map(|task| task.line).filter(|line| *line <= failed).max();
-    Some(headline.unwrap_or(1).max(failed.saturating_sub(LINES_ABOVE)))
 }
 
 /// Why a run failed, as far as its events have arrived; `None` if it didn't fail.

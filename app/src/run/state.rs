@@ -181,21 +181,22 @@ impl Run {
             if event.default_prevented() || !is_plain(&event) {
                 return;
             }
-            let Some(lines) = linked_lines(&event).and_then(|url| self.lines_of(&url)) else { return };
+            let Some(lines) = clicked_link(&event).and_then(|(url, id)| self.lines_of(&url, &id)) else { return };
             event.prevent_default();
             self.jump(lines);
         });
         on_cleanup(move || clicks.remove());
     }
 
-    /// The lines that a URL of this run names. The headline of a task stands for all lines of the task.
-    fn lines_of(self, url: &str) -> Option<Selection> {
+    /// The lines that a link of this run names. The rows of the task list, with ids such as `T12`, stand for all lines of their task, which
+    /// may have been added since the link was rendered.
+    fn lines_of(self, url: &str, id: &str) -> Option<Selection> {
         let (url, fragment) = url.split_once('#')?;
         let path = self.name.with_value(|name| routes::operation(name));
         let lines = Selection::parse(fragment).filter(|_| url.split('?').next() == Some(&path))?;
-        let task = self.progress.with_untracked(|progress| {
-            progress.tasks.iter().find(|task| lines == Selection::new(task.line, task.line)).map(TaskProgress::lines)
-        });
+        let number = id.strip_prefix('T').and_then(|number| number.parse().ok());
+        let task = number
+            .and_then(|number| self.progress.with_untracked(|progress| progress.task(number).map(TaskProgress::lines)));
         Some(task.map_or(lines, |(first, last)| Selection::new(first, last)))
     }
 
@@ -285,11 +286,12 @@ impl Run {
     }
 }
 
-/// The URL of the link that was clicked.
-fn linked_lines(event: &MouseEvent) -> Option<String> {
+/// URL and id of the link that was clicked.
+fn clicked_link(event: &MouseEvent) -> Option<(String, String)> {
     use leptos::wasm_bindgen::JsCast;
     let clicked = event.target()?.dyn_into::<leptos::web_sys::Element>().ok()?;
-    clicked.closest("a[rel=external]").ok()??.get_attribute("href")
+    let link = clicked.closest("a[rel=external]").ok()??;
+    Some((link.get_attribute("href")?, link.id()))
 }
 
 /// Repeats a request until the server answers. Meanwhile the page shows the last values, and the state of the connection says that

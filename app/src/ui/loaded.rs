@@ -101,18 +101,18 @@ where
         }
         Problem::NotFound { .. } => view! { <a class="btn" href=routes::CLUSTERS>"All clusters"</a> }.into_any(),
         Problem::Forbidden { .. } => ().into_any(),
-        // The same request is refused again.
-        Problem::Invalid { .. } => {
-            let parent =
-                move || location.pathname.get().trim_end_matches('/').rsplit_once('/').map(|(path, _)| path.to_owned());
-            view! { <a class="btn" href=parent>"Back"</a> }.into_any()
-        }
         _ => {
             let again = move |event: leptos::ev::MouseEvent| {
                 event.prevent_default();
                 resource.refetch();
             };
-            view! { <a class="btn" href=here on:click=again>{icon(Icon::Retry)} "Try again"</a> }.into_any()
+            // The same request is probably refused again.
+            let parent = matches!(problem, Problem::Invalid { .. }).then(|| parent(&location.pathname.get_untracked()));
+            view! {
+                {parent.flatten().map(|parent| view! { <a class="btn" href=parent>"Back"</a> })}
+                <a class="btn" href=here on:click=again>{icon(Icon::Retry)} "Try again"</a>
+            }
+            .into_any()
         }
     };
     // The style sheet hides what follows such an alert.
@@ -126,6 +126,12 @@ where
             </Alert>
         </div>
     }
+}
+
+/// The path of the page above; `None` for a page at the top.
+fn parent(path: &str) -> Option<String> {
+    let (parent, _) = path.trim_end_matches('/').rsplit_once('/')?;
+    (!parent.is_empty()).then(|| parent.to_owned())
 }
 
 /// Grey rows. The style sheet shows them after 300 ms, because most pages load faster.

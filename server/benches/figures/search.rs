@@ -33,7 +33,7 @@ pub(crate) async fn run() {
         ("a text in one line", "a needle at the end"),
         ("a text with a capital in no line", "No such text"),
         ("a text in a tenth of the lines", "worker-7"),
-        ("one letter that each line has", "o"),
+        ("one letter that is in each line", "o"),
     ] {
         let mut times = Vec::new();
         for _ in 0..REQUESTS {

@@ -109,6 +109,14 @@ fn loop_items_are_not_counted_as_results() {
 }
 
 #[test]
+fn a_rescued_failure_is_neither_a_failure_nor_ignored() {
+    let progress = started_run().start(4, 1, "a").result(5, 1, "a", HostResult::Rescued).task(7, 2, "Next").progress();
+    assert_eq!((progress.totals.failed, progress.totals.ignored, progress.totals.rescued), (0, 0, 1));
+    assert_eq!(progress.tasks[0].state(), TaskState::Rescued);
+    assert!(progress.standing_failures().is_empty());
+}
+
+#[test]
 fn an_ignored_failure_does_not_count_as_failed() {
     let progress =
         started_run().start(4, 1, "a").full(5, 1, "a", HostResult::Failed, None, true).task(7, 2, "Next").progress();

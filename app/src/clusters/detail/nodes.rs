@@ -96,7 +96,7 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String, tab: St
                                     <th scope="col" class="secondary">"Joined"</th>
                                 }
                             })}
-                        <th scope="col" class:secondary=live>"Last run"</th> <th scope="col">"Roles"</th>
+                        <th scope="col">"Last run"</th> <th scope="col" class:secondary=live>"Roles"</th>
                         <th scope="col">"Address"</th>
                         <th scope="col"><span class="sr">"Actions"</span></th>
                     </tr>
@@ -148,8 +148,8 @@ fn Node(
         <tr>
             <th scope="row"><span class="name cut" title=node.name.clone()>{node.name.clone()}</span></th>
             {live.then(|| view! { <Live node=node.live in_inventory=node.in_inventory current now/> })}
-            <td class:secondary=live>{result}</td>
-            <td>{node.roles.join(", ")}</td>
+            <td>{result}</td>
+            <td class:secondary=live>{node.roles.join(", ")}</td>
             <td class="mono"><span class="cut" title=address.clone()>{address.clone()}</span></td>
             <td class="end">
                 {(node.in_inventory && !is_removed)

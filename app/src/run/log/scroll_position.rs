@@ -31,7 +31,7 @@ pub(super) struct ScrollPosition {
     pub(super) window: Memo<Window>,
     /// The line that stays where it is ([`super::anchor`]), and the scroll position relative to it.
     pub(super) anchor: StoredValue<(u64, f64)>,
-    /// The task of the selection if that is on screen, otherwise of the first line on screen.
+    /// The task of the selection if that is on screen, or of the line that the page opened at, otherwise of the first line on screen.
     pub(super) task: Memo<Option<u32>>,
     /// The task that the list marks: the newest one while the log sticks to the end of a running run, otherwise the task of the
     /// lines on screen.
@@ -55,13 +55,14 @@ impl ScrollPosition {
         let task = Memo::new(move |_| {
             // The last lines can't be scrolled to the top, so after a click on a late task the first line on screen belongs to
             // an earlier one.
-            let selected = run.selection.get().map(Selection::first).filter(|line| {
-                view.get().is_some_and(|(top, height)| {
-                    let log = run.log;
-                    log.with_value(|log| window::reveal(log.total(), log.rows(), *line, top, height).is_none())
-                })
-            });
-            let line = selected.unwrap_or_else(|| run.log.with_value(|log| log.visible_after(window.get().top)));
+            let is_shown = |line: &u64| {
+                *line > 0
+                    && view.get().is_none_or(|(top, height)| {
+                        run.log.with_value(|log| window::reveal(log.total(), log.rows(), *line, top, height).is_none())
+                    })
+            };
+            let named = [run.selection.get().map_or(0, Selection::first), run.opens_at].into_iter().find(is_shown);
+            let line = named.unwrap_or_else(|| run.log.with_value(|log| log.visible_after(window.get().top)));
             run.progress
                 .with(|progress| progress.tasks.iter().rev().find(|task| task.line <= line).map(|task| task.number))
         });
@@ -212,12 +213,12 @@ impl ScrollPosition {
         });
     }
 
-    /// Begins with this line at the top.
+    /// Begins with this line at the top. On another tab the log has no height, and begins there when it gets one.
     fn open_at(self, run: Run, line: u64) {
         self.sticks_to_end.set(false);
         self.is_jumping.set(true);
         after_render(move || {
-            if let Some(node) = self.node.try_get_untracked().flatten() {
+            if let Some(node) = self.node.try_get_untracked().flatten().filter(|node| node.client_height() > 0) {
                 let height = f64::from(node.client_height());
                 let to = run.log.with_value(|log| {
                     let rows = log.rows();
@@ -243,10 +244,14 @@ impl ScrollPosition {
     /// The size has changed. A user at the end stays there, and a selection that was on screen stays on screen.
     fn resized(self, run: Run) {
         let selection_is_shown = self.shows_selection(run);
+        let has_opened = self.view.try_get_untracked().flatten().is_some();
         if self.sticks_to_end.try_get_untracked() == Some(true) {
             self.to_end(run);
         } else {
             self.measure(run);
+            if !has_opened && run.opens_at > 0 && run.selection.try_with_untracked(Option::is_none) == Some(true) {
+                self.open_at(run, run.opens_at);
+            }
         }
         if selection_is_shown {
             self.reveal_selection(run);

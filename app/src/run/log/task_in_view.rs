@@ -8,7 +8,7 @@ use super::scroll_position::ScrollPosition;
 use crate::wait::after_render;
 
 impl ScrollPosition {
-    /// Keeps the marked task in view. Marks it, too, because the list of a run that has ended is HTML of the server. A failed run opens with its failed task in view.
+    /// Keeps the marked task in view, and marks it: the list of a run that has ended is HTML of the server, which doesn't change itself.
     pub(super) fn keep_task_in_view(self, run: Run) {
         Effect::new(move |_| {
             let opened = self.sticks_to_end.get() && run.phase.get().is_final();

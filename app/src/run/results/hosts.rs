@@ -197,6 +197,15 @@ mod tests {
     }
 
     #[test]
+    fn a_rescued_failure_counts_neither_as_ok_nor_as_failed() {
+        let mut events = story();
+        events.push(result(7, 2, "c", HostResult::Rescued));
+        let rows = rows(&RunProgress::from_events(&events));
+        let stats = rows.iter().find(|row| row.host == "c").unwrap().stats;
+        assert_eq!((stats.rescued, stats.ok, stats.failed), (1, 0, 0));
+    }
+
+    #[test]
     fn each_host_names_the_newest_task_that_it_has_started() {
         let task = |n, task, name: &str| RunEvent {
             n,

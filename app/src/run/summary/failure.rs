@@ -6,6 +6,7 @@ use api::operation::{OperationDetail, Phase};
 use api::progress::{Failure, RunProgress};
 use api::run::TaskFailure;
 
+use super::super::functions::LINES_ABOVE;
 use super::super::log::ansi;
 use super::super::selection::Selection;
 use super::cause::{Cause, HOST_KEY_CHANGED};
@@ -157,6 +158,14 @@ fn without_task(detail: &OperationDetail, errors: &[(u64, String)]) -> Reason {
         }
         None => Reason { title, text, ..Reason::default() },
     }
+}
+
+/// The line at the top when a failed run opens: the headline of the failed task, if its failure is near.
+#[must_use]
+pub fn first_line_on_screen(reason: &Reason, progress: &RunProgress) -> Option<u64> {
+    let failed = reason.lines?.first();
+    let headline = progress.tasks.iter().map(|task| task.line).filter(|line| *line <= failed).max();
+    Some(headline.unwrap_or(1).max(failed.saturating_sub(LINES_ABOVE)))
 }
 
 /// The lines that a link to the failure shows: of a long message, the first ones.

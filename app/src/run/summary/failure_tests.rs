@@ -30,6 +30,20 @@ fn the_reason_names_task_host_message_and_lines() {
 }
 
 #[test]
+fn a_failed_run_opens_at_the_headline_or_a_few_lines_above() {
+    let opens_at = |hosts: &[(&str, HostResult, &str)]| {
+        let reported = applied(hosts);
+        let reason = reason(&detail(Phase::Failed, "failed"), &reported, &[]).unwrap();
+        first_line_on_screen(&reason, &reported)
+    };
+    let ok = ("w1", HostResult::Ok, "");
+    let failed = ("w2", HostResult::Failed, "disk full");
+    assert_eq!(opens_at(&[ok, failed]), Some(2));
+    assert_eq!(opens_at(&[ok, ok, ok, ok, failed]), Some(6));
+    assert_eq!(first_line_on_screen(&Reason::default(), &RunProgress::default()), None);
+}
+
+#[test]
 fn without_events_the_report_gives_the_reason() {
     let mut failed = detail(Phase::Failed, "");
     let failure = Some(TaskFailure { host: "w2".into(), task: "Apply".into(), message: "disk full".into() });
