@@ -238,7 +238,7 @@ async fn the_review_shows_arguments_hosts_queue_and_manifest() {
     };
     let page = page_with(&fake, "/operations/_new", move || provide_context(back())).await;
     page.shows("<code>motd=two words")
-        .shows("On 2 machines")
+        .shows("On at most 2 machines")
         .shows("Queued behind grow-1, which is running.")
         .shows("This changes machines.")
         .shows("apiVersion: kubeonkube.clay.io/v1alpha1")

@@ -129,6 +129,20 @@ async fn the_matrix_shows_each_result_with_its_line() {
 }
 
 #[tokio::test]
+async fn a_check_is_called_so_on_every_tab() {
+    let mut fake = a_failed_run();
+    let mut check = run("grow-1", Phase::Succeeded);
+    (check.row.check, check.row.action) = (true, "grow.yml (check only)".into());
+    fake.run = Ok(check);
+    page(&fake, "/operations/grow-1").await.shows("grow.yml (check only) on").shows(" would change").hides(" changed<");
+    page(&fake, "/operations/grow-1?tab=hosts").await.shows("Would change<!></th>").hides("Changed");
+    page(&fake, "/operations/grow-1?tab=matrix")
+        .await
+        .shows("aria-label=\"w1: would change\"")
+        .shows("would change<!> · – skipped");
+}
+
+#[tokio::test]
 async fn a_matrix_of_many_tasks_has_pages() {
     let mut fake = Fake { run: Ok(run("grow-1", Phase::Succeeded)), ..Fake::default() };
     let tasks = (1..=250).flat_map(|n| [(0, task(n, &format!("Step {n}."))), (0, ends(n, "w1", HostResult::Ok, None))]);

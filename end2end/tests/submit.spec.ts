@@ -15,7 +15,7 @@ bothWays((script) => {
     await page.getByRole('button', { name: 'Review' }).click();
 
     const review = page.getByRole('region', { name: 'Review' });
-    await expect(review.getByRole('heading', { name: 'On 1 machine' })).toBeVisible();
+    await expect(review.getByRole('heading', { name: 'On at most 1 machine' })).toBeVisible();
     await expect(review).toContainText('ansible-playbook');
     expect((await kube.list('ClusterOperation')).filter((o) => o.spec.cluster === cluster)).toEqual([]);
 

@@ -273,6 +273,7 @@ pub fn operation(name: &str, cluster: &str, phase: Phase) -> OperationRow {
         cluster: cluster.into(),
         action: "ping.yml".into(),
         script: false,
+        check: false,
         phase,
         cancelling: false,
         reason: String::new(),

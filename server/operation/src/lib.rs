@@ -8,6 +8,7 @@
 //! | what an operation is called | [`title`] |
 //! | what it runs, in which order | [`asked`], [`steps`] |
 //! | the command of each step | [`command`] |
+//! | what ansible reads from extra arguments | [`Options`] |
 //! | which Kubernetes versions an engine installs | [`versions`] |
 //! | which engine's playbooks an image contains | [`engine`] |
 //! | how long a run may take | [`deadline`] |
@@ -22,6 +23,7 @@ mod arguments;
 mod command;
 mod deadline;
 mod engine;
+mod options;
 mod outcome;
 mod playbook;
 mod queue;
@@ -40,6 +42,7 @@ pub use arguments::{join, split};
 pub use command::{Given, command, holds_variables};
 pub use deadline::deadline;
 pub use engine::engine;
+pub use options::Options;
 pub use outcome::{Outcome, Proof, has_ended, has_ended_label, is_marked, is_record, phase};
 pub use playbook::{is_playbook_file, is_playbook_path};
 pub use queue::order;

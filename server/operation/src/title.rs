@@ -3,12 +3,16 @@
 use crd::{ActionSource, ActionType, ClusterOperationSpec};
 use masking::hide_in_script;
 
+use super::Options;
+
 /// Maximum length of a title, in characters.
 const LONGEST: usize = 60;
 
-/// The title of an operation, as `status.action` and the console show it: the playbook, or the first line of code of a script.
+/// The title of an operation, as `status.action` and the console show it: the playbook, or the first line of code of a script. Says so if
+/// the playbook only checks what it would change.
 pub fn title(operation: &ClusterOperationSpec) -> String {
-    step_title(operation.action_type, operation.action_source, &operation.action)
+    let title = step_title(operation.action_type, operation.action_source, &operation.action);
+    if Options::of(operation).check { format!("{title} (check only)") } else { title }
 }
 
 /// Whether the action is the text of a script and not the name of a file.
@@ -47,6 +51,21 @@ mod tests {
 
     fn script(text: &str) -> ClusterOperationSpec {
         ClusterOperationSpec { action_type: ActionType::Shell, action: text.into(), ..Default::default() }
+    }
+
+    #[test]
+    fn the_title_of_a_check_says_so() {
+        let playbook = |arguments: &str| {
+            title(&ClusterOperationSpec {
+                action: "a.yml".into(),
+                extra_args: Some(arguments.into()),
+                ..Default::default()
+            })
+        };
+        assert_eq!(playbook("-e --check"), "a.yml");
+        assert_eq!(playbook("-CD"), "a.yml (check only)");
+        let script = ClusterOperationSpec { extra_args: Some("--check".into()), ..script("uptime") };
+        assert_eq!(title(&script), "uptime");
     }
 
     #[test]

@@ -50,10 +50,12 @@ pub struct OperationRow {
     pub name: OperationName,
     /// Not a [`ClusterName`](crate::ClusterName): operations of deleted clusters are listed too.
     pub cluster: String,
-    /// `ping.yml`, or the first line of a script.
+    /// `ping.yml`, `ping.yml (check only)`, or the first line of a script.
     pub action: String,
     /// The action is the text of a script, not the name of a file.
     pub script: bool,
+    /// The playbook only checks what it would change.
+    pub check: bool,
     pub phase: Phase,
     /// The operation was cancelled, but its run has not ended yet.
     pub cancelling: bool,

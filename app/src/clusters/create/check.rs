@@ -131,6 +131,7 @@ mod tests {
             cluster: "prod".into(),
             action: String::new(),
             script: false,
+            check: false,
             phase,
             cancelling: false,
             reason: String::new(),

@@ -13,9 +13,10 @@ use crate::words::count;
 pub(super) fn Review(review: OperationReview, fingerprint: String, submit: &'static str) -> impl IntoView {
     let hosts = review.hosts.len() as u64;
     let on = if hosts == 0 {
-        "Machines: determined by ansible during the run".to_owned()
+        "Only ansible can tell on which machines".to_owned()
     } else {
-        format!("On {}", count(hosts, "machine", "machines"))
+        // The plays may name only some of them.
+        format!("On at most {}", count(hosts, "machine", "machines"))
     };
     view! {
         <section class="panel review form-answer" tabindex="-1" aria-labelledby="review-title">

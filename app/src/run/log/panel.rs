@@ -67,6 +67,7 @@ pub(crate) fn LogPanel(run: Run) -> impl IntoView {
 /// The task that the lines on screen belong to.
 #[component]
 fn LogHead(run: Run, task: Memo<Option<u32>>) -> impl IntoView {
+    let check = run.detail.with_untracked(|detail| detail.row.check);
     let words = Memo::new(move |_| {
         let number = task.get()?;
         run.progress.with(|progress| {
@@ -75,7 +76,7 @@ fn LogHead(run: Run, task: Memo<Option<u32>>) -> impl IntoView {
             Some((
                 task.name.clone(),
                 play.unwrap_or_default(),
-                task_words(task, run.phase.get().is_final()),
+                task_words(task, run.phase.get().is_final(), check),
                 task.lines(),
             ))
         })

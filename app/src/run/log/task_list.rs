@@ -26,8 +26,8 @@ struct Row {
 }
 
 impl Row {
-    fn of(task: &TaskProgress, hosts: &[String], ended: bool) -> Self {
-        let words = task_words(task, ended);
+    fn of(task: &TaskProgress, hosts: &[String], ended: bool, check: bool) -> Self {
+        let words = task_words(task, ended, check);
         let on = task.hosts_at(Cell::Running, hosts);
         let on = if on.is_empty() || ended { String::new() } else { format!("\nrunning on {}", named(&on)) };
         Self {
@@ -149,9 +149,10 @@ fn Play(run: Run, number: u32, name: String, at: Memo<Option<u32>>) -> impl Into
 
 #[component]
 fn Task(run: Run, number: u32, line: u64, at: Memo<Option<u32>>) -> impl IntoView {
+    let check = run.detail.with_untracked(|detail| detail.row.check);
     let row = Memo::new(move |_| {
         let ended = run.phase.get().is_final();
-        run.progress.with(|progress| progress.task(number).map(|task| Row::of(task, &progress.hosts, ended)))
+        run.progress.with(|progress| progress.task(number).map(|task| Row::of(task, &progress.hosts, ended, check)))
     });
     view! {
         <li>

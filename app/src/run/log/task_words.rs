@@ -13,14 +13,20 @@ pub(super) fn state(task: &TaskProgress, ended: bool) -> TaskState {
     }
 }
 
+/// The word for results that changed something, or would have in a check.
+#[must_use]
+pub(in super::super) fn changed(check: bool) -> &'static str {
+    if check { "would change" } else { "changed" }
+}
+
 /// `3 ok, 1 changed, 2 s`.
 #[must_use]
-pub(in super::super) fn task_words(task: &TaskProgress, ended: bool) -> String {
+pub(in super::super) fn task_words(task: &TaskProgress, ended: bool, check: bool) -> String {
     let c = &task.counts;
     let mut words: Vec<String> = [
         (c.failed, "failed"),
         (c.unreachable, "unreachable"),
-        (c.changed, "changed"),
+        (c.changed, changed(check)),
         (c.ok, "ok"),
         (c.ignored, "ignored"),
         (c.rescued, "rescued"),

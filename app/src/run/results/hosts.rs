@@ -12,7 +12,10 @@ use super::super::tab::Tab;
 use crate::ui::{Icon, Status, Tone, dynamic, each, key_of};
 
 /// The columns of numbers.
-const NUMBERS: [&str; 7] = ["Ok", "Changed", "Skipped", "Failed", "Unreachable", "Rescued", "Ignored"];
+fn numbers(check: bool) -> [&'static str; 7] {
+    let changed = if check { "Would change" } else { "Changed" };
+    ["Ok", changed, "Skipped", "Failed", "Unreachable", "Rescued", "Ignored"]
+}
 
 /// The row of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -86,6 +89,7 @@ pub fn HostsTab() -> impl IntoView {
             before.cloned().unwrap_or_default()
         }
     });
+    let check = run.detail.with_untracked(|detail| detail.row.check);
     let complete = Memo::new(move |_| run.progress.with(RunProgress::is_recapped));
     dynamic(move || {
         if rows.with(Vec::is_empty) {
@@ -101,7 +105,7 @@ pub fn HostsTab() -> impl IntoView {
                             <th scope="col">"Host"</th>
                             <th scope="col">"Result"</th>
                             <th scope="col">"Newest task"</th>
-                            {NUMBERS
+                            {numbers(check)
                                 .map(|word| view! { <th scope="col" class="num">{word}</th> })
                                 .into_iter()
                                 .collect_view()}
@@ -120,11 +124,13 @@ pub fn HostsTab() -> impl IntoView {
 #[component]
 fn HostLine(run: Run, row: HostRow) -> impl IntoView {
     let s = row.stats;
+    let [ok, changed, skipped, failed, unreachable, rescued, ignored] =
+        numbers(run.detail.with_untracked(|detail| detail.row.check));
     let (tone, word) = match () {
         () if s.unreachable > 0 => (Tone::Err, "Unreachable"),
         () if s.failed > 0 => (Tone::Err, "Failed"),
         () if row.running => (Tone::Run, "Running"),
-        () if s.changed > 0 => (Tone::Warn, "Changed"),
+        () if s.changed > 0 => (Tone::Warn, changed),
         // An ignored failure counts as ok, too.
         () if s.ok > s.ignored => (Tone::Ok, "Ok"),
         () if s.ignored > 0 => (Tone::Warn, "Failed, ignored"),
@@ -132,7 +138,7 @@ fn HostLine(run: Run, row: HostRow) -> impl IntoView {
         () if s.skipped > 0 => (Tone::Idle, "Skipped"),
         () => (Tone::Idle, "No result"),
     };
-    let drawing = if word == "Changed" { Icon::Check } else { tone.icon() };
+    let drawing = if word == changed { Icon::Check } else { tone.icon() };
     let number = |word: &'static str, n: u32, tone: &'static str| {
         let class = if n == 0 { "num faint".to_owned() } else { format!("num {tone}") };
         view! { <td class=class data-label=word>{n}</td> }
@@ -145,7 +151,6 @@ fn HostLine(run: Run, row: HostRow) -> impl IntoView {
             </a>
         }
     });
-    let [ok, changed, skipped, failed, unreachable, rescued, ignored] = NUMBERS;
     view! {
         <tr>
             <th scope="row"><span class="cut" title=row.host.clone()>{row.host.clone()}</span></th>

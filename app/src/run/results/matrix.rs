@@ -10,7 +10,7 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use super::super::log::task_words::task_words;
+use super::super::log::task_words::{changed, task_words};
 use super::super::selection::Selection;
 use super::super::state::Run;
 use super::super::tab::Tab;
@@ -70,7 +70,7 @@ fn look(cell: Cell) -> (&'static str, &'static str) {
 /// The lines of failures, by task and host.
 type FailedAt<'a> = HashMap<(u32, &'a str), (u64, u64)>;
 
-fn row(task: &TaskProgress, hosts: &[String], failed: &FailedAt<'_>, ended: bool) -> Row {
+fn row(task: &TaskProgress, hosts: &[String], failed: &FailedAt<'_>, ended: bool, check: bool) -> Row {
     let mut parts = Vec::new();
     let mut runs = task.cells.runs().flat_map(|(cell, from, length)| {
         // Each failed host gets its own cell, because each failure is on other lines of the log.
@@ -83,15 +83,27 @@ fn row(task: &TaskProgress, hosts: &[String], failed: &FailedAt<'_>, ended: bool
         let (sign, class) = look(cell);
         let of_failure = || failed.get(&(task.number, *on.first()?)).copied();
         let lines = (cell != Cell::None).then(|| of_failure().unwrap_or_else(|| task.lines()));
-        let title = if cell == Cell::None { String::new() } else { format!("{}: {}", named(&on), cell.word()) };
+        let word = if cell == Cell::Changed { changed(check) } else { cell.word() };
+        let title = if cell == Cell::None { String::new() } else { format!("{}: {word}", named(&on)) };
         parts.push(Part { length, sign, class, title, lines });
     }
-    parts.extend(rest(task, runs, hosts));
-    Row { number: task.number, name: task.name.clone(), words: task_words(task, ended), lines: task.lines(), parts }
+    parts.extend(rest(task, runs, hosts, check));
+    Row {
+        number: task.number,
+        name: task.name.clone(),
+        words: task_words(task, ended, check),
+        lines: task.lines(),
+        parts,
+    }
 }
 
 /// The hosts after the last part in one part.
-fn rest(task: &TaskProgress, runs: impl Iterator<Item = (Cell, usize, usize)>, hosts: &[String]) -> Option<Part> {
+fn rest(
+    task: &TaskProgress,
+    runs: impl Iterator<Item = (Cell, usize, usize)>,
+    hosts: &[String],
+    check: bool,
+) -> Option<Part> {
     let (mut first, mut length, mut counts) = (None, 0, Counts::default());
     for (cell, from, hosts) in runs {
         first.get_or_insert(from);
@@ -102,7 +114,7 @@ fn rest(task: &TaskProgress, runs: impl Iterator<Item = (Cell, usize, usize)>, h
     let kinds = [
         (counts.failed, "failed"),
         (counts.unreachable, "unreachable"),
-        (counts.changed, "changed"),
+        (counts.changed, changed(check)),
         (counts.ok, "ok"),
         (counts.ignored, "failed, ignored"),
         (counts.rescued, "failed, rescued"),
@@ -120,11 +132,11 @@ fn page_of(at: usize) -> usize {
 }
 
 /// The rows from the task at `first` on.
-fn rows(progress: &RunProgress, first: usize, ended: bool) -> Vec<Row> {
+fn rows(progress: &RunProgress, first: usize, ended: bool, check: bool) -> Vec<Row> {
     let failed: FailedAt<'_> =
         progress.failures.iter().map(|failure| ((failure.task, failure.host.as_str()), failure.lines)).collect();
     let tasks = progress.tasks.iter().skip(first).take(ROWS);
-    tasks.map(|task| row(task, &progress.hosts, &failed, ended)).collect()
+    tasks.map(|task| row(task, &progress.hosts, &failed, ended, check)).collect()
 }
 
 /// Tasks and hosts. A piece of the page.
@@ -140,11 +152,12 @@ pub fn MatrixTab() -> impl IntoView {
         let ended = run.phase.get().is_final();
         chosen.get().unwrap_or(if ended { 0 } else { newest }).min(newest)
     });
+    let check = run.detail.with_untracked(|detail| detail.row.check);
     let rows = Memo::new(move |before: Option<&Vec<Row>>| {
         // Computing many rows takes time, so do it only while the tab is open.
         if run.tab.get() == Tab::Matrix || before.is_none() {
             let (first, ended) = (first.get(), run.phase.get().is_final());
-            run.progress.with(|progress| rows(progress, first, ended))
+            run.progress.with(|progress| rows(progress, first, ended, check))
         } else {
             before.cloned().unwrap_or_default()
         }
@@ -177,7 +190,7 @@ pub fn MatrixTab() -> impl IntoView {
                 </table>
             </div>
             <p class="m-key muted">
-                "✓ ok · ~ changed · – skipped · ✗ failed · ? unreachable · ! failed, ignored or rescued · … running · × stopped · ≈ several results"
+                "✓ ok · ~ " {changed(check)} " · – skipped · ✗ failed · ? unreachable · ! failed, ignored or rescued · … running · × stopped · ≈ several results"
             </p>
         }
         .into_any()
@@ -278,7 +291,7 @@ mod tests {
     }
 
     fn parts(results: &[HostResult]) -> Vec<Part> {
-        rows(&progress(results), 0, true).remove(0).parts
+        rows(&progress(results), 0, true, false).remove(0).parts
     }
 
     #[test]
@@ -313,6 +326,6 @@ mod tests {
     #[test]
     fn the_matrix_has_pages_of_tasks() {
         assert_eq!([0, 99, 100, 250].map(page_of), [0, 0, 100, 200]);
-        assert_eq!(rows(&progress(&[HostResult::Ok]), 100, true), []);
+        assert_eq!(rows(&progress(&[HostResult::Ok]), 100, true, false), []);
     }
 }

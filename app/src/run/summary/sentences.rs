@@ -46,7 +46,7 @@ pub fn sentence(detail: &OperationDetail, progress: &RunProgress, note: Option<&
                 None => format!("Cancelled{by}. {}", row.message).trim_end().to_owned(),
             }
         }
-        Phase::Succeeded => succeeded(progress, note),
+        Phase::Succeeded => succeeded(progress, row.check, note),
         Phase::Restored => row.message.clone(),
     }
 }
@@ -57,7 +57,7 @@ fn done(progress: &RunProgress) -> String {
     format!("“{last}” is done.")
 }
 
-fn succeeded(progress: &RunProgress, note: Option<&str>) -> String {
+fn succeeded(progress: &RunProgress, check: bool, note: Option<&str>) -> String {
     // As the numbers below it, which are those of the recap.
     let HostStats { changed, ignored, rescued, .. } = progress.sums();
     if progress.tasks.is_empty() {
@@ -71,9 +71,11 @@ fn succeeded(progress: &RunProgress, note: Option<&str>) -> String {
         n => format!(" {} {how}.", count(n.into(), "failure was", "failures were")),
     };
     let (ignored, rescued) = (passed(ignored, "ignored"), passed(rescued, "rescued"));
-    let changes = match changed {
-        0 => "no changes".to_owned(),
-        n => count(n.into(), "change", "changes"),
+    let changes = match (check, changed) {
+        (false, 0) => "no changes".to_owned(),
+        (false, n) => count(n.into(), "change", "changes"),
+        (true, 0) => "nothing would change".to_owned(),
+        (true, n) => format!("{} would be made", count(n.into(), "change", "changes")),
     };
     format!(
         "{} on {} succeeded; {changes}.{ignored}{rescued}",

@@ -11,6 +11,7 @@ pub(in super::super) fn detail(phase: Phase, message: &str) -> OperationDetail {
             cluster: "prod".into(),
             action: "scale.yml".into(),
             script: false,
+            check: false,
             phase,
             cancelling: false,
             reason: String::new(),
@@ -97,6 +98,9 @@ fn success_says_what_changed() {
         ends(1, "b", HostResult::Ok, ""),
     ]);
     assert_eq!(sentence(&detail(Phase::Succeeded, ""), &reported, None, 9), "1 task on 2 hosts succeeded; 1 change.");
+    let mut check = detail(Phase::Succeeded, "");
+    check.row.check = true;
+    assert_eq!(sentence(&check, &reported, None, 9), "1 task on 2 hosts succeeded; 1 change would be made.");
 }
 
 #[test]

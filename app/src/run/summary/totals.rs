@@ -5,16 +5,17 @@ use api::progress::{Counts, RunProgress, TaskState};
 use api::run::HostStats;
 use leptos::prelude::*;
 
+use super::super::log::task_words::changed;
 use super::super::state::Run;
 use super::sentences::{left, log_state, sentence};
 use crate::ui::{Icon, Tone, all, clock, dynamic, icon, optional};
 use crate::words::{count, thousands};
 
 /// The results as numbers: word, icon, tone, number. They are counted as in ansible's recap, which the log shows below.
-fn numbers(sums: &HostStats) -> [(&'static str, Icon, Tone, u32); 7] {
+fn numbers(sums: &HostStats, check: bool) -> [(&'static str, Icon, Tone, u32); 7] {
     [
         ("ok", Icon::Check, Tone::Ok, sums.ok),
-        ("changed", Icon::Check, Tone::Warn, sums.changed),
+        (changed(check), Icon::Check, Tone::Warn, sums.changed),
         ("skipped", Icon::Skip, Tone::Idle, sums.skipped),
         ("rescued", Icon::Warning, Tone::Warn, sums.rescued),
         ("ignored", Icon::Warning, Tone::Warn, sums.ignored),
@@ -43,6 +44,7 @@ pub(crate) fn Totals(run: Run) -> impl IntoView {
     // A bar that is green from the first result would look like a success.
     let neutral = Memo::new(move |_| !matches!(run.phase.get(), Phase::Succeeded | Phase::Failed));
     let log = Memo::new(move |_| log_state(run.total.get(), run.end.get(), run.phase.get()));
+    let check = run.detail.with_untracked(|detail| detail.row.check);
     let ignored = Memo::new(move |_| run.detail.with(|detail| detail.result_ignored));
     let missing = Memo::new(move |_| run.end.get().is_some_and(|end| end.missing > 0));
     view! {
@@ -57,7 +59,7 @@ pub(crate) fn Totals(run: Run) -> impl IntoView {
             </div>
             {optional(move || {
                 let (counts, sums) = results.get();
-                (counts.all() > 0).then(|| view! { <ResultBar counts neutral=neutral.get()/> <Numbers sums/> })
+                (counts.all() > 0).then(|| view! { <ResultBar counts neutral=neutral.get()/> <Numbers sums check/> })
             })}
             {optional(move || ignored.get().then(|| view! { <p class="st warn">{icon(Icon::Warning)} {IGNORED}</p> }))}
             {optional(move || {
@@ -128,10 +130,10 @@ fn ResultBar(counts: Counts, neutral: bool) -> impl IntoView {
 
 /// The results as numbers. Zeros are grey but shown: “0 failed” is information, too.
 #[component]
-fn Numbers(sums: HostStats) -> impl IntoView {
+fn Numbers(sums: HostStats, check: bool) -> impl IntoView {
     view! {
         <ul class="numbers">
-            {all(numbers(&sums)
+            {all(numbers(&sums, check)
                 .into_iter()
                 .filter(|(word, .., n)| *n > 0 || !matches!(*word, "ignored" | "rescued"))
                 .map(|(word, drawing, tone, n)| {

@@ -9,14 +9,13 @@ use operation::versions::{KubesprayRelease, kubespray_release};
 use operation::{Action, CREATE, FACTS, Parameter, UPGRADE, Value, join};
 
 use super::plan::Wanted;
-use super::removed::limits;
 
 /// The operation as the playbooks of `engine` need it.
 pub(super) fn prepared(new: &NewOperation, mut wanted: Wanted, engine: Engine) -> Result<Wanted, Problem> {
     let Some(action) = wanted.action.filter(|action| engine == Engine::Kubespray && is_kubespray(action)) else {
         return Ok(wanted);
     };
-    if action.effect != Effect::Reads && wanted.arguments.iter().any(|argument| limits(argument)) {
+    if action.effect != Effect::Reads && wanted.limit().is_some() {
         gather_facts(&mut wanted);
         limit_upgrade(&mut wanted, action);
     }
@@ -41,7 +40,7 @@ fn gather_facts(wanted: &mut Wanted) {
 /// Limits the upgrade after a limited `cluster.yml`, as kubespray documents it for new members of etcd. Without a limit it would drain
 /// every node.
 fn limit_upgrade(wanted: &mut Wanted, action: &Action) {
-    let limit = wanted.arguments.iter().find(|argument| argument.starts_with("--limit=")).cloned();
+    let limit = wanted.limit().map(|limit| format!("--limit={limit}"));
     let hooks = wanted.spec.post_hook.iter_mut().filter(|hook| action.playbook == CREATE && hook.action == UPGRADE);
     for hook in hooks.filter(|hook| hook.extra_args.is_none()) {
         hook.extra_args = limit.as_ref().and_then(|limit| join(std::slice::from_ref(limit)));
@@ -98,8 +97,7 @@ pub(super) fn warnings(wanted: &Wanted, vars: &Vars) -> Vec<String> {
 fn version_warning(wanted: &Wanted, action: &Action, vars: &Vars) -> Option<String> {
     let release = kubespray_release(&wanted.spec.image)?;
     let name = version_of(action).filter(|_| [CREATE, UPGRADE].contains(&action.playbook))?.variable;
-    let prefix = format!("{name}=");
-    if wanted.arguments.iter().any(|argument| argument.starts_with(&prefix)) {
+    if wanted.options.as_ref().is_ok_and(|options| !options.values_of(name).is_empty()) {
         return None;
     }
     let written = vars.get(name)?.as_str()?;

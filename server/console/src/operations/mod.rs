@@ -1,11 +1,11 @@
 //! Operations: lists, details, review and submission.
 
 mod again;
-mod arguments;
 mod cancelled_by;
 mod catalogue;
 mod detail;
 mod kubespray;
+mod limit;
 mod list;
 mod outcome;
 mod parameters;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use api::FieldProblem;
-use operation::{Action, Parameter, Value};
+use operation::{Action, Options, Parameter, Value};
 
 /// The arguments for the fields of `action` on `cluster`, or the errors of the fields. `free` are the extra arguments that the
 /// user typed; they may set a variable, too.
@@ -42,7 +42,7 @@ fn confirmed(parameter: &Parameter, typed: &str, cluster: &str) -> Result<(), St
 /// The value of a parameter; `None` if it is not set, or set by the extra arguments.
 fn argument(parameter: &Parameter, typed: &str, free: &[String]) -> Result<Option<String>, String> {
     let value = value(parameter.value, typed);
-    let is_free = free.iter().any(|line| line.trim().starts_with(&format!("{}=", parameter.variable)));
+    let is_free = !Options::read(free).unwrap_or_default().values_of(parameter.variable).is_empty();
     match (value, parameter.missing) {
         (None, Some(missing)) if !is_free => Err(missing.into()),
         (None, _) => Ok(None),

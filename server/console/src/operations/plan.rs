@@ -8,7 +8,7 @@ use api::operation::{Action as Asked, NewOperation, ThenRemove};
 use api::{ClusterName, FieldProblem, OperationName};
 use crd::{ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, DataRef, HookAction};
 use masking::HIDDEN;
-use operation::{ACTIONS, Action, REMOVE_NODES, WITHOUT_MACHINE};
+use operation::{ACTIONS, Action, Options, REMOVE_NODES, WITHOUT_MACHINE};
 use rand::Rng;
 
 use super::catalogue::Catalogue;
@@ -21,11 +21,18 @@ pub(crate) struct Wanted {
     pub(crate) spec: ClusterOperationSpec,
     /// The arguments of the action, the limit first. `spec` has the same arguments, joined to one text.
     pub(crate) arguments: Vec<String>,
+    /// What ansible reads from them, or why it refuses them. Empty for a script.
+    pub(crate) options: Result<Options, String>,
     /// Its entry in the catalogue, if there is one.
     pub(crate) action: Option<&'static Action>,
 }
 
 impl Wanted {
+    /// The limit of the action.
+    pub(crate) fn limit(&self) -> Option<&str> {
+        self.options.as_ref().ok()?.limit.as_deref()
+    }
+
     /// The file name of the playbook; `None` for a script.
     pub(crate) fn playbook(&self) -> Option<&str> {
         if self.spec.action_type != ActionType::Playbook {
@@ -90,7 +97,8 @@ pub(crate) fn wanted(
         }
     }
     if problems.is_empty() {
-        Ok(Wanted { spec: spec(new, &arguments, default_image), arguments, action })
+        let options = if new.action.is_shell() { Ok(Options::default()) } else { Options::read(&arguments) };
+        Ok(Wanted { spec: spec(new, &arguments, default_image), arguments, options, action })
     } else {
         Err(problems)
     }

@@ -8,7 +8,7 @@ use api::{OperationName, Time};
 use crd::ClusterOperation;
 use inventory::Role;
 use kube::ResourceExt;
-use operation::{ACTIONS, ADD_NODES, Action, CREATE, Parameter, REMOVE_NODES, Value, action, split};
+use operation::{ACTIONS, ADD_NODES, Action, CREATE, Options, Parameter, REMOVE_NODES, Value, action};
 
 use super::row::{ended, phase};
 use crate::{Console, moment};
@@ -50,72 +50,52 @@ fn adds(operation: &ClusterOperation, node: &str) -> bool {
         Some(action) => [ADD_NODES, CREATE].contains(&action.playbook),
         None => true,
     };
-    let arguments = arguments(operation);
-    let mut limits = arguments.iter().filter_map(|argument| argument.strip_prefix("--limit="));
     // Only a limit of plain names surely leaves a node out; anything else may be a group or a pattern.
     let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'));
     let is_group = |name: &str| name == "all" || Role::ALL.iter().any(|role| role.group() == name);
-    let left_out = limits.any(|limit| limit.split(',').all(|name| is_plain(name) && !is_group(name) && name != node));
+    let left_out = Options::of(&operation.spec)
+        .limit
+        .is_some_and(|limit| limit.split(',').all(|name| is_plain(name) && !is_group(name) && name != node));
     may_add && !left_out
 }
 
 /// Whether this run changes nothing, by its arguments.
 pub(crate) fn is_dry(operation: &ClusterOperation) -> bool {
-    const DRY: [&str; 6] = ["--check", "-C", "--syntax-check", "--list-hosts", "--list-tasks", "--list-tags"];
-    arguments(operation).iter().any(|argument| DRY.contains(&argument.as_str()))
+    Options::of(&operation.spec).is_dry()
 }
 
 /// Whether this run is limited to some hosts.
 pub(crate) fn is_limited(operation: &ClusterOperation) -> bool {
-    arguments(operation).iter().any(|argument| limits(argument))
-}
-
-/// Whether this argument of ansible-playbook limits a run to some hosts: `--limit=w1`, or the option before a value.
-pub(super) fn limits(argument: &str) -> bool {
-    argument == "-l" || argument.starts_with("--limit")
+    Options::of(&operation.spec).limit.is_some()
 }
 
 /// Whether this run, or its hook after a successful action, names the node to `remove-node.yml` and is not a dry run.
 fn removes(operation: &ClusterOperation, node: &str) -> bool {
-    let is_removal = operation.spec.action == REMOVE_NODES && names_node(&arguments(operation), node);
+    let is_removal = operation.spec.action == REMOVE_NODES && names_node(&Options::of(&operation.spec), node);
     (is_removal || replaces(operation, node)) && !is_dry(operation)
 }
 
 /// Whether this run removes the node after its action.
 pub(crate) fn replaces(operation: &ClusterOperation, node: &str) -> bool {
     let mut removals = operation.spec.post_hook.iter().filter(|hook| hook.action == REMOVE_NODES);
-    removals.any(|hook| names_node(&words(hook.extra_args.as_deref()), node))
+    removals.any(|hook| names_node(&Options::of_text(hook.extra_args.as_deref()), node))
 }
 
-fn names_node(arguments: &[String], node: &str) -> bool {
+fn names_node(options: &Options, node: &str) -> bool {
     let Some(parameter) = action(ACTIONS, REMOVE_NODES).and_then(nodes_of) else { return false };
-    let names = values_in(arguments, parameter.variable);
+    let names = options.values_of(parameter.variable);
     names.iter().flat_map(|names| names.split(',')).any(|name| name.trim() == node)
 }
 
 /// The values that the arguments of this run give a variable.
 pub(crate) fn values_of(operation: &ClusterOperation, variable: &str) -> Vec<String> {
-    values_in(&arguments(operation), variable)
-}
-
-fn values_in(arguments: &[String], variable: &str) -> Vec<String> {
-    let value = |argument: &String| Some(argument.strip_prefix(variable)?.strip_prefix('=')?.to_owned());
-    arguments.iter().filter_map(value).collect()
+    Options::of(&operation.spec).values_of(variable)
 }
 
 /// The hosts and groups in the limit of this run; empty if it has none.
 pub(crate) fn limited_to(operation: &ClusterOperation) -> Vec<String> {
-    let arguments = arguments(operation);
-    let limit = arguments.iter().find_map(|argument| argument.strip_prefix("--limit="));
-    limit.map(|limit| limit.split(',').map(str::to_owned).collect()).unwrap_or_default()
-}
-
-fn arguments(operation: &ClusterOperation) -> Vec<String> {
-    words(operation.spec.extra_args.as_deref())
-}
-
-fn words(arguments: Option<&str>) -> Vec<String> {
-    arguments.and_then(split).unwrap_or_default()
+    let limit = Options::of(&operation.spec).limit.unwrap_or_default();
+    limit.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 impl Console {
@@ -167,7 +147,9 @@ mod tests {
         assert!(removed_by(&[Arc::new(swap)], "prod", "w1").is_some(), "a replacement removes it in the end");
         let group = run("grow-3", 500, CREATE, "--limit=etcd,kube_control_plane", crd::Phase::Succeeded);
         assert_eq!(removed_by(&[all[0].clone(), group], "prod", "w2"), None, "a group may contain it");
-        let dry = run("dry", 1, REMOVE_NODES, "-e node=w1 --check", crd::Phase::Succeeded);
+        let short = run("short", 1, REMOVE_NODES, "-enode=w1 -e skip_confirmation=true", crd::Phase::Succeeded);
+        assert!(removed_by(&[short], "prod", "w1").is_some());
+        let dry = run("dry", 1, REMOVE_NODES, "-Denode=w1 -vC", crd::Phase::Succeeded);
         assert_eq!(removed_by(&[dry], "prod", "w1"), None);
     }
 }

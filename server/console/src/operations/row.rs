@@ -6,7 +6,7 @@ use crd::ClusterOperation;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::ResourceExt;
-use operation::{Signing, Termination, cut, is_record, is_script, terminated, termination, title};
+use operation::{Options, Signing, Termination, cut, is_record, is_script, terminated, termination, title};
 
 use super::why;
 use crate::moment;
@@ -51,6 +51,7 @@ pub(crate) fn row(operation: &ClusterOperation, signing: &Signing) -> Option<Ope
         cluster: operation.spec.cluster.clone(),
         action: title(&operation.spec),
         script: is_script(&operation.spec),
+        check: Options::of(&operation.spec).check,
         phase,
         cancelling: operation.spec.cancel == Some(true) && !phase.is_final(),
         reason: why.reason,

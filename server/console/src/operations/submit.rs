@@ -9,10 +9,10 @@ use kube::api::PostParams;
 use kube::runtime::reflector::ObjectRef;
 use kube::{Api, ResourceExt};
 use masking::{hide_in_arguments, hide_in_script};
-use operation::{Given, Value, action, command, holds_variables, steps};
+use operation::{Given, Options, Value, action, command, holds_variables, steps};
 
-use super::arguments::{Selection, selection};
 use super::detail::shown_arguments;
+use super::limit::{Selection, selection};
 use super::plan::{self, Wanted};
 use super::queue::Ahead;
 use super::warnings::{of_engine, warnings};
@@ -42,15 +42,30 @@ fn named_are_hosts(wanted: &Wanted, catalogue: &Catalogue, inventory: &inventory
     let known = wanted.playbook().and_then(|playbook| action(catalogue.actions, playbook));
     let parameters = known.map(|action| action.parameters).unwrap_or_default();
     for parameter in parameters.iter().filter(|parameter| parameter.value == Value::Hosts) {
-        let prefix = format!("{}=", parameter.variable);
-        let values = wanted.arguments.iter().filter_map(|argument| argument.strip_prefix(&prefix));
-        if let Some(name) = values.flat_map(|names| names.split(',')).find(|name| inventory.host(name).is_none()) {
+        let values = wanted.options.as_ref().map(|options| options.values_of(parameter.variable)).unwrap_or_default();
+        if let Some(name) = values.iter().flat_map(|names| names.split(',')).find(|name| inventory.host(name).is_none())
+        {
             let name: String = name.chars().take(60).collect();
             let message = format!("“{name}” is not a host of the inventory. Name hosts, not groups or patterns.");
             return Err(Problem::field(parameter.field, message));
         }
     }
     Ok(())
+}
+
+/// The machines that the limit of the form or of the extra arguments selects.
+fn selected(new: &NewOperation, wanted: &Wanted, inventory: &inventory::Inventory) -> Result<Selection, Problem> {
+    let Ok(options) = &wanted.options else { return Ok(Selection::Unknown) };
+    let is_limited_twice = Options::read(&new.arguments).is_ok_and(|options| options.limit.is_some());
+    if !new.limit.is_empty() && is_limited_twice {
+        let message = "The extra arguments also have a limit, which would override this field. Set it only once.";
+        return Err(Problem::field("limit", message));
+    }
+    if !options.inventories.is_empty() {
+        return Ok(Selection::Unknown);
+    }
+    let field = if new.limit.is_empty() { "extra_args" } else { "limit" };
+    selection(options.limit.as_deref().unwrap_or_default(), inventory).map_err(|why| Problem::field(field, why))
 }
 
 /// The manifest without secrets in arguments and scripts. Its first line says so if there are any.
@@ -101,7 +116,7 @@ impl Console {
         let inventory = inventory::parse(hosts).map_err(|why| unusable(Document::Inventory, why.to_string()))?;
         let variables = inventory::parse_vars(vars).map_err(|why| unusable(Document::Variables, why.to_string()))?;
         let selected = match wanted.spec.action_type {
-            ActionType::Playbook => selection(&new.limit, &inventory).map_err(|why| Problem::field("limit", why))?,
+            ActionType::Playbook => selected(new, &wanted, &inventory)?,
             ActionType::Shell => Selection::Hosts(Vec::new()),
         };
         named_are_hosts(&wanted, &catalogue, &inventory)?;
@@ -122,7 +137,7 @@ impl Console {
             warnings,
             hosts: match selected {
                 Selection::Hosts(hosts) => hosts,
-                Selection::Pattern => Vec::new(),
+                Selection::Unknown => Vec::new(),
             },
             name: new.name.clone().or_else(|| new.made_name.clone()),
             spec: wanted.spec,

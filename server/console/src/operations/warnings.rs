@@ -3,15 +3,12 @@
 use api::operation::{Effect, NewOperation};
 use crd::{ClusterSpec, Engine};
 use inventory::{Inventory, Vars};
-use operation::{Value, action};
+use operation::{Options, Value, action, cut};
 
-use super::arguments::Selection;
 use super::catalogue::Catalogue;
 use super::kubespray;
+use super::limit::Selection;
 use super::plan::Wanted;
-
-/// With one of these options, ansible prints information and runs nothing.
-const PRINT_ONLY: [&str; 4] = ["--syntax-check", "--list-hosts", "--list-tasks", "--list-tags"];
 
 /// The warnings as sentences, most serious first.
 pub(crate) fn warnings(
@@ -23,19 +20,14 @@ pub(crate) fn warnings(
     selected: &Selection,
     catalogue: &Catalogue,
 ) -> Vec<String> {
-    let arguments = &wanted.arguments;
     let mut warnings = unanswered(wanted, catalogue);
-    if let Some(option) = arguments.iter().find(|a| PRINT_ONLY.contains(&a.as_str())) {
-        warnings.push(format!("With {option} no task runs, so the operation will count as failed."));
+    match &wanted.options {
+        Ok(options) => warnings.extend(of_options(options, selected)),
+        Err(why) => warnings.push(format!("{why} The run will probably end before its first task.")),
     }
-    if arguments.iter().any(|a| a == "-i" || a.starts_with("--inventory")) {
-        warnings.push("An argument names another inventory, so the machines listed here may be the wrong ones.".into());
-    }
-    if *selected == Selection::Pattern {
-        warnings.push("Only ansible can tell which machines this limit selects.".into());
-    }
+    let is_dry = wanted.options.as_ref().is_ok_and(Options::is_dry);
     let changes = wanted.action.is_some_and(|action| action.effect != Effect::Reads);
-    if changes && new.limit.is_empty() {
+    if changes && !is_dry && wanted.limit().is_none() {
         warnings.push(match inventory.hosts.len() {
             1 => "It changes the only machine of the inventory.".into(),
             machines => format!("It changes all {machines} machines of the inventory."),
@@ -49,6 +41,33 @@ pub(crate) fn warnings(
     }
     warnings.extend(split_options(&new.arguments));
     warnings.extend(inventory::advice(inventory));
+    warnings
+}
+
+/// What the options make of the run.
+fn of_options(options: &Options, selected: &Selection) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some(option) = options.print_only {
+        warnings.push(format!("With {option} no task runs, so the operation will count as failed."));
+    }
+    if let Some(option) = options.prompt {
+        warnings.push(format!("{option} asks a question, and a run can't answer questions. Leave it out."));
+    }
+    if options.check {
+        warnings.push(
+            "It is only a check: tasks say what they would change, and change nothing. Only tasks with “check_mode: false” do.".into(),
+        );
+    }
+    if !options.inventories.is_empty() {
+        warnings.push(
+            "The extra arguments name another inventory, so only ansible can tell which machines it runs on.".into(),
+        );
+    } else if *selected == Selection::Unknown {
+        warnings.push("Only ansible can tell which machines this limit selects.".into());
+    }
+    for playbook in options.playbooks.iter().filter(|playbook| !playbook.contains(' ')) {
+        warnings.push(format!("ansible reads “{}” as another playbook, which runs afterwards.", cut(playbook, 60)));
+    }
     warnings
 }
 

@@ -230,6 +230,60 @@ async fn a_limit_selects_the_hosts_that_ansible_would_select() {
 }
 
 #[tokio::test]
+async fn each_spelling_of_a_limit_selects_the_same_hosts() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let review = async |limit: &str, arguments: &[&str]| {
+        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        let new = NewOperation { limit: limit.into(), arguments, ..new_operation("prod") };
+        Operations::review(&world.console, &world.user, &new).await
+    };
+    for arguments in [
+        &["-l", "w1"][..],
+        &["-lw1"],
+        &["-l=w1"],
+        &["--lim", "w1"],
+        &["--limi=w1"],
+        &["-CDl", "w1"],
+        &["-l", "m1", "-vlw1"],
+    ] {
+        assert_eq!(review("", arguments).await.unwrap().hosts, ["w1"], "{arguments:?}");
+    }
+    let warnings = async |arguments: &[&str]| {
+        let review = review("", arguments).await.unwrap();
+        assert!(review.hosts.is_empty(), "{arguments:?}: {:?}", review.hosts);
+        review.warnings.join("\n")
+    };
+    assert!(warnings(&["-iother"]).await.contains("another inventory"));
+    assert!(warnings(&["-l", "all[0]"]).await.contains("Only ansible"));
+    assert!(warnings(&["--no-such-option"]).await.contains("doesn't know the option --no-such-option"));
+    assert!(warnings(&["--li=w1"]).await.contains("--li is ambiguous"));
+    let fields = |problem: Problem| match problem {
+        Problem::Invalid { fields, .. } => fields.into_iter().map(|problem| problem.field).collect::<Vec<_>>(),
+        other => panic!("{other}"),
+    };
+    assert_eq!(fields(review("w1", &["-lm1"]).await.unwrap_err()), ["limit"], "only one of them counts");
+    assert_eq!(fields(review("", &["-ltypo"]).await.unwrap_err()), ["extra_args"]);
+    let check = review("", &["-CD"]).await.unwrap().warnings;
+    assert!(check[0].contains("only a check"), "{check:?}");
+}
+
+#[tokio::test]
+async fn a_removal_of_a_pattern_is_refused_in_every_spelling() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    for arguments in
+        [&["-e", "node=all"][..], &["-enode=all"], &["--extra-vars={\"node\": \"all\"}"], &["-e", "x=1 node=w1,all"]]
+    {
+        let confirmed = ["-e", "skip_confirmation=true"];
+        let arguments = arguments.iter().chain(&confirmed).map(|argument| (*argument).to_owned()).collect();
+        let new = NewOperation { action: Action::builtin("remove-node.yml"), arguments, ..new_operation("prod") };
+        let refused = Operations::review(&world.console, &world.user, &new).await.unwrap_err();
+        assert!(format!("{refused:?}").contains("is not a host of the inventory"), "{refused:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_submission_with_a_broken_inventory_is_refused() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();

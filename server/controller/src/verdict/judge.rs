@@ -5,7 +5,7 @@ use api::run::StepRole;
 use crd::{ClusterOperation, PRODUCT, Phase, Recap, Time};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
-use operation::{Outcome, Termination, terminated, termination};
+use operation::{Options, Outcome, Termination, terminated, termination};
 
 use crate::job::state::{condition, is_suspended, job_has_stopped};
 use crate::status::sentence::cut;
@@ -48,7 +48,7 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
             (None, _) if !from_api => Verdict::Unclear,
             (_, Some(said)) if cancel && said.cancelled => failed("Cancelled", cancelled(Some(said)), recap),
             (_, Some(said)) => match hidden_failure(operation, said) {
-                None => ended(Phase::Succeeded, "Succeeded", success(said, recap), recap),
+                None => ended(Phase::Succeeded, "Succeeded", success(operation, said, recap), recap),
                 Some((reason, message)) => failed(reason, message, recap),
             },
             _ => failed("NoResult", "The run ended with exit code 0 but left no summary, so it is unknown what it did. The image may lack Python 3.".into(), None),
@@ -152,12 +152,19 @@ fn cancelled(said: Option<&Termination>) -> String {
     }
 }
 
-fn success(said: &Termination, recap: Option<Recap>) -> String {
+fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap>) -> String {
+    let spec = &operation.spec;
+    let changed = match (Options::of(spec).check, spec.pre_hook.len() + spec.post_hook.len()) {
+        (true, 0) => "would change",
+        // A hook has its own arguments.
+        (true, _) => "changed or would change",
+        (false, _) => "changed",
+    };
     let title = said.steps.iter().find(|step| step.role == StepRole::Main).map_or("", |step| step.title.as_str());
     match recap {
         Some(recap) => {
             let (hosts, tasks) = (count(recap.hosts.into(), "host", "hosts"), count(recap.ok.into(), "task", "tasks"));
-            format!("{title}: {hosts}, {tasks} ok, {} changed.", recap.changed)
+            format!("{title}: {hosts}, {tasks} ok, {} {changed}.", recap.changed)
         }
         None => format!("{title}: exit code 0."),
     }

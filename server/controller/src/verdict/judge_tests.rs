@@ -75,6 +75,17 @@ fn success_needs_a_complete_job_and_a_good_recap() {
 }
 
 #[test]
+fn a_check_says_what_would_change() {
+    let mut operation = operation(false);
+    operation.spec.extra_args = Some("-DC".into());
+    let message = |operation: &ClusterOperation| {
+        let pod = ended_pod(0, "Completed", &summary(0, |_| {}));
+        ended(operation, &ended_job("Complete", ""), Some(&pod)).2
+    };
+    assert_eq!(message(&operation), "ping.yml: 3 hosts, 6 tasks ok, 1 would change.");
+}
+
+#[test]
 fn a_run_without_its_hooks_is_no_success() {
     let mut operation = operation(false);
     operation.spec.post_hook = vec![crd::HookAction::default()];
