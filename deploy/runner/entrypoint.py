@@ -484,10 +484,12 @@ def totals(recap):
     return summed
 
 
-def why_failed(step, code, recap):
+def why_failed(step, code, recap, left):
     """The reason for the log, or "". Exit code 0 doesn't prove success: an inventory without hosts gives it, too."""
     title = step["title"]
     if step["kind"] == "playbook" and recap is None:
+        if code == 0 and left:
+            return f"{title} ran no task."
         return f"{title} matched no host and did nothing." if code == 0 else f"{title} ended with exit code {code} before any task ran."
     if recap and (recap.get("failed") or recap.get("unreachable")):
         return f"{title}: {bad_hosts(recap)}" + (", although ansible exited with 0." if code == 0 else ".")
@@ -621,8 +623,9 @@ class Run:
         result = read_json(RECORD + "/result.json", {"recap": None, "failures": []})
         recap = totals(result["recap"]) if step["kind"] == "playbook" else None
         self.steps[-1]["recap"] = recap
+        self.steps[-1].update({key: result[key] for key in ("left", "unmatched") if key in result})
         self.failures += result["failures"]
-        why = why_failed(step, code, recap)
+        why = why_failed(step, code, recap, result.get("left"))
         if step["kind"] == "playbook" and recap is None and code != 0 and not self.stop.requested:
             self.message = why + " See the end of the log for the reason."
         return code, why
@@ -663,6 +666,7 @@ def fit(document):
             document["running"] = {"task": cut(document["running"]["task"], limit), "hosts": [cut(h, limit) for h in document["running"]["hosts"][:3]]}
         for step in document["steps"]:
             step["title"] = cut(step["title"], limit)
+            step.pop("unmatched", None)
             if step["recap"]:
                 step["recap"] = {key: count for key, count in step["recap"].items() if count or key == "hosts"}
     while len(size()) > TERMINATION_BYTES and document["steps"]:

@@ -106,6 +106,20 @@ pub struct HostStats {
     pub reached: Option<bool>,
 }
 
+impl HostStats {
+    /// Whether the run must be repeated on this host: it failed, or the run stopped before it.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.failed + self.unreachable > 0 || self.is_untouched()
+    }
+
+    /// Whether no task ran on this host.
+    #[must_use]
+    pub fn is_untouched(&self) -> bool {
+        self.ok + self.unreachable + self.failed + self.skipped + self.rescued + self.ignored == 0
+    }
+}
+
 /// A task that failed on a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskFailure {

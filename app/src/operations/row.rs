@@ -5,11 +5,11 @@ use api::operation::{OperationRow, Phase};
 use leptos::prelude::*;
 
 use crate::routes;
-use crate::ui::{Ago, Since, Status, phase_icon, phase_tone, phase_word};
+use crate::ui::{Ago, Since, Status, phase_word, row_icon, row_tone};
 
 #[component]
 pub(super) fn Row(row: OperationRow, now: Time, with_cluster: bool) -> impl IntoView {
-    let status = view! { <Status tone=phase_tone(row.phase) icon=phase_icon(row.phase) word=phase_word(&row)/> };
+    let status = view! { <Status tone=row_tone(&row) icon=row_icon(&row) word=phase_word(&row)/> };
     let OperationRow { name, cluster, action, script, phase, message, by, submitted, started, ended, .. } = row;
     // A successful operation needs no message.
     let message = if phase == Phase::Succeeded { String::new() } else { message };

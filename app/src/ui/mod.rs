@@ -18,7 +18,7 @@ pub use diff::Diff;
 pub use icons::{Icon, icon};
 pub use loaded::{Loaded, Skeleton, when_known};
 pub use page::{Fact, Facts, PageTitle, Panel, Tab, Tabs};
-pub use status::{Chip, Status, Tone, phase_icon, phase_tone, phase_word};
+pub use status::{Chip, Status, Tone, phase_tone, phase_word, row_icon, row_tone};
 pub use table::{Filter, Pages, Segment, Segments, SortHeader};
 
 pub use crate::wasm_size::erased::{Key, all, dynamic, each, key_of, optional};

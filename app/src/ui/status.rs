@@ -70,9 +70,20 @@ pub fn phase_tone(phase: Phase) -> Tone {
     }
 }
 
-/// The icon of an operation's phase.
+/// The colour of an operation.
 #[must_use]
-pub fn phase_icon(phase: Phase) -> Icon {
+pub fn row_tone(row: &OperationRow) -> Tone {
+    if row.warns() { Tone::Warn } else { phase_tone(row.phase) }
+}
+
+/// The icon of an operation.
+#[must_use]
+pub fn row_icon(row: &OperationRow) -> Icon {
+    if row.warns() { Tone::Warn.icon() } else { phase_icon(row.phase) }
+}
+
+/// The icon of an operation's phase.
+fn phase_icon(phase: Phase) -> Icon {
     match phase {
         Phase::Queued => Icon::Clock,
         Phase::Cancelled => Icon::Stop,
@@ -80,8 +91,12 @@ pub fn phase_icon(phase: Phase) -> Icon {
     }
 }
 
-/// The word for an operation's phase; `Cancelling` while a cancel is in progress.
+/// The word for an operation; `Cancelling` while a cancel is in progress.
 #[must_use]
 pub fn phase_word(row: &OperationRow) -> &'static str {
-    if row.cancelling && !row.phase.is_final() { "Cancelling" } else { row.phase.word() }
+    match row.phase {
+        phase if row.cancelling && !phase.is_final() => "Cancelling",
+        _ if row.warns() => "Succeeded, with a warning",
+        phase => phase.word(),
+    }
 }

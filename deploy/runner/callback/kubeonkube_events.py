@@ -45,6 +45,10 @@ REASON = re.compile(r"E: |W: (Failed|GPG|An error)|curl: \(|\[ALERT\]|([\w./-]+:
 ADVICE = ("To see the stack trace of this error", "[preflight] If you know what you are doing")
 # More failures than this don't help a person.
 REMEMBERED_FAILURES = 50
+# Hosts that no task ran on, and plays without hosts.
+REMEMBERED_HOSTS = 5
+REMEMBERED_PLAYS = 3
+PLAIN_NAME = re.compile(r"[\w.-]+")
 # Tasks whose result contains variables.
 SETTERS = ("set_fact", "include_vars", "add_host")
 # What a registered variable with a secret name may be the value of.
@@ -251,6 +255,8 @@ class CallbackModule(CallbackBase):
         self.running = {}  # (task number, host) -> start of the task or of its current item
         self.failures = []
         self.reached = set()  # hosts that a result came from
+        self.planned = {}  # hosts of all plays, in the inventory's order
+        self.unmatched = []  # plays without hosts that name what the inventory doesn't have
         self.play = None
         self.removed = {}  # host -> how often the play had removed it after the last failure
         self.outcomes = {}  # host, or None for the run -> what was published
@@ -326,7 +332,25 @@ class CallbackModule(CallbackBase):
         self.removed = {}
         self.unordered = str(play.strategy) in UNORDERED_STRATEGIES
         self.learn_play(play)
+        self.plan_hosts(play)
         self.emit("play_start", play=self.record.play, name=cut(self.shown(str(play.get_name())), ITEM_LIMIT))
+
+    def plan_hosts(self, play):
+        """Notes the hosts of a play, with those of later batches."""
+        try:
+            inventory = play.get_variable_manager()._inventory
+            hosts = inventory.get_hosts(play.hosts, ignore_restrictions=True)
+            self.planned.update(dict.fromkeys(host.get_name() for host in hosts))
+            # An empty group may be meant so. A limit leaves hosts out on purpose.
+            if not hosts and not inventory.get_hosts(play.hosts, ignore_limits=True, ignore_restrictions=True):
+                known = {"all", "ungrouped", *inventory.groups, *inventory.hosts}
+                patterns = [play.hosts] if isinstance(play.hosts, str) else play.hosts
+                names = [name.strip().lstrip("!&") for pattern in patterns for name in re.split("[,:]", str(pattern))]
+                missing = [name for name in names if PLAIN_NAME.fullmatch(name) and name not in known]
+                if missing:
+                    self.unmatched.append({"play": cut(self.shown(str(play.get_name())), ITEM_LIMIT), "names": missing})
+        except Exception:  # noqa: BLE001 - ansible reports it when it needs the hosts
+            return
 
     def v2_playbook_on_task_start(self, task, is_conditional):
         self.start_task(task, handler=False)
@@ -459,10 +483,21 @@ class CallbackModule(CallbackBase):
             summary = stats.summarize(host)
             summary["failed"] = summary.pop("failures")
             hosts[host] = {key: int(count) for key, count in summary.items()}
+        # In batches, ansible stops before hosts that it says nothing of.
+        left = [host for host in self.planned if host not in hosts]
+        if any(counts["failed"] or counts["unreachable"] for counts in hosts.values()):
+            hosts.update((host, dict.fromkeys(next(iter(hosts.values())), 0)) for host in left)
+        elif hosts:
+            left = []
         self.emit_outcomes()
         self.emit("stats", hosts={host: {**counts, "reached": host in self.reached} for host, counts in hosts.items()})
         self.record.forget_flight()
-        self.record.save("result.json", {"recap": hosts or None, "failures": self.final_failures(hosts)})
+        document = {"recap": hosts or None, "failures": self.final_failures(hosts)}
+        if left:
+            document["left"] = {"count": len(left), "hosts": left[:REMEMBERED_HOSTS]}
+        if self.unmatched:
+            document["unmatched"] = self.unmatched[:REMEMBERED_PLAYS]
+        self.record.save("result.json", document)
 
     def final_failures(self, hosts):
         """A failure that a `rescue` recovered from doesn't count. Of a host that failed in the end, the last failed task counts."""

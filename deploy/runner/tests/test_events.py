@@ -231,6 +231,49 @@ class Events(unittest.TestCase):
         self.assertEqual({host: stats["reached"] for host, stats in run.of("stats")[0]["hosts"].items()},
                          {"m1": True, "m2": False, "m3": False, "m4": True, "m5": True}, run.events)
 
+    def test_a_run_in_batches_that_fails_says_which_hosts_are_left(self):
+        hosts = {f"n{number}": LOCAL for number in range(1, 12)}
+        run = StagedRun(self, hosts).playbook(PLAY.replace("  tasks:", "  serial: 1\n  tasks:") + """
+    - name: Upgrade
+      ansible.builtin.command: "false"
+      when: inventory_hostname == "n2"
+""").run()
+        recap = run.of("stats")[0]["hosts"]
+        self.assertEqual(len(recap), 11)
+        self.assertEqual([host for host, counts in recap.items() if not any(counts.values())], [f"n{number}" for number in range(3, 12)])
+        step = run.termination["steps"][0]
+        self.assertEqual((step["recap"]["hosts"], step["recap"]["failed"]), (11, 1))
+        self.assertEqual(step["left"], {"count": 9, "hosts": ["n3", "n4", "n5", "n6", "n7"]})
+
+    def test_a_limit_and_a_run_that_succeeds_leave_no_hosts(self):
+        hosts = {"m1": LOCAL, "m2": LOCAL}
+        tasks = "\n    - ansible.builtin.command: 'false'\n- name: Nothing\n  hosts: m2\n  gather_facts: false\n  tasks: []\n"
+        failed = StagedRun(self, hosts).playbook(PLAY + tasks, args=["--limit", "m1"]).run()
+        self.assertNotIn("left", failed.termination["steps"][0])
+        good = StagedRun(self, hosts).playbook((PLAY + tasks).replace("false'", "true'").replace("hosts: all", "hosts: m1")).run()
+        self.assertEqual((list(good.of("stats")[0]["hosts"]), good.termination["steps"][0].get("left")), (["m1"], None))
+
+    def test_a_play_on_a_group_that_is_missing_is_named(self):
+        play = "\n- name: Upgrade {0}\n  hosts: {0}\n  gather_facts: false\n  tasks: [{{ansible.builtin.debug: {{msg: hello}}}}]\n"
+        inventory = "all:\n  hosts: {m1: {ansible_connection: local}}\n  children: {empty: {}}\n"
+        names = ["m1", "empty", "workers,&empty", "work*", "all:!m1", "storage"]
+        run = StagedRun(self, {}).playbook("".join(play.format(name) for name in names))
+        run.write("conf/hosts.yml", inventory)
+        run.run()
+        self.assertEqual(run.termination["steps"][0]["unmatched"], [
+            {"play": "Upgrade workers,&empty", "names": ["workers"]}, {"play": "Upgrade storage", "names": ["storage"]}])
+        limited = StagedRun(self, {"m1": LOCAL, "m2": LOCAL}).playbook(play.format("m1") + play.format("m2"), args=["-l", "m1"]).run()
+        self.assertNotIn("unmatched", limited.termination["steps"][0])
+
+    def test_a_run_without_tasks_is_told_from_one_without_hosts(self):
+        tasks = "\n    - ansible.builtin.command: 'true'\n"
+        run = StagedRun(self, {"m1": LOCAL}).playbook(PLAY + tasks, args=["--tags", "nothing"]).run()
+        step = run.termination["steps"][0]
+        self.assertEqual((step["recap"], step["left"]["count"]), (None, 1))
+        self.assertIn("play.yml ran no task.", run.text)
+        run = StagedRun(self, {"m1": LOCAL}).playbook((PLAY + tasks).replace("all", "workers")).run()
+        self.assertIn("play.yml matched no host and did nothing.", run.text)
+
     def test_an_unreachable_host_fails_the_run_after_the_others(self):
         run = StagedRun(self, {"m1": LOCAL, "gone": UNREACHABLE}).builtin("ping.yml").run()
         self.assertEqual({e["host"]: e["result"] for e in run.of("host_result")}, {"m1": "ok", "gone": "unreachable"})

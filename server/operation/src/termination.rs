@@ -44,9 +44,31 @@ pub struct TerminatedStep {
     pub kind: String,
     /// Exit code of the step.
     pub rc: i32,
-    /// Summed over hosts. `None` if a playbook matched no host, and for shell steps.
+    /// Summed over hosts. `None` if a playbook ran no task, and for shell steps.
     #[serde(default)]
     pub recap: Option<Recap>,
+    /// The hosts of its plays on which no task ran.
+    #[serde(default)]
+    pub left: LeftHosts,
+    /// Plays that matched no host and name groups or hosts that the inventory doesn't have, at most 3.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmatched: Vec<UnmatchedPlay>,
+}
+
+/// Hosts on which no task ran.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftHosts {
+    pub count: u32,
+    /// The first 5.
+    pub hosts: Vec<String>,
+}
+
+/// A play that matched no host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnmatchedPlay {
+    pub play: String,
+    /// What its pattern names and the inventory doesn't have.
+    pub names: Vec<String>,
 }
 
 /// What the run page shows of it.

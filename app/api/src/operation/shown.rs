@@ -71,7 +71,17 @@ pub struct OperationRow {
     pub ended: Option<Time>,
 }
 
+/// The reason of an operation that succeeded, except that a play of its own playbook matched no host, because the inventory doesn't have
+/// its group.
+pub const PLAY_MATCHED_NO_HOST: &str = "PlayMatchedNoHost";
+
 impl OperationRow {
+    /// It succeeded, and its message warns of something.
+    #[must_use]
+    pub fn warns(&self) -> bool {
+        self.phase == Phase::Succeeded && self.reason == PLAY_MATCHED_NO_HOST
+    }
+
     /// A short title: `Script`, or the action.
     #[must_use]
     pub fn title(&self) -> &str {

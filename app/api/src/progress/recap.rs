@@ -24,6 +24,23 @@ impl RunProgress {
         sums
     }
 
+    /// The hosts on which the run must be repeated: those that failed in a playbook, and those before which one stopped.
+    #[must_use]
+    pub fn open_hosts(&self) -> Vec<&str> {
+        self.hosts_with(HostStats::is_open)
+    }
+
+    /// The hosts before which a playbook stopped.
+    #[must_use]
+    pub fn left_hosts(&self) -> Vec<&str> {
+        self.hosts_with(HostStats::is_untouched)
+    }
+
+    fn hosts_with(&self, is_meant: impl Fn(&HostStats) -> bool) -> Vec<&str> {
+        let has = |host: &String| self.recaps.iter().any(|(_, hosts)| hosts.get(host).is_some_and(&is_meant));
+        self.hosts.iter().filter(|host| has(host)).map(String::as_str).collect()
+    }
+
     /// The results of the whole run, counted as ansible's recap counts them: a changed result and an ignored failure are ok, too.
     /// Before the recaps are complete, the results so far are counted.
     #[must_use]

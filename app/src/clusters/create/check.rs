@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::functions::CheckMachines;
 use crate::form::{Form, FormEnd, Submit, endpoint};
 use crate::routes;
-use crate::ui::{Ago, Alert, Icon, Panel, Since, Status, Tone, phase_icon, phase_tone, phase_word};
+use crate::ui::{Ago, Alert, Icon, Panel, Since, Status, Tone, phase_word, row_icon, row_tone};
 use crate::words::count;
 
 #[component]
@@ -31,7 +31,7 @@ pub(super) fn Check(
         view! {
             <p class="muted">
                 <a class="link" href=link>{run.name.to_string()}</a> " "
-                <Status tone=phase_tone(run.phase) icon=phase_icon(run.phase) word=phase_word(&run)/> " " {when}
+                <Status tone=row_tone(&run) icon=row_icon(&run) word=phase_word(&run)/> " " {when}
                 {is_open.then(|| view! { <noscript>" Reload the page to see the result."</noscript> })}
             </p>
         }

@@ -15,8 +15,8 @@ use crate::json::data;
 use crate::operations::FirstRun;
 use crate::routes;
 use crate::ui::{
-    Ago, Alert, Empty, Fact, Facts, Icon, Loaded, Panel, Since, Status, Tone, icon, optional, phase_icon, phase_tone,
-    phase_word,
+    Ago, Alert, Empty, Fact, Facts, Icon, Loaded, Panel, Since, Status, Tone, icon, optional, phase_word, row_icon,
+    row_tone,
 };
 
 #[component]
@@ -111,7 +111,7 @@ fn Recent(rows: Vec<OperationRow>, name: String, now: Time) -> impl IntoView {
                             view! {
                                 <tr>
                                     <td>
-                                        <Status tone=phase_tone(row.phase) icon=phase_icon(row.phase) word=phase_word(&row)/>
+                                        <Status tone=row_tone(&row) icon=row_icon(&row) word=phase_word(&row)/>
                                     </td>
                                     <th scope="row">
                                         <a class="name" href=routes::operation(&row.name) title=row.action.clone()>{row.title().to_owned()}</a>

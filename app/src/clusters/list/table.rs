@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::super::fix::editor;
 use super::super::health::HealthStatus;
 use crate::routes;
-use crate::ui::{Ago, Pages, SortHeader, Status, phase_icon, phase_tone, phase_word};
+use crate::ui::{Ago, Pages, SortHeader, Status, phase_word, row_icon, row_tone};
 use crate::words::count;
 
 #[component]
@@ -101,7 +101,7 @@ fn LastOperation(last: Option<OperationRow>) -> impl IntoView {
             let status = phase_word(&last);
             view! {
                 <a href=routes::operation(&last.name) title=format!("{status}: {}, {}", last.name, last.action)>
-                    <Status tone=phase_tone(last.phase) icon=phase_icon(last.phase) word=last.title()/>
+                    <Status tone=row_tone(&last) icon=row_icon(&last) word=last.title()/>
                     <span class="sr">{format!(", {status}")}</span>
                 </a>
             }

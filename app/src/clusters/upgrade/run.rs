@@ -6,7 +6,7 @@ use api::operation::Phase;
 use leptos::prelude::*;
 
 use crate::routes;
-use crate::ui::{Ago, Alert, Since, phase_tone, phase_word};
+use crate::ui::{Ago, Alert, Since, phase_word, row_tone};
 use crate::watch::WatchView;
 
 #[component]
@@ -31,7 +31,7 @@ pub(super) fn LastRun(last: LastUpgrade, now: Time) -> impl IntoView {
     };
     let message = (row.phase != Phase::Succeeded && row.phase != Phase::Running).then(|| format!("{} ", row.message));
     view! {
-        <Alert tone=phase_tone(row.phase) title>
+        <Alert tone=row_tone(&row) title>
             <p>{when} {message} {next}</p>
             {(!note.is_empty()).then(|| view! { <p>{note}</p> })}
             {settling.then(|| view! { <p class="muted">"The versions of the nodes are being read."</p> })}

@@ -50,10 +50,10 @@ pub async fn load_submit_form(
     Ok(SubmitForm { choices, draft, sources })
 }
 
-/// The hosts that failed or were unreachable in any of these recaps, as a limit.
+/// The hosts that failed, were unreachable or were not reached in any of these recaps, as a limit.
 #[cfg(feature = "ssr")]
 fn failed_hosts(recaps: &[std::collections::BTreeMap<String, api::run::HostStats>]) -> String {
-    let hosts = recaps.iter().flatten().filter(|(_, stats)| stats.failed + stats.unreachable > 0);
+    let hosts = recaps.iter().flatten().filter(|(_, stats)| stats.is_open());
     let names: std::collections::BTreeSet<&str> = hosts.map(|(host, _)| host.as_str()).collect();
     names.into_iter().collect::<Vec<_>>().join(",")
 }

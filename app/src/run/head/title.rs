@@ -6,15 +6,17 @@ use leptos::prelude::*;
 use super::super::state::Run;
 use super::cancel::Cancel;
 use crate::routes;
-use crate::ui::{Ago, Chip, Icon, PageTitle, Since, dynamic, icon, optional, phase_icon, phase_tone, phase_word};
+use crate::ui::{Ago, Chip, Icon, PageTitle, Since, dynamic, icon, optional, phase_word, row_icon, row_tone};
 
 #[component]
 pub(crate) fn Head(run: Run) -> impl IntoView {
     let title = run.detail.with_untracked(|detail| format!("{} on {}", detail.row.title(), detail.row.cluster));
-    let status = Memo::new(move |_| run.detail.with(|detail| (detail.row.phase, phase_word(&detail.row))));
+    let status = Memo::new(move |_| {
+        run.detail.with(|detail| (row_tone(&detail.row), row_icon(&detail.row), phase_word(&detail.row)))
+    });
     let chip = move || {
-        let (phase, word) = status.get();
-        view! { <Chip tone=phase_tone(phase) icon=phase_icon(phase) word=word/> }
+        let (tone, icon, word) = status.get();
+        view! { <Chip tone icon word/> }
     };
     let again = run.name.with_value(|name| routes::with_query(routes::NEW_OPERATION, &[("again", name.as_str())]));
     view! {

@@ -38,7 +38,7 @@ fn newest(progress: &RunProgress, at: usize) -> Option<NewestTask> {
     Some(NewestTask { name: task.name.clone(), lines: task.lines() })
 }
 
-/// The rows: hosts with failures first, then by name. Until all playbooks have ended, their recaps are incomplete, so the
+/// The rows: hosts with failures first, then in the order of the run. Until all playbooks have ended, their recaps are incomplete, so the
 /// results so far are counted instead.
 fn rows(progress: &RunProgress) -> Vec<HostRow> {
     let counted = if progress.is_recapped() { progress.recap() } else { counted(progress) };
@@ -51,7 +51,8 @@ fn rows(progress: &RunProgress) -> Vec<HostRow> {
             HostRow { host, stats, running, newest: at.and_then(|at| newest(progress, at)) }
         })
         .collect();
-    rows.sort_by_key(|row| (row.stats.failed + row.stats.unreachable == 0, row.host.clone()));
+    let position = |row: &HostRow| progress.hosts.iter().position(|host| *host == row.host);
+    rows.sort_by_cached_key(|row| (row.stats.failed + row.stats.unreachable == 0, position(row)));
     rows
 }
 
@@ -136,6 +137,7 @@ fn HostLine(run: Run, row: HostRow) -> impl IntoView {
         () if s.ignored > 0 => (Tone::Warn, "Failed, ignored"),
         () if s.rescued > 0 => (Tone::Warn, "Failed, rescued"),
         () if s.skipped > 0 => (Tone::Idle, "Skipped"),
+        () if s.reached == Some(false) => (Tone::Idle, "Not reached"),
         () => (Tone::Idle, "No result"),
     };
     let drawing = if word == changed { Icon::Check } else { tone.icon() };

@@ -22,10 +22,9 @@ pub fn reason(detail: &OperationDetail, progress: &RunProgress, errors: &[(u64, 
     }
     let reason = failed(detail, progress, errors);
     let refusal = || Document::to_fix(&detail.row.reason, &detail.row.message).map(Next::Edit);
-    let recap = progress.recap();
-    let failed = recap.values().filter(|host| host.failed + host.unreachable > 0).count();
-    let partial = (1..recap.len()).contains(&failed);
-    Some(Reason { partial, next: reason.next.or_else(refusal), ..reason })
+    let partial = (1..progress.recap().len()).contains(&progress.open_hosts().len());
+    let stopped_early = !progress.left_hosts().is_empty();
+    Some(Reason { partial, stopped_early, next: reason.next.or_else(refusal), ..reason })
 }
 
 fn failed(detail: &OperationDetail, progress: &RunProgress, errors: &[(u64, String)]) -> Reason {
@@ -125,7 +124,12 @@ fn text(detail: &OperationDetail, progress: &RunProgress) -> String {
     failed.sort_unstable();
     failed.dedup();
     let hosts = count(progress.hosts.len() as u64, "host", "hosts");
-    if progress.hosts.len() > 1 { format!("{} of {hosts} failed.", failed.len()) } else { String::new() }
+    let left = progress.left_hosts();
+    match (progress.hosts.len(), left.is_empty()) {
+        (..=1, _) => String::new(),
+        (_, true) => format!("{} of {hosts} failed.", failed.len()),
+        (_, false) => format!("{} of {hosts} failed. Not reached: {}.", failed.len(), named(&left)),
+    }
 }
 
 /// The summary names a failure, but the log has no event of it.

@@ -1,5 +1,5 @@
 use api::operation::RunEnd;
-use api::run::HostResult;
+use api::run::{EventBody, HostResult, HostStats};
 
 use super::super::sentences::tests::{detail, ends, progress, task};
 use super::*;
@@ -27,6 +27,21 @@ fn the_reason_names_task_host_message_and_lines() {
     assert_eq!((reason.text.as_str(), reason.quote.as_str()), ("2 of 3 hosts failed.", "disk full"));
     assert_eq!(reason.lines.unwrap().fragment(), "#L5-L6");
     assert_eq!(reason.others[0].title, "w3 was unreachable during “Apply”");
+}
+
+#[test]
+fn a_run_that_stopped_early_names_the_other_hosts() {
+    let stats =
+        |failed, reached| HostStats { failed, ok: u32::from(reached), reached: Some(reached), ..HostStats::default() };
+    let hosts = [("n1", stats(0, true)), ("n2", stats(1, true)), ("n3", stats(0, false)), ("n4", stats(0, false))];
+    let recap = EventBody::Stats { hosts: hosts.map(|(name, stats)| (name.to_owned(), stats)).into() };
+    let failed = ends(1, "n2", HostResult::Failed, "disk full");
+    let reported = progress(vec![task(1, "Upgrade"), ends(1, "n1", HostResult::Ok, ""), failed, recap]);
+    let mut stopped = detail(Phase::Failed, "");
+    stopped.row.reason = "TaskFailed".into();
+    let reason = reason(&stopped, &reported, &[]).unwrap();
+    assert_eq!(reason.text, "1 of 4 hosts failed. Not reached: n3 and n4.");
+    assert!(reason.partial && reason.stopped_early);
 }
 
 #[test]

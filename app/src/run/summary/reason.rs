@@ -23,6 +23,8 @@ pub struct Reason {
     pub next: Option<Next>,
     /// Whether some hosts failed and others did not, so that the run can be repeated for the failed ones.
     pub partial: bool,
+    /// Whether the run stopped before some of the hosts.
+    pub stopped_early: bool,
     /// Its lines in the log.
     pub lines: Option<Selection>,
     /// Other failures, at most [`OTHERS`]. `more` counts the rest.

@@ -46,6 +46,7 @@ pub fn sentence(detail: &OperationDetail, progress: &RunProgress, note: Option<&
                 None => format!("Cancelled{by}. {}", row.message).trim_end().to_owned(),
             }
         }
+        Phase::Succeeded if row.warns() => row.message.clone(),
         Phase::Succeeded => succeeded(progress, row.check, note),
         Phase::Restored => row.message.clone(),
     }

@@ -2,6 +2,7 @@
 
 use api::cluster::Health;
 use api::configuration::Document;
+use api::operation::PLAY_MATCHED_NO_HOST;
 use crd::{Cluster, ClusterOperation, condition};
 use kube::ResourceExt;
 use operation::{is_script, title};
@@ -58,6 +59,9 @@ pub(crate) fn judge(cluster: &Cluster, work: &Work<'_>) -> Judgement {
     let why = why(ended);
     let note = &why.message;
     match phase(ended) {
+        api::operation::Phase::Succeeded if why.reason == PLAY_MATCHED_NO_HOST => {
+            say(Health::Attention, format!("{} had a warning", subject(ended)), note)
+        }
         api::operation::Phase::Succeeded => say(Health::Good, "Last run OK".into(), ""),
         api::operation::Phase::Cancelled => say(Health::Attention, format!("{} was cancelled", subject(ended)), note),
         _ => Judgement {

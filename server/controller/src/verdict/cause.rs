@@ -2,16 +2,16 @@
 
 use api::count;
 use api::run::{InFlight, StepRole, TaskFailure};
-use crd::ClusterOperation;
+use crd::{ActionSource, ClusterOperation};
 use k8s_openapi::api::batch::v1::JobCondition;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
-use operation::Termination;
+use operation::{LeftHosts, Options, TerminatedStep, Termination, UnmatchedPlay};
 
 use crate::status::sentence::list;
 
 /// Why a run that ended with exit code 0 failed nevertheless. For example, ansible reports success for a playbook that matched no host.
 pub(crate) fn hidden_failure(operation: &ClusterOperation, said: &Termination) -> Option<(&'static str, String)> {
-    if let Some(reason) = failed_step(said) {
+    if let Some(reason) = failed_step(operation, said) {
         return Some(reason);
     }
     if said.cancelled {
@@ -37,7 +37,7 @@ pub(crate) fn hidden_failure(operation: &ClusterOperation, said: &Termination) -
 }
 
 /// The first step that failed, with a sentence for users.
-fn failed_step(said: &Termination) -> Option<(&'static str, String)> {
+fn failed_step(operation: &ClusterOperation, said: &Termination) -> Option<(&'static str, String)> {
     said.steps.iter().find_map(|step| {
         let title = &step.title;
         if step.kind != "playbook" {
@@ -48,17 +48,12 @@ fn failed_step(said: &Termination) -> Option<(&'static str, String)> {
             let kind = if recap.failed > 0 { "TaskFailed" } else { "HostsUnreachable" };
             let hosts = count(recap.hosts.into(), "host", "hosts");
             let counts = format!("{title}: {} failed, {} unreachable of {hosts}", recap.failed, recap.unreachable);
-            return Some((kind, cause_first(said, &counts)));
+            return Some((kind, cause_first(said, &counts) + &left(step)));
         }
         if step.rc != 0 {
             return Some(("PlaybookFailed", cause_first(said, &format!("{title} ended with exit code {}", step.rc))));
         }
-        (recap.hosts == 0).then(|| {
-            (
-                "NoHostsMatched",
-                format!("{title} matched no host and did nothing. Check --limit and the groups that its plays name."),
-            )
-        })
+        (recap.hosts == 0).then(|| nothing_done(operation, step))
     })
 }
 
@@ -81,8 +76,57 @@ fn cause_first(said: &Termination, result: &str) -> String {
     if failures.is_empty() { format!("{result}.") } else { format!("{} ({result}).", failures.join("; ")) }
 }
 
+/// The hosts that come after the failed ones, in batches.
+fn left(step: &TerminatedStep) -> String {
+    let LeftHosts { count, hosts } = &step.left;
+    match (*count, hosts.len()) {
+        (0, _) => String::new(),
+        (count, 0) => format!(" Not reached: {}.", api::count(count.into(), "host", "hosts")),
+        (count, named) => match count.saturating_sub(u32::try_from(named).unwrap_or(count)) {
+            0 => format!(" Not reached: {}.", hosts.join(", ")),
+            more => format!(" Not reached: {} and {more} more.", hosts.join(", ")),
+        },
+    }
+}
+
+/// Why a playbook ended well without a recap.
+fn nothing_done(operation: &ClusterOperation, step: &TerminatedStep) -> (&'static str, String) {
+    let title = &step.title;
+    let options = if step.role == StepRole::Main { Options::of(&operation.spec) } else { Options::default() };
+    if let Some(option) = options.print_only {
+        return ("NothingRun", format!("With {option}, ansible only prints something and runs no task."));
+    }
+    if step.left.count > 0 {
+        let why = if options.chooses_tasks {
+            "no task has the chosen tags. Check --tags, --skip-tags and --start-at-task."
+        } else {
+            "its plays have none."
+        };
+        return ("NoTasks", format!("{title} ran no task: {why}"));
+    }
+    let plays = plays(step).unwrap_or_else(|| "Check --limit and the groups that its plays name.".into());
+    ("NoHostsMatched", format!("{title} matched no host and did nothing. {plays}"))
+}
+
+/// The plays of the operation's own playbook that matched no host, because the inventory doesn't have what they name. Playbooks of an
+/// image name groups that not every cluster has.
+pub(crate) fn unmatched(operation: &ClusterOperation, said: &Termination) -> Option<String> {
+    let is_own = operation.spec.action_source == ActionSource::Configmap;
+    said.steps.iter().find(|step| step.role == StepRole::Main && is_own).and_then(plays)
+}
+
+fn plays(step: &TerminatedStep) -> Option<String> {
+    let sentence = |UnmatchedPlay { play, names }: &UnmatchedPlay| {
+        let names: Vec<String> = names.iter().map(|name| format!("“{name}”")).collect();
+        format!("The play “{play}” matched no host: the inventory has no {}.", list(&names, 3))
+    };
+    let sentences: Vec<String> = step.unmatched.iter().map(sentence).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
 /// Why the Job failed.
 pub(crate) fn failure(
+    operation: &ClusterOperation,
     pod: Option<&Pod>,
     terminated: Option<&ContainerStateTerminated>,
     said: Option<&Termination>,
@@ -127,7 +171,7 @@ pub(crate) fn failure(
             ("Interrupted", format!("The run was stopped by a signal{}.", in_flight(said)))
         };
     }
-    failed_step(said).unwrap_or_else(|| ("RunFailed", format!("The run ended with exit code {}.", said.rc)))
+    failed_step(operation, said).unwrap_or_else(|| ("RunFailed", format!("The run ended with exit code {}.", said.rc)))
 }
 
 /// The entrypoint left no summary: it was killed, Python is missing, or the node is lost.

@@ -1,6 +1,7 @@
 //! The verdict of a run, from the Job, its pod and the entrypoint's termination message; never by searching the log for texts.
 
 use api::count;
+use api::operation::PLAY_MATCHED_NO_HOST;
 use api::run::StepRole;
 use crd::{ClusterOperation, PRODUCT, Phase, Recap, Time};
 use k8s_openapi::api::batch::v1::Job;
@@ -9,7 +10,7 @@ use operation::{Options, Outcome, Termination, terminated, termination};
 
 use crate::job::state::{condition, is_suspended, job_has_stopped};
 use crate::status::sentence::cut;
-use crate::verdict::cause::{failure, hidden_failure, in_flight, is_disrupted};
+use crate::verdict::cause::{failure, hidden_failure, in_flight, is_disrupted, unmatched};
 use crate::verdict::termination::without_words;
 
 /// What is known about a run.
@@ -48,7 +49,13 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
             (None, _) if !from_api => Verdict::Unclear,
             (_, Some(said)) if cancel && said.cancelled => failed("Cancelled", cancelled(Some(said)), recap),
             (_, Some(said)) => match hidden_failure(operation, said) {
-                None => ended(Phase::Succeeded, "Succeeded", success(operation, said, recap), recap),
+                None => match unmatched(operation, said) {
+                    None => ended(Phase::Succeeded, "Succeeded", success(operation, said, recap), recap),
+                    Some(plays) => {
+                        let message = format!("{} {plays}", success(operation, said, recap));
+                        ended(Phase::Succeeded, PLAY_MATCHED_NO_HOST, message, recap)
+                    }
+                },
                 Some((reason, message)) => failed(reason, message, recap),
             },
             _ => failed("NoResult", "The run ended with exit code 0 but left no summary, so it is unknown what it did. The image may lack Python 3.".into(), None),
@@ -73,7 +80,7 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
                 failed("Cancelled", cancelled(said.as_ref()), recap)
             }
             _ => {
-                let (reason, message) = failure(pod, terminated, said.as_ref(), condition);
+                let (reason, message) = failure(operation, pod, terminated, said.as_ref(), condition);
                 failed(reason, message, recap)
             }
         };

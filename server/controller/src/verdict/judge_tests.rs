@@ -75,6 +75,57 @@ fn success_needs_a_complete_job_and_a_good_recap() {
 }
 
 #[test]
+fn a_run_that_stops_early_names_the_hosts_that_are_left() {
+    let message = |count: u32, hosts: &[&str]| {
+        let said = summary(2, |said| {
+            said["steps"][0]["recap"]["failed"] = json!(1);
+            said["steps"][0]["left"] = json!({"count": count, "hosts": hosts});
+        });
+        ended(&operation(false), &ended_job("Failed", ""), Some(&ended_pod(2, "Error", &said))).2
+    };
+    let failed = "ping.yml: 1 failed, 0 unreachable of 3 hosts.";
+    assert_eq!(message(2, &["n3", "n4"]), format!("{failed} Not reached: n3, n4."));
+    assert_eq!(message(9, &["n3", "n4"]), format!("{failed} Not reached: n3, n4 and 7 more."));
+    assert_eq!(message(9, &[]), format!("{failed} Not reached: 9 hosts."));
+}
+
+#[test]
+fn a_play_of_an_own_playbook_without_hosts_is_a_warning() {
+    let said = summary(0, |said| {
+        said["steps"][0]["unmatched"] = json!([{"play": "Upgrade the workers", "names": ["workers"]}]);
+    });
+    let mut operation = operation(false);
+    let ended = |operation: &ClusterOperation| {
+        ended(operation, &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &said)))
+    };
+    assert_eq!(ended(&operation).1, "Succeeded", "a playbook of the image");
+    operation.spec.action_source = crd::ActionSource::Configmap;
+    let (status, reason, message) = ended(&operation);
+    assert_eq!((status, reason.as_str()), (Phase::Succeeded, PLAY_MATCHED_NO_HOST));
+    let why = "The play “Upgrade the workers” matched no host: the inventory has no “workers”.";
+    assert!(message.ends_with(why), "{message}");
+}
+
+#[test]
+fn a_run_that_did_nothing_says_why() {
+    let says = |arguments: &str, left: u32| {
+        let said = summary(0, |said| {
+            said["steps"][0]["recap"] = Value::Null;
+            said["steps"][0]["left"] = json!({"count": left, "hosts": []});
+        });
+        let mut operation = operation(false);
+        operation.spec.extra_args = Some(arguments.into());
+        let (_, reason, message) =
+            ended(&operation, &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &said)));
+        format!("{reason}: {message}")
+    };
+    assert!(says("", 0).starts_with("NoHostsMatched: ping.yml matched no host"));
+    assert!(says("--vers", 0).starts_with("NothingRun: With --version, ansible only prints"));
+    assert!(says("--tags nothing", 2).starts_with("NoTasks: ping.yml ran no task: no task has the chosen tags."));
+    assert_eq!(says("", 2), "NoTasks: ping.yml ran no task: its plays have none.");
+}
+
+#[test]
 fn a_check_says_what_would_change() {
     let mut operation = operation(false);
     operation.spec.extra_args = Some("-DC".into());

@@ -23,6 +23,8 @@ fn only_numbers(operation: &ClusterOperation, mut said: Termination) -> Terminat
             StepRole::Pre => "A step before the action".into(),
             StepRole::Post => "A step after the action".into(),
         };
+        step.left.hosts.clear();
+        step.unmatched.clear();
     }
     Termination { failures: Vec::new(), running: None, message: String::new(), ..said }
 }

@@ -10,7 +10,7 @@ use super::functions::ChangeKey;
 use super::hidden;
 use crate::form::{Check, Form, FormEnd, Submit, endpoint};
 use crate::routes;
-use crate::ui::{Fact, Facts, Panel, Status, dynamic, phase_icon, phase_tone, phase_word};
+use crate::ui::{Fact, Facts, Panel, Status, dynamic, phase_word, row_icon, row_tone};
 
 #[component]
 pub(super) fn NewKey(here: CurrentCluster, cluster: String, next: NextKey) -> impl IntoView {
@@ -93,7 +93,7 @@ fn test_words(test: Option<OperationRow>) -> AnyView {
     match test {
         None => view! { <span class="muted">"Not tested"</span> }.into_any(),
         Some(test) => view! {
-            <Status tone=phase_tone(test.phase) icon=phase_icon(test.phase) word=phase_word(&test)/>
+            <Status tone=row_tone(&test) icon=row_icon(&test) word=phase_word(&test)/>
             " "
             <a class="link" href=routes::operation(&test.name)>{test.name.to_string()}</a>
             {(test.phase == Phase::Failed).then(|| view! { <p class="muted">{test.message.clone()}</p> })}
