@@ -172,7 +172,7 @@ async fn running_again_fills_in_the_form() {
 async fn a_retry_is_limited_to_the_hosts_that_failed() {
     let stats = |failed, unreachable| HostStats { ok: 1, failed, unreachable, ..HostStats::default() };
     let hosts = [("w1".into(), stats(0, 0)), ("w2".into(), stats(1, 0)), ("w3".into(), stats(0, 1))];
-    let left = ("w4".to_owned(), HostStats::default());
+    let left = ("w4".to_owned(), HostStats { left: true, ..HostStats::default() });
     let hosts = hosts.into_iter().chain([left]).collect();
     let recap = RunEvent { n: 1, at: 0, after: 0, body: EventBody::Stats { hosts } };
     let again = draft(&[("cluster", "prod-fra"), ("action", "ping.yml"), ("limit", "w1,w2,w3")]);

@@ -104,19 +104,15 @@ pub struct HostStats {
     /// Whether a result came from the machine itself, and not from a task that ran on the controller only, such as `debug`. `None` if the
     /// plugin didn't tell.
     pub reached: Option<bool>,
+    /// Whether the playbook stopped before it was this host's turn, or before a play that names it.
+    pub left: bool,
 }
 
 impl HostStats {
     /// Whether the run must be repeated on this host: it failed, or the run stopped before it.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.failed + self.unreachable > 0 || self.is_untouched()
-    }
-
-    /// Whether no task ran on this host.
-    #[must_use]
-    pub fn is_untouched(&self) -> bool {
-        self.ok + self.unreachable + self.failed + self.skipped + self.rescued + self.ignored == 0
+        self.failed + self.unreachable > 0 || self.left
     }
 }
 

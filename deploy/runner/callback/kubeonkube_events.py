@@ -41,6 +41,7 @@ REASONS = 5
 REFUSED = "[preflight] Some fatal errors occurred:"
 # How other programs mark such a line: apt; curl; haproxy; Python; "dd: error writing", "error: unable to drain".
 REASON = re.compile(r"E: |W: (Failed|GPG|An error)|curl: \(|\[ALERT\]|([\w./-]+: )?(fatal )?error\b|\w+(Error|Exception): ", re.IGNORECASE)
+FAILED_WHEN = "The condition of failed_when is true"
 # kubeadm prints this advice after the reason.
 ADVICE = ("To see the stack trace of this error", "[preflight] If you know what you are doing")
 # More failures than this don't help a person.
@@ -58,6 +59,7 @@ FULL_SECONDS = 0.5
 # Tasks that run on the controller, so that their results don't prove that the machine was reached.
 CONTROLLER_ONLY = {"add_host", "assert", "debug", "fail", "group_by", "import_playbook", "import_role", "import_tasks", "include_role",
                    "include_tasks", "include_vars", "meta", "pause", "set_fact", "set_stats", "validate_argument_spec"}
+INCLUDES = ("include_role", "include_tasks")
 # What modules add to their result. The last one is the output of a module that crashed.
 OF_MODULES = ("invocation", "rc", "ansible_facts", "module_stdout")
 # With these strategies each host runs through the tasks at its own speed, and ansible announces a task once per host.
@@ -152,9 +154,11 @@ def host_key_refusal(message):
 
 def failure_message(result, shown=str):
     """The most helpful sentence about why a task failed. `shown` masks it, before it is cut."""
-    message = str(result.get("msg") or result.get("reason") or result.get("censored") or "").strip()
+    message = str(next((result[name] for name in ("msg", "reason", "censored", "message") if result.get(name)), "")).strip()
+    if not message and result.get("failed_when_result"):
+        message = FAILED_WHEN
     crashed = "MODULE FAILURE" in message or "See stdout/stderr" in message
-    if crashed or not message or message == "non-zero return code":
+    if crashed or message in ("", "non-zero return code", FAILED_WHEN):
         names = ("module_stderr", "module_stdout", "stderr", "stdout") if crashed else ("stderr", "stdout")
         # The last lines of a crashed module's output are the end of a traceback. A JSON result that ansible refused doesn't help.
         details = (last_lines(result.get(name), CRASH_LINES) if crashed else reason_lines(result.get(name)) for name in names)
@@ -247,7 +251,6 @@ class CallbackModule(CallbackBase):
             return
         self.masking = load_masking(root)
         self.masker = self.masking.Masker.of_run(root)
-        self.shown = self.masker.value
         self.hosts, self.roles = set(), {}  # whose variables have been searched for secrets
         self.names = set()  # of hosts and groups
         self.unordered = False
@@ -255,7 +258,7 @@ class CallbackModule(CallbackBase):
         self.running = {}  # (task number, host) -> start of the task or of its current item
         self.failures = []
         self.reached = set()  # hosts that a result came from
-        self.planned = {}  # hosts of all plays, in the inventory's order
+        self.plans = {}  # play uuid -> (its hosts in all batches, those of the batches that have begun), both in the inventory's order
         self.unmatched = []  # plays without hosts that name what the inventory doesn't have
         self.play = None
         self.removed = {}  # host -> how often the play had removed it after the last failure
@@ -269,6 +272,23 @@ class CallbackModule(CallbackBase):
         self.record.count()
         sys.stdout.flush()  # ansible's own line comes before its event
         write_fully(1, b"\x1e" + self.token.encode("ascii") + b" " + encode(event) + b"\n")
+
+    def shown(self, text):
+        """`text` without secrets, and without what a terminal doesn't show: colours, and what a line was before a carriage return."""
+        return self.masker.value(self.visible(text))
+
+    def visible(self, text):
+        lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+        return self.masking.INVISIBLE.sub("", "\n".join(lines))
+
+    def message_of(self, result):
+        """The sentence about a failed result."""
+        # Of gathering facts.
+        modules = result.get("failed_modules")
+        if isinstance(modules, dict) and modules:
+            result = next(iter(modules.values()))
+        texts = {key: self.visible(value) if isinstance(value, str) else value for key, value in result.items()}
+        return failure_message(texts, self.shown)
 
     # -- secrets -------------------------------------------------------------------------------------------------------
 
@@ -332,25 +352,50 @@ class CallbackModule(CallbackBase):
         self.removed = {}
         self.unordered = str(play.strategy) in UNORDERED_STRATEGIES
         self.learn_play(play)
-        self.plan_hosts(play)
+        self.begin_batch(play)
         self.emit("play_start", play=self.record.play, name=cut(self.shown(str(play.get_name())), ITEM_LIMIT))
+
+    def v2_playbook_on_start(self, playbook):
+        """Notes the hosts of all plays whose pattern is no template."""
+        for play in playbook.get_plays():
+            self.plan_hosts(play)
 
     def plan_hosts(self, play):
         """Notes the hosts of a play, with those of later batches."""
         try:
+            hosts = play.get_variable_manager()._inventory.get_hosts(play.hosts, ignore_restrictions=True)
+        except Exception:  # noqa: BLE001 - ansible reports it when it needs the hosts
+            hosts = []
+        _, begun = self.plans.get(play._uuid, ((), {}))
+        self.plans[play._uuid] = ([host.get_name() for host in hosts], begun)
+
+    def begin_batch(self, play):
+        """Notes the hosts of the play's next batch, which are those that ansible has restricted the inventory to."""
+        self.plan_hosts(play)
+        try:
             inventory = play.get_variable_manager()._inventory
-            hosts = inventory.get_hosts(play.hosts, ignore_restrictions=True)
-            self.planned.update(dict.fromkeys(host.get_name() for host in hosts))
+            hosts = inventory.get_hosts(play.hosts)
+            self.plans[play._uuid][1].update(dict.fromkeys(host.get_name() for host in hosts))
             # An empty group may be meant so. A limit leaves hosts out on purpose.
             if not hosts and not inventory.get_hosts(play.hosts, ignore_limits=True, ignore_restrictions=True):
                 known = {"all", "ungrouped", *inventory.groups, *inventory.hosts}
                 patterns = [play.hosts] if isinstance(play.hosts, str) else play.hosts
                 names = [name.strip().lstrip("!&") for pattern in patterns for name in re.split("[,:]", str(pattern))]
                 missing = [name for name in names if PLAIN_NAME.fullmatch(name) and name not in known]
+                missing = missing or [name for name in map(str, patterns) if re.search(r"[*?\[~]", name)]
                 if missing:
+                    missing = [cut(self.shown(name), ITEM_LIMIT) for name in missing[:REMEMBERED_PLAYS]]
                     self.unmatched.append({"play": cut(self.shown(str(play.get_name())), ITEM_LIMIT), "names": missing})
-        except Exception:  # noqa: BLE001 - ansible reports it when it needs the hosts
+        except Exception:  # noqa: BLE001 - see plan_hosts()
             return
+
+    def hosts_left(self, hosts):
+        """The hosts that the playbook stopped before: in its last play, and in the plays that never began."""
+        plans = list(self.plans.values())
+        begun = [number for number, (_, begun) in enumerate(plans) if begun]
+        failed = {host for host, counts in hosts.items() if counts["failed"] or counts["unreachable"]}
+        rest = plans[begun[-1]:] if begun else plans
+        return list(dict.fromkeys(host for planned, begun in rest for host in planned if host not in begun and host not in failed))
 
     def v2_playbook_on_task_start(self, task, is_conditional):
         self.start_task(task, handler=False)
@@ -433,8 +478,11 @@ class CallbackModule(CallbackBase):
         self.removed = collections.Counter(getattr(self.play, "_removed_hosts", ()))
 
     def v2_runner_on_failed(self, result, ignore_errors=False):
-        outcome = "rescued" if not ignore_errors and self.is_rescued(result._host.get_name()) else "failed"
-        self.report(result, outcome, self.loop_failure(result) or failure_message(result._result, self.shown), ignored=bool(ignore_errors))
+        # ansible counts the failure to load an include as failed, and removes the host after it has reported that.
+        is_unloaded = "reason" in result._result and str(result._task.action).rpartition(".")[2] in INCLUDES
+        is_rescued = not ignore_errors and not is_unloaded and self.is_rescued(result._host.get_name())
+        outcome = "rescued" if is_rescued else "failed"
+        self.report(result, outcome, self.loop_failure(result) or self.message_of(result._result), ignored=bool(ignore_errors))
 
     def v2_runner_on_skipped(self, result):
         reason = result._result.get("skip_reason") or result._result.get("skipped_reason") or result._result.get("msg")
@@ -443,7 +491,7 @@ class CallbackModule(CallbackBase):
     def v2_runner_on_unreachable(self, result):
         self.note_removed()
         ignored = bool(getattr(result._task, "ignore_unreachable", False))
-        self.report(result, "unreachable", failure_message(result._result, self.shown), ignored=ignored)
+        self.report(result, "unreachable", self.message_of(result._result), ignored=ignored)
 
     def v2_runner_item_on_ok(self, result):
         self.learn_result(result)
@@ -452,7 +500,7 @@ class CallbackModule(CallbackBase):
 
     def v2_runner_item_on_failed(self, result):
         ignored = bool(getattr(result._task, "ignore_errors", False))
-        self.report(result, "failed", failure_message(result._result, self.shown), item=True, ignored=ignored)
+        self.report(result, "failed", self.message_of(result._result), item=True, ignored=ignored)
 
     def v2_runner_item_on_skipped(self, result):
         self.report(result, "skipped", item=True)
@@ -467,7 +515,7 @@ class CallbackModule(CallbackBase):
         items = result._result.get("results")
         for entry in items if isinstance(items, (list, tuple)) else ():
             if isinstance(entry, dict) and entry.get("failed"):
-                return failure_message(entry, self.shown)
+                return self.message_of(entry)
         return None
 
     # -- the end of a playbook -----------------------------------------------------------------------------------------
@@ -483,14 +531,18 @@ class CallbackModule(CallbackBase):
             summary = stats.summarize(host)
             summary["failed"] = summary.pop("failures")
             hosts[host] = {key: int(count) for key, count in summary.items()}
-        # In batches, ansible stops before hosts that it says nothing of.
-        left = [host for host in self.planned if host not in hosts]
-        if any(counts["failed"] or counts["unreachable"] for counts in hosts.values()):
-            hosts.update((host, dict.fromkeys(next(iter(hosts.values())), 0)) for host in left)
-        elif hosts:
-            left = []
+        is_lost = any(counts["failed"] or counts["unreachable"] for counts in hosts.values())
+        # A playbook that ends well is done with the hosts of its last play, even if that has no task for them.
+        left = self.hosts_left(hosts) if is_lost else []
+        for host in left:
+            hosts.setdefault(host, dict.fromkeys(next(iter(hosts.values())), 0))
         self.emit_outcomes()
-        self.emit("stats", hosts={host: {**counts, "reached": host in self.reached} for host, counts in hosts.items()})
+        shown = {host: {**counts, "reached": host in self.reached} for host, counts in hosts.items()}
+        for host in left:
+            shown[host]["left"] = True
+        self.emit("stats", hosts=shown)
+        if not hosts:
+            left = list(dict.fromkeys(host for planned, _ in self.plans.values() for host in planned))
         self.record.forget_flight()
         document = {"recap": hosts or None, "failures": self.final_failures(hosts)}
         if left:

@@ -179,6 +179,49 @@ class Events(unittest.TestCase):
         run = StagedRun(self, {"m1": LOCAL}).playbook(PLAY + tasks, args=["--tags", "deep,untagged"]).run()
         self.assertEqual((self.failures_of(run), run.rc), ([("Deep", "m1", "rescued")], 0))
 
+    def test_an_include_that_cannot_be_loaded_is_a_failure(self):
+        for include in ("include_role: {name: does-not-exist}", "include_tasks: nowhere.yml"):
+            run = self.play(f"\n    - name: Include\n      ansible.builtin.{include}\n").run()
+            self.assertEqual(self.failures_of(run), [("Include", "m1", "failed")])
+            self.assertEqual([failure["task"] for failure in run.termination["failures"]], ["Include"])
+
+    def test_no_text_of_an_event_has_escape_sequences(self):
+        red = "\\u001b[31mERROR\\u001b[0m"
+        run = self.play(f"""
+    - name: "{red} task"
+      ansible.builtin.command: "true"
+    - name: Loop
+      ansible.builtin.debug: {{msg: "{{{{ item }}}}"}}
+      loop: ["{red} item"]
+    - name: Print
+      ansible.builtin.shell: "printf '10%%\\r{red}: disk full' >&2; exit 1"
+      ignore_errors: true
+    - name: Fail
+      ansible.builtin.fail: {{msg: "{red}: it broke \\x9b31mhere\\a"}}
+""").run()
+        self.assertIn("ERROR task", [e["name"] for e in run.of("task_start")])
+        self.assertIn("ERROR item", [e.get("item") for e in run.of("host_result")])
+        messages = [e["message"] for e in run.of("host_result", result="failed")]
+        self.assertEqual(messages, ["non-zero return code: ERROR: disk full", "ERROR: it broke here"])
+
+    def test_a_failure_without_msg_has_a_cause(self):
+        run = self.play("""
+    - name: Read
+      ansible.builtin.include_vars: nowhere.yml
+      ignore_errors: true
+    - name: Judge
+      ansible.builtin.command: "echo too old"
+      failed_when: true
+      ignore_errors: true
+    - name: Facts
+      ansible.builtin.gather_facts:
+      vars: {ansible_python_interpreter: /usr/bin/python9}
+""").run()
+        messages = [e["message"] for e in run.of("host_result", result="failed")]
+        self.assertIn("nowhere.yml", messages[0])
+        self.assertEqual(messages[1], "The condition of failed_when is true: too old")
+        self.assertIn("/usr/bin/python9", messages[2])
+
     def test_a_rescue_takes_over_after_a_failure_that_removed_all_hosts(self):
         run = self.play("""
     - block:
@@ -240,10 +283,32 @@ class Events(unittest.TestCase):
 """).run()
         recap = run.of("stats")[0]["hosts"]
         self.assertEqual(len(recap), 11)
-        self.assertEqual([host for host, counts in recap.items() if not any(counts.values())], [f"n{number}" for number in range(3, 12)])
+        self.assertEqual([host for host, counts in recap.items() if counts.get("left")], [f"n{number}" for number in range(3, 12)])
         step = run.termination["steps"][0]
         self.assertEqual((step["recap"]["hosts"], step["recap"]["failed"]), (11, 1))
         self.assertEqual(step["left"], {"count": 9, "hosts": ["n3", "n4", "n5", "n6", "n7"]})
+
+    def left_by(self, plays, hosts=("n1", "n2", "n3", "n4")):
+        run = StagedRun(self, {host: LOCAL for host in hosts}).playbook(plays).run()
+        return [host for host, counts in run.of("stats")[0]["hosts"].items() if counts.get("left")]
+
+    def test_hosts_of_other_plays_and_of_plays_that_never_began_are_left(self):
+        play = """
+- hosts: {}
+  gather_facts: false
+  serial: {}
+  tasks:
+    - ansible.builtin.command: "{}"
+      when: inventory_hostname is match("{}")
+"""
+        roll = play.format("all", "100%", "true", ".*") + play.format("all", "1", "false", "n2")
+        self.assertEqual(self.left_by(roll), ["n3", "n4"], "they have results of the first play")
+        never = play.format("n1,n2", "1", "false", "n1") + play.format("n3,n2", "100%", "true", ".*")
+        self.assertEqual(self.left_by(never), ["n2", "n3"])
+        ended = play.format("all", "100%", "false", "n1") + play.format("n3,n4", "100%", "true", "n9")
+        self.assertEqual(self.left_by(ended), [], "the last play was theirs")
+        last = play.format("all", "1", "false", "n4")
+        self.assertEqual(self.left_by(last), [])
 
     def test_a_limit_and_a_run_that_succeeds_leave_no_hosts(self):
         hosts = {"m1": LOCAL, "m2": LOCAL}
@@ -256,12 +321,13 @@ class Events(unittest.TestCase):
     def test_a_play_on_a_group_that_is_missing_is_named(self):
         play = "\n- name: Upgrade {0}\n  hosts: {0}\n  gather_facts: false\n  tasks: [{{ansible.builtin.debug: {{msg: hello}}}}]\n"
         inventory = "all:\n  hosts: {m1: {ansible_connection: local}}\n  children: {empty: {}}\n"
-        names = ["m1", "empty", "workers,&empty", "work*", "all:!m1", "storage"]
+        names = ["m1", "empty", "workers,&empty", "'work*'", "all:!m1", "storage"]
         run = StagedRun(self, {}).playbook("".join(play.format(name) for name in names))
         run.write("conf/hosts.yml", inventory)
         run.run()
         self.assertEqual(run.termination["steps"][0]["unmatched"], [
-            {"play": "Upgrade workers,&empty", "names": ["workers"]}, {"play": "Upgrade storage", "names": ["storage"]}])
+            {"play": "Upgrade workers,&empty", "names": ["workers"]}, {"play": "Upgrade 'work*'", "names": ["work*"]},
+            {"play": "Upgrade storage", "names": ["storage"]}])
         limited = StagedRun(self, {"m1": LOCAL, "m2": LOCAL}).playbook(play.format("m1") + play.format("m2"), args=["-l", "m1"]).run()
         self.assertNotIn("unmatched", limited.termination["steps"][0])
 

@@ -33,7 +33,7 @@ impl RunProgress {
     /// The hosts before which a playbook stopped.
     #[must_use]
     pub fn left_hosts(&self) -> Vec<&str> {
-        self.hosts_with(HostStats::is_untouched)
+        self.hosts_with(|stats| stats.left)
     }
 
     fn hosts_with(&self, is_meant: impl Fn(&HostStats) -> bool) -> Vec<&str> {
@@ -54,7 +54,7 @@ impl RunProgress {
         }
         let Counts { ok, changed, skipped, ignored, rescued, failed, unreachable } = self.totals;
         let ok = ok + changed + ignored;
-        HostStats { ok, changed, skipped, ignored, failed, unreachable, rescued, reached: None }
+        HostStats { ok, changed, skipped, ignored, failed, unreachable, rescued, ..HostStats::default() }
     }
 
     /// The statistics of `host` in the newest recap of `step`; `None` before there is a recap.
@@ -72,4 +72,5 @@ fn add(sum: &mut HostStats, more: &HostStats) {
     sum.rescued = sum.rescued.saturating_add(more.rescued);
     sum.ignored = sum.ignored.saturating_add(more.ignored);
     sum.reached = sum.reached.max(more.reached);
+    sum.left |= more.left;
 }

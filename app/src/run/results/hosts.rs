@@ -131,13 +131,13 @@ fn HostLine(run: Run, row: HostRow) -> impl IntoView {
         () if s.unreachable > 0 => (Tone::Err, "Unreachable"),
         () if s.failed > 0 => (Tone::Err, "Failed"),
         () if row.running => (Tone::Run, "Running"),
+        () if s.left => (Tone::Idle, "Not reached"),
         () if s.changed > 0 => (Tone::Warn, changed),
         // An ignored failure counts as ok, too.
         () if s.ok > s.ignored => (Tone::Ok, "Ok"),
         () if s.ignored > 0 => (Tone::Warn, "Failed, ignored"),
         () if s.rescued > 0 => (Tone::Warn, "Failed, rescued"),
         () if s.skipped > 0 => (Tone::Idle, "Skipped"),
-        () if s.reached == Some(false) => (Tone::Idle, "Not reached"),
         () => (Tone::Idle, "No result"),
     };
     let drawing = if word == changed { Icon::Check } else { tone.icon() };

@@ -44,16 +44,23 @@ fn failed_step(operation: &ClusterOperation, said: &Termination) -> Option<(&'st
             return (step.rc != 0).then(|| ("ScriptFailed", format!("{title} ended with exit code {}.", step.rc)));
         }
         let recap = step.recap.unwrap_or_default();
+        let unmatched = |text: String| match plays(step).filter(|_| is_own(operation, step)) {
+            Some(plays) => format!("{text} {plays}"),
+            None => text,
+        };
         if recap.unreachable > 0 || recap.failed > 0 {
             let kind = if recap.failed > 0 { "TaskFailed" } else { "HostsUnreachable" };
             let hosts = count(recap.hosts.into(), "host", "hosts");
             let counts = format!("{title}: {} failed, {} unreachable of {hosts}", recap.failed, recap.unreachable);
-            return Some((kind, cause_first(said, &counts) + &left(step)));
+            return Some((kind, unmatched(cause_first(said, &counts) + &left(step))));
         }
         if step.rc != 0 {
             return Some(("PlaybookFailed", cause_first(said, &format!("{title} ended with exit code {}", step.rc))));
         }
-        (recap.hosts == 0).then(|| nothing_done(operation, step))
+        (recap.hosts == 0).then(|| {
+            let (reason, text) = nothing_done(operation, step);
+            (reason, unmatched(text))
+        })
     })
 }
 
@@ -104,15 +111,19 @@ fn nothing_done(operation: &ClusterOperation, step: &TerminatedStep) -> (&'stati
         };
         return ("NoTasks", format!("{title} ran no task: {why}"));
     }
-    let plays = plays(step).unwrap_or_else(|| "Check --limit and the groups that its plays name.".into());
-    ("NoHostsMatched", format!("{title} matched no host and did nothing. {plays}"))
+    let why = "Check --limit and the groups that its plays name.";
+    let why = if step.unmatched.is_empty() || !is_own(operation, step) { format!(" {why}") } else { String::new() };
+    ("NoHostsMatched", format!("{title} matched no host and did nothing.{why}"))
 }
 
-/// The plays of the operation's own playbook that matched no host, because the inventory doesn't have what they name. Playbooks of an
-/// image name groups that not every cluster has.
+/// The plays of the operation's own playbook that matched no host, because the inventory doesn't have what they name.
 pub(crate) fn unmatched(operation: &ClusterOperation, said: &Termination) -> Option<String> {
-    let is_own = operation.spec.action_source == ActionSource::Configmap;
-    said.steps.iter().find(|step| step.role == StepRole::Main && is_own).and_then(plays)
+    said.steps.iter().find(|step| is_own(operation, step)).and_then(plays)
+}
+
+/// Whether the step runs the operation's own playbook. Those of an image name groups that not every cluster has.
+fn is_own(operation: &ClusterOperation, step: &TerminatedStep) -> bool {
+    step.role == StepRole::Main && operation.spec.action_source == ActionSource::Configmap
 }
 
 fn plays(step: &TerminatedStep) -> Option<String> {
