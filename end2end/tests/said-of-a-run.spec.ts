@@ -68,7 +68,7 @@ bothWays((script) => {
     await visit(`/operations/${cluster}-1?tab=hosts`);
     await expect(page.getByRole('row', { name: 'n3' })).toContainText('Not reached');
     await visit(`/operations/${cluster}-1`);
-    await page.getByRole('link', { name: 'Run again on failed and remaining hosts…' }).click();
+    await page.getByRole('link', { name: 'Retry on remaining hosts…' }).click();
     await expect(page.getByRole('textbox', { name: 'Limit' })).toHaveValue('n2,n3,n4');
   });
 });

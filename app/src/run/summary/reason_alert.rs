@@ -56,7 +56,7 @@ pub fn ReasonAlert() -> impl IntoView {
                                 let retry = run.name.with_value(|name| {
                                     routes::with_query(routes::NEW_OPERATION, &[("again", name.as_str()), ("failed", "1")])
                                 });
-                                view! { <a class="btn" href=retry>{if reason.stopped_early { "Run again on failed and remaining hosts…" } else { "Retry on failed hosts…" }}</a> }
+                                view! { <a class="btn" href=retry>{if reason.stopped_early { "Retry on remaining hosts…" } else { "Retry on failed hosts…" }}</a> }
                             })} {reason.next.map(|next| view! { <NextStep run next partial=reason.partial/> })}
                     </div>
                 </section>

@@ -52,7 +52,7 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
                 None => match unmatched(operation, said) {
                     None => ended(Phase::Succeeded, "Succeeded", success(operation, said, recap), recap),
                     Some(plays) => {
-                        let message = format!("{} {plays}", success(operation, said, recap));
+                        let message = format!("{plays} {}", success(operation, said, recap));
                         ended(Phase::Succeeded, PLAY_MATCHED_NO_HOST, message, recap)
                     }
                 },
