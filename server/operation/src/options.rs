@@ -199,12 +199,12 @@ impl Options {
     }
 }
 
-/// The values of a variable in one `--extra-vars`: `a=1 b="2 3"`, or JSON.
+/// The values of a variable in one `--extra-vars`: `a=1 b="2 3"`, or YAML that begins with a bracket.
 fn values_in(text: &str, variable: &str) -> Vec<String> {
     match text.trim_start().as_bytes().first() {
         Some(b'@') | None => Vec::new(),
         Some(b'{' | b'[') => {
-            let read = serde_json::from_str::<serde_json::Value>(text).ok();
+            let read = serde_saphyr::from_str::<serde_json::Value>(text).ok();
             let value = read.as_ref().and_then(|read| read.get(variable));
             let plain = value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
             plain.into_iter().collect()
@@ -331,8 +331,7 @@ mod tests {
         let options = |arguments: &[&str]| {
             Options::read(&arguments.iter().map(|argument| (*argument).to_owned()).collect::<Vec<_>>()).unwrap()
         };
-        let all =
-            options(&["-e", "node=w1 x=2", "-enode='w2'", "--extra-vars={\"node\": \"w3\", \"n\": 4}", "-e", "@f"]);
+        let all = options(&["-e", "node=w1 x=2", "-enode='w2'", "--extra-vars={node: w3, \"n\": 4}", "-e", "@f"]);
         assert_eq!(all.values_of("node"), ["w1", "w2", "w3"]);
         assert_eq!((all.values_of("n"), all.values_of("x")), (vec!["4".to_owned()], vec!["2".to_owned()]));
         assert!(all.values_of("nod").is_empty());

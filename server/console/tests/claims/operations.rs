@@ -273,7 +273,7 @@ async fn a_removal_of_a_pattern_is_refused_in_every_spelling() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
     for arguments in
-        [&["-e", "node=all"][..], &["-enode=all"], &["--extra-vars={\"node\": \"all\"}"], &["-e", "x=1 node=w1,all"]]
+        [&["-e", "node=all"][..], &["-enode=all"], &["--extra-vars={node: all}"], &["-e", "x=1 node=w1,all"]]
     {
         let confirmed = ["-e", "skip_confirmation=true"];
         let arguments = arguments.iter().chain(&confirmed).map(|argument| (*argument).to_owned()).collect();
