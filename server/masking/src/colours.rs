@@ -10,14 +10,18 @@ use crate::pattern::pattern;
 static WRITTEN: LazyLock<Regex> = LazyLock::new(|| pattern(r"\\+(?:u001b|x1b|033|e)\[[0-9;:]*m"));
 const ESC: char = '\u{1b}';
 
-/// `text` without its colours (`ESC [ … m`).
+/// `text` without its colours (`ESC [ … m`). Of a colour that was cut off, only what is left of it is removed.
 #[must_use]
 pub fn without_colours(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(ESC) {
         out.push_str(&rest[..at]);
-        rest = rest[at..].find('m').map_or("", |end| &rest[at + end + 1..]);
+        rest = &rest[at + 1..];
+        if let Some(numbers) = rest.strip_prefix('[') {
+            let end = numbers.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ';' | ':'));
+            rest = end.strip_prefix('m').unwrap_or(end);
+        }
     }
     out.push_str(rest);
     out
@@ -49,5 +53,7 @@ mod tests {
     #[test]
     fn a_download_has_no_colours() {
         assert_eq!(without_colours("\u{1b}[0;32mok\u{1b}[0m: m1"), "ok: m1");
+        assert_eq!(without_colours("ok \u{1b}[0;3 … [cut here: many]"), "ok  … [cut here: many]");
+        assert_eq!(without_colours("ok \u{1b}\u{1b}[ \u{1b}"), "ok  ");
     }
 }

@@ -1,7 +1,7 @@
 //! The one-line title of an operation.
 
 use crd::{ActionSource, ActionType, ClusterOperationSpec};
-use masking::hide_in_script;
+use masking::{hide_in_script, without_colours};
 
 use super::Options;
 
@@ -36,8 +36,9 @@ fn is_text(kind: ActionType, source: ActionSource) -> bool {
     (kind, source) == (ActionType::Shell, ActionSource::Builtin)
 }
 
-/// `text` on one line, at most `limit` characters, with an ellipsis if something is left out.
+/// `text` on one line and without colours, at most `limit` characters, with an ellipsis if something is left out.
 pub fn cut(text: &str, limit: usize) -> String {
+    let text = without_colours(text);
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     match line.char_indices().nth(limit) {
         None => line,

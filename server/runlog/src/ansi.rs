@@ -7,6 +7,9 @@ pub(crate) const TEXT_LIMIT: usize = 64 * 1024;
 
 const ESC: char = '\u{1b}';
 
+/// Ends all colours.
+const RESET: &str = "\u{1b}[0m";
+
 /// The text of a line, as a terminal would show it:
 /// - invalid UTF-8 becomes U+FFFD;
 /// - of a progress bar that redraws itself after `\r`, the last state remains;
@@ -80,12 +83,19 @@ pub(crate) fn cut(mut text: String, length: u64) -> String {
     if text.len() <= TEXT_LIMIT && length <= crate::upstream::RAW_LIMIT as u64 {
         return text;
     }
-    let mut end = text.len().min(TEXT_LIMIT - mark.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
+    shorten(&mut text, TEXT_LIMIT - mark.len());
     text + &mark
+}
+
+/// Cuts a text to at most `limit` bytes, between its characters and colours. What follows has no colour.
+fn shorten(text: &mut String, limit: usize) {
+    text.truncate(text.floor_char_boundary(limit.saturating_sub(RESET.len())));
+    if let Some(last) = text.rfind(ESC) {
+        if !text[last..].contains('m') {
+            text.truncate(last);
+        }
+        text.push_str(RESET);
+    }
 }
 
 #[cfg(test)]
@@ -119,6 +129,28 @@ mod tests {
         assert_eq!(clean(b" 10%\r 20%\r100%\r"), "100%");
         assert_eq!(clean(b"windows line\r"), "windows line");
         assert_eq!(clean(b"\r\r"), "");
+    }
+
+    #[test]
+    fn a_line_of_colours_is_cut_between_them() {
+        let whole = "ä\u{1b}[0;31mred\u{1b}[38;2;1;2;3m✓\u{1b}[0mm plain";
+        let plain = masking::without_colours(whole);
+        for limit in 0..=whole.len() + RESET.len() {
+            let mut cut = whole.to_owned();
+            shorten(&mut cut, limit);
+            assert!(cut.len() <= limit.max(RESET.len()), "{limit}: {cut:?}");
+            let shown = masking::without_colours(&(cut.clone() + " … [cut]"));
+            let kept = shown.strip_suffix(" … [cut]").unwrap_or_else(|| panic!("{limit}: {cut:?}"));
+            assert!(plain.starts_with(kept) && !kept.contains(['[', ';']), "{limit}: {kept:?}");
+        }
+    }
+
+    #[test]
+    fn the_mark_of_a_line_of_colours_survives() {
+        let colours = "\u{1b}[31m".repeat(60_000);
+        let cut = cut(colours.clone(), colours.len() as u64);
+        assert_eq!(masking::without_colours(&cut), " … [cut here: this line has 300000 bytes]");
+        assert!(cut.contains("\u{1b}[0m … [cut here") && cut.len() <= TEXT_LIMIT);
     }
 
     #[test]

@@ -76,8 +76,9 @@ fn event(json: &[u8], masker: &Masker) -> Option<RunEvent> {
         }
     }
     for s in strings {
-        // Line by line, because `ansi::clean` keeps only what follows the last `\r` and drops `\n`.
-        *s = masker.value(s.lines().map(|line| ansi::clean(line.as_bytes())).collect::<Vec<_>>().join("\n"));
+        // Line by line, because `ansi::clean` keeps only what follows the last `\r` and drops `\n`. Only the log has colours.
+        let clean = |line: &str| masking::without_colours(&ansi::clean(line.as_bytes()));
+        *s = masker.value(s.lines().map(clean).collect::<Vec<_>>().join("\n"));
     }
     Some(event)
 }
@@ -126,6 +127,14 @@ mod tests {
         let Message::Event(event) = read(EVENT) else { panic!("an event") };
         assert_eq!((event.n, event.after), (3, 0));
         assert_eq!(event.body, EventBody::PlayStart { play: 1, name: format!("all with {}", masking::MASK) });
+    }
+
+    #[test]
+    fn texts_of_events_have_no_colours() {
+        let event =
+            b"\x1e7f3a {\"n\":3,\"at\":5,\"type\":\"play_start\",\"play\":1,\"name\":\"\\u001b[31mall\\u001b[0m\"}";
+        let Message::Event(event) = read(event) else { panic!("an event") };
+        assert_eq!(event.body, EventBody::PlayStart { play: 1, name: "all".into() });
     }
 
     #[test]

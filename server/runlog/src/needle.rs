@@ -53,16 +53,18 @@ impl<'a> Needle<'a> {
 
 /// The line without the colours at its start and end: ansible colours whole lines.
 fn without_outer_colours(mut line: &[u8]) -> &[u8] {
-    while line.first() == Some(&ESC) {
-        let Some(end) = memchr(b'm', line) else { break };
-        line = &line[end + 1..];
-    }
-    while line.last() == Some(&b'm') {
-        // Between the two there must be no other `m`, which would end the colour.
-        let Some(start) = memrchr(ESC, line).filter(|start| memchr(b'm', &line[*start..line.len() - 1]).is_none())
-        else {
+    let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b';' | b':');
+    while let Some(numbers) = line.strip_prefix(b"\x1b[") {
+        let Some(end) = numbers.iter().position(|byte| !is_number(byte)).filter(|end| numbers[*end] == b'm') else {
             break;
         };
+        line = &numbers[end + 1..];
+    }
+    while let Some(before) = line.strip_suffix(b"m") {
+        let is_colour = |start: &usize| {
+            before[*start + 1..].strip_prefix(b"[").is_some_and(|numbers| numbers.iter().all(is_number))
+        };
+        let Some(start) = memrchr(ESC, before).filter(is_colour) else { break };
         line = &line[..start];
     }
     line
@@ -82,6 +84,9 @@ mod tests {
             "o\u{1b}[1mk: [m1]",
             "\u{1b}[0;32mm\u{1b}[0m\u{1b}[1mm",
             "\u{1b}[0;32",
+            "\u{1b}[0;32 [m1]",
+            "\u{1b}m",
+            "ok: [m1]\u{1b}[m\u{1b}[0 m",
             "m",
             "Größe ÄÖ: \u{212a}elvin ok: [m1]",
             "\u{1b}[0mGRÖSSE\u{1b}[0m",
