@@ -31,7 +31,8 @@ fn the_reason_names_task_host_message_and_lines() {
 
 #[test]
 fn a_run_that_stopped_early_names_the_other_hosts() {
-    let stats = |failed, reached| HostStats { failed, ok: u32::from(reached), left: !reached, ..HostStats::default() };
+    let stats =
+        |failed, reached: bool| HostStats { failed, ok: u32::from(reached), left: !reached, ..HostStats::default() };
     let hosts = [("n1", stats(0, true)), ("n2", stats(1, true)), ("n3", stats(0, false)), ("n4", stats(0, false))];
     let recap = EventBody::Stats { hosts: hosts.map(|(name, stats)| (name.to_owned(), stats)).into() };
     let failed = ends(1, "n2", HostResult::Failed, "disk full");
