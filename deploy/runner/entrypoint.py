@@ -30,6 +30,16 @@ CONF, AUTH, WORK, PLAYBOOKS = ROOT + "/conf", ROOT + "/auth", ROOT + "/work-kube
 RECORD = WORK + "/run"
 TERMINATION_LOG = ROOT + "/dev/termination-log"
 
+# How much of the end of the output is kept: ansible prints its help after an error about an option.
+TAIL_BYTES = 65536
+LONGEST_REASON = 500
+# ansible's own errors, before and since 2.19, and those of its parser of arguments.
+ERRORS = ("ERROR! ", "[ERROR]: ", " [ERROR]: ", "ansible-playbook: error: ")
+PLACE = re.compile(r"(?:The error appears to be in '|^Origin: )(.+?)(?:': line |:)([0-9]+)")
+YAML_ERROR = re.compile(r"Syntax Error while loading YAML\.\s+(.+?)(?:\. |\s*\n|\s+in \")")
+NOT_PARSED = re.compile(r"Failed to parse \S+ with \S+ plugin: (.*)")
+UNREADABLE = "Unable to retrieve file contents"
+
 # The kubelet cuts longer termination messages.
 TERMINATION_BYTES = 4096
 TEXT_LIMIT = 300
@@ -470,6 +480,70 @@ def missing_playbook(step, path):
     return cut(f"There is no playbook {step['title']} in {where}. {exist}", 1000)
 
 
+# -- what ansible says when it can't go on ---------------------------------------------------------------------------------
+
+
+class Tail:
+    """Passes output on, and keeps the end of it."""
+
+    def __init__(self):
+        self.data = b""
+
+    def write(self, data):
+        write_out(data)
+        self.data = (self.data + data)[-TAIL_BYTES:]
+
+    def lines(self, token):
+        """The lines at the end that are no event, as a terminal shows them."""
+        lines = self.data.decode("utf-8", "replace").split("\n")
+        return [masking.INVISIBLE.sub("", line) for line in lines if token not in line]
+
+
+def said_by_ansible(lines):
+    """The error with which ansible ended, with its place: "play.yml, line 3: …". "" if there is none."""
+    at = max((number for number, line in enumerate(lines) if line.startswith(ERRORS)), default=None)
+    if at is None:
+        return ""
+    first = next(lines[at][len(prefix):] for prefix in ERRORS if lines[at].startswith(prefix)).strip()
+    after = lines[at + 1 : at + 30]
+    place = next(filter(None, (PLACE.search(line) for line in after)), None)
+    if first.startswith("We were unable to read"):
+        syntax = YAML_ERROR.search("\n".join(after))
+        first = syntax[1] if syntax else first
+    elif first.rstrip(".") == UNREADABLE and after:
+        first = after[0]
+    elif first.startswith("Completely failed to parse inventory source"):
+        # ansible says so of all inputs that it reads first. Why is in the warnings before, which it wraps.
+        warnings = " ".join(lines[:at]).split("[WARNING]:")
+        reasons = [found[1] for found in map(NOT_PARSED.search, warnings) if found]
+        if reasons:
+            reason = reasons[-1].partition(" Failed to parse inventory with")[0]
+            syntax = YAML_ERROR.search(reason)
+            first = syntax[1] if syntax else reason.removeprefix(UNREADABLE).lstrip(". ")
+    first = first.partition(" on the Ansible Controller")[0] if first.startswith("Could not find") else first
+    first = re.sub(r"^(the role '.*?' was not found) in .*", r"\1", first)
+    where = ""
+    if place and not place[1].startswith("<"):
+        where = f"{as_known(place[1])}, line {place[2]}: "
+    return cut(where + as_known(first).strip().rstrip("."), LONGEST_REASON)
+
+
+def as_known(text):
+    """`text` with files as the user knows them, and without folders of the run."""
+    for path, name in (("/hosts.yml", "the inventory"), ("/group_vars.yml", "the variables"), ("/secret_vars.json", "the secret variables")):
+        text = text.replace(CONF + path, name)
+    text = re.sub(f"{re.escape(CONF)}/sources/[0-9]+/|{re.escape(PLAYBOOKS)}/", "", text)
+    return text.replace(ROOT + "/", "") if ROOT else text
+
+
+def tasks_started():
+    """How many tasks the callback plugin has counted in all steps so far."""
+    try:
+        return int(read_text(RECORD + "/counters").split()[2])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
 # -- the result of a step ----------------------------------------------------------------------------------------------------
 
 
@@ -484,16 +558,20 @@ def totals(recap):
     return summed
 
 
-def why_failed(step, code, recap, left):
+def why_failed(step, code, recap, left, tasks):
     """The reason for the log, or "". Exit code 0 doesn't prove success: an inventory without hosts gives it, too."""
     title = step["title"]
     if step["kind"] == "playbook" and recap is None:
         if code == 0 and left:
             return f"{title} ran no task."
-        return f"{title} matched no host and did nothing." if code == 0 else f"{title} ended with exit code {code} before any task ran."
+        return f"{title} matched no host and did nothing." if code == 0 else f"{title} ended with exit code {code} {progress_of(tasks)}."
     if recap and (recap.get("failed") or recap.get("unreachable")):
         return f"{title}: {bad_hosts(recap)}" + (", although ansible exited with 0." if code == 0 else ".")
     return f"{title} ended with exit code {code}." if code != 0 else ""
+
+
+def progress_of(tasks):
+    return f"after {tasks} task{'' if tasks == 1 else 's'}" if tasks else "before any task ran"
 
 
 def bad_hosts(recap):
@@ -611,7 +689,8 @@ class Run:
         command = command_for(step)
         when_there_is_room(write_ssh_configuration, self.control_path)
         command, environment, arguments = when_there_is_room(private_command, command, environment, len(step.get("args", [])))
-        output = masking.Output(self.masker, token, write_out)
+        tail, tasks = Tail(), tasks_started()
+        output = masking.Output(self.masker, token, tail.write)
         directory = PLAYBOOKS if os.path.isdir(PLAYBOOKS) else WORK
         polite = signal.SIGINT if step["kind"] == "playbook" else signal.SIGTERM
         try:
@@ -625,9 +704,10 @@ class Run:
         self.steps[-1]["recap"] = recap
         self.steps[-1].update({key: result[key] for key in ("left", "unmatched") if key in result})
         self.failures += result["failures"]
-        why = why_failed(step, code, recap, result.get("left"))
+        why = why_failed(step, code, recap, result.get("left"), tasks_started() - tasks)
         if step["kind"] == "playbook" and recap is None and code != 0 and not self.stop.requested:
-            self.message = why + " See the end of the log for the reason."
+            reason = said_by_ansible(tail.lines(token))
+            self.message = f"{reason} ({why.rstrip('.')})." if reason else why + " See the end of the log for the reason."
         return code, why
 
     def sum_up(self):

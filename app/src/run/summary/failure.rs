@@ -55,11 +55,14 @@ impl Reason {
     }
 }
 
+/// How a line of ansible's own errors begins, before and since version 2.19, or of its parser of arguments.
+const ERRORS: [&str; 4] = ["ERROR! ", "[ERROR]: ", " [ERROR]: ", "ansible-playbook: error: "];
+
 /// The lines with which ansible itself ended, oldest first, and their numbers.
 #[must_use]
 pub fn errors(newest: &LogPage) -> Vec<(u64, String)> {
     let texts = (newest.first..).zip(newest.lines.iter().map(|line| ansi::plain(&line.s)));
-    texts.filter(|(_, text)| text.starts_with("ERROR! ") || text.starts_with("[ERROR]: ")).collect()
+    texts.filter(|(_, text)| ERRORS.iter().any(|start| text.starts_with(start))).collect()
 }
 
 /// Failures of one task for the same cause, on one or more hosts.
@@ -151,17 +154,15 @@ fn without_task(detail: &OperationDetail, errors: &[(u64, String)]) -> Reason {
     let title = [message, start_error.clone(), Some("The run failed without a message.".to_owned())];
     let title = title.into_iter().flatten().find(|text| !text.is_empty()).unwrap_or_default();
     let text = start_error.filter(|text| !title.contains(text.as_str())).unwrap_or_default();
-    if let Some(cause) = Cause::of(&title).or_else(|| Cause::of(&text)) {
-        return Reason { title, text, ..Reason::default() }.with(Some(cause));
-    }
+    let told = Cause::of(&title).or_else(|| Cause::of(&text));
     let known = errors.iter().find_map(|(line, error)| Some((*line, error, Some(Cause::of(error)?))));
-    match known.or_else(|| errors.first().map(|(line, error)| (*line, error, None))) {
-        Some((line, quote, cause)) => {
-            Reason { title, text, quote: quote.clone(), lines: Some(Selection::new(line, line)), ..Reason::default() }
-                .with(cause)
-        }
-        None => Reason { title, text, ..Reason::default() },
-    }
+    let Some((line, error, cause)) = known.or_else(|| errors.first().map(|(line, error)| (*line, error, None))) else {
+        return Reason { title, text, ..Reason::default() }.with(told);
+    };
+    // The run's own sentence quotes ansible, unless it leads to the log.
+    let is_quoted = told.is_some() || title.contains(" ended with exit code ") && title.ends_with(").");
+    let quote = if is_quoted { String::new() } else { error.clone() };
+    Reason { title, text, quote, lines: Some(Selection::new(line, line)), ..Reason::default() }.with(told.or(cause))
 }
 
 /// The line at the top when a failed run opens: the headline of the failed task, if its failure is near.

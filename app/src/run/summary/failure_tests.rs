@@ -1,3 +1,4 @@
+use api::log::LogLine;
 use api::operation::RunEnd;
 use api::run::{EventBody, HostResult, HostStats};
 
@@ -193,6 +194,28 @@ fn an_error_of_ansible_itself_gives_quote_cause_and_line() {
     assert_eq!(known.lines.unwrap().fragment(), "#L9");
     let unknown = reason(&failed, &RunProgress::default(), &errors[..1]).unwrap();
     assert_eq!((unknown.quote.as_str(), unknown.cause), ("ERROR! something else", None));
+}
+
+#[test]
+fn an_error_that_the_status_quotes_is_shown_once() {
+    let message =
+        "site.yml, line 4: the role 'ntp' was not found (site.yml ended with exit code 1 before any task ran).";
+    let failed = detail(Phase::Failed, message);
+    let errors = [(7, "ERROR! the role 'ntp' was not found in /conf/sources/0/roles".to_owned())];
+    let known = reason(&failed, &RunProgress::default(), &errors).unwrap();
+    assert_eq!((known.title.as_str(), known.quote.as_str()), (message, ""));
+    assert_eq!((known.cause.is_some(), known.lines.unwrap().fragment().as_str()), (true, "#L7"));
+    let line = |text: &str| LogLine { t: api::Time(0), s: text.into() };
+    let newest = LogPage {
+        first: 5,
+        lines: vec![
+            line("usage: ansible-playbook"),
+            line("ansible-playbook: error: unrecognized"),
+            line(" [ERROR]: x"),
+        ],
+        ..LogPage::default()
+    };
+    assert_eq!(super::errors(&newest).iter().map(|(line, _)| *line).collect::<Vec<_>>(), [6, 7]);
 }
 
 #[test]

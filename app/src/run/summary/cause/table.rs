@@ -781,7 +781,7 @@ pub(super) const CAUSES: &[Cause] = &[
         proof: Proof::Produced,
         // ansible, parsing/yaml/errors.py, before and since version 2.19.
         signs: &["Syntax Error while loading YAML", "unable to read either as JSON nor YAML", "YAML parsing failed:"],
-        sentence: "A YAML file of the playbook can't be read. The log names the file and the line.",
+        sentence: "A YAML file of the playbook can't be read. The mistake is in the line that ansible names, or above it.",
         next: Next::Again,
     },
     Cause {
