@@ -19,10 +19,17 @@ MASK = "••••••"
 
 # Colours as JSON, Python and shells write them within a string.
 COLOURS = r"(?:(?<!\\)|(?<=\x1b\\))\\+(?:u001b|x1b|033|e)\[[0-9;:]*m"
+# What starts a control string, such as the title of a window.
+STRINGS = re.compile("\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f]")
 # Colours, and all other escape sequences and control characters: a terminal or a browser doesn't show them, so they may split a secret.
-INVISIBLE = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-Z\\\\^_])|\x9b[0-?]*[ -/]*[@-~]|[\0-\x08\x0b-\x1f\x7f]|" + COLOURS)
-# The same for a quick search, as bytes.
+# A string without an end ends with its line.
+INVISIBLE = re.compile(
+    "(?:\x1b\\[|\x9b)[0-?]*(?:[ -/]*[@-~]|[!-/]*)"
+    + f"|(?:{STRINGS.pattern})[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\\\|\x9c)?"
+    + "|\x1b(?:[ -/]*[0-~]|[!-/]*)|[\0-\x08\x0b-\x1f\x7f-\x9f]|" + COLOURS)
+# For a quick search, as bytes: control characters, and where those above U+007F are.
 CONTROLS = bytes(set(range(32)) - {9, 10}) + b"\x7f"
+C1 = re.compile(rb"\xc2[\x80-\x9f]")
 # Base64 becomes A. Long runs of it may be a private key.
 BASE64 = bytes(65 if chr(byte) in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" else 32 for byte in range(256))
 WRAPS = (76, 64)
@@ -58,7 +65,7 @@ def size(text):
 
 def has_invisible(text):
     data = to_bytes(text)
-    return len(data.translate(None, CONTROLS)) != len(data) or "\x9b" in text or ("\\" in text and re.search(COLOURS, text) is not None)
+    return len(data.translate(None, CONTROLS)) != len(data) or C1.search(data) is not None or ("\\" in text and re.search(COLOURS, text) is not None)
 
 
 def has_long(text):
@@ -468,7 +475,8 @@ def through_colours(text, mask):
         return mask(text)
     plain = INVISIBLE.sub("", text)
     masked_plain = mask(plain)
-    if masked_plain == plain:
+    # A control string may contain a secret that the plain text doesn't have.
+    if masked_plain == plain and not STRINGS.search(text):
         return text
     masked = mask(text)
     return masked if INVISIBLE.sub("", masked) == masked_plain else masked_plain
@@ -718,6 +726,9 @@ class Output:
         if masker.inside_key or "PRIVATE KEY-----" in text:
             return "\n".join(map(self.line, text.split("\n")))
         plain = INVISIBLE.sub("", text) if has_invisible(text) else text
+        if plain is not text and STRINGS.search(text):
+            # A control string may contain a secret that the plain text doesn't have.
+            return "\n".join(map(self.line, text.split("\n")))
         if not self.may_be_secret(plain):
             return text
         lines, plain = text.split("\n"), plain.split("\n")

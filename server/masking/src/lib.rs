@@ -100,7 +100,7 @@ mod words;
 mod yaml;
 
 pub use arguments::{hide_in_arguments, hide_in_script};
-pub use colours::without_colours;
+pub use colours::{without_colours, without_escapes};
 pub use document::{HIDDEN, hide_in_document};
 pub use hints::{hint, hints};
 pub use masker::{MASK, MaskedRun, Masker, UNKNOWN_INPUTS};

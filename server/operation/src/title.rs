@@ -1,7 +1,7 @@
 //! The one-line title of an operation.
 
 use crd::{ActionSource, ActionType, ClusterOperationSpec};
-use masking::{hide_in_script, without_colours};
+use masking::{hide_in_script, without_escapes};
 
 use super::Options;
 
@@ -28,22 +28,36 @@ pub(crate) fn step_title(kind: ActionType, source: ActionSource, action: &str) -
     } else {
         action
     };
-    // More people can read a title than the script.
-    cut(&hide_in_script(line), LONGEST)
+    // More people can read a title than the script. Escape sequences first: they may split the name of a secret.
+    cut(&hide_in_script(&without_escapes(line)), LONGEST)
 }
 
 fn is_text(kind: ActionType, source: ActionSource) -> bool {
     (kind, source) == (ActionType::Shell, ActionSource::Builtin)
 }
 
-/// `text` on one line and without colours, at most `limit` characters, with an ellipsis if something is left out.
+/// `text` on one line and without escape sequences, at most `limit` characters, with an ellipsis if something is left out.
 pub fn cut(text: &str, limit: usize) -> String {
-    let text = without_colours(text);
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = one_line(&without_escapes(text));
     match line.char_indices().nth(limit) {
         None => line,
         Some(_) => line.chars().take(limit.saturating_sub(1)).chain(['…']).collect(),
     }
+}
+
+/// Control characters, with the space around them, become one space, or nothing at the start and end.
+fn one_line(text: &str) -> String {
+    let mut parts = text.split(char::is_control);
+    let mut line = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        line.truncate(line.trim_end().len());
+        let part = part.trim_start();
+        if !line.is_empty() && !part.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(part);
+    }
+    line
 }
 
 #[cfg(test)]
@@ -87,5 +101,19 @@ mod tests {
         let long = title(&script(&format!("echo\t{}", "x".repeat(100))));
         assert_eq!((long.chars().count(), &long[..6]), (60, "echo x"));
         assert!(long.ends_with('…'));
+    }
+
+    #[test]
+    fn a_cut_text_has_no_rests_of_control_characters() {
+        let red = "\u{1b}[31mERROR\u{1b}[0m";
+        assert_eq!(cut(&format!("{red}: a\r\n \u{7}b\u{0}\n"), 60), "ERROR: a b");
+        assert_eq!(cut("\u{7} \u{9b}1ma\u{9c}\u{1b}]0;title\u{7}b\u{1b}(B\u{1b}c \u{1b}[3", 60), "a b ");
+        assert_eq!((cut("\n\t", 60).as_str(), cut("a  b", 60).as_str()), ("", "a  b"));
+        assert_eq!(cut(&red.repeat(3), 10), "ERRORERRO…");
+    }
+
+    #[test]
+    fn an_escape_sequence_does_not_reveal_a_secret() {
+        assert_eq!(title(&script("A=1 DB_PASS\u{1b}[0mWORD=hunter22 uptime\n")), "A=1 DB_PASSWORD=(hidden) uptime");
     }
 }

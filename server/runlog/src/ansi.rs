@@ -91,7 +91,9 @@ pub(crate) fn cut(mut text: String, length: u64) -> String {
 fn shorten(text: &mut String, limit: usize) {
     text.truncate(text.floor_char_boundary(limit.saturating_sub(RESET.len())));
     if let Some(last) = text.rfind(ESC) {
-        if !text[last..].contains('m') {
+        // Without its final byte, a sequence would end in what follows.
+        let sequence = &text.as_bytes()[last + 1..];
+        if sequence.strip_prefix(b"[").unwrap_or(sequence).iter().all(|byte| matches!(byte, b'0'..=b'?')) {
             text.truncate(last);
         }
         text.push_str(RESET);
@@ -125,6 +127,24 @@ mod tests {
     }
 
     #[test]
+    fn the_same_sequences_are_dropped_outside_of_the_log() {
+        let texts = [
+            "\u{1b}[31mred\u{1b}[0m",
+            "\u{1b}[2J\u{1b}[1;1Hhome\u{1b}[2 q",
+            "\u{1b}]0;title\u{7}after\u{1b}]8;;http://x/\u{1b}\\link",
+            "\u{1b}(Bcharset\u{1b}=\u{1b}c\u{1b}7",
+            "\u{1b}Pq#0\u{1b}\\device \u{1b}_apc\u{1b}\\\u{1b}^pm\u{1b}\\\u{1b}Xsos\u{1b}\\end",
+            "\u{9b}31mred\u{9d}0;title\u{9c}C1\u{90}q\u{9c}",
+            "cut \u{1b}[31",
+            "cut \u{1b}]0;title",
+            "cut \u{1b}",
+        ];
+        for text in texts {
+            assert_eq!(masking::without_colours(&clean(text.as_bytes())), masking::without_escapes(text), "{text:?}");
+        }
+    }
+
+    #[test]
     fn of_a_progress_bar_the_last_state_remains() {
         assert_eq!(clean(b" 10%\r 20%\r100%\r"), "100%");
         assert_eq!(clean(b"windows line\r"), "windows line");
@@ -142,6 +162,29 @@ mod tests {
             let shown = masking::without_colours(&(cut.clone() + " … [cut]"));
             let kept = shown.strip_suffix(" … [cut]").unwrap_or_else(|| panic!("{limit}: {cut:?}"));
             assert!(plain.starts_with(kept) && !kept.contains(['[', ';']), "{limit}: {kept:?}");
+        }
+    }
+
+    #[test]
+    fn a_cut_at_any_position_keeps_the_mark() {
+        let mixed = "ä\u{1b}[0;31mred\u{1b}[38:2::1:2:3m✓\u{1b}[m\u{1b}[1mm 3; plain \u{1b}[0m".repeat(2);
+        for padding in 0..mixed.len() {
+            let whole = "x".repeat(TEXT_LIMIT - 2 * RESET.len() - padding) + &mixed.repeat(2);
+            let text = cut(whole.clone(), whole.len() as u64);
+            let mark = format!(" … [cut here: this line has {} bytes]", whole.len());
+            assert!(text.len() <= TEXT_LIMIT, "{}", text.len());
+            let shown = masking::without_colours(&text);
+            let kept =
+                shown.strip_suffix(&mark).unwrap_or_else(|| panic!("{padding}: {:?}", &text[TEXT_LIMIT - 200..]));
+            assert!(masking::without_colours(&whole).starts_with(kept), "{padding}");
+            // Only whole colours are kept, and the last one ends them.
+            let before = text.strip_suffix(&mark).expect("the mark is whole");
+            let is_whole = |after_esc: &str| {
+                let numbers = after_esc.strip_prefix('[');
+                numbers.is_some_and(|s| s.trim_start_matches(|c| matches!(c, '0'..=';')).starts_with('m'))
+            };
+            assert!(before.split(ESC).skip(1).all(is_whole), "{padding}");
+            assert!(!before.contains(ESC) || before.ends_with(RESET), "{padding}");
         }
     }
 

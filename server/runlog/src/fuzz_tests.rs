@@ -17,9 +17,9 @@ const TOKEN: &str = "7f3a";
 fn event(mutator: &mut Mutator) -> Vec<u8> {
     let samples = [
         json!({"n": 3, "at": 5, "type": "play_start", "play": 1, "name": "all"}),
-        json!({"n": 4, "at": 5, "type": "step_start", "step": 1, "kind": "playbook", "title": "ping"}),
+        json!({"n": 4, "at": 5, "type": "step_start", "step": 1, "role": "main", "title": "ping"}),
         json!({"n": 5, "at": 5, "type": "step_end", "step": 1, "rc": 0}),
-        json!({"n": 6, "at": 5, "type": "task_start", "task": 1, "play": 1, "name": "a", "action": "ping", "hosts": 2}),
+        json!({"n": 6, "at": 5, "type": "task_start", "task": 1, "play": 1, "name": "a", "action": "ping", "handler": false}),
         json!({"n": 7, "at": 5, "type": "host_result", "task": 1, "host": "m1", "result": "failed", "ms": 5, "message": "a\rb\nc", "item": "d"}),
         json!({"n": 8, "at": 5, "type": "stats", "hosts": {"m1": {"ok": 1, "changed": 0, "failed": 0}}}),
         json!({"n": 9, "at": 5, "type": "outcome", "key": "facts", "value": {"a": [{"b": "c"}]}}),

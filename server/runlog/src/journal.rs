@@ -18,9 +18,15 @@ use api::Time;
 use api::log::{LogEnd, LogLine};
 use api::run::RunEvent;
 use memchr::memchr;
+use memchr::memmem;
+
+use crate::message::remove_colours;
 
 /// The longest record, in bytes, that [`crate::scan::Scan`] and [`crate::reading`] accept.
 pub(crate) const RECORD_LIMIT: usize = 2 * crate::upstream::RAW_LIMIT;
+
+/// `ESC` as JSON.
+const ESCAPED: &[u8] = br"\u001b";
 
 /// One record, decoded.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +55,9 @@ pub(crate) fn decode(record: &[u8], lines: u64) -> Option<Record> {
         b'm' => text(mark(payload)?.1).map(Record::Line),
         b'e' | b'f' => {
             let mut event: RunEvent = serde_json::from_slice(payload).ok()?;
+            if memmem::find(payload, ESCAPED).is_some() {
+                remove_colours(&mut event);
+            }
             event.after = lines;
             Some(Record::Event(event))
         }
@@ -108,6 +117,8 @@ pub(crate) fn mark(payload: &[u8]) -> Option<(u64, &[u8])> {
 pub(crate) mod tests {
     use std::io::Write;
 
+    use api::run::EventBody;
+
     use super::*;
     use crate::scan::Scan;
 
@@ -136,6 +147,15 @@ pub(crate) mod tests {
         assert!(has_ended(&journal(&bytes)).unwrap());
         assert_eq!(Scan::of(&journal(&bytes)).unwrap().extent.end, Some(LogEnd { lines: 4, missing: 2 }));
         assert!(!has_ended(&journal(b"")).unwrap());
+    }
+
+    #[test]
+    fn events_of_older_journals_have_no_colours() {
+        let event = br#"{"n":4,"at":2,"body":{"host_result":{"task":1,"host":"m1","result":"failed","ms":5,"message":"a \u001b[31mERROR\u001b[0m\nb \u001b[3","item":"\\u001b[1m"}}}"#;
+        let Some(Record::Event(event)) = decode(&[b"e5 ".as_slice(), event].concat(), 7) else { panic!("an event") };
+        let EventBody::HostResult { message, item, .. } = event.body else { panic!("a result") };
+        assert_eq!((message.as_deref(), item.as_deref()), (Some("a ERROR\nb "), Some("\\u001b[1m")));
+        assert_eq!(event.after, 7);
     }
 
     #[test]

@@ -65,22 +65,37 @@ fn text(raw: &[u8], length: u64, masker: &mut Masker) -> String {
 /// The event, or `None` if the JSON is no event. The line is then shown as text.
 fn event(json: &[u8], masker: &Masker) -> Option<RunEvent> {
     let mut event = read(json).ok()?;
-    let mut strings: Vec<&mut String> = Vec::new();
-    match &mut event.body {
-        EventBody::StepStart { title, .. } => strings.push(title),
-        EventBody::PlayStart { name, .. } => strings.push(name),
-        EventBody::TaskStart { name, action, .. } => strings.extend([name, action]),
-        EventBody::HostResult { message, item, .. } => strings.extend(message.iter_mut().chain(item)),
-        EventBody::Outcome { value, .. } => each_string(value, &mut |s| *s = masker.value(std::mem::take(s))),
-        EventBody::StepEnd { .. } | EventBody::HostStart { .. } | EventBody::Retry { .. } | EventBody::Stats { .. } => {
-        }
+    if let EventBody::Outcome { value, .. } = &mut event.body {
+        each_string(value, &mut |s| *s = masker.value(masking::without_escapes(s)));
     }
-    for s in strings {
+    for s in texts(&mut event.body) {
         // Line by line, because `ansi::clean` keeps only what follows the last `\r` and drops `\n`. Only the log has colours.
         let clean = |line: &str| masking::without_colours(&ansi::clean(line.as_bytes()));
         *s = masker.value(s.lines().map(clean).collect::<Vec<_>>().join("\n"));
     }
     Some(event)
+}
+
+/// Removes colours from the texts of an event. Earlier versions kept them in the journal.
+pub(crate) fn remove_colours(event: &mut RunEvent) {
+    for s in texts(&mut event.body) {
+        *s = masking::without_colours(s);
+    }
+}
+
+/// The texts that people read.
+fn texts(body: &mut EventBody) -> Vec<&mut String> {
+    match body {
+        EventBody::StepStart { title, .. } => vec![title],
+        EventBody::PlayStart { name, .. } => vec![name],
+        EventBody::TaskStart { name, action, .. } => vec![name, action],
+        EventBody::HostResult { message, item, .. } => message.iter_mut().chain(item).collect(),
+        EventBody::StepEnd { .. }
+        | EventBody::HostStart { .. }
+        | EventBody::Retry { .. }
+        | EventBody::Stats { .. }
+        | EventBody::Outcome { .. } => Vec::new(),
+    }
 }
 
 /// Parses an event as the callback plugin writes it: number, time, `type` and the fields of that type, all on one level.
@@ -130,11 +145,26 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_events_have_no_colours() {
-        let event =
-            b"\x1e7f3a {\"n\":3,\"at\":5,\"type\":\"play_start\",\"play\":1,\"name\":\"\\u001b[31mall\\u001b[0m\"}";
-        let Message::Event(event) = read(event) else { panic!("an event") };
-        assert_eq!(event.body, EventBody::PlayStart { play: 1, name: "all".into() });
+    fn texts_of_events_have_no_escape_sequences() {
+        let red = "\\u001b]0;title\\u0007\\u001b[31mred\\u001b[0m\\n\\u009b1mbold";
+        let fields = [
+            format!("\"type\":\"step_start\",\"step\":1,\"role\":\"main\",\"title\":\"{red}\""),
+            format!("\"type\":\"play_start\",\"play\":1,\"name\":\"{red}\""),
+            format!(
+                "\"type\":\"task_start\",\"task\":1,\"play\":1,\"name\":\"{red}\",\"action\":\"{red}\",\"handler\":false"
+            ),
+            format!(
+                "\"type\":\"host_result\",\"task\":1,\"host\":\"m1\",\"result\":\"failed\",\"ms\":5,\"message\":\"{red}\",\"item\":\"{red}\""
+            ),
+            format!("\"type\":\"outcome\",\"key\":\"facts\",\"value\":{{\"a\":[\"{red}\"]}}"),
+        ];
+        for fields in fields {
+            let Message::Event(event) = read(format!("\u{1e}7f3a {{\"n\":3,\"at\":5,{fields}}}").as_bytes()) else {
+                panic!("an event: {fields}")
+            };
+            let json = serde_json::to_string(&event).expect("an event is JSON");
+            assert_eq!(json.matches("\"red\\nbold\"").count(), fields.matches("red").count(), "{json}");
+        }
     }
 
     #[test]

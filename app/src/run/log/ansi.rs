@@ -239,13 +239,15 @@ pub fn spans(text: &str) -> Vec<Span<'_>> {
         }
         rest = &rest[end..];
         if let Some(sequence) = rest.strip_prefix("\u{1b}[") {
-            // Parameter and intermediate bytes, then one final byte.
-            let end = sequence.find(|c: char| !matches!(c, ' '..='?')).unwrap_or(sequence.len());
-            let mut after = sequence[end..].chars();
-            if after.next() == Some('m') {
-                style.apply(&sequence[..end]);
+            // Parameters, then one final byte. If that is missing, the line was cut here, and what follows is text.
+            let end = sequence.find(|c: char| !matches!(c, '0'..='?')).unwrap_or(sequence.len());
+            rest = &sequence[end..];
+            if let Some(after) = rest.strip_prefix(|c| matches!(c, '@'..='~')) {
+                if rest.starts_with('m') {
+                    style.apply(&sequence[..end]);
+                }
+                rest = after;
             }
-            rest = after.as_str();
         } else if !rest.is_empty() {
             let mut after = rest.chars();
             after.next();
@@ -312,6 +314,7 @@ mod tests {
     fn everything_else_is_inert() {
         assert_eq!(plain("a\u{1b}[2Jb\u{1b}]8;;http://x\u{7}c\u{8}\u{0}d"), "ab]8;;http://xcd");
         assert_eq!(plain("cut \u{1b}[38;5"), "cut ");
+        assert_eq!(plain("\u{1b}[38;5 … [cut here]"), " … [cut here]");
         assert_eq!(plain("\u{1b}"), "");
         assert_eq!(one("\u{1b}[38;5;999;31mx"), "a-red", "an invalid number changes nothing");
         assert_eq!(plain("<b>&</b> ä€\u{9b}31m"), "<b>&</b> ä€31m");
