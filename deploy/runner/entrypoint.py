@@ -35,9 +35,10 @@ TAIL_BYTES = 65536
 LONGEST_REASON = 500
 # ansible's own errors, before and since 2.19, and those of its parser of arguments.
 ERRORS = ("ERROR! ", "[ERROR]: ", " [ERROR]: ", "ansible-playbook: error: ")
-PLACE = re.compile(r"(?:The error appears to be in '|^Origin: )(.+?)(?:': line |:)([0-9]+)")
-YAML_ERROR = re.compile(r"Syntax Error while loading YAML\.\s+(.+?)(?:\. |\s*\n|\s+in \")")
-NOT_PARSED = re.compile(r"Failed to parse \S+ with \S+ plugin: (.*)")
+# Bounded, so that a long line takes no long time.
+PLACE = re.compile(r"(?:The error appears to be in '|\bOrigin: )([^<].{0,500}?)(?:': line |:)([0-9]+)")
+YAML_ERROR = re.compile(r"Syntax Error while loading YAML\.\s+(.{1,500}?)(?:\. |\s*\n|\s\s|\s+in \"|\s+The error appears)")
+NOT_PARSED = re.compile(r"Failed to parse .{1,500}? with '?(\w+)'? plugin: (.*)")
 UNREADABLE = "Unable to retrieve file contents"
 
 # The kubelet cuts longer termination messages.
@@ -487,16 +488,21 @@ class Tail:
     """Passes output on, and keeps the end of it."""
 
     def __init__(self):
-        self.data = b""
+        self.data = bytearray()
 
     def write(self, data):
         write_out(data)
-        self.data = (self.data + data)[-TAIL_BYTES:]
+        self.data += data
+        # Not at each write: of a million lines, each would copy all that is kept.
+        if len(self.data) > 2 * TAIL_BYTES:
+            del self.data[:-TAIL_BYTES]
 
     def lines(self, token):
-        """The lines at the end that are no event, as a terminal shows them."""
-        lines = self.data.decode("utf-8", "replace").split("\n")
-        return [masking.INVISIBLE.sub("", line) for line in lines if token not in line]
+        """The lines after the last event, as a terminal shows them. Since 2.19, ansible prints errors of tasks like its own, and then the
+        plugin reports the result."""
+        text = self.data.decode("utf-8", "replace").rpartition(f"\x1e{token} ")
+        lines = text[2].split("\n")
+        return [masking.INVISIBLE.sub("", line) for line in (lines[1:] if text[1] else lines)]
 
 
 def said_by_ansible(lines):
@@ -506,34 +512,54 @@ def said_by_ansible(lines):
         return ""
     first = next(lines[at][len(prefix):] for prefix in ERRORS if lines[at].startswith(prefix)).strip()
     after = lines[at + 1 : at + 30]
-    place = next(filter(None, (PLACE.search(line) for line in after)), None)
+    place = next(filter(None, map(PLACE.search, after)), None)
     if first.startswith("We were unable to read"):
-        syntax = YAML_ERROR.search("\n".join(after))
-        first = syntax[1] if syntax else first
+        first = in_short("\n".join([first, *after]))
     elif first.rstrip(".") == UNREADABLE and after:
         first = after[0]
     elif first.startswith("Completely failed to parse inventory source"):
-        # ansible says so of all inputs that it reads first. Why is in the warnings before, which it wraps.
-        warnings = " ".join(lines[:at]).split("[WARNING]:")
-        reasons = [found[1] for found in map(NOT_PARSED.search, warnings) if found]
-        if reasons:
-            reason = reasons[-1].partition(" Failed to parse inventory with")[0]
-            syntax = YAML_ERROR.search(reason)
-            first = syntax[1] if syntax else reason.removeprefix(UNREADABLE).lstrip(". ")
+        first, place = why_not_parsed(lines[:at], first.endswith((".yml", ".yaml", ".json"))) or (first, place)
     first = first.partition(" on the Ansible Controller")[0] if first.startswith("Could not find") else first
-    first = re.sub(r"^(the role '.*?' was not found) in .*", r"\1", first)
-    where = ""
-    if place and not place[1].startswith("<"):
-        where = f"{as_known(place[1])}, line {place[2]}: "
+    first = re.sub(r"^(the role '.*?' was not found) in .*", r"\1", first).replace(".. ", ". ")
+    start, _, end = first.rpartition(". ")
+    first = start if end and end in start else first  # ansible repeats the error that caused another
+    where = f"{as_known(place[1])}, line {place[2]}: " if place else ""
     return cut(where + as_known(first).strip().rstrip("."), LONGEST_REASON)
+
+
+def why_not_parsed(lines, is_yaml):
+    """The reason why ansible couldn't read an inventory, and its place. It is in warnings, one for each plugin that tried, and also the
+    reason why other inputs can't be read, which ansible reads at the same time."""
+    # Before 2.19, warnings are wrapped, also at hyphens.
+    warnings = re.sub(r"(?<=\w-)\n(?=\w)", "", "\n".join(lines)).replace("\n", " ").split("[WARNING]:")
+    found = [warning.groups() for warning in map(NOT_PARSED.search, warnings) if warning]
+    if not found:
+        return None
+    reasons = [(plugin, reason.partition(" Failed to parse inventory with")[0], PLACE.search(reason)) for plugin, reason in found]
+    told = next((reason for plugin, reason, _ in reasons if is_yaml and plugin == "yaml"), reasons[-1][1])
+    place = next((place for _, reason, place in reasons if place and reason == told), None)
+    return in_short(told).removeprefix(UNREADABLE).lstrip(". "), place
+
+
+def in_short(text):
+    """`text`, or the error of YAML in it."""
+    syntax = YAML_ERROR.search(text)
+    return syntax[1] if syntax else text.partition("\n")[0]
 
 
 def as_known(text):
     """`text` with files as the user knows them, and without folders of the run."""
     for path, name in (("/hosts.yml", "the inventory"), ("/group_vars.yml", "the variables"), ("/secret_vars.json", "the secret variables")):
-        text = text.replace(CONF + path, name)
-    text = re.sub(f"{re.escape(CONF)}/sources/[0-9]+/|{re.escape(PLAYBOOKS)}/", "", text)
-    return text.replace(ROOT + "/", "") if ROOT else text
+        text = re.sub(f"(['\"]?)@?{path_in_text(CONF + path)}(?![\\w-])\\1", name, text)
+    text = re.sub(f"{path_in_text(CONF + '/sources/')}[0-9]+/|{path_in_text(PLAYBOOKS + '/')}", "", text)
+    # Of all other files, the name is enough.
+    text = re.sub(f"(?:{'|'.join(map(path_in_text, (CONF, AUTH, WORK)))})/(?:[^\\s'\"/:]+/)*", "", text)
+    return re.sub(path_in_text(ROOT + "/"), "", text) if ROOT else text
+
+
+def path_in_text(path):
+    """A pattern for a path that is not the end of a longer one. ansible may have wrapped it."""
+    return r"(?<![\w./~-])" + r"\s?".join(map(re.escape, path))
 
 
 def tasks_started():
@@ -746,7 +772,7 @@ def fit(document):
             document["running"] = {"task": cut(document["running"]["task"], limit), "hosts": [cut(h, limit) for h in document["running"]["hosts"][:3]]}
         for step in document["steps"]:
             step["title"] = cut(step["title"], limit)
-            step.pop("unmatched", None)
+            step["unmatched"] = [{"play": cut(one["play"], limit), "names": [cut(one["names"][0], limit)]} for one in step.get("unmatched", [])[:1]]
             if step["recap"]:
                 step["recap"] = {key: count for key, count in step["recap"].items() if count or key == "hosts"}
     while len(size()) > TERMINATION_BYTES and document["steps"]:

@@ -62,11 +62,11 @@ bothWays((script) => {
     await runOwn(kube, cluster, `${cluster}-1`, roll);
     const { status } = await kube.ended(`${cluster}-1`);
     expect(status.message).toContain('1 failed, 0 unreachable of 4 hosts');
-    expect(status.message).toContain('Not reached: n3, n4.');
+    expect(status.message).toContain('Not finished: n3, n4.');
     await visit(`/operations/${cluster}-1`);
-    await expect(page.getByRole('alert').first()).toContainText('1 of 4 hosts failed. Not reached: n3 and n4.');
+    await expect(page.getByRole('alert').first()).toContainText('1 of 4 hosts failed. Not finished: n3 and n4.');
     await visit(`/operations/${cluster}-1?tab=hosts`);
-    await expect(page.getByRole('row', { name: 'n3' })).toContainText('Not reached');
+    await expect(page.getByRole('row', { name: 'n3' })).toContainText('Not finished');
     await visit(`/operations/${cluster}-1`);
     await page.getByRole('link', { name: 'Retry on remaining hosts…' }).click();
     await expect(page.getByRole('textbox', { name: 'Limit' })).toHaveValue('n2,n3,n4');

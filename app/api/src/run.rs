@@ -104,7 +104,7 @@ pub struct HostStats {
     /// Whether a result came from the machine itself, and not from a task that ran on the controller only, such as `debug`. `None` if the
     /// plugin didn't tell.
     pub reached: Option<bool>,
-    /// Whether the playbook stopped before it was this host's turn, or before a play that names it.
+    /// Whether the playbook stopped before it was done with this host.
     pub left: bool,
 }
 
@@ -113,6 +113,12 @@ impl HostStats {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.failed + self.unreachable > 0 || self.left
+    }
+
+    /// Whether a task has ended on this host.
+    #[must_use]
+    pub fn has_results(&self) -> bool {
+        self.ok + self.unreachable + self.failed + self.skipped + self.rescued + self.ignored > 0
     }
 }
 

@@ -17,6 +17,7 @@ import select
 import sys
 import time
 
+from ansible.inventory.manager import split_host_pattern
 from ansible.plugins.callback import CallbackBase
 
 DOCUMENTATION = """
@@ -49,7 +50,8 @@ REMEMBERED_FAILURES = 50
 # Hosts that no task ran on, and plays without hosts.
 REMEMBERED_HOSTS = 5
 REMEMBERED_PLAYS = 3
-PLAIN_NAME = re.compile(r"[\w.-]+")
+PLAIN_NAME = re.compile(r"[\w.:-]+")
+SUBSCRIPT = re.compile(r"\[[0-9:-]*\]$")
 # Tasks whose result contains variables.
 SETTERS = ("set_fact", "include_vars", "add_host")
 # What a registered variable with a secret name may be the value of.
@@ -185,6 +187,12 @@ def is_from_machine(result, outcome):
     return outcome in ("ok", "changed") or any(name in values for name in OF_MODULES)
 
 
+def patterns_of(play):
+    """The parts of a play's pattern of hosts."""
+    patterns = [play.hosts] if isinstance(play.hosts, str) else play.hosts
+    return [part for pattern in patterns for part in split_host_pattern(str(pattern))]
+
+
 def load_masking(root):
     """The module that the entrypoint uses too."""
     found = importlib.util.spec_from_file_location("kubeonkube_masking", root + "/conf/kubeonkube_masking.py")
@@ -259,6 +267,7 @@ class CallbackModule(CallbackBase):
         self.failures = []
         self.reached = set()  # hosts that a result came from
         self.plans = {}  # play uuid -> (its hosts in all batches, those of the batches that have begun), both in the inventory's order
+        self.broke_off = False  # whether a failure has ended the newest play for all of its hosts
         self.unmatched = []  # plays without hosts that name what the inventory doesn't have
         self.play = None
         self.removed = {}  # host -> how often the play had removed it after the last failure
@@ -285,8 +294,9 @@ class CallbackModule(CallbackBase):
         """The sentence about a failed result."""
         # Of gathering facts.
         modules = result.get("failed_modules")
-        if isinstance(modules, dict) and modules:
-            result = next(iter(modules.values()))
+        first = next(iter(modules.values()), None) if isinstance(modules, dict) else None
+        if isinstance(first, dict):
+            result = first
         texts = {key: self.visible(value) if isinstance(value, str) else value for key, value in result.items()}
         return failure_message(texts, self.shown)
 
@@ -349,6 +359,7 @@ class CallbackModule(CallbackBase):
         self.tasks = {}
         self.running = {}
         self.play = play
+        self.broke_off = False
         self.removed = {}
         self.unordered = str(play.strategy) in UNORDERED_STRATEGIES
         self.learn_play(play)
@@ -356,18 +367,27 @@ class CallbackModule(CallbackBase):
         self.emit("play_start", play=self.record.play, name=cut(self.shown(str(play.get_name())), ITEM_LIMIT))
 
     def v2_playbook_on_start(self, playbook):
-        """Notes the hosts of all plays whose pattern is no template."""
+        """Notes the hosts of the plays, as far as they are known. ansible would warn of a group that a task makes later."""
         for play in playbook.get_plays():
-            self.plan_hosts(play)
+            try:
+                inventory = play.get_variable_manager()._inventory
+                known = {"all", *inventory.groups, *inventory.hosts}
+                is_known = all(name.lstrip("!&") in known for name in patterns_of(play))
+            except Exception:  # noqa: BLE001 - ansible reports it when it needs the hosts
+                is_known = False
+            self.plan_hosts(play, is_known)
 
-    def plan_hosts(self, play):
+    def plan_hosts(self, play, is_known=True):
         """Notes the hosts of a play, with those of later batches."""
+        hosts = []
         try:
-            hosts = play.get_variable_manager()._inventory.get_hosts(play.hosts, ignore_restrictions=True)
-        except Exception:  # noqa: BLE001 - ansible reports it when it needs the hosts
-            hosts = []
+            if is_known:
+                hosts = play.get_variable_manager()._inventory.get_hosts(play.hosts, ignore_restrictions=True)
+        except Exception:  # noqa: BLE001 - see v2_playbook_on_start()
+            pass
         _, begun = self.plans.get(play._uuid, ((), {}))
-        self.plans[play._uuid] = ([host.get_name() for host in hosts], begun)
+        # ansible makes up a localhost if the inventory has none.
+        self.plans[play._uuid] = ([host.get_name() for host in hosts if not getattr(host, "implicit", False)], begun)
 
     def begin_batch(self, play):
         """Notes the hosts of the play's next batch, which are those that ansible has restricted the inventory to."""
@@ -379,23 +399,29 @@ class CallbackModule(CallbackBase):
             # An empty group may be meant so. A limit leaves hosts out on purpose.
             if not hosts and not inventory.get_hosts(play.hosts, ignore_limits=True, ignore_restrictions=True):
                 known = {"all", "ungrouped", *inventory.groups, *inventory.hosts}
-                patterns = [play.hosts] if isinstance(play.hosts, str) else play.hosts
-                names = [name.strip().lstrip("!&") for pattern in patterns for name in re.split("[,:]", str(pattern))]
+                names = [SUBSCRIPT.sub("", name.lstrip("&")) for name in patterns_of(play) if not name.startswith("!")]
                 missing = [name for name in names if PLAIN_NAME.fullmatch(name) and name not in known]
-                missing = missing or [name for name in map(str, patterns) if re.search(r"[*?\[~]", name)]
+                missing = missing or [name for name in names if not PLAIN_NAME.fullmatch(name)]
                 if missing:
                     missing = [cut(self.shown(name), ITEM_LIMIT) for name in missing[:REMEMBERED_PLAYS]]
                     self.unmatched.append({"play": cut(self.shown(str(play.get_name())), ITEM_LIMIT), "names": missing})
-        except Exception:  # noqa: BLE001 - see plan_hosts()
+        except Exception:  # noqa: BLE001 - see v2_playbook_on_start()
             return
 
     def hosts_left(self, hosts):
-        """The hosts that the playbook stopped before: in its last play, and in the plays that never began."""
+        """The hosts that the playbook wasn't done with: those that its last play didn't come to, or all of them if that play broke off, and
+        those of plays that never began."""
         plans = list(self.plans.values())
-        begun = [number for number, (_, begun) in enumerate(plans) if begun]
+        last = max((number for number, (_, begun) in enumerate(plans) if begun), default=0)
         failed = {host for host, counts in hosts.items() if counts["failed"] or counts["unreachable"]}
-        rest = plans[begun[-1]:] if begun else plans
-        return list(dict.fromkeys(host for planned, begun in rest for host in planned if host not in begun and host not in failed))
+        left = set()
+        for planned, begun in plans[last:]:
+            left.update(host for host in planned if host not in failed and (self.broke_off or host not in begun))
+        try:
+            order = list(self.play.get_variable_manager()._inventory.hosts)
+        except Exception:  # noqa: BLE001 - see v2_playbook_on_start()
+            order = []
+        return [host for host in order if host in left] + sorted(left.difference(order))
 
     def v2_playbook_on_task_start(self, task, is_conditional):
         self.start_task(task, handler=False)
@@ -480,7 +506,13 @@ class CallbackModule(CallbackBase):
     def v2_runner_on_failed(self, result, ignore_errors=False):
         # ansible counts the failure to load an include as failed, and removes the host after it has reported that.
         is_unloaded = "reason" in result._result and str(result._task.action).rpartition(".")[2] in INCLUDES
-        is_rescued = not ignore_errors and not is_unloaded and self.is_rescued(result._host.get_name())
+        host = result._host.get_name()
+        is_rescued = not ignore_errors and not is_unloaded and self.is_rescued(host)
+        if is_unloaded:
+            self.note_removed()
+            self.removed[host] += 1
+        if not ignore_errors and not is_rescued and result._task.any_errors_fatal:
+            self.broke_off = True
         outcome = "rescued" if is_rescued else "failed"
         self.report(result, outcome, self.loop_failure(result) or self.message_of(result._result), ignored=bool(ignore_errors))
 
@@ -546,7 +578,7 @@ class CallbackModule(CallbackBase):
         self.record.forget_flight()
         document = {"recap": hosts or None, "failures": self.final_failures(hosts)}
         if left:
-            document["left"] = {"count": len(left), "hosts": left[:REMEMBERED_HOSTS]}
+            document["left"] = {"count": len(left), "hosts": left[:REMEMBERED_HOSTS], "begun": any(any(hosts[host].values()) for host in left if host in hosts)}
         if self.unmatched:
             document["unmatched"] = self.unmatched[:REMEMBERED_PLAYS]
         self.record.save("result.json", document)

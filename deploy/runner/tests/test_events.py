@@ -185,6 +185,33 @@ class Events(unittest.TestCase):
             self.assertEqual(self.failures_of(run), [("Include", "m1", "failed")])
             self.assertEqual([failure["task"] for failure in run.termination["failures"]], ["Include"])
 
+    def test_looking_for_hosts_prints_no_warnings(self):
+        run = StagedRun(self, {"m1": LOCAL}).playbook("""
+- hosts: "{{ target | default('all') }}"
+  gather_facts: false
+  tasks: [{ansible.builtin.group_by: {key: made}}]
+- hosts: made
+  gather_facts: false
+  tasks: [{ansible.builtin.command: "true"}]
+""").run()
+        self.assertNotIn("WARNING", run.text)
+        self.assertEqual(len(run.of("host_result")), 2)
+
+    def test_a_rescued_failure_after_a_broken_include_stays_rescued(self):
+        run = self.play("""
+    - block:
+        - name: Include
+          ansible.builtin.include_tasks: nowhere.yml
+      rescue:
+        - block:
+            - name: Break
+              ansible.builtin.command: "false"
+          rescue:
+            - name: Recover
+              ansible.builtin.command: "true"
+""").run()
+        self.assertEqual(self.failures_of(run), [("Include", "m1", "failed"), ("Break", "m1", "rescued")])
+
     def test_no_text_of_an_event_has_escape_sequences(self):
         red = "\\u001b[31mERROR\\u001b[0m"
         run = self.play(f"""
@@ -286,7 +313,7 @@ class Events(unittest.TestCase):
         self.assertEqual([host for host, counts in recap.items() if counts.get("left")], [f"n{number}" for number in range(3, 12)])
         step = run.termination["steps"][0]
         self.assertEqual((step["recap"]["hosts"], step["recap"]["failed"]), (11, 1))
-        self.assertEqual(step["left"], {"count": 9, "hosts": ["n3", "n4", "n5", "n6", "n7"]})
+        self.assertEqual(step["left"], {"count": 9, "hosts": ["n3", "n4", "n5", "n6", "n7"], "begun": False})
 
     def left_by(self, plays, hosts=("n1", "n2", "n3", "n4")):
         run = StagedRun(self, {host: LOCAL for host in hosts}).playbook(plays).run()
@@ -307,6 +334,9 @@ class Events(unittest.TestCase):
         self.assertEqual(self.left_by(never), ["n2", "n3"])
         ended = play.format("all", "100%", "false", "n1") + play.format("n3,n4", "100%", "true", "n9")
         self.assertEqual(self.left_by(ended), [], "the last play was theirs")
+        fatal = "- hosts: all\n  gather_facts: false\n  any_errors_fatal: true\n  tasks: [{command: 'true'}, {command: 'test {{ inventory_hostname }} != n1'}]\n"
+        self.assertEqual(self.left_by(fatal), ["n2", "n3", "n4"], "the failure of n1 ended the play for all")
+        self.assertEqual(self.left_by(play.format("n1", "1", "false", "n1") + play.format("localhost", "1", "true", "x")), [])
         last = play.format("all", "1", "false", "n4")
         self.assertEqual(self.left_by(last), [])
 
@@ -321,13 +351,14 @@ class Events(unittest.TestCase):
     def test_a_play_on_a_group_that_is_missing_is_named(self):
         play = "\n- name: Upgrade {0}\n  hosts: {0}\n  gather_facts: false\n  tasks: [{{ansible.builtin.debug: {{msg: hello}}}}]\n"
         inventory = "all:\n  hosts: {m1: {ansible_connection: local}}\n  children: {empty: {}}\n"
-        names = ["m1", "empty", "workers,&empty", "'work*'", "all:!m1", "storage"]
+        names = ["m1", "empty", "workers,&empty", "'work*'", "all:!m1", "storage", "empty[0]", "empty:!gone", "fd00::9"]
         run = StagedRun(self, {}).playbook("".join(play.format(name) for name in names))
         run.write("conf/hosts.yml", inventory)
         run.run()
         self.assertEqual(run.termination["steps"][0]["unmatched"], [
             {"play": "Upgrade workers,&empty", "names": ["workers"]}, {"play": "Upgrade 'work*'", "names": ["work*"]},
             {"play": "Upgrade storage", "names": ["storage"]}])
+        self.assertNotIn("fd00", run.text.partition("PLAY [")[0])
         limited = StagedRun(self, {"m1": LOCAL, "m2": LOCAL}).playbook(play.format("m1") + play.format("m2"), args=["-l", "m1"]).run()
         self.assertNotIn("unmatched", limited.termination["steps"][0])
 

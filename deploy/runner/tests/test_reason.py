@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run says that ansible ended with an error of its own, and not with the failure of a task."""
 
+import importlib.util
+import os
 import unittest
+from unittest import mock
 
-from staged_run import LOCAL, StagedRun
+from staged_run import HERE, LOCAL, TOKEN, StagedRun
 
 PLAY = "- name: A play\n  hosts: all\n  gather_facts: false\n"
 TASK = PLAY + "  tasks:\n    - ansible.builtin.command: 'true'\n"
@@ -26,8 +29,41 @@ CASES = {
     "a handler is missing": (TASK + "      notify: nobody\n", [], "The requested handler 'nobody' was not found", "after 1 task"),
 }
 
+# An input of the run, its text, and what the message begins with. Its folder is so long that ansible wraps it.
+INPUTS = {
+    "an open bracket in the inventory": ("hosts.yml", "all: [oops", "the inventory, line 2: "),
+    "a number as a host": ("hosts.yml", "all:\n  hosts:\n    1001: {}\n", "Host pattern 1001 must be a string. Enclose "),
+    "a list as inventory": ("hosts.yml", "- m1\n", "YAML inventory has invalid structure, it should be a dictionary, "),
+    "an open bracket in the variables": ("group_vars.yml", "a: [1\nb: 2\n", "the variables, line 2: "),
+    "a list as variables": ("group_vars.yml", "- a\n", "Invalid extra vars data supplied. the variables could not be made "),
+}
+# What ansible writes and what the message says, in a pod.
+IN_A_POD = {
+    "'/conf/sources/0/tasks/a.yml' and /kubespray/roles/b.yml": "'tasks/a.yml' and roles/b.yml",
+    "'@/conf/group_vars.yml' or /conf/hosts.yml:3": "the variables or the inventory:3",
+    "/auth/ssh-privatekey, /work-kubeonkube/tmp/x/y": "ssh-privatekey, y",
+    "https://example.test/kubespray/docs and /etc/conf/hosts.yml": "https://example.test/kubespray/docs and /etc/conf/hosts.yml",
+}
+
+
+def in_a_pod():
+    """The entrypoint as a module, with the paths that it has in a pod."""
+    spec = importlib.util.spec_from_file_location("entrypoint_in_a_pod", HERE / "entrypoint.py")
+    module = importlib.util.module_from_spec(spec)
+    with mock.patch.dict(os.environ, {"KUBEONKUBE_ROOT": ""}):
+        spec.loader.exec_module(module)
+    return module
+
 
 class Reasons(unittest.TestCase):
+    def run_program(self, text):
+        """The message of a run in which this script is ansible-playbook."""
+        run = StagedRun(self, {"m1": LOCAL}).playbook(TASK)
+        program = run.write("bin/ansible-playbook", "#!/bin/sh\n" + text)
+        program.chmod(0o755)
+        run.bin = program.parent
+        return run.run().termination["message"]
+
     def test_the_message_quotes_ansible_with_file_and_line(self):
         for name, (book, arguments, start, end) in CASES.items():
             with self.subTest(name):
@@ -45,12 +81,27 @@ class Reasons(unittest.TestCase):
         self.assertNotIn("hunter22", message)
         self.assertNotIn("\x1b", message)
 
+    def test_an_input_that_ansible_cant_read_is_named(self):
+        for name, (file, text, start) in INPUTS.items():
+            with self.subTest(name):
+                run = StagedRun(self, {"m1": LOCAL}, below="data-of/" + "x" * 90).playbook(TASK)
+                run.write("conf/" + file, text)
+                message = run.run().termination["message"]
+                self.assertTrue(message.startswith(start), message)
+                self.assertNotIn("xxx", message)
+
+    def test_in_a_pod_only_files_of_the_run_are_shortened(self):
+        entrypoint = in_a_pod()
+        for said, known in IN_A_POD.items():
+            self.assertEqual(entrypoint.as_known(said), known)
+
     def test_without_an_error_the_message_leads_to_the_log(self):
-        run = StagedRun(self, {"m1": LOCAL}).playbook(TASK, args=["--limit", "m1"])
-        run.write("conf/hosts.yml", "all:\n  hosts: {m1: {ansible_connection: local}}\n")
-        (run.root / "bin").mkdir()
-        program = run.write("bin/ansible-playbook", "#!/bin/sh\necho gone; exit 9\n")
-        program.chmod(0o755)
-        run.bin = program.parent
-        message = run.run().termination["message"]
+        message = self.run_program("echo gone; exit 9\n")
         self.assertEqual(message, "play.yml ended with exit code 9 before any task ran. See the end of the log for the reason.")
+
+    def test_a_failed_task_is_not_why_ansible_was_killed(self):
+        result = f"printf '[ERROR]: Task failed: x\\n\\036{TOKEN} {{}}\\nfatal: [m1]: FAILED!\\n...ignoring\\n'\n"
+        message = self.run_program(result + "kill -9 $$\n")
+        self.assertEqual(message, "play.yml ended with exit code 137 before any task ran. See the end of the log for the reason.")
+        message = self.run_program(result + "echo '[ERROR]: The end.'; exit 1\n")
+        self.assertEqual(message, "The end (play.yml ended with exit code 1 before any task ran).")

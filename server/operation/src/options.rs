@@ -188,9 +188,23 @@ impl Options {
         Self::read(&words).unwrap_or_default()
     }
 
+    /// Whether an operation is only a check. Its hooks have their own arguments, so with hooks it isn't.
+    pub fn is_check(operation: &ClusterOperationSpec) -> bool {
+        operation.pre_hook.is_empty() && operation.post_hook.is_empty() && Self::of(operation).check
+    }
+
     /// Whether tasks change nothing.
     pub fn is_dry(&self) -> bool {
         self.check || self.print_only.is_some()
+    }
+
+    /// Whether all variables are words such as `name=value`, which ansible can only read in this way. Otherwise a file, quotes, brackets or
+    /// odd characters may hide a variable.
+    pub fn has_plain_variables(&self) -> bool {
+        let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && !name.is_empty();
+        let is_value = |value: &str| value.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-/:,+%=".contains(&b));
+        let is_plain = |word: &str| word.split_once('=').is_some_and(|(name, value)| is_name(name) && is_value(value));
+        self.variables.iter().all(|text| text.split(' ').all(is_plain))
     }
 
     /// The values that these arguments surely give a variable, in their order. Leaves out files, which only the run can read.

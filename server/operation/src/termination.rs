@@ -47,7 +47,7 @@ pub struct TerminatedStep {
     /// Summed over hosts. `None` if a playbook ran no task, and for shell steps.
     #[serde(default)]
     pub recap: Option<Recap>,
-    /// The hosts of its plays on which no task ran.
+    /// The hosts that it stopped before, or on which it ran no task at all.
     #[serde(default)]
     pub left: LeftHosts,
     /// Plays that matched no host and name groups or hosts that the inventory doesn't have, at most 3.
@@ -55,12 +55,15 @@ pub struct TerminatedStep {
     pub unmatched: Vec<UnmatchedPlay>,
 }
 
-/// Hosts on which no task ran.
+/// Hosts with which a playbook wasn't done.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftHosts {
     pub count: u32,
     /// The first 5.
     pub hosts: Vec<String>,
+    /// Whether any of them has results of an earlier play or task.
+    #[serde(default)]
+    pub begun: bool,
 }
 
 /// A play that matched no host.

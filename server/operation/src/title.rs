@@ -12,7 +12,7 @@ const LONGEST: usize = 60;
 /// the playbook only checks what it would change.
 pub fn title(operation: &ClusterOperationSpec) -> String {
     let title = step_title(operation.action_type, operation.action_source, &operation.action);
-    if Options::of(operation).check { format!("{title} (check only)") } else { title }
+    if Options::is_check(operation) { format!("{title} (check only)") } else { title }
 }
 
 /// Whether the action is the text of a script and not the name of a file.

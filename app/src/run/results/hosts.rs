@@ -131,6 +131,7 @@ fn HostLine(run: Run, row: HostRow) -> impl IntoView {
         () if s.unreachable > 0 => (Tone::Err, "Unreachable"),
         () if s.failed > 0 => (Tone::Err, "Failed"),
         () if row.running => (Tone::Run, "Running"),
+        () if s.left && s.has_results() => (Tone::Idle, "Not finished"),
         () if s.left => (Tone::Idle, "Not reached"),
         () if s.changed > 0 => (Tone::Warn, changed),
         // An ignored failure counts as ok, too.

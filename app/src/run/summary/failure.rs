@@ -4,7 +4,7 @@ use api::configuration::Document;
 use api::log::LogPage;
 use api::operation::{OperationDetail, Phase};
 use api::progress::{Failure, RunProgress};
-use api::run::TaskFailure;
+use api::run::{HostStats, TaskFailure};
 
 use super::super::functions::LINES_ABOVE;
 use super::super::log::ansi;
@@ -58,11 +58,22 @@ impl Reason {
 /// How a line of ansible's own errors begins, before and since version 2.19, or of its parser of arguments.
 const ERRORS: [&str; 4] = ["ERROR! ", "[ERROR]: ", " [ERROR]: ", "ansible-playbook: error: "];
 
+/// How lines of tasks and their failures begin. Since version 2.19, ansible prints errors of tasks like its own, and then these.
+const TASKS: [&str; 2] = ["TASK [", "fatal: ["];
+
 /// The lines with which ansible itself ended, oldest first, and their numbers.
 #[must_use]
 pub fn errors(newest: &LogPage) -> Vec<(u64, String)> {
-    let texts = (newest.first..).zip(newest.lines.iter().map(|line| ansi::plain(&line.s)));
-    texts.filter(|(_, text)| ERRORS.iter().any(|start| text.starts_with(start))).collect()
+    let begins = |text: &str, starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
+    let mut errors = Vec::new();
+    for (number, text) in (newest.first..).zip(newest.lines.iter().map(|line| ansi::plain(&line.s))) {
+        if begins(&text, &TASKS) {
+            errors.clear();
+        } else if begins(&text, &ERRORS) {
+            errors.push((number, text));
+        }
+    }
+    errors
 }
 
 /// Failures of one task for the same cause, on one or more hosts.
@@ -131,7 +142,12 @@ fn text(detail: &OperationDetail, progress: &RunProgress) -> String {
     match (progress.hosts.len(), left.is_empty()) {
         (..=1, _) => String::new(),
         (_, true) => format!("{} of {hosts} failed.", failed.len()),
-        (_, false) => format!("{} of {hosts} failed. Not reached: {}.", failed.len(), named(&left)),
+        (_, false) => {
+            let recap = progress.recap();
+            let begun = left.iter().any(|host| recap.get(*host).is_some_and(HostStats::has_results));
+            let word = if begun { "Not finished" } else { "Not reached" };
+            format!("{} of {hosts} failed. {word}: {}.", failed.len(), named(&left))
+        }
     }
 }
 
@@ -155,14 +171,14 @@ fn without_task(detail: &OperationDetail, errors: &[(u64, String)]) -> Reason {
     let title = title.into_iter().flatten().find(|text| !text.is_empty()).unwrap_or_default();
     let text = start_error.filter(|text| !title.contains(text.as_str())).unwrap_or_default();
     let told = Cause::of(&title).or_else(|| Cause::of(&text));
-    let known = errors.iter().find_map(|(line, error)| Some((*line, error, Some(Cause::of(error)?))));
-    let Some((line, error, cause)) = known.or_else(|| errors.first().map(|(line, error)| (*line, error, None))) else {
+    let Some((line, error)) = errors.last() else {
         return Reason { title, text, ..Reason::default() }.with(told);
     };
     // The run's own sentence quotes ansible, unless it leads to the log.
     let is_quoted = told.is_some() || title.contains(" ended with exit code ") && title.ends_with(").");
     let quote = if is_quoted { String::new() } else { error.clone() };
-    Reason { title, text, quote, lines: Some(Selection::new(line, line)), ..Reason::default() }.with(told.or(cause))
+    let lines = Some(Selection::new(*line, *line));
+    Reason { title, text, quote, lines, ..Reason::default() }.with(told.or_else(|| Cause::of(error)))
 }
 
 /// The line at the top when a failed run opens: the headline of the failed task, if its failure is near.

@@ -201,14 +201,22 @@ fn an_error_that_the_status_quotes_is_shown_once() {
     let message =
         "site.yml, line 4: the role 'ntp' was not found (site.yml ended with exit code 1 before any task ran).";
     let failed = detail(Phase::Failed, message);
-    let errors = [(7, "ERROR! the role 'ntp' was not found in /conf/sources/0/roles".to_owned())];
+    let another = (5, "ERROR! couldn't resolve module/action 'x'.".to_owned());
+    let errors = [another, (7, "ERROR! the role 'ntp' was not found in /conf/sources/0/roles".to_owned())];
     let known = reason(&failed, &RunProgress::default(), &errors).unwrap();
     assert_eq!((known.title.as_str(), known.quote.as_str()), (message, ""));
-    assert_eq!((known.cause.is_some(), known.lines.unwrap().fragment().as_str()), (true, "#L7"));
+    assert_eq!((known.cause, known.lines.unwrap().fragment().as_str()), (sentence(message), "#L7"));
+}
+
+#[test]
+fn an_error_of_a_task_is_not_the_end_of_ansible() {
     let line = |text: &str| LogLine { t: api::Time(0), s: text.into() };
     let newest = LogPage {
-        first: 5,
+        first: 2,
         lines: vec![
+            line("[ERROR]: Task failed: Module failed: no"),
+            line("fatal: [m1]: FAILED! => {}"),
+            line("...ignoring"),
             line("usage: ansible-playbook"),
             line("ansible-playbook: error: unrecognized"),
             line(" [ERROR]: x"),

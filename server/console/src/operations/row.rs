@@ -51,7 +51,7 @@ pub(crate) fn row(operation: &ClusterOperation, signing: &Signing) -> Option<Ope
         cluster: operation.spec.cluster.clone(),
         action: title(&operation.spec),
         script: is_script(&operation.spec),
-        check: Options::of(&operation.spec).check,
+        check: Options::is_check(&operation.spec),
         phase,
         cancelling: operation.spec.cancel == Some(true) && !phase.is_final(),
         reason: why.reason,

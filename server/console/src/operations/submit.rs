@@ -42,7 +42,11 @@ fn named_are_hosts(wanted: &Wanted, catalogue: &Catalogue, inventory: &inventory
     let known = wanted.playbook().and_then(|playbook| action(catalogue.actions, playbook));
     let parameters = known.map(|action| action.parameters).unwrap_or_default();
     for parameter in parameters.iter().filter(|parameter| parameter.value == Value::Hosts) {
-        let values = wanted.options.as_ref().map(|options| options.values_of(parameter.variable)).unwrap_or_default();
+        let Some(options) = wanted.options.as_ref().ok().filter(|options| options.has_plain_variables()) else {
+            let message = "Write each variable as -e and name=value, without quotes, brackets and files: it must be sure which nodes this is for.";
+            return Err(Problem::field("extra_args", message));
+        };
+        let values = options.values_of(parameter.variable);
         if let Some(name) = values.iter().flat_map(|names| names.split(',')).find(|name| inventory.host(name).is_none())
         {
             let name: String = name.chars().take(60).collect();

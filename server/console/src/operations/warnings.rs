@@ -1,7 +1,7 @@
 //! Warnings about requests that are valid but probably a mistake. Pure.
 
 use api::operation::{Effect, NewOperation};
-use crd::{ClusterSpec, Engine};
+use crd::{ClusterOperationSpec, ClusterSpec, Engine};
 use inventory::{Inventory, Vars};
 use operation::{Options, Value, action, cut};
 
@@ -22,12 +22,12 @@ pub(crate) fn warnings(
 ) -> Vec<String> {
     let mut warnings = unanswered(wanted, catalogue);
     match &wanted.options {
-        Ok(options) => warnings.extend(of_options(options, selected)),
+        Ok(options) => warnings.extend(of_options(options, selected, &wanted.spec)),
         Err(why) => warnings.push(format!("{why} The run will probably end before its first task.")),
     }
-    let is_dry = wanted.options.as_ref().is_ok_and(Options::is_dry);
+    let changes_machines = wanted.options.as_ref().is_ok_and(|options| !options.is_dry());
     let changes = wanted.action.is_some_and(|action| action.effect != Effect::Reads);
-    if changes && !is_dry && wanted.limit().is_none() {
+    if changes && changes_machines && wanted.limit().is_none() {
         warnings.push(match inventory.hosts.len() {
             1 => "It changes the only machine of the inventory.".into(),
             machines => format!("It changes all {machines} machines of the inventory."),
@@ -45,7 +45,7 @@ pub(crate) fn warnings(
 }
 
 /// What the options make of the run.
-fn of_options(options: &Options, selected: &Selection) -> Vec<String> {
+fn of_options(options: &Options, selected: &Selection, spec: &ClusterOperationSpec) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(option) = options.print_only {
         warnings.push(format!("With {option} no task runs, so the operation will count as failed."));
@@ -53,9 +53,14 @@ fn of_options(options: &Options, selected: &Selection) -> Vec<String> {
     if let Some(option) = options.prompt {
         warnings.push(format!("{option} asks a question, and a run can't answer questions. Leave it out."));
     }
-    if options.check {
+    if Options::is_check(spec) {
         warnings.push(
-            "It is only a check: tasks say what they would change, and change nothing. Only tasks with “check_mode: false” do.".into(),
+            "It is only a check: tasks say what they would change. A task with “check_mode: false” still changes machines."
+                .into(),
+        );
+    } else if options.check {
+        warnings.push(
+            "The playbook is only a check, but the steps before and after it are not: they change machines.".into(),
         );
     }
     if !options.inventories.is_empty() {

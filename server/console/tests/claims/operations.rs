@@ -272,14 +272,35 @@ async fn each_spelling_of_a_limit_selects_the_same_hosts() {
 async fn a_removal_of_a_pattern_is_refused_in_every_spelling() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
-    for arguments in
-        [&["-e", "node=all"][..], &["-enode=all"], &["--extra-vars={node: all}"], &["-e", "x=1 node=w1,all"]]
-    {
+    for arguments in [&["-e", "node=all"][..], &["-enode=all"], &["-e", "x=1 node=w1,all"]] {
         let confirmed = ["-e", "skip_confirmation=true"];
         let arguments = arguments.iter().chain(&confirmed).map(|argument| (*argument).to_owned()).collect();
         let new = NewOperation { action: Action::builtin("remove-node.yml"), arguments, ..new_operation("prod") };
         let refused = Operations::review(&world.console, &world.user, &new).await.unwrap_err();
         assert!(format!("{refused:?}").contains("is not a host of the inventory"), "{refused:?}");
+    }
+    for argument in [
+        "{node: all}",
+        " { node=all }",
+        "node\u{a0}=all",
+        "node\t=all",
+        " @x node=all",
+        "@file",
+        "x=1 # node=all",
+        "\\x6eode=all",
+        "node=all x='a'",
+        "x=\\",
+        "[]",
+    ] {
+        let arguments = ["-e", "node=w1", "-e", "skip_confirmation=true", "-e", argument].map(str::to_owned).into();
+        let new = NewOperation { action: Action::builtin("remove-node.yml"), arguments, ..new_operation("prod") };
+        let refused = Operations::review(&world.console, &world.user, &new).await.unwrap_err();
+        assert!(format!("{refused:?}").contains("without quotes"), "{argument}: {refused:?}");
+    }
+    for arguments in [&["-vM=x", "-e", "node=all"][..], &["--no-such-option", "-e", "node=all"]] {
+        let arguments = ["-e", "node=w1"].iter().chain(arguments).map(|argument| (*argument).to_owned()).collect();
+        let new = NewOperation { action: Action::builtin("remove-node.yml"), arguments, ..new_operation("prod") };
+        assert!(Operations::review(&world.console, &world.user, &new).await.is_err());
     }
 }
 

@@ -83,15 +83,16 @@ fn cause_first(said: &Termination, result: &str) -> String {
     if failures.is_empty() { format!("{result}.") } else { format!("{} ({result}).", failures.join("; ")) }
 }
 
-/// The hosts that come after the failed ones, in batches.
+/// The hosts that the playbook wasn't done with when it stopped.
 fn left(step: &TerminatedStep) -> String {
-    let LeftHosts { count, hosts } = &step.left;
+    let LeftHosts { count, hosts, begun } = &step.left;
+    let word = if *begun { "Not finished" } else { "Not reached" };
     match (*count, hosts.len()) {
         (0, _) => String::new(),
-        (count, 0) => format!(" Not reached: {}.", api::count(count.into(), "host", "hosts")),
+        (count, 0) => format!(" {word}: {}.", api::count(count.into(), "host", "hosts")),
         (count, named) => match count.saturating_sub(u32::try_from(named).unwrap_or(count)) {
-            0 => format!(" Not reached: {}.", hosts.join(", ")),
-            more => format!(" Not reached: {} and {more} more.", hosts.join(", ")),
+            0 => format!(" {word}: {}.", hosts.join(", ")),
+            more => format!(" {word}: {} and {more} more.", hosts.join(", ")),
         },
     }
 }
@@ -105,9 +106,9 @@ fn nothing_done(operation: &ClusterOperation, step: &TerminatedStep) -> (&'stati
     }
     if step.left.count > 0 {
         let why = if options.chooses_tasks {
-            "no task has the chosen tags. Check --tags, --skip-tags and --start-at-task."
+            "none was chosen. Check --tags, --skip-tags and --start-at-task."
         } else {
-            "its plays have none."
+            "its plays have none, or ended before one."
         };
         return ("NoTasks", format!("{title} ran no task: {why}"));
     }

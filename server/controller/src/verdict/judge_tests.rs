@@ -87,6 +87,12 @@ fn a_run_that_stops_early_names_the_hosts_that_are_left() {
     assert_eq!(message(2, &["n3", "n4"]), format!("{failed} Not reached: n3, n4."));
     assert_eq!(message(9, &["n3", "n4"]), format!("{failed} Not reached: n3, n4 and 7 more."));
     assert_eq!(message(9, &[]), format!("{failed} Not reached: 9 hosts."));
+    let begun = summary(2, |said| {
+        said["steps"][0]["recap"]["failed"] = json!(1);
+        said["steps"][0]["left"] = json!({"count": 1, "hosts": ["n3"], "begun": true});
+    });
+    let message = ended(&operation(false), &ended_job("Failed", ""), Some(&ended_pod(2, "Error", &begun))).2;
+    assert_eq!(message, format!("{failed} Not finished: n3."));
 }
 
 #[test]
@@ -121,8 +127,8 @@ fn a_run_that_did_nothing_says_why() {
     };
     assert!(says("", 0).starts_with("NoHostsMatched: ping.yml matched no host"));
     assert!(says("--vers", 0).starts_with("NothingRun: With --version, ansible only prints"));
-    assert!(says("--tags nothing", 2).starts_with("NoTasks: ping.yml ran no task: no task has the chosen tags."));
-    assert_eq!(says("", 2), "NoTasks: ping.yml ran no task: its plays have none.");
+    assert!(says("--tags nothing", 2).starts_with("NoTasks: ping.yml ran no task: none was chosen."));
+    assert_eq!(says("", 2), "NoTasks: ping.yml ran no task: its plays have none, or ended before one.");
 }
 
 #[test]
