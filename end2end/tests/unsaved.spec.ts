@@ -1,6 +1,7 @@
 // Typed text is not lost without a question.
 import type { Page } from '@playwright/test';
-import { expect, test } from '../fixtures/console.ts';
+import { NOBODY, alive, expect, signIn, test } from '../fixtures/console.ts';
+import { isRight } from '../fixtures/looks.ts';
 import { localHosts, makeCluster } from '../fixtures/objects.ts';
 
 /** Answers the next question of the page, and returns its text. */
@@ -118,4 +119,50 @@ test('a typed secret variable asks, and a saved one does not', async ({ page, vi
   await page.getByRole('link', { name: 'Nodes' }).click();
   await expect(page).toHaveURL('/clusters/unsecret/nodes');
   expect(questions).toBe(0);
+});
+
+test.describe('after the end of the session', () => {
+  test.use({ storageState: NOBODY });
+
+  test('typed text stays, and can be saved after a sign-in', async ({ page, context, server, kube }) => {
+    await makeCluster(kube, 'outlives');
+    await signIn(page, server, server.anotherLink());
+    await page.goto('/clusters/outlives/configuration?show=variables');
+    await alive(page);
+    const editor = page.getByLabel('Variables, YAML');
+    await editor.fill('typed: 1\n');
+    const other = await context.newPage();
+    await other.goto('/operations');
+    await alive(other);
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await expect(other).toHaveURL(/\/login/);
+
+    const ended = page.getByRole('alert').filter({ hasText: 'Your session has ended.' });
+    await expect(ended).toContainText('What you typed is still here, but it was not saved.');
+    await expect(editor).toHaveValue('typed: 1\n');
+    await isRight(page);
+    const link = ended.getByRole('link', { name: 'Sign in in a new tab' });
+    await expect(link).toHaveAttribute('target', '_blank');
+    await expect(link).toHaveAttribute('href', /^\/login\?next=/);
+    await signIn(other, server, server.anotherLink());
+    await page.evaluate(() => window.dispatchEvent(new Event('focus')));
+    await alive(page);
+    await expect(ended).toHaveCount(0);
+    await expect(editor).toHaveValue('typed: 1\n');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByText('Saved. Nothing has run on the machines yet.')).toBeVisible();
+  });
+
+  test('a page without typed text leads to the sign-in page', async ({ page, context, server, kube }) => {
+    await makeCluster(kube, 'leaves');
+    await signIn(page, server, server.anotherLink());
+    await page.goto('/clusters/leaves/configuration?show=variables');
+    await alive(page);
+    const other = await context.newPage();
+    await other.goto('/operations');
+    await alive(other);
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await expect(page).toHaveURL(/\/login\?next=%2Fclusters%2Fleaves/);
+  });
 });

@@ -53,6 +53,12 @@ const NEEDS: &[Need] = &[
         package: "nodejs npm",
         found: || on_path("node") && on_path("npm"),
     },
+    Need {
+        what: "nginx (the tests of pages behind a proxy)",
+        to_run: false,
+        package: "nginx-light",
+        found: || Path::new("/usr/sbin/nginx").exists() || on_path("nginx"),
+    },
     Need { what: "Chromium or Chrome", to_run: false, package: "chromium", found: || chromium().is_some() },
     Need {
         what: "kubectl, or Go to build it",

@@ -21,4 +21,4 @@ pub(crate) use submission::without_secrets;
 pub use submission::{FormAnswer, FormReturn, Submission};
 pub use unsaved::guard_unsaved;
 #[cfg(feature = "hydrate")]
-pub(crate) use unsaved::listen_before_the_router;
+pub(crate) use unsaved::{has_typed_text, listen_before_the_router};

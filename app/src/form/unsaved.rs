@@ -41,6 +41,7 @@ pub fn guard_unsaved(unsaved: Signal<bool>) {
             stays
         });
         ON_BACK.set(Some(on_back));
+        IS_UNSAVED.set(Some(Rc::new(is_unsaved)));
         let close = listen("beforeunload", move |event| {
             if is_unsaved() {
                 event.prevent_default();
@@ -48,6 +49,7 @@ pub fn guard_unsaved(unsaved: Signal<bool>) {
         });
         on_cleanup(move || {
             ON_BACK.set(None);
+            IS_UNSAVED.set(None);
             [click, close].into_iter().for_each(|stop| (stop.take())());
         });
     });
@@ -57,6 +59,28 @@ pub fn guard_unsaved(unsaved: Signal<bool>) {
 thread_local! {
     /// Asks when the browser goes back or forward. Returns true, and restores the URL, if the user stays.
     static ON_BACK: RefCell<Option<Rc<dyn Fn() -> bool>>> = const { RefCell::new(None) };
+
+    /// Whether the text that [`guard_unsaved`] guards is unsaved.
+    static IS_UNSAVED: RefCell<Option<Rc<dyn Fn() -> bool>>> = const { RefCell::new(None) };
+}
+
+/// Whether the page has text that the user typed and that is not saved: guarded text, a field with another value than the page came with, or
+/// a form that was answered, whose fields came with what was typed.
+#[cfg(feature = "hydrate")]
+pub(crate) fn has_typed_text() -> bool {
+    use wasm_bindgen::JsCast;
+    const FIELDS: &str = "form[method=post] :is(textarea, input:not([type=hidden], [type=radio], [type=checkbox]))";
+    const ANSWERED: &str = "form[method=post] :is(.form-problem, .form-answer):not(:empty)";
+    let is_guarded = IS_UNSAVED.with_borrow(Clone::clone).is_some_and(|is_unsaved| is_unsaved());
+    let has_answer = || document().query_selector(ANSWERED).is_ok_and(|found| found.is_some());
+    let is_typed = |node: web_sys::Node| {
+        // Text areas have the same two properties.
+        let field: web_sys::HtmlInputElement = node.unchecked_into();
+        field.value() != field.default_value()
+    };
+    let fields = document().query_selector_all(FIELDS).ok();
+    let has_typed = || fields.is_some_and(|all| (0..all.length()).filter_map(|at| all.get(at)).any(is_typed));
+    is_guarded || has_answer() || has_typed()
 }
 
 /// Lets a page ask when the browser goes back or forward. Call this before the router starts: browsers tell the listeners of the

@@ -9,13 +9,15 @@ use breadcrumbs::Breadcrumbs;
 use functions::load_frame;
 use leptos::prelude::*;
 use leptos_router::components::Outlet;
+use leptos_router::hooks::use_location;
 use sidebar::Sidebar;
 
 use crate::json::data;
 use crate::keyboard::Keyboard;
 use crate::live::{self, Connection};
 use crate::preferences::Preferences;
-use crate::ui::{dynamic, when_known};
+use crate::routes;
+use crate::ui::{dynamic, optional, when_known};
 
 /// The frame with the router's page inside.
 #[component]
@@ -34,6 +36,12 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
     let notice = when_known(frame, |frame| {
         frame.ok().and_then(|f| f.notice).map(|text| view! { <p class="notice" role="alert">{text}</p> })
     });
+    let connection = live::connection();
+    // When the updates stopped, by the browser's clock.
+    let since = Memo::new(move |before: Option<&String>| {
+        let before = before.filter(|before| !before.is_empty());
+        if connection.get().is_cut() { before.cloned().unwrap_or_else(local_time) } else { String::new() }
+    });
     view! {
         // External, so that the browser follows it: the router would scroll but leave the focus where it is.
         <a class="skip-link" href="#main" rel="external">"Skip to content"</a>
@@ -42,8 +50,9 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
             <div class="main">
                 <header class="top">
                     <Breadcrumbs/>
-                    <LiveIndicator/>
+                    <LiveIndicator since/>
                 </header>
+                <LiveProblem since/>
                 <Transition>{notice}</Transition>
                 <main class="page" id="main" tabindex="-1">
                     {children()}
@@ -56,16 +65,18 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
 
 /// Shows whether the page receives live updates.
 #[component]
-fn LiveIndicator() -> impl IntoView {
+fn LiveIndicator(since: Memo<String>) -> impl IntoView {
     let connection = live::connection();
-    // When the connection was lost, by the browser's clock.
-    let lost = Memo::new(move |_| if connection.get() == Connection::Lost { local_time() } else { String::new() });
     let words = move || match connection.get() {
         Connection::Connecting => ("connecting", String::new(), "This page shows the state from when it was loaded."),
         Connection::Live => ("on", "Live".to_owned(), "Changes appear automatically."),
         Connection::Lost => {
-            ("lost", format!("Disconnected since {}, retrying", lost.get()), "The last known values are shown.")
+            ("lost", format!("Disconnected since {}, retrying", since.get()), "The last known values are shown.")
         }
+        Connection::Asking { .. } => {
+            ("asking", format!("No live updates since {}", since.get()), "The page asks for changes every few seconds.")
+        }
+        Connection::SignedOut => ("signed-out", "Signed out".to_owned(), "The last known values are shown."),
     };
     view! {
         <span class="live" role="status" data-live=move || words().0 title=move || words().2>
@@ -73,6 +84,41 @@ fn LiveIndicator() -> impl IntoView {
             <span>{dynamic(move || words().1)}</span>
         </span>
     }
+}
+
+/// Why the page gets no live updates, where the user can do something about it.
+#[component]
+fn LiveProblem(since: Memo<String>) -> impl IntoView {
+    let connection = live::connection();
+    let location = use_location();
+    optional(move || {
+        match connection.get() {
+        Connection::SignedOut => {
+            let here = routes::here(&location.pathname.get(), &location.search.get());
+            Some(
+                view! {
+                    <p class="notice" role="alert">
+                        "Your session has ended. What you typed is still here, but it was not saved. "
+                        <a class="link" href=routes::login(&here) target="_blank">"Sign in in a new tab"</a>
+                        ", then send it from this page."
+                    </p>
+                }
+                .into_any(),
+            )
+        }
+        Connection::Asking { long: true } => Some(
+            view! {
+                <p class="notice" role="alert">
+                    "No live updates since " {since.get()} ": the server answers, but no WebSocket reaches it. A proxy between this browser and the \
+                     server must pass the headers Upgrade and Connection on to " <code>"/live"</code> ". Until then, this page asks for changes \
+                     every few seconds."
+                </p>
+            }
+            .into_any(),
+        ),
+        _ => None,
+    }
+    })
 }
 
 /// The time of day, such as `14:05:09`.

@@ -14,13 +14,13 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{CloseEvent, Event, MessageEvent, WebSocket};
 
+use super::ask::ask_live;
 use super::news::{Connection, RunNews};
 use super::protocol::{Command, Input, Protocol};
-use super::session_check::still_signed_in;
-use crate::{Failure, json, routes};
+use crate::{Failure, form, json, routes};
 
-/// How often [`Protocol`] checks how long the server has been silent.
-const SILENCE_CHECK: Duration = Duration::from_secs(10);
+/// How often [`Protocol`] checks how long the server has been silent, and whether the user has signed in again.
+const CHECK: Duration = Duration::from_secs(10);
 
 /// The callback of a component that follows a run.
 type Sink = Rc<dyn Fn(RunNews)>;
@@ -49,9 +49,12 @@ impl Hub {
             last_id: Cell::new(0),
         });
         let weak = Rc::downgrade(&hub);
-        if let Ok(timer) = set_interval(move || feed(&weak, Input::CheckSilence), SILENCE_CHECK) {
+        if let Ok(timer) = set_interval(move || feed(&weak, Input::Check), CHECK) {
             on_cleanup(move || timer.clear());
         }
+        let weak = send_wrapper::SendWrapper::new(Rc::downgrade(&hub));
+        let back = window_event_listener(ev::focus, move |_| feed(&weak, Input::Check));
+        on_cleanup(move || back.remove());
         let weak = send_wrapper::SendWrapper::new(Rc::downgrade(&hub));
         let online = window_event_listener(ev::online, move |_| feed(&weak, Input::Retry));
         on_cleanup(move || online.remove());
@@ -109,13 +112,19 @@ impl Hub {
             Command::Show(connection) => {
                 self.connection.try_set(connection);
             }
-            Command::CheckSession => {
+            Command::Ask(requests) => {
                 let weak = Rc::downgrade(self);
+                let requests = serde_json::to_string(&requests).unwrap_or_default();
                 spawn_local(async move {
-                    if let Err(Failure(Problem::SignedOut)) = still_signed_in().await {
+                    let answer = ask_live(requests).await;
+                    if let Err(Failure(Problem::SignedOut)) = answer {
                         feed(&weak, Input::SignedOut);
                     }
+                    feed(&weak, Input::Answered(answer.ok()));
                 });
+            }
+            Command::SignIn if form::has_typed_text() => {
+                self.connection.try_set(Connection::SignedOut);
             }
             Command::SignIn => {
                 let location = window().location();

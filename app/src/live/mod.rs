@@ -9,16 +9,16 @@
 //!    which frames to ignore, and answers with commands.
 //! 4. `hub` carries out the commands: it opens the socket, sends a request, or delivers an update (`news`) to the component.
 //!
-//! If the socket can't be opened, `session_check` asks the server whether the session has ended. On the server there is no
-//! socket: the functions of step 1 do nothing.
+//! If the socket can't be opened, `ask` asks the server by HTTP every few seconds for what the socket would have sent, and whether the
+//! session has ended. On the server there is no socket: the functions of step 1 do nothing.
 
+mod ask;
 mod context;
 #[cfg(feature = "hydrate")]
 mod hub;
 mod news;
 #[cfg(any(feature = "hydrate", test))]
 mod protocol;
-mod session_check;
 
 pub(crate) use self::context::{closing_for_sign_out, connection, follow, provide_live, use_topic};
 pub use self::news::{Connection, RunNews};

@@ -12,6 +12,20 @@ pub enum Connection {
     Live,
     /// The connection broke, and the next try is pending.
     Lost,
+    /// No socket can be opened, but the server answers: the page asks it every few seconds. `long` after several such attempts.
+    Asking {
+        long: bool,
+    },
+    /// The session has ended, and the page stays because of what the user has typed.
+    #[cfg_attr(not(feature = "hydrate"), expect(dead_code, reason = "only the browser knows what was typed"))]
+    SignedOut,
+}
+
+impl Connection {
+    /// Whether the page gets no live updates, and did before or should by now.
+    pub fn is_cut(self) -> bool {
+        !matches!(self, Self::Connecting | Self::Live)
+    }
 }
 
 /// An update of a followed run. Updates come in order, each line and each event once.

@@ -12,6 +12,12 @@ use super::news::{Connection, RunNews};
 const FIRST_PAUSE: f64 = 500.0;
 const LONGEST_PAUSE: f64 = 15_000.0;
 
+/// The longest pause while the server answers questions, in milliseconds: each attempt asks one, and the answer is all that the page gets.
+const LONGEST_BETWEEN_QUESTIONS: f64 = 5_000.0;
+
+/// After so many failed connections, a proxy is probably the reason, and not a server that starts again.
+const MANY_FAILURES: u32 = 4;
+
 /// After so many milliseconds without a frame the connection counts as broken. The server sends a heartbeat at least every
 /// 20 s.
 const SILENCE: f64 = 45_000.0;
@@ -37,8 +43,10 @@ pub(super) enum Input {
     },
     /// The back-off is over, or the browser reports that the network is back.
     Retry,
-    /// A timer fires this every few seconds.
-    CheckSilence,
+    /// A timer fires this every few seconds, and the browser when the user comes back to the tab.
+    Check,
+    /// The server's answer to [`Command::Ask`]; `None` if there was none.
+    Answered(Option<Vec<LiveFrame>>),
     /// The session has ended.
     SignedOut,
     /// The user has pressed *Sign out*.
@@ -58,9 +66,9 @@ pub(super) enum Command {
         news: RunNews,
     },
     Show(Connection),
-    /// Ask the server whether the session is still valid.
-    CheckSession,
-    /// Go to the sign-in page.
+    /// Ask the server by HTTP what the socket would have sent for these requests. The answer also tells whether the session is still valid.
+    Ask(Vec<LiveRequest>),
+    /// The session has ended: go to the sign-in page, or say it where typed text would be lost.
     SignIn,
 }
 
@@ -72,7 +80,7 @@ enum Link {
     Open,
     /// Waiting for the next try.
     Pausing,
-    /// The session has ended; no more tries.
+    /// The session has ended. No more tries, until an answer shows that the user has signed in again.
     SignedOut,
 }
 
@@ -94,13 +102,25 @@ pub(super) struct Protocol {
     follows: BTreeMap<OperationName, Follow>,
     /// Failed connections since the last frame.
     failures: u32,
+    /// Whether the answer to a question is outstanding.
+    is_asking: bool,
+    /// Whether the server answered the last question, although no socket is open.
+    is_answering: bool,
     /// When the link last changed or a frame last came, in milliseconds.
     heard: f64,
 }
 
 impl Protocol {
     pub(super) fn new() -> Self {
-        Self { link: Link::Idle, topics: BTreeMap::new(), follows: BTreeMap::new(), failures: 0, heard: 0.0 }
+        Self {
+            link: Link::Idle,
+            topics: BTreeMap::new(),
+            follows: BTreeMap::new(),
+            failures: 0,
+            is_asking: false,
+            is_answering: false,
+            heard: 0.0,
+        }
     }
 
     /// The commands that follow from `input`, at `now` (milliseconds) and with a random number in `0.0..1.0`.
@@ -139,7 +159,9 @@ impl Protocol {
             }
             Input::Retry if self.link == Link::Pausing => self.open(now),
             Input::Retry => Vec::new(),
-            Input::CheckSilence => {
+            Input::Answered(answer) => self.answered(answer, now),
+            Input::Check if self.link == Link::SignedOut => self.ask(),
+            Input::Check => {
                 let silent = now - self.heard > SILENCE && matches!(self.link, Link::Open | Link::Opening);
                 if !silent {
                     return Vec::new();
@@ -189,6 +211,7 @@ impl Protocol {
     fn opened(&mut self, now: f64) -> Vec<Command> {
         self.link = Link::Open;
         self.heard = now;
+        self.is_answering = false;
         let mut commands = vec![Command::Show(Connection::Live)];
         // The server answers with a change of each topic, because something may have changed since the page was loaded.
         if !self.topics.is_empty() {
@@ -206,10 +229,48 @@ impl Protocol {
         self.link = Link::Pausing;
         self.heard = now;
         self.failures += 1;
-        let mut commands = vec![Command::Show(Connection::Lost), Command::RetryIn(pause(self.failures, random))];
-        // The browser reports a refused upgrade (session ended) like any broken connection, so ask now and then.
-        if self.failures % 3 == 2 {
-            commands.push(Command::CheckSession);
+        let longest = if self.is_answering { LONGEST_BETWEEN_QUESTIONS } else { LONGEST_PAUSE };
+        let pause = pause(self.failures, random).min(longest);
+        let mut commands = vec![Command::Show(self.without_socket()), Command::RetryIn(pause)];
+        // The first retry usually succeeds.
+        if self.failures > 1 {
+            commands.extend(self.ask());
+        }
+        commands
+    }
+
+    /// The state to show while there is no socket.
+    fn without_socket(&self) -> Connection {
+        if self.is_answering { Connection::Asking { long: self.failures >= MANY_FAILURES } } else { Connection::Lost }
+    }
+
+    /// Asks by HTTP for the rest of all runs, unless the last question is still open.
+    fn ask(&mut self) -> Vec<Command> {
+        if self.is_asking {
+            return Vec::new();
+        }
+        self.is_asking = true;
+        let runs: Vec<OperationName> = self.follows.keys().cloned().collect();
+        vec![Command::Ask(runs.iter().filter_map(|run| self.request(run)).collect())]
+    }
+
+    fn answered(&mut self, answer: Option<Vec<LiveFrame>>, now: f64) -> Vec<Command> {
+        self.is_asking = false;
+        if self.link == Link::SignedOut {
+            return if answer.is_some() { self.open(now) } else { Vec::new() };
+        }
+        self.is_answering = answer.is_some();
+        if !matches!(self.link, Link::Opening | Link::Pausing) {
+            return Vec::new();
+        }
+        let mut commands = vec![Command::Show(self.without_socket())];
+        if let Some(frames) = answer {
+            commands.extend(self.topics.keys().cloned().map(Command::Bump));
+            for frame in frames {
+                // The next question asks again for what is missing.
+                let news = self.news(frame);
+                commands.extend(news.into_iter().filter(|command| !matches!(command, Command::Send(_))));
+            }
         }
         commands
     }
@@ -225,6 +286,10 @@ impl Protocol {
     fn frame(&mut self, frame: LiveFrame, now: f64) -> Vec<Command> {
         self.heard = now;
         self.failures = 0;
+        self.news(frame)
+    }
+
+    fn news(&mut self, frame: LiveFrame) -> Vec<Command> {
         match frame {
             LiveFrame::Changed { topic } if self.topics.contains_key(&topic) => vec![Command::Bump(topic)],
             LiveFrame::Changed { .. } | LiveFrame::Beat => Vec::new(),

@@ -188,11 +188,11 @@ fn the_old_page_does_not_end_the_follow_of_the_new_page() {
 #[test]
 fn a_silent_server_counts_as_a_broken_connection() {
     let mut protocol = following();
-    assert_eq!(protocol.on(Input::CheckSilence, 40_000.0, 0.0), []);
+    assert_eq!(protocol.on(Input::Check, 40_000.0, 0.0), []);
     protocol.on(Input::Frame(LiveFrame::Beat), 40_000.0, 0.0);
-    assert_eq!(protocol.on(Input::CheckSilence, 80_000.0, 0.0), []);
+    assert_eq!(protocol.on(Input::Check, 80_000.0, 0.0), []);
     assert_eq!(
-        protocol.on(Input::CheckSilence, 90_000.0, 0.0),
+        protocol.on(Input::Check, 90_000.0, 0.0),
         [Command::Close, Command::Show(Connection::Lost), Command::RetryIn(250.0)]
     );
 }
@@ -206,14 +206,84 @@ fn the_back_off_is_bounded_and_the_session_is_checked() {
         for command in on(&mut protocol, Input::Closed) {
             match command {
                 Command::RetryIn(pause) => pauses.push(pause),
-                Command::CheckSession => checks += 1,
+                Command::Ask(_) => checks += 1,
                 _ => {}
             }
         }
+        on(&mut protocol, Input::Answered(None));
         on(&mut protocol, Input::Retry);
     }
     assert!(pauses.is_sorted() && pauses[11] <= LONGEST_PAUSE && pauses[0] < 500.0, "{pauses:?}");
-    assert_eq!(checks, 4);
+    assert_eq!(checks, 11, "each time but the first");
+}
+
+/// A protocol whose socket was refused `times` times.
+fn refused(times: u32) -> Protocol {
+    let mut protocol = Protocol::new();
+    on(&mut protocol, Input::Follow { id: 7, run: run(), from: 1, events_from: 1 });
+    for _ in 0..times {
+        on(&mut protocol, Input::Closed);
+        on(&mut protocol, Input::Retry);
+    }
+    protocol
+}
+
+fn answer(frames: Vec<LiveFrame>) -> Input {
+    Input::Answered(Some(frames))
+}
+
+#[test]
+fn without_a_socket_the_rest_of_a_run_comes_by_questions() {
+    let mut protocol = refused(1);
+    on(&mut protocol, Input::Want(Topic::Operations));
+    let question = |from| Command::Ask(vec![LiveRequest::Follow { run: run(), from, events_from: 1 }]);
+    assert_eq!(on(&mut protocol, Input::Closed).pop(), Some(question(1)));
+    let some = LiveFrame::Lines { run: run(), first: 1, lines: (1..4).map(line).collect() };
+    let shown = |long| Command::Show(Connection::Asking { long });
+    assert_eq!(
+        on(&mut protocol, answer(vec![some])),
+        [shown(false), Command::Bump(Topic::Operations), delivered(1, 4)],
+        "the page loads its data again, and gets the lines"
+    );
+    on(&mut protocol, Input::Retry);
+    let again = on(&mut protocol, Input::Closed);
+    assert_eq!((&again[0], again.last()), (&shown(false), Some(&question(4))));
+    let end = LogEnd { lines: 3, missing: 0 };
+    let ended = LiveFrame::End { run: run(), end };
+    let deliver = Command::Deliver { id: 7, news: RunNews::End(end) };
+    assert_eq!(on(&mut protocol, answer(vec![ended])).pop(), Some(deliver));
+}
+
+#[test]
+fn after_some_failures_a_proxy_is_blamed_but_no_gone_server() {
+    let mut protocol = refused(MANY_FAILURES);
+    assert_eq!(on(&mut protocol, Input::Answered(None)), [Command::Show(Connection::Lost)]);
+    on(&mut protocol, Input::Closed);
+    assert_eq!(on(&mut protocol, answer(Vec::new())), [Command::Show(Connection::Asking { long: true })]);
+    on(&mut protocol, Input::Retry);
+    assert_eq!(on(&mut protocol, Input::Opened)[0], Command::Show(Connection::Live));
+    assert_eq!(on(&mut protocol, Input::Closed)[0], Command::Show(Connection::Lost), "it may answer no longer");
+}
+
+#[test]
+fn only_one_question_is_open_at_a_time() {
+    let mut protocol = refused(2);
+    assert!(!on(&mut protocol, Input::Closed).iter().any(|command| matches!(command, Command::Ask(_))));
+    on(&mut protocol, Input::Retry);
+    on(&mut protocol, answer(Vec::new()));
+    assert!(on(&mut protocol, Input::Closed).iter().any(|command| matches!(command, Command::Ask(_))));
+}
+
+#[test]
+fn a_tab_that_was_signed_out_is_live_again_after_a_sign_in() {
+    let mut protocol = following();
+    on(&mut protocol, Input::Frame(LiveFrame::SignedOut));
+    let question = [Command::Ask(vec![LiveRequest::Follow { run: run(), from: 1, events_from: 1 }])];
+    assert_eq!(on(&mut protocol, Input::Check), question);
+    assert_eq!(on(&mut protocol, Input::SignedOut), []);
+    assert_eq!(on(&mut protocol, Input::Answered(None)), []);
+    assert_eq!(on(&mut protocol, Input::Check), question);
+    assert_eq!(on(&mut protocol, answer(Vec::new())), [Command::Open]);
 }
 
 #[test]

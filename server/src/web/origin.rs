@@ -4,6 +4,8 @@
 //! name. `Origin` and `Sec-Fetch-Site` are checked on every request that may change something and on every upgrade: server
 //! functions read bodies of any content type, and CORS doesn't apply to WebSockets.
 
+use std::fmt;
+
 use http::uri::Authority;
 use http::{HeaderMap, Method, Uri, header};
 
@@ -22,16 +24,26 @@ pub enum OurOrigin {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Refusal {
     #[error(
-        "This console can't be reached under the name {0:?}. Open it at its own address, or start it with --public-url and the \
-         address that people open."
+        "This request came for the host {host:?}, and this console is at {ours}. Open it there, or start it with --public-url and the address \
+         that people open. A proxy in front of it must pass the name on: `proxy_set_header Host $http_host;` in nginx."
     )]
-    Host(String),
+    Host { host: String, ours: String },
     #[error(
-        "This request came from another site ({0}). Nothing was changed. Open the console at its own address and try again."
+        "This request came from another site ({origin}), and this console is at {ours}. Nothing was changed. Open the console at its own \
+         address and try again. A proxy in front of it must pass the name on: `proxy_set_header Host $http_host;` in nginx."
     )]
-    Origin(String),
+    Origin { origin: String, ours: String },
     #[error("This request is malformed: {0}.")]
     Malformed(&'static str),
+}
+
+impl fmt::Display for OurOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Public(url) => url.fmt(f),
+            Self::Loopback => f.write_str("localhost or 127.0.0.1"),
+        }
+    }
 }
 
 impl OurOrigin {
@@ -56,7 +68,7 @@ impl OurOrigin {
                 name.filter(|name| is_loopback_name(name.host())).map(|name| format!("http://{name}"))
             }
         };
-        let ours = ours.ok_or_else(|| Refusal::Host(host.to_owned()))?;
+        let ours = ours.ok_or_else(|| Refusal::Host { host: host.to_owned(), ours: self.to_string() })?;
         let safe = matches!(*method, Method::GET | Method::HEAD) && !headers.contains_key(header::UPGRADE);
         if safe {
             return Ok(());
@@ -64,12 +76,12 @@ impl OurOrigin {
         // Browsers send an Origin with every POST and every upgrade. It is `null` if the page hides its origin.
         let origin = text(header::ORIGIN).unwrap_or("no origin");
         if !origin.eq_ignore_ascii_case(&ours) {
-            return Err(Refusal::Origin(origin.to_owned()));
+            return Err(Refusal::Origin { origin: origin.to_owned(), ours });
         }
         // Older browsers don't send this header. If it is present, it must agree.
         match text(header::HeaderName::from_static("sec-fetch-site")) {
             None | Some("same-origin") => Ok(()),
-            Some(other) => Err(Refusal::Origin(other.to_owned())),
+            Some(other) => Err(Refusal::Origin { origin: other.to_owned(), ours }),
         }
     }
 }
@@ -111,7 +123,8 @@ mod tests {
                 assert_eq!(check(ours, &Method::GET, &[("host", host)]), Ok(()), "{host}");
             }
             for host in [bad, "", "127.0.0.1.evil.example", "localhost@evil.example", "0.0.0.0:7080"] {
-                assert_eq!(check(ours, &Method::GET, &[("host", host)]), Err(Refusal::Host(host.into())));
+                let refused = Refusal::Host { host: host.into(), ours: ours.to_string() };
+                assert_eq!(check(ours, &Method::GET, &[("host", host)]), Err(refused));
             }
         }
     }
@@ -121,7 +134,7 @@ mod tests {
         let ours = OurOrigin::Loopback;
         for host in ["127.0.0.1:99999", "localhost:abc", "x:abc", "[::1]:65536", "127.0.0.1:", "localhost:+80"] {
             let refused = check(&ours, &Method::GET, &[("host", host)]);
-            assert!(matches!(refused, Err(Refusal::Malformed(_) | Refusal::Host(_))), "{host}: {refused:?}");
+            assert!(matches!(refused, Err(Refusal::Malformed(_) | Refusal::Host { .. })), "{host}: {refused:?}");
         }
         let twice = [("host", "localhost"), ("host", "evil.example")]
             .map(|(name, value)| (HeaderName::from_static(name), value.parse().expect("ascii")));

@@ -107,9 +107,9 @@ pub fn left(usual: Option<Usual>, elapsed: i64) -> String {
     }
 }
 
-/// `Log complete, 12,408 lines`.
+/// `Log complete, 12,408 lines`. `is_cut`: the page gets no live updates, so it doesn't know whether it has all lines of a running operation.
 #[must_use]
-pub fn log_state(total: u64, end: Option<LogEnd>, phase: Phase) -> String {
+pub fn log_state(total: u64, end: Option<LogEnd>, phase: Phase, is_cut: bool) -> String {
     let lines = |n| count(n, "line", "lines");
     match end {
         Some(LogEnd { lines: 0, missing }) if missing > 0 || phase == Phase::Restored => "No log".to_owned(),
@@ -117,6 +117,7 @@ pub fn log_state(total: u64, end: Option<LogEnd>, phase: Phase) -> String {
         Some(LogEnd { missing: 0, lines: n }) => format!("Log complete, {}", lines(n)),
         Some(LogEnd { missing, lines: n }) => format!("{} missing of {}", lines(missing), thousands(n.max(missing))),
         None if total == 0 => "No lines yet".to_owned(),
+        None if is_cut => format!("{} so far, no live updates", lines(total)),
         None if phase.is_final() => format!("{}, still being collected", lines(total)),
         None => format!("Complete so far, {}", lines(total)),
     }

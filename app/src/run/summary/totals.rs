@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use super::super::log::task_words::changed;
 use super::super::state::Run;
 use super::sentences::{left, log_state, sentence};
+use crate::live;
 use crate::ui::{Icon, Tone, all, clock, dynamic, icon, optional};
 use crate::words::{count, thousands};
 
@@ -43,7 +44,8 @@ pub(crate) fn Totals(run: Run) -> impl IntoView {
     });
     // A bar that is green from the first result would look like a success.
     let neutral = Memo::new(move |_| !matches!(run.phase.get(), Phase::Succeeded | Phase::Failed));
-    let log = Memo::new(move |_| log_state(run.total.get(), run.end.get(), run.phase.get()));
+    let connection = live::connection();
+    let log = Memo::new(move |_| log_state(run.total.get(), run.end.get(), run.phase.get(), connection.get().is_cut()));
     let check = run.detail.with_untracked(|detail| detail.row.check);
     let ignored = Memo::new(move |_| run.detail.with(|detail| detail.result_ignored));
     let missing = Memo::new(move |_| run.end.get().is_some_and(|end| end.missing > 0));

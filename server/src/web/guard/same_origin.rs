@@ -24,10 +24,12 @@ pub(in crate::web) async fn layer(State(origin): State<Arc<OurOrigin>>, request:
             tracing::warn!(%refusal, method = %request.method(), path, "refused a request");
             let problem = Problem::Forbidden { message: refusal.to_string() };
             match refusal {
-                Refusal::Host(_) => (StatusCode::MISDIRECTED_REQUEST, as_text(&problem).into_body()).into_response(),
+                Refusal::Host { .. } => {
+                    (StatusCode::MISDIRECTED_REQUEST, as_text(&problem).into_body()).into_response()
+                }
                 Refusal::Malformed(_) => (StatusCode::BAD_REQUEST, as_text(&problem).into_body()).into_response(),
-                Refusal::Origin(_) if path.starts_with("/api/") => as_json(&problem),
-                Refusal::Origin(_) => as_text(&problem),
+                Refusal::Origin { .. } if path.starts_with("/api/") => as_json(&problem),
+                Refusal::Origin { .. } => as_text(&problem),
             }
         }
     }

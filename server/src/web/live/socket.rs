@@ -1,16 +1,18 @@
 //! The task behind each socket.
 
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use api::backend::Frames;
 use api::live::{LiveFrame, LiveRequest, Topic};
 use axum::Extension;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use axum::extract::{State, WebSocketUpgrade};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use futures::stream::{SplitSink, SplitStream};
 use futures::{SinkExt, StreamExt};
+use http::{HeaderMap, header};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::follows::Follows;
@@ -25,6 +27,9 @@ const HEARTBEAT: Duration = Duration::from_secs(20);
 /// How long a browser may accept no data before it counts as disconnected.
 const ACCEPTED_WITHIN: Duration = Duration::from_secs(30);
 
+/// Logs once what a proxy may be missing: every page sends such a request every few seconds.
+static NO_UPGRADE: Once = Once::new();
+
 /// The largest request, in bytes. Requests are a few names and numbers.
 const REQUEST_LIMIT: usize = 64 * 1024;
 
@@ -32,8 +37,23 @@ const REQUEST_LIMIT: usize = 64 * 1024;
 pub(in crate::web) async fn upgrade(
     State(web): State<Arc<Web>>,
     Extension(session): Extension<Session>,
-    upgrade: WebSocketUpgrade,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(refusal) => {
+            // Browsers send this header with every WebSocket, also through a proxy that removes those of the upgrade.
+            if headers.contains_key(header::SEC_WEBSOCKET_KEY) {
+                NO_UPGRADE.call_once(|| {
+                    tracing::warn!(
+                        "a WebSocket arrived without the headers Upgrade and Connection: a proxy doesn't pass them on, so pages ask for changes every few seconds instead of getting live updates (docs/install.md, Behind a proxy)"
+                    );
+                });
+            }
+            return refusal.into_response();
+        }
+    };
     // Subscribe before the page sends its topics, so that no change in between is lost.
     let changes = match web.backend.changes.subscribe(&session.user).await {
         Ok(changes) => changes,

@@ -1,0 +1,54 @@
+//! Asks the server by HTTP for what the socket doesn't bring: a proxy may not pass on WebSockets. The answer also tells whether the
+//! session has ended, which a browser doesn't report of a refused socket.
+
+use api::live::LiveFrame;
+#[cfg(feature = "ssr")]
+use api::live::LiveRequest;
+#[cfg(feature = "ssr")]
+use api::{Backend, OperationName, User};
+use leptos::prelude::*;
+use leptos::server;
+
+use crate::Failure;
+
+/// The most runs in one question. The rest has its turn when the others have ended.
+#[cfg(feature = "ssr")]
+const MOST_RUNS: usize = 8;
+
+/// The most lines of a run in one answer. The next question continues after them.
+#[cfg(feature = "ssr")]
+const MOST_LINES: u32 = 2_000;
+
+/// What the socket would have sent for `requests`, a JSON array of `LiveRequest`: for each `Follow`, the next lines and events of the run, and
+/// its end once all lines are sent. Other requests, and runs that can't be read, have no answer.
+#[server(prefix = "/api", endpoint = "ask_live", input = server_fn::codec::GetUrl, output = crate::json::Json)]
+pub async fn ask_live(requests: String) -> Result<Vec<LiveFrame>, Failure> {
+    let (user, backend) = crate::session::signed_in()?;
+    let requests: Vec<LiveRequest> = serde_json::from_str(&requests)
+        .map_err(|error| api::Problem::BadRequest { message: format!("These requests can't be read: {error}.") })?;
+    let mut frames = Vec::new();
+    for request in requests.into_iter().take(MOST_RUNS) {
+        if let LiveRequest::Follow { run, from, events_from } = request {
+            frames.extend(news_of(&user, &backend, run, from.max(1), events_from).await);
+        }
+    }
+    Ok(frames)
+}
+
+/// The frames of a run from line `from` and event `events_from` on.
+#[cfg(feature = "ssr")]
+async fn news_of(user: &User, backend: &Backend, run: OperationName, from: u64, events_from: u64) -> Vec<LiveFrame> {
+    let Ok(record) = backend.runs.record(user, &run, from, MOST_LINES).await else { return Vec::new() };
+    let (mut events, log) = (record.events, record.log);
+    events.retain(|event| event.n >= events_from);
+    let is_last = from + log.lines.len() as u64 > log.total;
+    let mut frames = Vec::new();
+    if !events.is_empty() {
+        frames.push(LiveFrame::Events { run: run.clone(), events });
+    }
+    if !log.lines.is_empty() {
+        frames.push(LiveFrame::Lines { run: run.clone(), first: log.first, lines: log.lines });
+    }
+    frames.extend(log.end.filter(|_| is_last).map(|end| LiveFrame::End { run, end }));
+    frames
+}
