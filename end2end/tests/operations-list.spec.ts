@@ -52,3 +52,20 @@ bothWays((script) => {
     await expect.poll(() => names(page)).toEqual(['bad']);
   });
 });
+
+test('the ages in the list go on, also after it was loaded again', async ({ page, visit, kube }) => {
+  await makeCluster(kube, 'ages');
+  await run(kube, 'ages', 'ages-1', { script: 'echo' });
+  await kube.ended('ages-1');
+  await page.clock.install();
+  await visit('/operations?q=ages');
+  const ages = (name: string) => page.getByRole('row').filter({ has: page.locator(`a[href$="/${name}"]`) }).locator('time').first();
+  await expect(ages('ages-1')).toHaveText(/^(just now|\d+ s ago)$/);
+  await page.clock.fastForward(180_000);
+  await expect(ages('ages-1')).toHaveText('3 min ago');
+  // A row that stays is not made again with the others.
+  await run(kube, 'ages', 'ages-2', { script: 'echo' });
+  await expect(ages('ages-2')).toBeVisible();
+  await page.clock.fastForward(120_000);
+  await expect(ages('ages-1')).toHaveText('5 min ago');
+});

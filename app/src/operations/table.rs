@@ -3,6 +3,7 @@
 use api::live::Topic;
 use api::operation::{OperationColumn, OperationFilter, OperationList};
 use leptos::prelude::*;
+use leptos::tachys::reactive_graph::OwnedView;
 use leptos::tachys::view::keyed::keyed;
 use leptos_router::hooks::use_query_map;
 
@@ -48,6 +49,7 @@ pub fn OperationsTable(
         })
     });
     let segments = Signal::derive(move || filter.with(|filter| path.with(|path| views(path, filter))));
+    let owner = Owner::current().expect("a component has an owner");
     view! {
         <div class="bar">
             {dynamic(move || {
@@ -83,7 +85,7 @@ pub fn OperationsTable(
                 } else if list.rows.is_empty() {
                     view! { <NoneMatches path/> }.into_any()
                 } else {
-                    view! { <Table list filter path with_cluster=here.is_empty()/> }.into_any()
+                    view! { <Table list filter path with_cluster=here.is_empty() owner=owner.clone()/> }.into_any()
                 }
             }
         </Loaded>
@@ -91,7 +93,14 @@ pub fn OperationsTable(
 }
 
 #[component]
-fn Table(list: OperationList, filter: OperationFilter, path: String, with_cluster: bool) -> impl IntoView {
+fn Table(
+    list: OperationList,
+    filter: OperationFilter,
+    path: String,
+    with_cluster: bool,
+    /// Owns the rows. Unlike this component, which is made again with each load, it stays as long as the page.
+    owner: Owner,
+) -> impl IntoView {
     let now = list.now;
     let header = |word, column, falls| {
         let (kept, path) = (filter.clone(), path.clone());
@@ -107,7 +116,11 @@ fn Table(list: OperationList, filter: OperationFilter, path: String, with_cluste
     let key = |row: &api::operation::OperationRow| {
         format!("{} {:?} {} {:?} {:?} {}", row.name, row.phase, row.cancelling, row.started, row.ended, row.message)
     };
-    let rows = keyed(list.rows, key, move |_, row| (|_| (), view! { <Row row now with_cluster/> }));
+    let rows = keyed(list.rows, key, move |_, row| {
+        let owner = owner.with(Owner::new);
+        let view = owner.with(|| view! { <Row row now with_cluster/> });
+        (|_| (), OwnedView::new_with_owner(view, owner))
+    });
     view! {
         <section class="panel scroll" tabindex="0" aria-label="Operations">
             <table class="rows">
