@@ -119,3 +119,13 @@ test('the first failure is shown first, then the others', async ({ page, visit, 
   await expect(reason).toContainText(/no room on [abc]/);
   await expect(reason.getByRole('listitem')).toHaveCount(2);
 });
+
+test('a log that is on screen as a whole has no way to its end', async ({ page, visit, kube }) => {
+  await makeCluster(kube, 'short-log');
+  await runOwn(kube, 'short-log', 'short-log-1', '- hosts: all\n  gather_facts: false\n  tasks:\n    - ansible.builtin.fail: {msg: "no room"}\n');
+  await kube.ended('short-log-1');
+  await page.setViewportSize({ width: 1440, height: 1200 });
+  await visit('/operations/short-log-1');
+  await expect(page.getByRole('log').getByText('1 of 1 steps').or(page.getByRole('log').getByText('1 failed task'))).toBeInViewport();
+  await expect(page.getByRole('button', { name: 'To the end' })).toHaveCount(0);
+});

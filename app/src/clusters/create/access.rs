@@ -10,8 +10,17 @@ use crate::ui::{Panel, Status, Tone};
 use crate::words::{count, named};
 
 #[component]
-pub(super) fn Access(cluster: String, public_key: Option<String>, host_keys: Option<ConfirmedKeys>) -> impl IntoView {
-    let (tone, word, sentence) = standing(host_keys.as_ref());
+pub(super) fn Access(
+    cluster: String,
+    public_key: Option<String>,
+    host_keys: Option<ConfirmedKeys>,
+    /// Whether inventory and variables can be used.
+    usable: bool,
+) -> impl IntoView {
+    let (tone, word, sentence) = match usable {
+        true => standing(host_keys.as_ref()),
+        false => (Tone::Idle, "Not known", "Correct the plan first.".into()),
+    };
     let is_open = tone != Tone::Ok;
     let link = host_keys.map(|keys| {
         let word = if keys.missing.is_empty() { "Host keys" } else { "Scan and confirm the host keys" };

@@ -15,6 +15,8 @@ use crate::words::count;
 pub(super) fn Check(
     cluster: String,
     check: MachineCheck,
+    /// Whether inventory and variables can be used.
+    usable: bool,
     /// The cluster is being created.
     working: bool,
     now: Time,
@@ -53,12 +55,13 @@ pub(super) fn Check(
                 <p>
                     "The check logs in to every machine and looks at system, memory, disk, clock, ports, and the connections between the machines. It changes nothing."
                 </p>
+                {(!usable).then(|| view! { <p class="muted">"Correct the plan first."</p> })}
                 {run} {outdated} {refused}
                 {(!check.problem.is_empty()).then(|| view! { <p class="muted">{check.problem}</p> })}
                 <Form id="check-machines" functions=vec![endpoint::<CheckMachines>()]>
                     <input type="hidden" name="cluster" value=cluster/>
                     <FormEnd>
-                        {(!is_open && !working).then(|| view! { <Submit label=button class icon=Icon::Play/> })}
+                        {(!is_open && !working && usable).then(|| view! { <Submit label=button class icon=Icon::Play/> })}
                     </FormEnd>
                 </Form>
             </div>

@@ -61,11 +61,14 @@ fn Steps(cluster: String, creation: Creation) -> impl IntoView {
     let lead = (stage == CreationStage::Planned).then_some(
         "These steps make a Kubernetes cluster of the machines. Nothing is changed on the machines before step 4.",
     );
+    // Without usable inputs nothing is known about the machines, and a check would be refused.
+    let usable = !plan.machines.is_empty();
+    let working = stage == CreationStage::Working;
     view! {
         <div class="stack form-width">
             {lead.map(|lead| view! { <p class="muted lead">{lead}</p> })}
-            <Access cluster=cluster.clone() public_key host_keys=host_keys.clone()/>
-            <Check cluster=cluster.clone() check=check.clone() working={stage == CreationStage::Working} now/>
+            <Access cluster=cluster.clone() public_key host_keys=host_keys.clone() usable/>
+            <Check cluster=cluster.clone() check=check.clone() usable working now/>
             <Plan cluster=cluster.clone() plan=plan.clone()/>
             <Finish cluster stage host_keys check plan run failures now/>
         </div>

@@ -70,18 +70,21 @@ fn Row(row: ClusterRow, now: Time, versioned: bool, labelled: bool, noted: bool)
     });
     // The age is in the title: values that are too old are left out.
     let read = row.live.as_ref().map(|live| format!("read {}", live.read.ago(now)));
-    let version = row.live.as_ref().map_or_else(|| "–".to_owned(), |live| live.version.clone());
+    let version = row.live.as_ref().map(|live| live.version.clone());
     let nodes = match &row.live {
-        Some(live) => format!("{}/{} ready", live.ready, live.nodes),
-        None => row.nodes.map_or_else(|| "–".to_owned(), |nodes| nodes.to_string()),
+        Some(live) => Some(format!("{}/{} ready", live.ready, live.nodes)),
+        None => row.nodes.map(|nodes| nodes.to_string()),
     };
+    // The style sheet hides faint cells where a row is a card.
+    let nothing = || "–".to_owned();
+    let (no_version, no_nodes, no_run) = (version.is_none(), nodes.is_none(), row.last.is_none());
     view! {
         <tr>
             <th scope="row"><a class="name" href=routes::cluster(&row.name) title=row.name.to_string()><span class="cut">{row.name.to_string()}</span></a></th>
             <td><HealthStatus row=row.clone()/></td>
-            {versioned.then(|| view! { <td class="mono" data-label="Version" title=read.clone()>{version}</td> })}
-            <td data-label="Nodes" title=read.clone()>{nodes}</td>
-            <td><LastOperation last=row.last/></td>
+            {versioned.then(|| view! { <td class="mono" class:faint=no_version data-label="Version" title=read.clone()>{version.unwrap_or_else(nothing)}</td> })}
+            <td class:faint=no_nodes data-label="Nodes" title=read.clone()>{nodes.unwrap_or_else(nothing)}</td>
+            <td class:faint=no_run><LastOperation last=row.last/></td>
             <td class="muted">{by}</td>
             {labelled.then(|| view! { <td class="labels secondary">{labels}</td> })}
             {note}
@@ -96,7 +99,7 @@ fn note(row: &ClusterRow) -> String {
 #[component]
 fn LastOperation(last: Option<OperationRow>) -> impl IntoView {
     match last {
-        None => view! { <span class="faint">"–"</span> }.into_any(),
+        None => view! { "–" }.into_any(),
         Some(last) => {
             let status = phase_word(&last);
             view! {

@@ -13,6 +13,7 @@ use super::pages::{NewerLines, OlderLines};
 use super::scroll_position::ScrollPosition;
 use super::scroller::Scroller;
 use super::task_words::task_words;
+use super::window;
 use crate::ui::{Icon, icon, optional};
 use crate::wasm_size::piece::Piece;
 use crate::words::count;
@@ -112,13 +113,15 @@ fn EmptyLog(run: Run) -> impl IntoView {
 /// `37 new lines`: a button that scrolls to the end. Without a click, the log of a person who reads elsewhere doesn't move.
 #[component]
 fn ToEnd(run: Run, scroll: ScrollPosition) -> impl IntoView {
-    let words = move || {
-        let away = !scroll.sticks_to_end.get();
-        match scroll.unseen.get() {
-            0 if away => Some("To the end".to_owned()),
-            0 => None,
-            n => Some(count(n, "new line", "new lines")),
-        }
+    let shows_end = move || {
+        let rows = run.log.with_value(|log| log.rows().before(run.total.get() + 1));
+        scroll.view.get().is_some_and(|(top, height)| window::at_end(rows, top, height))
+    };
+    let is_away = Memo::new(move |_| !scroll.sticks_to_end.get() && !shows_end());
+    let words = move || match scroll.unseen.get() {
+        0 if is_away.get() => Some("To the end".to_owned()),
+        0 => None,
+        n => Some(count(n, "new line", "new lines")),
     };
     view! {
         <div class="pill-place">
