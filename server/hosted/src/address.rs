@@ -36,7 +36,7 @@ impl Address {
 pub(crate) fn read(plan: &Plan, service: &Service) -> Result<Address, String> {
     let spec = service.spec.as_ref();
     let parse = |text: &str, what: &str| {
-        text.parse().map_err(|_| format!("The {what} of Service apiserver is `{text}`, and only IPv4 is supported."))
+        text.parse().map_err(|_| format!("The {what} of Service apiserver is “{text}”, and only IPv4 is supported."))
     };
     let cluster_ip =
         spec.and_then(|spec| spec.cluster_ip.as_deref()).ok_or("Service apiserver has no ClusterIP yet.")?;

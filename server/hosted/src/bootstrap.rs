@@ -72,7 +72,7 @@ fn trusted(data: &Data, url: &str) -> Option<Kubeconfig> {
 pub(crate) async fn is_ready(client: &Client) -> Result<(), String> {
     match timeout(ANSWER_WITHIN, ask(client)).await {
         Ok(Ok(answer)) if answer == "ok" => Ok(()),
-        Ok(Ok(answer)) => Err(format!("/readyz answers `{}`", short(&answer))),
+        Ok(Ok(answer)) => Err(format!("/readyz answers “{}”", short(&answer))),
         Ok(Err(error)) => Err(format!("/readyz: {}", short(&error))),
         Err(_) => Err(format!("/readyz didn't answer within {} s", ANSWER_WITHIN.as_secs())),
     }

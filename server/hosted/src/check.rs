@@ -114,7 +114,7 @@ fn address(spec: &Hosted, services: Network, pods: Network) -> Result<(), Refusa
     }
     let host = spec.endpoint.host.as_deref().unwrap_or_default();
     let Ok(address) = host.parse::<Ipv4Addr>() else {
-        let message = format!("endpoint.host `{host}` is not an IPv4 address. Put DNS names into certSANs.");
+        let message = format!("endpoint.host “{host}” is not an IPv4 address. Put DNS names into certSANs.");
         return Err(refusal("InvalidEndpoint", message));
     };
     match [services, pods].into_iter().find(|network| network.contains(address)) {
@@ -133,7 +133,7 @@ fn names(names: &[String]) -> Result<(), Refusal> {
     };
     match names.iter().find(|name| !is_name(name)) {
         Some(name) => {
-            Err(refusal("InvalidEndpoint", format!("`{name}` in certSANs is neither a DNS name nor an IP address.")))
+            Err(refusal("InvalidEndpoint", format!("“{name}” in certSANs is neither a DNS name nor an IP address.")))
         }
         None => Ok(()),
     }

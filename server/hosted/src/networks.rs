@@ -41,7 +41,7 @@ impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is not an IPv4 network such as 10.244.0.0/16");
+        let wrong = || format!("“{text}” is not an IPv4 network such as 10.244.0.0/16");
         let (address, prefix) = text.split_once('/').ok_or_else(wrong)?;
         let first: u32 = address.parse::<Ipv4Addr>().map_err(|_| wrong())?.into();
         let prefix: u32 = prefix.parse().ok().filter(|prefix| (1..=32).contains(prefix)).ok_or_else(wrong)?;
@@ -49,7 +49,7 @@ impl FromStr for Network {
         if network.first == first {
             Ok(network)
         } else {
-            Err(format!("`{text}` has bits beyond its prefix: write {network}"))
+            Err(format!("“{text}” has bits beyond its prefix: write {network}"))
         }
     }
 }

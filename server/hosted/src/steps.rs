@@ -94,7 +94,7 @@ pub(crate) async fn further(ctx: &Context, plan: &Plan, progress: &mut Progress)
     bootstrap::apply(&hosted, plan, address, &own).await.map_err(|error| {
         Stop::wait("RequestFailed", format!("The first objects in the new cluster can't be created: {error}."))
     })?;
-    progress.done.push("The Service `kubernetes` leads to the API server, admin.conf has its rights, and machines can join with kubeadm.".into());
+    progress.done.push("The Service “kubernetes” leads to the API server, admin.conf has its rights, and machines can join with kubeadm.".into());
 
     controllers(ctx, plan, &stored).await?;
     progress.done.push("Controller manager and scheduler are ready.".into());

@@ -41,7 +41,7 @@ pub enum StepError {
     },
     /// A path outside the image's playbooks.
     #[error(
-        "{place} `{action}` is not the path of a playbook in the image: it must be relative, like `scale.yml` or `playbooks/facts.yml`, without `..`."
+        "{place} “{action}” is not the path of a playbook in the image: it must be relative, like “scale.yml” or “playbooks/facts.yml”, without “..”."
     )]
     ActionPath {
         /// See [`Asked::place`].
@@ -50,7 +50,7 @@ pub enum StepError {
         action: String,
     },
     /// The action comes from a ConfigMap, but there is no reference to one.
-    #[error("{place} comes from a ConfigMap, but `actionSourceRef` doesn't say which one.")]
+    #[error("{place} comes from a ConfigMap, but actionSourceRef doesn't say which one.")]
     NoSource {
         /// See [`Asked::place`].
         place: String,
@@ -135,7 +135,7 @@ impl<'a> Asked<'a> {
     fn main(operation: &'a ClusterOperationSpec) -> Self {
         Self {
             role: StepRole::Main,
-            place: "`action`".into(),
+            place: "action".into(),
             kind: operation.action_type,
             action: &operation.action,
             source: operation.action_source,
@@ -147,7 +147,7 @@ impl<'a> Asked<'a> {
     fn hooks(role: StepRole, field: &'static str, hooks: &'a [HookAction]) -> impl Iterator<Item = Self> {
         hooks.iter().enumerate().map(move |(n, hook)| Self {
             role,
-            place: format!("`{field}[{n}].action`"),
+            place: format!("{field}[{n}].action"),
             kind: hook.action_type,
             action: &hook.action,
             source: hook.action_source,
@@ -262,9 +262,9 @@ mod tests {
         let hook = |action: &str| HookAction { action: action.into(), ..HookAction::default() };
         let operation = ClusterOperationSpec { post_hook: vec![hook("ok.yml"), hook("../x")], ..playbook("ping.yml") };
         let error = steps(&operation, &ClusterSpec::default()).unwrap_err().to_string();
-        assert!(error.starts_with("`postHook[1].action` `../x`"), "{error}");
+        assert!(error.starts_with("postHook[1].action “../x”"), "{error}");
         let empty = asked(&playbook(" "), None)[0].check();
-        assert_eq!(empty, Err(StepError::NoAction { place: "`action`".into() }));
+        assert_eq!(empty, Err(StepError::NoAction { place: "action".into() }));
         let no_source = ClusterOperationSpec { action_source: ActionSource::Configmap, ..playbook("a.yml") };
         assert!(matches!(asked(&no_source, None)[0].check(), Err(StepError::NoSource { .. })));
     }

@@ -14,7 +14,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
 use crate::audit::Caller;
-use crate::session::{Ended, Links, Session, SignIn};
+use crate::session::{Ended, Session, SignIn};
 use crate::web::Web;
 use crate::web::forms::body;
 use crate::web::problem::{as_text, status};
@@ -32,9 +32,8 @@ pub(super) struct Asked {
 }
 
 /// The refusal of a link that signs in no longer.
-fn spent(links: &Links) -> String {
-    format!("This link was used already or has expired. Run `{}` on the server to get another one.", links.command())
-}
+const SPENT: &str =
+    "This link was used already or has expired. Run the command below on the server to get another one.";
 
 const ENDED: &str = "Your session ended because the cluster no longer accepts its token. Sign in with another token.";
 
@@ -107,7 +106,7 @@ pub(super) async fn show(
         SignIn::Links(links) => {
             let valid = Some(&asked.token).filter(|token| links.is_valid(token)).cloned();
             let is_spent = valid.is_none() && request.uri().query().is_some_and(|query| query.contains("token="));
-            let problem = problem.or_else(|| is_spent.then(|| spent(links))).or_else(room);
+            let problem = problem.or_else(|| is_spent.then(|| SPENT.to_owned())).or_else(room);
             let mode = LoginMode::Link { valid, command: links.command() };
             LoginPage { mode, problem, next, provider }
         }
@@ -155,7 +154,7 @@ pub(super) async fn sign_in(State(web): State<Arc<Web>>, request: Request) -> Re
         SignIn::Links(links) => links
             .consume(token)
             .map(|name| (User { name, token: None }, None))
-            .ok_or_else(|| Problem::field("token", spent(links))),
+            .ok_or_else(|| Problem::field("token", SPENT.to_owned())),
         SignIn::Tokens(reviewer) => match reviewer.review(token).await {
             Ok(found) => found.ok_or_else(|| {
                 Problem::field(

@@ -47,7 +47,7 @@ fn a_refused_hook_is_named() {
         HookAction { action: "../x".into(), ..HookAction::default() },
     ];
     let refusal = submission(&operation).unwrap_err().to_string();
-    assert!(refusal.starts_with("`postHook[1].action` `../x`"), "{refusal}");
+    assert!(refusal.starts_with("postHook[1].action “../x”"), "{refusal}");
 }
 
 /// A cluster with inventory and variables, and an operation whose source is the ConfigMap `books` with this file.

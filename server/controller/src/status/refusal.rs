@@ -19,59 +19,59 @@ pub(crate) enum Refusal {
     )]
     NameTooLong { length: usize },
     #[error(
-        "`{cluster}` can't be the name of a cluster that runs operations: it becomes a label of their Jobs. A label value has at most 63 letters, digits, “-”, “_” and “.”, and starts and ends with a letter or digit."
+        "“{cluster}” can't be the name of a cluster that runs operations: it becomes a label of their Jobs. A label value has at most 63 letters, digits, “-”, “_” and “.”, and starts and ends with a letter or digit."
     )]
     ClusterName { cluster: String },
-    #[error("There is no Cluster `{cluster}`. Create it, or name an existing one.")]
+    #[error("There is no Cluster “{cluster}”. Create it, or name an existing one.")]
     NoSuchCluster { cluster: String },
-    #[error("Cluster `{cluster}` is being deleted.")]
+    #[error("Cluster “{cluster}” is being deleted.")]
     ClusterLeaving { cluster: String },
     #[error(
-        "The cluster has no inventory, because its control plane is hosted. Operations need `hostsConfRef` and `varsConfRef`: add both to the Cluster to run playbooks on machines."
+        "The cluster has no inventory, because its control plane is hosted. Operations need hostsConfRef and varsConfRef: add both to the Cluster to run playbooks on machines."
     )]
     NoInventory,
     #[error(
-        "{} joins machines to a hosted cluster, and the control plane of `{cluster}` isn't hosted. Use {} to add workers.",
+        "{} joins machines to a hosted cluster, and the control plane of “{cluster}” isn't hosted. Use {} to add workers.",
         operation::JOIN,
         operation::ADD_NODES
     )]
     NotHosted { cluster: String },
-    #[error("No machine can join `{cluster}` now. {why}")]
+    #[error("No machine can join “{cluster}” now. {why}")]
     NotJoinable { cluster: String, why: String },
     #[error(transparent)]
     Step(#[from] StepError),
-    #[error("`image` is empty. Enter a container image with ansible and the playbooks.")]
+    #[error("image is empty. Enter a container image with ansible and the playbooks.")]
     NoImage,
-    #[error("{place} `{action}` is not a key of ConfigMap {at}. Its keys: {found}.")]
+    #[error("{place} “{action}” is not a key of ConfigMap {at}. Its keys: {found}.")]
     NoSuchFile { place: String, action: String, at: DataRef, found: String },
-    #[error("`activeDeadlineSeconds` is {seconds}; it must be at least 1.")]
+    #[error("activeDeadlineSeconds is {seconds}; it must be at least 1.")]
     Deadline { seconds: i64 },
     #[error(
-        "All references of a cluster must name one namespace, because its Jobs run there. {one} is in `{first}` and {other} in `{second}`."
+        "All references of a cluster must name one namespace, because its Jobs run there. {one} is in “{first}” and {other} in “{second}”."
     )]
     TwoNamespaces { one: String, first: String, other: String, second: String },
     #[error("{field} names {kind} {at}, which doesn't exist. Create it, or correct the reference.")]
     Missing { field: &'static str, kind: &'static str, at: DataRef },
-    #[error("{field} names {kind} {at}, which has no key `{key}`. Its keys: {found}.")]
+    #[error("{field} names {kind} {at}, which has no key “{key}”. Its keys: {found}.")]
     MissingKey { field: &'static str, kind: &'static str, at: DataRef, key: &'static str, found: String },
     #[error(
-        "ConfigMap {at} holds the machines' host keys, but has no text under the key `known_hosts`. Its keys: {found}. Add the host keys there, or delete the ConfigMap."
+        "ConfigMap {at} holds the machines' host keys, but has no text under the key “known_hosts”. Its keys: {found}. Add the host keys there, or delete the ConfigMap."
     )]
     HostKeys { at: DataRef, found: String },
-    #[error("The controller may not read {kind} {at} ({field}): {why}. Grant it `get` on this object.")]
+    #[error("The controller may not read {kind} {at} ({field}): {why}. Grant it the verb get on this object.")]
     Forbidden { field: &'static str, kind: &'static str, at: DataRef, why: String },
     #[error("The private key in Secret {at} (key {key}) can't be used. {fault}")]
     PrivateKey { at: DataRef, key: &'static str, fault: Fault },
     #[error(
-        "secretVarsRef names Secret {at}, which isn't meant for runs: its type is not `{}`. Create it again with this type (kubectl create secret generic --type=…).",
+        "secretVarsRef names Secret {at}, which isn't meant for runs: its type is not “{}”. Create it again with this type (kubectl create secret generic --type=…).",
         crd::SECRET_VARS_TYPE
     )]
     NotVariables { at: DataRef },
     #[error(
-        "Key `{key}` of Secret {at} (secretVarsRef) can't be the name of a variable: only letters, digits and “_” are allowed, and no digit at the start. Rename it."
+        "Key “{key}” of Secret {at} (secretVarsRef) can't be the name of a variable: only letters, digits and “_” are allowed, and no digit at the start. Rename it."
     )]
     NotAVariable { at: DataRef, key: String },
-    #[error("The value of key `{key}` of Secret {at} (secretVarsRef) isn't text in UTF-8.")]
+    #[error("The value of key “{key}” of Secret {at} (secretVarsRef) isn't text in UTF-8.")]
     NotText { at: DataRef, key: String },
     #[error(
         "The new private key that this operation tests is no longer stored: it was discarded, or is in use now. Nothing ran."
@@ -97,12 +97,12 @@ pub(crate) enum Refusal {
     Foreign { kind: &'static str, at: DataRef, owner: String },
     #[error("The API refused to create {kind} {at}: {why}")]
     NotCreated { kind: &'static str, at: DataRef, why: String },
-    #[error("Namespace `{}` doesn't accept new objects; the API refused to create {kind} {at}: {why}", at.namespace)]
+    #[error("Namespace “{}” doesn't accept new objects; the API refused to create {kind} {at}: {why}", at.namespace)]
     NoNamespace { kind: &'static str, at: DataRef, why: String },
-    #[error("A quota of namespace `{}` is full; the API refused to create {kind} {at}: {why}", at.namespace)]
+    #[error("A quota of namespace “{}” is full; the API refused to create {kind} {at}: {why}", at.namespace)]
     QuotaFull { kind: &'static str, at: DataRef, why: String },
     #[error(
-        "The cluster's references named namespace `{from}` when the operation got its turn, and name `{to}` now. Submit the operation again."
+        "The cluster's references named namespace “{from}” when the operation got its turn, and name “{to}” now. Submit the operation again."
     )]
     Moved { from: String, to: String },
     #[error(

@@ -166,7 +166,7 @@ async fn k5_the_job_lives_in_the_namespace_of_the_references() {
     world.submit("b", "torn", "ok").await;
     let message = world.refused("b", "TwoNamespaces").await;
     assert!(
-        message.contains("hostsConfRef is in `lab`") && message.contains("varsConfRef in `elsewhere`"),
+        message.contains("hostsConfRef is in “lab”") && message.contains("varsConfRef in “elsewhere”"),
         "{message}"
     );
 }

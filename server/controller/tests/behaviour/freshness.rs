@@ -64,7 +64,7 @@ async fn an_operation_waits_for_a_cluster_applied_after_it() {
         world.operation_that("early", "wait", |operation| crate::world::reason(operation) == "WaitsForInputs").await;
     assert_eq!(
         message(&early),
-        "There is no Cluster `prod`. Create it, or name an existing one. The operation waits for it until 10 min after its submission."
+        "There is no Cluster “prod”. Create it, or name an existing one. The operation waits for it until 10 min after its submission."
     );
     world.cluster("prod").await;
     assert_eq!(phase(&world.ended("early").await), Phase::Succeeded);

@@ -109,7 +109,7 @@ async fn k5_a_turn_is_bound_to_its_namespace() {
     world.start_controller().await;
     let a = world.ended("a").await;
     assert_eq!(reason(&a), "NamespaceChanged");
-    assert!(message(&a).contains("`lab`") && message(&a).contains("`elsewhere`"), "{}", message(&a));
+    assert!(message(&a).contains("“lab”") && message(&a).contains("“elsewhere”"), "{}", message(&a));
     late.let_through();
     world.submit("b", "prod", "ok").await;
     assert_eq!(phase(&world.ended("b").await), Phase::Succeeded);

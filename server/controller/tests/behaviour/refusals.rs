@@ -88,7 +88,7 @@ async fn an_operation_waits_for_a_full_quota_and_says_so() {
     let (world, relay) = world(&[(JOBS, QUOTA)]).await;
     world.submit("a", "prod", "ok").await;
     let a = world.operation_that("a", "wait for the quota", |a| reason(a) == "QuotaExceeded").await;
-    assert!(message(&a).contains("A quota of namespace `lab` is full") && message(&a).contains("exceeded quota: few"));
+    assert!(message(&a).contains("A quota of namespace “lab” is full") && message(&a).contains("exceeded quota: few"));
     world.submit("b", "prod", "ok").await;
     world.operation_that("b", "wait for a", |b| message(b).contains("operation a")).await;
     relay.allow();

@@ -102,20 +102,20 @@ impl Authorities {
     /// A file of the Secret.
     pub(crate) fn text(&self, key: &str) -> Result<String, String> {
         let text = self.data.get(key).and_then(|bytes| String::from_utf8(bytes.0.clone()).ok());
-        text.ok_or_else(|| format!("It has no text under the key `{key}`."))
+        text.ok_or_else(|| format!("It has no text under the key “{key}”."))
     }
 
     /// The SHA-256 of the certificate of the cluster's authority, and of its public key with the algorithm (`SubjectPublicKeyInfo`), by which
     /// kubeadm recognizes it. The error is a sentence.
     pub(crate) fn cluster_digests(&self) -> Result<(String, String), String> {
-        let certificate = der(&self.text("ca.crt")?).ok_or("Its file `ca.crt` is no certificate.")?;
+        let certificate = der(&self.text("ca.crt")?).ok_or("Its file “ca.crt” is no certificate.")?;
         let key = self.key(Authority::Cluster)?.subject_public_key_info();
         Ok((hex(&certificate), hex(&key)))
     }
 
     fn key(&self, authority: Authority) -> Result<KeyPair, String> {
         let name = format!("{}.key", authority.file());
-        KeyPair::from_pem(&self.text(&name)?).map_err(|error| format!("Its key `{name}` can't be read: {error}."))
+        KeyPair::from_pem(&self.text(&name)?).map_err(|error| format!("Its key “{name}” can't be read: {error}."))
     }
 
     /// What signs with an authority.
