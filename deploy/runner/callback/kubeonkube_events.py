@@ -42,6 +42,7 @@ REASONS = 5
 REFUSED = "[preflight] Some fatal errors occurred:"
 # How other programs mark such a line: apt; curl; haproxy; Python; "dd: error writing", "error: unable to drain".
 REASON = re.compile(r"E: |W: (Failed|GPG|An error)|curl: \(|\[ALERT\]|([\w./-]+: )?(fatal )?error\b|\w+(Error|Exception): ", re.IGNORECASE)
+UNSTARTED = "Error executing command."
 FAILED_WHEN = "The condition of failed_when is true"
 # kubeadm prints this advice after the reason.
 ADVICE = ("To see the stack trace of this error", "[preflight] If you know what you are doing")
@@ -51,6 +52,8 @@ REMEMBERED_FAILURES = 50
 REMEMBERED_HOSTS = 5
 REMEMBERED_PLAYS = 3
 PLAIN_NAME = re.compile(r"[\w.:-]+")
+# Where ansible says that an error is, as in the entrypoint.
+PLACE = re.compile(r"(?:The error appears to be in '|\bOrigin: )([^<].{0,500}?)(?:': line |:)([0-9]+)")
 SUBSCRIPT = re.compile(r"\[[0-9:-]*\]$")
 # Tasks whose result contains variables.
 SETTERS = ("set_fact", "include_vars", "add_host")
@@ -159,6 +162,10 @@ def failure_message(result, shown=str):
     message = str(next((result[name] for name in ("msg", "reason", "censored", "message") if result.get(name)), "")).strip()
     if not message and result.get("failed_when_result"):
         message = FAILED_WHEN
+    if message == UNSTARTED and isinstance(result.get("rc"), int):
+        # Before 2.19, the error stood in the message. Now its number is the exit code.
+        program = str(result.get("cmd") or "").split(" ")[0]
+        message = f"{UNSTARTED.rstrip('.')}: {os.strerror(result['rc'])}: {program}"
     crashed = "MODULE FAILURE" in message or "See stdout/stderr" in message
     if crashed or message in ("", "non-zero return code", FAILED_WHEN):
         names = ("module_stderr", "module_stdout", "stderr", "stdout") if crashed else ("stderr", "stdout")
@@ -257,6 +264,8 @@ class CallbackModule(CallbackBase):
         except (OSError, ValueError):
             self.disabled = True
             return
+        # Of its files, the user knows the names.
+        self.folders = re.compile(re.escape(root) + "/(?:conf/sources/[0-9]+|kubespray)/")
         self.masking = load_masking(root)
         self.masker = self.masking.Masker.of_run(root)
         self.hosts, self.roles = set(), {}  # whose variables have been searched for secrets
@@ -299,6 +308,15 @@ class CallbackModule(CallbackBase):
             result = first
         texts = {key: self.visible(value) if isinstance(value, str) else value for key, value in result.items()}
         return failure_message(texts, self.shown)
+
+    def why_not_loaded(self, reason):
+        """Why an include can't be loaded, with its place, and without the folders of the run and the list of those that were searched."""
+        text = self.visible(reason)
+        place = PLACE.search(text)
+        first = re.sub(r"^(the role '.*?' was not found) in .*", r"\1", text.partition("\n")[0], flags=re.IGNORECASE)
+        first = first.partition(" on the Ansible Controller")[0]
+        where = f"{place[1]}, line {place[2]}: " if place else ""
+        return cut(self.shown(self.folders.sub("", where + first)), MESSAGE_LIMIT)
 
     # -- secrets -------------------------------------------------------------------------------------------------------
 
@@ -408,6 +426,10 @@ class CallbackModule(CallbackBase):
         except Exception:  # noqa: BLE001 - see v2_playbook_on_start()
             return
 
+    def v2_playbook_on_no_hosts_remaining(self):
+        # Too many hosts failed for max_fail_percentage. Without it, no host is left because each one failed or ended.
+        self.broke_off = self.broke_off or getattr(self.play, "max_fail_percentage", None) is not None
+
     def hosts_left(self, hosts):
         """The hosts that the playbook wasn't done with: those that its last play didn't come to, or all of them if that play broke off, and
         those of plays that never began."""
@@ -514,7 +536,11 @@ class CallbackModule(CallbackBase):
         if not ignore_errors and not is_rescued and result._task.any_errors_fatal:
             self.broke_off = True
         outcome = "rescued" if is_rescued else "failed"
-        self.report(result, outcome, self.loop_failure(result) or self.message_of(result._result), ignored=bool(ignore_errors))
+        if is_unloaded:
+            message = self.why_not_loaded(str(result._result["reason"]))
+        else:
+            message = self.loop_failure(result) or self.message_of(result._result)
+        self.report(result, outcome, message, ignored=bool(ignore_errors))
 
     def v2_runner_on_skipped(self, result):
         reason = result._result.get("skip_reason") or result._result.get("skipped_reason") or result._result.get("msg")

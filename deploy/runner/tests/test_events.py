@@ -180,10 +180,12 @@ class Events(unittest.TestCase):
         self.assertEqual((self.failures_of(run), run.rc), ([("Deep", "m1", "rescued")], 0))
 
     def test_an_include_that_cannot_be_loaded_is_a_failure(self):
-        for include in ("include_role: {name: does-not-exist}", "include_tasks: nowhere.yml"):
+        for include, why in (("include_role: {name: gone}", r"\w+\.yml, line \d+: the role 'gone' was not found"),
+                             ("include_tasks: nowhere.yml", "Could not find or access 'nowhere.yml'")):
             run = self.play(f"\n    - name: Include\n      ansible.builtin.{include}\n").run()
             self.assertEqual(self.failures_of(run), [("Include", "m1", "failed")])
             self.assertEqual([failure["task"] for failure in run.termination["failures"]], ["Include"])
+            self.assertRegex(run.of("host_result")[-1]["message"], f"^{why}$")
 
     def test_looking_for_hosts_prints_no_warnings(self):
         run = StagedRun(self, {"m1": LOCAL}).playbook("""
@@ -336,6 +338,10 @@ class Events(unittest.TestCase):
         self.assertEqual(self.left_by(ended), [], "the last play was theirs")
         fatal = "- hosts: all\n  gather_facts: false\n  any_errors_fatal: true\n  tasks: [{command: 'true'}, {command: 'test {{ inventory_hostname }} != n1'}]\n"
         self.assertEqual(self.left_by(fatal), ["n2", "n3", "n4"], "the failure of n1 ended the play for all")
+        enough = fatal.replace("any_errors_fatal: true", "max_fail_percentage: 10\n  serial: 3")
+        self.assertEqual(self.left_by(enough), ["n2", "n3", "n4"], "too many of the first three failed")
+        tolerated = fatal.replace("any_errors_fatal: true", "max_fail_percentage: 50")
+        self.assertEqual(self.left_by(tolerated), [])
         self.assertEqual(self.left_by(play.format("n1", "1", "false", "n1") + play.format("localhost", "1", "true", "x")), [])
         last = play.format("all", "1", "false", "n4")
         self.assertEqual(self.left_by(last), [])
@@ -467,6 +473,12 @@ class Events(unittest.TestCase):
     def test_the_end_of_a_traceback_is_shown_with_the_message(self):
         result = {"msg": "failed to copy: a to b", "traceback": "Traceback (most recent call last):\n  File x\nOSError: [Errno 28] No space left on device\n"}
         self.assertEqual(self.failure_message(result), "failed to copy: a to b: OSError: [Errno 28] No space left on device\n")
+
+    def test_a_program_that_is_missing_is_named_by_every_ansible(self):
+        run = self.play("\n    - ansible.builtin.command: /usr/bin/nope --really\n").run()
+        self.assertIn("No such file or directory", run.of("host_result")[0]["message"])
+        of_newer = {"msg": "Error executing command.", "rc": 2, "cmd": "/usr/bin/nope --really", "stderr": ""}
+        self.assertEqual(self.failure_message(of_newer), "Error executing command: No such file or directory: /usr/bin/nope\n")
 
     def test_a_failed_download_says_what_the_server_answered(self):
         message = self.failure_message({"msg": "Request failed", "response": "HTTP Error 404: Not Found", "status_code": 404})
