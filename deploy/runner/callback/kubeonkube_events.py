@@ -43,6 +43,9 @@ REFUSED = "[preflight] Some fatal errors occurred:"
 # How other programs mark such a line: apt; curl; haproxy; Python; "dd: error writing", "error: unable to drain".
 REASON = re.compile(r"E: |W: (Failed|GPG|An error)|curl: \(|\[ALERT\]|([\w./-]+: )?(fatal )?error\b|\w+(Error|Exception): ", re.IGNORECASE)
 UNSTARTED = "Error executing command."
+# What ansible says of a value that it can't decrypt, and how such a variable looks in the inputs.
+UNDECRYPTED = "no vault secrets"
+VAULTED = re.compile(r"^[\s-]*[\"']?([\w.-]+)[\"']?\s*:\s*!vault\b", re.MULTILINE)
 FAILED_WHEN = "The condition of failed_when is true"
 # kubeadm prints this advice after the reason.
 ADVICE = ("To see the stack trace of this error", "[preflight] If you know what you are doing")
@@ -256,7 +259,7 @@ class CallbackModule(CallbackBase):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        root = os.environ.get("KUBEONKUBE_ROOT", "")
+        self.root = root = os.environ.get("KUBEONKUBE_ROOT", "")
         try:
             with open(root + "/conf/token", encoding="ascii") as file:
                 self.token = file.read().strip()
@@ -317,6 +320,20 @@ class CallbackModule(CallbackBase):
         first = first.partition(" on the Ansible Controller")[0]
         where = f"{place[1]}, line {place[2]}: " if place else ""
         return cut(self.shown(self.folders.sub("", where + first)), MESSAGE_LIMIT)
+
+    def name_encrypted(self, message, task):
+        """`message` with the names of the encrypted variables: those that the task names, or all of inventory and variables."""
+        names = []
+        for name in ("hosts.yml", "group_vars.yml"):
+            try:
+                with open(f"{self.root}/conf/{name}", encoding="utf-8") as file:
+                    names.extend(VAULTED.findall(file.read()))
+            except (OSError, ValueError):
+                continue
+        arguments = str(task.args)
+        named = [name for name in names if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", arguments)] or names
+        named = list(dict.fromkeys(named))[:REMEMBERED_HOSTS]
+        return cut(f"{', '.join(named)}: {message}" if named else message, MESSAGE_LIMIT)
 
     # -- secrets -------------------------------------------------------------------------------------------------------
 
@@ -488,6 +505,8 @@ class CallbackModule(CallbackBase):
         host = result._host.get_name()
         if is_from_machine(result, outcome):
             self.reached.add(host)
+        if message and UNDECRYPTED in message:
+            message = self.name_encrypted(message, result._task)
         now = time.monotonic()
         fields = {"task": number, "host": host, "result": outcome}
         fields["ms"] = max(0, int((now - self.running.get((number, host), now)) * 1000))

@@ -474,6 +474,14 @@ class Events(unittest.TestCase):
         result = {"msg": "failed to copy: a to b", "traceback": "Traceback (most recent call last):\n  File x\nOSError: [Errno 28] No space left on device\n"}
         self.assertEqual(self.failure_message(result), "failed to copy: a to b: OSError: [Errno 28] No space left on device\n")
 
+    def test_an_encrypted_variable_without_a_password_is_named(self):
+        cipher = "$ANSIBLE_VAULT;1.1;AES256\n" + "6162" * 40
+        variables = "".join(f"{name}: !vault |\n  " + cipher.replace("\n", "\n  ") + "\n" for name in ("smtp_password", "other"))
+        run = self.play("\n    - ansible.builtin.debug: {msg: 'to {{ smtp_password }}'}\n")
+        run.write("conf/group_vars.yml", "plain: 1\n" + variables)
+        run.run()
+        self.assertRegex(run.termination["failures"][0]["message"], "^smtp_password: .*no vault secrets")
+
     def test_a_program_that_is_missing_is_named_by_every_ansible(self):
         run = self.play("\n    - ansible.builtin.command: /usr/bin/nope --really\n").run()
         self.assertIn("No such file or directory", run.of("host_result")[0]["message"])

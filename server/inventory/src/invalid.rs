@@ -69,6 +69,8 @@ pub enum Kind {
     TooManyCopies,
     #[error("{what} must be a mapping (one “name:” per line), but it is {found}")]
     NotAMapping { what: String, found: &'static str },
+    #[error("{} names one {of}, and ansible reads its name as {read_as}. Write the name in quotes", quoted(.what))]
+    NameNotAText { what: String, of: &'static str, read_as: &'static str },
     #[error(
         "this is an inventory, and ansible would read it as a variable called {}. Move it to the inventory, and keep only \
          variables here",

@@ -76,6 +76,14 @@ fn what_to_write_is_said() {
         "At line 3, column 5: ansible reads “1001” as a number, not as the name of a host, and ends before the first task. \
          Write it in quotes: \"1001\"."
     );
+    for (value, read_as) in [("1001", "a number"), ("on", "true or false"), ("1.5", "a number")] {
+        assert_eq!(
+            said(&format!("all:\n  hosts: {value}\n")),
+            format!(
+                "At line 2, column 3: “all.hosts” names one host, and ansible reads its name as {read_as}. Write the name in quotes."
+            )
+        );
+    }
     assert_eq!(
         said(&as_group("~")),
         "At line 4, column 5: ansible reads “~” as null, not as the name of a group, and ends before the first task. Write \

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use crd::{Cluster, DataRef, Fact, condition};
+use inventory::Inventory;
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::api::Patch;
 use kube::runtime::controller::Action;
 use kube::{Api, Resource, ResourceExt};
+use masking::Masker;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -66,16 +68,31 @@ fn fact(cluster: &Cluster, found: &Found) -> Fact {
     let readable = || {
         validate::cluster_namespace(cluster)?;
         validate::inputs_exist(cluster, found)?;
-        validate::inputs_read(cluster, found).map(|(inventory, _)| inventory.hosts.len())
+        validate::inputs_read(cluster, found)
     };
     match readable() {
-        Ok(hosts) => Fact::new(
-            condition::INPUTS_READY,
-            true,
-            "Ready",
-            format!("The inventory names {}.", api::count(hosts as u64, "host", "hosts")),
-        ),
+        Ok((inventory, _)) => {
+            let hosts = api::count(inventory.hosts.len() as u64, "host", "hosts");
+            let mut message = format!("The inventory names {hosts}.");
+            message.push_str(&warning(&inventory, cluster, found));
+            Fact::new(condition::INPUTS_READY, true, "Ready", message)
+        }
         Err(refusal) => Fact::new(condition::INPUTS_READY, false, refusal.reason(), refusal.to_string()),
+    }
+}
+
+/// The first sentence about what ansible won't read in the inputs, and how many more there are. The console shows all of them.
+fn warning(inventory: &Inventory, cluster: &Cluster, found: &Found) -> String {
+    let variables = validate::variables_text(cluster, found).unwrap_or_default();
+    let of_inventory = inventory.warnings.iter().map(|warning| format!("Inventory: {warning}"));
+    let of_variables = inventory::advice_on_vars(&variables).into_iter().map(|warning| format!("Variables: {warning}"));
+    let warnings: Vec<String> = of_inventory.chain(of_variables).collect();
+    let Some(first) = warnings.first() else { return String::new() };
+    // It may quote a value.
+    let first = Masker::new(&variables, None).value(first.clone());
+    match warnings.len() as u64 - 1 {
+        0 => format!(" Warning. {first}"),
+        more => format!(" {} warnings. {first}", more + 1),
     }
 }
 

@@ -178,6 +178,11 @@ pub(crate) fn inputs_read(cluster: &Cluster, found: &Found) -> Result<(Inventory
     Ok((inventory, vars))
 }
 
+/// The cluster's variables as they are written.
+pub(crate) fn variables_text(cluster: &Cluster, found: &Found) -> Result<String, Refusal> {
+    text(found, "varsConfRef", &cluster.spec.vars_conf_ref, crd::KEY_VARS)
+}
+
 /// The namespace that all references name. A playbook from another namespace would let users read what they have no right to read.
 pub(crate) fn one_namespace(operation: &ClusterOperation, cluster: &Cluster) -> Result<String, Refusal> {
     has_inventory(cluster)?;

@@ -26,6 +26,23 @@ async fn a_cluster_reports_missing_inputs_until_they_exist() {
 }
 
 #[tokio::test]
+async fn what_ansible_will_not_read_stands_in_the_status() {
+    let world = World::new().await;
+    world.config_map("new-hosts", &[("hosts.yml", HOSTS)]).await;
+    let variables = "container-manager: crio\nsmtp_password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  6162\n";
+    world.config_map("new-vars", &[("group_vars.yml", variables)]).await;
+    world.create_cluster("new", |spec| spec.ssh_auth_ref = None).await;
+    let says = |cluster: &crd::Cluster, text: &str| {
+        let conditions = cluster.status.as_ref().map(|status| status.cluster_conditions.clone()).unwrap_or_default();
+        conditions.iter().any(|c| c.type_ == "InputsReady" && c.message.contains(text))
+    };
+    let warned = " 2 warnings. Variables: Line 1: ansible never reads the variable “container-manager”.";
+    world.cluster_that("new", "warn", |cluster| says(cluster, warned)).await;
+    world.config_map("new-vars", &[("group_vars.yml", "container_manager: crio\n")]).await;
+    world.cluster_that("new", "be plain", |cluster| inputs(cluster).0 == "True" && !says(cluster, "arning")).await;
+}
+
+#[tokio::test]
 async fn k22_a_deleted_cluster_leaves_inputs_it_did_not_adopt() {
     let world = World::new().await;
     world.cluster("prod").await;

@@ -97,7 +97,7 @@ impl Collected {
     }
 
     fn children_of(&mut self, group: usize, key: &Key, section: &Value, path: &str) -> Result<(), Invalid> {
-        for (name, below) in names_in(section, key, path)? {
+        for (name, below) in names_in(section, key, "group", path)? {
             let path = format!("{path}.{}", name.value);
             let child = match below {
                 Some(below) => self.group(&name, below, &path)?,
@@ -115,7 +115,7 @@ impl Collected {
 
     fn hosts_of(&mut self, group: usize, key: &Key, section: &Value, path: &str) -> Result<(), Invalid> {
         let mut here = HashSet::new();
-        for (pattern, below) in names_in(section, key, path)? {
+        for (pattern, below) in names_in(section, key, "host", path)? {
             is_text(&pattern, "host").map_err(|refused| refused.within(path))?;
             let vars = below
                 .map(|below| mapping(below, &pattern, &format!("{path}.{}", pattern.value)))
@@ -222,10 +222,19 @@ fn mapping<'v>(below: &'v Value, key: &Key, path: &str) -> Result<Option<&'v [(K
 }
 
 /// The names in a `hosts` or `children` section, with the value below each. As in ansible, `hosts: node1` is one name.
-fn names_in<'v>(section: &'v Value, key: &Key, path: &str) -> Result<Vec<(Key, Option<&'v Value>)>, Invalid> {
+fn names_in<'v>(
+    section: &'v Value,
+    key: &Key,
+    of: &'static str,
+    path: &str,
+) -> Result<Vec<(Key, Option<&'v Value>)>, Invalid> {
     if let Value::Text(name) = section {
         let read_as = key.value_read_as;
         return Ok(vec![(Key { value: name.clone(), read_as, ..key.clone() }, None)]);
+    }
+    if matches!(section, Value::Bool(_) | Value::Number(_)) {
+        let kind = Kind::NameNotAText { what: path.to_owned(), of, read_as: section.kind() };
+        return Err(at(key, kind).within(path));
     }
     let entries = mapping(section, key, path)?.unwrap_or_default();
     Ok(entries.iter().map(|(name, below)| (name.clone(), Some(below))).collect())
