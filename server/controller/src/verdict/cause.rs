@@ -117,14 +117,20 @@ fn nothing_done(operation: &ClusterOperation, step: &TerminatedStep) -> (&'stati
     ("NoHostsMatched", format!("{title} matched no host and did nothing.{why}"))
 }
 
-/// The plays of the operation's own playbook that matched no host, because the inventory doesn't have what they name.
+/// The plays of a playbook of the user that matched no host, because the inventory doesn't have what they name.
 pub(crate) fn unmatched(operation: &ClusterOperation, said: &Termination) -> Option<String> {
-    said.steps.iter().find(|step| is_own(operation, step)).and_then(plays)
+    said.steps.iter().filter(|step| is_own(operation, step)).find_map(plays)
 }
 
-/// Whether the step runs the operation's own playbook. Those of an image name groups that not every cluster has.
+/// Whether the step runs a playbook of the user. Those of an image name groups that not every cluster has.
 fn is_own(operation: &ClusterOperation, step: &TerminatedStep) -> bool {
-    step.role == StepRole::Main && operation.spec.action_source == ActionSource::Configmap
+    let spec = &operation.spec;
+    let hooks = match step.role {
+        StepRole::Main => return spec.action_source == ActionSource::Configmap,
+        StepRole::Pre => &spec.pre_hook,
+        StepRole::Post => &spec.post_hook,
+    };
+    hooks.iter().any(|hook| hook.action_source == ActionSource::Configmap && hook.action == step.title)
 }
 
 fn plays(step: &TerminatedStep) -> Option<String> {
@@ -135,6 +141,10 @@ fn plays(step: &TerminatedStep) -> Option<String> {
     let sentences: Vec<String> = step.unmatched.iter().map(sentence).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
+
+/// The exit codes of a process that a signal ended: 128 and the number of the signal.
+const KILLED: i32 = 137;
+const TERMINATED: i32 = 143;
 
 /// Why the Job failed.
 pub(crate) fn failure(
@@ -167,20 +177,22 @@ pub(crate) fn failure(
             ),
         );
     }
+    // The kubelet stops the run of a pod that a client deletes, and kills it if that takes too long.
+    let is_deleted = pod.is_some_and(|pod| pod.metadata.deletion_timestamp.is_some());
+    let is_killed = terminated.is_none_or(|state| matches!(state.exit_code, KILLED | TERMINATED));
+    let deleted =
+        |at: String| ("PodDeleted", format!("The pod was deleted{at}. To run it again, submit the operation again."));
+    if said.is_none() && is_deleted && is_killed {
+        return deleted(String::new());
+    }
     let Some(said) = said else { return without_summary(terminated, by_pod.map_or("", |(_, why)| why), condition) };
     if !said.message.is_empty() {
         return ("RunFailed", said.message.clone());
     }
     if said.cancelled {
-        // The kubelet stops the run of a pod that a client deletes.
-        let is_deleted = pod.is_some_and(|pod| pod.metadata.deletion_timestamp.is_some());
-        return if is_deleted {
-            (
-                "PodDeleted",
-                format!("The pod was deleted{}. To run it again, submit the operation again.", in_flight(said)),
-            )
-        } else {
-            ("Interrupted", format!("The run was stopped by a signal{}.", in_flight(said)))
+        return match is_deleted {
+            true => deleted(in_flight(said)),
+            false => ("Interrupted", format!("The run was stopped by a signal{}.", in_flight(said))),
         };
     }
     failed_step(operation, said).unwrap_or_else(|| ("RunFailed", format!("The run ended with exit code {}.", said.rc)))

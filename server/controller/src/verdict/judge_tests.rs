@@ -110,6 +110,22 @@ fn a_play_of_an_own_playbook_without_hosts_is_a_warning() {
     assert_eq!((status, reason.as_str()), (Phase::Succeeded, PLAY_MATCHED_NO_HOST));
     let why = "The play “Upgrade the workers” matched no host: the inventory has no “workers”.";
     assert!(message.starts_with(why), "{message}");
+
+    operation.spec.action_source = crd::ActionSource::Builtin;
+    let hook = |source| crd::HookAction { action: "after.yml".into(), action_source: source, ..Default::default() };
+    let said = summary(0, |said| {
+        let mut after = said["steps"][0].clone();
+        (after["role"], after["title"]) = (json!("post"), json!("after.yml"));
+        after["unmatched"] = json!([{"play": "Upgrade the workers", "names": ["workers"]}]);
+        said["steps"].as_array_mut().unwrap().push(after);
+    });
+    for (source, reason) in
+        [(crd::ActionSource::Configmap, PLAY_MATCHED_NO_HOST), (crd::ActionSource::Builtin, "Succeeded")]
+    {
+        operation.spec.post_hook = vec![hook(source)];
+        let pod = ended_pod(0, "Completed", &said);
+        assert_eq!(self::ended(&operation, &ended_job("Complete", ""), Some(&pod)).1, reason, "a hook");
+    }
 }
 
 #[test]
@@ -200,6 +216,13 @@ fn a_failure_names_its_cause() {
     let mut deleted = ended_pod(143, "Error", &stopped);
     deleted.metadata.deletion_timestamp = Some(now());
     assert_eq!(reason(&failed, &deleted), (Phase::Failed, "PodDeleted".into()));
+    let mut killed = ended_pod(137, "Error", "");
+    assert_ne!(reason(&failed, &killed).1, "PodDeleted");
+    killed.metadata.deletion_timestamp = Some(now());
+    assert_eq!(reason(&failed, &killed).1, "PodDeleted");
+    let mut late = ended_pod(2, "Error", "");
+    late.metadata.deletion_timestamp = Some(now());
+    assert_ne!(reason(&failed, &late).1, "PodDeleted", "it had ended by itself");
     let lost = pod(&json!({"phase": "Failed", "message": "the process is gone"}));
     assert!(ended(&operation(false), &failed, Some(&lost)).2.contains("the process is gone"));
     assert_eq!(ended(&operation(false), &ended_job("Failed", "DeadlineExceeded"), None).1, "DeadlineExceeded");
