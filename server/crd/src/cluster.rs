@@ -90,7 +90,7 @@ pub struct ClusterStatus {
     /// starts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<OperationRecord>,
-    /// Kubernetes-style conditions: InputsReady, Busy, LastOperationSucceeded.
+    /// Kubernetes-style conditions: InputsReady, Busy, LastOperationSucceeded. For other tools: Ready, Reconciling, Stalled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cluster_conditions: Vec<Condition>,
     /// The generation of spec that `clusterConditions` describe.

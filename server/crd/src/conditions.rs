@@ -38,8 +38,12 @@ pub mod condition {
     pub const BOOTSTRAP_READY: &str = "BootstrapReady";
     /// Hosted: the add-ons are stored in the new cluster. Their pods need machines.
     pub const ADDONS_APPLIED: &str = "AddonsApplied";
-    /// Hosted: all steps are done.
+    /// Operation: it succeeded. Cluster: its inputs are ready. Hosted: all steps are done.
     pub const READY: &str = "Ready";
+    /// Operation, Cluster: its state will change by itself. Absent otherwise, as other tools expect it of this type.
+    pub const RECONCILING: &str = "Reconciling";
+    /// Operation, Cluster: it failed, and nothing will change without a user. Absent otherwise.
+    pub const STALLED: &str = "Stalled";
 }
 
 /// The reason in the status of an operation that had ended before its object was created: it was exported and applied again, or
@@ -90,6 +94,40 @@ pub fn upsert(conditions: &mut Vec<Condition>, fact: Fact, now: &Time, generatio
     match at {
         Some(at) => conditions[at] = new,
         None => conditions.push(new),
+    }
+}
+
+/// How an object stands, for tools that know only the types Ready, Reconciling and Stalled (kstatus).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is as wanted.
+    Ready,
+    /// It isn't yet.
+    Reconciling,
+    /// It isn't, and stays so without a user.
+    Stalled,
+}
+
+/// Sets the conditions of these types, with one reason and message. Those that don't hold are removed, except for Ready, which is false then.
+pub fn set_standing(
+    conditions: &mut Vec<Condition>,
+    standing: Standing,
+    reason: &str,
+    message: &str,
+    now: &Time,
+    generation: Option<i64>,
+) {
+    let holding = match standing {
+        Standing::Ready => None,
+        Standing::Reconciling => Some(condition::RECONCILING),
+        Standing::Stalled => Some(condition::STALLED),
+    };
+    let others = [condition::RECONCILING, condition::STALLED];
+    conditions.retain(|c| !others.contains(&c.type_.as_str()) || Some(c.type_.as_str()) == holding);
+    let is_ready = standing == Standing::Ready;
+    upsert(conditions, Fact::new(condition::READY, is_ready, reason, message), now, generation);
+    if let Some(kind) = holding {
+        upsert(conditions, Fact::new(kind, true, reason, message), now, generation);
     }
 }
 

@@ -225,7 +225,11 @@ pub struct ClusterOperationStatus {
     /// The controller's signature of the final status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
-    /// Kubernetes-style conditions: Queued, Running, Complete, Failed, ResultIgnored, ResultStored.
+    /// The generation of spec that this status describes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// Kubernetes-style conditions: Queued, Running, Complete, Failed, ResultIgnored, ResultStored. For other tools: Ready, Reconciling,
+    /// Stalled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }

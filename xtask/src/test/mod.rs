@@ -88,6 +88,7 @@ const STAGES: &[Stage] = &[
     ),
     stage("runner", "the entrypoint and the callback plugin, with real ansible", runner),
     stage("playbooks", "yamllint and ansible-lint (profile production) have no findings", |_| lint_playbooks()),
+    stage("health", "Flux, Helm and Argo CD say the same of all states of our objects", |_| health()),
     stage("browser", "every flow in a real browser on the real server", browser),
     Stage {
         only_full: true,
@@ -153,6 +154,7 @@ fn is_quick(stage: &str, change: &Change) -> bool {
     match stage {
         "format" | "lint" | "rust" => true,
         "runner" => change.touches("deploy/runner"),
+        "health" => change.touches("deploy/health"),
         "playbooks" => change.touches("deploy/runner/playbooks"),
         "browser" => !change.browser_tests().is_empty(),
         _ => false,
@@ -309,6 +311,15 @@ fn python_tests(run: &Run) -> anyhow::Result<Command> {
     tests.arg("deploy/runner/tests/run.py").env("KUBEONKUBE_TEST_ANSIBLE", ansible()?);
     tests.envs([run.skipped.variable()]).envs(run.full_variable());
     Ok(tests)
+}
+
+/// The Go tests of `deploy/health`.
+fn health() -> anyhow::Result<()> {
+    if let Some(why) = doctor::lack_of_go().filter(|_| !doctor::is_ci()) {
+        eprintln!("skipped: {why}");
+        return Ok(());
+    }
+    check(command("go").current_dir(root().join("deploy/health/tests")).args(["test", "./..."]))
 }
 
 fn browser(run: &mut Run) -> anyhow::Result<()> {

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
+use anyhow::Context;
+
 use super::failure::Infrastructure;
 use crate::ansible::{ansible, linters};
 use crate::clean_command::{check, command, output, root};
@@ -40,12 +42,18 @@ pub(crate) fn require(chosen: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
 /// lacks something skips its tests.
 pub(crate) fn fetch(chosen: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
     let rust = chosen("rust") || chosen("fuzz") || chosen("lab");
-    let all: [(&str, bool, Fetch); 6] = [
+    let all: [(&str, bool, Fetch); 7] = [
         ("crates", true, &|| check(command("cargo").args(["fetch", "--locked"]))),
         ("cargo-nextest", rust, &|| programs::nextest().map(drop)),
         ("ansible", rust || chosen("runner") || chosen("browser") || chosen("released"), &|| ansible().map(drop)),
         ("linters of playbooks", chosen("playbooks"), &|| linters().map(drop)),
         ("kubectl and helm", rust, &programs::fetch_kubectl_and_helm),
+        ("Go modules of the health checks", chosen("health") && doctor::lack_of_go().is_none(), &|| {
+            // Only the modules that it needs, unlike `go mod download`.
+            let mut list = command("go");
+            list.current_dir(root().join("deploy/health/tests")).args(["list", "-deps", "-test", "./..."]);
+            output(&mut list).map(drop).context("go can't fetch them")
+        }),
         ("packages of npm", chosen("browser") || chosen("released") || chosen("lab"), &playwright::fetch),
     ];
     let mut lacks = Vec::new();

@@ -77,13 +77,14 @@ fn facts(cluster: &Cluster) -> Vec<Fact> {
     facts
 }
 
-/// The conditions, false ones first. `Busy` is left out because the row shows it.
+/// The conditions, false ones first. `Busy` is left out because the row shows it, and those for other tools because they say the same.
 fn conditions(cluster: &Cluster) -> Vec<ConditionRow> {
     let all = cluster.status.as_ref().map(|status| status.cluster_conditions.as_slice()).unwrap_or_default();
     // Of a hosted control plane only the summary: it names the step that isn't done.
     let hosted = cluster.status.as_ref().and_then(|status| status.hosted.as_ref());
     let hosted = hosted.into_iter().flat_map(|status| &status.conditions).filter(|c| c.type_ == condition::READY);
-    let shown = all.iter().filter(|c| c.type_ != condition::BUSY).chain(hosted);
+    let hidden = [condition::BUSY, condition::READY, condition::RECONCILING, condition::STALLED];
+    let shown = all.iter().filter(|c| !hidden.contains(&c.type_.as_str())).chain(hosted);
     let mut rows: Vec<_> = shown.map(condition_row).collect();
     rows.sort_by_key(|row| (row.ok, Reverse(row.since)));
     rows

@@ -31,7 +31,10 @@ pub(crate) async fn check(ctx: &Context, cluster: &Cluster) -> Result<Action, Er
     let name = cluster.name_any();
     let touched = ctx.was_touched(&name);
     let seen = cluster.status.as_ref().filter(|status| status.observed_generation == cluster.metadata.generation);
-    let ready = seen.is_some_and(|status| crd::is_true(&status.cluster_conditions, condition::INPUTS_READY));
+    // Earlier versions wrote no condition Ready.
+    let ready = seen.is_some_and(|status| {
+        [condition::INPUTS_READY, condition::READY].iter().all(|kind| crd::is_true(&status.cluster_conditions, kind))
+    });
     if ready && !touched {
         return Ok(Action::await_change());
     }

@@ -11,6 +11,7 @@ use crate::ending::hand_over::hand_over;
 use crate::error::Error;
 use crate::memory::expectations::Written;
 use crate::next::Next;
+use crate::status::content::is_observed;
 use crate::status::event::tell;
 use crate::status::outcome::{self, Outcome};
 use crate::status::write;
@@ -51,6 +52,8 @@ pub(crate) async fn publish(ctx: &Context, operation: &ClusterOperation, stopped
     if is_news {
         write::final_status(ctx, operation, &outcome).await?;
         end_access(ctx, operation).await;
+    } else if !is_observed(operation) {
+        write::observed(ctx, operation).await?;
     }
     // Before the turn is given back: as soon as the Cluster changes, the next operation may count the slots.
     ctx.expectations.wrote(&uid, Written::Ended);

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::job::{lookup, state};
 use crate::memory::expectations::{STORES_CURRENT_WITHIN, Written};
 use crate::next::Next;
+use crate::status::content::is_observed;
 use crate::status::outcome::{self, Outcome, Proof};
 use crate::status::write;
 use crate::turn::history;
@@ -38,7 +39,7 @@ pub(crate) async fn repair(ctx: &Context, operation: &ClusterOperation) -> Resul
     let in_history = cluster
         .as_ref()
         .is_none_or(|cluster| history::entry(cluster, operation).is_some_and(|entry| entry.status.is_final()));
-    let in_status = outcome::is_in_status(operation, &outcome);
+    let in_status = outcome::is_in_status(operation, &outcome) && is_observed(operation);
     let uid = operation.metadata.uid.as_deref().unwrap_or_default();
     if in_history && in_status {
         ctx.expectations.forget(uid);

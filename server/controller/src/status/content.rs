@@ -1,8 +1,8 @@
 //! The status of an operation at each stage, as a pure function of the old status and of what is new.
 
 use crd::{
-    ClusterOperation, ClusterOperationStatus, Condition, Engine, Fact, JobRef, Phase, RESTORED, ResolvedInputs, Time,
-    condition, upsert,
+    ClusterOperation, ClusterOperationStatus, Condition, Engine, Fact, JobRef, Phase, RESTORED, ResolvedInputs,
+    Standing, Time, condition, set_standing, upsert,
 };
 use masking::Masker;
 use operation::{Outcome, Signer, spec_digest, title};
@@ -18,12 +18,13 @@ pub(crate) fn queued(
     now: &Time,
 ) -> Option<ClusterOperationStatus> {
     let old = operation.status.clone().unwrap_or_default();
-    if old.reason.as_deref() == Some(reason) && old.message.as_deref() == Some(message) {
+    if old.reason.as_deref() == Some(reason) && old.message.as_deref() == Some(message) && is_observed(operation) {
         return None;
     }
     let mut status = identified(operation, old, signer);
     say(&mut status, Phase::Pending, reason, message);
     put(operation, &mut status.conditions, Fact::new(condition::QUEUED, true, reason, message), now);
+    observe(operation, &mut status, now);
     Some(status)
 }
 
@@ -45,7 +46,7 @@ pub(crate) fn running(
 ) -> Option<ClusterOperationStatus> {
     let old = operation.status.clone().unwrap_or_default();
     let told = old.reason.as_deref() == Some(reason) && old.message.as_deref() == Some(message);
-    if told && old.status == Phase::Running && old.job_ref.as_ref() == Some(&start.job) {
+    if told && old.status == Phase::Running && old.job_ref.as_ref() == Some(&start.job) && is_observed(operation) {
         return None;
     }
     let mut status = identified(operation, old, signer);
@@ -66,6 +67,7 @@ pub(crate) fn running(
         );
     }
     put(operation, &mut status.conditions, Fact::new(condition::RUNNING, true, reason, message), now);
+    observe(operation, &mut status, now);
     Some(status)
 }
 
@@ -101,13 +103,14 @@ pub(crate) fn final_status(
     };
     status.conditions.retain(|c| c.type_ != other);
     put(operation, &mut status.conditions, Fact::new(kind, true, &outcome.reason, &outcome.message), now);
+    observe(operation, &mut status, now);
     status
 }
 
 /// The status of an operation that was over from the start, and whose result nothing proves: it is kept as a record and never run.
-pub(crate) fn restored(operation: &ClusterOperation, signer: &Signer) -> Option<ClusterOperationStatus> {
+pub(crate) fn restored(operation: &ClusterOperation, signer: &Signer, now: &Time) -> Option<ClusterOperationStatus> {
     let old = operation.status.clone().unwrap_or_default();
-    let is_said = old.status == Phase::Pending && old.reason.as_deref() == Some(RESTORED);
+    let is_said = old.status == Phase::Pending && old.reason.as_deref() == Some(RESTORED) && is_observed(operation);
     if is_said {
         return None;
     }
@@ -130,6 +133,7 @@ pub(crate) fn restored(operation: &ClusterOperation, signer: &Signer) -> Option<
     status = identified(operation, status, signer);
     status.conditions.retain(|c| c.type_ == condition::RESULT_IGNORED);
     say(&mut status, Phase::Pending, RESTORED, &message);
+    observe(operation, &mut status, now);
     Some(status)
 }
 
@@ -152,6 +156,36 @@ fn say(status: &mut ClusterOperationStatus, phase: Phase, reason: &str, message:
     status.status = phase;
     status.reason = Some(reason.into());
     status.message = Some(message.into());
+}
+
+/// Sets what other tools read: the observed generation, and the conditions Ready, Reconciling and Stalled (ADR 26). A record whose result
+/// nothing proves is stalled: it is never run, and nobody knows that it succeeded.
+fn observe(operation: &ClusterOperation, status: &mut ClusterOperationStatus, now: &Time) {
+    let reason = status.reason.clone().filter(|reason| !reason.is_empty()).unwrap_or_else(|| "Pending".into());
+    let standing = match status.status {
+        Phase::Succeeded => Standing::Ready,
+        Phase::Failed => Standing::Stalled,
+        Phase::Pending if reason == RESTORED => Standing::Stalled,
+        Phase::Pending | Phase::Running => Standing::Reconciling,
+    };
+    let message = status.message.clone().unwrap_or_default();
+    status.observed_generation = operation.metadata.generation;
+    set_standing(&mut status.conditions, standing, &reason, &message, now, operation.metadata.generation);
+}
+
+/// The status with what other tools read. The rest stays as it is.
+pub(crate) fn observed(operation: &ClusterOperation, now: &Time) -> ClusterOperationStatus {
+    let mut status = operation.status.clone().unwrap_or_default();
+    observe(operation, &mut status, now);
+    status
+}
+
+/// Whether the status describes the present spec, and has the conditions that other tools read. Earlier versions wrote none.
+pub(crate) fn is_observed(operation: &ClusterOperation) -> bool {
+    operation.status.as_ref().is_some_and(|status| {
+        let has_ready = status.conditions.iter().any(|c| c.type_ == condition::READY);
+        has_ready && status.observed_generation == operation.metadata.generation
+    })
 }
 
 fn put(operation: &ClusterOperation, conditions: &mut Vec<Condition>, fact: Fact, now: &Time) {

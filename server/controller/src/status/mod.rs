@@ -6,4 +6,6 @@ pub(crate) mod ignored;
 pub(crate) mod outcome;
 pub(crate) mod refusal;
 pub(crate) mod sentence;
+#[cfg(test)]
+mod standing_tests;
 pub(crate) mod write;

@@ -70,9 +70,17 @@ pub(crate) async fn final_status(ctx: &Context, operation: &ClusterOperation, ou
     }
 }
 
+/// Adds what other tools read to a final status that lacks it, and changes nothing else in it.
+pub(crate) async fn observed(ctx: &Context, operation: &ClusterOperation) -> Result<(), Error> {
+    match status(ctx, operation, &content::observed(operation, &now())).await? {
+        Some(_) => Ok(()),
+        None => Err(Error::Conflict(operation.name_any())),
+    }
+}
+
 /// Writes that the operation is only kept as a record.
 pub(crate) async fn restored(ctx: &Context, operation: &ClusterOperation) -> Result<(), Error> {
-    if let Some(restored) = content::restored(operation, ctx.signer()) {
+    if let Some(restored) = content::restored(operation, ctx.signer(), &now()) {
         status(ctx, operation, &restored).await?;
     }
     Ok(())

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use crd::{Cluster, ClusterOperation, Condition, Fact, OperationRecord, upsert};
+use crd::{
+    Cluster, ClusterOperation, Condition, Fact, OperationRecord, Standing, Time, condition, set_standing, upsert,
+};
 use k8s_openapi::api::batch::v1::Job;
 use kube::ResourceExt;
 use serde_json::json;
@@ -53,14 +55,32 @@ pub(crate) async fn write_entries(
 /// has changed since it was read.
 pub(crate) async fn write_condition(ctx: &Context, cluster: &Cluster, fact: Fact) -> Result<bool, Error> {
     let old = cluster.status.clone().unwrap_or_default();
-    let mut conditions: Vec<Condition> = old.cluster_conditions.clone();
-    upsert(&mut conditions, fact, &now(), cluster.metadata.generation);
+    let conditions = with_fact(&old.cluster_conditions, fact, &now(), cluster.metadata.generation);
     if conditions == old.cluster_conditions && old.observed_generation == cluster.metadata.generation {
         return Ok(true);
     }
     let status = json!({"clusterConditions": conditions, "observedGeneration": cluster.metadata.generation});
     let version = cluster.metadata.resource_version.as_deref();
     Ok(patch_status(&ctx.clusters(), &cluster.name_any(), version, status).await?.is_some())
+}
+
+/// The conditions with `fact`. InputsReady also decides how the Cluster stands for other tools.
+pub(crate) fn with_fact(old: &[Condition], fact: Fact, now: &Time, generation: Option<i64>) -> Vec<Condition> {
+    let mut conditions = old.to_vec();
+    if fact.kind == condition::INPUTS_READY {
+        set_standing(&mut conditions, standing(&fact), &fact.reason, &fact.message, now, generation);
+    }
+    upsert(&mut conditions, fact, now, generation);
+    conditions
+}
+
+/// How a Cluster with this condition InputsReady stands for other tools. What is missing may be applied a moment later.
+fn standing(inputs_ready: &Fact) -> Standing {
+    match (inputs_ready.holds, inputs_ready.reason.as_str()) {
+        (Some(true), _) => Standing::Ready,
+        (_, "ReferenceNotFound") => Standing::Reconciling,
+        _ => Standing::Stalled,
+    }
 }
 
 /// Writes the turn of a running operation again if the Cluster was deleted and created again meanwhile. Its new object knows nothing

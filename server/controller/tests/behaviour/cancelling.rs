@@ -48,3 +48,23 @@ async fn k13_a_suspended_job_has_not_failed() {
     let a = world.operation_that("a", "say that it is suspended", |operation| reason(operation) == "Suspended").await;
     assert_eq!(phase(&a), Phase::Running);
 }
+
+/// Otherwise tools that wait for the generation would wait for ever.
+#[tokio::test]
+async fn an_edit_after_the_end_is_observed() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("a", "prod", "ok").await;
+    let ended = world.ended("a").await;
+    let cancel = Patch::Merge(json!({"spec": {"cancel": true}}));
+    world.operations().patch("a", &PatchParams::default(), &cancel).await.unwrap();
+    let edited = world
+        .operation_that("a", "be observed again", |a| {
+            let seen = a.status.as_ref().and_then(|status| status.observed_generation);
+            seen == a.metadata.generation && seen != ended.metadata.generation
+        })
+        .await;
+    let (before, after) = (ended.status.unwrap(), edited.status.unwrap());
+    assert!(crd::is_true(&after.conditions, "Ready"));
+    assert_eq!((after.status, after.reason, after.signature), (before.status, before.reason, before.signature));
+}

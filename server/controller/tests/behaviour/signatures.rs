@@ -38,8 +38,16 @@ async fn operations_of_the_version_before_keep_their_results() {
     world.operations().patch("old", &PatchParams::default(), &Patch::Merge(forged)).await.unwrap();
     world.submit("new", "prod", "ok").await;
     assert_eq!(phase(&world.ended("new").await), Phase::Succeeded);
-    let after = world.operations().get("old").await.unwrap();
-    assert_eq!(after.status, before.status);
+    let after = world
+        .operation_that("old", "be readable for other tools", |old| {
+            old.status.as_ref().is_some_and(|status| crd::is_true(&status.conditions, "Stalled"))
+        })
+        .await;
+    let mut status = after.status.unwrap();
+    assert_eq!(status.observed_generation.take(), after.metadata.generation);
+    let types: Vec<String> = std::mem::take(&mut status.conditions).into_iter().map(|c| c.type_).collect();
+    assert_eq!(types, ["Ready", "Stalled"], "nothing else is added");
+    assert_eq!(Some(status), before.status);
     assert_eq!(world.kubelet.runs_of("old"), 0);
 }
 

@@ -1,0 +1,170 @@
+//! The states that the tests in `deploy/health/tests` give to the programs of other tools. They are written and checked here.
+
+use std::path::Path;
+
+use crd::{
+    Cluster, ClusterOperation, ClusterOperationSpec, ClusterOperationStatus, ClusterSpec, Fact, JobRef, Phase,
+    RESTORED, Time, condition,
+};
+use operation::{Outcome, Signer};
+use serde_json::{Value, json};
+
+use crate::status::content::{self, Start};
+use crate::turn::cluster_status::with_fact;
+
+const STATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/health/tests/states.json");
+
+fn now() -> Time {
+    Time(jiff::Timestamp::UNIX_EPOCH)
+}
+
+fn signer() -> Signer {
+    Signer::new(b"key", &now())
+}
+
+fn unseen() -> ClusterOperation {
+    let spec = ClusterOperationSpec { cluster: "prod".into(), action: "ping.yml".into(), ..Default::default() };
+    let mut operation = ClusterOperation::new("a", spec);
+    operation.metadata.generation = Some(1);
+    operation
+}
+
+fn with(operation: &ClusterOperation, status: Option<ClusterOperationStatus>) -> ClusterOperation {
+    let mut operation = operation.clone();
+    operation.status = Some(status.expect("the status is news"));
+    operation
+}
+
+fn queued(reason: &str) -> ClusterOperation {
+    with(&unseen(), content::queued(&unseen(), reason, "It waits.", &signer(), &now()))
+}
+
+fn running(operation: &ClusterOperation, reason: &str) -> ClusterOperation {
+    let start = Start { job: JobRef::default(), inputs: None, engine: None };
+    with(operation, content::running(operation, start, reason, "The Job exists.", &signer(), &now()))
+}
+
+fn ended(operation: &ClusterOperation, status: Phase, reason: &str) -> ClusterOperation {
+    let outcome = Outcome {
+        status,
+        reason: reason.into(),
+        message: "It is over.".into(),
+        start_time: None,
+        end_time: Some(now()),
+        recap: None,
+    };
+    with(operation, Some(content::final_status(operation, &outcome, &signer(), &now())))
+}
+
+/// What our own status says, in kstatus's words.
+fn verdict(operation: &ClusterOperation) -> &'static str {
+    let status = operation.status.clone().unwrap_or_default();
+    match status.status {
+        Phase::Succeeded => "Current",
+        Phase::Failed => "Failed",
+        Phase::Pending if status.reason.as_deref() == Some(RESTORED) => "Failed",
+        Phase::Pending | Phase::Running => "InProgress",
+    }
+}
+
+/// `kstatus`: what that library can see. `checks`: what the health checks in `deploy/health` must say.
+fn state(name: &str, kstatus: &str, checks: &str, object: &impl serde::Serialize) -> Value {
+    json!({"name": name, "kstatus": kstatus, "checks": checks, "object": object})
+}
+
+fn operations() -> Vec<Value> {
+    let run = running(&queued("ClusterBusy"), "Running");
+    let mut cancelling = running(&run, "Cancelling");
+    cancelling.spec.cancel = Some(true);
+    let mut older = ended(&run, Phase::Failed, "TaskFailed");
+    older.status.as_mut().unwrap().conditions.clear();
+    let older = with(&older, Some(content::observed(&older, &now())));
+    let states = [
+        ("queued", queued("ClusterBusy")),
+        ("waits for its inputs", queued("WaitingForInputs")),
+        ("running", run.clone()),
+        ("running without a wait", running(&unseen(), "Running")),
+        ("its pod waits", running(&run, "PodWaiting")),
+        ("suspended", running(&run, "Suspended")),
+        ("cancelling", cancelling.clone()),
+        ("succeeded", ended(&run, Phase::Succeeded, "Succeeded")),
+        ("succeeded with a warning", ended(&run, Phase::Succeeded, api::operation::PLAY_MATCHED_NO_HOST)),
+        ("failed", ended(&run, Phase::Failed, "TaskFailed")),
+        ("failed in an earlier version", older),
+        ("cancelled", ended(&cancelling, Phase::Failed, "Cancelled")),
+        ("cancelled before it started", ended(&queued("ClusterBusy"), Phase::Failed, "Cancelled")),
+        ("refused", ended(&unseen(), Phase::Failed, "ReferenceNotFound")),
+        ("its Job is gone", ended(&run, Phase::Failed, "JobGone")),
+        ("restored, succeeded", ended(&unseen(), Phase::Succeeded, RESTORED)),
+        ("restored, failed", ended(&unseen(), Phase::Failed, RESTORED)),
+        ("restored without a proof", with(&unseen(), content::restored(&unseen(), &signer(), &now()))),
+    ];
+    let mut all: Vec<Value> = states
+        .iter()
+        .map(|(name, operation)| {
+            let verdict = verdict(operation);
+            state(&format!("operation: {name}"), verdict, verdict, operation)
+        })
+        .collect();
+    // kstatus takes what has no status for ready.
+    all.push(state("operation: no controller has seen it", "Current", "InProgress", &unseen()));
+    let mut edited = ended(&run, Phase::Succeeded, "Succeeded");
+    edited.metadata.generation = Some(2);
+    all.push(state("operation: edited, not seen yet", "InProgress", "InProgress", &edited));
+    all
+}
+
+fn clusters() -> Vec<Value> {
+    let new = || {
+        let mut cluster = Cluster::new("prod", ClusterSpec::default());
+        cluster.metadata.generation = Some(1);
+        cluster
+    };
+    let with = |facts: Vec<Fact>| {
+        let mut cluster = new();
+        let status = cluster.status.get_or_insert_default();
+        status.observed_generation = Some(1);
+        for fact in facts {
+            status.cluster_conditions = with_fact(&status.cluster_conditions, fact, &now(), Some(1));
+        }
+        let record = crd::OperationRecord { cluster_ops: "a".into(), status: Phase::Failed, ..Default::default() };
+        status.conditions.push(record);
+        cluster
+    };
+    let inputs = |holds, reason: &str| Fact::new(condition::INPUTS_READY, holds, reason, "It is so.");
+    let last = || Fact::new(condition::LAST_OPERATION_SUCCEEDED, false, "Failed", "Operation a failed.");
+    let mut edited = with(vec![inputs(true, "Ready")]);
+    edited.metadata.generation = Some(2);
+    let hosted = |holds| {
+        let mut cluster = with(vec![inputs(true, "NoInventory")]);
+        let mut conditions = Vec::new();
+        crd::upsert(&mut conditions, Fact::new(condition::READY, holds, "Because", "It is so."), &now(), Some(1));
+        let mut object = json!(cluster);
+        object["spec"]["hosted"] = json!({"version": "1.36.4"});
+        cluster.status = None;
+        object["status"]["hosted"] = json!({"conditions": conditions});
+        object
+    };
+    // kstatus reads only `status.conditions`, which is a list of operations here.
+    vec![
+        state("cluster: no controller has seen it", "Current", "InProgress", &new()),
+        state("cluster: inputs ready", "Current", "Current", &with(vec![inputs(true, "Ready")])),
+        state("cluster: an operation failed", "Current", "Current", &with(vec![inputs(true, "Ready"), last()])),
+        state("cluster: inputs missing", "Current", "InProgress", &with(vec![inputs(false, "ReferenceNotFound")])),
+        state("cluster: inputs invalid", "Current", "Failed", &with(vec![inputs(false, "InventoryInvalid")])),
+        state("cluster: edited, not seen yet", "InProgress", "InProgress", &edited),
+        state("cluster: hosted, not ready", "Current", "InProgress", &hosted(false)),
+        state("cluster: hosted, ready", "Current", "Current", &hosted(true)),
+    ]
+}
+
+#[test]
+fn the_states_given_to_other_tools_are_up_to_date() {
+    let states: Vec<Value> = operations().into_iter().chain(clusters()).collect();
+    let text = serde_json::to_string_pretty(&states).unwrap() + "\n";
+    if std::env::var_os("UPDATE_STATES").is_some() {
+        std::fs::write(STATES, &text).unwrap();
+    }
+    let written = std::fs::read_to_string(Path::new(STATES)).unwrap_or_default();
+    assert!(written == text, "states.json is out of date: UPDATE_STATES=1 cargo test -p kubeonkube-controller states");
+}
