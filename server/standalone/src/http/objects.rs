@@ -28,9 +28,6 @@ impl Server {
             return if reads { log::answer(self, &target, call).await } else { Err(Failure::method_not_allowed()) };
         }
         let shape = negotiate::accepted(call.accept.as_deref(), kind.custom().is_some())?;
-        if shape == Shape::Discovery {
-            return Err(Failure::new(406, "NotAcceptable", "objects can't be shown as discovery documents"));
-        }
         let show = Show { target: &target, shape, call };
         match (&call.method, &target.name) {
             (&Method::GET, Some(_)) => show.object(StatusCode::OK, &self.objects.get(&target)?.value, &[]),

@@ -88,6 +88,9 @@ impl Kind {
         if self.is(BuiltIn::Pod) {
             all.push(("log", &["get"]));
         }
+        if self.is(BuiltIn::Namespace) {
+            all.push(("finalize", &["update"]));
+        }
         if self.status {
             all.push(("status", &["get", "patch", "update"]));
         }
