@@ -79,6 +79,12 @@ impl Failure {
         Self::general(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
     }
 
+    /// The kind is one of those without objects.
+    pub(crate) fn never_stored(kind: &Kind) -> Self {
+        let why = "because standalone mode runs only Jobs. Use a real Kubernetes cluster.";
+        Self::new(405, "MethodNotAllowed", format!("this API can't store {}, {why}", kind.resource))
+    }
+
     /// A JSON patch that doesn't fit the object, such as a failed `test`. The API server doesn't say which step failed.
     pub(crate) fn unfit_patch() -> Self {
         Self::general(422, "Invalid", "the server rejected our request due to an error in our request")

@@ -27,6 +27,8 @@ mod collecting;
 mod creating;
 #[path = "api/deleting.rs"]
 mod deleting;
+#[path = "api/discovery.rs"]
+mod discovery;
 #[path = "api/durability.rs"]
 mod durability;
 #[path = "api/full_disk.rs"]

@@ -24,6 +24,9 @@ impl Server {
         if kind.read_only() && !reads {
             return Err(Failure::method_not_allowed());
         }
+        if kind.is_empty() && matches!(call.method, Method::POST | Method::PUT | Method::PATCH) {
+            return Err(Failure::never_stored(&kind));
+        }
         if target.subresource.as_deref() == Some("log") {
             return if reads { log::answer(self, &target, call).await } else { Err(Failure::method_not_allowed()) };
         }

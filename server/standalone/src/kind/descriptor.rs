@@ -32,6 +32,8 @@ pub(crate) struct Kind {
 pub(crate) enum Nature {
     BuiltIn(BuiltIn),
     Custom(Box<Custom>),
+    /// There are no objects of this kind, and none can be created. See `empty_table`.
+    Empty,
 }
 
 /// The parts of a CustomResourceDefinition's version that only custom kinds have.
@@ -54,13 +56,13 @@ impl Kind {
     pub(crate) fn built_in(&self) -> Option<BuiltIn> {
         match &self.nature {
             Nature::BuiltIn(kind) => Some(*kind),
-            Nature::Custom(_) => None,
+            Nature::Custom(_) | Nature::Empty => None,
         }
     }
 
     pub(crate) fn custom(&self) -> Option<&Custom> {
         match &self.nature {
-            Nature::BuiltIn(_) => None,
+            Nature::BuiltIn(_) | Nature::Empty => None,
             Nature::Custom(custom) => Some(custom),
         }
     }
@@ -74,8 +76,14 @@ impl Kind {
         self.is(BuiltIn::Definition)
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self.nature, Nature::Empty)
+    }
+
     pub(crate) fn verbs(&self) -> &'static [&'static str] {
-        if self.read_only() {
+        if self.is_empty() {
+            &["delete", "deletecollection", "get", "list", "watch"]
+        } else if self.read_only() {
             &["get", "list", "watch"]
         } else {
             &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]

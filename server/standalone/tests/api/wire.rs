@@ -1,4 +1,4 @@
-//! What the tests of verbs don't cover: Tables, discovery, OpenAPI, protobuf, reviews and the HTTPS port.
+//! What the tests of verbs don't cover: Tables, OpenAPI, protobuf, reviews and the HTTPS port.
 
 use connections::Limits;
 use http::Method;
@@ -10,11 +10,10 @@ use tower::ServiceExt;
 use crate::patience::PATIENCE;
 use crate::world::{Answer, CONFIG_MAPS, WIDGETS, World, config_map, job, widget_named};
 
-const TABLE: &str =
+pub(crate) const TABLE: &str =
     "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
-const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
-async fn accepting(world: &World, path: &str, accept: &str) -> Answer {
+pub(crate) async fn accepting(world: &World, path: &str, accept: &str) -> Answer {
     world.ask(Method::GET, path, &[("accept", accept)], "").await
 }
 
@@ -57,115 +56,6 @@ async fn tables_have_the_columns_of_the_kind() {
     let event: Value = serde_json::from_str(watched.text.lines().next().unwrap()).unwrap();
     assert_eq!((&event["object"]["kind"], &event["object"]["rows"][0]["cells"][0]), (&json!("Table"), &json!("a")));
     accepting(&world, WIDGETS, "application/json;as=Table;v=v9;g=meta.k8s.io").await.refused(406, "NotAcceptable");
-}
-
-#[tokio::test]
-async fn discovery_is_one_document() {
-    let world = World::new();
-    let answer = accepting(&world, "/apis", DISCOVERY).await;
-    assert_eq!(answer.head["content-type"], "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
-    let groups = answer.ok();
-    let group = groups["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|group| group["metadata"]["name"] == "example.clay.io")
-        .unwrap();
-    let widgets = &group["versions"][0]["resources"][0];
-    assert_eq!(
-        (&widgets["resource"], &widgets["scope"], &widgets["shortNames"]),
-        (&json!("widgets"), &json!("Cluster"), &json!(["wd"]))
-    );
-    assert_eq!(widgets["subresources"][0]["subresource"], "status");
-    assert_eq!(accepting(&world, "/api", DISCOVERY).await.ok()["items"][0]["metadata"], json!({}));
-    let aggregated = kube::Discovery::new(world.client.clone()).run_aggregated().await.unwrap();
-    assert!(aggregated.resolve_gvk(&kube::core::GroupVersionKind::gvk("batch", "v1", "Job")).is_some());
-    assert_eq!(world.client.apiserver_version().await.unwrap().minor, "36");
-    let unknown = world.get("/apis/example.clay.io/v1/gadgets").await;
-    assert_eq!((unknown.code, unknown.text.as_str()), (404, "404 page not found\n"));
-    assert_eq!(
-        world.get("/api/v1/gadgets").await.refused(404, "NotFound"),
-        "the server could not find the requested resource"
-    );
-}
-
-/// As in the API server, only a client that asks for the aggregated form gets it.
-#[tokio::test]
-async fn the_older_discovery_has_a_document_for_each_list() {
-    let world = World::new();
-    let shown = async |path: &str| {
-        let answer = world.get(path).await;
-        assert_eq!(answer.head["content-type"], "application/json");
-        answer.ok()
-    };
-    let core = json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []});
-    assert_eq!(shown("/api").await, core);
-    let group = |name: &str| {
-        let version = json!({"groupVersion": format!("{name}/v1"), "version": "v1"});
-        json!({"name": name, "versions": [version], "preferredVersion": version})
-    };
-    let list = shown("/apis").await;
-    assert_eq!((&list["kind"], &list["apiVersion"]), (&json!("APIGroupList"), &json!("v1")));
-    let groups = list["groups"].as_array().unwrap();
-    for name in ["batch", "example.clay.io", "authorization.k8s.io"] {
-        assert!(groups.contains(&group(name)), "{groups:?}");
-        let mut one = group(name);
-        one["kind"] = "APIGroup".into();
-        one["apiVersion"] = "v1".into();
-        assert_eq!(shown(&format!("/apis/{name}")).await, one);
-    }
-    assert!(groups.iter().all(|group| group["name"] != ""), "the core group is not below /apis");
-
-    let all = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
-    let jobs = json!({"name": "jobs", "singularName": "job", "namespaced": true, "kind": "Job", "verbs": all, "categories": ["all"]});
-    let status = json!({"name": "jobs/status", "singularName": "", "namespaced": true, "kind": "Job",
-        "verbs": ["get", "patch", "update"]});
-    let batch =
-        json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "batch/v1", "resources": [jobs, status]});
-    assert_eq!(shown("/apis/batch/v1").await, batch);
-    let core = shown("/api/v1").await;
-    assert_eq!((&core["kind"], &core["groupVersion"]), (&json!("APIResourceList"), &json!("v1")));
-    assert_eq!(core.get("apiVersion"), None, "as in the API server");
-    let entry = |name: &str| core["resources"].as_array().unwrap().iter().find(|entry| entry["name"] == name).cloned();
-    let log = json!({"name": "pods/log", "singularName": "", "namespaced": true, "kind": "Pod", "verbs": ["get"]});
-    assert_eq!(entry("pods/log"), Some(log));
-    assert_eq!(entry("namespaces/finalize").unwrap()["verbs"], json!(["update"]));
-    assert_eq!(entry("configmaps").unwrap()["shortNames"], json!(["cm"]));
-    let reviews = shown("/apis/authentication.k8s.io/v1").await;
-    let review = json!({"name": "tokenreviews", "singularName": "tokenreview", "namespaced": false, "kind": "TokenReview", "verbs": ["create"]});
-    assert_eq!(reviews["resources"][1], review);
-
-    for path in ["/apis/none.clay.io", "/apis/none.clay.io/v1", "/apis/batch/v2", "/api/v2"] {
-        let none = world.get(path).await;
-        assert_eq!((none.code, none.text.as_str()), (404, "404 page not found\n"), "{path}");
-    }
-    world.post("/apis/batch/v1", json!({})).await.refused(405, "MethodNotAllowed");
-    let listed = kube::Discovery::new(world.client.clone()).run().await.unwrap();
-    assert!(listed.resolve_gvk(&kube::core::GroupVersionKind::gvk("example.clay.io", "v1", "Widget")).is_some());
-}
-
-#[tokio::test]
-async fn discovery_is_aggregated_only_if_asked_for() {
-    let world = World::new();
-    let aggregated = DISCOVERY.split(',').next().unwrap();
-    let beta = aggregated.replace("v=v2", "v=v2beta1");
-    let kind = async |path: &str, accept: &str| accepting(&world, path, accept).await.ok()["kind"].clone();
-    for (path, older) in [("/api", "APIVersions"), ("/apis", "APIGroupList")] {
-        for accept in ["", "*/*", "application/json", "application/vnd.kubernetes.protobuf, application/json"] {
-            assert_eq!(kind(path, accept).await, older, "{accept}");
-        }
-        assert_eq!(kind(path, &format!("{beta},application/json")).await, older);
-        assert_eq!(kind(path, &format!("{beta},{aggregated},application/json")).await, "APIGroupDiscoveryList");
-        assert_eq!(kind(path, &format!("application/json,{aggregated}")).await, older, "the first form wins");
-        accepting(&world, path, "application/yaml").await.refused(406, "NotAcceptable");
-    }
-    for path in ["/api/v1", "/apis/batch", "/apis/batch/v1", CONFIG_MAPS] {
-        accepting(&world, path, aggregated).await.refused(406, "NotAcceptable");
-        assert_ne!(kind(path, DISCOVERY).await, "APIGroupDiscoveryList");
-    }
-    accepting(&world, "/api/v1", TABLE.split(',').next().unwrap()).await.refused(406, "NotAcceptable");
-    assert_eq!(accepting(&world, "/healthz", "text/plain").await.text, "ok");
-    assert_eq!(accepting(&world, "/version", "text/plain").await.ok()["minor"], "36");
 }
 
 #[tokio::test]
