@@ -41,6 +41,8 @@ mod limits;
 mod listing;
 #[path = "api/logs.rs"]
 mod logs;
+#[path = "api/python.rs"]
+mod python;
 #[path = "api/updating.rs"]
 mod updating;
 #[path = "api/validating.rs"]

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::failure::Infrastructure;
-use crate::ansible::{ansible, linters};
+use crate::ansible::{ansible, linters, python_client};
 use crate::clean_command::{check, command, output, root};
 use crate::{doctor, lab, playwright, programs};
 
@@ -40,11 +40,12 @@ pub(crate) fn require(chosen: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
 /// lacks something skips its tests.
 pub(crate) fn fetch(chosen: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
     let rust = chosen("rust") || chosen("fuzz") || chosen("lab");
-    let all: [(&str, bool, Fetch); 6] = [
+    let all: [(&str, bool, Fetch); 7] = [
         ("crates", true, &|| check(command("cargo").args(["fetch", "--locked"]))),
         ("cargo-nextest", rust, &|| programs::nextest().map(drop)),
         ("ansible", rust || chosen("runner") || chosen("browser") || chosen("released"), &|| ansible().map(drop)),
         ("linters of playbooks", chosen("playbooks"), &|| linters().map(drop)),
+        ("Python's client of Kubernetes", chosen("rust"), &|| python_client().map(drop)),
         ("kubectl and helm", rust, &programs::fetch_kubectl_and_helm),
         ("packages of npm", chosen("browser") || chosen("released") || chosen("lab"), &playwright::fetch),
     ];

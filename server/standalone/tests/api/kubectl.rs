@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
-use connections::Limits;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
@@ -35,13 +34,7 @@ impl Session {
     }
 
     async fn over(world: World, binary: PathBuf) -> Self {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("https://{}", listener.local_addr().unwrap());
-        let identity = world.api.identity(&[]).unwrap();
-        world.api.write_kubeconfig(&world.dir.path().join("kubeconfig"), &url, &identity).unwrap();
-        let (api, shutdown) = (world.api.clone(), CancellationToken::new());
-        let ends = shutdown.clone();
-        tokio::spawn(async move { api.serve_https(listener, identity, Limits::kubernetes(1024), ends).await });
+        let shutdown = world.on_a_port().await;
         Self { world, binary, shutdown }
     }
 
