@@ -53,6 +53,12 @@ impl Failure {
         Self::general(404, "NotFound", "the server could not find the requested resource")
     }
 
+    /// The details must be empty, not missing: `kubectl debug` reads a name in them.
+    pub(crate) fn no_subresource(kind: &Kind, subresource: &str) -> Self {
+        let Some(why) = kind.why_without(subresource) else { return Self::no_resource() };
+        Self::general(404, "NotFound", &format!("{}/{subresource} is not served: {why}", kind.resource))
+    }
+
     pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
         let message = format!("{} \"{name}\" not found", kind.resource);
         Self::new(404, "NotFound", message).about(name, &kind.group, &kind.plural)

@@ -100,10 +100,10 @@ fn objects(group: &str, version: &str, rest: &[&str], kinds: &Kinds) -> Result<O
     let Some(found) = found else { return Ok(None) };
     let known =
         found.subresource.as_deref().is_none_or(|sub| found.kind.subresources().iter().any(|(known, _)| *known == sub));
-    match (&found.name, found.kind.custom()) {
+    match &found.name {
         _ if known => Ok(Some(Route::Objects(found))),
-        // The API server looks up the subresources of a custom kind like its objects.
-        (Some(name), Some(_)) => Err(Failure::not_found(&found.kind, name)),
-        _ => Err(Failure::no_resource()),
+        // The API server looks up the subresources of a custom kind like its objects. There are none of a kind without objects.
+        Some(name) if found.kind.built_in().is_none() => Err(Failure::not_found(&found.kind, name)),
+        _ => Err(Failure::no_subresource(&found.kind, found.subresource.as_deref().unwrap_or_default())),
     }
 }

@@ -104,6 +104,19 @@ impl Kind {
         }
         all
     }
+
+    /// The reason why a subresource of a real API server is not served.
+    pub(crate) fn why_without(&self, subresource: &str) -> Option<&'static str> {
+        match (self.built_in()?, subresource) {
+            (BuiltIn::Pod, "attach" | "ephemeralcontainers" | "exec" | "portforward" | "proxy" | "resize") => {
+                Some("pods of standalone mode are processes of this machine, not containers")
+            }
+            (BuiltIn::ServiceAccount, "token") => {
+                Some("the only token of standalone mode is the one in the kubeconfig")
+            }
+            _ => None,
+        }
+    }
 }
 
 pub(crate) fn group_version(group: &str, version: &str) -> String {

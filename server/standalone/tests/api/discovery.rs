@@ -167,6 +167,7 @@ async fn kinds_without_objects_can_be_listed_but_not_created() {
     assert_eq!(world.get(&item).await.refused(404, "NotFound"), none);
     assert_eq!(world.delete(&item, json!({})).await.refused(404, "NotFound"), none);
     assert_eq!(world.delete(deployments, json!({})).await.ok()["items"], json!([]));
+    assert_eq!(world.get(&format!("{item}/scale")).await.refused(404, "NotFound"), none);
     world.get("/api/v1/namespaces/default/nodes").await.refused(404, "NotFound");
 
     let web = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}});

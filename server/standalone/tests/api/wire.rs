@@ -135,6 +135,27 @@ async fn protobuf_bodies_of_kubectl_create_are_read() {
 }
 
 #[tokio::test]
+async fn subresources_that_are_not_served_are_refused_with_a_reason() {
+    let world = World::new();
+    for (path, says) in [
+        (
+            "pods/a/exec",
+            "pods/exec is not served: pods of standalone mode are processes of this machine, not containers",
+        ),
+        ("pods/a/attach", "pods/attach is not served"),
+        ("pods/a/portforward", "pods/portforward is not served"),
+        ("pods/a/ephemeralcontainers", "pods/ephemeralcontainers is not served"),
+        ("serviceaccounts/a/token", "the only token of standalone mode is the one in the kubeconfig"),
+        ("configmaps/a/status", "the server could not find the requested resource"),
+    ] {
+        let answer = world.post(&format!("/api/v1/namespaces/default/{path}"), json!({})).await;
+        let message = answer.refused(404, "NotFound");
+        assert!(message.contains(says), "{path}: {message}");
+        assert_eq!(answer.json()["details"], json!({}), "kubectl debug reads a name in the details");
+    }
+}
+
+#[tokio::test]
 async fn other_media_types_are_refused() {
     let world = World::new();
     for kind in ["text/html", "application/yaml"] {
