@@ -112,6 +112,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn packages_are_pinned() {
+        for file in ["deploy/runner/tests/linters.txt", "server/standalone/tests/python/requirements.txt"] {
+            let packages = pinned(file).unwrap();
+            assert!(!packages.is_empty() && packages.iter().all(|package| package.contains("==")), "{packages:?}");
+        }
+    }
+
+    #[test]
     fn a_file_in_a_closed_folder_is_not_for_others() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("python3");
