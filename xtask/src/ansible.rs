@@ -1,4 +1,4 @@
-//! The ansible that tests run, and what checks its playbooks, in virtual environments below `target/`.
+//! The ansible that tests run, what checks its playbooks, and Python's client of Kubernetes, in virtual environments below `target/`.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -15,14 +15,24 @@ pub(crate) fn ansible() -> anyhow::Result<String> {
         .split_whitespace()
         .find(|word| word.starts_with("ansible-core=="))
         .context("the image pins ansible-core")?;
-    environment("ansible", "ansible-playbook", &[pinned])
+    environment("ansible", "ansible-playbook", &[pinned.to_owned()])
 }
 
 /// The folder with yamllint and ansible-lint.
 pub(crate) fn linters() -> anyhow::Result<String> {
-    let pinned = fs::read_to_string(root().join("deploy/runner/tests/linters.txt"))?;
-    let pinned: Vec<&str> = pinned.lines().filter(|line| !line.starts_with('#')).collect();
-    environment("linters", "ansible-lint", &pinned)
+    environment("linters", "ansible-lint", &pinned("deploy/runner/tests/linters.txt")?)
+}
+
+/// A Python with the client of Kubernetes.
+pub(crate) fn python_client() -> anyhow::Result<String> {
+    let folder = environment("python-client", "python3", &pinned("server/standalone/tests/python/requirements.txt")?)?;
+    Ok(format!("{folder}/python3"))
+}
+
+/// The packages that a file names, one per line.
+fn pinned(file: &str) -> anyhow::Result<Vec<String>> {
+    let text = fs::read_to_string(root().join(file))?;
+    Ok(text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect())
 }
 
 /// Runs yamllint and ansible-lint on the playbooks. Any finding is an error.
@@ -63,7 +73,7 @@ fn yaml_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 
 /// The folder with the programs of a virtual environment with `packages`. Creates it if `program` is missing in it, or if it was made
 /// with another Python.
-fn environment(name: &str, program: &str, packages: &[&str]) -> anyhow::Result<String> {
+fn environment(name: &str, program: &str, packages: &[String]) -> anyhow::Result<String> {
     let folder = root().join("target/tools").join(name);
     let python = python()?;
     let made_with = fs::canonicalize(folder.join("bin/python3")).ok();
@@ -100,6 +110,14 @@ fn others_may_run(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packages_are_pinned() {
+        for file in ["deploy/runner/tests/linters.txt", "server/standalone/tests/python/requirements.txt"] {
+            let packages = pinned(file).unwrap();
+            assert!(!packages.is_empty() && packages.iter().all(|package| package.contains("==")), "{packages:?}");
+        }
+    }
 
     #[test]
     fn a_file_in_a_closed_folder_is_not_for_others() {

@@ -53,6 +53,12 @@ impl Failure {
         Self::general(404, "NotFound", "the server could not find the requested resource")
     }
 
+    /// The details must be empty, not missing: `kubectl debug` reads a name in them.
+    pub(crate) fn no_subresource(kind: &Kind, subresource: &str) -> Self {
+        let Some(why) = kind.why_without(subresource) else { return Self::no_resource() };
+        Self::general(404, "NotFound", &format!("{}/{subresource} is not served: {why}", kind.resource))
+    }
+
     pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
         let message = format!("{} \"{name}\" not found", kind.resource);
         Self::new(404, "NotFound", message).about(name, &kind.group, &kind.plural)
@@ -77,6 +83,12 @@ impl Failure {
 
     pub(crate) fn method_not_allowed() -> Self {
         Self::general(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+    }
+
+    /// The kind is one of those without objects.
+    pub(crate) fn never_stored(kind: &Kind) -> Self {
+        let why = "because standalone mode runs only Jobs. Use a real Kubernetes cluster.";
+        Self::new(405, "MethodNotAllowed", format!("this API can't store {}, {why}", kind.resource))
     }
 
     /// A JSON patch that doesn't fit the object, such as a failed `test`. The API server doesn't say which step failed.

@@ -5,16 +5,17 @@
 //!
 //! - Namespace, ConfigMap, Secret, Pod, ServiceAccount, Event, Job, Lease, Role, RoleBinding and CustomResourceDefinition,
 //!   and the custom resources given at start; every verb, watches included; server-side apply; the garbage collector.
-//! - Discovery in its aggregated form, OpenAPI v3, Tables, pod logs, and the reviews that `kubectl auth` sends.
+//! - Kinds such as Deployment that can be listed and deleted, and of which there are never any objects.
+//! - Discovery in both forms, OpenAPI v3, Tables, pod logs, and the reviews that `kubectl auth` sends.
 //!
 //! `docs/kubectl.md` lists where kubectl sees a difference to a real API server.
 //!
 //! Everything else is refused, with a Status unless the API server answers in plain text:
 //!
 //! - 404: other kinds, and subresources such as `/scale`, `/eviction`, `/exec` and `/portforward`.
-//! - 405: writes of CustomResourceDefinitions, which are installed with the program.
+//! - 405: writes of CustomResourceDefinitions, which are installed with the program, and of the kinds without objects.
 //! - 400 and 410: `continue`, and lists of a past revision. `limit` is ignored: a list is complete.
-//! - 406: answers in YAML, and the older form of discovery. 415: bodies in YAML.
+//! - 406: answers in YAML. 415: bodies in YAML.
 //! - 413: bodies above 3 MiB, objects above 1.5 MiB, and JSON patches that grow an object too much (`limits`).
 //!
 //! Only stored: Roles and RoleBindings, because the token gives every right; ServiceAccounts, which get no tokens; and Jobs

@@ -27,6 +27,8 @@ mod collecting;
 mod creating;
 #[path = "api/deleting.rs"]
 mod deleting;
+#[path = "api/discovery.rs"]
+mod discovery;
 #[path = "api/durability.rs"]
 mod durability;
 #[path = "api/full_disk.rs"]
@@ -39,6 +41,8 @@ mod limits;
 mod listing;
 #[path = "api/logs.rs"]
 mod logs;
+#[path = "api/python.rs"]
+mod python;
 #[path = "api/updating.rs"]
 mod updating;
 #[path = "api/validating.rs"]

@@ -21,7 +21,7 @@ pub(crate) use self::failure::{FailedTest, Infrastructure};
 pub(crate) use self::nextest::Tests;
 pub(crate) use self::report::Report;
 pub(crate) use self::stress::stress;
-use crate::ansible::{ansible, lint_playbooks};
+use crate::ansible::{ansible, lint_playbooks, python_client};
 use crate::builds::Builds;
 use crate::clean_command::{check, command, copy_of, root};
 use crate::programs::{build_program, built_helm, built_kubectl, start_building_kubectl_and_helm};
@@ -257,6 +257,7 @@ fn rust_environment(run: &mut Run) -> anyhow::Result<Vec<(&'static str, String)>
     for (variable, who, program) in [
         ("KUBEONKUBE_TEST_KUBECTL", "all tests with kubectl", built_kubectl(run.builds)),
         ("KUBEONKUBE_TEST_HELM", "server/tests/chart.rs", built_helm(run.builds)),
+        ("KUBEONKUBE_TEST_PYTHON", "the test with Python's dynamic client", python_client()),
     ] {
         match program {
             Ok(program) => env.push((variable, program)),

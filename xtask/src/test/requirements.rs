@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::failure::Infrastructure;
-use crate::ansible::{ansible, linters};
+use crate::ansible::{ansible, linters, python_client};
 use crate::clean_command::{check, command, output, root};
 use crate::{doctor, lab, playwright, programs};
 
@@ -47,6 +47,7 @@ pub(crate) fn fetch(chosen: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
         ("cargo-nextest", rust, &|| programs::nextest().map(drop)),
         ("ansible", rust || chosen("runner") || chosen("browser") || chosen("released"), &|| ansible().map(drop)),
         ("linters of playbooks", chosen("playbooks"), &|| linters().map(drop)),
+        ("Python's client of Kubernetes", chosen("rust"), &|| python_client().map(drop)),
         ("kubectl and helm", rust, &programs::fetch_kubectl_and_helm),
         ("Go modules of the health checks", chosen("health") && doctor::lack_of_go().is_none(), &|| {
             // Only the modules that it needs, unlike `go mod download`.

@@ -1,6 +1,6 @@
 //! Jobs: the defaults, labels and rules of batch/v1.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::field::{default_to, unchanged};
 use super::pod;
@@ -10,7 +10,7 @@ use crate::object;
 pub(super) fn admit(old: Option<&Value>, job: &mut Value, causes: &mut Vec<Cause>) {
     let name = object::name(job).to_owned();
     if old.is_none() {
-        identify(job, &name);
+        identify(job, &name, causes);
         job["status"] = json!({});
     }
     let spec = object::member(job, "spec");
@@ -56,20 +56,49 @@ pub(super) fn admit(old: Option<&Value>, job: &mut Value, causes: &mut Vec<Cause
     }
 }
 
-/// Sets the labels and the selector by which a Job finds its pods.
-fn identify(job: &mut Value, name: &str) {
+/// Sets the labels and the selector by which a Job finds its pods, unless the client chose them (`manualSelector`). A Job that a
+/// client has read and creates again still has those of its last UID, and is refused.
+fn identify(job: &mut Value, name: &str, causes: &mut Vec<Cause>) {
+    const UID: &str = "batch.kubernetes.io/controller-uid";
+    const LABELS: &str = "spec.template.metadata.labels";
     let uid = object::uid(job).to_owned();
-    let labels = |metadata: &mut Map<String, Value>| {
-        let labels = metadata.entry("labels").or_insert_with(|| json!({}));
-        for prefix in ["", "batch.kubernetes.io/"] {
-            labels[format!("{prefix}controller-uid")] = uid.as_str().into();
-            labels[format!("{prefix}job-name")] = name.into();
-        }
+    let generated =
+        [("controller-uid", &*uid), ("job-name", name), (UID, &uid), ("batch.kubernetes.io/job-name", name)];
+    // Unlike `Cause::invalid`, with the content: it is short.
+    let invalid = |field: &str, value: &Value, why: &str| {
+        Cause::new("FieldValueInvalid", field, format!("Invalid value: {value}: {why}"))
     };
-    labels(object::metadata(job));
     let spec = object::member(job, "spec");
-    labels(object::metadata(spec.entry("template").or_insert(Value::Null)));
-    if spec.get("manualSelector") != Some(&Value::Bool(true)) {
-        spec.insert("selector".into(), json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}));
+    let manual = spec.get("manualSelector") == Some(&Value::Bool(true));
+    let template = object::member(spec.entry("template").or_insert(Value::Null), "metadata");
+    let labels = template.entry("labels").or_insert_with(|| json!({}));
+    if !manual {
+        for (label, value) in generated {
+            object::entries(labels).entry(label).or_insert(value.into());
+        }
+        for (label, value) in generated.iter().filter(|(label, value)| labels[label] != *value) {
+            causes.push(invalid(&format!("{LABELS}[{label}]"), labels, &format!("must be '{value}'")));
+        }
+    }
+    let labels = labels.clone();
+    if !manual {
+        let chosen = object::member(spec.entry("selector").or_insert(Value::Null), "matchLabels");
+        chosen.entry(UID).or_insert(uid.as_str().into());
+        if chosen.iter().any(|(label, value)| !generated.contains(&(label, value.as_str().unwrap_or_default()))) {
+            causes.push(invalid("spec.selector", &spec["selector"], "`selector` not auto-generated"));
+        }
+    }
+    match spec.get("selector") {
+        None => causes.push(Cause::required("spec.selector", "")),
+        Some(selector) => {
+            let mut wanted = selector["matchLabels"].as_object().into_iter().flatten();
+            if !wanted.all(|(label, value)| labels.get(label) == Some(value)) {
+                causes.push(invalid(LABELS, &labels, "`selector` does not match template `labels`"));
+            }
+        }
+    }
+    let own = object::metadata(job).entry("labels").or_insert_with(|| json!({}));
+    if object::entries(own).is_empty() {
+        *own = labels;
     }
 }

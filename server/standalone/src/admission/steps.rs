@@ -55,6 +55,7 @@ pub(crate) fn shaped(kind: &Kind, body: Value) -> Result<(Value, Vec<String>), F
             lost(&body, &typed, "", &mut unknown);
             Ok((events::inward(kind, typed), unknown))
         }
+        Nature::Empty => Err(Failure::never_stored(kind)),
         Nature::Custom(custom) => {
             let mut body = body;
             schema::prune(&custom.schema, &mut body, &mut unknown);
@@ -98,6 +99,7 @@ pub(crate) fn admitted(
             BuiltIn::Job => job::admit(old, &mut object, &mut causes),
             _ => {}
         },
+        Nature::Empty => {}
     }
     if causes.is_empty() { Ok(object) } else { Err(Failure::invalid(kind, &name, &causes)) }
 }

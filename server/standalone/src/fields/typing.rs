@@ -44,7 +44,7 @@ pub(crate) enum Typing<'a> {
 impl<'a> Typing<'a> {
     pub(crate) fn of(kind: &'a Kind) -> Self {
         match &kind.nature {
-            Nature::BuiltIn(_) => Self::BuiltIn(Merge::Granular),
+            Nature::BuiltIn(_) | Nature::Empty => Self::BuiltIn(Merge::Granular),
             Nature::Custom(custom) => Self::Root(&custom.schema),
         }
     }

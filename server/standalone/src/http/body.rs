@@ -9,10 +9,18 @@ use super::protobuf;
 use crate::failure::Failure;
 use crate::limits::{REQUEST, too_large};
 
-pub(super) async fn read(body: Body) -> Result<Bytes, Failure> {
-    match Limited::new(body, REQUEST).collect().await {
+/// How much of a body that is too large is read and thrown away, in bytes. Otherwise the connection is closed while the client still
+/// sends, and the client sees a broken pipe instead of the answer.
+const DISCARDED: usize = 64 << 20;
+
+pub(super) async fn read(mut body: Body) -> Result<Bytes, Failure> {
+    match Limited::new(&mut body, REQUEST).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(too_large(format_args!("limit is {REQUEST}"))),
+        Err(error) if error.is::<LengthLimitError>() => {
+            let mut rest = Limited::new(body, DISCARDED);
+            while let Some(Ok(_)) = rest.frame().await {}
+            Err(too_large(format_args!("limit is {REQUEST}")))
+        }
         Err(error) => Err(Failure::bad_request(format!("the body could not be read: {error}"))),
     }
 }

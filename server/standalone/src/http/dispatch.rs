@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures::FutureExt;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
 use http::{Method, Request, Response, StatusCode};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::answer::{Answer, Reply};
 use super::negotiate::{self, Shape};
@@ -54,29 +54,37 @@ impl Server {
             }
             Route::Nothing => return nothing_here(),
             _ if call.method != Method::GET => return Err(Failure::method_not_allowed()),
+            // Both are answered whatever the client accepts.
+            Route::Version => {
+                return Ok(Reply::ok(&json!({"major": "1", "minor": "36", "gitVersion": "v1.36.4", "gitCommit": "",
+                "gitTreeState": "clean", "buildDate": "2026-01-01T00:00:00Z", "goVersion": "none", "compiler": "none",
+                "platform": "kubeonkube/standalone"})));
+            }
+            Route::Health => return Ok(Reply::plain(StatusCode::OK, "ok")),
             // Its protobuf is not that of objects, so `negotiate` doesn't know it.
             Route::OpenApiV2 => return Ok(openapi::v2(call.accept.as_deref())),
             _ => {}
         }
-        let shape = negotiate::accepted(call.accept.as_deref(), false)?;
+        let shape = negotiate::document(call.accept.as_deref(), matches!(route, Route::Groups { .. }))?;
+        let found = |document: Option<Value>| document.map_or_else(nothing_here, |document| Ok(Reply::ok(&document)));
         let kinds = &self.objects.kinds;
         match route {
-            Route::Version => {
-                Ok(Reply::ok(&json!({"major": "1", "minor": "36", "gitVersion": "v1.36.4", "gitCommit": "",
-                "gitTreeState": "clean", "buildDate": "2026-01-01T00:00:00Z", "goVersion": "none", "compiler": "none",
-                "platform": "kubeonkube/standalone"})))
-            }
-            Route::Health => Ok(Reply::plain(StatusCode::OK, "ok")),
             Route::Groups { core } if shape == Shape::Discovery => Ok(discovery::aggregated(kinds, core)),
-            Route::Groups { .. } => Err(Failure::new(406, "NotAcceptable", discovery::ONLY_AGGREGATED)),
+            Route::Groups { core: true } => Ok(Reply::ok(&discovery::core_versions())),
+            Route::Groups { core: false } => Ok(Reply::ok(&discovery::groups(kinds))),
+            Route::Group(group) => found(discovery::group(kinds, &group)),
+            Route::Resources { group, version } => found(discovery::resource_list(kinds, &group, &version)),
             Route::OpenApiIndex => Ok(Reply::ok(self.documents().index())),
             Route::OpenApi { group, version } => {
                 let document = self.documents().document(&group, &version);
                 document.map_or_else(nothing_here, |document| Ok(Reply::bytes(document)))
             }
-            Route::Review(_) | Route::Objects(_) | Route::OpenApiV2 | Route::Nothing => {
-                Err(Failure::method_not_allowed())
-            }
+            Route::Version
+            | Route::Health
+            | Route::Review(_)
+            | Route::Objects(_)
+            | Route::OpenApiV2
+            | Route::Nothing => Err(Failure::method_not_allowed()),
         }
     }
 }

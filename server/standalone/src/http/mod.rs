@@ -3,7 +3,7 @@
 //! | path | answer |
 //! |---|---|
 //! | `/version`, `/healthz`, `/livez`, `/readyz` | as in the API server, even without a token |
-//! | `/api`, `/apis` | aggregated discovery; 406 to a client that accepts only the older form |
+//! | `/api`, `/apis`, `/api/v1`, `/apis/GROUP`, `/apis/GROUP/VERSION` | discovery; the first two aggregated if the client asks for it |
 //! | `/openapi/v3` | an index, and one document per group and version |
 //! | objects of the served kinds | every verb, `/status`, `/log` of pods, `/finalize` of namespaces |
 //! | reviews of oneself and of tokens | 201; access is always allowed, because there is one user |

@@ -13,11 +13,21 @@ pub(super) enum Shape {
     Discovery,
 }
 
-/// The shape of the first entry that can be served; 406 if there is none. Protobuf is answered with JSON, which every
-/// client that asks for it can read. For custom resources (`custom`) it is refused, as in the API server.
+/// The shape in which to show objects. Protobuf is answered with JSON, which every client that asks for it can read. For custom
+/// resources (`custom`) it is refused, as in the API server.
 pub(super) fn accepted(header: Option<&str>, custom: bool) -> Result<Shape, Failure> {
+    first(header, custom, |shape| shape != Shape::Discovery)
+}
+
+/// The shape of another document: `Full`, or `Discovery` where there is an aggregated form of it.
+pub(super) fn document(header: Option<&str>, aggregated: bool) -> Result<Shape, Failure> {
+    first(header, false, |shape| shape == Shape::Full || aggregated && shape == Shape::Discovery)
+}
+
+/// The shape of the first entry that can be served; 406 if there is none.
+fn first(header: Option<&str>, custom: bool, served: impl Fn(Shape) -> bool) -> Result<Shape, Failure> {
     let Some(header) = header.filter(|header| !header.trim().is_empty()) else { return Ok(Shape::Full) };
-    let found = header.split(',').find_map(|entry| one(entry, custom));
+    let found = header.split(',').filter_map(|entry| one(entry, custom)).find(|shape| served(*shape));
     found.ok_or_else(|| {
         Failure::new(406, "NotAcceptable", "only the following media types are accepted: application/json")
     })

@@ -24,13 +24,13 @@ impl Server {
         if kind.read_only() && !reads {
             return Err(Failure::method_not_allowed());
         }
+        if kind.is_empty() && matches!(call.method, Method::POST | Method::PUT | Method::PATCH) {
+            return Err(Failure::never_stored(&kind));
+        }
         if target.subresource.as_deref() == Some("log") {
             return if reads { log::answer(self, &target, call).await } else { Err(Failure::method_not_allowed()) };
         }
         let shape = negotiate::accepted(call.accept.as_deref(), kind.custom().is_some())?;
-        if shape == Shape::Discovery {
-            return Err(Failure::new(406, "NotAcceptable", "objects can't be shown as discovery documents"));
-        }
         let show = Show { target: &target, shape, call };
         match (&call.method, &target.name) {
             (&Method::GET, Some(_)) => show.object(StatusCode::OK, &self.objects.get(&target)?.value, &[]),

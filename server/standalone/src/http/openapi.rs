@@ -72,6 +72,11 @@ fn document(kinds: &Kinds, group: &str, version: &str) -> Value {
         paths.insert(format!("/{}", item_path(kind)), operations(kind));
         match &kind.nature {
             Nature::BuiltIn(built_in) => drop(built_in.schema(&mut generator)),
+            Nature::Empty => {
+                let schema = json!({"type": "object", "description": "Standalone mode has no objects of this kind.",
+                    "x-kubernetes-group-version-kind": [identity(kind)]});
+                named.insert(custom_name(kind), schema);
+            }
             Nature::Custom(custom) => {
                 let mut schema = custom.schema.clone();
                 schema["x-kubernetes-group-version-kind"] = json!([identity(kind)]);

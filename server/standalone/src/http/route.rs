@@ -1,7 +1,7 @@
 //! The meaning of a path.
 
 use crate::failure::Failure;
-use crate::kind::{BuiltIn, Kinds, REVIEWS, Review};
+use crate::kind::{Kinds, REVIEWS, Review};
 use crate::request::Target;
 
 pub(super) enum Route {
@@ -10,6 +10,13 @@ pub(super) enum Route {
     /// `/api` (core) or `/apis`.
     Groups {
         core: bool,
+    },
+    /// `/apis/GROUP`.
+    Group(String),
+    /// `/api/v1`, and `/apis/GROUP/VERSION`.
+    Resources {
+        group: String,
+        version: String,
     },
     /// The document of older clients.
     OpenApiV2,
@@ -43,8 +50,13 @@ pub(super) fn route(path: &str, kinds: &Kinds) -> Result<Route, Failure> {
             let (group, version) = owned(group, version);
             Ok(Route::OpenApi { group, version })
         }
+        ["apis", group] => Ok(Route::Group((*group).into())),
+        ["api", version @ "v1"] => Ok(Route::Resources { group: String::new(), version: (*version).into() }),
+        ["apis", group, version] => {
+            let (group, version) = owned(group, version);
+            Ok(Route::Resources { group, version })
+        }
         ["api", "v1", rest @ ..] => objects("", "v1", rest, kinds)?.ok_or_else(Failure::no_resource),
-        ["apis", _] | ["apis", _, _] => Ok(Route::Nothing),
         ["apis", group, version, rest @ ..] => Ok(objects(group, version, rest, kinds)?.unwrap_or(Route::Nothing)),
         _ => Ok(Route::Nothing),
     }
@@ -86,14 +98,12 @@ fn objects(group: &str, version: &str, rest: &[&str], kinds: &Kinds) -> Result<O
         _ => None,
     };
     let Some(found) = found else { return Ok(None) };
-    let known = found.subresource.as_deref().is_none_or(|sub| {
-        found.kind.subresources().iter().any(|(known, _)| *known == sub)
-            || (found.kind.is(BuiltIn::Namespace) && sub == "finalize")
-    });
-    match (&found.name, found.kind.custom()) {
+    let known =
+        found.subresource.as_deref().is_none_or(|sub| found.kind.subresources().iter().any(|(known, _)| *known == sub));
+    match &found.name {
         _ if known => Ok(Some(Route::Objects(found))),
-        // The API server looks up the subresources of a custom kind like its objects.
-        (Some(name), Some(_)) => Err(Failure::not_found(&found.kind, name)),
-        _ => Err(Failure::no_resource()),
+        // The API server looks up the subresources of a custom kind like its objects. There are none of a kind without objects.
+        Some(name) if found.kind.built_in().is_none() => Err(Failure::not_found(&found.kind, name)),
+        _ => Err(Failure::no_subresource(&found.kind, found.subresource.as_deref().unwrap_or_default())),
     }
 }

@@ -32,7 +32,20 @@ pub(super) fn built_in() -> Vec<Kind> {
 }
 
 fn kind(
-    nature: BuiltIn,
+    kind: BuiltIn,
+    group: (&str, &str),
+    name: &str,
+    plural: &str,
+    short_names: &[&str],
+    categories: &[&str],
+) -> Kind {
+    let named = names(Nature::BuiltIn(kind), group, name, plural, short_names, categories);
+    if kind == BuiltIn::NewEvent { Kind { stored_as: "events".into(), ..named } } else { named }
+}
+
+/// A namespaced kind without subresources.
+pub(super) fn names(
+    nature: Nature,
     (group, version): (&str, &str),
     name: &str,
     plural: &str,
@@ -52,9 +65,9 @@ fn kind(
         namespaced: true,
         status: false,
         generation: false,
-        stored_as: if nature == BuiltIn::NewEvent { "events".into() } else { resource.as_str().into() },
+        stored_as: resource.as_str().into(),
         resource,
-        nature: Nature::BuiltIn(nature),
+        nature,
     }
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Kind {
 pub(crate) enum Nature {
     BuiltIn(BuiltIn),
     Custom(Box<Custom>),
+    /// There are no objects of this kind, and none can be created. See `empty_table`.
+    Empty,
 }
 
 /// The parts of a CustomResourceDefinition's version that only custom kinds have.
@@ -54,13 +56,13 @@ impl Kind {
     pub(crate) fn built_in(&self) -> Option<BuiltIn> {
         match &self.nature {
             Nature::BuiltIn(kind) => Some(*kind),
-            Nature::Custom(_) => None,
+            Nature::Custom(_) | Nature::Empty => None,
         }
     }
 
     pub(crate) fn custom(&self) -> Option<&Custom> {
         match &self.nature {
-            Nature::BuiltIn(_) => None,
+            Nature::BuiltIn(_) | Nature::Empty => None,
             Nature::Custom(custom) => Some(custom),
         }
     }
@@ -74,8 +76,14 @@ impl Kind {
         self.is(BuiltIn::Definition)
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self.nature, Nature::Empty)
+    }
+
     pub(crate) fn verbs(&self) -> &'static [&'static str] {
-        if self.read_only() {
+        if self.is_empty() {
+            &["delete", "deletecollection", "get", "list", "watch"]
+        } else if self.read_only() {
             &["get", "list", "watch"]
         } else {
             &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
@@ -88,10 +96,26 @@ impl Kind {
         if self.is(BuiltIn::Pod) {
             all.push(("log", &["get"]));
         }
+        if self.is(BuiltIn::Namespace) {
+            all.push(("finalize", &["update"]));
+        }
         if self.status {
             all.push(("status", &["get", "patch", "update"]));
         }
         all
+    }
+
+    /// The reason why a subresource of a real API server is not served.
+    pub(crate) fn why_without(&self, subresource: &str) -> Option<&'static str> {
+        match (self.built_in()?, subresource) {
+            (BuiltIn::Pod, "attach" | "ephemeralcontainers" | "exec" | "portforward" | "proxy" | "resize") => {
+                Some("pods of standalone mode are processes of this machine, not containers")
+            }
+            (BuiltIn::ServiceAccount, "token") => {
+                Some("the only token of standalone mode is the one in the kubeconfig")
+            }
+            _ => None,
+        }
     }
 }
 

@@ -1,12 +1,13 @@
-//! The kinds that are served: twelve built-in ones, and those of the installed CustomResourceDefinitions.
+//! The kinds that are served: twelve built-in ones, those of the installed CustomResourceDefinitions, and some without objects.
 //!
 //! A kind is described once, and everything else is derived from the description: the paths that are answered, the
-//! discovery and OpenAPI documents, and which subresources there are. Any other kind, such as a Deployment, gets 404.
+//! discovery and OpenAPI documents, and which subresources there are. Any other kind, such as a NetworkPolicy, gets 404.
 
 mod builtin;
 mod builtin_table;
 mod custom;
 mod descriptor;
+mod empty_table;
 mod registry;
 mod reviews;
 

@@ -9,6 +9,7 @@ use super::builtin::BuiltIn;
 use super::builtin_table::built_in;
 use super::custom::{CustomError, custom};
 use super::descriptor::Kind;
+use super::empty_table::empty;
 use super::reviews::REVIEWS;
 
 /// All kinds, in the order of discovery.
@@ -28,6 +29,7 @@ impl Kinds {
         // In discovery, and so in `kubectl get` of a category, the kinds of a group are in the order of their names.
         customs.sort_by(|one, other| one.resource.cmp(&other.resource));
         all.extend(customs);
+        all.extend(empty().into_iter().map(Arc::new));
         let (mut by_path, mut by_storage) = (HashMap::new(), HashMap::new());
         for kind in &all {
             by_path.insert((kind.group.clone(), kind.version.clone(), kind.plural.clone()), kind.clone());
@@ -48,10 +50,11 @@ impl Kinds {
         self.by_storage.get(resource)
     }
 
-    /// The kind of an owner reference, whatever version the reference has.
+    /// The kind of an owner reference, whatever version the reference has. A kind without objects counts as unknown: its owner
+    /// was never here, so the collector must not take it for deleted.
     pub(crate) fn of_reference(&self, api_version: &str, kind: &str) -> Option<&Arc<Kind>> {
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
-        self.all.iter().find(|known| known.kind == kind && known.group == group)
+        self.all.iter().find(|known| known.kind == kind && known.group == group && !known.is_empty())
     }
 
     pub(crate) fn built_in(&self, wanted: BuiltIn) -> &Arc<Kind> {

@@ -185,6 +185,68 @@ async fn secrets_of_a_known_type_need_its_keys() {
     world.patch(&format!("{secrets}/s"), crate::world::MERGE, emptied).await.refused(422, "Invalid");
 }
 
+/// Such as one that was exported with `kubectl get job -o yaml`. The words are those of the API server.
+#[tokio::test]
+async fn a_job_with_the_labels_of_another_is_refused() {
+    let world = World::new();
+    let jobs = "/apis/batch/v1/namespaces/default/jobs";
+    let made = world.post(jobs, job("j")).await.ok();
+    let uid = made["metadata"]["uid"].as_str().unwrap();
+    let mut exported = job("k");
+    exported["spec"]["selector"] = made["spec"]["selector"].clone();
+    exported["spec"]["template"]["metadata"] = made["spec"]["template"]["metadata"].clone();
+    let message = world.post(jobs, exported.clone()).await.refused(422, "Invalid");
+    for why in [
+        "spec.template.metadata.labels[controller-uid]: Invalid value: {",
+        "spec.template.metadata.labels[batch.kubernetes.io/job-name]: Invalid value: {",
+        "}: must be 'k'",
+        "spec.selector: Invalid value: {\"matchLabels\":{\"batch.kubernetes.io/controller-uid\":",
+        "}: `selector` not auto-generated",
+    ] {
+        assert!(message.contains(why), "{message}");
+    }
+    assert!(!message.contains("does not match"), "{message}");
+
+    let mut selected = job("k");
+    selected["spec"]["selector"] = json!({"matchLabels": {"app": "x"}});
+    let message = world.post(jobs, selected.clone()).await.refused(422, "Invalid");
+    assert!(
+        message.contains("`selector` not auto-generated, spec.template.metadata.labels: Invalid value: {"),
+        "{message}"
+    );
+    assert!(message.contains("`selector` does not match template `labels`"), "{message}");
+    selected["spec"]["manualSelector"] = true.into();
+    let message = world.post(jobs, selected.clone()).await.refused(422, "Invalid");
+    assert!(message.contains("does not match template") && !message.contains("not auto-generated"), "{message}");
+    selected["spec"]["template"]["metadata"] = json!({"labels": {"app": "x"}});
+    let manual = world.post(jobs, selected).await.ok();
+    assert_eq!(manual["spec"]["template"]["metadata"]["labels"], json!({"app": "x"}));
+    assert_eq!(manual["spec"]["selector"], json!({"matchLabels": {"app": "x"}}));
+    exported["spec"]["template"]["metadata"]["labels"] = json!({"job-name": "k", "app": "y"});
+    exported["spec"]["selector"] = Value::Null;
+    exported["metadata"]["name"] = "l".into();
+    let message = world.post(jobs, exported.clone()).await.refused(422, "Invalid");
+    assert!(message.contains("labels[job-name]") && !message.contains(uid), "{message}");
+}
+
+/// A Job without labels gets those of its template, also when it is created. One with labels keeps them.
+#[tokio::test]
+async fn a_job_with_labels_gets_no_others() {
+    let world = World::new();
+    let jobs = "/apis/batch/v1/namespaces/default/jobs";
+    let mut labelled = job("j");
+    labelled["metadata"]["labels"] = json!({"team": "a"});
+    assert_eq!(world.post(jobs, labelled).await.ok()["metadata"]["labels"], json!({"team": "a"}));
+    let mut template = job("k");
+    template["spec"]["template"]["metadata"] = json!({"labels": {"app": "x"}});
+    let made = world.post(jobs, template).await.ok();
+    assert_eq!(made["metadata"]["labels"], made["spec"]["template"]["metadata"]["labels"]);
+    assert_eq!(
+        (&made["metadata"]["labels"]["app"], &made["metadata"]["labels"]["job-name"]),
+        (&json!("x"), &json!("k"))
+    );
+}
+
 #[tokio::test]
 async fn jobs_get_their_defaults_labels_and_selector() {
     let world = World::new();

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
-use connections::Limits;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
@@ -35,13 +34,7 @@ impl Session {
     }
 
     async fn over(world: World, binary: PathBuf) -> Self {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("https://{}", listener.local_addr().unwrap());
-        let identity = world.api.identity(&[]).unwrap();
-        world.api.write_kubeconfig(&world.dir.path().join("kubeconfig"), &url, &identity).unwrap();
-        let (api, shutdown) = (world.api.clone(), CancellationToken::new());
-        let ends = shutdown.clone();
-        tokio::spawn(async move { api.serve_https(listener, identity, Limits::kubernetes(1024), ends).await });
+        let shutdown = world.on_a_port().await;
         Self { world, binary, shutdown }
     }
 
@@ -249,5 +242,52 @@ async fn kubectl_reads_logs_of_pods_and_jobs() {
         "spec": {"nodeName": "here", "containers": [{"name": "main", "image": "x"}]}});
     session.world.post("/api/v1/namespaces/default/pods", pod).await.ok();
     assert!(session.run("logs -f job/j").await.contains("one\ntwo\n"));
+    session.shutdown.cancel();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kubectl_prunes_with_its_default_list_of_kinds() {
+    let Some(binary) = kubectl("kubectl_prunes_with_its_default_list_of_kinds") else { return };
+    let session = Session::start(binary).await;
+    let map = |name: &str| {
+        let text =
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, labels: {{set: a}}}}\ndata: {{}}\n");
+        std::fs::write(session.world.dir.path().join(format!("{name}.yaml")), text).unwrap();
+    };
+    map("kept");
+    map("gone");
+    session.run("apply -f kept.yaml -f gone.yaml").await;
+    session.run("create configmap by-hand").await;
+    session.run("label configmap by-hand set=a").await;
+    let difference = session.fails("diff --prune -l set=a -f kept.yaml").await;
+    assert!(!difference.contains("pruning failed"), "{difference}");
+    let dry = session.run("apply --prune -l set=a -f kept.yaml --dry-run=server").await;
+    assert!(dry.contains("configmap/gone pruned (server dry run)"), "{dry}");
+    let pruned = session.run("apply --prune -l set=a -f kept.yaml").await;
+    assert!(pruned.contains("configmap/gone pruned") && !pruned.contains("by-hand"), "{pruned}");
+    let left = session.run("get configmaps -l set=a -o name").await;
+    assert_eq!(left, "configmap/by-hand\nconfigmap/kept\n");
+    session.shutdown.cancel();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kubectl_is_answered_about_kinds_that_are_not_stored() {
+    let Some(binary) = kubectl("kubectl_is_answered_about_kinds_that_are_not_stored") else { return };
+    let session = Session::start(binary).await;
+    assert!(session.run("cluster-info").await.contains("control plane is running at"));
+    assert!(session.run("cluster-info dump").await.contains("\"kind\": \"DeploymentList\""));
+    assert!(session.run("get deployments,services,nodes").await.contains("No resources found"));
+    session.run("delete deployments --all").await;
+    session.run("delete service none --ignore-not-found").await;
+    assert!(session.fails("drain none").await.contains("nodes \"none\" not found"));
+    assert!(session.fails("rollout restart deployment/none").await.contains("deployments.apps \"none\" not found"));
+    let refused = session.fails("create deployment web --image=x").await;
+    assert!(refused.contains("standalone mode runs only Jobs. Use a real Kubernetes cluster."), "{refused}");
+    let text = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n";
+    std::fs::write(session.world.dir.path().join("service.yaml"), text).unwrap();
+    for line in ["apply -f service.yaml", "apply --server-side -f service.yaml", "create -f service.yaml"] {
+        let refused = session.fails(line).await;
+        assert!(refused.contains("this API can't store services"), "{line}: {refused}");
+    }
     session.shutdown.cancel();
 }

@@ -1,7 +1,11 @@
 //! The limits on the size of patches and objects.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use http::Method;
 use serde_json::{Value, json};
+use tower::ServiceExt;
 
 use crate::world::{
     APPLY, Answer, CONFIG_MAPS, JSON_PATCH, MERGE, STRATEGIC, WIDGETS, World, config_map, widget_named,
@@ -30,6 +34,29 @@ async fn a_json_patch_that_doubles_an_object_is_refused() {
     let message = too_large(&world.patch(&path, JSON_PATCH, Value::from(steps)).await);
     assert!(message.contains("can copy and move 3145728 bytes in total"), "{message}");
     assert_eq!(world.get(&path).await.ok(), made);
+}
+
+/// Otherwise the client sees a broken pipe instead of the answer.
+#[tokio::test]
+async fn a_body_that_is_too_large_is_read_to_its_end() {
+    const PIECE: usize = 1 << 20;
+    let world = World::new();
+    let token = format!("Bearer {}", world.api.token());
+    // A body of 20 MiB is read; of 200 MiB, 3 MiB and another 64 MiB.
+    for (pieces, wanted) in [(20, 20..=20), (200, 67..=69)] {
+        let sent = Arc::new(AtomicUsize::new(0));
+        let counted = sent.clone();
+        let body = futures::stream::iter((0..pieces).map(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, std::io::Error>(bytes::Bytes::from_static(&[b' '; PIECE]))
+        }));
+        let request = http::Request::post(CONFIG_MAPS).header("authorization", &token);
+        let request = request.header("content-type", "application/json").body(axum::body::Body::from_stream(body));
+        let answer = world.api.service().oneshot(request.unwrap()).await.unwrap();
+        assert_eq!(answer.status(), 413);
+        let sent = sent.load(Ordering::Relaxed);
+        assert!(wanted.contains(&sent), "{sent} of {pieces} MiB were read");
+    }
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What the tests of verbs don't cover: Tables, discovery, OpenAPI, protobuf, reviews and the HTTPS port.
+//! What the tests of verbs don't cover: Tables, OpenAPI, protobuf, reviews and the HTTPS port.
 
 use connections::Limits;
 use http::Method;
@@ -10,11 +10,10 @@ use tower::ServiceExt;
 use crate::patience::PATIENCE;
 use crate::world::{Answer, CONFIG_MAPS, WIDGETS, World, config_map, job, widget_named};
 
-const TABLE: &str =
+pub(crate) const TABLE: &str =
     "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
-const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
-async fn accepting(world: &World, path: &str, accept: &str) -> Answer {
+pub(crate) async fn accepting(world: &World, path: &str, accept: &str) -> Answer {
     world.ask(Method::GET, path, &[("accept", accept)], "").await
 }
 
@@ -57,39 +56,6 @@ async fn tables_have_the_columns_of_the_kind() {
     let event: Value = serde_json::from_str(watched.text.lines().next().unwrap()).unwrap();
     assert_eq!((&event["object"]["kind"], &event["object"]["rows"][0]["cells"][0]), (&json!("Table"), &json!("a")));
     accepting(&world, WIDGETS, "application/json;as=Table;v=v9;g=meta.k8s.io").await.refused(406, "NotAcceptable");
-}
-
-#[tokio::test]
-async fn discovery_is_one_document() {
-    let world = World::new();
-    let answer = accepting(&world, "/apis", DISCOVERY).await;
-    assert_eq!(answer.head["content-type"], "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
-    let groups = answer.ok();
-    let group = groups["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|group| group["metadata"]["name"] == "example.clay.io")
-        .unwrap();
-    let widgets = &group["versions"][0]["resources"][0];
-    assert_eq!(
-        (&widgets["resource"], &widgets["scope"], &widgets["shortNames"]),
-        (&json!("widgets"), &json!("Cluster"), &json!(["wd"]))
-    );
-    assert_eq!(widgets["subresources"][0]["subresource"], "status");
-    assert_eq!(accepting(&world, "/api", DISCOVERY).await.ok()["items"][0]["metadata"], json!({}));
-    let old = world.get("/apis").await.refused(406, "NotAcceptable");
-    assert!(old.contains("APIGroupDiscoveryList"), "{old}");
-    assert_eq!(world.get("/apis/batch/v1").await.code, 404);
-    let aggregated = kube::Discovery::new(world.client.clone()).run_aggregated().await.unwrap();
-    assert!(aggregated.resolve_gvk(&kube::core::GroupVersionKind::gvk("batch", "v1", "Job")).is_some());
-    assert_eq!(world.client.apiserver_version().await.unwrap().minor, "36");
-    let unknown = world.get("/apis/example.clay.io/v1/gadgets").await;
-    assert_eq!((unknown.code, unknown.text.as_str()), (404, "404 page not found\n"));
-    assert_eq!(
-        world.get("/api/v1/gadgets").await.refused(404, "NotFound"),
-        "the server could not find the requested resource"
-    );
 }
 
 #[tokio::test]
@@ -166,6 +132,27 @@ async fn protobuf_bodies_of_kubectl_create_are_read() {
         .ask(Method::POST, WIDGETS, &protobuf[..1], envelope("Widget", &[]))
         .await
         .refused(415, "UnsupportedMediaType");
+}
+
+#[tokio::test]
+async fn subresources_that_are_not_served_are_refused_with_a_reason() {
+    let world = World::new();
+    for (path, says) in [
+        (
+            "pods/a/exec",
+            "pods/exec is not served: pods of standalone mode are processes of this machine, not containers",
+        ),
+        ("pods/a/attach", "pods/attach is not served"),
+        ("pods/a/portforward", "pods/portforward is not served"),
+        ("pods/a/ephemeralcontainers", "pods/ephemeralcontainers is not served"),
+        ("serviceaccounts/a/token", "the only token of standalone mode is the one in the kubeconfig"),
+        ("configmaps/a/status", "the server could not find the requested resource"),
+    ] {
+        let answer = world.post(&format!("/api/v1/namespaces/default/{path}"), json!({})).await;
+        let message = answer.refused(404, "NotFound");
+        assert!(message.contains(says), "{path}: {message}");
+        assert_eq!(answer.json()["details"], json!({}), "kubectl debug reads a name in the details");
+    }
 }
 
 #[tokio::test]

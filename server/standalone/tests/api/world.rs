@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use connections::Limits;
 use http::{Method, Request, Response};
 use http_body_util::BodyExt;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -10,6 +11,7 @@ use kube::Client;
 use kube::api::{Api, DynamicObject};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::embedded_api;
 use crate::patience::PATIENCE;
@@ -71,9 +73,25 @@ impl World {
     }
 
     pub(crate) fn at(dir: Arc<tempfile::TempDir>) -> Self {
-        let api = embedded_api::open(dir.path(), vec![widget()]).unwrap();
+        Self::with(dir, vec![widget()])
+    }
+
+    pub(crate) fn with(dir: Arc<tempfile::TempDir>, definitions: Vec<CustomResourceDefinition>) -> Self {
+        let api = embedded_api::open(dir.path(), definitions).unwrap();
         let client = api.client("tester");
         Self { dir, api, client }
+    }
+
+    /// Serves the API on a port, which the file `kubeconfig` in the directory names, until the token is cancelled.
+    pub(crate) async fn on_a_port(&self) -> CancellationToken {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("https://{}", listener.local_addr().unwrap());
+        let identity = self.api.identity(&[]).unwrap();
+        self.api.write_kubeconfig(&self.dir.path().join("kubeconfig"), &url, &identity).unwrap();
+        let (api, shutdown) = (self.api.clone(), CancellationToken::new());
+        let ends = shutdown.clone();
+        tokio::spawn(async move { api.serve_https(listener, identity, Limits::kubernetes(1024), ends).await });
+        shutdown
     }
 
     /// Closes the API and opens its directory again.

@@ -28,6 +28,7 @@ pub(super) fn of(kind: &Kind, stored: &Value) -> Vec<Value> {
             cells
         }
         Nature::BuiltIn(kind) => built_in(*kind, stored),
+        Nature::Empty => Vec::new(),
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) fn definitions(kind: &Kind) -> Vec<Value> {
                 column(title, "string", title, priority)
             })
             .collect(),
+        Nature::Empty => vec![column("Name", "string", "Name", 0)],
         Nature::Custom(custom) => {
             let own = custom.columns.iter().map(|declared| {
                 let text = |field: &str| declared.get(field).and_then(Value::as_str).unwrap_or_default();
