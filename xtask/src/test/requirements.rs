@@ -42,7 +42,7 @@ pub(crate) fn require(chosen: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
 /// lacks something skips its tests.
 pub(crate) fn fetch(chosen: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
     let rust = chosen("rust") || chosen("fuzz") || chosen("lab");
-    let all: [(&str, bool, Fetch); 7] = [
+    let all: [(&str, bool, Fetch); 8] = [
         ("crates", true, &|| check(command("cargo").args(["fetch", "--locked"]))),
         ("cargo-nextest", rust, &|| programs::nextest().map(drop)),
         ("ansible", rust || chosen("runner") || chosen("browser") || chosen("released"), &|| ansible().map(drop)),
