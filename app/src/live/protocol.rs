@@ -259,10 +259,10 @@ impl Protocol {
         if self.link == Link::SignedOut {
             return if answer.is_some() { self.open(now) } else { Vec::new() };
         }
-        self.is_answering = answer.is_some();
         if !matches!(self.link, Link::Opening | Link::Pausing) {
             return Vec::new();
         }
+        self.is_answering = answer.is_some();
         let mut commands = vec![Command::Show(self.without_socket())];
         if let Some(frames) = answer {
             commands.extend(self.topics.keys().cloned().map(Command::Bump));

@@ -164,8 +164,7 @@ fn known_hosts(cluster: &Cluster, found: &Found) -> Result<Option<String>, Refus
 /// Parses inventory and variables; the inventory must have a host.
 pub(crate) fn inputs_read(cluster: &Cluster, found: &Found) -> Result<(Inventory, Vars), Refusal> {
     let (hosts, vars) = (&cluster.spec.hosts_conf_ref, &cluster.spec.vars_conf_ref);
-    let (hosts_yml, vars_yml) =
-        (text(found, "hostsConfRef", hosts, crd::KEY_HOSTS)?, text(found, "varsConfRef", vars, crd::KEY_VARS)?);
+    let (hosts_yml, vars_yml) = inputs_text(cluster, found)?;
     // A parser's message may quote secrets of the text.
     let hidden = |text: &str, why: String| Masker::new(text, None).value(why);
     let inventory = inventory::parse(&hosts_yml).map_err(|why| Refusal::Inventory {
@@ -178,9 +177,10 @@ pub(crate) fn inputs_read(cluster: &Cluster, found: &Found) -> Result<(Inventory
     Ok((inventory, vars))
 }
 
-/// The cluster's variables as they are written.
-pub(crate) fn variables_text(cluster: &Cluster, found: &Found) -> Result<String, Refusal> {
-    text(found, "varsConfRef", &cluster.spec.vars_conf_ref, crd::KEY_VARS)
+/// The cluster's inventory and variables as they are written.
+pub(crate) fn inputs_text(cluster: &Cluster, found: &Found) -> Result<(String, String), Refusal> {
+    let (hosts, vars) = (&cluster.spec.hosts_conf_ref, &cluster.spec.vars_conf_ref);
+    Ok((text(found, "hostsConfRef", hosts, crd::KEY_HOSTS)?, text(found, "varsConfRef", vars, crd::KEY_VARS)?))
 }
 
 /// The namespace that all references name. A playbook from another namespace would let users read what they have no right to read.
