@@ -180,12 +180,12 @@ pub(crate) fn observed(operation: &ClusterOperation, now: &Time) -> ClusterOpera
     status
 }
 
-/// Whether the status describes the present spec, and has the conditions that other tools read. Earlier versions wrote none.
+/// Whether the status describes the present spec, and the conditions that other tools read agree with it. Earlier versions don't write
+/// them, and leave those that they find as they were.
 pub(crate) fn is_observed(operation: &ClusterOperation) -> bool {
-    operation.status.as_ref().is_some_and(|status| {
-        let has_ready = status.conditions.iter().any(|c| c.type_ == condition::READY);
-        has_ready && status.observed_generation == operation.metadata.generation
-    })
+    // A time is only used for conditions that change.
+    let any_time = Time(jiff::Timestamp::UNIX_EPOCH);
+    operation.status.as_ref().is_some_and(|status| observed(operation, &any_time) == *status)
 }
 
 fn put(operation: &ClusterOperation, conditions: &mut Vec<Condition>, fact: Fact, now: &Time) {

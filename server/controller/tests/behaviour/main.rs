@@ -31,5 +31,6 @@ mod samples;
 mod secret_log;
 mod secret_results;
 mod signatures;
+mod standing;
 mod turns;
 mod world;

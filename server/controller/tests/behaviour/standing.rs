@@ -1,0 +1,97 @@
+//! The conditions that other tools read: Ready, Reconciling and Stalled.
+
+use crd::{Cluster, ClusterOperation, Condition, Phase};
+use kube::api::{Patch, PatchParams};
+use serde_json::json;
+
+use crate::world::{World, phase, reason};
+
+/// Those of the three conditions that are true. Ready must exist, and the other two must be absent if they don't hold.
+fn standing(conditions: &[Condition]) -> Vec<&str> {
+    let of_tools = |c: &&Condition| ["Ready", "Reconciling", "Stalled"].contains(&c.type_.as_str());
+    let found: Vec<&Condition> = conditions.iter().filter(of_tools).collect();
+    assert!(found.iter().any(|c| c.type_ == "Ready"), "{conditions:#?}");
+    assert!(found.iter().all(|c| c.status == "True" || c.type_ == "Ready"), "{conditions:#?}");
+    found.into_iter().filter(|c| c.status == "True").map(|c| c.type_.as_str()).collect()
+}
+
+fn of_operation(operation: &ClusterOperation) -> Vec<&str> {
+    let status = operation.status.as_ref().expect("a status");
+    assert_eq!(status.observed_generation, operation.metadata.generation);
+    standing(&status.conditions)
+}
+
+fn is(cluster: &Cluster, wanted: &str) -> bool {
+    let status = cluster.status.as_ref();
+    let seen = status.is_some_and(|status| status.observed_generation == cluster.metadata.generation);
+    let conditions = status.map(|status| status.cluster_conditions.as_slice()).unwrap_or_default();
+    seen && conditions.iter().any(|c| c.type_ == "Ready") && standing(conditions) == [wanted]
+}
+
+#[tokio::test]
+async fn each_state_of_an_operation_has_one_verdict() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    world.submit("runs", "prod", "hold").await;
+    let runs = world.operation_that("runs", "run", |operation| phase(operation) == Phase::Running).await;
+    assert_eq!(of_operation(&runs), ["Reconciling"]);
+    world.submit("waits", "prod", "ok").await;
+    let waits = world.operation_that("waits", "wait", |operation| reason(operation) == "ClusterBusy").await;
+    assert_eq!(of_operation(&waits), ["Reconciling"]);
+    for name in ["waits", "runs"] {
+        world.cancel(name).await;
+        let cancelled = world.ended(name).await;
+        assert_eq!((reason(&cancelled), of_operation(&cancelled)), ("Cancelled", vec!["Stalled"]));
+    }
+    world.submit("succeeds", "prod", "ok").await;
+    assert_eq!(of_operation(&world.ended("succeeds").await), ["Ready"]);
+    world.submit("fails", "prod", "fail").await;
+    assert_eq!(of_operation(&world.ended("fails").await), ["Stalled"]);
+    world.cluster("broken").await;
+    world.config_map("broken-hosts", &[("hosts.yml", "all: [oops")]).await;
+    world.submit("refused", "broken", "ok").await;
+    world.refused("refused", "InventoryInvalid").await;
+    assert_eq!(of_operation(&world.ended("refused").await), ["Stalled"]);
+}
+
+/// An earlier version ended the operation after a rollback. It doesn't know these conditions and leaves them as they were.
+#[tokio::test]
+async fn conditions_that_an_earlier_version_left_are_corrected() {
+    let mut world = World::new().await;
+    world.cluster("prod").await;
+    for (name, image, wanted) in [("good", "ok", "Ready"), ("bad", "fail", "Stalled")] {
+        world.submit(name, "prod", image).await;
+        let ended = world.ended(name).await;
+        world.stop_controller().await;
+        let mut conditions = ended.status.clone().unwrap().conditions;
+        let message = "The Job exists.";
+        let now = crd::Time(jiff::Timestamp::UNIX_EPOCH);
+        crd::set_standing(&mut conditions, crd::Standing::Reconciling, "Running", message, &now, Some(1));
+        let patch = Patch::Merge(json!({"status": {"conditions": conditions}}));
+        world.operations().patch_status(name, &PatchParams::default(), &patch).await.unwrap();
+        world.start_controller().await;
+        let corrected = world
+            .operation_that(name, "be corrected", |operation| {
+                operation.status.as_ref().is_some_and(|status| crd::is_true(&status.conditions, wanted))
+            })
+            .await;
+        assert_eq!(of_operation(&corrected), [wanted]);
+        let (before, after) = (ended.status.unwrap(), corrected.status.unwrap());
+        assert_eq!((after.message, after.signature), (before.message, before.signature));
+    }
+}
+
+#[tokio::test]
+async fn each_change_of_a_cluster_is_observed() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    let before = world.cluster_that("prod", "be ready", |cluster| is(cluster, "Ready")).await;
+    // Nothing about its inputs changes.
+    let patch = Patch::Merge(json!({"spec": {"probeURL": "https://shop.example.com/healthz"}}));
+    let edited = world.clusters().patch("prod", &PatchParams::default(), &patch).await.unwrap();
+    assert_ne!(edited.metadata.generation, before.metadata.generation);
+    let seen = |cluster: &Cluster| cluster.metadata.generation == edited.metadata.generation && is(cluster, "Ready");
+    world.cluster_that("prod", "be observed", seen).await;
+    world.config_map("prod-hosts", &[("hosts.yml", "all: [oops")]).await;
+    world.cluster_that("prod", "be stalled", |cluster| is(cluster, "Stalled")).await;
+}
