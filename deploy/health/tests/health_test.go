@@ -51,7 +51,7 @@ func states(t *testing.T) []state {
 		}
 		all[i].Object = object.Object
 	}
-	if len(all) < 25 {
+	if len(all) < 32 {
 		t.Fatalf("only %d states", len(all))
 	}
 	return all

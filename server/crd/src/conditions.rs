@@ -38,7 +38,7 @@ pub mod condition {
     pub const BOOTSTRAP_READY: &str = "BootstrapReady";
     /// Hosted: the add-ons are stored in the new cluster. Their pods need machines.
     pub const ADDONS_APPLIED: &str = "AddonsApplied";
-    /// Operation: it succeeded. Cluster: its inputs are ready. Hosted: all steps are done.
+    /// Operation: it succeeded. Cluster: its inputs are ready, and its control plane if that is hosted. Hosted: all steps are done.
     pub const READY: &str = "Ready";
     /// Operation, Cluster: its state will change by itself. Absent otherwise, as other tools expect it of this type.
     pub const RECONCILING: &str = "Reconciling";

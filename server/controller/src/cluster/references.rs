@@ -20,7 +20,7 @@ use crate::inputs::read::{self, Found, ReadError, Wanted};
 use crate::inputs::validate;
 use crate::label;
 use crate::request::{Answer, field_manager};
-use crate::turn::cluster_status::write_condition;
+use crate::turn::cluster_status::{write_condition, write_standing};
 
 /// How often a missing Secret is looked for. Secrets are not watched, because that needs the right to read all of them.
 const SECRET_AGAIN: Duration = Duration::from_secs(60);
@@ -31,12 +31,14 @@ pub(crate) async fn check(ctx: &Context, cluster: &Cluster) -> Result<Action, Er
     let name = cluster.name_any();
     let touched = ctx.was_touched(&name);
     let seen = cluster.status.as_ref().filter(|status| status.observed_generation == cluster.metadata.generation);
-    // Earlier versions wrote no condition Ready.
-    let ready = seen.is_some_and(|status| {
-        [condition::INPUTS_READY, condition::READY].iter().all(|kind| crd::is_true(&status.cluster_conditions, kind))
-    });
+    let ready = seen.is_some_and(|status| crd::is_true(&status.cluster_conditions, condition::INPUTS_READY));
     if ready && !touched {
-        return Ok(Action::await_change());
+        // A hosted control plane may have changed. Earlier versions wrote no condition Ready.
+        return if write_standing(ctx, cluster).await? {
+            Ok(Action::await_change())
+        } else {
+            Err(Error::Conflict(name))
+        };
     }
     let wanted = read::references(cluster);
     let (fact, found) = match read::fetch(ctx, &wanted).await {

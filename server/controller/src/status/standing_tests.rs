@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use crd::{
-    Cluster, ClusterOperation, ClusterOperationSpec, ClusterOperationStatus, ClusterSpec, Fact, JobRef, Phase,
-    RESTORED, Time, condition,
+    Cluster, ClusterOperation, ClusterOperationSpec, ClusterOperationStatus, ClusterSpec, Fact, Hosted, HostedStatus,
+    JobRef, Phase, RESTORED, Time, condition,
 };
 use operation::{Outcome, Signer};
 use serde_json::{Value, json};
 
 use crate::status::content::{self, Start};
-use crate::turn::cluster_status::with_fact;
+use crate::turn::cluster_status::with_standing;
 
 const STATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/health/tests/states.json");
 
@@ -120,42 +120,70 @@ fn clusters() -> Vec<Value> {
         cluster.metadata.generation = Some(1);
         cluster
     };
-    let with = |facts: Vec<Fact>| {
-        let mut cluster = new();
-        let status = cluster.status.get_or_insert_default();
-        status.observed_generation = Some(1);
+    let with = |mut cluster: Cluster, facts: Vec<Fact>| {
+        let mut conditions = Vec::new();
         for fact in facts {
-            status.cluster_conditions = with_fact(&status.cluster_conditions, fact, &now(), Some(1));
+            crd::upsert(&mut conditions, fact, &now(), Some(1));
         }
+        let conditions = with_standing(&cluster, conditions, &now());
+        let status = cluster.status.get_or_insert_default();
+        (status.observed_generation, status.cluster_conditions) = (Some(1), conditions);
         let record = crd::OperationRecord { cluster_ops: "a".into(), status: Phase::Failed, ..Default::default() };
         status.conditions.push(record);
         cluster
     };
     let inputs = |holds, reason: &str| Fact::new(condition::INPUTS_READY, holds, reason, "It is so.");
+    let judged = |holds, reason: &str| with(new(), vec![inputs(holds, reason)]);
     let last = || Fact::new(condition::LAST_OPERATION_SUCCEEDED, false, "Failed", "Operation a failed.");
-    let mut edited = with(vec![inputs(true, "Ready")]);
+    let mut edited = judged(true, "Ready");
     edited.metadata.generation = Some(2);
-    let hosted = |holds| {
-        let mut cluster = with(vec![inputs(true, "NoInventory")]);
-        let mut conditions = Vec::new();
-        crd::upsert(&mut conditions, Fact::new(condition::READY, holds, "Because", "It is so."), &now(), Some(1));
-        let mut object = json!(cluster);
-        object["spec"]["hosted"] = json!({"version": "1.36.4"});
-        cluster.status = None;
-        object["status"]["hosted"] = json!({"conditions": conditions});
-        object
+    let hosted = |observed: i64, facts: Vec<Fact>| {
+        let mut cluster = new();
+        cluster.spec.hosted = Some(Hosted { version: "v1.36.4".into(), ..Hosted::default() });
+        let mut state = HostedStatus { observed_generation: Some(observed), ..HostedStatus::default() };
+        for fact in facts {
+            crd::upsert(&mut state.conditions, fact, &now(), Some(observed));
+        }
+        cluster.status.get_or_insert_default().hosted = Some(state);
+        with(cluster, vec![inputs(true, "NoInventory")])
     };
+    let plane = |holds, reason: &str| Fact { holds, ..Fact::new(condition::READY, true, reason, "It is so.") };
+    let refused = || Fact::new(condition::ACCEPTED, false, "NeedsKubernetes", "It is so.");
     // kstatus reads only `status.conditions`, which is a list of operations here.
     vec![
         state("cluster: no controller has seen it", "Current", "InProgress", &new()),
-        state("cluster: inputs ready", "Current", "Current", &with(vec![inputs(true, "Ready")])),
-        state("cluster: an operation failed", "Current", "Current", &with(vec![inputs(true, "Ready"), last()])),
-        state("cluster: inputs missing", "Current", "InProgress", &with(vec![inputs(false, "ReferenceNotFound")])),
-        state("cluster: inputs invalid", "Current", "Failed", &with(vec![inputs(false, "InventoryInvalid")])),
+        state("cluster: inputs ready", "Current", "Current", &judged(true, "Ready")),
+        state("cluster: an operation failed", "Current", "Current", &with(new(), vec![inputs(true, "Ready"), last()])),
+        state("cluster: inputs missing", "Current", "InProgress", &judged(false, "ReferenceNotFound")),
+        state("cluster: inputs invalid", "Current", "Failed", &judged(false, "InventoryInvalid")),
         state("cluster: edited, not seen yet", "InProgress", "InProgress", &edited),
-        state("cluster: hosted, not ready", "Current", "InProgress", &hosted(false)),
-        state("cluster: hosted, ready", "Current", "Current", &hosted(true)),
+        state("cluster: hosted, not checked yet", "Current", "InProgress", &hosted(1, vec![])),
+        state("cluster: hosted, not ready", "Current", "InProgress", &hosted(1, vec![plane(Some(false), "Starting")])),
+        state("cluster: hosted, ready", "Current", "Current", &hosted(1, vec![plane(Some(true), "Ready")])),
+        state("cluster: hosted, edited", "Current", "InProgress", &hosted(0, vec![plane(Some(true), "Ready")])),
+        state("cluster: hosted, paused", "Current", "Failed", &hosted(1, vec![plane(None, "Paused")])),
+        state(
+            "cluster: hosted, refused",
+            "Current",
+            "Failed",
+            &hosted(1, vec![refused(), plane(Some(false), "NeedsKubernetes")]),
+        ),
     ]
+}
+
+/// An earlier version ends an operation, for example after a rollback, and leaves conditions that it doesn't know as they were.
+#[test]
+fn conditions_that_contradict_the_status_are_noticed() {
+    let run = running(&unseen(), "Running");
+    for (phase, wanted) in [(Phase::Succeeded, condition::READY), (Phase::Failed, condition::STALLED)] {
+        let mut left = ended(&run, phase, "Ended");
+        assert!(content::is_observed(&left));
+        left.status.as_mut().unwrap().conditions = run.status.as_ref().unwrap().conditions.clone();
+        assert!(!content::is_observed(&left));
+        let corrected = with(&left, Some(content::observed(&left, &now())));
+        assert!(content::is_observed(&corrected));
+        assert!(crd::is_true(&corrected.status.unwrap().conditions, wanted));
+    }
 }
 
 #[test]

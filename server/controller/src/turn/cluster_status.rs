@@ -54,9 +54,22 @@ pub(crate) async fn write_entries(
 /// Writes a condition of `cluster` and the generation that it was observed at. True if the status says so now, false if the Cluster
 /// has changed since it was read.
 pub(crate) async fn write_condition(ctx: &Context, cluster: &Cluster, fact: Fact) -> Result<bool, Error> {
-    let old = cluster.status.clone().unwrap_or_default();
-    let conditions = with_fact(&old.cluster_conditions, fact, &now(), cluster.metadata.generation);
-    if conditions == old.cluster_conditions && old.observed_generation == cluster.metadata.generation {
+    let mut conditions = cluster.status.clone().unwrap_or_default().cluster_conditions;
+    upsert(&mut conditions, fact, &now(), cluster.metadata.generation);
+    write_conditions(ctx, cluster, conditions).await
+}
+
+/// Writes how `cluster` stands for other tools, if its status says something else. Returns the same as [`write_condition`].
+pub(crate) async fn write_standing(ctx: &Context, cluster: &Cluster) -> Result<bool, Error> {
+    let conditions = cluster.status.clone().unwrap_or_default().cluster_conditions;
+    write_conditions(ctx, cluster, conditions).await
+}
+
+async fn write_conditions(ctx: &Context, cluster: &Cluster, conditions: Vec<Condition>) -> Result<bool, Error> {
+    let conditions = with_standing(cluster, conditions, &now());
+    let old = cluster.status.as_ref();
+    let is_observed = old.is_some_and(|old| old.observed_generation == cluster.metadata.generation);
+    if is_observed && old.is_some_and(|old| old.cluster_conditions == conditions) {
         return Ok(true);
     }
     let status = json!({"clusterConditions": conditions, "observedGeneration": cluster.metadata.generation});
@@ -64,23 +77,45 @@ pub(crate) async fn write_condition(ctx: &Context, cluster: &Cluster, fact: Fact
     Ok(patch_status(&ctx.clusters(), &cluster.name_any(), version, status).await?.is_some())
 }
 
-/// The conditions with `fact`. InputsReady also decides how the Cluster stands for other tools.
-pub(crate) fn with_fact(old: &[Condition], fact: Fact, now: &Time, generation: Option<i64>) -> Vec<Condition> {
-    let mut conditions = old.to_vec();
-    if fact.kind == condition::INPUTS_READY {
-        set_standing(&mut conditions, standing(&fact), &fact.reason, &fact.message, now, generation);
-    }
-    upsert(&mut conditions, fact, now, generation);
+/// The conditions with those that other tools read: Ready, Reconciling and Stalled (ADR 26). They follow from InputsReady, and from the
+/// state of a hosted control plane.
+pub(crate) fn with_standing(cluster: &Cluster, mut conditions: Vec<Condition>, now: &Time) -> Vec<Condition> {
+    let Some(inputs) = conditions.iter().find(|c| c.type_ == condition::INPUTS_READY).cloned() else {
+        return conditions;
+    };
+    let (standing, reason, message) = match of_inputs(&inputs) {
+        Standing::Ready if cluster.spec.hosted.is_some() => of_control_plane(cluster),
+        standing => (standing, inputs.reason, inputs.message),
+    };
+    set_standing(&mut conditions, standing, &reason, &message, now, cluster.metadata.generation);
     conditions
 }
 
-/// How a Cluster with this condition InputsReady stands for other tools. What is missing may be applied a moment later.
-fn standing(inputs_ready: &Fact) -> Standing {
-    match (inputs_ready.holds, inputs_ready.reason.as_str()) {
-        (Some(true), _) => Standing::Ready,
+/// What is missing may be applied a moment later.
+fn of_inputs(inputs_ready: &Condition) -> Standing {
+    match (inputs_ready.status.as_str(), inputs_ready.reason.as_str()) {
+        ("True", _) => Standing::Ready,
         (_, "ReferenceNotFound") => Standing::Reconciling,
         _ => Standing::Stalled,
     }
+}
+
+/// The server tries again by itself, except if the spec can't be realised, or a user has paused the control plane.
+fn of_control_plane(cluster: &Cluster) -> (Standing, String, String) {
+    let seen = cluster.status.as_ref().and_then(|status| status.hosted.as_ref());
+    let seen = seen.filter(|hosted| hosted.observed_generation == cluster.metadata.generation);
+    let found = |kind: &str| seen.and_then(|hosted| hosted.conditions.iter().find(|c| c.type_ == kind));
+    let Some(ready) = found(condition::READY) else {
+        return (Standing::Reconciling, "Waiting".into(), "The control plane has not been checked yet.".into());
+    };
+    let is_refused = found(condition::ACCEPTED).is_some_and(|accepted| accepted.status == "False");
+    let standing = match (ready.status.as_str(), ready.reason.as_str()) {
+        ("True", _) => Standing::Ready,
+        (_, "Paused") => Standing::Stalled,
+        _ if is_refused => Standing::Stalled,
+        _ => Standing::Reconciling,
+    };
+    (standing, ready.reason.clone(), ready.message.clone())
 }
 
 /// Writes the turn of a running operation again if the Cluster was deleted and created again meanwhile. Its new object knows nothing

@@ -1,8 +1,8 @@
 //! The conditions that other tools read: Ready, Reconciling and Stalled.
 
 use crd::{Cluster, ClusterOperation, Condition, Phase};
-use kube::api::{Patch, PatchParams};
-use serde_json::json;
+use kube::api::{Patch, PatchParams, PostParams};
+use serde_json::{Value, json};
 
 use crate::world::{World, phase, reason};
 
@@ -94,4 +94,32 @@ async fn each_change_of_a_cluster_is_observed() {
     world.cluster_that("prod", "be observed", seen).await;
     world.config_map("prod-hosts", &[("hosts.yml", "all: [oops")]).await;
     world.cluster_that("prod", "be stalled", |cluster| is(cluster, "Stalled")).await;
+}
+
+#[tokio::test]
+async fn a_hosted_cluster_is_ready_with_its_control_plane() {
+    let world = World::new().await;
+    let spec =
+        json!({"hosted": {"namespace": "shop", "version": "v1.36.4", "networking": {"podCidr": "10.244.0.0/16"}}});
+    let shop = Cluster::new("shop", serde_json::from_value(spec).unwrap());
+    world.clusters().create(&PostParams::default(), &shop).await.unwrap();
+    world.cluster_that("shop", "be new", |cluster| is(cluster, "Reconciling")).await;
+    let says = async |kind: &str, status: &str, reason: &str, generation: i64| {
+        let at = "2026-01-01T00:00:00Z";
+        let condition: Value =
+            json!({"type": kind, "status": status, "reason": reason, "message": "It is so.", "lastTransitionTime": at});
+        let hosted = json!({"status": {"hosted": {"observedGeneration": generation, "conditions": [condition]}}});
+        world.clusters().patch_status("shop", &PatchParams::default(), &Patch::Merge(&hosted)).await.unwrap();
+    };
+    says("Ready", "True", "Ready", 1).await;
+    world.cluster_that("shop", "be ready", |cluster| is(cluster, "Ready")).await;
+    says("Ready", "False", "Starting", 1).await;
+    world.cluster_that("shop", "start again", |cluster| is(cluster, "Reconciling")).await;
+    says("Ready", "Unknown", "Paused", 1).await;
+    world.cluster_that("shop", "be paused", |cluster| is(cluster, "Stalled")).await;
+    says("Accepted", "False", "NeedsKubernetes", 1).await;
+    world.cluster_that("shop", "be refused", |cluster| is(cluster, "Stalled")).await;
+    // An old result says nothing of the new spec.
+    says("Ready", "True", "Ready", 0).await;
+    world.cluster_that("shop", "be checked again", |cluster| is(cluster, "Reconciling")).await;
 }
