@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::patience::PATIENCE;
 use crate::skipped::skip;
 use crate::tool::tool;
-use crate::world::World;
+use crate::world::{MERGE, World};
 
 /// The kubectl to test with. Without one, the test is skipped.
 fn kubectl(test: &str) -> Option<PathBuf> {
@@ -288,6 +288,50 @@ async fn kubectl_is_answered_about_kinds_that_are_not_stored() {
     for line in ["apply -f service.yaml", "apply --server-side -f service.yaml", "create -f service.yaml"] {
         let refused = session.fails(line).await;
         assert!(refused.contains("this API can't store services"), "{line}: {refused}");
+    }
+    session.shutdown.cancel();
+}
+
+/// As `docs/kubectl.md` says. The states are those that `deploy/health/tests` gives to other tools.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kubectl_wait_agrees_with_the_health_checks() {
+    let Some(binary) = kubectl("kubectl_wait_agrees_with_the_health_checks") else { return };
+    let dir = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    let session = Session::over(World::with(dir, crd::all()), binary).await;
+    let operations = "/apis/kubeonkube.clay.io/v1alpha1/clusteroperations";
+    let clusters = "/apis/kubeonkube.clay.io/v1alpha1/clusters";
+    let hosts = json!({"namespace": "default", "name": "hosts"});
+    let states = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/health/tests/states.json");
+    let states: Vec<serde_json::Value> = serde_json::from_str(&std::fs::read_to_string(states).unwrap()).unwrap();
+    for (number, state) in states.iter().enumerate() {
+        let (name, object) = (format!("s{number}"), &state["object"]);
+        let is_edited = object["metadata"]["generation"] == 2;
+        let (path, spec, edit, wait) = if object["kind"] == "ClusterOperation" {
+            let spec = json!({"cluster": "prod", "actionType": "playbook", "action": "ping.yml", "image": "ok"});
+            (operations, spec, json!({"cancel": true}), format!("wait --for=condition=Ready clusteroperation/{name}"))
+        } else {
+            let path = r#"{.status.clusterConditions[?(@.type=="Ready")].status}"#;
+            let spec = json!({"hostsConfRef": hosts, "varsConfRef": hosts});
+            (clusters, spec, json!({"adoptInputs": true}), format!("wait --for=jsonpath={path}=True cluster/{name}"))
+        };
+        let created = json!({"apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": {"name": name}, "spec": spec});
+        session.world.post(path, created).await.ok();
+        let (of_object, of_status) = (format!("{path}/{name}"), format!("{path}/{name}/status"));
+        if is_edited {
+            let edited = session.world.patch(&of_object, MERGE, json!({"spec": edit})).await.ok();
+            assert_eq!(edited["metadata"]["generation"], 2);
+        }
+        if !object["status"].is_null() {
+            session.world.patch(&of_status, MERGE, json!({"status": object["status"]})).await.ok();
+        }
+        // It looks once and doesn't wait.
+        let wait = format!("{wait} --timeout=0");
+        // kubectl compares the generation only if it waits for a condition.
+        if state["checks"] == "Current" || is_edited && path == clusters {
+            assert!(session.run(&wait).await.contains("condition met"), "{}", state["name"]);
+        } else {
+            session.fails(&wait).await;
+        }
     }
     session.shutdown.cancel();
 }
