@@ -104,22 +104,28 @@ async fn a_hosted_cluster_is_ready_with_its_control_plane() {
     let shop = Cluster::new("shop", serde_json::from_value(spec).unwrap());
     world.clusters().create(&PostParams::default(), &shop).await.unwrap();
     world.cluster_that("shop", "be new", |cluster| is(cluster, "Reconciling")).await;
-    let says = async |kind: &str, status: &str, reason: &str, generation: i64| {
+    let condition = |kind: &str, status: &str, reason: &str| {
         let at = "2026-01-01T00:00:00Z";
-        let condition: Value =
-            json!({"type": kind, "status": status, "reason": reason, "message": "It is so.", "lastTransitionTime": at});
-        let hosted = json!({"status": {"hosted": {"observedGeneration": generation, "conditions": [condition]}}});
+        json!({"type": kind, "status": status, "reason": reason, "message": "It is so.", "lastTransitionTime": at})
+    };
+    let says = async |generation: i64, conditions: &[Value]| {
+        let hosted = json!({"status": {"hosted": {"observedGeneration": generation, "conditions": conditions}}});
         world.clusters().patch_status("shop", &PatchParams::default(), &Patch::Merge(&hosted)).await.unwrap();
     };
-    says("Ready", "True", "Ready", 1).await;
+    let ready = condition("Ready", "True", "Ready");
+    let refused = ["Accepted", "Ready"].map(|kind| condition(kind, "False", "NeedsKubernetes"));
+    // Each verdict differs from the one before, so none is met by an old status.
+    says(1, std::slice::from_ref(&ready)).await;
     world.cluster_that("shop", "be ready", |cluster| is(cluster, "Ready")).await;
-    says("Ready", "False", "Starting", 1).await;
+    says(1, &[condition("Ready", "False", "Starting")]).await;
     world.cluster_that("shop", "start again", |cluster| is(cluster, "Reconciling")).await;
-    says("Ready", "Unknown", "Paused", 1).await;
+    says(1, &[condition("Ready", "Unknown", "Paused")]).await;
     world.cluster_that("shop", "be paused", |cluster| is(cluster, "Stalled")).await;
-    says("Accepted", "False", "NeedsKubernetes", 1).await;
+    says(1, std::slice::from_ref(&ready)).await;
+    world.cluster_that("shop", "be ready again", |cluster| is(cluster, "Ready")).await;
+    says(1, &refused).await;
     world.cluster_that("shop", "be refused", |cluster| is(cluster, "Stalled")).await;
     // An old result says nothing of the new spec.
-    says("Ready", "True", "Ready", 0).await;
+    says(0, &[ready]).await;
     world.cluster_that("shop", "be checked again", |cluster| is(cluster, "Reconciling")).await;
 }
