@@ -772,6 +772,8 @@ def fit(document):
             document["running"] = {"task": cut(document["running"]["task"], limit), "hosts": [cut(h, limit) for h in document["running"]["hosts"][:3]]}
         for step in document["steps"]:
             step["title"] = cut(step["title"], limit)
+            if step.get("left"):
+                step["left"] = {**step["left"], "hosts": [cut(host, limit) for host in step["left"]["hosts"][:3]]}
             step["unmatched"] = [{"play": cut(one["play"], limit), "names": [cut(one["names"][0], limit)]} for one in step.get("unmatched", [])[:1]]
             if step["recap"]:
                 step["recap"] = {key: count for key, count in step["recap"].items() if count or key == "hosts"}

@@ -118,7 +118,7 @@ bothWays((script) => {
 test('a plan with a broken inventory offers no check', async ({ page, visit, kube }) => {
   await makeCluster(kube, 'unplanned', { hosts: 'all:\n  hosts:\n    cp1: [oops\n' });
   await visit('/clusters/unplanned/create');
-  await expect(page.getByRole('alert').or(page.locator('.alert')).filter({ hasText: "The inventory can't be used." })).toBeVisible();
+  await expect(page.getByRole('alert').or(page.locator('.alert')).filter({ hasText: "The inventory can't be used." }).first()).toBeVisible();
   await expect(page.getByText('Correct the plan first.')).toHaveCount(3);
   await expect(page.getByText('No machine is reached over SSH')).toHaveCount(0);
   await expect(page.getByRole('button', { name: 'Check the machines' })).toHaveCount(0);

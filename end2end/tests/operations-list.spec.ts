@@ -62,10 +62,10 @@ test('the ages in the list go on, also after it was loaded again', async ({ page
   const ages = (name: string) => page.getByRole('row').filter({ has: page.locator(`a[href$="/${name}"]`) }).locator('time').first();
   await expect(ages('ages-1')).toHaveText(/^(just now|\d+ s ago)$/);
   await page.clock.fastForward(180_000);
-  await expect(ages('ages-1')).toHaveText('3 min ago');
+  await expect(ages('ages-1')).toHaveText(/^[34] min ago$/);
   // A row that stays is not made again with the others.
   await run(kube, 'ages', 'ages-2', { script: 'echo' });
   await expect(ages('ages-2')).toBeVisible();
   await page.clock.fastForward(120_000);
-  await expect(ages('ages-1')).toHaveText('5 min ago');
+  await expect(ages('ages-1')).toHaveText(/^[5-7] min ago$/);
 });

@@ -110,8 +110,8 @@ fn LiveProblem(since: Memo<String>) -> impl IntoView {
             view! {
                 <p class="notice" role="alert">
                     "No live updates since " {since.get()} ": the server answers, but no WebSocket reaches it. A proxy between this browser and the \
-                     server must pass the headers Upgrade and Connection on to " <code>"/live"</code> ". Until then, this page asks for changes \
-                     every few seconds."
+                     server probably doesn't pass on the headers Upgrade, Connection and Host of " <code>"/live"</code> ". Until then, this \
+                     page asks for changes every few seconds."
                 </p>
             }
             .into_any(),

@@ -11,7 +11,7 @@ use leptos::server;
 
 use crate::Failure;
 
-/// The most runs in one question. The rest has its turn when the others have ended.
+/// The most runs in one question, as many as one tab may follow.
 #[cfg(feature = "ssr")]
 const MOST_RUNS: usize = 8;
 
@@ -26,9 +26,11 @@ pub async fn ask_live(requests: String) -> Result<Vec<LiveFrame>, Failure> {
     let (user, backend) = crate::session::signed_in()?;
     let requests: Vec<LiveRequest> = serde_json::from_str(&requests)
         .map_err(|error| api::Problem::BadRequest { message: format!("These requests can't be read: {error}.") })?;
-    let mut frames = Vec::new();
+    let (mut frames, mut seen) = (Vec::new(), std::collections::BTreeSet::new());
     for request in requests.into_iter().take(MOST_RUNS) {
-        if let LiveRequest::Follow { run, from, events_from } = request {
+        if let LiveRequest::Follow { run, from, events_from } = request
+            && seen.insert(run.clone())
+        {
             frames.extend(news_of(&user, &backend, run, from.max(1), events_from).await);
         }
     }

@@ -82,6 +82,8 @@ enum Link {
     Pausing,
     /// The session has ended. No more tries, until an answer shows that the user has signed in again.
     SignedOut,
+    /// The user is signing out. No more tries: the end of the session must not lead to the sign-in page, see `closing_for_sign_out`.
+    SigningOut,
 }
 
 #[derive(Debug)]
@@ -172,7 +174,7 @@ impl Protocol {
             }
             Input::SignedOut => self.signed_out(),
             Input::SigningOut => {
-                self.link = Link::SignedOut;
+                self.link = Link::SigningOut;
                 vec![Command::Close]
             }
         }
@@ -189,7 +191,7 @@ impl Protocol {
         match self.link {
             Link::Idle => self.open(now),
             Link::Open => request(self).map(Command::Send).into_iter().collect(),
-            Link::Opening | Link::Pausing | Link::SignedOut => Vec::new(),
+            Link::Opening | Link::Pausing | Link::SignedOut | Link::SigningOut => Vec::new(),
         }
     }
 
@@ -230,7 +232,7 @@ impl Protocol {
         self.heard = now;
         self.failures += 1;
         let longest = if self.is_answering { LONGEST_BETWEEN_QUESTIONS } else { LONGEST_PAUSE };
-        let pause = pause(self.failures, random).min(longest);
+        let pause = pause(self.failures, longest, random);
         let mut commands = vec![Command::Show(self.without_socket()), Command::RetryIn(pause)];
         // The first retry usually succeeds.
         if self.failures > 1 {
@@ -276,7 +278,7 @@ impl Protocol {
     }
 
     fn signed_out(&mut self) -> Vec<Command> {
-        if self.link == Link::SignedOut {
+        if matches!(self.link, Link::SignedOut | Link::SigningOut) {
             return Vec::new();
         }
         self.link = Link::SignedOut;
@@ -370,9 +372,9 @@ impl Protocol {
     }
 }
 
-/// The back-off after so many failures. Half of it is random, so that a thousand tabs don't reconnect at the same moment.
-fn pause(failures: u32, random: f64) -> f64 {
-    let full = (FIRST_PAUSE * 2_f64.powi(i32::try_from(failures.min(10)).unwrap_or(10) - 1)).min(LONGEST_PAUSE);
+/// The back-off after so many failures, in milliseconds, at most `longest`. Half of it is random, so that a thousand tabs don't reconnect at the same moment.
+fn pause(failures: u32, longest: f64, random: f64) -> f64 {
+    let full = (FIRST_PAUSE * 2_f64.powi(i32::try_from(failures.min(10)).unwrap_or(10) - 1)).min(longest);
     full / 2.0 + full / 2.0 * random
 }
 

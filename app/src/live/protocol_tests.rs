@@ -255,7 +255,7 @@ fn without_a_socket_the_rest_of_a_run_comes_by_questions() {
 }
 
 #[test]
-fn after_some_failures_a_proxy_is_blamed_but_no_gone_server() {
+fn a_proxy_is_named_only_while_the_server_answers() {
     let mut protocol = refused(MANY_FAILURES);
     assert_eq!(on(&mut protocol, Input::Answered(None)), [Command::Show(Connection::Lost)]);
     on(&mut protocol, Input::Closed);
@@ -299,7 +299,8 @@ fn signed_out_leads_to_the_sign_in_page_once() {
 fn the_end_of_the_session_does_not_stop_a_sign_out() {
     let mut protocol = following();
     assert_eq!(on(&mut protocol, Input::SigningOut), [Command::Close]);
-    for end in [Input::Frame(LiveFrame::SignedOut), Input::SignedOut, Input::Closed, Input::Retry] {
+    let others = [Input::Closed, Input::Retry, Input::Check, Input::Answered(Some(Vec::new())), Input::Answered(None)];
+    for end in [Input::Frame(LiveFrame::SignedOut), Input::SignedOut].into_iter().chain(others) {
         assert_eq!(on(&mut protocol, end), []);
     }
 }

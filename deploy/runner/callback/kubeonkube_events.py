@@ -165,10 +165,9 @@ def failure_message(result, shown=str):
     message = str(next((result[name] for name in ("msg", "reason", "censored", "message") if result.get(name)), "")).strip()
     if not message and result.get("failed_when_result"):
         message = FAILED_WHEN
-    if message == UNSTARTED and isinstance(result.get("rc"), int):
+    if message == UNSTARTED and isinstance(result.get("rc"), int) and result["rc"] in errno.errorcode:
         # Before 2.19, the error stood in the message. Now its number is the exit code.
-        program = str(result.get("cmd") or "").split(" ")[0]
-        message = f"{UNSTARTED.rstrip('.')}: {os.strerror(result['rc'])}: {program}"
+        message = f"{UNSTARTED.rstrip('.')}: {os.strerror(result['rc'])}: {result.get('cmd') or ''}"
     crashed = "MODULE FAILURE" in message or "See stdout/stderr" in message
     if crashed or message in ("", "non-zero return code", FAILED_WHEN):
         names = ("module_stderr", "module_stdout", "stderr", "stdout") if crashed else ("stderr", "stdout")
@@ -268,7 +267,7 @@ class CallbackModule(CallbackBase):
             self.disabled = True
             return
         # Of its files, the user knows the names.
-        self.folders = re.compile(re.escape(root) + "/(?:conf/sources/[0-9]+|kubespray)/")
+        self.folders = re.compile(r"(?<![\w./~-])" + re.escape(root) + "/(?:conf/sources/[0-9]+|kubespray)/")
         self.masking = load_masking(root)
         self.masker = self.masking.Masker.of_run(root)
         self.hosts, self.roles = set(), {}  # whose variables have been searched for secrets
@@ -322,7 +321,7 @@ class CallbackModule(CallbackBase):
         return cut(self.shown(self.folders.sub("", where + first)), MESSAGE_LIMIT)
 
     def name_encrypted(self, message, task):
-        """`message` with the names of the encrypted variables: those that the task names, or all of inventory and variables."""
+        """`message` with the names of the encrypted variables: those in the task's templates, or all of inventory and variables."""
         names = []
         for name in ("hosts.yml", "group_vars.yml"):
             try:
@@ -330,8 +329,11 @@ class CallbackModule(CallbackBase):
                     names.extend(VAULTED.findall(file.read()))
             except (OSError, ValueError):
                 continue
-        arguments = str(task.args)
-        named = [name for name in names if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", arguments)] or names
+        try:
+            templates = " ".join(re.findall(r"{{.*?}}", str(task.args)) + [str(test) for test in task.when])
+        except Exception:  # noqa: BLE001 - before 2.19, an encrypted argument is decrypted here
+            templates = ""
+        named = [name for name in names if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", templates)] or names
         named = list(dict.fromkeys(named))[:REMEMBERED_HOSTS]
         return cut(f"{', '.join(named)}: {message}" if named else message, MESSAGE_LIMIT)
 
@@ -434,7 +436,8 @@ class CallbackModule(CallbackBase):
             # An empty group may be meant so. A limit leaves hosts out on purpose.
             if not hosts and not inventory.get_hosts(play.hosts, ignore_limits=True, ignore_restrictions=True):
                 known = {"all", "ungrouped", *inventory.groups, *inventory.hosts}
-                names = [SUBSCRIPT.sub("", name.lstrip("&")) for name in patterns_of(play) if not name.startswith("!")]
+                names = [name.lstrip("&") for name in patterns_of(play) if not name.startswith("!")]
+                names = [name if name.startswith("~") else SUBSCRIPT.sub("", name) for name in names]
                 missing = [name for name in names if PLAIN_NAME.fullmatch(name) and name not in known]
                 missing = missing or [name for name in names if not PLAIN_NAME.fullmatch(name)]
                 if missing:
@@ -505,7 +508,8 @@ class CallbackModule(CallbackBase):
         host = result._host.get_name()
         if is_from_machine(result, outcome):
             self.reached.add(host)
-        if message and UNDECRYPTED in message:
+        # Not in the output of a command.
+        if message and UNDECRYPTED in message and not any(name in result._result for name in OF_MODULES):
             message = self.name_encrypted(message, result._task)
         now = time.monotonic()
         fields = {"task": number, "host": host, "result": outcome}

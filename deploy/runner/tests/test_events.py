@@ -481,12 +481,17 @@ class Events(unittest.TestCase):
         run.write("conf/group_vars.yml", "plain: 1\n" + variables)
         run.run()
         self.assertRegex(run.termination["failures"][0]["message"], "^smtp_password: .*no vault secrets")
+        inline = self.play("\n    - ansible.builtin.debug:\n        msg: !vault |\n          " + cipher.replace("\n", "\n          ") + "\n").run()
+        self.assertRegex(inline.termination["failures"][0]["message"], "no vault secrets")
 
     def test_a_program_that_is_missing_is_named_by_every_ansible(self):
         run = self.play("\n    - ansible.builtin.command: /usr/bin/nope --really\n").run()
         self.assertIn("No such file or directory", run.of("host_result")[0]["message"])
         of_newer = {"msg": "Error executing command.", "rc": 2, "cmd": "/usr/bin/nope --really", "stderr": ""}
-        self.assertEqual(self.failure_message(of_newer), "Error executing command: No such file or directory: /usr/bin/nope\n")
+        self.assertEqual(self.failure_message(of_newer), "Error executing command: No such file or directory: /usr/bin/nope --really\n")
+        # A machine can answer anything.
+        for code in (257, 2**80, "2"):
+            self.assertEqual(self.failure_message({**of_newer, "rc": code}), "Error executing command.\n")
 
     def test_a_failed_download_says_what_the_server_answered(self):
         message = self.failure_message({"msg": "Request failed", "response": "HTTP Error 404: Not Found", "status_code": 404})

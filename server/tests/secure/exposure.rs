@@ -47,8 +47,8 @@ fn addresses() -> BTreeSet<String> {
         let name = if route.path().starts_with("/clusters") { "prod" } else { "grow" };
         route.path().replace("{name}", name)
     });
-    let arguments =
-        "cluster=prod&name=grow&node=m1&again=grow&from=1&to=&count=1000&gone=true&q=hello&host=&filter[q]=";
+    let arguments = "cluster=prod&name=grow&node=m1&again=grow&from=1&to=&count=1000&gone=true&q=hello&host=&filter[q]=\
+         &requests=[{%22do%22:%22follow%22,%22run%22:%22grow%22,%22from%22:1}]";
     let reading = server_fn::axum::server_fn_paths().filter(|(_, method)| *method == Method::GET);
     let functions: Vec<String> = reading.map(|(path, _)| format!("{path}?{arguments}")).collect();
     assert!(functions.len() > 8, "{functions:?}");

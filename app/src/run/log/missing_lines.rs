@@ -9,7 +9,7 @@ use super::super::functions::load_lines;
 use super::super::state::Run;
 use super::scroll_position::ScrollPosition;
 use super::store::{BLOCK, LogStore};
-use crate::live::{self, Connection};
+use crate::live;
 
 /// The most requests for lines at the same time.
 const MOST_REQUESTS: usize = 2;
@@ -52,7 +52,7 @@ impl ScrollPosition {
         Effect::new(move |_| {
             self.window.track();
             // Request failed blocks again when the server is back.
-            if connection.get() == Connection::Lost {
+            if connection.get().is_cut() {
                 requests.update_value(|requests| requests.tried.clear());
             } else if self.view.get_untracked().is_some() && !self.is_jumping.get() {
                 self.request(run, requests);

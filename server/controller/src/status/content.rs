@@ -110,9 +110,10 @@ pub(crate) fn final_status(
 /// The status of an operation that was over from the start, and whose result nothing proves: it is kept as a record and never run.
 pub(crate) fn restored(operation: &ClusterOperation, signer: &Signer, now: &Time) -> Option<ClusterOperationStatus> {
     let old = operation.status.clone().unwrap_or_default();
-    let is_said = old.status == Phase::Pending && old.reason.as_deref() == Some(RESTORED) && is_observed(operation);
+    let is_said = old.status == Phase::Pending && old.reason.as_deref() == Some(RESTORED);
     if is_said {
-        return None;
+        // Its message may come from `kubeonkube restore`.
+        return (!is_observed(operation)).then(|| observed(operation, now));
     }
     let says = match Outcome::unproven(operation) {
         Some(claim) => {

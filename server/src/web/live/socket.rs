@@ -43,8 +43,10 @@ pub(in crate::web) async fn upgrade(
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(refusal) => {
+            use WebSocketUpgradeRejection::{InvalidConnectionHeader, InvalidUpgradeHeader};
+            let lacks_upgrade = matches!(refusal, InvalidConnectionHeader(_) | InvalidUpgradeHeader(_));
             // Browsers send this header with every WebSocket, also through a proxy that removes those of the upgrade.
-            if headers.contains_key(header::SEC_WEBSOCKET_KEY) {
+            if lacks_upgrade && headers.contains_key(header::SEC_WEBSOCKET_KEY) {
                 NO_UPGRADE.call_once(|| {
                     tracing::warn!(
                         "a WebSocket arrived without the headers Upgrade and Connection: a proxy doesn't pass them on, so pages ask for changes every few seconds instead of getting live updates (docs/install.md, Behind a proxy)"
