@@ -1,5 +1,7 @@
 //! Resolves `--limit` to hosts, as ansible does.
 
+use std::net::Ipv6Addr;
+
 use inventory::Inventory;
 
 /// The hosts that a limit selects.
@@ -23,12 +25,10 @@ pub(crate) fn selection(limit: &str, inventory: &Inventory) -> Result<Selection,
     if limit.contains('@') {
         return Err("A file can't be named here. Write hosts or groups of the inventory, separated by commas.".into());
     }
-    // A number after a single colon may be a port.
-    let is_port = |(name, port): (&str, &str)| !name.contains([':', ',']) && port.bytes().all(|b| b.is_ascii_digit());
-    if limit.rsplit_once(':').is_some_and(is_port) {
+    if is_for_ansible(limit, inventory) {
         return Ok(Selection::Unknown);
     }
-    let parts: Vec<Part> = split(limit, inventory).into_iter().map(Part::of).collect();
+    let parts: Vec<Part> = split(limit).into_iter().map(Part::of).collect();
     if parts.iter().any(Part::is_for_ansible) {
         return Ok(Selection::Unknown);
     }
@@ -48,21 +48,44 @@ pub(crate) fn selection(limit: &str, inventory: &Inventory) -> Result<Selection,
     if hosts.is_empty() { Err("This selects no host.".into()) } else { Ok(Selection::Hosts(hosts)) }
 }
 
-/// Splits a limit as ansible does: at commas if it has one, otherwise at colons and spaces that aren't in brackets or in an IPv6 address.
-fn split<'a>(limit: &'a str, inventory: &Inventory) -> Vec<&'a str> {
-    let mut in_brackets = false;
-    let parts: Vec<&str> = if limit.contains(',') {
+/// Whether ansible reads the limit in a way of its own: an end that may be a port, two colons that may be an IPv6 address, or an inventory in
+/// which it takes a host and a group of the same name for one another.
+fn is_for_ansible(limit: &str, inventory: &Inventory) -> bool {
+    let is_port = |(name, port): (&str, &str)| {
+        (name.contains('[') || !name.contains(':')) && port.bytes().all(|b| b.is_ascii_digit())
+    };
+    let has_colons = !limit.contains(',') && inventory.host(limit).is_none();
+    has_colons && (limit.contains("::") || limit.rsplit_once(':').is_some_and(is_port))
+        || inventory.groups.iter().any(|group| inventory.host(&group.name).is_some())
+}
+
+/// Splits a limit as ansible does: at commas if it has one; otherwise at colons, spaces and brackets without their other one, if it isn't
+/// an IPv6 address.
+fn split(limit: &str) -> Vec<&str> {
+    let parts = if limit.contains(',') || limit.parse::<Ipv6Addr>().is_ok() {
         limit.split(',').collect()
-    } else if inventory.host(limit).is_some() {
-        vec![limit]
     } else {
-        let is_between = |c: char| {
-            in_brackets = c == '[' || in_brackets && c != ']';
-            !in_brackets && (c == ':' || c.is_whitespace())
-        };
-        limit.split(is_between).collect()
+        split_at_colons(limit)
     };
     parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+fn split_at_colons(limit: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut at) = (Vec::new(), 0, 0);
+    while let Some(next) = limit[at..].chars().next() {
+        let after = at + next.len_utf8();
+        at = match (next, limit[at..].find(']')) {
+            ('[', Some(end)) => at + end + 1,
+            _ if matches!(next, '[' | ']' | ':') || next.is_whitespace() => {
+                parts.push(&limit[start..at]);
+                start = after;
+                after
+            }
+            _ => after,
+        };
+    }
+    parts.push(&limit[start..]);
+    parts
 }
 
 /// A part of a limit.
@@ -230,7 +253,10 @@ mod tests {
             match selection(&limit, &inventory) {
                 Ok(Selection::Hosts(own)) => assert_eq!(Some(own), hosts, "{limit}"),
                 Ok(Selection::Unknown) => {
-                    assert!(limit.contains(['[', '~']) || limit.ends_with(":22"), "{limit}: {hosts:?}");
+                    assert!(
+                        limit.contains(['[', '~']) || limit.contains("::") || limit.ends_with(":22"),
+                        "{limit}: {hosts:?}"
+                    );
                 }
                 // Where ansible ignores what it doesn't know, or reads a sign twice. A tab is refused like other control characters.
                 Err(why) => {
@@ -254,7 +280,7 @@ mod tests {
         assert_eq!(hosts("web0[!1-7]*"), "web08 web09");
         assert_eq!(hosts("web0[1:3]"), "Ok(Unknown)", "a range of the hosts that match web0");
         assert_eq!(hosts("a*"), "web01 web02 web03 web04 web05 web06 web07 web08 web09", "of the group all");
-        assert!(hosts("web0[1").contains("no host"));
+        assert!(hosts("web0[1").contains("“web0”"), "an open bracket separates");
     }
 
     #[test]
@@ -272,6 +298,9 @@ mod tests {
         assert_eq!(hosts("web[0]"), Ok(Selection::Unknown));
         assert_eq!(hosts("~w.*"), Ok(Selection::Unknown));
         assert_eq!(hosts("ungrouped"), of(&["c", "fd00::1"]));
+        assert_eq!(hosts("a::b"), Ok(Selection::Unknown), "an IPv6 address");
+        let same_names = inventory::parse("all: {hosts: {a: {}, b: {}}, children: {b: {hosts: {a: {}}}}}").unwrap();
+        assert_eq!(selection("b", &same_names), Ok(Selection::Unknown));
         assert!(hosts("@hosts.retry").is_err() && hosts("web:!a").is_err());
         assert!(hosts("typo").unwrap_err().contains("“typo”"));
         assert!(hosts("web:top,c").unwrap_err().contains("“web:top”"), "with a comma, ansible splits at commas only");
