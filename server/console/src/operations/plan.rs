@@ -8,7 +8,7 @@ use api::operation::{Action as Asked, NewOperation, ThenRemove};
 use api::{ClusterName, FieldProblem, OperationName};
 use crd::{ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, DataRef, HookAction};
 use masking::HIDDEN;
-use operation::{ACTIONS, Action, Options, REMOVE_NODES, WITHOUT_MACHINE};
+use operation::{ACTIONS, Action, Options, REMOVE_NODES, WITHOUT_MACHINE, cut};
 use rand::Rng;
 
 use super::catalogue::Catalogue;
@@ -96,8 +96,18 @@ pub(crate) fn wanted(
             refuse(field, message);
         }
     }
+    let options = if new.action.is_shell() { Ok(Options::default()) } else { Options::read(&arguments) };
+    // No check and no confirmation would know about it.
+    let playbooks = options.as_ref().map(|options| options.playbooks.as_slice()).unwrap_or_default();
+    // “--tags a” in one line is a mistake that has a warning of its own.
+    if let Some(playbook) = playbooks.iter().find(|playbook| !playbook.starts_with('-')) {
+        let playbook = cut(playbook, 60);
+        refuse(
+            "extra_args",
+            format!("ansible reads “{playbook}” as another playbook. Submit that as an operation of its own."),
+        );
+    }
     if problems.is_empty() {
-        let options = if new.action.is_shell() { Ok(Options::default()) } else { Options::read(&arguments) };
         Ok(Wanted { spec: spec(new, &arguments, default_image), arguments, options, action })
     } else {
         Err(problems)

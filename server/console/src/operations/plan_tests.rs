@@ -53,6 +53,15 @@ fn a_hidden_secret_is_typed_again() {
 }
 
 #[test]
+fn an_operation_runs_one_playbook() {
+    let why = |arguments: &[&str]| made(|n| n.arguments = arguments.iter().map(|a| (*a).to_owned()).collect());
+    let refused = why(&["remove-node.yml", "-e", "node=all"]).expect_err("no check of it would be made");
+    assert_eq!(refused[0].field, "extra_args");
+    assert!(refused[0].message.contains("“remove-node.yml”"), "{}", refused[0].message);
+    assert!(why(&["-e", "node=all", "--tags", "remove-node.yml"]).is_ok());
+}
+
+#[test]
 fn arguments_in_the_resource_can_be_split_again() {
     let wanted = made(|n| {
         n.limit = "node1".into();

@@ -3,7 +3,7 @@
 use api::operation::{Effect, NewOperation};
 use crd::{ClusterOperationSpec, ClusterSpec, Engine};
 use inventory::{Inventory, Vars};
-use operation::{Options, Value, action, cut};
+use operation::{Options, Value, action};
 
 use super::catalogue::Catalogue;
 use super::kubespray;
@@ -69,9 +69,6 @@ fn of_options(options: &Options, selected: &Selection, spec: &ClusterOperationSp
         );
     } else if *selected == Selection::Unknown {
         warnings.push("Only ansible can tell which machines this limit selects.".into());
-    }
-    for playbook in options.playbooks.iter().filter(|playbook| !playbook.contains(' ')) {
-        warnings.push(format!("ansible reads “{}” as another playbook, which runs afterwards.", cut(playbook, 60)));
     }
     warnings
 }
