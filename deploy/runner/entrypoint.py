@@ -44,6 +44,8 @@ UNREADABLE = "Unable to retrieve file contents"
 # The kubelet cuts longer termination messages.
 TERMINATION_BYTES = 4096
 TEXT_LIMIT = 300
+# Of a step, in the summary: names of hosts, with their number.
+HOST_LISTS = ("unfinished", "unreached", "unreachable")
 # Seconds from SIGTERM until the child is killed. Less than the pod's grace period of 30 s, to leave time for the summary.
 STOP_SECONDS = 20
 STOPPED = 143
@@ -522,7 +524,8 @@ def said_by_ansible(lines):
     first = first.partition(" on the Ansible Controller")[0] if first.startswith("Could not find") else first
     first = re.sub(r"^(the role '.*?' was not found) in .*", r"\1", first).replace(".. ", ". ")
     start, _, end = first.rpartition(". ")
-    first = start if end and end in start else first  # ansible repeats the error that caused another
+    # ansible repeats the error that caused another.
+    first = start if end and re.search(rf"(^|[.:] ){re.escape(end)}([.:] |$)", start) else first
     where = f"{as_known(place[1])}, line {place[2]}: " if place else ""
     return cut(where + as_known(first).strip().rstrip("."), LONGEST_REASON)
 
@@ -584,11 +587,11 @@ def totals(recap):
     return summed
 
 
-def why_failed(step, code, recap, left, tasks):
+def why_failed(step, code, recap, has_hosts, tasks):
     """The reason for the log, or "". Exit code 0 doesn't prove success: an inventory without hosts gives it, too."""
     title = step["title"]
     if step["kind"] == "playbook" and recap is None:
-        if code == 0 and left:
+        if code == 0 and has_hosts:
             return f"{title} ran no task."
         return f"{title} matched no host and did nothing." if code == 0 else f"{title} ended with exit code {code} {progress_of(tasks)}."
     if recap and (recap.get("failed") or recap.get("unreachable")):
@@ -728,10 +731,11 @@ class Run:
         result = read_json(RECORD + "/result.json", {"recap": None, "failures": []})
         recap = totals(result["recap"]) if step["kind"] == "playbook" else None
         self.steps[-1]["recap"] = recap
-        self.steps[-1].update({key: result[key] for key in ("left", "unmatched") if key in result})
+        self.steps[-1].update({key: result[key] for key in (*HOST_LISTS, "unmatched") if key in result})
         self.failures += result["failures"]
-        why = why_failed(step, code, recap, result.get("left"), tasks_started() - tasks)
-        if step["kind"] == "playbook" and recap is None and code != 0 and not self.stop.requested:
+        why = why_failed(step, code, recap, "unreached" in result, tasks_started() - tasks)
+        is_told = recap and (recap.get("failed") or recap.get("unreachable"))
+        if step["kind"] == "playbook" and not is_told and code != 0 and not self.stop.requested:
             reason = said_by_ansible(tail.lines(token))
             self.message = f"{reason} ({why.rstrip('.')})." if reason else why + " See the end of the log for the reason."
         return code, why
@@ -772,8 +776,9 @@ def fit(document):
             document["running"] = {"task": cut(document["running"]["task"], limit), "hosts": [cut(h, limit) for h in document["running"]["hosts"][:3]]}
         for step in document["steps"]:
             step["title"] = cut(step["title"], limit)
-            if step.get("left"):
-                step["left"] = {**step["left"], "hosts": [cut(host, limit) for host in step["left"]["hosts"][:3]]}
+            for key in HOST_LISTS:
+                if key in step:
+                    step[key]["hosts"] = [cut(host, limit) for host in step[key]["hosts"][:3]]
             step["unmatched"] = [{"play": cut(one["play"], limit), "names": [cut(one["names"][0], limit)]} for one in step.get("unmatched", [])[:1]]
             if step["recap"]:
                 step["recap"] = {key: count for key, count in step["recap"].items() if count or key == "hosts"}

@@ -7,6 +7,7 @@ plugin needs the standard library only and works with every ansible-core from 2.
 
 from __future__ import annotations
 
+import atexit
 import collections
 import errno
 import importlib.util
@@ -17,8 +18,10 @@ import select
 import sys
 import time
 
+from ansible.executor.play_iterator import IteratingStates, PlayIterator
 from ansible.inventory.manager import split_host_pattern
 from ansible.plugins.callback import CallbackBase
+from ansible.template import Templar
 
 DOCUMENTATION = """
     name: kubeonkube_events
@@ -55,8 +58,18 @@ REMEMBERED_FAILURES = 50
 REMEMBERED_HOSTS = 5
 REMEMBERED_PLAYS = 3
 PLAIN_NAME = re.compile(r"[\w.:-]+")
-# Where ansible says that an error is, as in the entrypoint.
-PLACE = re.compile(r"(?:The error appears to be in '|\bOrigin: )([^<].{0,500}?)(?:': line |:)([0-9]+)")
+# Where ansible says that an error is, and the error of YAML, as in the entrypoint. Since 2.19, it says the place only in the log.
+PLACE = re.compile(r"The error appears to be in '([^<].{0,500}?)': line ([0-9]+)")
+YAML_ERROR = re.compile(r"Syntax Error while loading YAML\.\s+(.{1,500}?)(?:\. |\s*\n|\s\s|\s+in \"|\s+The error appears)")
+# What ansible puts around an error of its own, and how those begin that are about the task's text.
+BEFORE_ERROR = re.compile(r"^((Task|Action) failed: |Finalization of task args for '.*?' failed: |Unexpected AnsibleActionFail error: "
+                          r"|Ansible(Error|UndefinedVariable): )+")
+AFTER_ERROR = re.compile(r"(\nSearched in:|\n\nThe error appears to be in '| on the Ansible Controller\b).*", re.DOTALL)
+OF_TASK = re.compile(r"^(Task failed: )?(Finalization|Action failed|Error while|Syntax error|template error|Ansible\w+: |object of type"
+                     r"|'.*' is undefined|The conditional check '|the role ')|\nSearched in:| on the Ansible Controller\b", re.IGNORECASE)
+# Since 2.19, the reason of these two is elsewhere in the result, and in the log only.
+UNKNOWN = "Action failed: Unknown error."
+NO_FOLDER = "Unable to change directory before execution."
 SUBSCRIPT = re.compile(r"\[[0-9:-]*\]$")
 # Tasks whose result contains variables.
 SETTERS = ("set_fact", "include_vars", "add_host")
@@ -168,6 +181,10 @@ def failure_message(result, shown=str):
     if message == UNSTARTED and isinstance(result.get("rc"), int) and result["rc"] in errno.errorcode:
         # Before 2.19, the error stood in the message. Now its number is the exit code.
         message = f"{UNSTARTED.rstrip('.')}: {os.strerror(result['rc'])}: {result.get('cmd') or ''}"
+    invocation = result.get("invocation")
+    arguments = invocation.get("module_args") if isinstance(invocation, dict) else None
+    if message == NO_FOLDER and isinstance(arguments, dict):
+        message = f"{NO_FOLDER.rstrip('.')}: {arguments.get('chdir')}"
     crashed = "MODULE FAILURE" in message or "See stdout/stderr" in message
     if crashed or message in ("", "non-zero return code", FAILED_WHEN):
         names = ("module_stderr", "module_stdout", "stderr", "stdout") if crashed else ("stderr", "stdout")
@@ -184,10 +201,11 @@ def failure_message(result, shown=str):
     return host_key_refusal(message) or cut(shown(message) or "failed without a message", MESSAGE_LIMIT)
 
 
-def is_from_machine(result, outcome):
+def is_from_machine(result, outcome, play):
     """Whether the result proves that the machine was reached, and wasn't made by ansible on the controller."""
     task, values = result._task, result._result
-    if str(task.action).rpartition(".")[2] in CONTROLLER_ONLY or task.delegate_to or task.connection == "local":
+    connection = {**(play.vars if play else {}), **task.get_vars()}.get("ansible_connection", task.connection)
+    if str(task.action).rpartition(".")[2] in CONTROLLER_ONLY or task.delegate_to or connection == "local":
         return False
     # An item that didn't reach the machine counts as failed.
     if outcome in ("skipped", "unreachable") or values.get("unreachable"):
@@ -196,10 +214,23 @@ def is_from_machine(result, outcome):
     return outcome in ("ok", "changed") or any(name in values for name in OF_MODULES)
 
 
-def patterns_of(play):
+def parts_of(pattern):
     """The parts of a play's pattern of hosts."""
-    patterns = [play.hosts] if isinstance(play.hosts, str) else play.hosts
+    patterns = [pattern] if isinstance(pattern, str) else pattern
     return [part for pattern in patterns for part in split_host_pattern(str(pattern))]
+
+
+def is_matched(inventory, part):
+    """Whether a part of a pattern matches something, so that ansible prints no warning."""
+    name = part.lstrip("!&")
+    name = name if name.startswith("~") else SUBSCRIPT.sub("", name)
+    return name == "all" or any(inventory._match_list(names, name) for names in (inventory.groups, inventory.hosts))
+
+
+def planned(inventory, pattern):
+    """The hosts of a play in all batches. ansible makes up a localhost if the inventory has none."""
+    hosts = inventory.get_hosts(pattern, ignore_restrictions=True)
+    return [host.get_name() for host in hosts if not getattr(host, "implicit", False)]
 
 
 def load_masking(root):
@@ -277,12 +308,18 @@ class CallbackModule(CallbackBase):
         self.running = {}  # (task number, host) -> start of the task or of its current item
         self.failures = []
         self.reached = set()  # hosts that a result came from
+        self.unreachable = set()  # hosts that were not reached, which their task ignores
+        self.plays = {}  # play uuid -> the play
         self.plans = {}  # play uuid -> (its hosts in all batches, those of the batches that have begun), both in the inventory's order
-        self.broke_off = False  # whether a failure has ended the newest play for all of its hosts
+        self.iterator = None  # of ansible, for the newest batch: which tasks each host has to come
+        self.done = (0, set())  # (task number, hosts): hosts without further tasks, when this task failed on another host
+        self.reported = set()  # hosts with a result
+        self.is_saved = True  # whether result.json has the end of all playbooks so far
         self.unmatched = []  # plays without hosts that name what the inventory doesn't have
         self.play = None
         self.removed = {}  # host -> how often the play had removed it after the last failure
         self.outcomes = {}  # host, or None for the run -> what was published
+        atexit.register(lambda: self.is_saved or self.save_unfinished())
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
@@ -301,24 +338,34 @@ class CallbackModule(CallbackBase):
         lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
         return self.masking.INVISIBLE.sub("", "\n".join(lines))
 
-    def message_of(self, result):
-        """The sentence about a failed result."""
+    def message_of(self, result, task):
+        """The sentence about a failed result of the task, or of one of its items."""
         # Of gathering facts.
         modules = result.get("failed_modules")
         first = next(iter(modules.values()), None) if isinstance(modules, dict) else None
         if isinstance(first, dict):
             result = first
+        if str(result.get("msg")).endswith(UNKNOWN) and result.get("message"):
+            result = {**result, "msg": f"Action failed: {result['message']}"}
         texts = {key: self.visible(value) if isinstance(value, str) else value for key, value in result.items()}
-        return failure_message(texts, self.shown)
+        for key in ("msg", "reason", "message"):
+            if isinstance(texts.get(key), str):
+                texts[key] = self.as_known(texts[key], task)
+        message = failure_message(texts, self.shown)
+        delegate = str(task.delegate_to or "")
+        # Of a loop, ansible keeps the template.
+        is_named = result.get("unreachable") and delegate and "{{" not in delegate
+        return cut(f"{self.shown(delegate)}: {message}", MESSAGE_LIMIT) if is_named else message
 
-    def why_not_loaded(self, reason):
-        """Why an include can't be loaded, with its place, and without the folders of the run and the list of those that were searched."""
-        text = self.visible(reason)
-        place = PLACE.search(text)
-        first = re.sub(r"^(the role '.*?' was not found) in .*", r"\1", text.partition("\n")[0], flags=re.IGNORECASE)
-        first = first.partition(" on the Ansible Controller")[0]
-        where = f"{place[1]}, line {place[2]}: " if place else ""
-        return cut(self.shown(self.folders.sub("", where + first)), MESSAGE_LIMIT)
+    def as_known(self, text, task):
+        """An error without the folders of the run and those that were searched. With its place, if it is about the task's text."""
+        found = PLACE.search(text)
+        place = f"{found[1]}:{found[2]}" if found else OF_TASK.search(text) and task.get_path()
+        path, _, line = (place or "").rpartition(":")
+        syntax = YAML_ERROR.search(text)
+        text = f"Syntax Error while loading YAML: {syntax[1]}" if syntax else BEFORE_ERROR.sub("", AFTER_ERROR.sub("", text))
+        text = re.sub(r"^(the role '.*?' was not found) in .*", r"\1", text, flags=re.IGNORECASE).replace("variable.. ", "variable. ")
+        return self.folders.sub("", f"{path}, line {line}: {text}" if path else text)
 
     def name_encrypted(self, message, task):
         """`message` with the names of the encrypted variables: those in the task's templates, or all of inventory and variables."""
@@ -391,79 +438,140 @@ class CallbackModule(CallbackBase):
 
     # -- plays and tasks -----------------------------------------------------------------------------------------------
 
+    def v2_playbook_on_start(self, playbook):
+        self.is_saved = False
+        self.plays.update((play._uuid, play) for play in playbook.get_plays())
+        self.plan_hosts()
+
     def v2_playbook_on_play_start(self, play):
         self.record.play += 1
         self.tasks = {}
         self.running = {}
         self.play = play
-        self.broke_off = False
+        self.iterator = None
         self.removed = {}
         self.unordered = str(play.strategy) in UNORDERED_STRATEGIES
         self.learn_play(play)
         self.begin_batch(play)
         self.emit("play_start", play=self.record.play, name=cut(self.shown(str(play.get_name())), ITEM_LIMIT))
 
-    def v2_playbook_on_start(self, playbook):
-        """Notes the hosts of the plays, as far as they are known. ansible would warn of a group that a task makes later."""
-        for play in playbook.get_plays():
+    def plan_hosts(self):
+        """Notes the hosts of the plays that haven't begun, as far as they are known."""
+        for uuid, play in self.plays.items():
+            _, begun = self.plans.setdefault(uuid, ((), {}))
+            if begun:
+                continue
             try:
-                inventory = play.get_variable_manager()._inventory
-                known = {"all", *inventory.groups, *inventory.hosts}
-                is_known = all(name.lstrip("!&") in known for name in patterns_of(play))
+                pattern, manager = play.hosts, play.get_variable_manager()
+                if "{{" in str(pattern):
+                    pattern = Templar(loader=play._loader, variables=manager.get_vars(play=play)).template(pattern)
+                # ansible would warn of a group that a task makes later.
+                is_known = all(is_matched(manager._inventory, part) for part in parts_of(pattern))
+                self.plans[uuid] = (planned(manager._inventory, pattern) if is_known else (), begun)
             except Exception:  # noqa: BLE001 - ansible reports it when it needs the hosts
-                is_known = False
-            self.plan_hosts(play, is_known)
-
-    def plan_hosts(self, play, is_known=True):
-        """Notes the hosts of a play, with those of later batches."""
-        hosts = []
-        try:
-            if is_known:
-                hosts = play.get_variable_manager()._inventory.get_hosts(play.hosts, ignore_restrictions=True)
-        except Exception:  # noqa: BLE001 - see v2_playbook_on_start()
-            pass
-        _, begun = self.plans.get(play._uuid, ((), {}))
-        # ansible makes up a localhost if the inventory has none.
-        self.plans[play._uuid] = ([host.get_name() for host in hosts if not getattr(host, "implicit", False)], begun)
+                continue
 
     def begin_batch(self, play):
         """Notes the hosts of the play's next batch, which are those that ansible has restricted the inventory to."""
-        self.plan_hosts(play)
         try:
             inventory = play.get_variable_manager()._inventory
             hosts = inventory.get_hosts(play.hosts)
-            self.plans[play._uuid][1].update(dict.fromkeys(host.get_name() for host in hosts))
+            _, begun = self.plans.get(play._uuid, ((), {}))
+            batch = dict.fromkeys(host.get_name() for host in hosts)
+            self.plans[play._uuid] = (planned(inventory, play.hosts), {**begun, **batch})
+            self.done = (0, self.done[1].difference(batch))
+            self.save_unfinished(batch)
             # An empty group may be meant so. A limit leaves hosts out on purpose.
             if not hosts and not inventory.get_hosts(play.hosts, ignore_limits=True, ignore_restrictions=True):
                 known = {"all", "ungrouped", *inventory.groups, *inventory.hosts}
-                names = [name.lstrip("&") for name in patterns_of(play) if not name.startswith("!")]
+                names = [name.lstrip("&") for name in parts_of(play.hosts) if not name.startswith("!")]
                 names = [name if name.startswith("~") else SUBSCRIPT.sub("", name) for name in names]
                 missing = [name for name in names if PLAIN_NAME.fullmatch(name) and name not in known]
                 missing = missing or [name for name in names if not PLAIN_NAME.fullmatch(name)]
                 if missing:
                     missing = [cut(self.shown(name), ITEM_LIMIT) for name in missing[:REMEMBERED_PLAYS]]
                     self.unmatched.append({"play": cut(self.shown(str(play.get_name())), ITEM_LIMIT), "names": missing})
-        except Exception:  # noqa: BLE001 - see v2_playbook_on_start()
+        except Exception:  # noqa: BLE001 - see plan_hosts()
             return
 
-    def v2_playbook_on_no_hosts_remaining(self):
-        # Too many hosts failed for max_fail_percentage. Without it, no host is left because each one failed or ended.
-        self.broke_off = self.broke_off or getattr(self.play, "max_fail_percentage", None) is not None
+    def find_iterator(self):
+        """No callback gets ansible's iterator, but the strategy that calls them has it."""
+        frame = sys._getframe()
+        while self.iterator is None and frame:
+            found = frame.f_locals.get("iterator")
+            self.iterator = found if isinstance(found, PlayIterator) else None
+            frame = frame.f_back
+        return self.iterator
 
-    def hosts_left(self, hosts):
-        """The hosts that the playbook wasn't done with: those that its last play didn't come to, or all of them if that play broke off, and
-        those of plays that never began."""
+    def note_done(self, task):
+        """Notes the hosts without further tasks. The failure of this task may end the play, and then ansible forgets their tasks."""
+        number, _ = self.known(task)
+        if number == self.done[0] or not self.find_iterator():
+            return
+        self.done = (number, set())
+        # A task that runs once has failed for all of them, and what an include contains is to come.
+        if task.run_once or str(task.action).rpartition(".")[2] in INCLUDES:
+            return
+        try:
+            hosts = filter(None, map(self.play.get_variable_manager()._inventory.hosts.get, self.iterator.host_states))
+            self.done[1].update(host.get_name() for host in hosts if not self.iterator.is_failed(host) and not self.has_tasks(host))
+        except Exception:  # noqa: BLE001 - a strategy may keep its places elsewhere
+            return
+
+    def has_tasks(self, host):
+        state = self.iterator.get_host_state(host)
+        while True:
+            state, task = self.iterator._get_next_task_from_state(state, host)
+            if task is None or str(task.action).rpartition(".")[2] != "meta":
+                return task is not None
+
+    def is_unfinished(self, host, done):
+        """Whether the newest play isn't done with the host. It is, if `meta` ended the play for the host."""
+        state = self.iterator.get_host_state(host)
+        if state.run_state == IteratingStates.COMPLETE and not self.iterator.is_failed(host):
+            return False
+        handlers = [handler for block in self.iterator._play.handlers for handler in block.block]
+        is_notified = getattr(state, "handler_notifications", ()) or any(handler.is_host_notified(host) for handler in handlers)
+        return bool(is_notified) or host.get_name() not in done
+
+    def hosts_left(self, failed, done=(), batch=()):
+        """The hosts that the playbook isn't done with, without those that failed: the unfinished hosts of its newest batch, those of later
+        batches, and those of plays that haven't begun. `batch` are the hosts of a batch that begins now.
+
+        Unknown are the hosts of plays whose patterns name what doesn't exist yet, and those of further playbooks of the same command."""
+        self.plan_hosts()
+        left, order = set(batch), []
         plans = list(self.plans.values())
         last = max((number for number, (_, begun) in enumerate(plans) if begun), default=0)
-        failed = {host for host, counts in hosts.items() if counts["failed"] or counts["unreachable"]}
-        left = set()
-        for planned, begun in plans[last:]:
-            left.update(host for host in planned if host not in failed and (self.broke_off or host not in begun))
+        # With `meta: end_play`, the play is done with the later batches, too.
+        first = last + bool(self.iterator and self.iterator.end_play)
+        left.update(host for hosts, begun in plans[first:] for host in hosts if host not in begun)
         try:
-            order = list(self.play.get_variable_manager()._inventory.hosts)
-        except Exception:  # noqa: BLE001 - see v2_playbook_on_start()
-            order = []
+            order = self.play.get_variable_manager()._inventory.hosts
+            hosts = filter(None, map(order.get, self.iterator.host_states if self.iterator else ()))
+            left.update(host.get_name() for host in hosts if self.is_unfinished(host, done))
+        except Exception:  # noqa: BLE001 - without a play; see note_done()
+            pass
+        left.difference_update(failed)
         return [host for host in order if host in left] + sorted(left.difference(order))
+
+    def save(self, recap, failures, left, begun):
+        """The file from which the entrypoint makes the summary."""
+        document = {"recap": recap or None, "failures": failures}
+        lists = {
+            "unfinished": [host for host in left if host in begun],
+            "unreached": [host for host in left if host not in begun],
+            "unreachable": [] if self.reached else sorted(self.unreachable),
+        }
+        document.update({name: {"count": len(hosts), "hosts": hosts[:REMEMBERED_HOSTS]} for name, hosts in lists.items() if hosts})
+        if self.unmatched:
+            document["unmatched"] = self.unmatched[:REMEMBERED_PLAYS]
+        self.record.save("result.json", document)
+
+    def save_unfinished(self, batch=()):
+        """For a run that ansible gives up, which gets no recap: then it is saved again when ansible exits, unless ansible is killed."""
+        left = self.hosts_left({failure["host"] for failure in self.failures}, batch=batch)
+        self.save(None, self.failures, left, self.reported.union(batch))
 
     def v2_playbook_on_task_start(self, task, is_conditional):
         self.start_task(task, handler=False)
@@ -480,6 +588,7 @@ class CallbackModule(CallbackBase):
         if self.record.play == 0:
             self.record.play = 1
         self.record.task += 1
+        self.find_iterator()
         self.learn_task(task)
         name = cut(self.shown(str(task.get_name())), ITEM_LIMIT)
         self.tasks[task._uuid] = (self.record.task, name)
@@ -506,7 +615,8 @@ class CallbackModule(CallbackBase):
     def report(self, result, outcome, message=None, item=False, ignored=False):
         number, task_name = self.known(result._task)
         host = result._host.get_name()
-        if is_from_machine(result, outcome):
+        self.reported.add(host)
+        if is_from_machine(result, outcome, self.play):
             self.reached.add(host)
         # Not in the output of a command.
         if message and UNDECRYPTED in message and not any(name in result._result for name in OF_MODULES):
@@ -556,14 +666,10 @@ class CallbackModule(CallbackBase):
         if is_unloaded:
             self.note_removed()
             self.removed[host] += 1
-        if not ignore_errors and not is_rescued and result._task.any_errors_fatal:
-            self.broke_off = True
+        if not ignore_errors:
+            self.note_done(result._task)
         outcome = "rescued" if is_rescued else "failed"
-        if is_unloaded:
-            message = self.why_not_loaded(str(result._result["reason"]))
-        else:
-            message = self.loop_failure(result) or self.message_of(result._result)
-        self.report(result, outcome, message, ignored=bool(ignore_errors))
+        self.report(result, outcome, self.why_failed(result), ignored=bool(ignore_errors))
 
     def v2_runner_on_skipped(self, result):
         reason = result._result.get("skip_reason") or result._result.get("skipped_reason") or result._result.get("msg")
@@ -571,8 +677,11 @@ class CallbackModule(CallbackBase):
 
     def v2_runner_on_unreachable(self, result):
         self.note_removed()
+        self.note_done(result._task)
         ignored = bool(getattr(result._task, "ignore_unreachable", False))
-        self.report(result, "unreachable", self.message_of(result._result), ignored=ignored)
+        if ignored:
+            self.unreachable.add(result._host.get_name())
+        self.report(result, "unreachable", self.why_failed(result), ignored=ignored)
 
     def v2_runner_item_on_ok(self, result):
         self.learn_result(result)
@@ -581,7 +690,7 @@ class CallbackModule(CallbackBase):
 
     def v2_runner_item_on_failed(self, result):
         ignored = bool(getattr(result._task, "ignore_errors", False))
-        self.report(result, "failed", self.message_of(result._result), item=True, ignored=ignored)
+        self.report(result, "failed", self.message_of(result._result, result._task), item=True, ignored=ignored)
 
     def v2_runner_item_on_skipped(self, result):
         self.report(result, "skipped", item=True)
@@ -591,20 +700,20 @@ class CallbackModule(CallbackBase):
         attempt, retries = result._result.get("attempts", 0), result._result.get("retries", 0)
         self.emit("retry", task=number, host=result._host.get_name(), attempt=int(attempt), retries=int(retries))
 
-    def loop_failure(self, result):
-        """The message of the first failed item. ansible's own "One or more items failed" doesn't help."""
+    def why_failed(self, result):
+        """The message of the first failed item, or of the task. ansible's "One or more items failed" doesn't help."""
         items = result._result.get("results")
         for entry in items if isinstance(items, (list, tuple)) else ():
-            if isinstance(entry, dict) and entry.get("failed"):
-                return self.message_of(entry)
-        return None
+            if isinstance(entry, dict) and (entry.get("failed") or entry.get("unreachable")):
+                return self.message_of(entry, result._task)
+        return self.message_of(result._result, result._task)
 
     # -- the end of a playbook -----------------------------------------------------------------------------------------
 
     def remember_failure(self, host, task, message):
         if len(self.failures) < REMEMBERED_FAILURES:
             self.failures.append({"host": host, "task": task, "message": message or ""})
-            self.record.save("result.json", {"recap": None, "failures": self.failures})
+            self.save_unfinished()
 
     def v2_playbook_on_stats(self, stats):
         hosts = {}
@@ -612,9 +721,9 @@ class CallbackModule(CallbackBase):
             summary = stats.summarize(host)
             summary["failed"] = summary.pop("failures")
             hosts[host] = {key: int(count) for key, count in summary.items()}
-        is_lost = any(counts["failed"] or counts["unreachable"] for counts in hosts.values())
+        lost = [host for host, counts in hosts.items() if counts["failed"] or counts["unreachable"]]
         # A playbook that ends well is done with the hosts of its last play, even if that has no task for them.
-        left = self.hosts_left(hosts) if is_lost else []
+        left = self.hosts_left(lost, self.done[1]) if lost else []
         for host in left:
             hosts.setdefault(host, dict.fromkeys(next(iter(hosts.values())), 0))
         self.emit_outcomes()
@@ -623,21 +732,16 @@ class CallbackModule(CallbackBase):
             shown[host]["left"] = True
         self.emit("stats", hosts=shown)
         if not hosts:
-            left = list(dict.fromkeys(host for planned, _ in self.plans.values() for host in planned))
+            left = list(dict.fromkeys(host for planned, begun in self.plans.values() for host in (*planned, *begun)))
         self.record.forget_flight()
-        document = {"recap": hosts or None, "failures": self.final_failures(hosts)}
-        if left:
-            document["left"] = {"count": len(left), "hosts": left[:REMEMBERED_HOSTS], "begun": any(any(hosts[host].values()) for host in left if host in hosts)}
-        if self.unmatched:
-            document["unmatched"] = self.unmatched[:REMEMBERED_PLAYS]
-        self.record.save("result.json", document)
+        self.save(hosts, self.final_failures(lost), left, self.reported)
+        self.is_saved = True
 
-    def final_failures(self, hosts):
+    def final_failures(self, lost):
         """A failure that a `rescue` recovered from doesn't count. Of a host that failed in the end, the last failed task counts."""
         last = {}
         for failure in self.failures:
             last[failure["host"]] = failure
-        lost = [host for host, counts in hosts.items() if counts["failed"] or counts["unreachable"]]
         return [failure for failure in self.failures if failure["host"] in lost and last[failure["host"]] is failure]
 
     def keep_outcome(self, result):

@@ -28,6 +28,11 @@ print(json.dumps({"changed": False, "ansible_stats": stats}))
 """
 
 
+def hosts_in(run, name):
+    """The hosts of a list of the first step's summary."""
+    return run.termination["steps"][0].get(name, {"hosts": []})["hosts"]
+
+
 class Events(unittest.TestCase):
     def play(self, tasks, hosts=None):
         return StagedRun(self, hosts or {"m1": LOCAL}).playbook(PLAY + tasks)
@@ -180,12 +185,62 @@ class Events(unittest.TestCase):
         self.assertEqual((self.failures_of(run), run.rc), ([("Deep", "m1", "rescued")], 0))
 
     def test_an_include_that_cannot_be_loaded_is_a_failure(self):
-        for include, why in (("include_role: {name: gone}", r"\w+\.yml, line \d+: the role 'gone' was not found"),
-                             ("include_tasks: nowhere.yml", "Could not find or access 'nowhere.yml'")):
+        for include, why in (("include_role: {name: gone}", r"play\.yml, line \d+: the role 'gone' was not found"),
+                             ("include_tasks: nowhere.yml", r"play\.yml, line \d+: Could not find or access 'nowhere.yml'")):
             run = self.play(f"\n    - name: Include\n      ansible.builtin.{include}\n").run()
             self.assertEqual(self.failures_of(run), [("Include", "m1", "failed")])
             self.assertEqual([failure["task"] for failure in run.termination["failures"]], ["Include"])
             self.assertRegex(run.of("host_result")[-1]["message"], f"^{why}$")
+
+    def test_an_error_of_ansible_names_files_as_the_user_knows_them(self):
+        undefined = ".*'nowhere' is undefined"
+        for task, why in (
+            ("template: {src: x.j2, dest: /tmp/x}", "Could not find or access 'x.j2'"),
+            ("copy: {src: x.txt, dest: /tmp/x}", "Could not find or access 'x.txt'"),
+            ("script: x.sh", "Could not find or access 'x.sh'"),
+            ("unarchive: {src: x.tgz, dest: /tmp}", "Could not find or access 'x.tgz'"),
+            ("include_vars: x.yml", "Could not find or access 'x.yml'"),
+            ("include_vars: broken.yml", ".*did not find expected ',' or '\\]'.*"),
+            ("debug: {msg: '{{ nowhere }}'}", undefined),
+            ("assert: {that: nowhere == 1}", undefined),
+            ("template: {src: undefined.j2, dest: /tmp/x}", undefined),
+            ("debug: {msg: \"{{ ''|nofilter }}\"}", ".*(No filter named|Could not load).*"),
+        ):
+            with self.subTest(task):
+                run = self.play(f"\n    - {task}\n")
+                run.write("conf/sources/0/broken.yml", "a: [1\nb: 2\n")
+                run.write("conf/sources/0/undefined.j2", "{{ nowhere }}")
+                message = run.run().of("host_result")[-1]["message"]
+                self.assertRegex(message, f"^(play|broken).yml, line \\d+: {why}$")
+                self.assertNotIn(str(run.root), message)
+
+    def test_only_errors_of_ansible_get_a_place(self):
+        run = self.play("""
+    - ansible.builtin.fail: {msg: "see {{ playbook_dir }}/a.yml"}
+      ignore_errors: true
+    - command: cat /kubespray/gone
+""").run()
+        messages = [event["message"] for event in run.of("host_result")]
+        self.assertEqual(messages, ["see a.yml", "non-zero return code: cat: /kubespray/gone: No such file or directory"])
+
+    def test_a_machine_that_cant_be_reached_for_another_is_named(self):
+        run = StagedRun(self, {"m1": LOCAL, "gone": UNREACHABLE}).playbook(PLAY.replace("all", "m1") + """
+    - ping:
+      delegate_to: "{{ 'gone' }}"
+      ignore_unreachable: true
+    - ping:
+      delegate_to: "{{ item }}"
+      loop: [m1, gone]
+""").run()
+        messages = [(event.get("item"), event["message"]) for event in run.of("host_result") if "message" in event]
+        self.assertEqual([item for item, _ in messages], [None, "gone", None])
+        self.assertRegex(messages[0][1], "^gone: .*Connection refused")
+        self.assertRegex(messages[1][1], "^gone: .*Connection refused")
+        self.assertRegex(messages[2][1], "Connection refused")
+
+    def test_a_folder_that_is_missing_is_named_by_every_ansible(self):
+        run = self.play("\n    - command: {cmd: 'true', chdir: /nowhere}\n").run()
+        self.assertRegex(run.of("host_result")[0]["message"], "^Unable to change directory before execution: .*/nowhere")
 
     def test_looking_for_hosts_prints_no_warnings(self):
         run = StagedRun(self, {"m1": LOCAL}).playbook("""
@@ -315,11 +370,16 @@ class Events(unittest.TestCase):
         self.assertEqual([host for host, counts in recap.items() if counts.get("left")], [f"n{number}" for number in range(3, 12)])
         step = run.termination["steps"][0]
         self.assertEqual((step["recap"]["hosts"], step["recap"]["failed"]), (11, 1))
-        self.assertEqual(step["left"], {"count": 9, "hosts": ["n3", "n4", "n5", "n6", "n7"], "begun": False})
+        self.assertEqual(step["unreached"], {"count": 9, "hosts": ["n3", "n4", "n5", "n6", "n7"]})
+        self.assertNotIn("unfinished", step)
 
-    def left_by(self, plays, hosts=("n1", "n2", "n3", "n4")):
-        run = StagedRun(self, {host: LOCAL for host in hosts}).playbook(plays).run()
-        return [host for host, counts in run.of("stats")[0]["hosts"].items() if counts.get("left")]
+    def left_by(self, plays, gone=None):
+        """The hosts that are left of n1 to n4, of which `gone` can't be reached."""
+        hosts = {host: UNREACHABLE if host == gone else LOCAL for host in ("n1", "n2", "n3", "n4")}
+        run = StagedRun(self, hosts).playbook(plays).run()
+        left = [host for host, counts in run.of("stats")[-1]["hosts"].items() if counts.get("left")]
+        self.assertEqual(sorted(left), sorted(hosts_in(run, "unfinished") + hosts_in(run, "unreached")))
+        return left
 
     def test_hosts_of_other_plays_and_of_plays_that_never_began_are_left(self):
         play = """
@@ -336,7 +396,8 @@ class Events(unittest.TestCase):
         self.assertEqual(self.left_by(never), ["n2", "n3"])
         ended = play.format("all", "100%", "false", "n1") + play.format("n3,n4", "100%", "true", "n9")
         self.assertEqual(self.left_by(ended), [], "the last play was theirs")
-        fatal = "- hosts: all\n  gather_facts: false\n  any_errors_fatal: true\n  tasks: [{command: 'true'}, {command: 'test {{ inventory_hostname }} != n1'}]\n"
+        fatal = "- hosts: all\n  gather_facts: false\n  any_errors_fatal: true\n  tasks: [{command: 'true'}, "
+        fatal += "{command: 'test {{ inventory_hostname }} != n1'}, {debug: }]\n"
         self.assertEqual(self.left_by(fatal), ["n2", "n3", "n4"], "the failure of n1 ended the play for all")
         enough = fatal.replace("any_errors_fatal: true", "max_fail_percentage: 10\n  serial: 3")
         self.assertEqual(self.left_by(enough), ["n2", "n3", "n4"], "too many of the first three failed")
@@ -346,13 +407,110 @@ class Events(unittest.TestCase):
         last = play.format("all", "1", "false", "n4")
         self.assertEqual(self.left_by(last), [])
 
+    def test_a_play_that_ends_for_all_leaves_those_that_had_tasks_to_come(self):
+        head = "- hosts: all\n  gather_facts: false\n"
+        fatal, run_once = head + "  any_errors_fatal: true\n  tasks:\n", head + "  tasks:\n"
+        ping, good, then = "    - ping:\n", "    - command: 'true'\n", "    - debug:\n"
+        bad = "    - command: test {{ inventory_hostname }} != n1\n"
+        once, fatally = "      run_once: true\n", "      any_errors_fatal: true\n"
+        change = "    - command: 'true'\n      notify: {}\n"
+        handlers = "  handlers:\n    - {name: H1, command: 'test {{ inventory_hostname }} != n1'}\n    - {name: H2, command: 'true'}\n"
+        too_many = run_once.replace("  tasks", "  max_fail_percentage: 10\n  tasks")
+        ended = "    - meta: end_host\n      when: inventory_hostname == 'n2'\n"
+        rescued = "    - block: [{command: 'test {{ inventory_hostname }} != n1'%s}]\n      rescue: [{debug: }]\n"
+        include = "    - include_tasks: {file: \"{{ 'gone.yml' if inventory_hostname == 'n1' else '/dev/null' }}\"}\n"
+        over = "    - command: test {{ inventory_hostname }} != n3\n"
+        for name, plays, gone, left in (
+            ("an unreachable host in a play", fatal + ping + then, "n1", ["n2", "n3", "n4"]),
+            ("an unreachable host in a task", run_once + ping + fatally + then, "n1", ["n2", "n3", "n4"]),
+            ("a host that is unreachable in a tolerant play", run_once + ping + then, "n1", []),
+            ("the failure of a task for all", run_once + good + bad + once + then, None, ["n2", "n3", "n4"]),
+            ("the failure of a last task for all", run_once + good + bad + once, None, ["n2", "n3", "n4"]),
+            ("a host that is unreachable in a task for all", run_once + ping + once + then, "n1", ["n2", "n3", "n4"]),
+            ("the rescue of a task for all", run_once + rescued % ", run_once: true" + then + over, None, []),
+            ("the rescue of a fatal task", fatal + rescued % "" + then + over + then, None, ["n1", "n2", "n4"]),
+            ("each host at its own speed", fatal.replace("  any", "  strategy: free\n  any") + bad + then, None, []),
+            ("each host pinned", fatal.replace("  any", "  strategy: host_pinned\n  any") + bad + then, None, []),
+            ("the failure of the last task", fatal + good + bad, None, []),
+            ("the failure of the last task with a play to come", fatal + bad + "- hosts: n3\n  tasks: []\n", None, ["n3"]),
+            ("the failure of the last task before a handler", fatal + change.format("H2") + bad + handlers, None, ["n2", "n3", "n4"]),
+            ("the failure of the last handler", fatal + change.format("H1") + handlers, None, []),
+            ("the failure of a handler", fatal + change.format("[H1, H2]") + handlers, None, ["n2", "n3", "n4"]),
+            ("too many failures of the last task", too_many + bad, None, []),
+            ("a host that was ended", fatal + ended + bad + then, None, ["n3", "n4"]),
+            ("an ended host and too many failures", too_many + ended + bad + then, None, ["n3", "n4"]),
+            ("a batch that was ended", head + "  serial: 2\n  tasks:\n" + bad + "    - meta: end_batch\n" + then, None, []),
+            ("a play that was ended", head + "  serial: 2\n  tasks:\n" + bad + "    - meta: end_play\n" + then, None, []),
+            ("a failed include", fatal + include, None, ["n2", "n3", "n4"]),
+        ):
+            with self.subTest(name):
+                self.assertEqual(sorted(self.left_by(plays, gone)), left)
+
+    def test_plays_that_never_began_leave_the_hosts_that_their_patterns_match(self):
+        fails = "- hosts: n1\n  gather_facts: false\n  tasks:\n    - group_by: {key: made}\n    - command: 'false'\n"
+        for pattern, left in (
+            ("n[23]*", ["n2", "n3"]), ("all:!n2", ["n3", "n4"]), ("n*,&n4", ["n4"]), ("~n[34]", ["n3", "n4"]), ("all[2:3]", ["n3", "n4"]),
+            ("{{ target | default('n3') }}", ["n3"]), ("{{ groups.all[1:] }}", ["n2", "n3", "n4"]), ("{{ nowhere }}", []),
+            ("workers:n3", []), ("n3:!workers", []), ("n3:made", ["n3"]),
+        ):
+            with self.subTest(pattern):
+                self.assertEqual(sorted(self.left_by(fails + f"- hosts: \"{pattern}\"\n  tasks: []\n")), left)
+
+    def test_hosts_that_were_begun_are_told_from_those_that_were_not(self):
+        run = StagedRun(self, {f"n{number}": LOCAL for number in range(1, 5)}).playbook("""
+- hosts: all
+  gather_facts: false
+  serial: 2
+  any_errors_fatal: true
+  tasks:
+    - command: "test {{ inventory_hostname }} != n1"
+    - debug:
+""").run()
+        step = run.termination["steps"][0]
+        self.assertEqual(step["unfinished"], {"count": 1, "hosts": ["n2"]})
+        self.assertEqual(step["unreached"], {"count": 2, "hosts": ["n3", "n4"]})
+
+    def test_a_run_that_ansible_gives_up_says_which_hosts_are_left(self):
+        play = """
+- hosts: n1,n2,n3
+  gather_facts: false
+  tasks:
+    - debug:
+    - meta: end_host
+      when: inventory_hostname == 'n2'
+    - command: test {{ inventory_hostname }} != n3
+"""
+        never = "- hosts: n4,n2\n  gather_facts: false\n  tasks: []\n"
+        include = play + "    - include_tasks: broken.yml\n"
+        for name, plays, left in (
+            ("a broken include", include, {"n1"}),
+            ("a broken include and a play to come", include + never, {"n1", "n2", "n4"}),
+            ("a missing handler", play.replace(",n3", "") + "      notify: nobody\n", {"n1"}),
+            ("a pattern", play + never.replace("n4,n2", "'{{ nowhere }}'") + never, {"n2", "n4"}),
+        ):
+            with self.subTest(name):
+                run = StagedRun(self, {host: LOCAL for host in ("n1", "n2", "n3", "n4")}).playbook(plays)
+                run.write("conf/sources/0/broken.yml", "- no_such_module: {}\n")
+                run.run()
+                self.assertEqual(run.of("stats"), [])
+                self.assertEqual(set(hosts_in(run, "unfinished") + hosts_in(run, "unreached")), left)
+                self.assertEqual(hosts_in(run, "unfinished"), [host for host in ("n1", "n2") if host in left])
+
+    def test_two_playbooks_in_one_command_are_one_after_the_other(self):
+        play = "- hosts: {}\n  gather_facts: false\n  tasks: [{{command: '{}'}}, {{debug: }}]\n"
+        for first, second, left in (("false", "true", ["n2"]), ("true", "false", ["n3"])):
+            run = StagedRun(self, {host: LOCAL for host in ("n1", "n2", "n3")})
+            other = run.write("conf/sources/0/other.yml", play.format("n1", second) + play.format("n3", "true"))
+            run.playbook(play.format("n1", first) + play.format("n2", "true"), args=[str(other)]).run()
+            self.assertEqual(hosts_in(run, "unreached"), left)
+
     def test_a_limit_and_a_run_that_succeeds_leave_no_hosts(self):
         hosts = {"m1": LOCAL, "m2": LOCAL}
         tasks = "\n    - ansible.builtin.command: 'false'\n- name: Nothing\n  hosts: m2\n  gather_facts: false\n  tasks: []\n"
         failed = StagedRun(self, hosts).playbook(PLAY + tasks, args=["--limit", "m1"]).run()
-        self.assertNotIn("left", failed.termination["steps"][0])
+        self.assertEqual(hosts_in(failed, "unfinished") + hosts_in(failed, "unreached"), [])
         good = StagedRun(self, hosts).playbook((PLAY + tasks).replace("false'", "true'").replace("hosts: all", "hosts: m1")).run()
-        self.assertEqual((list(good.of("stats")[0]["hosts"]), good.termination["steps"][0].get("left")), (["m1"], None))
+        self.assertEqual((list(good.of("stats")[0]["hosts"]), hosts_in(good, "unreached")), (["m1"], []))
 
     def test_a_play_on_a_group_that_is_missing_is_named(self):
         play = "\n- name: Upgrade {0}\n  hosts: {0}\n  gather_facts: false\n  tasks: [{{ansible.builtin.debug: {{msg: hello}}}}]\n"
@@ -372,10 +530,25 @@ class Events(unittest.TestCase):
         tasks = "\n    - ansible.builtin.command: 'true'\n"
         run = StagedRun(self, {"m1": LOCAL}).playbook(PLAY + tasks, args=["--tags", "nothing"]).run()
         step = run.termination["steps"][0]
-        self.assertEqual((step["recap"], step["left"]["count"]), (None, 1))
+        self.assertEqual((step["recap"], step["unreached"]["count"]), (None, 1))
         self.assertIn("play.yml ran no task.", run.text)
+        # ansible makes up this host.
+        run = StagedRun(self, {"m1": LOCAL}).playbook((PLAY + tasks).replace("all", "localhost"), args=["--tags", "nothing"]).run()
+        self.assertEqual(hosts_in(run, "unreached"), ["localhost"])
         run = StagedRun(self, {"m1": LOCAL}).playbook((PLAY + tasks).replace("all", "workers")).run()
         self.assertIn("play.yml matched no host and did nothing.", run.text)
+
+    def test_a_play_that_runs_on_the_controller_reaches_no_machine(self):
+        play = PLAY.replace("  tasks:", "  vars: {ansible_connection: local}\n  tasks:") + "\n    - ping:\n"
+        run = StagedRun(self, {"gone": UNREACHABLE}).playbook(play).run()
+        self.assertEqual((run.rc, run.of("stats")[0]["hosts"]["gone"]["reached"]), (0, False))
+
+    def test_a_playbook_that_reached_no_host_says_so(self):
+        play = PLAY.replace("  tasks:", "  ignore_unreachable: true\n  tasks:") + "\n    - ping:\n"
+        run = StagedRun(self, {"gone": UNREACHABLE, "lost": UNREACHABLE}).playbook(play).run()
+        self.assertEqual((run.rc, run.termination["steps"][0]["unreachable"]), (0, {"count": 2, "hosts": ["gone", "lost"]}))
+        run = StagedRun(self, {"gone": UNREACHABLE, "m1": LOCAL}).playbook(play).run()
+        self.assertEqual(hosts_in(run, "unreachable"), [])
 
     def test_an_unreachable_host_fails_the_run_after_the_others(self):
         run = StagedRun(self, {"m1": LOCAL, "gone": UNREACHABLE}).builtin("ping.yml").run()

@@ -95,6 +95,22 @@ class Reasons(unittest.TestCase):
         for said, known in IN_A_POD.items():
             self.assertEqual(entrypoint.as_known(said), known)
 
+    def test_an_error_after_a_playbook_that_ended_well_is_quoted(self):
+        run = StagedRun(self, {"m1": LOCAL})
+        broken = run.write("conf/sources/0/broken.yml", PLAY + "  roles: [nowhere]\n")
+        message = run.playbook(TASK, args=[str(broken)]).run().termination["message"]
+        self.assertRegex(message, r"^broken\.yml, line 4: the role 'nowhere' was not found \(play\.yml ended with exit code \d+\)\.$")
+
+    def test_an_error_in_the_middle_of_a_run_is_quoted(self):
+        run = StagedRun(self, {"m1": LOCAL}).playbook(TASK + "    - include_tasks: broken.yml\n")
+        run.write("conf/sources/0/broken.yml", "- no_such_module: {}\n")
+        self.assertRegex(run.run().termination["message"], r"^broken\.yml, line 1: couldn't resolve module.*after \d tasks\)\.$")
+
+    def test_only_a_sentence_that_is_repeated_is_left_out(self):
+        for said, known in (("Broken: no such host. no such host", "Broken: no such host"), ("Bad. String: x. Bad", "Bad. String: x"),
+                            ("Lost node-10. node-1", "Lost node-10. node-1")):
+            self.assertEqual(in_a_pod().said_by_ansible(["ERROR! " + said]), known)
+
     def test_without_an_error_the_message_leads_to_the_log(self):
         message = self.run_program("echo gone; exit 9\n")
         self.assertEqual(message, "play.yml ended with exit code 9 before any task ran. See the end of the log for the reason.")

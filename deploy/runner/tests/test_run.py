@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 from staged_run import LOCAL, SmallDisk, StagedRun
+from test_reason import in_a_pod
 
 OURS = ("cluster-info.yml, cluster.yml, etcd-backup.yml, etcd-restore.yml, facts.yml, join.yml, kubeconfig.yml, ping.yml, precheck.yml, remove-node.yml, "
         "renew-certs.yml, reset.yml, scale.yml, upgrade-cluster.yml")
@@ -142,6 +143,16 @@ class Steps(unittest.TestCase):
         self.assertEqual(run.termination["rc"], 2)
         self.assertEqual(len(run.termination["failures"]), 3)
         self.assertEqual(run.termination["steps"][-1]["recap"]["failed"], 4)
+
+    def test_a_message_that_is_too_long_names_fewer_of_the_hosts_that_are_left(self):
+        names = [f"n{number}-{'x' * 600}" for number in range(5)]
+        step = {"role": "main", "title": "play.yml", "kind": "playbook", "rc": 2, "recap": None}
+        step.update(unfinished={"count": 5, "hosts": names}, unreached={"count": 4, "hosts": names[:4]})
+        data = in_a_pod().fit({"v": 1, "steps": [step], "failures": [], "message": "", "running": None})
+        self.assertLessEqual(len(data), 4096)
+        step = json.loads(data)["steps"][0]
+        self.assertEqual([step[key]["count"] for key in ("unfinished", "unreached")], [5, 4])
+        self.assertEqual([len(step[key]["hosts"]) for key in ("unfinished", "unreached")], [3, 3])
 
     def test_a_message_with_too_many_hooks_keeps_the_action(self):
         run = StagedRun(self, {"m1": LOCAL})

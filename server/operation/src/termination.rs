@@ -47,23 +47,26 @@ pub struct TerminatedStep {
     /// Summed over hosts. `None` if a playbook ran no task, and for shell steps.
     #[serde(default)]
     pub recap: Option<Recap>,
-    /// The hosts that it stopped before, or on which it ran no task at all.
+    /// The hosts with results that it wasn't done with when it stopped.
     #[serde(default)]
-    pub left: LeftHosts,
+    pub unfinished: Hosts,
+    /// The hosts without results when it stopped, or on which it ran no task at all.
+    #[serde(default)]
+    pub unreached: Hosts,
+    /// The hosts that were unreachable, which the playbook ignores, if it reached no host at all.
+    #[serde(default)]
+    pub unreachable: Hosts,
     /// Plays that matched no host and name groups or hosts that the inventory doesn't have, at most 3.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmatched: Vec<UnmatchedPlay>,
 }
 
-/// Hosts with which a playbook wasn't done.
+/// Some hosts of a playbook.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftHosts {
+pub struct Hosts {
     pub count: u32,
-    /// The first 5.
+    /// The names of the first 5.
     pub hosts: Vec<String>,
-    /// Whether any of them has results of an earlier play or task.
-    #[serde(default)]
-    pub begun: bool,
 }
 
 /// A play that matched no host.

@@ -11,4 +11,7 @@ pub use draft::{Draft, Kind, OTHER};
 pub use filter::{OperationColumn, OperationFilter};
 pub use offer::{ActionOffer, ClusterChoice, Effect, OperationReview, ParameterOffer, SourceChoices, SubmitChoices};
 pub use request::{Action, Deadline, Image, NewOperation, Source, ThenRemove, is_shell_file};
-pub use shown::{OperationDetail, OperationList, OperationRow, PLAY_MATCHED_NO_HOST, Phase, RunEnd, RunInputs, Usual};
+pub use shown::{
+    NO_HOST_REACHED, OperationDetail, OperationList, OperationRow, PLAY_MATCHED_NO_HOST, Phase, RunEnd, RunInputs,
+    Usual, WARNINGS,
+};

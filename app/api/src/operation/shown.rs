@@ -74,12 +74,16 @@ pub struct OperationRow {
 /// The reason of an operation that succeeded, except that a play of its own playbook matched no host, because the inventory doesn't have
 /// its group.
 pub const PLAY_MATCHED_NO_HOST: &str = "PlayMatchedNoHost";
+/// The reason of an operation that succeeded, except that each of its hosts was unreachable, which its playbook ignores.
+pub const NO_HOST_REACHED: &str = "NoHostReached";
+/// The reasons of operations that succeeded with a warning.
+pub const WARNINGS: [&str; 2] = [PLAY_MATCHED_NO_HOST, NO_HOST_REACHED];
 
 impl OperationRow {
     /// It succeeded, and its message warns of something.
     #[must_use]
     pub fn warns(&self) -> bool {
-        self.phase == Phase::Succeeded && self.reason == PLAY_MATCHED_NO_HOST
+        self.phase == Phase::Succeeded && WARNINGS.contains(&self.reason.as_str())
     }
 
     /// A short title: `Script`, or the action.

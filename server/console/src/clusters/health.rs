@@ -2,7 +2,7 @@
 
 use api::cluster::Health;
 use api::configuration::Document;
-use api::operation::PLAY_MATCHED_NO_HOST;
+use api::operation::WARNINGS;
 use crd::{Cluster, ClusterOperation, condition};
 use kube::ResourceExt;
 use operation::{is_script, title};
@@ -59,7 +59,7 @@ pub(crate) fn judge(cluster: &Cluster, work: &Work<'_>) -> Judgement {
     let why = why(ended);
     let note = &why.message;
     match phase(ended) {
-        api::operation::Phase::Succeeded if why.reason == PLAY_MATCHED_NO_HOST => {
+        api::operation::Phase::Succeeded if WARNINGS.contains(&why.reason.as_str()) => {
             say(Health::Attention, format!("{} had a warning", subject(ended)), note)
         }
         api::operation::Phase::Succeeded => say(Health::Good, "Last run OK".into(), ""),

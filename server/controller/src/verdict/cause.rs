@@ -1,11 +1,12 @@
 //! Why a run failed: a reason and a sentence, from the container, the pod and the Job.
 
 use api::count;
+use api::operation::{NO_HOST_REACHED, PLAY_MATCHED_NO_HOST};
 use api::run::{InFlight, StepRole, TaskFailure};
 use crd::{ActionSource, ClusterOperation};
 use k8s_openapi::api::batch::v1::JobCondition;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
-use operation::{LeftHosts, Options, TerminatedStep, Termination, UnmatchedPlay};
+use operation::{Hosts, Options, TerminatedStep, Termination, UnmatchedPlay, cut};
 
 use crate::status::sentence::list;
 
@@ -55,7 +56,8 @@ fn failed_step(operation: &ClusterOperation, said: &Termination) -> Option<(&'st
             return Some((kind, unmatched(cause_first(said, &counts) + &left(step))));
         }
         if step.rc != 0 {
-            return Some(("PlaybookFailed", cause_first(said, &format!("{title} ended with exit code {}", step.rc))));
+            let cause = cause_first(said, &format!("{title} ended with exit code {}", step.rc));
+            return Some(("PlaybookFailed", cause + &left(step)));
         }
         (recap.hosts == 0).then(|| {
             let (reason, text) = nothing_done(operation, step);
@@ -85,14 +87,18 @@ fn cause_first(said: &Termination, result: &str) -> String {
 
 /// The hosts that the playbook wasn't done with when it stopped.
 fn left(step: &TerminatedStep) -> String {
-    let LeftHosts { count, hosts, begun } = &step.left;
-    let word = if *begun { "Not finished" } else { "Not reached" };
+    let part = |word: &str, hosts: &Hosts| names(hosts).map(|names| format!(" {word}: {names}.")).unwrap_or_default();
+    part("Not finished", &step.unfinished) + &part("Not reached", &step.unreached)
+}
+
+/// `n1, n2 and 7 more`.
+fn names(Hosts { count, hosts }: &Hosts) -> Option<String> {
     match (*count, hosts.len()) {
-        (0, _) => String::new(),
-        (count, 0) => format!(" {word}: {}.", api::count(count.into(), "host", "hosts")),
+        (0, _) => None,
+        (count, 0) => Some(api::count(count.into(), "host", "hosts")),
         (count, named) => match count.saturating_sub(u32::try_from(named).unwrap_or(count)) {
-            0 => format!(" {word}: {}.", hosts.join(", ")),
-            more => format!(" {word}: {} and {more} more.", hosts.join(", ")),
+            0 => Some(hosts.join(", ")),
+            more => Some(format!("{} and {more} more", hosts.join(", "))),
         },
     }
 }
@@ -104,7 +110,7 @@ fn nothing_done(operation: &ClusterOperation, step: &TerminatedStep) -> (&'stati
     if let Some(option) = options.print_only {
         return ("NothingRun", format!("With {option}, ansible only prints something and runs no task."));
     }
-    if step.left.count > 0 {
+    if step.unfinished.count + step.unreached.count > 0 {
         let why = if options.chooses_tasks {
             "none was chosen. Check --tags, --skip-tags and --start-at-task."
         } else {
@@ -117,10 +123,24 @@ fn nothing_done(operation: &ClusterOperation, step: &TerminatedStep) -> (&'stati
     ("NoHostsMatched", format!("{title} matched no host and did nothing.{why}"))
 }
 
-/// The plays of a playbook of the user that matched no host, because the inventory doesn't have what they name.
-pub(crate) fn unmatched(operation: &ClusterOperation, said: &Termination) -> Option<String> {
-    said.steps.iter().filter(|step| is_own(operation, step)).find_map(plays)
+/// What makes a success doubtful: a playbook that reached no host, or plays of a playbook of the user that matched no host, because the
+/// inventory doesn't have what they name. A reason and a sentence.
+pub(crate) fn warning(operation: &ClusterOperation, said: &Termination) -> Option<(&'static str, String)> {
+    let unreachable = said.steps.iter().find_map(|step| Some((step, names(&step.unreachable)?)));
+    if let Some((step, names)) = unreachable {
+        let was = if step.unreachable.count == 1 { "was" } else { "were" };
+        let title = &step.title;
+        return Some((
+            NO_HOST_REACHED,
+            format!("{title} reached no machine: {names} {was} unreachable, and the playbook ignores that."),
+        ));
+    }
+    let mut own = said.steps.iter().filter(|step| is_own(operation, step));
+    own.find_map(plays).map(|plays| (PLAY_MATCHED_NO_HOST, plays))
 }
+
+/// The entrypoint cuts titles after so many characters.
+const TITLE: usize = 100;
 
 /// Whether the step runs a playbook of the user. Those of an image name groups that not every cluster has.
 fn is_own(operation: &ClusterOperation, step: &TerminatedStep) -> bool {
@@ -130,7 +150,7 @@ fn is_own(operation: &ClusterOperation, step: &TerminatedStep) -> bool {
         StepRole::Pre => &spec.pre_hook,
         StepRole::Post => &spec.post_hook,
     };
-    hooks.iter().any(|hook| hook.action_source == ActionSource::Configmap && hook.action == step.title)
+    hooks.iter().any(|hook| hook.action_source == ActionSource::Configmap && cut(&hook.action, TITLE) == step.title)
 }
 
 fn plays(step: &TerminatedStep) -> Option<String> {
@@ -187,7 +207,7 @@ pub(crate) fn failure(
     }
     let Some(said) = said else { return without_summary(terminated, by_pod.map_or("", |(_, why)| why), condition) };
     if !said.message.is_empty() {
-        return ("RunFailed", said.message.clone());
+        return ("RunFailed", said.message.clone() + &said.steps.last().map(left).unwrap_or_default());
     }
     if said.cancelled {
         return match is_deleted {

@@ -1,7 +1,6 @@
 //! The verdict of a run, from the Job, its pod and the entrypoint's termination message; never by searching the log for texts.
 
 use api::count;
-use api::operation::PLAY_MATCHED_NO_HOST;
 use api::run::StepRole;
 use crd::{ClusterOperation, PRODUCT, Phase, Recap, Time};
 use k8s_openapi::api::batch::v1::Job;
@@ -10,7 +9,7 @@ use operation::{Options, Outcome, Termination, terminated, termination};
 
 use crate::job::state::{condition, is_suspended, job_has_stopped};
 use crate::status::sentence::cut;
-use crate::verdict::cause::{failure, hidden_failure, in_flight, is_disrupted, unmatched};
+use crate::verdict::cause::{failure, hidden_failure, in_flight, is_disrupted, warning};
 use crate::verdict::termination::without_words;
 
 /// What is known about a run.
@@ -49,11 +48,11 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
             (None, _) if !from_api => Verdict::Unclear,
             (_, Some(said)) if cancel && said.cancelled => failed("Cancelled", cancelled(Some(said)), recap),
             (_, Some(said)) => match hidden_failure(operation, said) {
-                None => match unmatched(operation, said) {
+                None => match warning(operation, said) {
                     None => ended(Phase::Succeeded, "Succeeded", success(operation, said, recap), recap),
-                    Some(plays) => {
-                        let message = format!("{plays} {}", success(operation, said, recap));
-                        ended(Phase::Succeeded, PLAY_MATCHED_NO_HOST, message, recap)
+                    Some((reason, warning)) => {
+                        let message = format!("{warning} {}", success(operation, said, recap));
+                        ended(Phase::Succeeded, reason, message, recap)
                     }
                 },
                 Some((reason, message)) => failed(reason, message, recap),

@@ -1,3 +1,4 @@
+use api::operation::{NO_HOST_REACHED, PLAY_MATCHED_NO_HOST};
 use serde_json::{Value, json};
 
 use super::*;
@@ -76,23 +77,34 @@ fn success_needs_a_complete_job_and_a_good_recap() {
 
 #[test]
 fn a_run_that_stops_early_names_the_hosts_that_are_left() {
-    let message = |count: u32, hosts: &[&str]| {
-        let said = summary(2, |said| {
+    let message = |rc: i32, unfinished: Value, unreached: Value| {
+        let said = summary(rc, |said| {
             said["steps"][0]["recap"]["failed"] = json!(1);
-            said["steps"][0]["left"] = json!({"count": count, "hosts": hosts});
+            said["steps"][0]["unfinished"] = unfinished;
+            said["steps"][0]["unreached"] = unreached;
         });
         ended(&operation(false), &ended_job("Failed", ""), Some(&ended_pod(2, "Error", &said))).2
     };
+    let hosts = |count: u32, hosts: &[&str]| json!({"count": count, "hosts": hosts});
     let failed = "ping.yml: 1 failed, 0 unreachable of 3 hosts.";
-    assert_eq!(message(2, &["n3", "n4"]), format!("{failed} Not reached: n3, n4."));
-    assert_eq!(message(9, &["n3", "n4"]), format!("{failed} Not reached: n3, n4 and 7 more."));
-    assert_eq!(message(9, &[]), format!("{failed} Not reached: 9 hosts."));
-    let begun = summary(2, |said| {
-        said["steps"][0]["recap"]["failed"] = json!(1);
-        said["steps"][0]["left"] = json!({"count": 1, "hosts": ["n3"], "begun": true});
+    let of = |unreached| message(2, hosts(0, &[]), unreached);
+    assert_eq!(of(hosts(2, &["n3", "n4"])), format!("{failed} Not reached: n3, n4."));
+    assert_eq!(of(hosts(9, &["n3", "n4"])), format!("{failed} Not reached: n3, n4 and 7 more."));
+    assert_eq!(of(hosts(9, &[])), format!("{failed} Not reached: 9 hosts."));
+    let both = message(2, hosts(1, &["n2"]), hosts(2, &["n3", "n4"]));
+    assert_eq!(both, format!("{failed} Not finished: n2. Not reached: n3, n4."));
+    let given_up = summary(4, |said| {
+        said["steps"][0]["recap"] = Value::Null;
+        said["steps"][0]["unfinished"] = hosts(1, &["n1"]);
     });
-    let message = ended(&operation(false), &ended_job("Failed", ""), Some(&ended_pod(2, "Error", &begun))).2;
-    assert_eq!(message, format!("{failed} Not finished: n3."));
+    let message = ended(&operation(false), &ended_job("Failed", ""), Some(&ended_pod(2, "Error", &given_up))).2;
+    assert_eq!(message, "ping.yml ended with exit code 4. Not finished: n1.");
+    let quoted = summary(4, |said| {
+        said["message"] = json!("play.yml, line 3: no such module (ping.yml ended with exit code 4 after 2 tasks).");
+        said["steps"][0]["unreached"] = hosts(1, &["n2"]);
+    });
+    let message = ended(&operation(false), &ended_job("Failed", ""), Some(&ended_pod(4, "Error", &quoted))).2;
+    assert!(message.ends_with("after 2 tasks). Not reached: n2."), "{message}");
 }
 
 #[test]
@@ -111,11 +123,20 @@ fn a_play_of_an_own_playbook_without_hosts_is_a_warning() {
     let why = "The play “Upgrade the workers” matched no host: the inventory has no “workers”.";
     assert!(message.starts_with(why), "{message}");
 
+    let said = summary(0, |said| {
+        said["steps"][0]["unreachable"] = json!({"count": 2, "hosts": ["n1", "n2"]});
+    });
+    let pod = ended_pod(0, "Completed", &said);
+    let (status, reason, message) = self::ended(&operation, &ended_job("Complete", ""), Some(&pod));
+    assert_eq!((status, reason.as_str()), (Phase::Succeeded, NO_HOST_REACHED));
+    assert!(message.starts_with("ping.yml reached no machine: n1, n2 were unreachable"), "{message}");
+
     operation.spec.action_source = crd::ActionSource::Builtin;
-    let hook = |source| crd::HookAction { action: "after.yml".into(), action_source: source, ..Default::default() };
+    let long = format!("{}.yml", "after".repeat(30));
+    let hook = |source| crd::HookAction { action: long.clone(), action_source: source, ..Default::default() };
     let said = summary(0, |said| {
         let mut after = said["steps"][0].clone();
-        (after["role"], after["title"]) = (json!("post"), json!("after.yml"));
+        (after["role"], after["title"]) = (json!("post"), json!(operation::cut(&long, 100)));
         after["unmatched"] = json!([{"play": "Upgrade the workers", "names": ["workers"]}]);
         said["steps"].as_array_mut().unwrap().push(after);
     });
@@ -133,7 +154,7 @@ fn a_run_that_did_nothing_says_why() {
     let says = |arguments: &str, left: u32| {
         let said = summary(0, |said| {
             said["steps"][0]["recap"] = Value::Null;
-            said["steps"][0]["left"] = json!({"count": left, "hosts": []});
+            said["steps"][0]["unreached"] = json!({"count": left, "hosts": []});
         });
         let mut operation = operation(false);
         operation.spec.extra_args = Some(arguments.into());

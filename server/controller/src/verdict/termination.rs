@@ -23,7 +23,9 @@ fn only_numbers(operation: &ClusterOperation, mut said: Termination) -> Terminat
             StepRole::Pre => "A step before the action".into(),
             StepRole::Post => "A step after the action".into(),
         };
-        step.left.hosts.clear();
+        for hosts in [&mut step.unfinished, &mut step.unreached, &mut step.unreachable] {
+            hosts.hosts.clear();
+        }
         step.unmatched.clear();
     }
     Termination { failures: Vec::new(), running: None, message: String::new(), ..said }
