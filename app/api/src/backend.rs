@@ -205,6 +205,20 @@ pub trait Operations: Send + Sync {
 pub trait Runs: Send + Sync {
     /// All events so far, and up to `count` lines starting at line `from`. If `from` is 0, the last `count` lines.
     async fn record(&self, user: &User, run: &OperationName, from: u64, count: u32) -> Result<RunRecord, Problem>;
+
+    /// As [`Self::record`], with the events from number `events_from` on.
+    async fn record_since(
+        &self,
+        user: &User,
+        run: &OperationName,
+        from: u64,
+        events_from: u64,
+        count: u32,
+    ) -> Result<RunRecord, Problem> {
+        let mut record = self.record(user, run, from, count).await?;
+        record.events.retain(|event| event.n >= events_from);
+        Ok(record)
+    }
     /// Up to `count` lines starting at line `from`; `count` is at most 10,000.
     async fn page(&self, user: &User, run: &OperationName, from: u64, count: u32) -> Result<LogPage, Problem>;
     /// Looks for text and for the lines of a host in everything that is stored of a run. What it looks in is masked already, so it can't

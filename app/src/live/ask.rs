@@ -20,7 +20,7 @@ const MOST_RUNS: usize = 8;
 const MOST_LINES: u32 = 2_000;
 
 /// What the socket would have sent for `requests`, a JSON array of `LiveRequest`: for each `Follow`, the next lines and events of the run, and
-/// its end once all lines are sent. Other requests, and runs that can't be read, have no answer.
+/// its end once all lines are sent, or why it can't be read. Other requests have no answer.
 #[server(prefix = "/api", endpoint = "ask_live", input = server_fn::codec::GetUrl, output = crate::json::Json)]
 pub async fn ask_live(requests: String) -> Result<Vec<LiveFrame>, Failure> {
     let (user, backend) = crate::session::signed_in()?;
@@ -40,17 +40,17 @@ pub async fn ask_live(requests: String) -> Result<Vec<LiveFrame>, Failure> {
 /// The frames of a run from line `from` and event `events_from` on.
 #[cfg(feature = "ssr")]
 async fn news_of(user: &User, backend: &Backend, run: OperationName, from: u64, events_from: u64) -> Vec<LiveFrame> {
-    let Ok(record) = backend.runs.record(user, &run, from, MOST_LINES).await else { return Vec::new() };
-    let (mut events, log) = (record.events, record.log);
-    events.retain(|event| event.n >= events_from);
+    let (events, log) = match backend.runs.record_since(user, &run, from, events_from, MOST_LINES).await {
+        Ok(record) => (record.events, record.log),
+        Err(problem) => return vec![LiveFrame::Interrupted { run, message: problem.to_string() }],
+    };
     let is_last = from + log.lines.len() as u64 > log.total;
     let mut frames = Vec::new();
     if !events.is_empty() {
         frames.push(LiveFrame::Events { run: run.clone(), events });
     }
-    if !log.lines.is_empty() {
-        frames.push(LiveFrame::Lines { run: run.clone(), first: log.first, lines: log.lines });
-    }
+    // Without lines it says that the run can be read again.
+    frames.push(LiveFrame::Lines { run: run.clone(), first: log.first, lines: log.lines });
     frames.extend(log.end.filter(|_| is_last).map(|end| LiveFrame::End { run, end }));
     frames
 }

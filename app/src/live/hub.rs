@@ -22,6 +22,9 @@ use crate::{Failure, form, json, routes};
 /// How often [`Protocol`] checks how long the server has been silent, and whether the user has signed in again.
 const CHECK: Duration = Duration::from_secs(10);
 
+/// The shortest pause of a hidden tab between two tries. It tries at once when the user comes back.
+const HIDDEN_PAUSE: f64 = 60_000.0;
+
 /// The callback of a component that follows a run.
 type Sink = Rc<dyn Fn(RunNews)>;
 
@@ -55,6 +58,13 @@ impl Hub {
         let weak = send_wrapper::SendWrapper::new(Rc::downgrade(&hub));
         let back = window_event_listener(ev::focus, move |_| feed(&weak, Input::Check));
         on_cleanup(move || back.remove());
+        let weak = send_wrapper::SendWrapper::new(Rc::downgrade(&hub));
+        let shown = window_event_listener(ev::visibilitychange, move |_| {
+            if !document().hidden() {
+                feed(&weak, Input::Retry);
+            }
+        });
+        on_cleanup(move || shown.remove());
         let weak = send_wrapper::SendWrapper::new(Rc::downgrade(&hub));
         let online = window_event_listener(ev::online, move |_| feed(&weak, Input::Retry));
         on_cleanup(move || online.remove());
@@ -94,6 +104,7 @@ impl Hub {
                 }
             }
             Command::RetryIn(pause) => {
+                let pause = if document().hidden() { pause.max(HIDDEN_PAUSE) } else { pause };
                 *self.pause.borrow_mut() = Pause::start(&Rc::downgrade(self), pause);
             }
             Command::Bump(topic) => {
@@ -124,7 +135,9 @@ impl Hub {
                 });
             }
             Command::SignIn if form::has_typed_text() => {
-                self.connection.try_set(Connection::SignedOut);
+                if self.connection.try_get_untracked() != Some(Connection::SignedOut) {
+                    self.connection.try_set(Connection::SignedOut);
+                }
             }
             Command::SignIn => {
                 let location = window().location();

@@ -22,6 +22,12 @@ const MANY_FAILURES: u32 = 4;
 /// 20 s.
 const SILENCE: f64 = 45_000.0;
 
+/// After so many milliseconds a handshake counts as failed: some proxies neither pass it on nor refuse it.
+const LONGEST_HANDSHAKE: f64 = 10_000.0;
+
+/// After so many milliseconds a question counts as lost.
+const LONGEST_QUESTION: f64 = 30_000.0;
+
 /// Something that happened.
 #[derive(Debug)]
 pub(super) enum Input {
@@ -104,8 +110,8 @@ pub(super) struct Protocol {
     follows: BTreeMap<OperationName, Follow>,
     /// Failed connections since the last frame.
     failures: u32,
-    /// Whether the answer to a question is outstanding.
-    is_asking: bool,
+    /// When the question was asked whose answer is outstanding.
+    asked_at: Option<f64>,
     /// Whether the server answered the last question, although no socket is open.
     is_answering: bool,
     /// When the link last changed or a frame last came, in milliseconds.
@@ -119,7 +125,7 @@ impl Protocol {
             topics: BTreeMap::new(),
             follows: BTreeMap::new(),
             failures: 0,
-            is_asking: false,
+            asked_at: None,
             is_answering: false,
             heard: 0.0,
         }
@@ -162,10 +168,14 @@ impl Protocol {
             Input::Retry if self.link == Link::Pausing => self.open(now),
             Input::Retry => Vec::new(),
             Input::Answered(answer) => self.answered(answer, now),
-            Input::Check if self.link == Link::SignedOut => self.ask(),
+            Input::Check if self.link == Link::SignedOut => self.ask(now),
             Input::Check => {
-                let silent = now - self.heard > SILENCE && matches!(self.link, Link::Open | Link::Opening);
-                if !silent {
+                let patience = match self.link {
+                    Link::Open => SILENCE,
+                    Link::Opening => LONGEST_HANDSHAKE,
+                    _ => return Vec::new(),
+                };
+                if now - self.heard <= patience {
                     return Vec::new();
                 }
                 let mut commands = vec![Command::Close];
@@ -236,7 +246,7 @@ impl Protocol {
         let mut commands = vec![Command::Show(self.without_socket()), Command::RetryIn(pause)];
         // The first retry usually succeeds.
         if self.failures > 1 {
-            commands.extend(self.ask());
+            commands.extend(self.ask(now));
         }
         commands
     }
@@ -247,17 +257,17 @@ impl Protocol {
     }
 
     /// Asks by HTTP for the rest of all runs, unless the last question is still open.
-    fn ask(&mut self) -> Vec<Command> {
-        if self.is_asking {
+    fn ask(&mut self, now: f64) -> Vec<Command> {
+        if self.asked_at.is_some_and(|asked| now - asked < LONGEST_QUESTION) {
             return Vec::new();
         }
-        self.is_asking = true;
+        self.asked_at = Some(now);
         let runs: Vec<OperationName> = self.follows.keys().cloned().collect();
         vec![Command::Ask(runs.iter().filter_map(|run| self.request(run)).collect())]
     }
 
     fn answered(&mut self, answer: Option<Vec<LiveFrame>>, now: f64) -> Vec<Command> {
-        self.is_asking = false;
+        self.asked_at = None;
         if self.link == Link::SignedOut {
             return if answer.is_some() { self.open(now) } else { Vec::new() };
         }
@@ -269,20 +279,32 @@ impl Protocol {
         if let Some(frames) = answer {
             commands.extend(self.topics.keys().cloned().map(Command::Bump));
             for frame in frames {
-                // The next question asks again for what is missing.
-                let news = self.news(frame);
-                commands.extend(news.into_iter().filter(|command| !matches!(command, Command::Send(_))));
+                // The next question asks again for what is missing. An end without all lines answers the question of an earlier page.
+                if !self.lacks_lines(&frame) {
+                    let news = self.news(frame);
+                    commands.extend(news.into_iter().filter(|command| !matches!(command, Command::Send(_))));
+                }
             }
         }
         commands
     }
 
+    /// Whether the frame is the end of a run whose last lines are not here.
+    fn lacks_lines(&self, frame: &LiveFrame) -> bool {
+        let LiveFrame::End { run, end } = frame else { return false };
+        self.follows.get(run).is_some_and(|follow| follow.next_line <= end.lines)
+    }
+
+    /// Repeats the command while the user is signed out: the user may have left what was typed.
     fn signed_out(&mut self) -> Vec<Command> {
-        if matches!(self.link, Link::SignedOut | Link::SigningOut) {
-            return Vec::new();
+        match self.link {
+            Link::SigningOut => Vec::new(),
+            Link::SignedOut => vec![Command::SignIn],
+            _ => {
+                self.link = Link::SignedOut;
+                vec![Command::Close, Command::SignIn]
+            }
         }
-        self.link = Link::SignedOut;
-        vec![Command::Close, Command::SignIn]
     }
 
     fn frame(&mut self, frame: LiveFrame, now: f64) -> Vec<Command> {

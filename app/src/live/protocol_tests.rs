@@ -275,22 +275,52 @@ fn only_one_question_is_open_at_a_time() {
 }
 
 #[test]
+fn a_handshake_or_an_answer_that_never_comes_is_given_up() {
+    let is_question = |command: &Command| matches!(command, Command::Ask(_));
+    let mut protocol = refused(1);
+    let opened = 1000.0;
+    assert_eq!(protocol.on(Input::Check, opened + LONGEST_HANDSHAKE, 0.5), []);
+    let asked = opened + LONGEST_HANDSHAKE + 1.0;
+    let given_up = protocol.on(Input::Check, asked, 0.5);
+    assert!(given_up[0] == Command::Close && given_up.iter().any(is_question), "{given_up:?}");
+    let asks = |protocol: &mut Protocol, after: f64| {
+        protocol.on(Input::Retry, asked + after, 0.5);
+        protocol.on(Input::Closed, asked + after, 0.5).iter().any(is_question)
+    };
+    assert!(!asks(&mut protocol, LONGEST_QUESTION - 1.0));
+    assert!(asks(&mut protocol, LONGEST_QUESTION));
+}
+
+#[test]
+fn the_answer_to_an_earlier_page_does_not_end_a_log_that_has_a_hole() {
+    let mut protocol = refused(2);
+    on(&mut protocol, Input::Unfollow { id: 7 });
+    on(&mut protocol, Input::Follow { id: 8, run: run(), from: 2, events_from: 1 });
+    let end = |lines| LiveFrame::End { run: run(), end: LogEnd { lines, missing: 0 } };
+    let late = LiveFrame::Lines { run: run(), first: 3, lines: vec![line(3)] };
+    assert_eq!(on(&mut protocol, answer(vec![late, end(3)])), [Command::Show(Connection::Asking { long: false })]);
+    on(&mut protocol, Input::Retry);
+    on(&mut protocol, Input::Closed);
+    let rest = LiveFrame::Lines { run: run(), first: 2, lines: vec![line(2), line(3)] };
+    assert_eq!(on(&mut protocol, answer(vec![rest, end(3)])).len(), 3, "the state, the lines and the end");
+}
+
+#[test]
 fn a_tab_that_was_signed_out_is_live_again_after_a_sign_in() {
     let mut protocol = following();
     on(&mut protocol, Input::Frame(LiveFrame::SignedOut));
     let question = [Command::Ask(vec![LiveRequest::Follow { run: run(), from: 1, events_from: 1 }])];
     assert_eq!(on(&mut protocol, Input::Check), question);
-    assert_eq!(on(&mut protocol, Input::SignedOut), []);
+    assert_eq!(on(&mut protocol, Input::SignedOut), [Command::SignIn], "the user may have left what was typed");
     assert_eq!(on(&mut protocol, Input::Answered(None)), []);
     assert_eq!(on(&mut protocol, Input::Check), question);
     assert_eq!(on(&mut protocol, answer(Vec::new())), [Command::Open]);
 }
 
 #[test]
-fn signed_out_leads_to_the_sign_in_page_once() {
+fn signed_out_leads_to_the_sign_in_page() {
     let mut protocol = following();
     assert_eq!(on(&mut protocol, Input::Frame(LiveFrame::SignedOut)), [Command::Close, Command::SignIn]);
-    assert_eq!(on(&mut protocol, Input::SignedOut), []);
     assert_eq!(on(&mut protocol, Input::Closed), []);
     assert_eq!(on(&mut protocol, Input::Retry), []);
 }

@@ -91,6 +91,17 @@ impl RunLog {
 #[async_trait]
 impl Runs for RunLog {
     async fn record(&self, user: &User, name: &OperationName, from: u64, count: u32) -> Result<RunRecord, Problem> {
+        self.record_since(user, name, from, 0, count).await
+    }
+
+    async fn record_since(
+        &self,
+        user: &User,
+        name: &OperationName,
+        from: u64,
+        events_from: u64,
+        count: u32,
+    ) -> Result<RunRecord, Problem> {
         let (operation, run) = self.authorised(user, name).await?;
         let pod = job(&operation).and_then(|(_, uid)| self.pod(uid));
         let Some(run) = run else {
@@ -98,7 +109,7 @@ impl Runs for RunLog {
             return Ok(RunRecord { events: Vec::new(), log, note: note::note(&operation, pod.as_ref(), false) });
         };
         blocking(move || {
-            let (log, events) = (reading::page(&run, from, count)?, reading::events(&run)?);
+            let (log, events) = (reading::page(&run, from, count)?, reading::events(&run, events_from)?);
             let note = if log.total == 0 { note::note(&operation, pod.as_ref(), true) } else { None };
             Ok(RunRecord { events, log, note })
         })

@@ -84,12 +84,13 @@ pub(crate) fn page(run: &StoredRun, from: u64, count: u32) -> io::Result<LogPage
     Ok(LogPage { first, lines, total: extent.lines, end: extent.end })
 }
 
-/// All events so far. Blocking.
-pub(crate) fn events(run: &StoredRun) -> io::Result<Vec<RunEvent>> {
+/// The events so far, from number `from` on. Blocking.
+pub(crate) fn events(run: &StoredRun, from: u64) -> io::Result<Vec<RunEvent>> {
     let mut events = Vec::new();
-    walk(&run.file(), &mut Point::default(), run.extent().bytes, usize::MAX, |record, at| {
+    walk(&run.file(), &mut run.seek(u64::MAX, from), run.extent().bytes, usize::MAX, |record, at| {
         if journal::is_event(record)
             && let Some(Record::Event(event)) = journal::decode(record, at.lines)
+            && event.n >= from
         {
             events.push(event);
         }

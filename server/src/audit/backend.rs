@@ -272,6 +272,16 @@ impl Runs for Audited {
     async fn record(&self, user: &User, run: &OperationName, from: u64, count: u32) -> Answer<RunRecord> {
         self.inner.runs.record(user, run, from, count).await
     }
+    async fn record_since(
+        &self,
+        user: &User,
+        run: &OperationName,
+        from: u64,
+        events_from: u64,
+        count: u32,
+    ) -> Answer<RunRecord> {
+        self.inner.runs.record_since(user, run, from, events_from, count).await
+    }
     async fn page(&self, user: &User, run: &OperationName, from: u64, count: u32) -> Answer<LogPage> {
         self.inner.runs.page(user, run, from, count).await
     }
