@@ -127,5 +127,6 @@ test('a log that is on screen as a whole has no way to its end', async ({ page, 
   await page.setViewportSize({ width: 1440, height: 1200 });
   await visit('/operations/short-log-1');
   await expect(page.getByRole('log').getByText('1 failed task')).toBeInViewport();
+  await expect(page.locator('.log-content.scrolls'), 'the browser has measured the log').toBeVisible();
   await expect(page.getByRole('button', { name: 'To the end' })).toHaveCount(0);
 });

@@ -113,8 +113,7 @@ test('a table that is too wide shows that it scrolls', async ({ page, visit, kub
   expect(shadows).toBe(4);
 });
 
-test('lists fit at 1280 px, also with long names and live nodes', async ({ page, visit, kube }) => {
-  await page.setViewportSize({ width: 1280, height: 720 });
+test('lists fit at 1280 and 1440 px, also with long names and live nodes', async ({ page, visit, kube }) => {
   await furnish(kube);
   const api = await new FakeCluster().start();
   try {
@@ -122,17 +121,29 @@ test('lists fit at 1280 px, also with long names and live nodes', async ({ page,
     api.versions = { ...api.versions, [LONG]: 'v1.35.9' };
     await api.isFor(kube, long);
     await makeCluster(kube, long, { hosts: localHosts(LONG, 'cp1', 'w1') });
+    const { apiVersion, kind, spec } = await kube.get('Cluster', long);
+    await kube.apply({ apiVersion, kind, metadata: { name: long, labels: { team: 'platform-engineering', region: 'eu-central' } }, spec });
     await expect(async () => {
       await visit(`/clusters/${long}/nodes`);
       await expect(page.getByText('Nodes read from the cluster')).toBeVisible({ timeout: 1_000 });
     }).toPass({ timeout: 60_000 });
     for (const [path, name] of [[`/clusters/${long}/nodes`, 'Hosts'], ['/clusters', 'Clusters'], ['/operations', 'Operations']]) {
-      await visit(path!);
-      const list = page.getByRole('region', { name, exact: true });
-      await expect(list.locator('tbody tr').nth(1), path).toBeVisible();
-      if (name === 'Hosts') await expect(list.getByRole('columnheader', { name: 'Last run' })).toBeVisible();
-      expect(await list.evaluate((list) => list.scrollWidth - list.clientWidth), path).toBe(0);
+      for (const [width, height] of [[1280, 720], [1440, 900]] as const) {
+        await page.setViewportSize({ width, height });
+        await visit(path!);
+        const list = page.getByRole('region', { name, exact: true });
+        await expect(list.locator('tbody tr').nth(1), path).toBeVisible();
+        if (name === 'Hosts') await expect(list.getByRole('columnheader', { name: 'Last run' })).toBeVisible();
+        expect(await list.evaluate((list) => list.scrollWidth - list.clientWidth), `${path} at ${width} px`).toBe(0);
+      }
     }
+    // On a phone, a card leaves out what its cluster doesn't have.
+    await page.setViewportSize(PHONE);
+    await visit('/clusters');
+    const version = (cluster: string) => page.getByRole('row', { name: new RegExp(`^${cluster}`) }).locator('[data-label="Version"]');
+    await expect(version(long)).toBeVisible();
+    await expect(version('fits')).toHaveText('–');
+    await expect(version('fits')).toBeHidden();
   } finally {
     api.stop();
   }

@@ -254,6 +254,7 @@ impl Known {
     /// What upgrading to `to` means for each node.
     fn planned(&self, to: Option<Version>) -> Vec<UpgradeNode> {
         let planes = self.members.iter().filter(|member| member.control_plane).count();
+        let to = to.filter(|_| planes > 0);
         self.nodes(|member| {
             let away = match (member.control_plane, planes) {
                 (true, 1) => "Drained. The Kubernetes API is away for a while.",
