@@ -355,7 +355,7 @@ async fn removing_a_node_lists_the_consequences_first() {
 #[tokio::test]
 async fn a_removed_node_can_be_removed_from_the_inventory() {
     let by = "remove-node-x7k2f".parse().unwrap();
-    let removal = Removal::FromInventory { by, change: fake::change() };
+    let removal = Removal::FromInventory { by, change: fake::change(), control_plane: true };
     let fake = Fake { removal: Ok(removal), ..Fake::default() };
     let page = page(&fake, "/clusters/prod-fra/nodes/remove?node=fra-w1").await;
     page.shows("href=\"/operations/remove-node-x7k2f\"")
@@ -411,14 +411,18 @@ async fn a_replacement_shows_what_continues_it() {
 
 #[tokio::test]
 async fn replacing_a_control_plane_removes_it_first() {
-    let of = async |removed_by: Option<&str>| {
+    let of = async |removed_by: Option<&str>, works| {
         let removed_by = removed_by.map(|name| name.parse().unwrap());
-        let fake = Fake { replacement: Ok(Replacement::ControlPlane { removed_by }), ..Fake::default() };
+        let fake = Fake { replacement: Ok(Replacement::ControlPlane { removed_by, works }), ..Fake::default() };
         page(&fake, "/clusters/prod-fra/nodes/replace?node=fra-cp2").await
     };
-    let page = of(None).await;
-    page.shows("Remove fra-cp2 from the cluster").shows("href=\"/clusters/prod-fra/nodes/add\"").hides("Done:");
-    of(Some("remove-node-x7k2f")).await.shows("Done:").shows("href=\"/operations/remove-node-x7k2f\"");
+    let page = of(None, false).await;
+    page.shows("Remove fra-cp2…").shows("href=\"/clusters/prod-fra/nodes/remove?node=fra-cp2\"");
+    page.hides("machines[0][name]");
+    let page = of(Some("remove-node-x7k2f"), false).await;
+    page.shows("href=\"/operations/remove-node-x7k2f\"").shows("name=\"replaces\" value=\"fra-cp2\"");
+    page.shows("value=\"control_plane\" selected").hides("value=\"worker\"").hides("name=\"gone\"");
+    of(Some("remove-node-x7k2f"), true).await.shows("value=\"both\" selected");
 }
 
 #[tokio::test]

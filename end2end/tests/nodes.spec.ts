@@ -124,6 +124,41 @@ bothWays((script) => {
     expect(operations.every((o) => o.spec.postHook[0].action === 'remove-node.yml')).toBe(true);
   });
 
+  test('a control plane is exchanged after its removal', async ({ page, visit, kube }) => {
+    const cluster = `exchange-${ending}`;
+    const hosts = HOSTS.replace('    w1:', `    cp2: {ansible_host: 127.0.0.3, ansible_port: 1, ansible_user: ops}\n    cp3: {ansible_host: 127.0.0.4, ansible_port: 1, ansible_user: ops}\n    w1:`)
+      .replace('        cp1:\n', '        cp1:\n        cp2:\n        cp3:\n');
+    await makeCluster(kube, cluster, { hosts, variables: 'loadbalancer_apiserver: {address: 127.0.0.99}\n' });
+    await visit(`/clusters/${cluster}/nodes`);
+    await page.getByRole('link', { name: 'Replace… cp3' }).click();
+    await page.getByRole('link', { name: 'Remove cp3…' }).click();
+    await expect(page.getByText('With 2 members left')).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Remove cp3' })).toBeVisible();
+
+    // In place of the playbook, one of the same name that changes nothing.
+    const playbook = '- {hosts: localhost, gather_facts: false, tasks: [{debug: {msg: "removed {{ node }}"}}]}\n';
+    await runOwn(kube, cluster, `${cluster}-gone`, playbook, { action: 'remove-node.yml', extraArgs: '-e node=cp3' });
+    await kube.ended(`${cluster}-gone`);
+
+    await visit(`/clusters/${cluster}/nodes/remove?node=cp3`);
+    await page.getByRole('link', { name: 'let another machine take its place' }).click();
+    await expect(page.getByText('has removed cp3 from the cluster')).toBeVisible();
+    await expect(page.getByLabel('Role of machine 1')).toHaveValue('control_plane');
+    await page.getByLabel('Name of machine 1').fill('cp4');
+    await page.getByLabel('Address of machine 1').fill('127.0.0.5');
+    await page.getByRole('button', { name: 'Review' }).click();
+    const review = page.getByRole('region', { name: 'Review' });
+    await expect(review).toContainText('etcd grows from 2 members to 3');
+    await expect(review).toContainText('cp3 leaves the inventory.');
+    await page.getByRole('button', { name: 'Save and run' }).click();
+    await expect(page).toHaveURL(/\/operations\/cluster-/);
+    const saved = (await kube.get('ConfigMap', `${cluster}-hosts`)).data['hosts.yml'];
+    expect(saved).toContain('      hosts:\n        cp1:\n        cp2:\n        cp4:\n');
+    expect(saved).not.toContain('cp3');
+    const operation = (await kube.list('ClusterOperation')).find((o) => o.spec.cluster === cluster && o.spec.action === 'cluster.yml');
+    expect([operation.spec.extraArgs, operation.spec.postHook ?? []]).toEqual(['--limit=cp4', []]);
+  });
+
   test('a node without its machine is removed without a login', async ({ page, visit, kube }) => {
     const cluster = `gone-${ending}`;
     await makeCluster(kube, cluster, { hosts: HOSTS });

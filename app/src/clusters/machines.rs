@@ -31,11 +31,15 @@ pub(super) enum MachinesFor {
     Join,
     /// One worker instead of another one.
     Replace,
+    /// One control plane instead of another one, which is a worker, too, or not.
+    ReplacePlane {
+        works: bool,
+    },
 }
 
 #[component]
 pub(super) fn Machines(purpose: MachinesFor) -> impl IntoView {
-    if purpose == MachinesFor::Replace {
+    if matches!(purpose, MachinesFor::Replace | MachinesFor::ReplacePlane { .. }) {
         return view! { <div class="pad stack"><Table rows=RwSignal::new(1) purpose/></div> }.into_any();
     }
     let scope = expect_context::<FormScope>();
@@ -111,6 +115,8 @@ fn MachineFields(index: usize, purpose: MachinesFor) -> impl IntoView {
         MachinesFor::Register => &ROLES,
         MachinesFor::Join => &JOINING,
         MachinesFor::Replace => &[],
+        MachinesFor::ReplacePlane { works: true } => &ROLES[..2],
+        MachinesFor::ReplacePlane { works: false } => &JOINING[1..],
     };
     let (user, port) = if purpose == MachinesFor::Register { ("root", "22") } else { ("as the others", "same") };
     view! {

@@ -16,7 +16,7 @@ pub struct NewNodes {
     pub machines: Vec<MachineRow>,
     /// Pasted lines, used if `machines` has no filled row.
     pub pasted: String,
-    /// A worker that is removed when the machine has joined; empty if none.
+    /// The node that the machine replaces: a worker is removed when the machine has joined, a control plane was removed before. Empty if none.
     pub replaces: String,
     /// The machine of that worker can't be reached any more. Not flattened into a form, where it would be a text.
     #[serde(skip)]
@@ -68,7 +68,12 @@ pub enum Removal {
         operation: OperationReview,
     },
     /// A run has removed the node from the cluster, and it is still in the inventory.
-    FromInventory { by: OperationName, change: ChangeReview },
+    FromInventory {
+        by: OperationName,
+        change: ChangeReview,
+        /// It is a control plane, which [`Replacement`] may exchange for another machine.
+        control_plane: bool,
+    },
 }
 
 /// How a node is replaced.
@@ -82,8 +87,10 @@ pub enum Replacement {
     },
     /// A control plane: it is removed first, because etcd needs an odd number of members.
     ControlPlane {
-        /// The operation that has removed it from the cluster.
+        /// The operation that has removed it from the cluster. Then a form adds the new machine.
         removed_by: Option<OperationName>,
+        /// Whether it is a worker, too.
+        works: bool,
     },
 }
 

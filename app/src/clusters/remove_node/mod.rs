@@ -41,8 +41,8 @@ pub fn RemoveNodePage() -> impl IntoView {
                     Removal::FromCluster { consequences, gone, not_ready, operation } => {
                         view! { <FromCluster cluster node consequences gone not_ready operation/> }.into_any()
                     }
-                    Removal::FromInventory { by, change } => {
-                        view! { <FromInventory cluster node by change/> }.into_any()
+                    Removal::FromInventory { by, change, control_plane } => {
+                        view! { <FromInventory cluster node by change control_plane/> }.into_any()
                     }
                 };
                 // A string, not a closure: the server reads the title when this page's signals may already be disposed.
@@ -95,8 +95,15 @@ fn FromCluster(
 }
 
 #[component]
-fn FromInventory(cluster: String, node: String, by: OperationName, change: ChangeReview) -> impl IntoView {
+fn FromInventory(
+    cluster: String,
+    node: String,
+    by: OperationName,
+    change: ChangeReview,
+    control_plane: bool,
+) -> impl IntoView {
     let nodes = routes::cluster_tab(&cluster, "nodes");
+    let replace = routes::with_query(&routes::cluster_tab(&cluster, "nodes/replace"), &[("node", &node)]);
     let version = change.version.clone();
     view! {
         <Panel title=format!("Remove {node} from the inventory") class="narrow">
@@ -105,6 +112,8 @@ fn FromInventory(cluster: String, node: String, by: OperationName, change: Chang
                     <a class="link" href=routes::operation(&by)>{by.to_string()}</a>
                     {format!(" has removed {node} from the cluster. As long as it is in the inventory, the next run of cluster.yml or scale.yml adds it again.")}
                 </p>
+                {control_plane
+                    .then(|| view! { <p>"Or " <a class="link" href=replace>"let another machine take its place"</a> ": one change of the inventory exchanges both."</p> })}
                 <Changes review=change document=Document::Inventory/>
                 <Form id="forget-node" functions=vec![endpoint::<ForgetNode>()] class="stack">
                     <input type="hidden" name="cluster" value=cluster/>

@@ -1,8 +1,8 @@
-//! Replacing a node. For a worker, one form adds a machine and then removes the node. For a control plane, the page lists the steps.
+//! Replacing a node. For a worker, one form adds a machine and then removes the node. For a control plane, the page leads to its removal, and
+//! then has the form.
 
 mod functions;
 
-use api::OperationName;
 use api::cluster::{LastReplacement, Replacement, ReplacementStep};
 use functions::load_replacement;
 use leptos::prelude::*;
@@ -32,10 +32,17 @@ pub fn ReplaceNodePage() -> impl IntoView {
                 let (cluster, node) = (here.name.get(), node.get());
                 let title = format!("Replace {node} in {cluster}");
                 let step = match replacement.clone() {
-                    Replacement::Worker { last: None } => view! { <New cluster node/> }.into_any(),
+                    Replacement::Worker { last: None } => {
+                        view! { <New cluster node purpose=MachinesFor::Replace/> }.into_any()
+                    }
                     Replacement::Worker { last: Some(last) } => view! { <Last cluster node last/> }.into_any(),
-                    Replacement::ControlPlane { removed_by } => {
-                        view! { <ControlPlane cluster node removed_by/> }.into_any()
+                    Replacement::ControlPlane { removed_by: None, .. } => {
+                        view! { <RemoveFirst cluster node/> }.into_any()
+                    }
+                    Replacement::ControlPlane { removed_by: Some(by), works } => {
+                        let run = view! { <a class="link" href=routes::operation(&by)>{by.to_string()}</a> }.into_any();
+                        let purpose = MachinesFor::ReplacePlane { works };
+                        view! { <New cluster node purpose removed_by=run/> }.into_any()
                     }
                 };
                 // A string, not a closure: the server reads the title when this page's signals may already be disposed.
@@ -50,22 +57,43 @@ fn removal(cluster: &str, node: &str) -> String {
     routes::with_query(&routes::cluster_tab(cluster, "nodes/remove"), &[("node", node)])
 }
 
+/// The form for the new machine. `removed_by`: the run that has removed a control plane.
 #[component]
-fn New(cluster: String, node: String) -> impl IntoView {
+fn New(
+    cluster: String,
+    node: String,
+    purpose: MachinesFor,
+    #[prop(optional)] removed_by: Option<AnyView>,
+) -> impl IntoView {
     let functions = vec![endpoint::<ReviewNodes>(), endpoint::<AddNodes>(), endpoint::<KeepEditing>()];
+    let is_worker = removed_by.is_none();
+    let lead = match removed_by {
+        None => view! {
+            {format!("A new machine joins as a worker. When that has succeeded, {node} is removed from the cluster. You review everything before it is saved.")}
+        }
+        .into_any(),
+        Some(run) => view! {
+            {run}
+            {format!(" has removed {node} from the cluster. Now a new machine takes its place in the inventory, and joins as a control plane. It may have the same name. You review everything before it is saved.")}
+        }
+        .into_any(),
+    };
     view! {
         <Form id="replace-node" functions class="stack form-width">
             <input type="hidden" name="cluster" value=cluster.clone()/>
             <input type="hidden" name="replaces" value=node.clone()/>
             <Steps cluster>
-                <p class="muted lead">
-                    {format!("A new machine joins as a worker. When that has succeeded, {node} is removed from the cluster. You review everything before it is saved.")}
-                </p>
-                <Panel title=format!("The machine that replaces {node}")><Machines purpose=MachinesFor::Replace/></Panel>
-                <Check
-                    name="gone" label=format!("The machine of {node} can't be reached any more")
-                    hint="Then the operation doesn't log in to it, and its pods count as lost."
-                />
+                <p class="muted lead">{lead}</p>
+                <Panel title=format!("The machine that replaces {node}")><Machines purpose/></Panel>
+                {is_worker
+                    .then(|| {
+                        view! {
+                            <Check
+                                name="gone" label=format!("The machine of {node} can't be reached any more")
+                                hint="Then the operation doesn't log in to it, and its pods count as lost."
+                            />
+                        }
+                    })}
             </Steps>
         </Form>
     }
@@ -110,18 +138,8 @@ fn Last(cluster: String, node: String, last: LastReplacement) -> impl IntoView {
 }
 
 #[component]
-fn ControlPlane(cluster: String, node: String, removed_by: Option<OperationName>) -> impl IntoView {
-    let (remove, add) = (removal(&cluster, &node), routes::cluster_tab(&cluster, "nodes/add"));
-    let first = match removed_by {
-        Some(by) => {
-            view! { "Done: " <a class="link" href=routes::operation(&by)>{by.to_string()}</a> {format!(" has removed {node} from the cluster.")} }
-                .into_any()
-        }
-        None => {
-            view! { <a class="link" href=remove.clone()>{format!("Remove {node} from the cluster")}</a> ", also if its machine is broken." }
-                .into_any()
-        }
-    };
+fn RemoveFirst(cluster: String, node: String) -> impl IntoView {
+    let (remove, nodes) = (removal(&cluster, &node), routes::cluster_tab(&cluster, "nodes"));
     view! {
         <Panel title=format!("Replace {node}") class="narrow">
             <div class="pad stack">
@@ -129,16 +147,15 @@ fn ControlPlane(cluster: String, node: String, removed_by: Option<OperationName>
                     {format!("{node} is a control plane. etcd needs an odd number of members, so it is removed before another one joins. Until then etcd has one member less: don't restart the others.")}
                 </p>
                 <ol class="list">
-                    <li>{first}</li>
+                    <li>{format!("Remove {node} from the cluster, also if its machine is broken.")}</li>
                     <li>
-                        <a class="link" href=remove>"Remove it from the inventory"</a>
-                        ", and from the load balancer of the Kubernetes API."
-                    </li>
-                    <li>
-                        <a class="link" href=add>"Add the new machine"</a>
-                        " with the role “Control plane”, then put it into the load balancer."
+                        "When that has succeeded, this page asks for the new machine, exchanges both in the inventory, and lets the new one join."
                     </li>
                 </ol>
+                <div class="bar">
+                    <a class="btn primary" href=remove>{format!("Remove {node}…")}</a>
+                    <a class="btn" href=nodes>"Keep the node"</a>
+                </div>
             </div>
         </Panel>
     }

@@ -8,6 +8,7 @@ use api::operation::{NewOperation, ThenRemove};
 use api::{ClusterName, FieldProblem, OperationName, Problem, User};
 use crd::{Cluster, Engine};
 use inventory::{Inventory, Machine, Role};
+use kube::ResourceExt;
 
 use super::joining::{Joining, is_control_plane, operation};
 use super::replace::is_control_plane as is_control_plane_of;
@@ -35,25 +36,26 @@ impl Console {
         let hosts = inputs.hosts.usable().map_err(|why| unusable(Document::Inventory, &why))?;
         let vars = inputs.vars.usable().map_err(|why| unusable(Document::Variables, &why))?;
         let parsed = inventory::parse(hosts).map_err(|why| unusable(Document::Inventory, &why.to_string()))?;
-        let known = already_there(&machines, &parsed, &rows);
-        if !known.is_empty() {
-            return Err(several(known));
-        }
-        let text = inventory::add_machines(hosts, &machines).map_err(refused)?;
-        let after = inventory::parse(&text).map_err(|why| unusable(Document::Inventory, &why.to_string()))?;
         let variables = inventory::parse_vars(vars).map_err(|why| unusable(Document::Variables, &why.to_string()))?;
+        let replaced = self.replaced(&cluster, new, &machines, &parsed, &rows)?;
+        let Change { text, before, after } = change(hosts, &machines, &rows, replaced.as_ref())?;
         let engine = self.engine_of(&cluster);
-        let joining = Joining { machines: &machines, before: &parsed, after: &after, vars: &variables, engine, hosted };
+        let joining = Joining { machines: &machines, before: &before, after: &after, vars: &variables, engine, hosted };
         refuse(&joining, &rows)?;
         let mut consequences = joining.consequences();
-        if !new.replaces.is_empty() {
-            refuse_hosted(&cluster, &new.replaces)?;
-            let old = replaced(new, &machines, &after, &rows, engine)?;
-            consequences
-                .push(format!("{} joins first. Only when that has succeeded, {old} is removed.", machines[0].name));
-            consequences.extend(self.consequences(&cluster, &after, &variables, &old, new.gone).await?.0);
+        match &replaced {
+            Some(Replaced::Worker(old)) => {
+                consequences
+                    .push(format!("{} joins first. Only when that has succeeded, {old} is removed.", machines[0].name));
+                consequences.extend(self.consequences(&cluster, &after, &variables, old, new.gone).await?.0);
+            }
+            Some(Replaced::ControlPlane(old)) => consequences.push(format!(
+                "{old} leaves the inventory. If a load balancer sends requests to it, remove it there, too."
+            )),
+            None => {}
         }
-        let submitted = with_removal(operation(name, &machines, &after, &variables, engine, hosted), new);
+        let submitted =
+            with_removal(operation(name, &machines, &after, &variables, engine, hosted), replaced.as_ref(), new.gone);
         let names: Vec<String> = machines.into_iter().map(|machine| machine.name).collect();
         let keys = self.asked(user, name, &cluster, (&after, &variables), &names).await?;
         let operation = self.review_with_inputs(user, &submitted, &cluster, &text, vars)?;
@@ -66,7 +68,10 @@ impl Console {
                 version: inputs.hosts.version(),
             },
             names,
-            replaces: new.replaces.clone(),
+            replaces: match replaced {
+                Some(Replaced::Worker(old)) => old,
+                _ => String::new(),
+            },
             consequences,
             keys: keys.machines,
             host_keys: keys.text,
@@ -92,24 +97,27 @@ impl Console {
         let inputs = Inputs::read(self.shared.access.client(user)?, &cluster).await?;
         let (hosts, parsed) = inventory_of(&inputs)?;
         let engine = self.engine_of(&cluster);
+        // An earlier try may have saved the inventory without submitting the operation. A machine may replace one of its own name.
+        let is_saved = machines.iter().all(|machine| is_there(machine, &parsed)) && !inputs.hosts.is_at(&new.version);
+        let replaced = match is_saved && parsed.host(&new.replaces).is_none() {
+            true => None,
+            false => self.replaced(&cluster, new, &machines, &parsed, &rows)?,
+        };
         let mut after = parsed.clone();
-        if !new.replaces.is_empty() {
-            refuse_hosted(&cluster, &new.replaces)?;
-            replaced(new, &machines, &parsed, &rows, engine)?;
-        }
-        // An earlier try may have saved the inventory without submitting the operation.
-        if !machines.iter().all(|machine| is_there(machine, &parsed)) {
-            let known = already_there(&machines, &parsed, &rows);
-            if !known.is_empty() {
-                return Err(several(known));
-            }
+        if !is_saved {
             if !inputs.hosts.is_at(&new.version) {
-                return Err(refused("The inventory was changed since this was reviewed. Review it again.".into()));
+                let known = already_there(&machines, &parsed, &rows);
+                return Err(if known.is_empty() {
+                    refused("The inventory was changed since this was reviewed. Review it again.".into())
+                } else {
+                    several(known)
+                });
             }
-            let text = inventory::add_machines(hosts, &machines).map_err(refused)?;
-            after = inventory::parse(&text).map_err(|why| unusable(Document::Inventory, &why.to_string()))?;
+            let changed = change(hosts, &machines, &rows, replaced.as_ref())?;
+            let (text, before) = (changed.text, changed.before);
+            after = changed.after;
             let vars = inputs.vars_or_none();
-            let joining = Joining { machines: &machines, before: &parsed, after: &after, vars: &vars, engine, hosted };
+            let joining = Joining { machines: &machines, before: &before, after: &after, vars: &vars, engine, hosted };
             refuse(&joining, &rows)?;
             if !new.host_keys.is_empty() {
                 let (version, keys) = (&new.host_keys_version, &new.host_keys);
@@ -118,8 +126,9 @@ impl Console {
             Configurations::save(self, user, name, Document::Inventory, &new.version, &text).await.map_err(stale)?;
         }
         let vars = inputs.vars_or_none();
-        let operation = with_removal(operation(name, &machines, &after, &vars, engine, hosted), new)
-            .as_reviewed(&new.made_name, &new.expected_inputs);
+        let operation = operation(name, &machines, &after, &vars, engine, hosted);
+        let operation =
+            with_removal(operation, replaced.as_ref(), new.gone).as_reviewed(&new.made_name, &new.expected_inputs);
         self.submit_operation(user, &operation).await.map_err(|problem| {
             let playbook = match machines.iter().any(is_control_plane) {
                 _ if hosted => operation::JOIN,
@@ -139,37 +148,90 @@ impl Console {
     }
 }
 
-/// The worker that the machine replaces. An error if one dialog can't do so.
-fn replaced(
-    new: &NewNodes,
-    machines: &[Machine],
-    inventory: &Inventory,
-    rows: &[usize],
-    engine: Engine,
-) -> Result<String, Problem> {
-    let old = new.replaces.trim();
-    if is_control_plane_of(inventory, old)? {
-        return Err(refused(format!("{old} is a control plane or runs etcd. Remove it first, then add another one.")));
-    }
-    if new.gone && engine == Engine::Kubespray {
-        return Err(refused(format!(
-            "kubespray gathers the facts of all machines before one joins, so this fails while {old} can't be reached. Remove {old} first, then add the new machine."
-        )));
-    }
-    if machines.len() != 1 || machines[0].name == old {
-        let message = format!("Name one other machine, which replaces {old}.");
-        return Err(several(vec![FieldProblem { field: field(rows, 1, "name"), message }]));
-    }
-    if is_control_plane(&machines[0]) {
-        let message = format!("{old} is a worker, so a worker replaces it. Add control planes on the Nodes tab.");
-        return Err(several(vec![FieldProblem { field: field(rows, 0, "name"), message }]));
-    }
-    Ok(old.to_owned())
+/// The node that a machine replaces.
+enum Replaced {
+    /// The operation removes it when the machine has joined.
+    Worker(String),
+    /// A run has removed it from the cluster. It leaves the inventory.
+    ControlPlane(String),
 }
 
-fn with_removal(operation: NewOperation, new: &NewNodes) -> NewOperation {
-    let node = new.replaces.trim().to_owned();
-    let then_remove = (!node.is_empty()).then_some(ThenRemove { node, gone: new.gone });
+impl Console {
+    /// The node that the machine replaces, if it does. An error if this form can't do so.
+    fn replaced(
+        &self,
+        cluster: &Cluster,
+        new: &NewNodes,
+        machines: &[Machine],
+        inventory: &Inventory,
+        rows: &[usize],
+    ) -> Result<Option<Replaced>, Problem> {
+        let old = new.replaces.trim();
+        if old.is_empty() {
+            return Ok(None);
+        }
+        refuse_hosted(cluster, old)?;
+        let wrong =
+            |machine, of, message| Err(several(vec![FieldProblem { field: field(rows, machine, of), message }]));
+        let runs_api = is_control_plane_of(inventory, old)?;
+        if machines.len() != 1 {
+            return wrong(1, "name", format!("Name one other machine, which replaces {old}."));
+        }
+        if runs_api {
+            if self.removed_by(&self.shared.operations.state(), &cluster.name_any(), old).is_none() {
+                return Err(refused(format!("{old} is a control plane. Remove it from the cluster first.")));
+            }
+            if !is_control_plane(&machines[0]) {
+                return wrong(0, "role", format!("{old} is a control plane, so a control plane replaces it."));
+            }
+            return Ok(Some(Replaced::ControlPlane(old.to_owned())));
+        }
+        if new.gone && self.engine_of(cluster) == Engine::Kubespray {
+            return Err(refused(format!(
+                "kubespray gathers the facts of all machines before one joins, so this fails while {old} can't be reached. Remove {old} first, then add the new machine."
+            )));
+        }
+        if machines[0].name == old {
+            return wrong(0, "name", format!("Name one other machine, which replaces {old}."));
+        }
+        if is_control_plane(&machines[0]) {
+            let message = format!("{old} is a worker, so a worker replaces it. Add control planes on the Nodes tab.");
+            return wrong(0, "name", message);
+        }
+        Ok(Some(Replaced::Worker(old.to_owned())))
+    }
+}
+
+/// A change of the inventory.
+struct Change {
+    text: String,
+    /// Without a control plane that is replaced, and without the machines.
+    before: Inventory,
+    after: Inventory,
+}
+
+/// The inventory with the machines. An error at the form's fields if one is there already.
+fn change(hosts: &str, machines: &[Machine], rows: &[usize], replaced: Option<&Replaced>) -> Result<Change, Problem> {
+    let parse = |text: &str| inventory::parse(text).map_err(|why| unusable(Document::Inventory, &why.to_string()));
+    let text = match replaced {
+        Some(Replaced::ControlPlane(old)) => inventory::remove_hosts(hosts, &[old]).map_err(refused)?,
+        _ => hosts.to_owned(),
+    };
+    let before = parse(&text)?;
+    let known = already_there(machines, &before, rows);
+    if !known.is_empty() {
+        return Err(several(known));
+    }
+    let text = inventory::add_machines(&text, machines).map_err(refused)?;
+    let after = parse(&text)?;
+    Ok(Change { text, before, after })
+}
+
+fn with_removal(operation: NewOperation, replaced: Option<&Replaced>, gone: bool) -> NewOperation {
+    let then_remove = match replaced {
+        Some(Replaced::Worker(node)) => Some(ThenRemove { node: node.clone(), gone }),
+        _ => None,
+    };
     NewOperation { then_remove, ..operation }
 }
 

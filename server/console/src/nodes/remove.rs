@@ -50,7 +50,9 @@ impl Console {
                 warnings: Vec::new(),
                 version: inputs.hosts.version(),
             };
-            return Ok(Removal::FromInventory { by, change });
+            let roles = parsed.host(node).map(|host| host.roles.as_slice()).unwrap_or_default();
+            let control_plane = roles.contains(&Role::ControlPlane);
+            return Ok(Removal::FromInventory { by, change, control_plane });
         }
         refuse_hosted(&cluster, node)?;
         let variables = inventory::parse_vars(vars).map_err(|why| unusable(Document::Variables, &why.to_string()))?;

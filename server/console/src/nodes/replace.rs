@@ -1,4 +1,5 @@
-//! Replaces a node: for a worker, one operation adds a new machine and then removes the node. A control plane is removed first.
+//! Replaces a node: for a worker, one operation adds a new machine and then removes the node. A control plane is removed first; then one
+//! change of the inventory exchanges both machines, and an operation adds the new one.
 
 use std::sync::Arc;
 
@@ -31,10 +32,17 @@ impl Console {
         let operations = self.shared.operations.state();
         let removed_by = self.removed_by(&operations, name.as_str(), node);
         if is_control_plane(&inventory, node)? {
+            let roles = inventory.host(node).map(|host| host.roles.clone()).unwrap_or_default();
+            if !roles.contains(&Role::ControlPlane) {
+                return Err(refused(format!(
+                    "{node} runs only etcd. Remove it, put the new machine into the group etcd of the inventory, and run {} with the limit etcd,kube_control_plane.",
+                    operation::CREATE
+                )));
+            }
             if removed_by.is_none() {
                 consequences(&inventory, node, false).map_err(refused)?;
             }
-            return Ok(Replacement::ControlPlane { removed_by });
+            return Ok(Replacement::ControlPlane { removed_by, works: roles.contains(&Role::Worker) });
         }
         // After a replacement that succeeded, this node was added again: its name is now that of another machine.
         let newest = newest(&operations, name.as_str(), node, &inventory)

@@ -316,7 +316,7 @@ async fn only_a_worker_is_replaced_by_one_operation() {
     assert!(matches!(replacement(&world, "w9").await, Err(Problem::NotFound { .. })));
     let refused = async |form: NewNodes| review(&world, &form).await.unwrap_err().to_string();
     let plane = refused(NewNodes { replaces: "m1".into(), ..planes(&["w2"]) }).await;
-    assert!(plane.contains("Remove it first"), "{plane}");
+    assert!(plane.contains("Remove it from the cluster first"), "{plane}");
     let two = refused(NewNodes { replaces: "w1".into(), ..planes(&["w2", "w3"]) }).await;
     assert!(two.contains("Name one other machine"), "{two}");
     let unknown = refused(NewNodes { replaces: "w9".into(), ..planes(&["w2"]) }).await;
@@ -325,9 +325,59 @@ async fn only_a_worker_is_replaced_by_one_operation() {
     let form = planes(&["cp2", "cp3"]);
     let reviewed = review(&world, &form).await.unwrap();
     add(&world, &confirmed(&form, &reviewed)).await.unwrap();
-    assert_eq!(replacement(&world, "cp2").await.unwrap(), Replacement::ControlPlane { removed_by: None });
+    assert_eq!(replacement(&world, "cp2").await.unwrap(), Replacement::ControlPlane { removed_by: None, works: false });
     let first = replacement(&world, "m1").await.unwrap_err();
     assert!(first.to_string().contains("first control plane"), "{first}");
+}
+
+#[tokio::test]
+async fn a_control_plane_is_exchanged_after_its_removal() {
+    let world = World::standalone().await;
+    let variables = "ansible_connection: local\nloadbalancer_apiserver: {address: 192.0.2.99}\n".into();
+    world.register(&NewCluster { variables, ..new_cluster("prod") }).await.unwrap();
+    let form = planes(&["cp2", "cp3"]);
+    let reviewed = review(&world, &form).await.unwrap();
+    let grown = add(&world, &confirmed(&form, &reviewed)).await.unwrap();
+    world.set_phase(grown.as_str(), crd::Phase::Succeeded, "Succeeded").await;
+    world.newer_than(grown.as_str()).await;
+    let as_reviewed = ReviewedRemoval::default();
+    let removal = Nodes::remove(&world.console, &world.user, &prod(), "cp3", &as_reviewed).await.unwrap();
+    world.set_phase(removal.as_str(), crd::Phase::Succeeded, "Succeeded").await;
+    let removed_by = Some(removal.clone());
+    assert_eq!(replacement(&world, "cp3").await.unwrap(), Replacement::ControlPlane { removed_by, works: false });
+
+    let other = |name: &str| {
+        let mut new = NewNodes { replaces: "cp3".into(), ..planes(&[name]) };
+        new.machines[0].address = "192.0.2.50".into();
+        new
+    };
+    // The new machine may have the name of the old one.
+    for name in ["cp3", "cp9"] {
+        let form = other(name);
+        let reviewed = review(&world, &form).await.unwrap();
+        assert!(reviewed.consequences[0].contains("from 2 members to 3"), "{:?}", reviewed.consequences);
+        assert!(reviewed.consequences.last().unwrap().starts_with("cp3 leaves the inventory."));
+        assert_eq!(reviewed.replaces, "");
+    }
+    let mut worker = other("cp9");
+    worker.machines[0].role = "worker".into();
+    let refused = review(&world, &worker).await;
+    assert!(at(&refused, "machines[0][role]").contains("a control plane replaces it"), "{refused:?}");
+
+    let form = other("cp9");
+    let reviewed = review(&world, &form).await.unwrap();
+    let form = confirmed(&form, &reviewed);
+    let name = add(&world, &form).await.unwrap();
+    let spec = world.operations().get(name.as_str()).await.unwrap().spec;
+    assert_eq!((spec.action.as_str(), spec.extra_args.as_deref()), ("cluster.yml", Some("--limit=cp9")));
+    assert!(spec.post_hook.is_empty());
+    let names = |hosts: Vec<&inventory::Host>| hosts.iter().map(|host| host.name.clone()).collect::<Vec<_>>();
+    let after = inventory::parse(&world.text("prod-hosts-conf", "hosts.yml").await).unwrap();
+    assert_eq!(
+        (names(after.control_plane()), after.host("cp3")),
+        (vec!["m1".into(), "cp2".into(), "cp9".into()], None)
+    );
+    assert_eq!(add(&world, &form).await.unwrap(), name, "a second click changes nothing");
 }
 
 /// A world with the hosted cluster `prod`, which has one worker.
