@@ -96,7 +96,7 @@ pub enum SettingsError {
     #[error("--public-url {0:?} is not an address like https://kubeonkube.example.com: {1}.")]
     PublicUrl(String, &'static str),
     #[error(
-        "--clusters-namespace {0:?} can't be a namespace. Use lower-case letters, digits and `-`, beginning and ending with a letter or \
+        "--clusters-namespace {0:?} can't be a namespace. Use lower-case letters, digits and “-”, beginning and ending with a letter or \
          digit, at most 63 characters."
     )]
     Namespace(String),
@@ -126,7 +126,7 @@ pub enum SettingsError {
     OidcScopes,
     #[error("--{0} {1}: no such file.")]
     NoOidcFile(&'static str, PathBuf),
-    #[error("KUBEONKUBE_MODE must be `standalone` or `in-cluster`, not {0:?}.")]
+    #[error("KUBEONKUBE_MODE must be “standalone” or “in-cluster”, not {0:?}.")]
     Mode(String),
     #[error("HOME is not set, so there is no default data directory. Name one with --data-dir.")]
     NoHome,

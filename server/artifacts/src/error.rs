@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    #[error("there is no network plugin `{name}` in the catalogue. It has: {known}")]
+    #[error("there is no network plugin “{name}” in the catalogue. It has: {known}")]
     NoSuchPlugin { name: String, known: String },
     #[error("{} is for {other}, and its images can't be for {processor}, too. Use a folder for each kind of processor.", folder.display())]
     AnotherProcessor { folder: PathBuf, other: String, processor: String },
@@ -17,9 +17,9 @@ pub enum Error {
     AnotherImage { path: PathBuf, found: String, wanted: String },
     #[error("the catalogue has no {name} for {processor}, only for amd64 and arm64")]
     NoProgramFor { name: &'static str, processor: String },
-    #[error("the program `{program}` can't be started: {source}. Install it.")]
+    #[error("the program “{program}” can't be started: {source}. Install it.")]
     NoProgram { program: &'static str, source: io::Error },
-    #[error("`{program}` failed: {said}")]
+    #[error("“{program}” failed: {said}")]
     Program { program: &'static str, said: String },
     #[error("{url} can't be downloaded: {why}")]
     Download { url: String, why: String },

@@ -15,7 +15,7 @@ use super::{backup, file as state_file, is_full, queued, rename_away, rename_dat
 /// Why nothing was restored.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
-    #[error("{0} is not a backup of kubeonkube. Name a file that `kubeonkube backup` wrote.")]
+    #[error("{0} is not a backup of kubeonkube. Name a file that “kubeonkube backup” wrote.")]
     NoBackup(PathBuf),
     #[error(
         "{count} runs have not ended that {file} doesn't know (folders {folders} in {runs}). The restored server would kill them. Wait \

@@ -39,7 +39,7 @@ pub struct Manifest {
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
     #[error(
-        "This program was built without the files of its pages. Build it with `cargo xtask release`, or start it with `cargo xtask run`."
+        "This program was built without the files of its pages. Build it with “cargo xtask release”, or start it with “cargo xtask run”."
     )]
     NotBuilt,
     #[error("The list of the pages' files can't be read ({0}). Build the program again.")]

@@ -25,12 +25,12 @@ pub enum OurOrigin {
 pub enum Refusal {
     #[error(
         "This request came for the host {host:?}, and this console is at {ours}. Open it there, or start it with --public-url and the address \
-         that people open. A proxy in front of it must pass the name on: `proxy_set_header Host $http_host;` in nginx."
+         that people open. A proxy in front of it must pass the name on: “proxy_set_header Host $http_host;” in nginx."
     )]
     Host { host: String, ours: String },
     #[error(
         "This request came from another site ({origin}), and this console is at {ours}. Nothing was changed. Open the console at its own \
-         address and try again. A proxy in front of it must pass the name on: `proxy_set_header Host $http_host;` in nginx."
+         address and try again. A proxy in front of it must pass the name on: “proxy_set_header Host $http_host;” in nginx."
     )]
     Origin { origin: String, ours: String },
     #[error("This request is malformed: {0}.")]

@@ -89,15 +89,16 @@ fn fact(cluster: &Cluster, found: &Found) -> Fact {
 /// The first sentence about what ansible won't read in the inputs, and how many more there are. The console shows all of them.
 fn warning(inventory: &Inventory, cluster: &Cluster, found: &Found) -> String {
     let (hosts, variables) = validate::inputs_text(cluster, found).unwrap_or_default();
-    let of_inventory = inventory.warnings.iter().map(|warning| format!("Inventory: {warning}"));
-    let of_variables = inventory::advice_on_vars(&variables).into_iter().map(|warning| format!("Variables: {warning}"));
+    let of_inventory = inventory.warnings.iter().map(|warning| format!("about the inventory: {warning}"));
+    let of_variables =
+        inventory::advice_on_vars(&variables).into_iter().map(|warning| format!("about the variables: {warning}"));
     let warnings: Vec<String> = of_inventory.chain(of_variables).collect();
     let Some(first) = warnings.first() else { return String::new() };
     // It may quote a value.
     let first = [hosts, variables].iter().fold(first.clone(), |said, text| Masker::new(text, None).value(said));
     match warnings.len() as u64 - 1 {
-        0 => format!(" Warning. {first}"),
-        more => format!(" {} warnings. {first}", more + 1),
+        0 => format!(" There is a warning {first}"),
+        more => format!(" There are {} warnings, the first {first}", more + 1),
     }
 }
 

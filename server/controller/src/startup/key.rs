@@ -18,7 +18,7 @@ const AGAIN: Duration = Duration::from_secs(2);
 /// Why there is no key.
 #[derive(Debug, thiserror::Error)]
 enum NoKey {
-    #[error("Its key `key` must have at least 32 bytes. Delete the Secret: the controller creates it again.")]
+    #[error("Its key “key” must have at least 32 bytes. Delete the Secret: the controller creates it again.")]
     Invalid,
     #[error("{0}. Let the controller get and create it.")]
     Api(#[from] kube::Error),
