@@ -141,7 +141,7 @@ bothWays((script) => {
     await kube.ended(`${cluster}-gone`);
 
     await visit(`/clusters/${cluster}/nodes/remove?node=cp3`);
-    await page.getByRole('link', { name: 'let another machine take its place' }).click();
+    await page.getByRole('link', { name: 'replace it by another machine' }).click();
     await expect(page.getByText('has removed cp3 from the cluster')).toBeVisible();
     await expect(page.getByLabel('Role of machine 1')).toHaveValue('control_plane');
     await page.getByLabel('Name of machine 1').fill('cp4');

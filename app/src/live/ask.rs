@@ -31,7 +31,7 @@ pub async fn ask_live(requests: String) -> Result<Vec<LiveFrame>, Failure> {
         if let LiveRequest::Follow { run, from, events_from } = request
             && seen.insert(run.clone())
         {
-            frames.extend(news_of(&user, &backend, run, from.max(1), events_from).await);
+            frames.extend(news_of(&user, &backend, run, from.max(1), events_from).await?);
         }
     }
     Ok(frames)
@@ -39,10 +39,17 @@ pub async fn ask_live(requests: String) -> Result<Vec<LiveFrame>, Failure> {
 
 /// The frames of a run from line `from` and event `events_from` on.
 #[cfg(feature = "ssr")]
-async fn news_of(user: &User, backend: &Backend, run: OperationName, from: u64, events_from: u64) -> Vec<LiveFrame> {
+async fn news_of(
+    user: &User,
+    backend: &Backend,
+    run: OperationName,
+    from: u64,
+    events_from: u64,
+) -> Result<Vec<LiveFrame>, api::Problem> {
     let (events, log) = match backend.runs.record_since(user, &run, from, events_from, MOST_LINES).await {
         Ok(record) => (record.events, record.log),
-        Err(problem) => return vec![LiveFrame::Interrupted { run, message: problem.to_string() }],
+        Err(api::Problem::SignedOut) => return Err(api::Problem::SignedOut),
+        Err(problem) => return Ok(vec![LiveFrame::Interrupted { run, message: problem.to_string() }]),
     };
     let is_last = from + log.lines.len() as u64 > log.total;
     let mut frames = Vec::new();
@@ -52,5 +59,5 @@ async fn news_of(user: &User, backend: &Backend, run: OperationName, from: u64, 
     // Without lines it says that the run can be read again.
     frames.push(LiveFrame::Lines { run: run.clone(), first: log.first, lines: log.lines });
     frames.extend(log.end.filter(|_| is_last).map(|end| LiveFrame::End { run, end }));
-    frames
+    Ok(frames)
 }

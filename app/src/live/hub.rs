@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-use api::live::Topic;
+use api::live::{LiveFrame, Topic};
 use api::{OperationName, Problem};
 use leptos::ev;
 use leptos::prelude::*;
@@ -22,8 +22,8 @@ use crate::{Failure, form, json, routes};
 /// How often [`Protocol`] checks how long the server has been silent, and whether the user has signed in again.
 const CHECK: Duration = Duration::from_secs(10);
 
-/// The shortest pause of a hidden tab between two tries. It tries at once when the user comes back.
-const HIDDEN_PAUSE: f64 = 60_000.0;
+/// A hidden tab waits so many times longer between two tries. It tries at once when the user comes back.
+const HIDDEN_PAUSES: f64 = 4.0;
 
 /// The callback of a component that follows a run.
 type Sink = Rc<dyn Fn(RunNews)>;
@@ -104,7 +104,7 @@ impl Hub {
                 }
             }
             Command::RetryIn(pause) => {
-                let pause = if document().hidden() { pause.max(HIDDEN_PAUSE) } else { pause };
+                let pause = if document().hidden() { pause * HIDDEN_PAUSES } else { pause };
                 *self.pause.borrow_mut() = Pause::start(&Rc::downgrade(self), pause);
             }
             Command::Bump(topic) => {
@@ -123,15 +123,15 @@ impl Hub {
             Command::Show(connection) => {
                 self.connection.try_set(connection);
             }
-            Command::Ask(requests) => {
+            Command::Ask { id, requests } => {
                 let weak = Rc::downgrade(self);
                 let requests = serde_json::to_string(&requests).unwrap_or_default();
                 spawn_local(async move {
-                    let answer = ask_live(requests).await;
-                    if let Err(Failure(Problem::SignedOut)) = answer {
-                        feed(&weak, Input::SignedOut);
-                    }
-                    feed(&weak, Input::Answered(answer.ok()));
+                    let answer = match ask_live(requests).await {
+                        Err(Failure(Problem::SignedOut)) => Some(vec![LiveFrame::SignedOut]),
+                        other => other.ok(),
+                    };
+                    feed(&weak, Input::Answered { id, answer });
                 });
             }
             Command::SignIn if form::has_typed_text() => {

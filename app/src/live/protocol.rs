@@ -22,11 +22,11 @@ const MANY_FAILURES: u32 = 4;
 /// 20 s.
 const SILENCE: f64 = 45_000.0;
 
-/// After so many milliseconds a handshake counts as failed: some proxies neither pass it on nor refuse it.
-const LONGEST_HANDSHAKE: f64 = 10_000.0;
+/// After so many milliseconds of a handshake the page asks by HTTP meanwhile: some proxies neither pass it on nor refuse it.
+const SLOW_HANDSHAKE: f64 = 10_000.0;
 
 /// After so many milliseconds a question counts as lost.
-const LONGEST_QUESTION: f64 = 30_000.0;
+const LONGEST_QUESTION: f64 = 60_000.0;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -52,9 +52,10 @@ pub(super) enum Input {
     /// A timer fires this every few seconds, and the browser when the user comes back to the tab.
     Check,
     /// The server's answer to [`Command::Ask`]; `None` if there was none.
-    Answered(Option<Vec<LiveFrame>>),
-    /// The session has ended.
-    SignedOut,
+    Answered {
+        id: u64,
+        answer: Option<Vec<LiveFrame>>,
+    },
     /// The user has pressed *Sign out*.
     SigningOut,
 }
@@ -73,7 +74,10 @@ pub(super) enum Command {
     },
     Show(Connection),
     /// Ask the server by HTTP what the socket would have sent for these requests. The answer also tells whether the session is still valid.
-    Ask(Vec<LiveRequest>),
+    Ask {
+        id: u64,
+        requests: Vec<LiveRequest>,
+    },
     /// The session has ended: go to the sign-in page, or say it where typed text would be lost.
     SignIn,
 }
@@ -110,8 +114,9 @@ pub(super) struct Protocol {
     follows: BTreeMap<OperationName, Follow>,
     /// Failed connections since the last frame.
     failures: u32,
-    /// When the question was asked whose answer is outstanding.
-    asked_at: Option<f64>,
+    /// The question whose answer is outstanding, and when it was asked.
+    question: Option<(u64, f64)>,
+    last_question: u64,
     /// Whether the server answered the last question, although no socket is open.
     is_answering: bool,
     /// When the link last changed or a frame last came, in milliseconds.
@@ -125,7 +130,8 @@ impl Protocol {
             topics: BTreeMap::new(),
             follows: BTreeMap::new(),
             failures: 0,
-            asked_at: None,
+            question: None,
+            last_question: 0,
             is_answering: false,
             heard: 0.0,
         }
@@ -167,22 +173,22 @@ impl Protocol {
             }
             Input::Retry if self.link == Link::Pausing => self.open(now),
             Input::Retry => Vec::new(),
-            Input::Answered(answer) => self.answered(answer, now),
+            Input::Answered { id, answer } => self.answered(id, answer, now),
             Input::Check if self.link == Link::SignedOut => self.ask(now),
             Input::Check => {
-                let patience = match self.link {
-                    Link::Open => SILENCE,
-                    Link::Opening => LONGEST_HANDSHAKE,
-                    _ => return Vec::new(),
-                };
-                if now - self.heard <= patience {
+                let silent_for = now - self.heard;
+                if self.link == Link::Opening && silent_for > SLOW_HANDSHAKE && silent_for <= SILENCE {
+                    let mut commands = vec![Command::Show(self.without_socket())];
+                    commands.extend(self.ask(now));
+                    return commands;
+                }
+                if silent_for <= SILENCE || !matches!(self.link, Link::Open | Link::Opening) {
                     return Vec::new();
                 }
                 let mut commands = vec![Command::Close];
                 commands.extend(self.closed(now, random));
                 commands
             }
-            Input::SignedOut => self.signed_out(),
             Input::SigningOut => {
                 self.link = Link::SigningOut;
                 vec![Command::Close]
@@ -258,21 +264,31 @@ impl Protocol {
 
     /// Asks by HTTP for the rest of all runs, unless the last question is still open.
     fn ask(&mut self, now: f64) -> Vec<Command> {
-        if self.asked_at.is_some_and(|asked| now - asked < LONGEST_QUESTION) {
+        if self.question.is_some_and(|(_, asked)| now - asked < LONGEST_QUESTION) {
             return Vec::new();
         }
-        self.asked_at = Some(now);
+        let id = self.last_question + 1;
+        self.last_question = id;
+        self.question = Some((id, now));
         let runs: Vec<OperationName> = self.follows.keys().cloned().collect();
-        vec![Command::Ask(runs.iter().filter_map(|run| self.request(run)).collect())]
+        vec![Command::Ask { id, requests: runs.iter().filter_map(|run| self.request(run)).collect() }]
     }
 
-    fn answered(&mut self, answer: Option<Vec<LiveFrame>>, now: f64) -> Vec<Command> {
-        self.asked_at = None;
+    fn answered(&mut self, id: u64, answer: Option<Vec<LiveFrame>>, now: f64) -> Vec<Command> {
+        // A question that counted as lost may have been answered after all.
+        if self.question.is_none_or(|(open, _)| open != id) {
+            return Vec::new();
+        }
+        self.question = None;
+        // The socket has brought everything meanwhile.
+        if !matches!(self.link, Link::Opening | Link::Pausing | Link::SignedOut) {
+            return Vec::new();
+        }
+        if answer.as_ref().is_some_and(|frames| frames.contains(&LiveFrame::SignedOut)) {
+            return self.signed_out();
+        }
         if self.link == Link::SignedOut {
             return if answer.is_some() { self.open(now) } else { Vec::new() };
-        }
-        if !matches!(self.link, Link::Opening | Link::Pausing) {
-            return Vec::new();
         }
         self.is_answering = answer.is_some();
         let mut commands = vec![Command::Show(self.without_socket())];

@@ -93,7 +93,7 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String, tab: St
                                 view! {
                                     <th scope="col">"In the cluster"</th>
                                     <th scope="col">"Version"</th>
-                                    <th scope="col" class="secondary">"Joined"</th>
+                                    <th scope="col" class="tertiary">"Joined"</th>
                                 }
                             })}
                         <th scope="col">"Last run"</th> <th scope="col" class:secondary=live>"Roles"</th>
@@ -126,6 +126,8 @@ fn Node(
     let to = |page: &str| routes::with_query(&format!("{tab}/{page}"), &[("node", &node.name)]);
     let (remove, replace, is_removed) = (to("remove"), to("replace"), node.removed_by.is_some());
     let word = if is_removed { "Remove from the inventory…" } else { "Remove…" };
+    // A control plane is removed before another machine replaces it.
+    let is_replaceable = node.in_inventory && (!is_removed || node.roles.iter().any(|role| role == "control plane"));
     let result = match node.last_result.as_deref() {
         _ if node.removed_by.is_some() => {
             view! { <Status tone=Tone::Idle word="Removed from the cluster"/> }.into_any()
@@ -152,7 +154,7 @@ fn Node(
             <td class:secondary=live>{node.roles.join(", ")}</td>
             <td class="mono"><span class="cut" title=address.clone()>{address.clone()}</span></td>
             <td class="end">
-                {(node.in_inventory && !is_removed)
+                {is_replaceable
                     .then(|| view! { <a class="link" href=replace>"Replace…"<span class="sr">" " {node.name.clone()}</span></a> " " })}
                 {node.in_inventory.then(|| view! { <a class="link" href=remove>{word}<span class="sr">" " {node.name}</span></a> })}
             </td>
@@ -167,7 +169,7 @@ fn Live(node: Option<LiveNode>, in_inventory: bool, current: bool, now: Time) ->
         return view! {
             <td><Status tone=Tone::Idle word="Not in the cluster"/></td>
             <td></td>
-            <td class="secondary"></td>
+            <td class="tertiary"></td>
         }
         .into_any();
     };
@@ -183,7 +185,7 @@ fn Live(node: Option<LiveNode>, in_inventory: bool, current: bool, now: Time) ->
     view! {
         <td><Status tone word/> {only_there} {note}</td>
         <td class="mono" class:faint=!current>{node.version}</td>
-        <td class="muted secondary" data-label="Joined"><Ago time=node.created now/></td>
+        <td class="muted tertiary" data-label="Joined"><Ago time=node.created now/></td>
     }
     .into_any()
 }

@@ -36,7 +36,7 @@ pub(super) fn ClusterTable(list: ClusterList, filter: ClusterFilter) -> impl Int
                         {header("Name", ClusterColumn::Name, false)} {header("Health", ClusterColumn::Health, false)}
                         {versioned.then(|| header("Version", ClusterColumn::Version, false))}
                         {header("Nodes", ClusterColumn::Nodes, true)} {header("Last operation", ClusterColumn::Last, true)} <th scope="col">"When"</th>
-                        {labelled.then(|| view! { <th scope="col" class="secondary">"Labels"</th> })}
+                        {labelled.then(|| view! { <th scope="col" class="tertiary">"Labels"</th> })}
                         {noted.then(|| view! { <th scope="col" class="wide">"Note"</th> })}
                     </tr>
                 </thead>
@@ -54,7 +54,7 @@ fn Row(row: ClusterRow, now: Time, versioned: bool, labelled: bool, noted: bool)
     let labels = row.labels.iter().map(|label| view! { <span class="tag">{label.clone()}</span> }).collect_view();
     let by = row.last.as_ref().map(|last| {
         let when = last.ended.or(last.started).unwrap_or(last.submitted);
-        let by = (!last.by.is_empty()).then(|| view! { <span class="secondary">{format!(" · {}", last.by)}</span> });
+        let by = (!last.by.is_empty()).then(|| view! { <span class="tertiary">{format!(" · {}", last.by)}</span> });
         view! { <Ago time=when now/> {by} }
     });
     let note = noted.then(|| {
@@ -86,7 +86,7 @@ fn Row(row: ClusterRow, now: Time, versioned: bool, labelled: bool, noted: bool)
             <td class:faint=no_nodes data-label="Nodes" title=read.clone()>{nodes.unwrap_or_else(nothing)}</td>
             <td class:faint=no_run><LastOperation last=row.last/></td>
             <td class="muted">{by}</td>
-            {labelled.then(|| view! { <td class="labels secondary">{labels}</td> })}
+            {labelled.then(|| view! { <td class="labels tertiary">{labels}</td> })}
             {note}
         </tr>
     }

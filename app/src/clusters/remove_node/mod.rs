@@ -113,7 +113,7 @@ fn FromInventory(
                     {format!(" has removed {node} from the cluster. As long as it is in the inventory, the next run of cluster.yml or scale.yml adds it again.")}
                 </p>
                 {control_plane
-                    .then(|| view! { <p>"Or " <a class="link" href=replace>"let another machine take its place"</a> ": one change of the inventory exchanges both."</p> })}
+                    .then(|| view! { <p>"Or " <a class="link" href=replace>"replace it by another machine"</a> ": one change of the inventory exchanges both."</p> })}
                 <Changes review=change document=Document::Inventory/>
                 <Form id="forget-node" functions=vec![endpoint::<ForgetNode>()] class="stack">
                     <input type="hidden" name="cluster" value=cluster/>

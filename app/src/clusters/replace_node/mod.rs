@@ -74,7 +74,7 @@ fn New(
         .into_any(),
         Some(run) => view! {
             {run}
-            {format!(" has removed {node} from the cluster. Now a new machine takes its place in the inventory, and joins as a control plane. It may have the same name. You review everything before it is saved.")}
+            {format!(" has removed {node} from the cluster. Now a new machine replaces it in the inventory, and joins as a control plane. It may have the same name. You review everything before it is saved.")}
         }
         .into_any(),
     };

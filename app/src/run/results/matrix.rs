@@ -200,7 +200,9 @@ pub fn MatrixTab() -> impl IntoView {
 /// The names of the hosts, or the first and the last one of many.
 fn heads(hosts: &[String]) -> AnyView {
     if hosts.len() <= MOST_NAMES {
-        let head = |host: &String| view! { <th scope="col" title=host.clone()>{host.clone()}</th> };
+        let head = |host: &String| {
+            view! { <th scope="col" class="m-host" title=host.clone()><bdi dir="ltr">{host.clone()}</bdi></th> }
+        };
         return hosts.iter().map(head).collect_view().into_any();
     }
     let words = match hosts {

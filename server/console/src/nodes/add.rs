@@ -10,7 +10,7 @@ use crd::{Cluster, Engine};
 use inventory::{Inventory, Machine, Role};
 use kube::ResourceExt;
 
-use super::joining::{Joining, is_control_plane, operation};
+use super::joining::{self, Joining, is_control_plane};
 use super::replace::is_control_plane as is_control_plane_of;
 use super::{half_done, inventory_of, refuse_hosted, refused, stale, unusable};
 use crate::Console;
@@ -39,6 +39,7 @@ impl Console {
         let variables = inventory::parse_vars(vars).map_err(|why| unusable(Document::Variables, &why.to_string()))?;
         let replaced = self.replaced(&cluster, new, &machines, &parsed, &rows)?;
         let Change { text, before, after } = change(hosts, &machines, &rows, replaced.as_ref())?;
+        self.refuse_removed(name, &machines, &before)?;
         let engine = self.engine_of(&cluster);
         let joining = Joining { machines: &machines, before: &before, after: &after, vars: &variables, engine, hosted };
         refuse(&joining, &rows)?;
@@ -54,8 +55,11 @@ impl Console {
             )),
             None => {}
         }
-        let submitted =
-            with_removal(operation(name, &machines, &after, &variables, engine, hosted), replaced.as_ref(), new.gone);
+        let submitted = with_removal(
+            joining::operation(name, &machines, &after, &variables, engine, hosted),
+            replaced.as_ref(),
+            new.gone,
+        );
         let names: Vec<String> = machines.into_iter().map(|machine| machine.name).collect();
         let keys = self.asked(user, name, &cluster, (&after, &variables), &names).await?;
         let operation = self.review_with_inputs(user, &submitted, &cluster, &text, vars)?;
@@ -97,25 +101,32 @@ impl Console {
         let inputs = Inputs::read(self.shared.access.client(user)?, &cluster).await?;
         let (hosts, parsed) = inventory_of(&inputs)?;
         let engine = self.engine_of(&cluster);
-        // An earlier try may have saved the inventory without submitting the operation. A machine may replace one of its own name.
-        let is_saved = machines.iter().all(|machine| is_there(machine, &parsed)) && !inputs.hosts.is_at(&new.version);
-        let replaced = match is_saved && parsed.host(&new.replaces).is_none() {
+        let exchanges = !new.replaces.is_empty() && machines.iter().any(is_control_plane);
+        // An earlier try may have saved the inventory without submitting the operation. A machine that replaces one of its own name is there
+        // before, too.
+        let is_saved = if exchanges {
+            let vars = inputs.vars.usable().map_err(|why| unusable(Document::Variables, &why))?;
+            crd::inputs_sha256(hosts, vars) == new.expected_inputs
+        } else {
+            machines.iter().all(|machine| is_there(machine, &parsed))
+        };
+        let replaced = match exchanges && is_saved {
             true => None,
             false => self.replaced(&cluster, new, &machines, &parsed, &rows)?,
         };
         let mut after = parsed.clone();
         if !is_saved {
+            let known = if exchanges { Vec::new() } else { already_there(&machines, &parsed, &rows) };
+            if !known.is_empty() {
+                return Err(several(known));
+            }
             if !inputs.hosts.is_at(&new.version) {
-                let known = already_there(&machines, &parsed, &rows);
-                return Err(if known.is_empty() {
-                    refused("The inventory was changed since this was reviewed. Review it again.".into())
-                } else {
-                    several(known)
-                });
+                return Err(refused("The inventory was changed since this was reviewed. Review it again.".into()));
             }
             let changed = change(hosts, &machines, &rows, replaced.as_ref())?;
             let (text, before) = (changed.text, changed.before);
             after = changed.after;
+            self.refuse_removed(name, &machines, &before)?;
             let vars = inputs.vars_or_none();
             let joining = Joining { machines: &machines, before: &before, after: &after, vars: &vars, engine, hosted };
             refuse(&joining, &rows)?;
@@ -126,7 +137,7 @@ impl Console {
             Configurations::save(self, user, name, Document::Inventory, &new.version, &text).await.map_err(stale)?;
         }
         let vars = inputs.vars_or_none();
-        let operation = operation(name, &machines, &after, &vars, engine, hosted);
+        let operation = joining::operation(name, &machines, &after, &vars, engine, hosted);
         let operation =
             with_removal(operation, replaced.as_ref(), new.gone).as_reviewed(&new.made_name, &new.expected_inputs);
         self.submit_operation(user, &operation).await.map_err(|problem| {
@@ -157,6 +168,23 @@ enum Replaced {
 }
 
 impl Console {
+    /// An error if control planes join while the inventory has one that a run has removed: it would join again, and counts as a member of
+    /// etcd.
+    fn refuse_removed(&self, name: &ClusterName, machines: &[Machine], before: &Inventory) -> Result<(), Problem> {
+        if !machines.iter().any(is_control_plane) {
+            return Ok(());
+        }
+        let operations = self.shared.operations.state();
+        let is_removed = |host: &&&inventory::Host| self.removed_by(&operations, name.as_str(), &host.name).is_some();
+        match before.control_plane().iter().find(is_removed) {
+            None => Ok(()),
+            Some(host) => Err(refused(format!(
+                "{} was removed from the cluster and is still in the inventory. Remove it there first, or it would join again.",
+                host.name
+            ))),
+        }
+    }
+
     /// The node that the machine replaces, if it does. An error if this form can't do so.
     fn replaced(
         &self,
@@ -173,11 +201,11 @@ impl Console {
         refuse_hosted(cluster, old)?;
         let wrong =
             |machine, of, message| Err(several(vec![FieldProblem { field: field(rows, machine, of), message }]));
-        let runs_api = is_control_plane_of(inventory, old)?;
+        let is_plane = is_control_plane_of(inventory, old)?;
         if machines.len() != 1 {
             return wrong(1, "name", format!("Name one other machine, which replaces {old}."));
         }
-        if runs_api {
+        if is_plane {
             if self.removed_by(&self.shared.operations.state(), &cluster.name_any(), old).is_none() {
                 return Err(refused(format!("{old} is a control plane. Remove it from the cluster first.")));
             }
@@ -203,6 +231,7 @@ impl Console {
 }
 
 /// A change of the inventory.
+#[derive(Debug)]
 struct Change {
     text: String,
     /// Without a control plane that is replaced, and without the machines.
@@ -224,6 +253,16 @@ fn change(hosts: &str, machines: &[Machine], rows: &[usize], replaced: Option<&R
     }
     let text = inventory::add_machines(&text, machines).map_err(refused)?;
     let after = parse(&text)?;
+    if let Some(Replaced::ControlPlane(old)) = replaced {
+        let is_member = |inventory: &Inventory, name: &str| inventory.etcd().iter().any(|host| host.name == name);
+        if is_member(&parse(hosts)?, old) != is_member(&after, &machines[0].name) {
+            return Err(refused(format!(
+                "The group etcd of this inventory isn't the control planes, so this page can't tell whether {} belongs to it. Exchange {old} in the inventory by hand, then run {} as for new nodes.",
+                machines[0].name,
+                operation::CREATE
+            )));
+        }
+    }
     Ok(Change { text, before, after })
 }
 

@@ -32,17 +32,18 @@ impl Console {
         let operations = self.shared.operations.state();
         let removed_by = self.removed_by(&operations, name.as_str(), node);
         if is_control_plane(&inventory, node)? {
-            let roles = inventory.host(node).map(|host| host.roles.clone()).unwrap_or_default();
-            if !roles.contains(&Role::ControlPlane) {
-                return Err(refused(format!(
-                    "{node} runs only etcd. Remove it, put the new machine into the group etcd of the inventory, and run {} with the limit etcd,kube_control_plane.",
-                    operation::CREATE
-                )));
-            }
             if removed_by.is_none() {
                 consequences(&inventory, node, false).map_err(refused)?;
+                let members = if inventory.etcd().is_empty() { inventory.control_plane() } else { inventory.etcd() };
+                if members.iter().any(|host| host.name == node) && members.len().is_multiple_of(2) {
+                    return Err(refused(format!(
+                        "{node} is one of {} members of etcd, which needs an odd number. Remove it, also from the inventory, and add control planes so that their number is odd.",
+                        members.len()
+                    )));
+                }
             }
-            return Ok(Replacement::ControlPlane { removed_by, works: roles.contains(&Role::Worker) });
+            let works = inventory.host(node).is_some_and(|host| host.roles.contains(&Role::Worker));
+            return Ok(Replacement::ControlPlane { removed_by, works });
         }
         // After a replacement that succeeded, this node was added again: its name is now that of another machine.
         let newest = newest(&operations, name.as_str(), node, &inventory)
@@ -73,13 +74,19 @@ impl Console {
     }
 }
 
-/// Whether the host is a control plane. An error if it is not in the inventory.
+/// Whether the host is a control plane. An error if it is not in the inventory, or runs only etcd.
 pub(super) fn is_control_plane(inventory: &Inventory, node: &str) -> Result<bool, Problem> {
     let host = inventory.host(node).ok_or_else(|| Problem::NotFound {
         what: "host of the inventory".into(),
         name: node.chars().take(80).collect(),
     })?;
-    Ok(host.roles.iter().any(|role| matches!(role, Role::ControlPlane | Role::Etcd)))
+    let is_plane = host.roles.contains(&Role::ControlPlane);
+    if !is_plane && host.roles.contains(&Role::Etcd) {
+        return Err(refused(format!(
+            "{node} runs etcd and no control plane, so this page can't replace it. Change the group etcd of the inventory by hand, as kubespray's documentation says."
+        )));
+    }
+    Ok(is_plane)
 }
 
 /// The newest operation that replaces `node` by a machine that is still in the inventory, and that machine.

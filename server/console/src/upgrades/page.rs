@@ -254,6 +254,7 @@ impl Known {
     /// What upgrading to `to` means for each node.
     fn planned(&self, to: Option<Version>) -> Vec<UpgradeNode> {
         let planes = self.members.iter().filter(|member| member.control_plane).count();
+        // Without a control plane, no upgrade is possible.
         let to = to.filter(|_| planes > 0);
         self.nodes(|member| {
             let away = match (member.control_plane, planes) {

@@ -8,7 +8,7 @@ use api::configuration::{Document, Standing};
 use api::{ClusterName, OperationName, Problem};
 use console::Playbooks;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::PostParams;
+use kube::api::{Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
 
@@ -340,44 +340,76 @@ async fn a_control_plane_is_exchanged_after_its_removal() {
     let grown = add(&world, &confirmed(&form, &reviewed)).await.unwrap();
     world.set_phase(grown.as_str(), crd::Phase::Succeeded, "Succeeded").await;
     world.newer_than(grown.as_str()).await;
-    let as_reviewed = ReviewedRemoval::default();
-    let removal = Nodes::remove(&world.console, &world.user, &prod(), "cp3", &as_reviewed).await.unwrap();
-    world.set_phase(removal.as_str(), crd::Phase::Succeeded, "Succeeded").await;
-    let removed_by = Some(removal.clone());
-    assert_eq!(replacement(&world, "cp3").await.unwrap(), Replacement::ControlPlane { removed_by, works: false });
+    let remove = async |node: &str| {
+        let reviewed = ReviewedRemoval::default();
+        let removal = Nodes::remove(&world.console, &world.user, &prod(), node, &reviewed).await.unwrap();
+        world.set_phase(removal.as_str(), crd::Phase::Succeeded, "Succeeded").await;
+        removal
+    };
+    let removed_by = Some(remove("cp2").await);
+    assert_eq!(replacement(&world, "cp2").await.unwrap(), Replacement::ControlPlane { removed_by, works: false });
 
     let other = |name: &str| {
-        let mut new = NewNodes { replaces: "cp3".into(), ..planes(&[name]) };
+        let mut new = NewNodes { replaces: "cp2".into(), ..planes(&[name]) };
         new.machines[0].address = "192.0.2.50".into();
         new
     };
-    // The new machine may have the name of the old one.
-    for name in ["cp3", "cp9"] {
-        let form = other(name);
-        let reviewed = review(&world, &form).await.unwrap();
-        assert!(reviewed.consequences[0].contains("from 2 members to 3"), "{:?}", reviewed.consequences);
-        assert!(reviewed.consequences.last().unwrap().starts_with("cp3 leaves the inventory."));
-        assert_eq!(reviewed.replaces, "");
-    }
     let mut worker = other("cp9");
     worker.machines[0].role = "worker".into();
     let refused = review(&world, &worker).await;
     assert!(at(&refused, "machines[0][role]").contains("a control plane replaces it"), "{refused:?}");
 
-    let form = other("cp9");
+    // The new machine may have the name of the old one.
+    for name in ["cp9", "cp2"] {
+        let reviewed = review(&world, &other(name)).await.unwrap();
+        assert!(reviewed.consequences[0].contains("from 2 members to 3"), "{:?}", reviewed.consequences);
+        assert!(reviewed.consequences.last().unwrap().starts_with("cp2 leaves the inventory."));
+        assert_eq!(reviewed.replaces, "");
+    }
+    let form = other("cp2");
     let reviewed = review(&world, &form).await.unwrap();
+    let edited = NewNodes { version: "1".into(), ..confirmed(&form, &reviewed) };
+    let refused = add(&world, &edited).await.unwrap_err().to_string();
+    assert!(refused.contains("was changed since this was reviewed"), "{refused}");
     let form = confirmed(&form, &reviewed);
     let name = add(&world, &form).await.unwrap();
     let spec = world.operations().get(name.as_str()).await.unwrap().spec;
-    assert_eq!((spec.action.as_str(), spec.extra_args.as_deref()), ("cluster.yml", Some("--limit=cp9")));
+    assert_eq!((spec.action.as_str(), spec.extra_args.as_deref()), ("cluster.yml", Some("--limit=cp2")));
     assert!(spec.post_hook.is_empty());
-    let names = |hosts: Vec<&inventory::Host>| hosts.iter().map(|host| host.name.clone()).collect::<Vec<_>>();
     let after = inventory::parse(&world.text("prod-hosts-conf", "hosts.yml").await).unwrap();
-    assert_eq!(
-        (names(after.control_plane()), after.host("cp3")),
-        (vec!["m1".into(), "cp2".into(), "cp9".into()], None)
-    );
-    assert_eq!(add(&world, &form).await.unwrap(), name, "a second click changes nothing");
+    let names = after.control_plane().into_iter().map(|host| host.name.as_str()).collect::<Vec<_>>();
+    assert_eq!((names, after.host("cp2").unwrap().address.as_deref()), (vec!["m1", "cp3", "cp2"], Some("192.0.2.50")));
+
+    let started = json!({"status": {"status": "Running", "startTime": jiff::Timestamp::now()}});
+    world.operations().patch_status(name.as_str(), &PatchParams::default(), &Patch::Merge(started)).await.unwrap();
+    assert_eq!(add(&world, &form).await.unwrap(), name, "a second click changes nothing, also while the run adds it");
+}
+
+#[tokio::test]
+async fn an_exchange_that_etcd_would_not_survive_is_refused() {
+    let world = World::standalone().await;
+    let variables = "ansible_connection: local\nloadbalancer_apiserver: {address: 192.0.2.99}\n".into();
+    world.register(&NewCluster { variables, ..new_cluster("prod") }).await.unwrap();
+    let form = planes(&["cp2", "cp3"]);
+    let reviewed = review(&world, &form).await.unwrap();
+    let grown = add(&world, &confirmed(&form, &reviewed)).await.unwrap();
+    world.set_phase(grown.as_str(), crd::Phase::Succeeded, "Succeeded").await;
+    world.newer_than(grown.as_str()).await;
+    for node in ["cp2", "cp3"] {
+        let reviewed = ReviewedRemoval::default();
+        let removal = Nodes::remove(&world.console, &world.user, &prod(), node, &reviewed).await.unwrap();
+        world.set_phase(removal.as_str(), crd::Phase::Succeeded, "Succeeded").await;
+    }
+    let mut form = NewNodes { replaces: "cp2".into(), ..planes(&["cp9"]) };
+    form.machines[0].address = "192.0.2.50".into();
+    let refused = review(&world, &form).await.unwrap_err().to_string();
+    assert!(refused.starts_with("cp3 was removed from the cluster and is still in the inventory."), "{refused}");
+
+    let removal = Nodes::removal(&world.console, &world.user, &prod(), "cp3", false).await.unwrap();
+    let Removal::FromInventory { change, .. } = removal else { panic!("{removal:?}") };
+    Nodes::forget(&world.console, &world.user, &prod(), "cp3", &change.version).await.unwrap();
+    let refused = review(&world, &form).await;
+    assert!(at(&refused, "machines[0][role]").contains("etcd would have 2 members"), "{refused:?}");
 }
 
 /// A world with the hosted cluster `prod`, which has one worker.
