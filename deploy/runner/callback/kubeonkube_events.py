@@ -67,10 +67,14 @@ BEFORE_ERROR = re.compile(r"^((Task|Action) failed: |Finalization of task args f
 AFTER_ERROR = re.compile(r"(\nSearched in:|\n\nThe error appears to be in '| on the Ansible Controller\b).*", re.DOTALL)
 OF_TASK = re.compile(r"^(Task failed: )?(Finalization|Action failed|Error while|Syntax error|template error|Ansible\w+: |object of type"
                      r"|'.*' is undefined|The conditional check '|the role ')|\nSearched in:| on the Ansible Controller\b", re.IGNORECASE)
-# Since 2.19, the reason of these two is elsewhere in the result, and in the log only.
+# Since 2.19, the reason of these two is not in the message.
 UNKNOWN = "Action failed: Unknown error."
 NO_FOLDER = "Unable to change directory before execution."
+LOOKUP = re.compile(r"\b(lookup|query|q)\b")
 SUBSCRIPT = re.compile(r"\[[0-9:-]*\]$")
+# Tasks whose messages are those of the playbook's author.
+SPEAKERS = ("fail", "assert")
+OF_TEMPLATE = re.compile(r"^(Task failed: )?(Finalization of task args for|Error while (resolving|evaluating) |The conditional check ')")
 # Tasks whose result contains variables.
 SETTERS = ("set_fact", "include_vars", "add_host")
 # What a registered variable with a secret name may be the value of.
@@ -204,8 +208,10 @@ def failure_message(result, shown=str):
 def is_from_machine(result, outcome, play):
     """Whether the result proves that the machine was reached, and wasn't made by ansible on the controller."""
     task, values = result._task, result._result
-    connection = {**(play.vars if play else {}), **task.get_vars()}.get("ansible_connection", task.connection)
-    if str(task.action).rpartition(".")[2] in CONTROLLER_ONLY or task.delegate_to or connection == "local":
+    named = str({**(play.vars if play else {}), **task.get_vars()}.get("ansible_connection", ""))
+    # The connection of an item is `ansible.builtin.local` if that is how its host is reached.
+    is_local = task.connection == "local" or named.rpartition(".")[2] == "local" or "{" in named
+    if str(task.action).rpartition(".")[2] in CONTROLLER_ONLY or task.delegate_to or is_local:
         return False
     # An item that didn't reach the machine counts as failed.
     if outcome in ("skipped", "unreachable") or values.get("unreachable"):
@@ -308,6 +314,9 @@ class CallbackModule(CallbackBase):
         self.running = {}  # (task number, host) -> start of the task or of its current item
         self.failures = []
         self.reached = set()  # hosts that a result came from
+        self.has_delegated = False  # whether a task ran on another machine than its host
+        self.lost = set()  # hosts with a failure that counts
+        self.planned_for = None  # the numbers of hosts and groups when the plays were planned
         self.unreachable = set()  # hosts that were not reached, which their task ignores
         self.plays = {}  # play uuid -> the play
         self.plans = {}  # play uuid -> (its hosts in all batches, those of the batches that have begun), both in the inventory's order
@@ -347,15 +356,23 @@ class CallbackModule(CallbackBase):
             result = first
         if str(result.get("msg")).endswith(UNKNOWN) and result.get("message"):
             result = {**result, "msg": f"Action failed: {result['message']}"}
-        texts = {key: self.visible(value) if isinstance(value, str) else value for key, value in result.items()}
+        # Mask before anything is cut.
+        texts = {key: self.shown(value) if isinstance(value, str) else value for key, value in result.items()}
         for key in ("msg", "reason", "message"):
             if isinstance(texts.get(key), str):
-                texts[key] = self.as_known(texts[key], task)
+                is_own = self.is_own_text(texts[key], result, task)
+                texts[key] = self.folders.sub("", texts[key]) if is_own else self.as_known(texts[key], task)
         message = failure_message(texts, self.shown)
         delegate = str(task.delegate_to or "")
         # Of a loop, ansible keeps the template.
-        is_named = result.get("unreachable") and delegate and "{{" not in delegate
+        is_named = result.get("unreachable") and delegate and "{" not in delegate
         return cut(f"{self.shown(delegate)}: {message}", MESSAGE_LIMIT) if is_named else message
+
+    def is_own_text(self, text, result, task):
+        """Whether the text of a result is that of the playbook's author or of a module, and not an error of ansible."""
+        if str(task.action).rpartition(".")[2] in SPEAKERS:
+            return not PLACE.search(text) and not OF_TEMPLATE.search(text)
+        return any(name in result for name in ("invocation", "rc")) and "\nSearched in:" not in text and "on the Ansible Controller" not in text
 
     def as_known(self, text, task):
         """An error without the folders of the run and those that were searched. With its place, if it is about the task's text."""
@@ -456,13 +473,20 @@ class CallbackModule(CallbackBase):
         self.emit("play_start", play=self.record.play, name=cut(self.shown(str(play.get_name())), ITEM_LIMIT))
 
     def plan_hosts(self):
-        """Notes the hosts of the plays that haven't begun, as far as they are known."""
+        """Notes the hosts of the plays that haven't begun, as far as they are known: at first, and when the inventory has grown."""
+        inventory = next((play.get_variable_manager()._inventory for play in self.plays.values()), None)
+        numbers = (len(self.plays), len(inventory.hosts), len(inventory.groups)) if inventory else None
+        if numbers == self.planned_for:
+            return
+        self.planned_for = numbers
         for uuid, play in self.plays.items():
             _, begun = self.plans.setdefault(uuid, ((), {}))
             if begun:
                 continue
             try:
                 pattern, manager = play.hosts, play.get_variable_manager()
+                if LOOKUP.search(str(pattern)):
+                    continue  # It may have effects.
                 if "{{" in str(pattern):
                     pattern = Templar(loader=play._loader, variables=manager.get_vars(play=play)).template(pattern)
                 # ansible would warn of a group that a task makes later.
@@ -480,7 +504,6 @@ class CallbackModule(CallbackBase):
             batch = dict.fromkeys(host.get_name() for host in hosts)
             self.plans[play._uuid] = (planned(inventory, play.hosts), {**begun, **batch})
             self.done = (0, self.done[1].difference(batch))
-            self.save_unfinished(batch)
             # An empty group may be meant so. A limit leaves hosts out on purpose.
             if not hosts and not inventory.get_hosts(play.hosts, ignore_limits=True, ignore_restrictions=True):
                 known = {"all", "ungrouped", *inventory.groups, *inventory.hosts}
@@ -534,13 +557,13 @@ class CallbackModule(CallbackBase):
         is_notified = getattr(state, "handler_notifications", ()) or any(handler.is_host_notified(host) for handler in handlers)
         return bool(is_notified) or host.get_name() not in done
 
-    def hosts_left(self, failed, done=(), batch=()):
+    def hosts_left(self, failed, done=()):
         """The hosts that the playbook isn't done with, without those that failed: the unfinished hosts of its newest batch, those of later
-        batches, and those of plays that haven't begun. `batch` are the hosts of a batch that begins now.
+        batches, and those of plays that haven't begun.
 
-        Unknown are the hosts of plays whose patterns name what doesn't exist yet, and those of further playbooks of the same command."""
+        After `any_errors_fatal` in a block with `always`, hosts that ran all of it count as unfinished. Unknown are the hosts of plays whose patterns name what doesn't exist yet, and those of further playbooks of the same command."""
         self.plan_hosts()
-        left, order = set(batch), []
+        left, order = set(), []
         plans = list(self.plans.values())
         last = max((number for number, (_, begun) in enumerate(plans) if begun), default=0)
         # With `meta: end_play`, the play is done with the later batches, too.
@@ -561,17 +584,16 @@ class CallbackModule(CallbackBase):
         lists = {
             "unfinished": [host for host in left if host in begun],
             "unreached": [host for host in left if host not in begun],
-            "unreachable": [] if self.reached else sorted(self.unreachable),
+            "unreachable": [] if self.reached or self.has_delegated else sorted(self.unreachable),
         }
         document.update({name: {"count": len(hosts), "hosts": hosts[:REMEMBERED_HOSTS]} for name, hosts in lists.items() if hosts})
         if self.unmatched:
             document["unmatched"] = self.unmatched[:REMEMBERED_PLAYS]
         self.record.save("result.json", document)
 
-    def save_unfinished(self, batch=()):
-        """For a run that ansible gives up, which gets no recap: then it is saved again when ansible exits, unless ansible is killed."""
-        left = self.hosts_left({failure["host"] for failure in self.failures}, batch=batch)
-        self.save(None, self.failures, left, self.reported.union(batch))
+    def save_unfinished(self):
+        """For a run that ansible gives up, which gets no recap."""
+        self.save(None, self.failures, self.hosts_left(self.lost), self.reported)
 
     def v2_playbook_on_task_start(self, task, is_conditional):
         self.start_task(task, handler=False)
@@ -618,6 +640,7 @@ class CallbackModule(CallbackBase):
         self.reported.add(host)
         if is_from_machine(result, outcome, self.play):
             self.reached.add(host)
+        self.has_delegated = self.has_delegated or bool(result._task.delegate_to) and outcome in ("ok", "changed")
         # Not in the output of a command.
         if message and UNDECRYPTED in message and not any(name in result._result for name in OF_MODULES):
             message = self.name_encrypted(message, result._task)
@@ -679,7 +702,7 @@ class CallbackModule(CallbackBase):
         self.note_removed()
         self.note_done(result._task)
         ignored = bool(getattr(result._task, "ignore_unreachable", False))
-        if ignored:
+        if ignored and not result._task.delegate_to:
             self.unreachable.add(result._host.get_name())
         self.report(result, "unreachable", self.why_failed(result), ignored=ignored)
 
@@ -711,9 +734,10 @@ class CallbackModule(CallbackBase):
     # -- the end of a playbook -----------------------------------------------------------------------------------------
 
     def remember_failure(self, host, task, message):
+        self.lost.add(host)
         if len(self.failures) < REMEMBERED_FAILURES:
             self.failures.append({"host": host, "task": task, "message": message or ""})
-            self.save_unfinished()
+            self.save(None, self.failures, (), ())
 
     def v2_playbook_on_stats(self, stats):
         hosts = {}

@@ -538,6 +538,27 @@ class Events(unittest.TestCase):
         run = StagedRun(self, {"m1": LOCAL}).playbook((PLAY + tasks).replace("all", "workers")).run()
         self.assertIn("play.yml matched no host and did nothing.", run.text)
 
+    def test_a_message_is_masked_before_it_is_shortened(self):
+        play = PLAY.replace("  tasks:", "  vars: {db_password: 'Sup3r. Secret9 on the Ansible Controller zz'}\n  tasks:")
+        for text in ("plain {{ db_password }} failed", "Syntax Error while loading YAML.  value {{ db_password }} failed"):
+            run = StagedRun(self, {"m1": LOCAL}).playbook(play + f"\n    - fail: {{msg: '{text}'}}\n").run()
+            self.assertNotIn("Sup3r", json.dumps([run.events, run.termination]))
+
+    def test_texts_of_the_author_and_of_modules_stay_as_they_are(self):
+        for text in ("No files on the Ansible Controller yet. Run prepare first", "Task failed: disk full", "Error while draining the node"):
+            run = self.play(f"\n    - fail: {{msg: '{text}'}}\n").run()
+            self.assertEqual(run.of("host_result")[0]["message"], text)
+
+    def test_a_delegate_that_was_reached_is_reached(self):
+        run = StagedRun(self, {"m1": LOCAL, "m2": LOCAL, "gone": UNREACHABLE}).playbook(PLAY.replace("all", "m1") + """
+    - command: "true"
+      delegate_to: m2
+    - ping:
+      delegate_to: gone
+      ignore_unreachable: true
+""").run()
+        self.assertEqual((run.rc, hosts_in(run, "unreachable")), (0, []))
+
     def test_a_play_that_runs_on_the_controller_reaches_no_machine(self):
         play = PLAY.replace("  tasks:", "  vars: {ansible_connection: local}\n  tasks:") + "\n    - ping:\n"
         run = StagedRun(self, {"gone": UNREACHABLE}).playbook(play).run()

@@ -50,6 +50,9 @@ impl Console {
                     .push(format!("{} joins first. Only when that has succeeded, {old} is removed.", machines[0].name));
                 consequences.extend(self.consequences(&cluster, &after, &variables, old, new.gone).await?.0);
             }
+            Some(Replaced::ControlPlane(old)) if machines[0].name == *old => consequences.push(format!(
+                "{old} is another machine from now on. If a load balancer sends requests to the old one, exchange its address there, too."
+            )),
             Some(Replaced::ControlPlane(old)) => consequences.push(format!(
                 "{old} leaves the inventory. If a load balancer sends requests to it, remove it there, too."
             )),

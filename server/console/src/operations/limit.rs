@@ -127,7 +127,7 @@ impl<'a> Part<'a> {
         // Each host is also in the group “all”, or in “ungrouped” if in no other.
         like("all")
             || like(host)
-            || inventory.groups.iter().any(|group| like(&group.name) && is_in(&group.name))
+            || inventory.groups.iter().any(|group| group.name != "ungrouped" && like(&group.name) && is_in(&group.name))
             || like("ungrouped") && !inventory.groups.iter().any(|group| is_other(&group.name))
     }
 }
@@ -301,6 +301,8 @@ mod tests {
         assert_eq!(hosts("a::b"), Ok(Selection::Unknown), "an IPv6 address");
         let same_names = inventory::parse("all: {hosts: {a: {}, b: {}}, children: {b: {hosts: {a: {}}}}}").unwrap();
         assert_eq!(selection("b", &same_names), Ok(Selection::Unknown));
+        let declared = "all: {children: {ungrouped: {hosts: {a: {}, c: {}}}, web: {hosts: {a: {}, b: {}}}}}";
+        assert_eq!(selection("ungrouped", &inventory::parse(declared).unwrap()), of(&["c"]), "as ansible corrects it");
         assert!(hosts("@hosts.retry").is_err() && hosts("web:!a").is_err());
         assert!(hosts("typo").unwrap_err().contains("“typo”"));
         assert!(hosts("web:top,c").unwrap_err().contains("“web:top”"), "with a comma, ansible splits at commas only");

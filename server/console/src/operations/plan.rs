@@ -100,7 +100,8 @@ pub(crate) fn wanted(
     // No check and no confirmation would know about it.
     let playbooks = options.as_ref().map(|options| options.playbooks.as_slice()).unwrap_or_default();
     // “--tags a” in one line is a mistake that has a warning of its own.
-    if let Some(playbook) = playbooks.iter().find(|playbook| !playbook.starts_with('-')) {
+    let is_split = |text: &&String| text.starts_with("--") && text.contains(' ') && !text.contains('=');
+    if let Some(playbook) = playbooks.iter().find(|playbook| !is_split(playbook)) {
         let playbook = cut(playbook, 60);
         refuse(
             "extra_args",
