@@ -310,7 +310,7 @@ fn the_file_of_a_plugin_needs_the_checksum_of_the_catalogue() {
     assert!(matches!(&error, Error::Checksum { url, .. } if url.ends_with("/calico-vxlan.yaml")), "{error}");
     let request = Request { plugins: vec!["weave".into()], ..world.request };
     let error = write(&request, world.folder.path(), &|_| {}).unwrap_err();
-    assert_eq!(error.to_string(), "there is no network plugin `weave` in the catalogue. It has: calico, cilium");
+    assert_eq!(error.to_string(), "there is no network plugin “weave” in the catalogue. It has: calico, cilium");
 }
 
 #[test]
