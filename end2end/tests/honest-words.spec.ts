@@ -18,7 +18,7 @@ test('a list shows the cause of a failure before its counts', async ({ page, vis
   await runOwn(kube, 'cause', 'cause-1', '- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Check\n      ansible.builtin.fail: {msg: "no room"}\n');
   await kube.ended('cause-1');
   await visit('/clusters/cause/operations');
-  await expect(page.locator('.rows .wide .cut')).toHaveText('m1: task “Check”: no room (play.yml: 1 failed, 0 unreachable of 1 host).');
+  await expect(page.locator('.rows .wide .cut')).toHaveText('m1: task “Check”: no room (play.yml: 1 failed task, 0 of 1 host unreachable).');
 });
 
 test('titles and names of actions are separate words', async ({ page, visit, kube }) => {

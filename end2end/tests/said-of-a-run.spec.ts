@@ -61,7 +61,7 @@ bothWays((script) => {
       + play('Roll', 'all', 'ansible.builtin.command: "test {{ inventory_hostname }} = n1"', '  serial: 1\n');
     await runOwn(kube, cluster, `${cluster}-1`, roll);
     const { status } = await kube.ended(`${cluster}-1`);
-    expect(status.message).toContain('1 failed, 0 unreachable of 4 hosts');
+    expect(status.message).toContain('1 failed task, 0 of 4 hosts unreachable');
     expect(status.message).toContain('Not finished: n3, n4.');
     await visit(`/operations/${cluster}-1`);
     await expect(page.getByRole('alert').first()).toContainText('1 of 4 hosts failed. Not finished: n3 and n4.');

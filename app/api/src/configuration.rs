@@ -71,7 +71,7 @@ impl Document {
             "InventoryEmpty" | "InventoryInvalid" => Some(Self::Inventory),
             "VariablesInvalid" => Some(Self::Variables),
             "PrivateKeyInvalid" | "HostKeysUnreadable" | "NextKeyChanged" => Some(Self::HostKeys),
-            "ReferenceNotFound" | "KeyNotFound" => {
+            "ReferenceNotFound" | "ReferenceEmpty" | "KeyNotFound" => {
                 let of = [
                     ("hostsConfRef", Self::Inventory),
                     ("varsConfRef", Self::Variables),

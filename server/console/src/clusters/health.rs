@@ -116,6 +116,7 @@ pub(crate) fn fixed_in(reason: &str, message: &str) -> Option<Document> {
 fn broken(reason: &str) -> &'static str {
     match reason {
         "ReferenceNotFound" => "Input missing",
+        "ReferenceEmpty" => "Input empty",
         "KeyNotFound" => "Key missing in an input",
         "HostKeysUnreadable" => "Host keys unreadable",
         "ReferenceForbidden" => "No access to an input",

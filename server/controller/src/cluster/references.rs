@@ -89,16 +89,19 @@ fn fact(cluster: &Cluster, found: &Found) -> Fact {
 /// The first sentence about what ansible won't read in the inputs, and how many more there are. The console shows all of them.
 fn warning(inventory: &Inventory, cluster: &Cluster, found: &Found) -> String {
     let (hosts, variables) = validate::inputs_text(cluster, found).unwrap_or_default();
-    let of_inventory = inventory.warnings.iter().map(|warning| format!("about the inventory: {warning}"));
-    let of_variables =
-        inventory::advice_on_vars(&variables).into_iter().map(|warning| format!("about the variables: {warning}"));
+    let placed = |document: &str, warning: &str| match warning.strip_prefix("Line ") {
+        Some(line) => format!("{document}, line {line}"),
+        None => format!("{document}: {warning}"),
+    };
+    let of_inventory = inventory.warnings.iter().map(|warning| placed("Inventory", warning));
+    let of_variables = inventory::advice_on_vars(&variables).into_iter().map(|warning| placed("Variables", &warning));
     let warnings: Vec<String> = of_inventory.chain(of_variables).collect();
     let Some(first) = warnings.first() else { return String::new() };
     // It may quote a value.
     let first = [hosts, variables].iter().fold(first.clone(), |said, text| Masker::new(text, None).value(said));
     match warnings.len() as u64 - 1 {
-        0 => format!(" There is a warning {first}"),
-        more => format!(" There are {} warnings, the first {first}", more + 1),
+        0 => format!(" There is a warning. {first}"),
+        more => format!(" There are {} warnings. {first}", more + 1),
     }
 }
 

@@ -102,14 +102,7 @@ pub(crate) fn inputs_exist(cluster: &Cluster, found: &Found) -> Result<(), Refus
     let missing = || Refusal::Missing { field: "sshAuthRef", kind: "Secret", at: at.clone() };
     let secret = found.ssh.as_ref().ok_or_else(missing)?;
     if !secret.keys.contains(crd::KEY_SSH) {
-        let found = list(&secret.keys, 10);
-        return Err(Refusal::MissingKey {
-            field: "sshAuthRef",
-            kind: "Secret",
-            at: at.clone(),
-            key: crd::KEY_SSH,
-            found,
-        });
+        return Err(no_key("sshAuthRef", "Secret", at, crd::KEY_SSH, &mut secret.keys.iter()));
     }
     match secret.fault.clone() {
         Some(fault) => Err(Refusal::PrivateKey { at: at.clone(), key: crd::KEY_SSH, fault }),
@@ -231,8 +224,24 @@ fn same_namespace<'a>(references: impl Iterator<Item = (String, &'a DataRef)>) -
 
 fn text(found: &Found, field: &'static str, at: &DataRef, key: &'static str) -> Result<String, Refusal> {
     let map = config_map(found, field, at)?;
-    let missing = || Refusal::MissingKey { field, kind: "ConfigMap", at: at.clone(), key, found: list(keys(map), 10) };
+    let missing = || no_key(field, "ConfigMap", at, key, &mut keys(map));
     map.data.as_ref().and_then(|data| data.get(key)).cloned().ok_or_else(missing)
+}
+
+/// Tools make an empty object first and fill it later. Other keys are more likely a mistake.
+fn no_key(
+    field: &'static str,
+    kind: &'static str,
+    at: &DataRef,
+    key: &'static str,
+    found: &mut dyn Iterator<Item = &String>,
+) -> Refusal {
+    let at = at.clone();
+    let mut found = found.peekable();
+    match found.peek() {
+        None => Refusal::Empty { field, kind, at, key: key.into() },
+        Some(_) => Refusal::MissingKey { field, kind, at, key, found: list(found, 10) },
+    }
 }
 
 fn config_map<'a>(found: &'a Found, field: &'static str, at: &DataRef) -> Result<&'a ConfigMap, Refusal> {
@@ -252,6 +261,9 @@ fn file_exists(asked: &Asked<'_>, found: &Found) -> Result<(), Refusal> {
         return Ok(());
     }
     let (place, action) = (asked.place.clone(), cut(asked.action, 80));
+    if keys(map).next().is_none() {
+        return Err(Refusal::Empty { field, kind: "ConfigMap", at: at.clone(), key: action });
+    }
     Err(Refusal::NoSuchFile { place, action, at: at.clone(), found: list(keys(map), 10) })
 }
 

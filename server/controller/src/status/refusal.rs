@@ -54,6 +54,8 @@ pub(crate) enum Refusal {
     Missing { field: &'static str, kind: &'static str, at: DataRef },
     #[error("{field} names {kind} {at}, which has no key “{key}”. Its keys: {found}.")]
     MissingKey { field: &'static str, kind: &'static str, at: DataRef, key: &'static str, found: String },
+    #[error("{field} names {kind} {at}, which is empty. It needs the key “{key}”.")]
+    Empty { field: &'static str, kind: &'static str, at: DataRef, key: String },
     #[error(
         "ConfigMap {at} holds the machines' host keys, but has no text under the key “known_hosts”. Its keys: {found}. Add the host keys there, or delete the ConfigMap."
     )]
@@ -130,6 +132,7 @@ impl Refusal {
             Self::NotHosted { .. } => "NotHosted",
             Self::NotJoinable { .. } => "ControlPlaneNotReady",
             Self::Missing { .. } => "ReferenceNotFound",
+            Self::Empty { .. } => "ReferenceEmpty",
             Self::MissingKey { .. } => "KeyNotFound",
             Self::HostKeys { .. } => "HostKeysUnreadable",
             Self::Forbidden { .. } => "ReferenceForbidden",
@@ -153,7 +156,7 @@ impl Refusal {
     /// The message of an operation that ended because of this. `kubectl apply` of the same file would change nothing.
     pub(crate) fn final_message(&self) -> String {
         match self {
-            Self::NoSuchCluster { .. } | Self::Missing { .. } => {
+            Self::NoSuchCluster { .. } | Self::Missing { .. } | Self::Empty { .. } => {
                 format!("{self} Then submit the operation again, under another name or after deleting this one.")
             }
             _ => self.to_string(),
@@ -161,10 +164,11 @@ impl Refusal {
     }
 
     /// How long after the submission a retry may succeed: an operation may be created before the objects that it needs (then `inputs`),
-    /// and before its hosted cluster is ready. None if the operation itself, or what is in an object, is wrong.
+    /// also before a tool fills one that it has made, and before its hosted cluster is ready. None if the operation itself, or what is in
+    /// an object, is wrong.
     pub(crate) fn timeout(&self, inputs: Duration) -> Option<Duration> {
         match self {
-            Self::NoSuchCluster { .. } | Self::Missing { .. } => Some(inputs),
+            Self::NoSuchCluster { .. } | Self::Missing { .. } | Self::Empty { .. } => Some(inputs),
             Self::NotJoinable { .. } => Some(CONTROL_PLANE_TIMEOUT),
             _ => None,
         }

@@ -95,7 +95,7 @@ pub(crate) fn with_standing(cluster: &Cluster, mut conditions: Vec<Condition>, n
 fn of_inputs(inputs_ready: &Condition) -> Standing {
     match (inputs_ready.status.as_str(), inputs_ready.reason.as_str()) {
         ("True", _) => Standing::Ready,
-        (_, "ReferenceNotFound") => Standing::Reconciling,
+        (_, "ReferenceNotFound" | "ReferenceEmpty") => Standing::Reconciling,
         _ => Standing::Stalled,
     }
 }

@@ -14,6 +14,7 @@ use crate::status::event::tell;
 use crate::status::refusal::Refusal;
 use crate::status::sentence::cut;
 use crate::status::write;
+use crate::turn::cluster_status::seconds_of_turn;
 
 /// The reason of an operation that waits for `--max-running`.
 const SLOT: &str = "TooManyRunning";
@@ -75,6 +76,19 @@ pub(crate) fn missing(
     Next::Wait(Wait { reason: INPUTS, message, again: Some(inputs_again(operation)) })
 }
 
+/// The same, for an operation that got the turn from the one before it, however long that took. None if it can't be waited for, or not
+/// any longer.
+pub(crate) fn missing_with_turn(ctx: &Context, operation: &ClusterOperation, refusal: &Refusal) -> Option<Next> {
+    let timeout = refusal.timeout(ctx.config.inputs_timeout)?;
+    let age = seconds_of_turn(ctx, operation);
+    if !is_within(age, timeout) {
+        return None;
+    }
+    let message = format!("{refusal} The operation waits for it until {} after its turn came.", in_words(timeout));
+    let again = if is_within(age, SOON) { INPUTS_SOON } else { INPUTS_LATER };
+    Some(Next::Wait(Wait { reason: INPUTS, message, again: Some(again) }))
+}
+
 fn inputs_again(operation: &ClusterOperation) -> Duration {
     if is_young(operation, SOON) { INPUTS_SOON } else { INPUTS_LATER }
 }
@@ -87,7 +101,11 @@ fn in_words(time: Duration) -> String {
 
 fn is_young(operation: &ClusterOperation, limit: Duration) -> bool {
     let age = operation.metadata.creation_timestamp.as_ref().map(|since| now().0.as_second() - since.0.as_second());
-    age.is_some_and(|age| age < i64::try_from(limit.as_secs()).unwrap_or(i64::MAX))
+    age.is_some_and(|age| is_within(age, limit))
+}
+
+fn is_within(seconds: i64, limit: Duration) -> bool {
+    seconds < i64::try_from(limit.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// Whether the status says that the operation waits.

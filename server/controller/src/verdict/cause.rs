@@ -52,7 +52,9 @@ fn failed_step(operation: &ClusterOperation, said: &Termination) -> Option<(&'st
         if recap.unreachable > 0 || recap.failed > 0 {
             let kind = if recap.failed > 0 { "TaskFailed" } else { "HostsUnreachable" };
             let hosts = count(recap.hosts.into(), "host", "hosts");
-            let counts = format!("{title}: {} failed, {} unreachable of {hosts}", recap.failed, recap.unreachable);
+            // ansible counts tasks that failed, and a host may fail more than once, such as again in its `always`.
+            let failed = count(recap.failed.into(), "failed task", "failed tasks");
+            let counts = format!("{title}: {failed}, {} of {hosts} unreachable", recap.unreachable);
             return Some((kind, unmatched(cause_first(said, &counts) + &left(step))));
         }
         if step.rc != 0 {

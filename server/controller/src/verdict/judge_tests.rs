@@ -86,7 +86,7 @@ fn a_run_that_stops_early_names_the_hosts_that_are_left() {
         ended(&operation(false), &ended_job("Failed", ""), Some(&ended_pod(2, "Error", &said))).2
     };
     let hosts = |count: u32, hosts: &[&str]| json!({"count": count, "hosts": hosts});
-    let failed = "ping.yml: 1 failed, 0 unreachable of 3 hosts.";
+    let failed = "ping.yml: 1 failed task, 0 of 3 hosts unreachable.";
     let of = |unreached| message(2, hosts(0, &[]), unreached);
     assert_eq!(of(hosts(2, &["n3", "n4"])), format!("{failed} Not reached: n3, n4."));
     assert_eq!(of(hosts(9, &["n3", "n4"])), format!("{failed} Not reached: n3, n4 and 7 more."));

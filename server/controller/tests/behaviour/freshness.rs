@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crd::Phase;
+use crd::{ActionSource, ClusterOperationSpec, DataRef, Phase};
 use k8s_openapi::api::core::v1::Secret;
 use kube::Api;
+use kube::api::DeleteParams;
 
 use crate::relay::Relay;
-use crate::world::{HOSTS, NAMESPACE, World, message, phase};
+use crate::world::{HOSTS, NAMESPACE, World, message, phase, reason};
 
 #[tokio::test]
 async fn a_run_uses_the_inventory_saved_just_before() {
@@ -60,8 +61,7 @@ async fn an_operation_waits_for_a_cluster_applied_after_it() {
     world.config.inputs_timeout = Duration::from_secs(600);
     world.start_controller().await;
     world.submit("early", "prod", "ok").await;
-    let early =
-        world.operation_that("early", "wait", |operation| crate::world::reason(operation) == "WaitsForInputs").await;
+    let early = world.operation_that("early", "wait", |operation| reason(operation) == "WaitsForInputs").await;
     assert_eq!(
         message(&early),
         "There is no Cluster “prod”. Create it, or name an existing one. The operation waits for it until 10 min after its submission."
@@ -80,7 +80,7 @@ async fn an_operation_that_waits_for_inputs_keeps_its_place() {
     world.submit("upgrade", "prod", "ok").await;
     let says = async |words: &str| {
         let waiting = world.operation_that("prepare", "wait", |operation| message(operation).contains(words)).await;
-        assert_eq!((crate::world::reason(&waiting), phase(&waiting)), ("WaitsForInputs", Phase::Pending));
+        assert_eq!((reason(&waiting), phase(&waiting)), ("WaitsForInputs", Phase::Pending));
         assert!(!message(&waiting).contains("submit"), "{}", message(&waiting));
     };
     says("hostsConfRef names ConfigMap lab/prod-hosts, which doesn't exist.").await;
@@ -97,17 +97,81 @@ async fn an_operation_that_waits_for_inputs_keeps_its_place() {
     assert_eq!(ran, ["prepare", "upgrade"]);
 }
 
+/// Its turn comes when the operation before it ends. Meanwhile somebody may have replaced an input, or not yet applied it.
+#[tokio::test]
+async fn inputs_may_be_missing_or_empty_when_the_turn_comes() {
+    let mut world = World::without_controller().await;
+    world.config.inputs_timeout = Duration::from_secs(600);
+    world.start_controller().await;
+    world.cluster("prod").await;
+    world.submit("prepare", "prod", "hold").await;
+    world.operation_that("prepare", "run", |operation| phase(operation) == Phase::Running).await;
+    let own = |spec: &mut ClusterOperationSpec| {
+        spec.action = "upgrade.yml".into();
+        (spec.action_source, spec.action_source_ref) =
+            (ActionSource::Configmap, Some(DataRef::new(NAMESPACE, "books")));
+    };
+    world.submit_with("upgrade", "prod", own).await;
+    world.submit("check", "prod", "ok").await;
+    world.operation_that("check", "wait", |operation| !reason(operation).is_empty()).await;
+    world.kubelet.release("prepare");
+    let says = async |words: &str| {
+        let waiting = world.operation_that("upgrade", "wait", |operation| message(operation).contains(words)).await;
+        assert_eq!((reason(&waiting), phase(&waiting)), ("WaitsForInputs", Phase::Pending));
+    };
+    says("books, which doesn't exist.").await;
+    says("until 10 min after its turn came.").await;
+    world.config_map("books", &[]).await;
+    says("books, which is empty. It needs the key “upgrade.yml”.").await;
+    world.operation_that("check", "wait", |operation| message(operation).contains("operation upgrade")).await;
+    world.config_map("books", &[("upgrade.yml", "- hosts: all")]).await;
+    for name in ["upgrade", "check"] {
+        assert_eq!(phase(&world.ended(name).await), Phase::Succeeded);
+    }
+    let ran: Vec<String> = world.kubelet.runs.lock().unwrap().iter().map(|run| run.operation.clone()).collect();
+    assert_eq!(ran, ["prepare", "upgrade", "check"]);
+}
+
+/// What is said of an operation that waits with the turn ends, too.
+#[tokio::test]
+async fn the_turn_is_not_kept_for_ever_for_a_missing_input() {
+    let mut world = World::without_controller().await;
+    world.config.inputs_timeout = Duration::from_secs(600);
+    world.start_controller().await;
+    world.cluster("prod").await;
+    world.submit("first", "prod", "hold").await;
+    world.operation_that("first", "run", |operation| phase(operation) == Phase::Running).await;
+    for name in ["cancelled", "late", "last"] {
+        world.submit(name, "prod", "ok").await;
+        world.operation_that(name, "wait", |operation| !reason(operation).is_empty()).await;
+    }
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
+    secrets.delete("prod-ssh", &DeleteParams::default()).await.unwrap();
+    world.kubelet.release("first");
+    let waits =
+        async |name: &str| world.operation_that(name, "wait", |operation| reason(operation) == "WaitsForInputs").await;
+    waits("cancelled").await;
+    world.cancel("cancelled").await;
+    world.refused("cancelled", "Cancelled").await;
+    waits("late").await;
+    world.stop_controller().await;
+    world.config.inputs_timeout = Duration::ZERO;
+    world.start_controller().await;
+    world.refused("late", "ReferenceNotFound").await;
+    world.refused("last", "ReferenceNotFound").await;
+}
+
 #[tokio::test]
 async fn an_operation_waits_until_its_cancel_or_the_timeout() {
     let mut world = World::without_controller().await;
     world.config.inputs_timeout = Duration::from_secs(600);
     world.start_controller().await;
     world.submit("cancelled", "nowhere", "ok").await;
-    world.operation_that("cancelled", "wait", |operation| crate::world::reason(operation) == "WaitsForInputs").await;
+    world.operation_that("cancelled", "wait", |operation| reason(operation) == "WaitsForInputs").await;
     world.cancel("cancelled").await;
     world.refused("cancelled", "Cancelled").await;
     world.submit("late", "nowhere", "ok").await;
-    world.operation_that("late", "wait", |operation| crate::world::reason(operation) == "WaitsForInputs").await;
+    world.operation_that("late", "wait", |operation| reason(operation) == "WaitsForInputs").await;
     world.stop_controller().await;
     world.config.inputs_timeout = Duration::ZERO;
     world.start_controller().await;

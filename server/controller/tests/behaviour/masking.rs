@@ -40,7 +40,7 @@ async fn a_final_message_is_dropped_when_the_inputs_are_gone() {
     assert_eq!((phase(&a), reason(&a)), (Phase::Failed, "TaskFailed"), "the numbers are still reported");
     let (said, story) = (message(&a), world.story("a").await);
     assert!(
-        said.starts_with("ping.yml: 1 failed, 0 unreachable of 2 hosts. The run's output is not quoted here: its inputs (Secret a-inputs) are gone"),
+        said.starts_with("ping.yml: 1 failed task, 0 of 2 hosts unreachable. The run's output is not quoted here: its inputs (Secret a-inputs) are gone"),
         "{said}"
     );
     assert_eq!(story.last().map(|(_, note)| note.as_str()), Some(said));

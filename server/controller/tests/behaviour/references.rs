@@ -36,7 +36,7 @@ async fn what_ansible_will_not_read_stands_in_the_status() {
         let conditions = cluster.status.as_ref().map(|status| status.cluster_conditions.clone()).unwrap_or_default();
         conditions.iter().any(|c| c.type_ == "InputsReady" && c.message.contains(text))
     };
-    let warned = " There are 2 warnings, the first about the variables: Line 1: ansible never reads the variable “container-manager”.";
+    let warned = " There are 2 warnings. Variables, line 1: ansible never reads the variable “container-manager”.";
     world.cluster_that("new", "warn", |cluster| says(cluster, warned)).await;
     world.config_map("new-vars", &[("group_vars.yml", "container_manager: crio\n")]).await;
     world.cluster_that("new", "be plain", |cluster| inputs(cluster).0 == "True" && !says(cluster, "arning")).await;
