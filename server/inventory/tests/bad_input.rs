@@ -145,9 +145,26 @@ fn an_ini_inventory_is_recognised_wherever_its_header_stands() {
     }
     assert_eq!(refused("node1 ansible_host=10.0.0.1\nnode2 ansible_host=10.0.0.2\n", &["ini"]), Kind::Ini);
     assert_eq!(refused("[all]\n", &["line 1"]), Kind::Ini);
+    assert_eq!(refused("[tag_Name=web]\n1.2.3.4\n", &["line 1"]), Kind::Ini);
+    assert_eq!(refused("n1 ip=10.0.0.1 access_ip=10.0.0.1\n", &["ini"]), Kind::Ini);
     let list = "all:\n  hosts: {n: }\n  vars:\n    x:\n      [a]\n    y: |\n      [all]\n";
     assert!(parse(list).is_ok());
     assert!(matches!(refused("all:\n  vars: {x: [\n    a]\n", &["YAML"]), Kind::NotYaml { .. }));
+}
+
+#[test]
+fn text_of_another_format_in_yaml_is_no_ini_inventory() {
+    for text in [
+        "containerd_extra_args: |\n  [debug]\n    level = \"info\"\nfoo: [a, b\n",
+        "unit: |\n  [Service]\n  Restart=always\nfoo: [a, b\n",
+        "all:\n  vars:\n    note: >\n      [prod]\n      node1 ansible_host=10.0.0.1\n    foo: [a, b\n",
+        "motd: \"see\n  [prod]\"\nfoo: [a, b\n",
+    ] {
+        for invalid in [parse(text).expect_err(text), parse_vars(text).expect_err(text)] {
+            assert!(matches!(invalid.kind, Kind::NotYaml { .. }), "{invalid}");
+            assert!(invalid.line.is_some_and(|line| line + 1 >= text.lines().count()), "{invalid}");
+        }
+    }
 }
 
 #[test]
