@@ -18,6 +18,7 @@ pub mod diff;
 mod document;
 mod edit;
 mod files;
+mod group_like;
 mod group_order;
 mod ini;
 mod invalid;

@@ -2,6 +2,7 @@
 
 use crate::document::{Key, Value};
 use crate::files::missing_file;
+use crate::group_like::misplaced;
 use crate::invalid::quoted;
 use crate::lookalike::Lookalike;
 use crate::unread::{odd_in_key, why_unread};
@@ -23,6 +24,10 @@ impl VariableWarnings {
     pub(crate) fn note(&mut self, variables: &[(Key, Value)]) {
         for (key, value) in variables {
             let variable = quoted(&key.value);
+            if let Some(why) = misplaced(&key.value, value) {
+                self.add(key, &format!("{variable} {why}"));
+                continue;
+            }
             if let Some(why) = why_unread(&key.value, key.read_as) {
                 self.add(key, &format!("ansible never reads the variable {variable}. {why}"));
             }

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::document::{self, Key, at};
+use crate::group_like;
 use crate::ini;
 use crate::invalid::{Invalid, Kind};
-use crate::inventory::Role;
 use crate::lookalike;
 use crate::variable_warnings::{ENCRYPTED, VariableWarnings};
 
@@ -45,17 +45,7 @@ pub(crate) fn no_vault(text: &str) -> Result<(), Invalid> {
 
 /// An inventory would be read as variables called `all` or `kube_node`, which no playbook has.
 fn no_inventory(entries: &[(Key, document::Value)]) -> Result<(), Invalid> {
-    let is_group = |name: &str| name == "all" || name == "k8s_cluster" || Role::ALL.iter().any(|r| r.group() == name);
-    let lists_hosts = |below: &document::Value| match below {
-        document::Value::Map(sections) => {
-            let is = |key: &Key, names: &[&str]| names.contains(&key.value.as_str());
-            sections.iter().any(|(key, _)| is(key, &["hosts", "children"]))
-                && sections.iter().all(|(key, _)| is(key, &["hosts", "children", "vars"]))
-        }
-        _ => false,
-    };
-    let group = entries.iter().find(|(key, below)| is_group(&key.value) && lists_hosts(below));
-    group.map_or(Ok(()), |(key, _)| Err(at(key, Kind::InventoryAsVars { group: key.value.clone() })))
+    group_like::group(entries).map_or(Ok(()), |key| Err(at(key, Kind::InventoryAsVars { group: key.value.clone() })))
 }
 
 /// What ansible will never read, or not as meant, and what needs more than a run has, in a variables file. Sentences with lines; none if the file is refused.

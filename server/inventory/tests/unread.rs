@@ -58,13 +58,61 @@ fn an_inventory_as_variables_is_refused() {
         "x: 1\nall:\n  hosts: {n1: }\n",
         "x: 1\nkube_node: {hosts: {n1: }}\n",
         "---\nk8s_cluster:\n  children: {kube_node: }\n  vars: {a: 1}\n",
+        "x: 1\nall:\n  vars:\n    kube_version: v1.33.4\n",
+        "x: 1\nall:\n  host: {n1: }\n  other: 1\n",
+        "x: 1\nall:\n  \u{A0}children: {kube_node: }\n",
+        "x: 1\nkube-master: {hosts: {n1: }}\n",
+        "x: 1\nkube-node: {hosts: {n1: }}\n",
+        "x: 1\nk8s-cluster: {children: {kube-node: }}\n",
+        "x: 1\netcd: {hosts: {n1: }}\n",
     ] {
         let refused = parse_vars(text).expect_err(text);
         assert!(matches!(refused.kind, Kind::InventoryAsVars { .. }), "{refused}");
         assert_eq!(refused.line, Some(2), "{refused}");
         assert!(refused.to_string().contains("Move it to the inventory"), "{refused}");
     }
-    assert!(parse_vars("ingress: {hosts: [a]}\nall: {x: 1}\netcd: {hosts: [a], port: 1}\n").is_ok());
+    for text in
+        ["ingress: {hosts: [a]}\nall: {x: 1}\netcd: {hosts: [a], port: 1}\n", "etcd: {vars: {a: 1}}\nall: [hosts]\n"]
+    {
+        assert!(parse_vars(text).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn a_group_among_variables_is_a_warning() {
+    for (text, name) in [
+        ("# ours\nmasters:\n  hosts:\n    n1:\n", "masters"),
+        ("# ours\nmy-workers: {hosts: {n1: {ansible_host: 10.0.0.1, rack: a}, n2: {rack: b}}}\n", "my-workers"),
+        ("# ours\nprod: {children: {masters: , workers: }, vars: {a: 1}}\n", "prod"),
+        ("# ours\nhosts: {n1: {ip: 10.0.0.1}}\n", "hosts"),
+        ("# ours\nchildren: {kube_node: {hosts: {n1: }}}\n", "children"),
+    ] {
+        let said = advice_on_vars(text);
+        let [said] = said.as_slice() else { panic!("{text}: {said:?}") };
+        assert!(said.starts_with(&format!("Line 2: “{name}” looks like a ")), "{said}");
+        assert!(said.contains("ansible reads it as a variable here. If it is "), "{said}");
+    }
+    let indented =
+        parse("all:\n  hosts:\n    n1:\n    children:\n      kube_node: {hosts: {n1: }}\n").expect("two hosts");
+    assert!(
+        indented.warnings.iter().any(|said| said.starts_with("Line 5: “kube_node” looks like a group")),
+        "{indented:?}"
+    );
+}
+
+#[test]
+fn variables_with_hosts_in_them_are_fine() {
+    for text in [
+        "ingress: {hosts: [a]}\nhosts: [a, b]\n",
+        "lb: {hosts: {n1: {weight: 1}, n2: {weight: 2}}}\n",
+        "dns: {hosts: {n1: 10.0.0.1}, vars: {a: 1}}\n",
+        "hosts: {n1: 10.0.0.1}\nchildren: {ann: , bob: }\n",
+        "ha: {hosts: {n1: }, port: 1}\nempty: {hosts: {}, children: {}, vars: {}}\n",
+        "defaults: {vars: {a: 1}}\nempty: {}\n",
+    ] {
+        assert!(parse_vars(text).is_ok(), "{text}");
+        assert_eq!(advice_on_vars(text), [""; 0], "{text}");
+    }
 }
 
 #[test]
