@@ -104,6 +104,16 @@ pub enum Kind {
         in_quotes(.name)
     )]
     NotAText { of: &'static str, name: String, read_as: Reading },
+    #[error("ansible reads {} as {read_as}, and ends before the first task. {}", quoted(.text), value_in_quotes(.text))]
+    Unreadable { text: String, read_as: &'static str },
+    #[error(
+        "ansible doesn't know the tag {}, and ends before the first task. Remove it, or write the value in quotes if it is \
+         part of the value",
+        quoted(.tag)
+    )]
+    UnknownTag { tag: String },
+    #[error("the value doesn't fit its tag {}, and ansible ends before the first task. Remove the tag", quoted(.tag))]
+    WrongTag { tag: String },
     #[error("the host range {} can't be read: {why}. A range looks like node[1:3] or node[01:10:2]", quoted(.pattern))]
     Range { pattern: String, why: String },
     #[error("it has more than {} hosts", limits::HOSTS)]
@@ -124,6 +134,11 @@ fn in_quotes(name: &str) -> String {
     } else {
         "Write it in quotes, or choose another name".into()
     }
+}
+
+/// Only values without quotes and line breaks get here.
+fn value_in_quotes(text: &str) -> String {
+    if text.len() <= 40 { format!("Write it in quotes: \"{text}\"") } else { "Write it in quotes".into() }
 }
 
 impl Invalid {

@@ -66,7 +66,7 @@ pub fn name_is_unread(name: &str) -> Option<String> {
     if let Some(odd) = Lookalike::of(bad).filter(|odd| at == 0 && odd.looks == Looks::Space) {
         return Some(format!("Its name starts with {}. Indent with spaces, or write {instead}.", odd.named()));
     }
-    Some(if names::is_variable(&instead) {
+    Some(if names::is_variable(&instead) && instead != "_" {
         format!("{why} Write {instead}.")
     } else {
         format!("{why} Use letters, digits and “_”, and start with a letter.")
@@ -82,7 +82,8 @@ fn is_allowed(at: usize, c: char) -> bool {
 fn with_underscores(name: &str) -> String {
     let is_around = |c: char| Lookalike::of(c).is_some_and(|odd| !matches!(odd.looks, Looks::Sign('-'))) || c == ' ';
     let inside = name.trim_matches(is_around).chars();
-    let visible = inside.filter(|c| Lookalike::of(*c).is_none_or(|odd| odd.looks != Looks::Invisible));
+    let visible = inside
+        .filter(|c| Lookalike::of(*c).is_none_or(|odd| !matches!(odd.looks, Looks::Invisible | Looks::LineBreak)));
     visible.map(|c| if is_allowed(1, c) { c } else { '_' }).collect()
 }
 

@@ -58,11 +58,15 @@ fn names_are_checked_in_every_notation() {
         "all:\n  hosts:\n    &m 1001: {x: 1}\n",
         "all:\n  hosts:\n    !!int \"1001\": {x: 1}\n",
         "all:\n  hosts: &h {1001: }\n  children: {g: {hosts: *h}}\n",
+        "x: {vars: {a: &n 1001}}\nall: {hosts: {*n : {}}}\n",
+        "x: {vars: {a: &n on}, children: {*n : {hosts: {m: }}}}\n",
+        "x: {vars: {a: &n 1001}}\nall: {hosts: *n }\n",
         "x: {hosts: &h {a: , yes: }}\nall: {hosts: {<<: *h}}\n",
     ] {
         assert!(parse(text).is_err(), "{text}");
     }
     assert!(parse("all:\n  hosts: {a: }\n  children: \"on\"\n").is_ok());
+    assert!(parse("x: {vars: {a: &n \"1001\", b: &m m1}}\nall: {hosts: {*n : {}, *m : {}}}\n").is_ok());
     assert!(
         parse("all: {hosts: {a: }, vars: &v {x: 1}}\ng: {vars: *v, hosts: {a: {y: [on, 1001, {n: 12:30}]}}}\n").is_ok()
     );

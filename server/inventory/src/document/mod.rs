@@ -2,6 +2,7 @@
 
 mod reading;
 mod scalars;
+mod unreadable;
 
 use std::fmt;
 
@@ -14,8 +15,8 @@ use serde_saphyr::{
 };
 
 pub use self::reading::Reading;
-pub(crate) use self::scalars::plain_values;
 use self::scalars::{Place, Scalars};
+pub(crate) use self::scalars::{plain_values, quoted_texts};
 use crate::invalid::{Invalid, Kind};
 use crate::limits;
 
@@ -81,8 +82,12 @@ pub(crate) fn read(text: &str) -> Result<Option<Value>, Invalid> {
         ignore_binary_tag_for_string: true,
         with_snippet: false,
     };
-    let mut value: Value = from_str_with_options(text, options).map_err(|e| refusal(&e))?;
-    value.note(&Scalars::of(text));
+    let mut value: Value = from_str_with_options(text, options).map_err(|e| refusal(&e, text))?;
+    let scalars = Scalars::of(text);
+    if let Some(((line, column), why)) = scalars.refused {
+        return Err(Invalid::at(line as usize, column as usize, why));
+    }
+    value.note(&scalars);
     Ok(Some(value).filter(|value| !matches!(value, Value::Null)))
 }
 
@@ -99,7 +104,7 @@ fn refuse_control_characters(text: &str) -> Result<(), Invalid> {
     Err(Invalid::at(line, column, Kind::ControlCharacter { code: u32::from(c) }))
 }
 
-fn refusal(error: &Error) -> Invalid {
+fn refusal(error: &Error, text: &str) -> Invalid {
     let kind = match innermost(error) {
         Error::DuplicateMappingKey { key, .. } => {
             Kind::DuplicateKey { key: key.clone().unwrap_or_else(|| "a key".into()) }
@@ -120,7 +125,15 @@ fn refusal(error: &Error) -> Invalid {
         Error::Eof { .. } => Kind::Empty,
         other => Kind::NotYaml { what: what(&UserMessageFormatter.format_message(other)) },
     };
-    match error.location().filter(|at| at.line() > 0) {
+    let at = error.location().filter(|at| at.line() > 0);
+    // The parser's own words about a tag or value don't say what to do.
+    if let (Kind::NotYaml { .. }, Some(at)) = (&kind, at)
+        && let Some(((line, column), why)) = Scalars::of(text).refused
+        && u64::from(line) == at.line()
+    {
+        return Invalid::at(line as usize, column as usize, why);
+    }
+    match at {
         Some(at) => Invalid::at(at.line() as usize, at.column() as usize, kind),
         None => Invalid::whole(kind),
     }

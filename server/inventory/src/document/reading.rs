@@ -108,6 +108,35 @@ fn is_date(plain: &str) -> bool {
         && time.is_none_or(|time| is_time(time.trim_start_matches([' ', '\t'])))
 }
 
+/// Whether a date that [`reading`] found is one of the calendar, with a time of the clock.
+pub(super) fn is_real_date(plain: &str) -> bool {
+    let (date, time) = plain.split_once(['T', 't', ' ', '\t']).unwrap_or((plain, ""));
+    let (clock, zone) = time.split_once(['-', '+']).unwrap_or((time, ""));
+    let [year, month, day] = first_numbers(date);
+    let [hours, minutes, seconds] = first_numbers(clock);
+    let [zone_hours, zone_minutes, _] = first_numbers(zone);
+    let is_leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+    let days = match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    year > 0
+        && (1..=12).contains(&month)
+        && (1..=days).contains(&day)
+        && hours < 24
+        && minutes < 60
+        && seconds < 60
+        && zone_hours * 60 + zone_minutes < 24 * 60
+}
+
+/// Numbers that are missing are 0.
+fn first_numbers(text: &str) -> [u32; 3] {
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok());
+    std::array::from_fn(|_| numbers.next().unwrap_or_default())
+}
+
 /// `10:00:00.25 +01:00`.
 fn is_time(text: &str) -> bool {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != ':' && c != '.').unwrap_or(text.len());

@@ -6,6 +6,8 @@ use std::ops::Range;
 use granit_parser::{Event, Parser, ScalarStyle, Tag};
 
 use super::reading::{Reading, reading};
+use super::unreadable::{self, Shape};
+use crate::invalid::Kind;
 
 /// Line and column, from 1.
 pub(crate) type Place = (u32, u32);
@@ -18,11 +20,22 @@ pub(super) struct Scalars {
     values: HashMap<Place, Reading>,
     /// Where values without quotes are, in bytes.
     plain_values: Vec<Range<usize>>,
+    /// Where texts in quotes are, in bytes.
+    quoted: Vec<Range<usize>>,
+    /// The first value that ansible can't read.
+    pub(super) refused: Option<(Place, Kind)>,
+    /// Keys and values that are no text, by their anchors.
+    anchored: HashMap<usize, (Place, String, Reading)>,
 }
 
 /// Where a text that was read before has values without quotes, in bytes and in their order.
 pub(crate) fn plain_values(text: &str) -> Vec<Range<usize>> {
     Scalars::of(text).plain_values
+}
+
+/// Where a text has texts in quotes, in bytes and in their order, up to the first error of syntax.
+pub(crate) fn quoted_texts(text: &str) -> Vec<Range<usize>> {
+    Scalars::of(text).quoted
 }
 
 impl Scalars {
@@ -34,33 +47,51 @@ impl Scalars {
             let Ok((event, span)) = event else { break };
             let place = place(span.start.line(), span.start.col() + 1);
             match event {
-                Event::Scalar(text, style, _, tag) => {
+                Event::Scalar(text, style, anchor, tag) => {
                     let other = other_than_text(&text, style, tag.as_deref());
                     let node = Collection::take(&mut open, place);
-                    if let (Some(start), Some(end)) = (span.start.byte_offset(), span.end.byte_offset())
-                        && style == ScalarStyle::Plain
-                        && !matches!(node, Node::Key)
-                    {
-                        scalars.plain_values.push(start..end);
+                    scalars.refuse(place, unreadable::scalar(&text, style, tag.as_deref(), matches!(node, Node::Key)));
+                    if let (Some(start), Some(end)) = (span.start.byte_offset(), span.end.byte_offset()) {
+                        match style {
+                            ScalarStyle::Plain if !matches!(node, Node::Key) => scalars.plain_values.push(start..end),
+                            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => scalars.quoted.push(start..end),
+                            _ => {}
+                        }
                     }
                     if let Some(other) = other {
                         scalars.note(node, place, &text, other);
+                        if anchor != 0 {
+                            scalars.anchored.insert(anchor, (place, text.into_owned(), other));
+                        }
                     }
                 }
-                Event::Alias(_) => _ = Collection::take(&mut open, place),
-                Event::SequenceStart(..) => {
+                Event::Alias(anchor) => {
+                    let node = Collection::take(&mut open, place);
+                    if let Some((place, text, other)) = scalars.anchored.get(&anchor).cloned() {
+                        scalars.note(node, place, &text, other);
+                    }
+                }
+                Event::SequenceStart(_, _, tag) => {
                     Collection::take(&mut open, place);
                     open.push(Collection::List);
+                    scalars.refuse(place, tag.and_then(|tag| unreadable::tagged(Shape::List, &tag)));
                 }
-                Event::MappingStart(..) => {
+                Event::MappingStart(_, _, tag) => {
                     Collection::take(&mut open, place);
                     open.push(Collection::Map(None));
+                    scalars.refuse(place, tag.and_then(|tag| unreadable::tagged(Shape::Map, &tag)));
                 }
                 Event::SequenceEnd | Event::MappingEnd => _ = open.pop(),
                 _ => {}
             }
         }
         scalars
+    }
+
+    fn refuse(&mut self, place: Place, why: Option<Kind>) {
+        if self.refused.is_none() {
+            self.refused = why.map(|why| (place, why));
+        }
     }
 
     fn note(&mut self, node: Node, place: Place, text: &str, other: Reading) {
@@ -118,7 +149,7 @@ impl Collection {
 /// A tag of YAML such as `!!str` decides; without one, only a scalar without quotes may be something else than a text.
 fn other_than_text(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Option<Reading> {
     match tag {
-        Some(tag) => match tag.core_suffix()? {
+        Some(tag) => match unreadable::of_yaml(tag)?.as_ref() {
             "int" | "float" => Some(Reading::Number),
             "bool" => Some(Reading::Switch),
             "null" => Some(Reading::Null),

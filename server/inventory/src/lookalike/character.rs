@@ -13,6 +13,8 @@ pub enum Looks {
     Space,
     /// Like nothing.
     Invisible,
+    /// Like nothing, but ansible ends the line there.
+    LineBreak,
     /// A tab, which looks like the spaces that indent a line.
     Indentation,
     /// One of `:`, `-`, `"`, `'`, `{`, `}`, `[`, `]`, `,` and `#`.
@@ -29,9 +31,10 @@ impl Lookalike {
             '\u{AD}'
             | '\u{180E}'
             | '\u{200B}'..='\u{200F}'
-            | '\u{2028}'..='\u{202E}'
+            | '\u{202A}'..='\u{202E}'
             | '\u{2060}'..='\u{206F}'
             | '\u{FEFF}' => Looks::Invisible,
+            '\u{85}' | '\u{2028}' | '\u{2029}' => Looks::LineBreak,
             '\u{FF1A}' | '\u{FE55}' | '\u{2236}' | '\u{A789}' | '\u{FE13}' => Looks::Sign(':'),
             '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{FF0D}' | '\u{FE63}' | '\u{FE58}' => Looks::Sign('-'),
             '\u{201C}'..='\u{201F}' | '\u{AB}' | '\u{BB}' | '\u{FF02}' | '\u{2033}' | '\u{301D}'..='\u{301F}' => {
@@ -54,7 +57,7 @@ impl Lookalike {
     pub(super) const TAB: Self = Self { character: '\t', looks: Looks::Indentation };
 
     pub(super) fn is_space(self) -> bool {
-        matches!(self.looks, Looks::Space | Looks::Invisible | Looks::Indentation)
+        matches!(self.looks, Looks::Space | Looks::Invisible | Looks::LineBreak | Looks::Indentation)
     }
 
     pub(super) fn is_sign(self, sign: char) -> bool {
@@ -80,7 +83,7 @@ impl Lookalike {
             Looks::Sign(']') => "]",
             Looks::Sign(',') => ",",
             Looks::Sign('#') => "#",
-            Looks::Invisible | Looks::Sign(_) => "",
+            Looks::Invisible | Looks::LineBreak | Looks::Sign(_) => "",
         }
     }
 
@@ -95,7 +98,9 @@ impl Lookalike {
             '\u{200B}' => "zero-width space",
             '\u{200C}' | '\u{200D}' | '\u{2060}' => "zero-width joiner",
             '\u{FEFF}' => "byte order mark",
-            '\u{2028}' | '\u{2029}' => "line separator",
+            '\u{85}' => "next line",
+            '\u{2028}' => "line separator",
+            '\u{2029}' => "paragraph separator",
             '\u{FF1A}' => "full-width colon",
             '\u{2010}' | '\u{2011}' => "hyphen",
             '\u{2012}' | '\u{2013}' => "en dash",
@@ -104,7 +109,7 @@ impl Lookalike {
             '\u{2018}'..='\u{201F}' => "curly quotation mark",
             _ => match self.looks {
                 Looks::Space => "wide or narrow space",
-                Looks::Invisible => "invisible character",
+                Looks::Invisible | Looks::LineBreak => "invisible character",
                 Looks::Indentation => "tab",
                 Looks::Sign(':') => "colon of another script",
                 Looks::Sign('-') => "dash",
@@ -122,6 +127,7 @@ impl Lookalike {
             Looks::Space => format!("{named} is no space in YAML"),
             Looks::Indentation => format!("{named} can't indent a line in YAML"),
             Looks::Invisible => format!("{named} is invisible, but part of the text in YAML"),
+            Looks::LineBreak => format!("{named} is invisible, but ends the line in YAML"),
             Looks::Sign('"' | '\'') => format!("{named} is no quotation mark in YAML"),
             Looks::Sign(sign) => format!("{named} is no “{sign}” in YAML"),
         }
@@ -133,6 +139,7 @@ impl Lookalike {
             Looks::Space => "Write a space".into(),
             Looks::Indentation => "Write spaces".into(),
             Looks::Invisible => "Remove it".into(),
+            Looks::LineBreak => "Remove it, or start a new line".into(),
             Looks::Sign(sign @ ('"' | '\'')) => format!("Write {sign}"),
             Looks::Sign(sign) => format!("Write “{sign}”"),
         }

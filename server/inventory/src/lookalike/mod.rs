@@ -5,7 +5,7 @@ mod character;
 
 pub use character::{Lookalike, Looks};
 
-use crate::document::plain_values;
+use crate::document::{plain_values, quoted_texts};
 use crate::invalid::{Invalid, Kind};
 
 /// How many lines with such characters are corrected on trial. Each doubling costs one more reading.
@@ -23,11 +23,16 @@ struct Found {
 
 /// Reads a text. If that fails because of such a character, the error names the character, in its own line.
 pub(crate) fn explained<T>(text: &str, read: impl Fn(&str) -> Result<T, Invalid>) -> Result<T, Invalid> {
-    let error = match read(text) {
-        Ok(value) => return Ok(value),
-        Err(error) if matches!(error.kind, Kind::TooLarge { .. } | Kind::ControlCharacter { .. }) => return Err(error),
-        Err(error) => error,
-    };
+    let result = read(text);
+    if matches!(&result, Err(error) if matches!(error.kind, Kind::TooLarge { .. } | Kind::ControlCharacter { .. })) {
+        return result;
+    }
+    if let Some(found) = line_break(text)
+        && is_misread(text, &result, &read)
+    {
+        return Err(Invalid::at(found.line, found.column, Kind::Lookalike { found: found.found }));
+    }
+    let Err(error) = result else { return result };
     let all = in_syntax(text);
     let lines: Vec<usize> = all.iter().map(|found| found.line).take(LINES).collect();
     if lines.is_empty() {
@@ -47,6 +52,42 @@ pub(crate) fn explained<T>(text: &str, read: impl Fn(&str) -> Result<T, Invalid>
     }
     let found = &all[last_true(lines.len(), |skipped| is_corrected(after(skipped)))];
     Err(Invalid::at(found.line, found.column, Kind::Lookalike { found: found.found }))
+}
+
+/// Line breaks to ansible, but not to the parser.
+const LINE_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+
+fn line_break(text: &str) -> Option<Found> {
+    let at = text.find(LINE_BREAKS)?;
+    let found = text[at..].chars().next().and_then(Lookalike::of)?;
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let (line, column) = (text[..at].matches('\n').count() + 1, text[start..at].chars().count() + 1);
+    Some(Found { at, line, column, found })
+}
+
+/// Whether such line breaks are why ansible, or the parser, can't read the text.
+fn is_misread<T>(text: &str, result: &Result<T, Invalid>, read: impl Fn(&str) -> Result<T, Invalid>) -> bool {
+    // A text in quotes may go on in the next line.
+    let quoted = quoted_texts(text);
+    let is_quoted = |at: usize| {
+        let next = quoted.partition_point(|text| text.start <= at);
+        next > 0 && quoted[next - 1].contains(&at)
+    };
+    let is_read = |instead: &str| {
+        let mut out = String::with_capacity(text.len());
+        for (at, c) in text.char_indices() {
+            match c {
+                c if !LINE_BREAKS.contains(&c) => out.push(c),
+                _ if is_quoted(at) => out.push(' '),
+                _ => out.push_str(instead),
+            }
+        }
+        read(&out).is_ok()
+    };
+    match result {
+        Ok(_) => !is_read("\n"),
+        Err(_) => is_read("\n") || is_read(""),
+    }
 }
 
 /// The last number below `end` for which `is_true`, if that is true for 0 and for no number after a false one.
@@ -87,7 +128,8 @@ pub(crate) fn in_values(text: &str) -> Vec<String> {
         let Found { line, found, .. } = found;
         format!("Line {line}: {}, so ansible reads it as part of a value. {}.", found.is_none(), found.instead())
     };
-    syntax.iter().filter(is_in_value).map(warning).take(WARNINGS).collect()
+    let syntax = syntax.iter().filter(|found| found.found.looks != Looks::LineBreak);
+    syntax.filter(is_in_value).map(warning).take(WARNINGS).collect()
 }
 
 /// The text with its likely meaning in these lines.

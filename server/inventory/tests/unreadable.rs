@@ -1,0 +1,151 @@
+//! Values that end ansible while it reads them. Each was tried with ansible-core 2.18.
+
+use kubeonkube_inventory::{Invalid, Kind, parse, parse_vars};
+
+/// The same answer for a variable, a variable of a host, and one in a list.
+fn refused(value: &str) -> Invalid {
+    let vars = parse_vars(&format!("x: 1\na: {value}\n")).expect_err(value);
+    let in_list = parse_vars(&format!("x: 1\na:\n  - {value}\n")).expect_err(value);
+    let of_host = parse(&format!("all:\n  hosts:\n    n1:\n      a: {value}\n")).expect_err(value);
+    assert_eq!((vars.line, in_list.line, of_host.line), (Some(2), Some(3), Some(4)), "{vars} {in_list} {of_host}");
+    assert_eq!((&vars.kind, &vars.kind), (&in_list.kind, &of_host.kind));
+    vars
+}
+
+#[test]
+fn dates_that_do_not_exist_are_refused() {
+    for date in [
+        "2024-13-45",
+        "2024-02-30",
+        "2023-02-29",
+        "1900-02-29",
+        "2024-00-10",
+        "2024-01-00",
+        "0000-01-01",
+        "2024-01-01T25:00:00Z",
+        "2024-01-01T10:61:00Z",
+        "2024-01-01T10:00:60Z",
+        "2024-1-32 10:00:00",
+        "2024-01-01 10:00:00 +24:00",
+        "2024-01-01 10:00:00.5 -23:99",
+    ] {
+        let said = refused(date).to_string();
+        assert!(said.contains("no such date exists") && said.contains(&format!("quotes: \"{date}\"")), "{said}");
+        assert!(parse_vars(&format!("a: \"{date}\"\nb: |\n  {date}\nc: !!str {date}\n")).is_ok());
+    }
+    for date in "2024-02-29 2000-02-29 2024-01-01 2024-01-01T23:59:59.999Z 9999-12-31".split(' ') {
+        assert!(parse_vars(&format!("a: {date}\n")).is_ok(), "{date}");
+    }
+    assert!(parse_vars("a: 2024-01-01 10:00:00 +23:59\n").is_ok());
+    assert!(parse_vars("2024-13-45: 1\n").is_err());
+}
+
+#[test]
+fn signs_without_quotes_are_refused() {
+    for sign in ["=", "<<"] {
+        let said = refused(sign).to_string();
+        assert_eq!(
+            said,
+            format!(
+                "At line 2, column 4: ansible reads “{sign}” as a sign of YAML, and ends before the first task. Write it in \
+                 quotes: \"{sign}\"."
+            )
+        );
+    }
+    for number in ["0x_", "-0b__"] {
+        assert!(refused(number).to_string().contains("it has no digits"));
+    }
+    for fine in
+        ["a: '='\n", "a: ==\n", "a: x=y\n", "=: 1\n", "a: |\n  =\n", "a: 0x_f\nb: 0_\n", "b: &b {x: 1}\na: {<<: *b}\n"]
+    {
+        assert!(parse_vars(fine).is_ok(), "{fine}");
+    }
+}
+
+#[test]
+fn tags_that_ansible_does_not_know_are_refused() {
+    for tag in ["!foo", "!foo.Bar", "!python/name", "!!python/object:os.system", "!!value", "!!merge", "!<x>", "!Vault"]
+    {
+        for value in ["b", "'b'", "{b: c}", "[b]", ""] {
+            let invalid = refused(&format!("{tag} {value}"));
+            assert!(matches!(invalid.kind, Kind::UnknownTag { .. }), "{invalid}");
+            assert!(invalid.to_string().contains(tag), "{invalid}");
+        }
+    }
+    assert!(parse_vars("!foo a: 1\n").is_err() && parse_vars("!foo\na: 1\n").is_err());
+    assert!(parse("all: {hosts: {n: }, vars: !foo {a: 1}}\n").is_err());
+}
+
+#[test]
+fn a_tag_that_does_not_fit_is_refused() {
+    for value in [
+        "!!int abc",
+        "!!int ''",
+        "!!float x",
+        "!!bool maybe",
+        "!!timestamp x",
+        "!!seq {a: b}",
+        "!!map [a]",
+        "!!str [a]",
+        "!!str {a: b}",
+        "!!int {a: b}",
+        "!vault {a: b}",
+    ] {
+        let text = format!("a: {value}\n");
+        let said = parse_vars(&text).expect_err(value).to_string();
+        let tag = value.split(' ').next().unwrap_or_default();
+        assert!(said.contains(&format!(": the value doesn't fit its tag “{tag}”")), "{said}");
+    }
+    for value in [
+        "!unsafe b",
+        "!unsafe {a: b}",
+        "!unsafe [a]",
+        "!vault x",
+        "!vault-encrypted x",
+        "! 12",
+        "!<tag:yaml.org,2002:str> 1",
+        "!!binary YQ==",
+        "!!set {a, b}",
+        "!!omap [a: 1]",
+        "!!pairs [a: 1]",
+        "!!null x",
+        "!!str",
+        "!!int '12'",
+        "!!int 0x1F",
+        "!!float 1",
+        "!!bool 'on'",
+        "!!map {a: 1}",
+        "!!seq [a]",
+    ] {
+        let text = format!("a: {value}\n");
+        assert!(parse_vars(&text).is_ok(), "{value}: {:?}", parse_vars(&text));
+    }
+}
+
+#[test]
+fn line_breaks_that_only_ansible_sees_are_named() {
+    for (c, name) in [('\u{85}', "U+0085"), ('\u{2028}', "U+2028"), ('\u{2029}', "U+2029")] {
+        for text in [
+            format!("x: 1\na: b{c}y\n"),
+            format!("x: 1\na: b # c{c}y\n"),
+            format!("x: 1\na: b # all{c}y: [\n"),
+            format!("x: |\n  a{c}b\n"),
+        ] {
+            let said = parse_vars(&text).expect_err(&text).to_string();
+            assert!(said.starts_with("At line 2, column ") && said.contains(name), "{said}");
+            assert!(said.ends_with("Remove it, or start a new line."), "{said}");
+        }
+        let of_host = format!("all:\n  hosts:\n    n1:{c}      ansible_connection: local\n");
+        let said = parse(&of_host).expect_err(&of_host).to_string();
+        assert!(said.starts_with("At line 3, column 8: ") && said.contains(name), "{said}");
+        for fine in [
+            format!("a: 'x{c}y'\n"),
+            format!("a: \"x{c}y\"\n"),
+            format!("a: |\n  x{c}  y\n"),
+            format!("a: 1 # b{c}# c\n"),
+        ] {
+            assert!(parse_vars(&fine).is_ok(), "{fine:?}");
+            assert_eq!(kubeonkube_inventory::advice_on_vars(&fine), [""; 0], "{fine:?}");
+        }
+    }
+}
