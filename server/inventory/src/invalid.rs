@@ -93,6 +93,8 @@ pub enum Kind {
         quoted(.name)
     )]
     HostName { name: String },
+    #[error("a host can't be called {}: ansible has a group of this name, and ends before the first task. Rename the host", quoted(.name))]
+    HostIsGroup { name: String },
     #[error(
         "{} can't be a group name. Use letters, digits, “-”, “_” and “.”, and start and end with a letter or digit",
         quoted(.name)

@@ -37,10 +37,19 @@ const OWN: [&str; 25] = [
     "vars",
 ];
 
+const SETS_ITSELF: &str = "It sets this one itself. Remove it, or choose another name.";
+
+/// Further variables that ansible sets itself, unless they are extra variables. Tried with ansible-core 2.18.
+const OWN_IN_INVENTORY: [&str; 5] =
+    ["ansible_facts", "ansible_play_role_names", "group_names", "inventory_hostname", "inventory_hostname_short"];
+
 /// The reason, and what to do.
-pub(crate) fn why_unread(name: &str, read_as: Option<Reading>) -> Option<String> {
+pub(crate) fn why_unread(name: &str, read_as: Option<Reading>, is_of_inventory: bool) -> Option<String> {
     if let Some(read_as) = read_as {
         return Some(format!("It reads this name as {read_as}. Choose another name."));
+    }
+    if is_of_inventory && OWN_IN_INVENTORY.contains(&name) {
+        return Some(SETS_ITSELF.into());
     }
     name_is_unread(name)
 }
@@ -52,7 +61,7 @@ pub fn name_is_unread(name: &str) -> Option<String> {
         return Some("In templates this name is a word of the language. Choose another name.".into());
     }
     if OWN.contains(&name) {
-        return Some("It sets this one itself. Remove it, or choose another name.".into());
+        return Some(SETS_ITSELF.into());
     }
     let (at, bad) = name.char_indices().find(|(at, c)| !is_allowed(*at, *c))?;
     let why = match Lookalike::of(bad) {

@@ -17,6 +17,8 @@ pub(crate) const ENCRYPTED: &str = "$ANSIBLE_VAULT";
 #[derive(Debug, Default)]
 pub(crate) struct VariableWarnings {
     pub(crate) sentences: Vec<String>,
+    /// Of hosts and groups, whose variables ansible overwrites more often than extra variables.
+    pub(crate) are_of_inventory: bool,
 }
 
 impl VariableWarnings {
@@ -28,7 +30,7 @@ impl VariableWarnings {
                 self.add(key, &format!("{variable} {why}"));
                 continue;
             }
-            if let Some(why) = why_unread(&key.value, key.read_as) {
+            if let Some(why) = why_unread(&key.value, key.read_as, self.are_of_inventory) {
                 self.add(key, &format!("ansible never reads the variable {variable}. {why}"));
             }
             if is_encrypted(value) {

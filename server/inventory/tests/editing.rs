@@ -168,3 +168,18 @@ fn both_roles_are_added_together_and_removed_again() {
     assert_eq!((after.control_plane().len(), after.workers().len(), after.etcd().len()), (3, 2, 3));
     assert_eq!(remove_hosts(&edited, &["cp2", "cp3", "w9"]).unwrap(), WRITTEN);
 }
+
+/// Warnings name lines, and those change.
+#[test]
+fn an_inventory_with_warnings_can_be_changed() {
+    for warned in ["ansible_ssh_private_key_file: ~/.ssh/id_rsa", "node-labels: x", "x: “y”"] {
+        let text = format!("{WRITTEN}  vars:\n    {warned}\n");
+        assert_eq!(parse(&text).unwrap().warnings.len(), 1, "{warned}");
+        assert_eq!(added(&text).len(), 4);
+        let text = add_machines(&text, &[machine("w8", "10.0.0.8")]).unwrap();
+        assert_eq!(parse(&remove_hosts(&text, &["w8"]).unwrap()).unwrap().hosts.len(), 2);
+    }
+    let mut own = machine("w9", "10.0.0.9");
+    own.vars.insert("ansible_ssh_private_key_file".into(), "~/.ssh/x".into());
+    assert!(add_machines(WRITTEN, &[own]).is_ok());
+}

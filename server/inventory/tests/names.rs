@@ -99,3 +99,23 @@ fn what_to_write_is_said() {
 fn values_of_variables_stay_what_they_are() {
     assert!(parse_vars("a: 1001\nb: on\nc: 2024-01-01\nd: {e: ~}\n").is_ok());
 }
+
+#[test]
+fn a_host_called_like_a_group_of_ansible_is_refused() {
+    for name in ["all", "ungrouped"] {
+        for text in [
+            format!("all:\n  hosts:\n    {name}:\n"),
+            format!("all:\n  hosts:\n    {name}:\n  children: {{g: {{hosts: {{n: }}}}}}\n"),
+        ] {
+            let refused = parse(&text).expect_err(&text);
+            assert_eq!((&refused.kind, refused.line), (&Kind::HostIsGroup { name: name.into() }, Some(3)));
+        }
+        let grouped = format!("g: {{hosts: {{{name}: }}}}\nall: {{hosts: {{{name}: }}}}\n");
+        assert!(parse(&grouped).is_ok(), "ansible takes it");
+    }
+    assert!(parse("all: {hosts: {\"all:22\": }}\n").is_err());
+    assert!(parse("g: {hosts: {a: }}\nungrouped: {hosts: {b: }}\n").is_ok());
+    for other in ["ALL", "all1", "g"] {
+        assert!(parse(&format!("all: {{hosts: {{{other}: }}}}\ng: {{hosts: {{n: }}}}\n")).is_ok(), "{other}");
+    }
+}

@@ -39,6 +39,24 @@ fn variables_that_ansible_sets_itself_are_a_warning() {
 }
 
 #[test]
+fn variables_that_only_the_inventory_cannot_set_are_a_warning() {
+    for name in
+        "inventory_hostname inventory_hostname_short group_names ansible_facts ansible_play_role_names".split(' ')
+    {
+        assert_eq!(advice_on_vars(&format!("{name}: x\n")), [""; 0]);
+        for text in [
+            format!("all:\n  hosts:\n    n1:\n      {name}: x\n"),
+            format!("all:\n  hosts: {{n1: }}\n  vars:\n    {name}: x\n"),
+        ] {
+            let said = parse(&text).expect(name).warnings;
+            let sentence = format!("Line 4: ansible never reads the variable “{name}”. It sets this one itself. ");
+            assert!(said.iter().any(|said| said.starts_with(&sentence)), "{said:?}");
+        }
+    }
+    assert_eq!(parse("all: {hosts: {n1: {inventory_dir: x, role_name: y}}}\n").expect("a host").warnings, [""; 0]);
+}
+
+#[test]
 fn keys_below_a_variable_may_be_any_text() {
     let text = "labels: {node.kubernetes.io/role: a, 1: b, on: c, a b: d, über – x: e}\nl: [{a-b: 1}]\n";
     assert_eq!(advice_on_vars(text), [""; 0]);

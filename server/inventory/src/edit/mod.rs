@@ -95,7 +95,7 @@ pub fn add_machines(text: &str, machines: &[Machine]) -> Result<String, String> 
     let edited = apply(text, edits);
     let after = crate::parse(&edited).map_err(|_| by_hand("The text has an unusual layout."))?;
     let added = newcomers.iter().map(|new| new.machine.name.as_str());
-    if newcomers.iter().all(|new| new.is_in(&after)) && without(&after, added) == before {
+    if newcomers.iter().all(|new| new.is_in(&after)) && without(&after, added) == without(&before, [].into_iter()) {
         Ok(edited)
     } else {
         Err(by_hand("The text has an unusual layout."))
@@ -158,7 +158,8 @@ pub fn remove_hosts(text: &str, names: &[&str]) -> Result<String, String> {
     }
     let refused = || by_hand("It is written with a range or in an unusual layout.");
     let after = crate::parse(&edited).map_err(|_| refused())?;
-    if after == without(&before, names.iter().copied()) { Ok(edited) } else { Err(refused()) }
+    let is_wanted = without(&after, [].into_iter()) == without(&before, names.iter().copied());
+    if is_wanted { Ok(edited) } else { Err(refused()) }
 }
 
 fn without_host(text: &str, name: &str) -> Result<String, String> {
@@ -256,10 +257,10 @@ fn apply(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edited
 }
 
-/// The inventory without these hosts. Groups stay, even if they have no host any more.
+/// The inventory without these hosts, and without warnings, which name lines. Groups stay, even if they have no host any more.
 fn without<'n>(inventory: &Inventory, names: impl Iterator<Item = &'n str>) -> Inventory {
     let names: Vec<&str> = names.collect();
-    let mut rest = inventory.clone();
+    let mut rest = Inventory { warnings: Vec::new(), ..inventory.clone() };
     rest.hosts.retain(|host| !names.contains(&host.name.as_str()));
     for group in &mut rest.groups {
         group.hosts.retain(|host| !names.contains(&host.as_str()));

@@ -30,6 +30,8 @@ pub(super) struct Collected {
     mentions: usize,
     copies: Copies,
     variables: VariableWarnings,
+    /// Hosts with the names of groups that every inventory has, and where they are.
+    named_as_groups: Vec<(usize, Invalid)>,
 }
 
 impl Default for Collected {
@@ -45,7 +47,8 @@ impl Default for Collected {
             child_of: HashMap::new(),
             mentions: 0,
             copies: Copies::default(),
-            variables: VariableWarnings::default(),
+            variables: VariableWarnings { are_of_inventory: true, ..VariableWarnings::default() },
+            named_as_groups: Vec::new(),
         }
     }
 }
@@ -141,6 +144,11 @@ impl Collected {
                 }
                 check_port(&self.inventory.hosts[host].name, &vars).map_err(|kind| at(&pattern, kind).within(path))?;
                 self.inventory.hosts[host].vars.extend(vars.clone());
+                let name = &self.inventory.hosts[host].name;
+                if matches!(name.as_str(), "all" | "ungrouped") {
+                    let kind = Kind::HostIsGroup { name: name.clone() };
+                    self.named_as_groups.push((host, at(&pattern, kind).within(path)));
+                }
                 self.list(group, host);
             }
         }
@@ -188,6 +196,11 @@ impl Collected {
         })?;
         if hosts.is_empty() {
             return Err(Invalid::whole(Kind::NoHosts));
+        }
+        // Ansible makes them children of a group.
+        let is_ungrouped = |host: usize| self.listed_in[host].iter().all(|&group| group == 0);
+        if let Some((_, why)) = self.named_as_groups.iter().find(|(host, _)| is_ungrouped(*host)) {
+            return Err(why.clone());
         }
         for (host, direct) in hosts.iter_mut().zip(&self.listed_in) {
             let above = order.above(direct, |g| groups[g].name.as_str());
