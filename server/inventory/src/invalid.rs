@@ -106,6 +106,11 @@ pub enum Kind {
         in_quotes(.name)
     )]
     NotAText { of: &'static str, name: String, read_as: Reading },
+    #[error(
+        "this text starts with U+0009 (tab), so ansible can't see how far it is indented. Write the number {number} behind \
+         the “|” or “>” above it"
+    )]
+    TextStartsWithTab { number: usize },
     #[error("ansible reads {} as {read_as}, and ends before the first task. {}", quoted(.text), value_in_quotes(.text))]
     Unreadable { text: String, read_as: &'static str },
     #[error(

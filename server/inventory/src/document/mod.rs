@@ -2,8 +2,10 @@
 
 mod reading;
 mod scalars;
+mod tabs;
 mod unreadable;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -59,6 +61,34 @@ pub(crate) fn read(text: &str) -> Result<Option<Value>, Invalid> {
     if text.lines().map(str::trim).all(|line| line.is_empty() || line.starts_with('#')) {
         return Ok(None);
     }
+    let (mut value, readable) = match value_of(text) {
+        Ok(value) => (value, Cow::Borrowed(text)),
+        Err(why) => {
+            let spaced = tabs::as_spaces(text);
+            let readable = spaced.as_deref().unwrap_or(text);
+            match spaced.as_deref().map(value_of) {
+                Some(Ok(value)) => (value, Cow::Owned(readable.to_owned())),
+                _ => {
+                    let is_before = |tab: &Invalid| {
+                        matches!(why.kind, Kind::NotYaml { .. }) && tab.line <= why.line.map(|line| line + 1)
+                    };
+                    return Err(tabs::refused(text, readable).filter(is_before).unwrap_or(why));
+                }
+            }
+        }
+    };
+    if let Some(why) = tabs::refused(text, &readable) {
+        return Err(why);
+    }
+    let scalars = Scalars::of(&readable);
+    if let Some(((line, column), why)) = scalars.refused {
+        return Err(Invalid::at(line as usize, column as usize, why));
+    }
+    value.note(&scalars);
+    Ok(Some(value).filter(|value| !matches!(value, Value::Null)))
+}
+
+fn value_of(text: &str) -> Result<Value, Invalid> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: limits::DEPTH,
@@ -82,13 +112,7 @@ pub(crate) fn read(text: &str) -> Result<Option<Value>, Invalid> {
         ignore_binary_tag_for_string: true,
         with_snippet: false,
     };
-    let mut value: Value = from_str_with_options(text, options).map_err(|e| refusal(&e, text))?;
-    let scalars = Scalars::of(text);
-    if let Some(((line, column), why)) = scalars.refused {
-        return Err(Invalid::at(line as usize, column as usize, why));
-    }
-    value.note(&scalars);
-    Ok(Some(value).filter(|value| !matches!(value, Value::Null)))
+    from_str_with_options(text, options).map_err(|e| refusal(&e, text))
 }
 
 // Ansible's YAML reader also refuses these, with a Python traceback. Here a binary file gets an error that names the

@@ -54,7 +54,7 @@ impl Lookalike {
         Some(Self { character, looks })
     }
 
-    pub(super) const TAB: Self = Self { character: '\t', looks: Looks::Indentation };
+    pub(crate) const TAB: Self = Self { character: '\t', looks: Looks::Indentation };
 
     pub(super) fn is_space(self) -> bool {
         matches!(self.looks, Looks::Space | Looks::Invisible | Looks::LineBreak | Looks::Indentation)

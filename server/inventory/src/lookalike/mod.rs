@@ -33,6 +33,9 @@ pub(crate) fn explained<T>(text: &str, read: impl Fn(&str) -> Result<T, Invalid>
         return Err(Invalid::at(found.line, found.column, Kind::Lookalike { found: found.found }));
     }
     let Err(error) = result else { return result };
+    if matches!(error.kind, Kind::Lookalike { .. } | Kind::TextStartsWithTab { .. }) {
+        return Err(error);
+    }
     let all = in_syntax(text);
     let lines: Vec<usize> = all.iter().map(|found| found.line).take(LINES).collect();
     if lines.is_empty() {
