@@ -89,15 +89,15 @@ pub enum Kind {
     )]
     VariableAsGroup { name: String, found: &'static str },
     #[error(
-        "{} can't be a host name. Use letters, digits, “-”, “_” and “.”, and start and end with a letter or digit",
-        quoted(.name)
+        "{} can't be a host name{}. Use letters, digits, “-”, “_” and “.”, and start and end with a letter or digit",
+        quoted(.name), odd_character(.name)
     )]
     HostName { name: String },
     #[error("a host can't be called {}: ansible has a group of this name, and ends before the first task. Rename the host", quoted(.name))]
     HostIsGroup { name: String },
     #[error(
-        "{} can't be a group name. Use letters, digits, “-”, “_” and “.”, and start and end with a letter or digit",
-        quoted(.name)
+        "{} can't be a group name{}. Use letters, digits, “-”, “_” and “.”, and start and end with a letter or digit",
+        quoted(.name), odd_character(.name)
     )]
     GroupName { name: String },
     #[error(
@@ -133,6 +133,13 @@ pub enum Kind {
     Cycle { groups: Vec<String> },
     #[error("ansible_port of host {host} is {}, but a port is a number from 1 to 65535", quoted(.value))]
     Port { host: String, value: String },
+}
+
+/// `: it contains U+2013 (en dash)`, for a character that may look like an allowed one.
+fn odd_character(name: &str) -> String {
+    let Some(c) = name.chars().find(|c| !c.is_ascii()) else { return String::new() };
+    let named = Lookalike::of(c).map_or_else(|| format!("U+{:04X}", u32::from(c)), Lookalike::named);
+    format!(": it contains {named}")
 }
 
 fn in_quotes(name: &str) -> String {

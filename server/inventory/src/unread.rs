@@ -96,6 +96,19 @@ fn with_underscores(name: &str) -> String {
     visible.map(|c| if is_allowed(1, c) { c } else { '_' }).collect()
 }
 
+/// In a name of letters of two scripts: the first letter that looks like a Latin one, and the name that was probably meant.
+pub(crate) fn looks_like(name: &str) -> Option<(char, String)> {
+    const LETTERS: [(&str, &str); 2] =
+        [("аеорсухіјѕһԁԛԝАВЕКМНОРСТХІЈЅ", "aeopcyxijshdqwABEKMHOPCTXIJS"), ("οΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "oABEZHIKMNOPTYX")];
+    let latin = |c: char| {
+        let find = |(others, latins): (&str, &str)| others.chars().zip(latins.chars()).find(|(other, _)| *other == c);
+        LETTERS.into_iter().find_map(find).map(|(_, latin)| latin)
+    };
+    let odd = name.chars().find(|c| latin(*c).is_some()).filter(|_| name.chars().any(|c| c.is_ascii_alphabetic()))?;
+    let meant: String = name.chars().map(|c| latin(c).unwrap_or(c)).collect();
+    meant.is_ascii().then_some((odd, meant))
+}
+
 /// A space at the start or end of a key, an invisible character in it, or a quotation mark around it.
 pub(crate) fn odd_in_key(key: &str) -> Option<Lookalike> {
     let edges = [key.chars().next(), key.chars().next_back()];
@@ -106,7 +119,21 @@ pub(crate) fn odd_in_key(key: &str) -> Option<Lookalike> {
 
 #[cfg(test)]
 mod tests {
-    use super::name_is_unread;
+    use super::{looks_like, name_is_unread};
+
+    #[test]
+    fn letters_of_another_script_are_found_in_a_latin_name() {
+        for (name, odd, meant) in [
+            ("kub\u{435}_version", '\u{435}', "kube_version"),
+            ("dns_\u{41C}ode", '\u{41C}', "dns_Mode"),
+            ("p\u{3BF}rt", '\u{3BF}', "port"),
+        ] {
+            assert_eq!(looks_like(name), Some((odd, meant.into())), "{name}");
+        }
+        for name in ["kube_version", "порт", "Größe", "kube_порт", "節点", "х_1"] {
+            assert_eq!(looks_like(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn a_name_is_read_if_it_is_an_identifier() {

@@ -5,7 +5,7 @@ use crate::files::missing_file;
 use crate::group_like::misplaced;
 use crate::invalid::quoted;
 use crate::lookalike::Lookalike;
-use crate::unread::{odd_in_key, why_unread};
+use crate::unread::{looks_like, odd_in_key, why_unread};
 
 /// How many warnings one document gets.
 const WARNINGS: usize = 20;
@@ -32,6 +32,10 @@ impl VariableWarnings {
             }
             if let Some(why) = why_unread(&key.value, key.read_as, self.are_of_inventory) {
                 self.add(key, &format!("ansible never reads the variable {variable}. {why}"));
+            }
+            if let Some((odd, meant)) = looks_like(&key.value) {
+                let odd = u32::from(odd);
+                self.add(key, &format!("{variable} contains U+{odd:04X}, a letter of another script. Write {meant}."));
             }
             if is_encrypted(value) {
                 self.add(

@@ -121,3 +121,68 @@ fn an_error_elsewhere_is_not_blamed_on_a_text() {
     let text = "motd: |\n  \u{A0}drawn\n  – a\nb: [1\n";
     assert!(matches!(parse_vars(text).expect_err("broken").kind, Kind::NotYaml { .. }));
 }
+
+#[test]
+fn a_quotation_mark_that_closes_nothing_is_named() {
+    for (text, odd) in [
+        ("a: \"x”\nb: 1\n", '”'),
+        ("a: 'x’\nb: 1\n", '’'),
+        ("a: \"x”\nb: \"y”\n", '”'),
+        ("a: [\"x”, \"y\"]\nb: 1\n", '”'),
+        ("a: {b: \"x”}\nc: 1\n", '”'),
+        ("\"a”: 1\nb: 2\n", '”'),
+    ] {
+        assert_eq!(named(text), (1, odd), "{text}");
+    }
+    assert_eq!(named("l:\n  - x\n  - \"a”\n  - b\n"), (3, '”'));
+    let other = parse_vars("a: \"he said ”x\"\nb: [\n").expect_err("an open bracket");
+    assert!(matches!(other.kind, Kind::NotYaml { .. }), "{other}");
+}
+
+#[test]
+fn signs_in_brackets_are_named() {
+    let warnings = |text: &str| kubeonkube_inventory::advice_on_vars(text);
+    for (text, odd) in [
+        ("dns: [1.1.1.1， 8.8.8.8]\n", "U+FF0C (full-width comma) is no “,”"),
+        ("m: {a:\u{A0}1, b: 2}\n", "U+00A0 (no-break space) is no space in YAML, so ansible reads it as part of a key"),
+        ("replicas: −1\n", "U+2212"),
+        ("extra: –node-ip=1\n", "U+2013"),
+        ("args:\n  [–node-ip=1]\n", "U+2013"),
+    ] {
+        let said = warnings(text);
+        assert!(said.len() == 1 && said[0].contains(odd), "{text}: {said:?}");
+    }
+    assert_eq!(named("all: {hosts: {n1: {ansible_connection: local}， n2: }}\n"), (1, '，'));
+    assert_eq!(named("all: {hosts: {n1: }，children: {}}\n"), (1, '，'));
+}
+
+#[test]
+fn ordinary_text_of_any_language_is_fine() {
+    for text in [
+        "notes:\n  - 注意：生产\n",
+        "motd: 注意：生产\n",
+        "motd: „Guten Tag“ sagt er\n",
+        "motd: « Bonjour »\n",
+        "motd: “a” and “b”\n",
+        "ar: مرحبا\u{200F}\n",
+        "l: [你好，世界, {a: x，y}]\n",
+        "range: 1–2\nnote: – none\n",
+        "motd: \"say “x”\"\nother: it’s\n",
+    ] {
+        assert_eq!(kubeonkube_inventory::advice_on_vars(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn odd_characters_in_names_are_named() {
+    let host = parse("all:\n  hosts:\n    n–1:\n").expect_err("a dash").to_string();
+    assert!(host.contains("“n–1” can't be a host name: it contains U+2013 (en dash). Use letters"), "{host}");
+    let group = parse("all:\n  hosts: {n: }\n  children:\n    g\u{435}:\n").expect_err("a letter").to_string();
+    assert!(group.contains("can't be a group name: it contains U+0435. Use letters"), "{group}");
+    warned(
+        "all:\n  hosts:\n    n1: {}\n  \u{A0}children:\n    kube_node: {hosts: {n1: }}\n",
+        4,
+        &["ansible skips ", "It contains U+00A0 (no-break space). Write a space."],
+    );
+    warned("all:\n  hosts:\n    n1:\n      kub\u{435}_version: 1\n", 4, &["contains U+0435", "Write kube_version."]);
+}

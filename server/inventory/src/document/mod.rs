@@ -18,7 +18,7 @@ use serde_saphyr::{
 
 pub use self::reading::Reading;
 use self::scalars::{Place, Scalars};
-pub(crate) use self::scalars::{plain_values, quoted_texts};
+pub(crate) use self::scalars::{plain_scalars, quoted_texts};
 use crate::invalid::{Invalid, Kind};
 use crate::limits;
 

@@ -18,8 +18,7 @@ pub(super) struct Scalars {
     /// With their spelling.
     keys: HashMap<Place, (String, Reading)>,
     values: HashMap<Place, Reading>,
-    /// Where values without quotes are, in bytes.
-    plain_values: Vec<Range<usize>>,
+    plain: Vec<Plain>,
     /// Where texts in quotes are, in bytes.
     quoted: Vec<Range<usize>>,
     /// The first value that ansible can't read.
@@ -28,9 +27,16 @@ pub(super) struct Scalars {
     anchored: HashMap<usize, (Place, String, Reading)>,
 }
 
-/// Where a text that was read before has values without quotes, in bytes and in their order.
-pub(crate) fn plain_values(text: &str) -> Vec<Range<usize>> {
-    Scalars::of(text).plain_values
+/// A key or value without quotes, in bytes.
+#[derive(Debug)]
+pub(crate) struct Plain {
+    pub(crate) range: Range<usize>,
+    pub(crate) is_key: bool,
+}
+
+/// Where a text that was read before has keys and values without quotes, in their order.
+pub(crate) fn plain_scalars(text: &str) -> Vec<Plain> {
+    Scalars::of(text).plain
 }
 
 /// Where a text has texts in quotes, in bytes and in their order, up to the first error of syntax.
@@ -53,7 +59,9 @@ impl Scalars {
                     scalars.refuse(place, unreadable::scalar(&text, style, tag.as_deref(), matches!(node, Node::Key)));
                     if let (Some(start), Some(end)) = (span.start.byte_offset(), span.end.byte_offset()) {
                         match style {
-                            ScalarStyle::Plain if !matches!(node, Node::Key) => scalars.plain_values.push(start..end),
+                            ScalarStyle::Plain => {
+                                scalars.plain.push(Plain { range: start..end, is_key: matches!(node, Node::Key) });
+                            }
                             ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => scalars.quoted.push(start..end),
                             _ => {}
                         }

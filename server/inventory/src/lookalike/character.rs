@@ -102,6 +102,7 @@ impl Lookalike {
             '\u{2028}' => "line separator",
             '\u{2029}' => "paragraph separator",
             '\u{FF1A}' => "full-width colon",
+            '\u{FF0C}' => "full-width comma",
             '\u{2010}' | '\u{2011}' => "hyphen",
             '\u{2012}' | '\u{2013}' => "en dash",
             '\u{2014}' | '\u{2015}' => "em dash",

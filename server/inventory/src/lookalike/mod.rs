@@ -2,10 +2,11 @@
 //! from a word processor. The parser gives up at a later line, or reads them as part of a text.
 
 mod character;
+mod prose;
 
 pub use character::{Lookalike, Looks};
 
-use crate::document::{plain_values, quoted_texts};
+use crate::document::{plain_scalars, quoted_texts};
 use crate::invalid::{Invalid, Kind};
 
 /// How many lines with such characters are corrected on trial. Each doubling costs one more reading.
@@ -121,18 +122,23 @@ pub(crate) fn in_values(text: &str) -> Vec<String> {
     if !text.chars().any(|c| Lookalike::of(c).is_some()) {
         return Vec::new();
     }
-    let values = plain_values(text);
-    let syntax = in_syntax(text);
-    let is_in_value = |found: &&Found| {
-        let next = values.partition_point(|value| value.start <= found.at);
-        next > 0 && values[next - 1].contains(&found.at)
-    };
+    let scalars = plain_scalars(text);
     let warning = |found: &Found| {
+        let next = scalars.partition_point(|scalar| scalar.range.start <= found.at);
+        let scalar = scalars.get(next.checked_sub(1)?).filter(|scalar| scalar.range.contains(&found.at))?;
+        // Other characters in keys are reported with the names of variables.
+        let is_meant = match scalar.is_key {
+            true => !text[..found.at].ends_with(':'),
+            false => prose::is_prose(&text[scalar.range.clone()], found.at - scalar.range.start, found.found),
+        };
+        if is_meant || found.found.looks == Looks::LineBreak {
+            return None;
+        }
         let Found { line, found, .. } = found;
-        format!("Line {line}: {}, so ansible reads it as part of a value. {}.", found.is_none(), found.instead())
+        let part = if scalar.is_key { "key" } else { "value" };
+        Some(format!("Line {line}: {}, so ansible reads it as part of a {part}. {}.", found.is_none(), found.instead()))
     };
-    let syntax = syntax.iter().filter(|found| found.found.looks != Looks::LineBreak);
-    syntax.filter(is_in_value).map(warning).take(WARNINGS).collect()
+    in_syntax(text).iter().filter_map(warning).take(WARNINGS).collect()
 }
 
 /// The text with its likely meaning in these lines.
@@ -226,7 +232,10 @@ fn in_pair(pair: &str) -> Option<(usize, Lookalike)> {
     let pair = &pair[..comment];
     let colon = pair.char_indices().find(|(at, c)| ends_key(pair, *at, *c));
     let Some((at, c)) = colon else {
-        return if pair.starts_with(['{', '[']) { in_flow(pair) } else { at_edges(pair) };
+        if pair.starts_with(['{', '[']) {
+            return in_flow(pair);
+        }
+        return half_quoted(pair).or_else(|| dash_before_word(pair)).or_else(|| at_edges(pair));
     };
     if let Some(found) = Lookalike::of(c) {
         return Some((at, found));
@@ -238,10 +247,29 @@ fn in_pair(pair: &str) -> Option<(usize, Lookalike)> {
     let start = pair.len() - value.len();
     let first = value.chars().next().and_then(Lookalike::of).filter(|found| found.is_space() || is_opening(*found));
     let in_brackets = || if value.starts_with(['{', '[']) { in_flow(value) } else { None };
+    let in_value = || half_quoted(value).or_else(|| dash_before_word(value));
     in_key
+        .or_else(|| half_quoted(&pair[..at]))
+        .or_else(|| in_value().map(|(at, found)| (start + at, found)))
         .or_else(|| in_brackets().map(|(at, found)| (start + at, found)))
         .or_else(|| first.map(|found| (start, found)))
         .or_else(|| at_edges(value).map(|(at, found)| (start + at, found)))
+}
+
+/// In `"text”`: the sign that looks like the second quotation mark.
+fn half_quoted(text: &str) -> Option<(usize, Lookalike)> {
+    let open = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let is_closed = text[1..].contains(open);
+    let mut signs = text.char_indices().rev().filter_map(|(at, c)| Some((at, Lookalike::of(c)?)));
+    signs.find(|(_, found)| !is_closed && found.is_sign(open))
+}
+
+/// In `−1` and `–node-ip=x`: the sign at the start.
+fn dash_before_word(value: &str) -> Option<(usize, Lookalike)> {
+    let mut chars = value.chars();
+    let dash = chars.next().and_then(Lookalike::of).filter(|found| found.is_sign('-'))?;
+    let is_like_dash = |c: char| c == '-' || Lookalike::of(c).is_some_and(|found| found.is_sign('-'));
+    chars.find(|c| !is_like_dash(*c)).filter(char::is_ascii_alphanumeric).map(|_| (0, dash))
 }
 
 /// In `{key: value, key: value}` on one line: a colon, or a character beside a sign of YAML.
@@ -251,12 +279,20 @@ fn in_flow(flow: &str) -> Option<(usize, Lookalike)> {
     for (at, c) in flow.char_indices() {
         match (c, quote) {
             (c, Some(open)) if c == open => quote = None,
-            (_, Some(_)) => {}
+            (c, Some(open)) => {
+                let half = Lookalike::of(c).filter(|found| found.is_sign(open));
+                if let Some(found) = half.filter(|_| ends_item(&flow[at + c.len_utf8()..])) {
+                    return Some((at, found));
+                }
+            }
             ('"' | '\'', None) => quote = Some(c),
             _ => {
-                let after = flow[at + c.len_utf8()..].trim_start_matches(' ').chars().next();
-                let is_beside = "{[,:".contains(before) || after.is_none_or(|after| "}],:".contains(after));
-                if let Some(found) = Lookalike::of(c).filter(|found| found.is_sign(':') || is_beside) {
+                let after = &flow[at + c.len_utf8()..];
+                let is_beside =
+                    "{[,:".contains(before) || ends_item(after) || after.trim_start_matches(' ').starts_with(':');
+                let ends_entry = "}]\"'".contains(before) || after.starts_with(' ');
+                let is_syntax = |found: &Lookalike| found.is_sign(':') || is_beside || found.is_sign(',') && ends_entry;
+                if let Some(found) = Lookalike::of(c).filter(is_syntax) {
                     return Some((at, found));
                 }
             }
@@ -266,6 +302,11 @@ fn in_flow(flow: &str) -> Option<(usize, Lookalike)> {
         }
     }
     None
+}
+
+/// Whether an item of a list or mapping in brackets ends before this text.
+fn ends_item(after: &str) -> bool {
+    after.trim_start_matches(' ').chars().next().is_none_or(|after| "}],".contains(after))
 }
 
 /// Whether `c` is the colon behind a key, or looks like it.

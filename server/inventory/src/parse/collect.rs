@@ -11,6 +11,7 @@ use crate::group_order::GroupOrder;
 use crate::invalid::{Invalid, Kind, quoted};
 use crate::inventory::{Group, Host, Inventory, Role};
 use crate::reached::{self, first_set};
+use crate::unread::odd_in_key;
 use crate::variable_warnings::VariableWarnings;
 use crate::vars::{Vars, text};
 use crate::{limits, names, range};
@@ -71,10 +72,15 @@ impl Collected {
                     self.inventory.groups[index].vars.extend(vars);
                 }
                 other => self.inventory.warnings.push(format!(
-                    "Line {}: ansible skips {} in group {}: only hosts, children and vars are allowed there.",
+                    "Line {}: ansible skips {} in group {}: only hosts, children and vars are allowed there.{}",
                     key.referenced.line(),
                     quoted(other),
                     self.inventory.groups[index].name,
+                    odd_in_key(other).map_or_else(String::new, |odd| format!(
+                        " It contains {}. {}.",
+                        odd.named(),
+                        odd.instead()
+                    )),
                 )),
             }
         }
