@@ -6,10 +6,16 @@ use crate::invalid::quoted;
 const OF_A_RUN: [&str; 5] = ["/auth/", "/conf/", "/kubespray/", "/work-kubeonkube/", "/dev/"];
 
 /// Variables whose value is a file that only a person's computer or an own image has.
-const KEYS: [&str; 4] =
-    ["ansible_ssh_private_key_file", "ansible_private_key_file", "ansible_vault_password_file", "vault_password_file"];
+const KEYS: [&str; 5] = [
+    "ansible_ssh_private_key_file",
+    "ansible_paramiko_private_key_file",
+    "ansible_private_key_file",
+    "ansible_vault_password_file",
+    "vault_password_file",
+];
 /// Variables whose value is a program, which images may have in any folder.
-const PROGRAMS: [&str; 3] = ["ansible_ssh_executable", "ansible_scp_executable", "ansible_sftp_executable"];
+const PROGRAMS: [&str; 4] =
+    ["ansible_ssh_executable", "ansible_scp_executable", "ansible_sftp_executable", "ansible_become_exe"];
 /// Variables with options of ssh.
 const OPTIONS: [&str; 6] = [
     "ansible_ssh_common_args",
@@ -20,63 +26,117 @@ const OPTIONS: [&str; 6] = [
     "ansible_ssh_transfer_args",
 ];
 /// Options of ssh with a file, in lower case.
-const SSH_OPTIONS: [&str; 5] =
-    ["identityfile", "certificatefile", "userknownhostsfile", "globalknownhostsfile", "pkcs11provider"];
+const SSH_OPTIONS: [&str; 7] = [
+    "identityfile",
+    "certificatefile",
+    "pkcs11provider",
+    "securitykeyprovider",
+    "identityagent",
+    "revokedhostkeys",
+    "include",
+];
+/// Options of ssh with a file that ssh makes, if it can.
+const MADE_BY_SSH: [&str; 3] = ["userknownhostsfile", "globalknownhostsfile", "controlpath"];
 
 /// What is wrong with the file that a variable names, and what to do. `None` if it names none, or one that a run may have.
 pub(crate) fn missing_file(name: &str, value: &str) -> Option<String> {
-    let path = if KEYS.contains(&name) {
-        Some(value.trim()).filter(|path| is_missing(path))
-    } else if PROGRAMS.contains(&name) {
-        Some(value.trim()).filter(|path| is_personal(path))
-    } else if OPTIONS.contains(&name) {
-        return in_options(value).map(|path| sentence(path, "Remove the option"));
-    } else {
-        None
-    }?;
-    let instead = if name.contains("vault") { "Use secret variables" } else { "Remove the variable" };
-    Some(sentence(path, instead))
+    let path = value.trim();
+    if KEYS.contains(&name) {
+        let is_vault = name.contains("vault");
+        return (is_missing(path) || is_in_home(path)).then(|| {
+            if is_vault { sentence(path, "Use secret variables in its place.") } else { sentence(path, KEY_VARIABLE) }
+        });
+    }
+    if PROGRAMS.contains(&name) {
+        return is_personal(path).then(|| sentence(path, "Remove the variable."));
+    }
+    if OPTIONS.contains(&name) {
+        // ssh also takes spaces around the sign.
+        let options: Vec<&str> = value.split('=').map(str::trim).collect();
+        return in_options(&options.join("="));
+    }
+    let path = looked_up(value).filter(|path| is_personal(path))?;
+    Some(sentence(path, "Write its content as the value, or as a secret variable."))
 }
+
+const KEY_VARIABLE: &str = "Remove the variable: a run uses the cluster's SSH key.";
 
 fn sentence(path: &str, instead: &str) -> String {
-    let path = quoted(path);
-    if instead.ends_with("variables") {
-        return format!("A run has no file {path}. {instead} in its place.");
-    }
-    format!("A run has no file {path}, unless its image has. {instead}: a run uses the cluster's SSH key.")
+    let unless = if instead.starts_with("Use") { "" } else { ", unless its image has" };
+    format!("A run has no file {}{unless}. {instead}", quoted(path))
 }
 
-/// The first file in options such as `-i ~/.ssh/id -F conf -o IdentityFile=key`.
-fn in_options(options: &str) -> Option<&str> {
+/// The file in `{{ lookup('file', '/home/ann/cert.pem') }}`.
+fn looked_up(value: &str) -> Option<&str> {
+    let quote = |c: char| matches!(c, '"' | '\'');
+    value.split("lookup(").skip(1).find_map(|call| {
+        let mut texts = call.split(quote);
+        let plugin = texts.nth(1)?;
+        texts.nth(1).filter(|_| matches!(plugin, "file" | "ansible.builtin.file"))
+    })
+}
+
+/// About the first file in options such as `-i ~/.ssh/id -F conf -o IdentityFile=key`.
+fn in_options(options: &str) -> Option<String> {
     let is_separator = |c: char| c.is_whitespace() || matches!(c, '"' | '\'');
     let mut words = options.split(is_separator).filter(|word| !word.is_empty()).peekable();
+    // `-i` of another program, such as ncat, may be anything.
+    let mut is_ssh = true;
     while let Some(word) = words.next() {
-        let file = match word {
-            "-i" | "-F" => words.peek().copied(),
-            _ => in_option(word, words.peek().copied()),
-        };
-        if let Some(file) = file.filter(|file| is_missing(file)) {
-            return Some(file);
+        let next = words.peek().copied();
+        let option = word.strip_prefix("-o").unwrap_or(word);
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        let value = Some(value).filter(|value| !value.is_empty()).or(next);
+        let name = name.to_ascii_lowercase();
+        if name == "proxycommand" {
+            is_ssh = value.is_some_and(|program| program.rsplit('/').next() == Some("ssh"));
+        } else if word.starts_with("-o") {
+            is_ssh = true;
+        }
+        if SSH_OPTIONS.contains(&name.as_str()) {
+            if let Some(file) = value.filter(|file| is_missing(file) && *file != "SSH_AUTH_SOCK") {
+                return Some(sentence(file, KEY_OPTION));
+            }
+        } else if MADE_BY_SSH.contains(&name.as_str()) {
+            if let Some(file) = value.filter(|file| is_of_person(file)) {
+                return Some(sentence(file, "Remove the option."));
+            }
+        } else if let Some(file) = of_flag(word, next).filter(|file| is_ssh && is_missing(file)) {
+            return Some(sentence(file, KEY_OPTION));
         }
     }
     None
 }
 
-/// In `-i~/.ssh/id`, `-oIdentityFile=key`, `IdentityFile=key` and `IdentityFile key`.
-fn in_option<'w>(word: &'w str, next: Option<&'w str>) -> Option<&'w str> {
-    let attached = word.strip_prefix("-i").or_else(|| word.strip_prefix("-F")).filter(|file| !file.is_empty());
-    if attached.is_some() {
-        return attached;
+const KEY_OPTION: &str = "Remove the option: a run uses the cluster's SSH key.";
+
+/// In `-i file`, `-F file`, `-qi file` and `-ifile`.
+fn of_flag<'w>(word: &'w str, next: Option<&'w str>) -> Option<&'w str> {
+    let flags = word.strip_prefix('-')?;
+    let at = flags.find(['i', 'F'])?;
+    let are_switches = flags[..at].chars().all(|c| "46AaCfGgKkMNnqsTtVvXxYy".contains(c));
+    let attached = &flags[at + 1..];
+    if !are_switches {
+        return None;
     }
-    let option = word.strip_prefix("-o").unwrap_or(word);
-    let (name, value) = option.split_once('=').map_or((option, next), |(name, value)| (name, Some(value)));
-    SSH_OPTIONS.contains(&name.to_ascii_lowercase().as_str()).then_some(value).flatten()
+    if attached.is_empty() { next } else { Some(attached) }
 }
 
 /// A template, which only ansible can read, may mean any file.
 fn is_missing(path: &str) -> bool {
     let is_known = OF_A_RUN.iter().any(|folder| path.starts_with(folder));
     !path.is_empty() && path != "none" && !path.contains("{{") && !is_known
+}
+
+/// Whether the path starts in the home of a person, and has a template in it.
+fn is_in_home(path: &str) -> bool {
+    let start = path.split("{{").next().unwrap_or_default();
+    let is_looked_up = path.starts_with("{{") && path.contains("env") && path.contains("HOME");
+    is_looked_up || start.starts_with("~/") || is_of_person(start)
+}
+
+fn is_of_person(path: &str) -> bool {
+    ["/home/", "/Users/"].iter().any(|start| path.starts_with(start))
 }
 
 /// Whether the path is in the home of a person.
@@ -102,7 +162,19 @@ mod tests {
             ("ansible_ssh_extra_args", "-oIdentityFile=/k", "/k"),
             ("ansible_ssh_args", "-o 'IdentityFile /k'", "/k"),
             ("ansible_ssh_common_args", "-o ProxyCommand=\"ssh -i ~/.ssh/id -W %h:%p b\"", "~/.ssh/id"),
-            ("ansible_ssh_common_args", "-o UserKnownHostsFile=~/.ssh/known_hosts", "~/.ssh/known_hosts"),
+            ("ansible_ssh_common_args", "-o UserKnownHostsFile=/home/ann/known_hosts", "/home/ann/known_hosts"),
+            ("ansible_ssh_common_args", "-qi ~/.ssh/id", "~/.ssh/id"),
+            ("ansible_ssh_common_args", "-4Ai ~/.ssh/id", "~/.ssh/id"),
+            ("ansible_ssh_common_args", "-o Include=~/.ssh/conf", "~/.ssh/conf"),
+            ("ansible_ssh_common_args", "-o \"IdentityFile = ~/.ssh/id\"", "~/.ssh/id"),
+            ("ansible_ssh_common_args", "-o IdentityAgent=/run/user/1000/agent", "/run/user/1000/agent"),
+            ("ansible_ssh_args", "-o ControlPath=/home/ann/.ansible/cp/%r@%h", "/home/ann/.ansible/cp/%r@%h"),
+            ("ansible_ssh_private_key_file", "~/.ssh/{{ env }}_rsa", "~/.ssh/{{ env }}_rsa"),
+            ("ansible_ssh_private_key_file", "/Users/ann/{{ x }}", "/Users/ann/{{ x }}"),
+            ("ansible_ssh_private_key_file", "{{ lookup('env','HOME') }}/.ssh/id_rsa", ".ssh/id_rsa"),
+            ("ansible_become_exe", "/home/ann/sudo", "/home/ann/sudo"),
+            ("cert", "{{ lookup('file', '/home/ann/cert.pem') }}", "/home/ann/cert.pem"),
+            ("cert", "{{ lookup(\"ansible.builtin.file\", \"~/.ssh/id.pub\") }}", "~/.ssh/id.pub"),
             ("ansible_ssh_executable", "/Users/ann/bin/ssh", "/Users/ann/bin/ssh"),
             ("vault_password_file", "~/.vault", "~/.vault"),
         ] {
@@ -123,6 +195,14 @@ mod tests {
             ("ansible_ssh_executable", "/usr/bin/ssh"),
             ("ansible_ssh_executable", "/opt/ssh"),
             ("etcd_data_dir", "/home/etcd"),
+            ("cert", "{{ lookup('file', '/etc/ssl/ca.pem') }}"),
+            ("cert", "{{ lookup('env', 'HOME') }}"),
+            ("cert", "{{ lookup('file', path) }}"),
+            ("ansible_ssh_common_args", "-o ProxyCommand='ncat -i 10s --proxy p:8080 %h %p'"),
+            ("ansible_ssh_common_args", "-o UserKnownHostsFile=/tmp/known_hosts"),
+            ("ansible_ssh_common_args", "-o GlobalKnownHostsFile=/etc/ssh/ssh_known_hosts"),
+            ("ansible_ssh_common_args", "-o ControlPath=~/.ansible/cp/%r@%h -o IdentityAgent=none"),
+            ("ansible_ssh_common_args", "-L 1:2:3 -p 22 -vvv -W %h:%p"),
         ] {
             assert_eq!(missing_file(name, value), None, "{name} {value}");
         }
