@@ -114,6 +114,12 @@ pub enum Kind {
     #[error("ansible reads {} as {read_as}, and ends before the first task. {}", quoted(.text), value_in_quotes(.text))]
     Unreadable { text: String, read_as: &'static str },
     #[error(
+        "ansible can't read the colon behind {} in brackets, and ends before the first task. Write a space behind it: \
+         “{}: ”",
+        quoted(.key), .key.chars().take(40).collect::<String>()
+    )]
+    ColonWithoutSpace { key: String },
+    #[error(
         "ansible doesn't know the tag {}, and ends before the first task. Remove it, or write the value in quotes if it is \
          part of the value",
         quoted(.tag)

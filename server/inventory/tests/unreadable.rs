@@ -149,3 +149,26 @@ fn line_breaks_that_only_ansible_sees_are_named() {
         }
     }
 }
+
+#[test]
+fn a_colon_in_brackets_needs_a_space() {
+    for text in ["all:\n  hosts: {n1:}\n", "all:\n  hosts: {n1:, n2: }\n", "all:\n  hosts: {n1 :}\n"] {
+        let said = parse(text).expect_err(text).to_string();
+        assert!(
+            said.starts_with("At line 2, column ") && said.contains("Write a space behind it: “n1: ”."),
+            "{text}: {said}"
+        );
+    }
+    for fine in [
+        "{n1: }",
+        "{n1 : }",
+        "{\"n1\":}",
+        "{n1: , n2: {a: [b]}}",
+        "{n1: {url: 'http://a:{}'}}",
+        "\n    n1:\n    n2: {}",
+    ] {
+        let text = format!("all:\n  hosts: {fine}\n");
+        assert!(parse(&text).is_ok(), "{text}: {:?}", parse(&text));
+    }
+    assert!(parse_vars("a: [http://x:80/, b:c]\nb: x:{y}\n").is_ok());
+}

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use granit_parser::{Event, Parser, ScalarStyle, Tag};
+use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
 
 use super::reading::{Reading, reading};
 use super::unreadable::{self, Shape};
@@ -46,10 +46,12 @@ pub(crate) fn quoted_texts(text: &str) -> Vec<Range<usize>> {
 
 impl Scalars {
     /// Finds them in a text that was read before, so that its size and depth have limits.
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn of(source: &str) -> Self {
         let mut scalars = Self::default();
         let mut open: Vec<Collection> = Vec::new();
-        for event in Parser::new_from_str(text) {
+        // For each collection, whether it is in brackets.
+        let mut brackets: Vec<bool> = Vec::new();
+        for event in Parser::new_from_str(source) {
             let Ok((event, span)) = event else { break };
             let place = place(span.start.line(), span.start.col() + 1);
             match event {
@@ -60,6 +62,8 @@ impl Scalars {
                     if let (Some(start), Some(end)) = (span.start.byte_offset(), span.end.byte_offset()) {
                         match style {
                             ScalarStyle::Plain => {
+                                let is_in_brackets = brackets.last().is_some_and(|is| *is);
+                                scalars.refuse(place, unreadable::colon(&source[start..], end - start, is_in_brackets));
                                 scalars.plain.push(Plain { range: start..end, is_key: matches!(node, Node::Key) });
                             }
                             ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => scalars.quoted.push(start..end),
@@ -79,17 +83,22 @@ impl Scalars {
                         scalars.note(node, place, &text, other);
                     }
                 }
-                Event::SequenceStart(_, _, tag) => {
+                Event::SequenceStart(style, _, tag) => {
+                    brackets.push(style == StructureStyle::Flow);
                     Collection::take(&mut open, place);
                     open.push(Collection::List);
                     scalars.refuse(place, tag.and_then(|tag| unreadable::tagged(Shape::List, &tag)));
                 }
-                Event::MappingStart(_, _, tag) => {
+                Event::MappingStart(style, _, tag) => {
+                    brackets.push(style == StructureStyle::Flow);
                     Collection::take(&mut open, place);
                     open.push(Collection::Map(None));
                     scalars.refuse(place, tag.and_then(|tag| unreadable::tagged(Shape::Map, &tag)));
                 }
-                Event::SequenceEnd | Event::MappingEnd => _ = open.pop(),
+                Event::SequenceEnd | Event::MappingEnd => {
+                    open.pop();
+                    brackets.pop();
+                }
                 _ => {}
             }
         }

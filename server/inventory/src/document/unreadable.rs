@@ -39,6 +39,16 @@ fn plain(text: &str, is_key: bool) -> Option<&'static str> {
     }
 }
 
+/// In brackets, the colon behind a plain key needs a space: not `{n1:}`. The text starts with the key, which has this length.
+pub(super) fn colon(text: &str, key: usize, is_in_brackets: bool) -> Option<Kind> {
+    let after = text[key..]
+        .trim_start_matches(' ')
+        .strip_prefix(':')
+        .filter(|after| after.starts_with([',', '?', '[', ']', '{', '}']));
+    let key = &text[..key];
+    after.filter(|_| is_in_brackets && !key.is_empty()).map(|_| Kind::ColonWithoutSpace { key: key.to_owned() })
+}
+
 /// `0x_`.
 fn has_no_digits(number: &str) -> bool {
     let unsigned = number.strip_prefix(['-', '+']).unwrap_or(number);
