@@ -89,6 +89,7 @@ fn other_tabs_are_accepted() {
         assert!(parse_vars(text).is_ok(), "{text:?}: {:?}", parse_vars(text));
     }
     assert!(parse_vars("{\n\t\"a\": 1\n\t}\n").is_ok(), "JSON");
+    assert!(parse_vars("a:\n  b: \t|2\n    \tx\n").is_ok());
     let read = parse_vars("a: {\n\tb: \"x\n\ty\"\n}\n").expect("a mapping");
     assert_eq!(read["a"]["b"], "x y");
 }

@@ -219,7 +219,8 @@ fn is_blank(text: &str, from: usize, to: usize) -> bool {
 /// Where the first line of the text below `|` or `>` starts, its least indentation, and the number behind the sign.
 fn below_sign(text: &str, before: usize, content: usize, least: usize) -> (usize, usize, Option<usize>) {
     let between = &text[before..content.max(before)];
-    let sign = between.find(" |").or_else(|| between.find(" >")).map_or(0, |at| at + 2);
+    let is_sign = |(at, _): &(usize, &str)| between[..*at].ends_with([' ', '\t']);
+    let sign = between.match_indices(['|', '>']).find(is_sign).map_or(0, |(at, _)| at + 1);
     let number = between[sign..].trim_start_matches(['-', '+']).chars().next().and_then(|c| c.to_digit(10));
     let line = between[sign..].find('\n').map_or(content, |end| before + sign + end + 1);
     (line, least, number.map(|number| number as usize))
