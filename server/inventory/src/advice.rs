@@ -16,13 +16,6 @@ pub fn advice(inventory: &Inventory) -> Vec<String> {
         let meant = meant_as_control_plane(inventory).unwrap_or_default();
         advice.push(format!("Group kube_control_plane has no host. Kubespray's playbooks need at least one.{meant}"));
     }
-    advice.extend(inventory.old_groups().into_iter().map(|(group, name)| {
-        format!(
-            "Group {} is called {name} now. Kubespray still reads the old name, but the built-in engine doesn't. Rename the \
-             group to {name}.",
-            group.name
-        )
-    }));
     let etcd = inventory.etcd();
     let members = etcd.len();
     if members > 0 && members.is_multiple_of(2) {

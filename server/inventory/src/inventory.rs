@@ -13,7 +13,7 @@ pub struct Inventory {
     pub hosts: Vec<Host>,
     /// `all` first.
     pub groups: Vec<Group>,
-    /// Sentences about what ansible only warns about: keys that it skips, names used for a host and a group.
+    /// Sentences about old names of groups, and what ansible skips, never reads or only warns about.
     pub warnings: Vec<String>,
 }
 

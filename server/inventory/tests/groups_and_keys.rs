@@ -116,3 +116,14 @@ fn a_text_that_is_encrypted_as_a_whole_is_refused() {
         assert!(refused.to_string().starts_with("It is encrypted with ansible-vault"), "{refused}");
     }
 }
+
+/// Objects of Kubernetes quote only these.
+#[test]
+fn old_names_of_groups_are_warnings_of_the_inventory() {
+    let inventory = parse("kube-master: {hosts: {a: }}\nk8s-cluster: {children: {kube-master: }}\n").expect("valid");
+    let [first, second] = inventory.warnings.as_slice() else { panic!("{:?}", inventory.warnings) };
+    assert!(first.starts_with("Group kube-master is called kube_control_plane now. "), "{first}");
+    assert!(second.starts_with("Group k8s-cluster is called k8s_cluster now. "), "{second}");
+    let said = advice(&inventory);
+    assert_eq!(said.iter().filter(|said| said.contains("kube-master")).count(), 1, "{said:?}");
+}

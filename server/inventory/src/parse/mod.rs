@@ -49,6 +49,15 @@ fn inventory_of(text: &str) -> Result<Inventory, Invalid> {
         collected.group(name, below, &name.value)?;
     }
     let mut inventory = collected.finish()?;
+    let old = inventory.old_groups().into_iter().map(|(group, name)| {
+        format!(
+            "Group {} is called {name} now. Kubespray still reads the old name, but the built-in engine doesn't. Rename the \
+             group to {name}.",
+            group.name
+        )
+    });
+    let old: Vec<String> = old.collect();
+    inventory.warnings.splice(0..0, old);
     inventory.warnings.extend(lookalike::in_values(text));
     Ok(inventory)
 }
