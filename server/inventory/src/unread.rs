@@ -104,7 +104,10 @@ pub(crate) fn looks_like(name: &str) -> Option<(char, String)> {
         let find = |(others, latins): (&str, &str)| others.chars().zip(latins.chars()).find(|(other, _)| *other == c);
         LETTERS.into_iter().find_map(find).map(|(_, latin)| latin)
     };
-    let odd = name.chars().find(|c| latin(*c).is_some()).filter(|_| name.chars().any(|c| c.is_ascii_alphabetic()))?;
+    let odd = name
+        .chars()
+        .find(|c| !c.is_ascii() && latin(*c).is_some())
+        .filter(|_| name.chars().any(|c| c.is_ascii_alphabetic()))?;
     let meant: String = name.chars().map(|c| latin(c).unwrap_or(c)).collect();
     meant.is_ascii().then_some((odd, meant))
 }
