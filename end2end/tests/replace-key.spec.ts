@@ -74,7 +74,8 @@ bothWays((script) => {
 
   test('a pasted key that can not be used is refused, and none is lost', async ({ page, visit, kube }) => {
     const cluster = `rotate-bad-${ending}`;
-    const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n';
+    const body = 'MDECAQEEIESUEDE6uEOQ3+bCT37LqaBfRq7QZ4ZzwIefNjszoNxLoAoGCCqGSM49\nAwEH';
+    const key = `-----BEGIN EC PRIVATE KEY-----\n${body}\n-----END EC PRIVATE KEY-----\n`;
     await makeCluster(kube, cluster, { key });
     await visit(`/clusters/${cluster}/configuration?show=ssh`);
     await page.getByText('Store a new key').click();

@@ -27,21 +27,22 @@ pub enum Fault {
     /// No known first line.
     #[error("This is not a private key: it must start with “-----BEGIN … PRIVATE KEY-----”.")]
     NotAKey,
-    /// Text above the first line.
-    #[error("There is text before the key. Remove everything above “-----BEGIN {label}-----”.")]
+    /// Stored with text before the first line, which ssh ignores only in some formats.
+    #[error(
+        "There is text before the key, and ssh can't read it. Remove everything before “-----BEGIN {label}-----”, or paste the key in the console (Configuration, SSH access), which corrects it."
+    )]
     TextBefore {
         /// The label of the key.
         label: &'static str,
     },
-    /// Text below the last line.
-    #[error("There is text after the key. Remove everything below “-----END {label}-----”.")]
+    /// Stored with text beside the last line. Text below it is allowed.
+    #[error(
+        "There is text in the last line of the key, and ssh can't read it. Remove everything after “-----END {label}-----”, or paste the key in the console (Configuration, SSH access), which corrects it."
+    )]
     TextAfter {
         /// The label of the key.
         label: &'static str,
     },
-    /// More than one key.
-    #[error("These are several keys, and ssh uses only one. Remove the others.")]
-    Several,
     /// No last line, or one that is incomplete.
     #[error("The end of this key is missing: its last line must be “-----END {label}-----”. Copy the whole file.")]
     EndMissing {
@@ -66,6 +67,34 @@ pub enum Fault {
     /// Base64 that is no key.
     #[error("This key can't be read: a part of it is missing or was changed. Copy the whole file.")]
     Broken,
+    /// The first and last line name another format than the content has.
+    #[error(
+        "The first and last line of this key say “{found}”, but its content is that of “{right}”. Use the original file."
+    )]
+    Label {
+        /// The label of the first line.
+        found: &'static str,
+        /// The one that fits.
+        right: &'static str,
+    },
+    /// An ed25519 key as `openssl genpkey` writes it: <https://www.openssh.com/txt/release-9.6>
+    #[error(
+        "This is an ed25519 key in PKCS #8 format, which ssh can't read before OpenSSH 9.6. Convert a copy with ssh-keygen -p of OpenSSH 9.6 or newer, or generate a key in the console."
+    )]
+    Pkcs8Ed25519,
+    /// An algorithm or curve that ssh doesn't have.
+    #[error(
+        "ssh doesn't support this kind of key. Use an RSA key or an ECDSA key on the curve P-256, P-384 or P-521, or generate a key in the console."
+    )]
+    Kind,
+    /// An RSA key that ssh refuses.
+    #[error("This RSA key has {bits} bits, and ssh needs at least {least}. Generate a key in the console.")]
+    RsaTooShort {
+        /// Its size.
+        bits: usize,
+        /// The minimum.
+        least: usize,
+    },
     /// Encrypted.
     #[error(
         "This key has a passphrase. That isn't supported, because operations run unattended. Remove the passphrase from a copy (ssh-keygen -p), or generate a key in the console."

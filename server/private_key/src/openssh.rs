@@ -4,6 +4,8 @@ use ssh_key::{Algorithm, PrivateKey, PublicKey};
 
 use crate::fault::Fault;
 
+/// How every key in this format starts.
+pub(crate) const MAGIC: &[u8] = b"openssh-key-v1\0";
 /// How a file with one key and without a passphrase starts.
 const PLAIN: &[u8] = b"openssh-key-v1\0\0\0\0\x04none\0\0\0\x04none\0\0\0\0\0\0\0\x01";
 

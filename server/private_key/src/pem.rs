@@ -7,10 +7,14 @@ use crate::fault::Fault;
 
 /// The label of OpenSSH's own format.
 pub(crate) const OPENSSH: &str = "OPENSSH PRIVATE KEY";
+pub(crate) const RSA: &str = "RSA PRIVATE KEY";
+pub(crate) const EC: &str = "EC PRIVATE KEY";
+pub(crate) const DSA: &str = "DSA PRIVATE KEY";
+pub(crate) const PKCS8: &str = "PRIVATE KEY";
 /// The label of a PKCS #8 key with a passphrase.
 const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
 /// All labels that ssh reads.
-const LABELS: [&str; 6] = [OPENSSH, "RSA PRIVATE KEY", "EC PRIVATE KEY", "DSA PRIVATE KEY", "PRIVATE KEY", ENCRYPTED];
+const LABELS: [&str; 6] = [OPENSSH, RSA, EC, DSA, PKCS8, ENCRYPTED];
 
 /// The longest line of RFC 1421 and MIME. Longer ones were joined.
 const LONGEST_LINE: usize = 76;
@@ -23,29 +27,30 @@ pub(crate) struct Pem<'a> {
     words: Vec<&'a str>,
 }
 
-/// Finds the only key in a text without surrounding white space.
+/// Finds the first key in a text without surrounding white space.
 pub(crate) fn read(text: &str) -> Result<Pem<'_>, Fault> {
     let (start, label) = first(text, begin).ok_or_else(|| other(text))?;
-    let (above, rest) = (&text[..start], &text[start + begin(label).len()..]);
-    if !above.is_empty() {
-        return Err(Fault::TextBefore { label });
-    }
+    let rest = &text[start + begin(label).len()..];
     let (stop, end_label) = first(rest, end).ok_or(Fault::EndMissing { label })?;
-    let (body, below) = (&rest[..stop], rest[stop + end(end_label).len()..].trim());
+    let body = &rest[..stop];
     if body.contains("-----") {
         return Err(Fault::EndMissing { label });
     }
     if label != end_label {
         return Err(Fault::EndDiffers { begin: label, end: end_label });
     }
-    if !below.is_empty() {
-        return Err(if below.contains("-----BEGIN ") { Fault::Several } else { Fault::TextAfter { label } });
+    if !is_text(body) {
+        return Err(Fault::NotText);
     }
     // OpenSSL writes that a key has a passphrase into a header: `Proc-Type: 4,ENCRYPTED`.
     if label == ENCRYPTED || (body.contains("Proc-Type:") && body.contains("ENCRYPTED")) {
         return Err(Fault::Passphrase);
     }
     Ok(Pem { label, words: body.split_whitespace().collect() })
+}
+
+fn is_text(text: &str) -> bool {
+    !text.chars().any(|c| (c.is_control() && !c.is_whitespace()) || c == char::REPLACEMENT_CHARACTER)
 }
 
 /// The first line of a key.
@@ -67,7 +72,9 @@ fn first(text: &str, line: fn(&str) -> String) -> Option<(usize, &'static str)> 
 fn other(text: &str) -> Fault {
     let public =
         ["ssh-", "ecdsa-", "sk-", "---- BEGIN SSH2 PUBLIC", "-----BEGIN PUBLIC KEY", "-----BEGIN RSA PUBLIC KEY"];
-    if public.iter().any(|start| text.starts_with(start)) {
+    if !is_text(text) {
+        Fault::NotText
+    } else if public.iter().any(|start| text.starts_with(start)) {
         Fault::Public
     } else if text.starts_with("PuTTY-User-Key-File") {
         Fault::Putty

@@ -7,6 +7,16 @@ use ssh_key::{Algorithm, LineEnding};
 const BEGIN: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
 const END: &str = "-----END OPENSSH PRIVATE KEY-----";
 
+/// Keys in the formats of OpenSSL.
+const OF_OPENSSL: [&str; 6] = [
+    include_str!("keys/rsa.pem"),
+    include_str!("keys/rsa-pkcs8.pem"),
+    include_str!("keys/ec.pem"),
+    include_str!("keys/ec-pkcs8.pem"),
+    include_str!("keys/dsa.pem"),
+    include_str!("keys/dsa-pkcs8.pem"),
+];
+
 fn generated() -> String {
     let key = ssh_key::PrivateKey::random(&mut OsRng, Algorithm::Ed25519).unwrap();
     key.to_openssh(LineEnding::LF).unwrap().to_string()
@@ -15,13 +25,6 @@ fn generated() -> String {
 /// The base64 of a key, in one piece.
 fn body(key: &str) -> String {
     key.lines().filter(|line| !line.starts_with('-')).collect()
-}
-
-/// The same key in the format of OpenSSL, whose body only has to be base64.
-fn of_openssl(key: &str, label: &str) -> String {
-    let body = body(key).into_bytes();
-    let lines = body.chunks(64).map(|line| String::from_utf8_lossy(line).into_owned() + "\n").collect::<String>();
-    format!("-----BEGIN {label}-----\n{lines}-----END {label}-----\n")
 }
 
 fn fault(read: Result<PrivateKey, Fault>) -> Fault {
@@ -55,6 +58,25 @@ fn repairable(key: &str) -> Vec<String> {
     ]
 }
 
+/// The key with other text around it.
+fn surrounded(key: &str) -> Vec<String> {
+    let one_line = key.trim_end().replace('\n', " ");
+    let certificate = include_str!("keys/certificate.pem");
+    vec![
+        format!("my key: {key}"),
+        format!("# The key of prod\n\n{key}"),
+        format!("# Schl\u{fffd}ssel \u{1}\n{key}"),
+        format!("{certificate}{key}"),
+        format!("{} {one_line}", certificate.replace('\n', " ")),
+        format!("{key}the key of prod"),
+        format!("{key}ssh-ed25519 AAAA me\n"),
+        format!("{key}{}", generated()),
+        format!("{one_line} {one_line}"),
+        format!("{{\"key\": \"{}\"}}", key.replace('\n', "\\n")),
+        format!("ssh-privatekey: |\n  {}", key.replace('\n', "\n  ")),
+    ]
+}
+
 /// Changes after which the key can't be used.
 fn unusable(key: &str) -> Vec<String> {
     let one_line = key.trim_end().replace('\n', " ");
@@ -65,11 +87,8 @@ fn unusable(key: &str) -> Vec<String> {
         key[half..].to_owned(),
         key[..half].to_owned(),
         format!("{}{}", &key[..half], &key[half + 20..]),
-        format!("{key}{key}"),
         format!("{}{key}", &key[..half]),
-        format!("{one_line} {one_line}"),
-        format!("my key: {key}"),
-        format!("{key}the key of prod"),
+        format!("{}{one_line}", &one_line[..half]),
         key.to_lowercase(),
         key.replace("OPENSSH", "openssh"),
         key.replacen("-----BEGIN", "----BEGIN", 1),
@@ -91,7 +110,6 @@ fn unusable(key: &str) -> Vec<String> {
         key.replace('\n', ";"),
         format!("ssh-ed25519 {}", body(key)),
         format!("PuTTY-User-Key-File-3: {}", body(key)),
-        format!("{{\"key\": \"{}\"}}", key.replace('\n', "\\n")),
         key.repeat(300),
     ];
     // Joined lines without each of the marks' parts: a one-line field, then a slip of the mouse.
@@ -109,9 +127,8 @@ fn a_pasted_key_whose_lines_were_changed_is_corrected() {
         let read = pasted(&text).unwrap_or_else(|fault| panic!("{fault}\n{text}"));
         assert_eq!((read.text.as_str(), read.public.as_deref()), (key.as_str(), Some(public.as_str())), "{text}");
     }
-    for label in ["RSA PRIVATE KEY", "EC PRIVATE KEY", "DSA PRIVATE KEY", "PRIVATE KEY"] {
-        let key = of_openssl(&key, label);
-        for text in repairable(&key) {
+    for key in OF_OPENSSL {
+        for text in repairable(key) {
             let read = pasted(&text).unwrap_or_else(|fault| panic!("{fault}\n{text}"));
             assert!(read.text == key && read.public.is_none(), "{text}");
         }
@@ -119,23 +136,39 @@ fn a_pasted_key_whose_lines_were_changed_is_corrected() {
 }
 
 #[test]
-fn no_fault_contains_a_part_of_the_key() {
+fn text_around_a_pasted_key_is_dropped() {
     let key = generated();
-    let body = body(&key).into_bytes();
-    let parts: Vec<&str> = body.windows(8).map(|part| std::str::from_utf8(part).unwrap()).collect();
-    let check = |text: &str, fault: &Fault| {
-        let said = format!("{fault} {fault:?}");
-        let part = parts.iter().find(|part| said.contains(*part));
-        assert!(part.is_none() && said.len() < 500 && fault.to_string().ends_with('.'), "{said}\n{text}");
-    };
-    for text in unusable(&key) {
-        check(&text, &fault(pasted(&text)));
-        check(&text, &fault(stored(text.as_bytes())));
+    for key in OF_OPENSSL.into_iter().chain([key.as_str()]) {
+        for text in surrounded(key) {
+            let read = pasted(&text).unwrap_or_else(|fault| panic!("{fault}\n{text}"));
+            assert!(read.text == key, "{text}");
+        }
     }
-    // Some of these are keys by their form.
-    for text in unusable(&of_openssl(&key, "RSA PRIVATE KEY")).into_iter().chain(repairable(&key)) {
-        for fault in [pasted(&text).err(), stored(text.as_bytes()).err()].into_iter().flatten() {
-            check(&text, &fault);
+}
+
+#[test]
+fn no_fault_contains_a_part_of_the_key() {
+    let made = generated();
+    for key in OF_OPENSSL.into_iter().chain([made.as_str()]) {
+        let body = body(key).into_bytes();
+        let parts: Vec<&str> = body.windows(8).map(|part| std::str::from_utf8(part).unwrap()).collect();
+        let check = |text: &str, fault: &Fault| {
+            let said = format!("{fault} {fault:?}");
+            let part = parts.iter().find(|part| said.contains(*part));
+            assert!(part.is_none() && said.len() < 500 && fault.to_string().ends_with('.'), "{said}\n{text}");
+        };
+        for text in unusable(key) {
+            // Of the other formats, some of these keep the key.
+            let read = pasted(&text);
+            assert!(read.is_err() || key != made, "{text}");
+            for fault in [read.err(), stored(text.as_bytes()).err()].into_iter().flatten() {
+                check(&text, &fault);
+            }
+        }
+        for text in repairable(key).into_iter().chain(surrounded(key)) {
+            if let Some(fault) = stored(text.as_bytes()).err() {
+                check(&text, &fault);
+            }
         }
     }
 }
@@ -151,9 +184,6 @@ fn each_fault_is_named() {
     assert_eq!(why("PuTTY-User-Key-File-3: ssh-ed25519"), Fault::Putty);
     assert_eq!(why("hunter2"), Fault::NotAKey);
     assert_eq!(why(&key.replacen('\n', "\n\u{1}", 1)), Fault::NotText);
-    assert_eq!(why(&format!("key: {key}")), Fault::TextBefore { label });
-    assert_eq!(why(&format!("{key}key")), Fault::TextAfter { label });
-    assert_eq!(why(&format!("{key}{key}")), Fault::Several);
     assert_eq!(why(&key[..half]), Fault::EndMissing { label });
     assert_eq!(why(&format!("{}{key}", &key[..half])), Fault::EndMissing { label });
     let other = key.replace(END, "-----END RSA PRIVATE KEY-----");
@@ -181,8 +211,14 @@ fn a_stored_key_must_have_the_lines_that_ssh_reads() {
     assert_eq!(why(&key.replace('\n', " ")), Some(Fault::Lines));
     assert_eq!(why("replace me"), Some(Fault::NotAKey));
     assert_eq!(fault(stored(b"0\x82\x04\xa4")), Fault::NotText);
+    let label = "OPENSSH PRIVATE KEY";
+    assert_eq!(why(&format!("# prod\n{key}")), Some(Fault::TextBefore { label }));
+    assert_eq!(why(&key.replace(END, &format!("{END} prod"))), Some(Fault::TextAfter { label }));
     // OpenSSL reads these lines.
-    let key = of_openssl(&key, "RSA PRIVATE KEY");
-    assert_eq!((why(key.trim_end()), why(&key.replace('\n', "\r\n"))), (None, None));
-    assert_eq!(why(&key.replace('\n', " ")), Some(Fault::Lines));
+    for key in OF_OPENSSL {
+        assert_eq!((why(key.trim_end()), why(&key.replace('\n', "\r\n"))), (None, None));
+        assert_eq!(why(&key.replace('\n', " ")), Some(Fault::Lines));
+        assert!(matches!(why(&format!("key: {key}")), Some(Fault::TextBefore { .. })));
+        assert!(matches!(why(&format!("{} prod", key.trim_end())), Some(Fault::TextAfter { .. })));
+    }
 }

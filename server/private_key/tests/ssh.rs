@@ -5,10 +5,27 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use kubeonkube_private_key::{Fault, stored};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use kubeonkube_private_key::{Fault, pasted, stored};
 
 #[path = "../../tests/skipped/mod.rs"]
 mod skipped;
+
+const CERTIFICATE: &str = include_str!("keys/certificate.pem");
+
+/// Keys that ssh-keygen doesn't write, but that every version reads, or none.
+const OF_OPENSSL: [(&str, &str); 9] = [
+    ("RSA", include_str!("keys/rsa.pem")),
+    ("RSA in PKCS #8", include_str!("keys/rsa-pkcs8.pem")),
+    ("short RSA", include_str!("keys/rsa-1023-bits.pem")),
+    ("RSA-PSS", include_str!("keys/rsa-pss.pem")),
+    ("EC without the public key", include_str!("keys/ec-without-public-key.pem")),
+    ("EC with all numbers of the curve", include_str!("keys/ec-explicit-curve.pem")),
+    ("EC on another curve", include_str!("keys/ec-secp256k1.pem")),
+    ("EC in PKCS #8", include_str!("keys/ec-pkcs8.pem")),
+    ("ed448", include_str!("keys/ed448.pem")),
+];
 
 fn keygen(arguments: &[&str], file: &Path) -> Output {
     Command::new("ssh-keygen").args(arguments).arg("-f").arg(file).output().expect("ssh-keygen starts")
@@ -37,6 +54,10 @@ fn variants(key: &str) -> Vec<(&'static str, String)> {
         let lines = body.as_bytes().chunks(width).map(|line| String::from_utf8_lossy(line).into_owned() + "\n");
         format!("{first}\n{}{last}\n", lines.collect::<String>())
     };
+    let label = &first["-----BEGIN ".len()..first.len() - "-----".len()];
+    let labelled = |other: &str| key.replace(label, other);
+    let decoded = STANDARD.decode(&body).unwrap();
+    let with_body = |bytes: &[u8]| format!("{first}\n{}\n{last}\n", STANDARD.encode(bytes));
     vec![
         ("unchanged", key.to_owned()),
         ("no last line end", key.trim_end().to_owned()),
@@ -60,7 +81,53 @@ fn variants(key: &str) -> Vec<(&'static str, String)> {
         ("body joined to the first line", key.replacen("-----\n", "-----", 1)),
         ("last line joined to the body", key.replacen("\n-----END", "-----END", 1)),
         ("cut", key[..key.len() / 2].to_owned()),
+        ("blank line below the first", key.replacen("-----\n", "-----\n\n", 1)),
+        ("two blank lines below the first", key.replacen("-----\n", "-----\n\n\n", 1)),
+        ("blank line below the first, lines of 76", cut(76).replacen("-----\n", "-----\n\n", 1)),
+        ("blank line above the last", key.replace("\n-----END", "\n\n-----END")),
+        ("header", key.replacen("-----\n", "-----\nComment: prod\n\n", 1)),
+        ("comment above", format!("# prod\n{key}")),
+        ("comment above in another encoding", format!("\u{feff}# prod\u{1}\u{fffd}\n{key}")),
+        ("comment above with CR", format!("# prod\r{key}")),
+        ("comment in the first line", format!("prod: {key}")),
+        ("certificate above", format!("{CERTIFICATE}{key}")),
+        ("half of a certificate above", format!("{}\n{key}", &CERTIFICATE[..CERTIFICATE.len() / 2])),
+        ("comment below", format!("{key}# prod\u{1}\u{fffd}\n")),
+        ("comment in the last line", format!("{} prod\n", key.trim_end())),
+        ("public key below", format!("{key}ssh-ed25519 AAAA me\n")),
+        ("certificate below", format!("{key}{CERTIFICATE}")),
+        ("the same key below", format!("{key}{key}")),
+        ("half of the key above", format!("{}\n{key}", &key[..key.len() / 2])),
+        ("label of RSA", labelled("RSA PRIVATE KEY")),
+        ("label of EC", labelled("EC PRIVATE KEY")),
+        ("label of DSA", labelled("DSA PRIVATE KEY")),
+        ("label of PKCS #8", labelled("PRIVATE KEY")),
+        ("label of OpenSSH", labelled("OPENSSH PRIVATE KEY")),
+        ("unknown label", labelled("SSH PRIVATE KEY")),
+        ("bytes below the key", with_body(&[&decoded[..], &[0; 48]].concat())),
     ]
+}
+
+/// The key without one of its lines, for each line.
+fn lost_lines(key: &str) -> impl Iterator<Item = String> {
+    let lines: Vec<&str> = key.split_inclusive('\n').collect();
+    (0..lines.len()).map(move |lost| [&lines[..lost], &lines[lost + 1..]].concat().concat())
+}
+
+/// Compares the judgement of all variants of the key with that of ssh. What a correction makes is a key for ssh, too.
+fn compare(folder: &Path, kind: &str, key: &str) {
+    let lost = lost_lines(key).map(|text| ("a line is lost", text));
+    for (name, text) in variants(key).into_iter().chain(lost) {
+        let (judged, corrected) = (stored(text.as_bytes()).err(), pasted(&text));
+        let uses = ssh_uses(folder, &text);
+        assert_eq!(judged.is_none(), uses, "{kind}, {name}: {judged:?}\n{text}");
+        match corrected {
+            Ok(corrected) => {
+                assert!(corrected.text == key || ssh_uses(folder, &corrected.text), "{kind}, {name}\n{text}");
+            }
+            Err(fault) => assert!(!uses, "{kind}, {name}: {fault}\n{text}"),
+        }
+    }
 }
 
 fn has_keygen(test: &str) -> bool {
@@ -87,11 +154,13 @@ fn a_stored_key_is_accepted_if_and_only_if_ssh_can_use_it() {
     ];
     for (number, kind) in kinds.into_iter().enumerate() {
         let key = generate(folder.path(), number, kind);
-        for (name, text) in variants(&key) {
-            let judged = stored(text.as_bytes()).err();
-            assert_eq!(judged.is_none(), ssh_uses(folder.path(), &text), "{kind:?} {name}: {judged:?}");
-        }
+        compare(folder.path(), &format!("{kind:?}"), &key);
     }
+    for (kind, key) in OF_OPENSSL {
+        compare(folder.path(), kind, key);
+    }
+    let parameters = include_str!("keys/ec-with-parameters.pem");
+    assert!(stored(parameters.as_bytes()).is_ok() && ssh_uses(folder.path(), parameters));
     let encrypted: [&[&str]; 3] = [
         &["-t", "ed25519", "-N", "hunter2"],
         &["-t", "rsa", "-b", "2048", "-m", "PEM", "-N", "hunter2"],

@@ -18,7 +18,10 @@ use std::path::Path;
 
 use crate::session::{Session, exits_successfully, in_repository, next_line};
 
-const KEY: &str = "-----BEGIN PRIVATE KEY-----\nbm9uZQ==\n-----END PRIVATE KEY-----\n";
+const KEY: &str = "-----BEGIN EC PRIVATE KEY-----\n\
+    MDECAQEEIESUEDE6uEOQ3+bCT37LqaBfRq7QZ4ZzwIefNjszoNxLoAoGCCqGSM49\n\
+    AwEH\n\
+    -----END EC PRIVATE KEY-----\n";
 
 /// Writes the samples, completed as their README says: with machines (this one, twice) and a key.
 fn put_samples(session: &Session) {

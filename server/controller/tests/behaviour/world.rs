@@ -24,8 +24,11 @@ use crate::secret_log::Logs;
 pub(crate) const NAMESPACE: &str = "lab";
 /// The controller's namespace, which never has a Job of an operation.
 pub(crate) const OWN_NAMESPACE: &str = "controllers";
-/// It has the form of a private key.
-pub(crate) const KEY: &str = "-----BEGIN PRIVATE KEY-----\nbm9uZQ==\n-----END PRIVATE KEY-----\n";
+/// A private key of no machine.
+pub(crate) const KEY: &str = "-----BEGIN EC PRIVATE KEY-----\n\
+    MDECAQEEIESUEDE6uEOQ3+bCT37LqaBfRq7QZ4ZzwIefNjszoNxLoAoGCCqGSM49\n\
+    AwEH\n\
+    -----END EC PRIVATE KEY-----\n";
 pub(crate) const HOSTS: &str = "all:\n  hosts:\n    m1:\n    w1:\n";
 
 pub(crate) struct World {
