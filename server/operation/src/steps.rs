@@ -183,7 +183,7 @@ impl RunSteps {
         Ok(match (asked.source, asked.kind, asked.source_ref) {
             (ActionSource::Builtin, ActionType::Playbook, _) => format!("{PLAYBOOKS}/{}", asked.action),
             (ActionSource::Builtin, ActionType::Shell, _) => {
-                self.scripts.push(asked.action.replace("\r\n", "\n"));
+                self.scripts.push(unix_line_ends(asked.action));
                 format!("conf/scripts/{}.sh", self.scripts.len())
             }
             (ActionSource::Configmap, _, None) => return Err(StepError::NoSource { place: asked.place.clone() }),
@@ -197,6 +197,11 @@ impl RunSteps {
             }
         })
     }
+}
+
+/// The script with line feeds. A CR is a line end before a line feed (Windows), or if there are no line feeds (old Mac).
+fn unix_line_ends(script: &str) -> String {
+    if script.contains('\n') { script.replace("\r\n", "\n") } else { script.replace('\r', "\n") }
 }
 
 #[cfg(test)]
@@ -245,16 +250,18 @@ mod tests {
         assert_eq!((run.sources, run.scripts.len()), (vec![at("check").unwrap(), at("own").unwrap()], 2));
     }
 
-    /// Browsers send CR LF. bash would read the CR as a part of each command.
+    /// Browsers send CR LF. bash would read the CR as a part of each command, and a script with only CR as one line.
     #[test]
     fn scripts_have_the_line_ends_of_unix() {
-        let script = HookAction {
+        let scripts = ["set -e\r\nprintf 'a\\r'\r\n", "#!/bin/bash\recho a\r", "printf 'a\rb'\n"];
+        let hook = |script: &str| HookAction {
             action_type: ActionType::Shell,
-            action: "set -e\r\nprintf 'a\\r'\r\n".into(),
+            action: script.into(),
             ..HookAction::default()
         };
-        let operation = ClusterOperationSpec { pre_hook: vec![script], ..playbook("ping.yml") };
-        assert_eq!(steps(&operation, &ClusterSpec::default()).unwrap().scripts, ["set -e\nprintf 'a\\r'\n"]);
+        let operation = ClusterOperationSpec { pre_hook: scripts.map(hook).into(), ..playbook("ping.yml") };
+        let expected = ["set -e\nprintf 'a\\r'\n", "#!/bin/bash\necho a\n", "printf 'a\rb'\n"];
+        assert_eq!(steps(&operation, &ClusterSpec::default()).unwrap().scripts, expected);
     }
 
     #[test]
