@@ -274,13 +274,14 @@ fn files(map: &ConfigMap) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Removes the CR of Windows line ends from the files of ConfigMap `at` that are run as scripts: bash would read it as a part of each
-/// command. Other files stay as they are.
+/// command. In files without line feeds, the CR is the line end (old Mac). Other files stay as they are.
 fn correct_line_ends(operation: &ClusterOperation, at: &DataRef, files: &mut BTreeMap<String, Vec<u8>>) {
     let steps = asked(&operation.spec, None);
     let of_map = steps.iter().filter(|asked| asked.source == ActionSource::Configmap && asked.source_ref == Some(at));
     for script in of_map.filter(|asked| asked.kind == ActionType::Shell) {
         if let Some(bytes) = files.get_mut(script.action) {
-            let lines = bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+            let end = if bytes.contains(&b'\n') { b'\n' } else { b'\r' };
+            let lines = bytes.split(|byte| *byte == end).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
             *bytes = lines.collect::<Vec<_>>().join(&b'\n');
         }
     }

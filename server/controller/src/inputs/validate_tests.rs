@@ -78,8 +78,13 @@ fn inputs_too_large_for_a_secret_are_refused() {
 }
 
 #[test]
-fn scripts_with_windows_line_ends_run() {
-    let script = "set -eu\r\nif true; then\r\n  printf done\r\nfi\r\n";
+fn scripts_with_the_line_ends_of_windows_or_an_old_mac_run() {
+    for end in ["\r\n", "\r"] {
+        scripts_run(&"set -eu\nif true; then\n  printf done\nfi\n".replace('\n', end));
+    }
+}
+
+fn scripts_run(script: &str) {
     let (mut operation, cluster, mut found) = with_source("fix.sh", script);
     operation.spec.action_type = ActionType::Shell;
     operation.spec.pre_hook =
