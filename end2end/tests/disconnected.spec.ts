@@ -13,11 +13,17 @@ test('a page dims while the server is gone, and says since when', async ({ page,
   await server.stop('SIGKILL');
   const since = page.getByText(/^Disconnected since \d\d:\d\d:\d\d, retrying$/);
   await expect(since).toBeVisible();
+  const first = (await since.textContent())!;
   await expect(main).toHaveCSS('opacity', '0.75');
   await server.startAgain();
   await alive(page);
   await expect(since).toBeHidden();
   await expect(main).toHaveCSS('opacity', '1');
+  // The next time it is another time.
+  await page.waitForFunction((before) => !before.includes(new Date().toLocaleTimeString('en-GB')), first);
+  await server.stop('SIGKILL');
+  await expect(since).toBeVisible();
+  await expect(since).not.toHaveText(first);
 });
 
 test('the skip link moves the focus past the navigation', async ({ page, visit }) => {

@@ -38,9 +38,13 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
     });
     let connection = live::connection();
     // When the updates stopped, by the browser's clock.
-    let since = Memo::new(move |before: Option<&String>| {
-        let before = before.filter(|before| !before.is_empty());
-        if connection.get().is_cut() { before.cloned().unwrap_or_else(local_time) } else { String::new() }
+    let since = RwSignal::new(String::new());
+    Effect::new(move |was_cut: Option<bool>| {
+        let is_cut = connection.get().is_cut();
+        if is_cut && was_cut != Some(true) {
+            since.set(local_time());
+        }
+        is_cut
     });
     view! {
         // External, so that the browser follows it: the router would scroll but leave the focus where it is.
@@ -65,7 +69,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
 
 /// Shows whether the page receives live updates.
 #[component]
-fn LiveIndicator(since: Memo<String>) -> impl IntoView {
+fn LiveIndicator(since: RwSignal<String>) -> impl IntoView {
     let connection = live::connection();
     let words = move || match connection.get() {
         Connection::Connecting => ("connecting", String::new(), "This page shows the state from when it was loaded."),
@@ -88,7 +92,7 @@ fn LiveIndicator(since: Memo<String>) -> impl IntoView {
 
 /// Why the page gets no live updates, where the user can do something about it.
 #[component]
-fn LiveProblem(since: Memo<String>) -> impl IntoView {
+fn LiveProblem(since: RwSignal<String>) -> impl IntoView {
     let connection = live::connection();
     let location = use_location();
     optional(move || {

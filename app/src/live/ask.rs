@@ -16,8 +16,7 @@ use crate::Failure;
 const MOST_RUNS: usize = 8;
 
 /// The most lines of a run in one answer. The next question continues after them.
-#[cfg(feature = "ssr")]
-const MOST_LINES: u32 = 2_000;
+pub(super) const MOST_LINES: u16 = 2_000;
 
 /// What the socket would have sent for `requests`, a JSON array of `LiveRequest`: for each `Follow`, the next lines and events of the run, and
 /// its end once all lines are sent, or why it can't be read. Other requests have no answer.
@@ -46,7 +45,7 @@ async fn news_of(
     from: u64,
     events_from: u64,
 ) -> Result<Vec<LiveFrame>, api::Problem> {
-    let (events, log) = match backend.runs.record_since(user, &run, from, events_from, MOST_LINES).await {
+    let (events, log) = match backend.runs.record_since(user, &run, from, events_from, MOST_LINES.into()).await {
         Ok(record) => (record.events, record.log),
         Err(api::Problem::SignedOut) => return Err(api::Problem::SignedOut),
         Err(problem) => return Ok(vec![LiveFrame::Interrupted { run, message: problem.to_string() }]),

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use api::OperationName;
 use api::live::{LiveFrame, LiveRequest, Topic};
 
+use super::ask::MOST_LINES;
 use super::news::{Connection, RunNews};
 
 /// The first back-off, in milliseconds. It doubles up to [`LONGEST_PAUSE`].
@@ -177,7 +178,8 @@ impl Protocol {
             Input::Check if self.link == Link::SignedOut => self.ask(now),
             Input::Check => {
                 let silent_for = now - self.heard;
-                if self.link == Link::Opening && silent_for > SLOW_HANDSHAKE && silent_for <= SILENCE {
+                let is_slow = silent_for > SLOW_HANDSHAKE || self.failures > 1;
+                if self.link == Link::Opening && is_slow && silent_for <= SILENCE {
                     let mut commands = vec![Command::Show(self.without_socket())];
                     commands.extend(self.ask(now));
                     return commands;
@@ -244,9 +246,10 @@ impl Protocol {
         if !matches!(self.link, Link::Open | Link::Opening) {
             return Vec::new();
         }
+        // A handshake that nobody answers takes as long as many that fail.
+        self.failures += if self.link == Link::Opening && now - self.heard > SILENCE { MANY_FAILURES } else { 1 };
         self.link = Link::Pausing;
         self.heard = now;
-        self.failures += 1;
         let longest = if self.is_answering { LONGEST_BETWEEN_QUESTIONS } else { LONGEST_PAUSE };
         let pause = pause(self.failures, longest, random);
         let mut commands = vec![Command::Show(self.without_socket()), Command::RetryIn(pause)];
@@ -294,12 +297,18 @@ impl Protocol {
         let mut commands = vec![Command::Show(self.without_socket())];
         if let Some(frames) = answer {
             commands.extend(self.topics.keys().cloned().map(Command::Bump));
+            let has_more = frames
+                .iter()
+                .any(|frame| matches!(frame, LiveFrame::Lines { lines, .. } if lines.len() >= usize::from(MOST_LINES)));
             for frame in frames {
                 // The next question asks again for what is missing. An end without all lines answers the question of an earlier page.
                 if !self.lacks_lines(&frame) {
                     let news = self.news(frame);
                     commands.extend(news.into_iter().filter(|command| !matches!(command, Command::Send(_))));
                 }
+            }
+            if has_more {
+                commands.extend(self.ask(now));
             }
         }
         commands

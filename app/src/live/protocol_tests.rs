@@ -280,6 +280,17 @@ fn only_one_question_is_open_at_a_time() {
 }
 
 #[test]
+fn a_full_answer_leads_to_the_next_question() {
+    let mut protocol = refused(2);
+    let end = u64::from(MOST_LINES) + 1;
+    let part = LiveFrame::Lines { run: run(), first: 1, lines: (1..end).map(line).collect() };
+    assert_eq!(answered(&mut protocol, Some(vec![part])).last(), Some(&question(2, end)));
+    let rest = LiveFrame::Lines { run: run(), first: end, lines: vec![line(end)] };
+    let commands = answered(&mut protocol, Some(vec![rest]));
+    assert!(matches!(commands.as_slice(), [Command::Show(_), Command::Deliver { .. }]), "{commands:?}");
+}
+
+#[test]
 fn during_a_slow_handshake_the_page_asks() {
     let mut protocol = refused(1);
     let opened = 1000.0;
@@ -291,7 +302,14 @@ fn during_a_slow_handshake_the_page_asks() {
     assert_eq!(protocol.question.map(|(id, _)| id), Some(2), "and the question counts as lost");
     let ended = vec![LiveFrame::End { run: run(), end: LogEnd { lines: 0, missing: 0 } }];
     assert_eq!(on(&mut protocol, Input::Answered { id: 1, answer: Some(ended) }), [], "it is answered too late");
-    assert_eq!(answered(&mut protocol, Some(Vec::new())), [Command::Show(Connection::Asking { long: false })]);
+    let long = || Command::Show(Connection::Asking { long: true });
+    assert_eq!(answered(&mut protocol, Some(Vec::new())), [long()], "a proxy has swallowed the handshake");
+    assert_eq!(protocol.on(Input::Retry, later + 1.0, 0.5), [Command::Open]);
+    assert_eq!(
+        protocol.on(Input::Check, later + 2.0, 0.5),
+        [long(), question(3, 1)],
+        "the next handshake is not waited for"
+    );
 }
 
 #[test]
