@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { NOBODY, alive, expect, signIn, test } from '../fixtures/console.ts';
 import { isRight } from '../fixtures/looks.ts';
-import { localHosts, makeCluster } from '../fixtures/objects.ts';
+import { localHosts, makeCluster, sshHost } from '../fixtures/objects.ts';
 
 /** Answers the next question of the page, and returns its text. */
 function asked(page: Page, leave: boolean): Promise<string> {
@@ -101,6 +101,37 @@ test('a typed script asks, and a choice or a submitted one does not', async ({ p
   await page.getByRole('link', { name: 'unscripted', exact: true }).click();
   await expect(page).toHaveURL('/clusters/unscripted');
   expect(questions).toBe(1);
+});
+
+test('a pasted key and an address to probe ask', async ({ page, visit, kube, sshd }) => {
+  await makeCluster(kube, 'unkeyed', { hosts: sshHost('m1', sshd), key: sshd.privateKey });
+  const leave = page.getByRole('link', { name: 'Nodes' });
+  const stays = async () => {
+    const question = asked(page, false);
+    await leave.click();
+    expect(await question).toBe(LEAVE);
+  };
+  await visit('/clusters/unkeyed/configuration?show=ssh');
+  await page.getByText('Store a new key').click();
+  await page.getByText('Use an existing key').click();
+  const key = page.getByLabel('Paste the private key');
+  await key.fill('typed');
+  await stays();
+  await expect(key).toHaveValue('typed');
+  // The page also guards the host keys, and asks once.
+  await page.getByLabel('Host keys, known_hosts format').fill('m1 ssh-ed25519 AAAA');
+  await stays();
+  let questions = 0;
+  page.once('dialog', (dialog) => void (questions += 1, dialog.accept()));
+  await leave.click();
+  await expect(page).toHaveURL('/clusters/unkeyed/nodes');
+  expect(questions).toBe(1);
+
+  await page.goto('/clusters/unkeyed/upgrade');
+  const probe = page.getByLabel('A service to request as well');
+  await probe.fill('https://shop.example.com');
+  await stays();
+  await expect(probe).toHaveValue('https://shop.example.com');
 });
 
 test('a typed secret variable asks, and a saved one does not', async ({ page, visit, kube }) => {

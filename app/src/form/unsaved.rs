@@ -1,7 +1,7 @@
 //! Asks before typed text is lost.
 
 #[cfg(feature = "hydrate")]
-use std::{cell::RefCell, rc::Rc};
+use std::cell::RefCell;
 
 use leptos::prelude::*;
 
@@ -10,58 +10,63 @@ use leptos::prelude::*;
 #[cfg(not(feature = "hydrate"))]
 pub fn guard_unsaved(_: Signal<bool>) {}
 
-/// While `unsaved` is true, asks before the user leaves the page: by a link, with the browser's buttons, or by closing the tab.
+/// While `unsaved` is true, asks before the user leaves the page: by a link, with the browser's buttons, or by closing the tab. A page
+/// may have several guards.
 #[cfg(feature = "hydrate")]
 pub fn guard_unsaved(unsaved: Signal<bool>) {
     Effect::new(move |_| {
-        let location = window().location();
-        let here = location.href().unwrap_or_default();
-        let may_leave = StoredValue::new(false);
-        let is_unsaved = move || {
-            let leaves = may_leave.try_get_value() == Some(true);
-            !leaves && unsaved.try_get_untracked() == Some(true)
-        };
-        // Asks once: a link that loads another document would ask again when that unloads this one.
-        let stays = move || {
-            let stays = is_unsaved() && !window().confirm_with_message(QUESTION).unwrap_or(true);
-            may_leave.try_set_value(!stays && is_unsaved());
-            stays
-        };
-        let click = listen("click", move |event| {
-            if follows_link(&event) && stays() {
-                event.prevent_default();
-                event.stop_immediate_propagation();
-            }
+        let here = window().location().href().unwrap_or_default();
+        let id = GUARDS.with_borrow_mut(|guards| {
+            guards.newest += 1;
+            guards.unsaved.push((guards.newest, unsaved));
+            (guards.here, guards.may_leave) = (here, false);
+            guards.newest
         });
-        let on_back = Rc::new(move || {
-            let stays = stays();
-            if stays && let Ok(history) = window().history() {
-                let _ = history.push_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&here));
-            }
-            stays
-        });
-        ON_BACK.set(Some(on_back));
-        IS_UNSAVED.set(Some(Rc::new(is_unsaved)));
         let close = listen("beforeunload", move |event| {
             if is_unsaved() {
                 event.prevent_default();
             }
         });
         on_cleanup(move || {
-            ON_BACK.set(None);
-            IS_UNSAVED.set(None);
-            [click, close].into_iter().for_each(|stop| (stop.take())());
+            GUARDS.with_borrow_mut(|guards| guards.unsaved.retain(|(other, _)| *other != id));
+            (close.take())();
         });
     });
 }
 
+/// What the page guards.
+#[cfg(feature = "hydrate")]
+#[derive(Default)]
+struct Guards {
+    /// The number of each guard, and whether its text is unsaved.
+    unsaved: Vec<(u32, Signal<bool>)>,
+    newest: u32,
+    /// The address of the page.
+    here: String,
+    /// The user was asked and leaves. A link that loads another document would ask again when that unloads this one.
+    may_leave: bool,
+}
+
 #[cfg(feature = "hydrate")]
 thread_local! {
-    /// Asks when the browser goes back or forward. Returns true, and restores the URL, if the user stays.
-    static ON_BACK: RefCell<Option<Rc<dyn Fn() -> bool>>> = const { RefCell::new(None) };
+    static GUARDS: RefCell<Guards> = RefCell::default();
+}
 
-    /// Whether the text that [`guard_unsaved`] guards is unsaved.
-    static IS_UNSAVED: RefCell<Option<Rc<dyn Fn() -> bool>>> = const { RefCell::new(None) };
+/// Whether guarded text is unsaved, and the user hasn't agreed to lose it.
+#[cfg(feature = "hydrate")]
+fn is_unsaved() -> bool {
+    let signals: Vec<_> =
+        GUARDS.with_borrow(|guards| if guards.may_leave { Vec::new() } else { guards.unsaved.clone() });
+    signals.iter().any(|(_, unsaved)| unsaved.try_get_untracked() == Some(true))
+}
+
+/// Asks whether the user leaves unsaved text. True if the user stays.
+#[cfg(feature = "hydrate")]
+fn stays() -> bool {
+    let is_unsaved = is_unsaved();
+    let stays = is_unsaved && !window().confirm_with_message(QUESTION).unwrap_or(true);
+    GUARDS.with_borrow_mut(|guards| guards.may_leave = is_unsaved && !stays);
+    stays
 }
 
 /// Whether the page has text that the user typed and that is not saved: guarded text, a field with another value than the page came with, or
@@ -71,7 +76,6 @@ pub(crate) fn has_typed_text() -> bool {
     use wasm_bindgen::JsCast;
     const FIELDS: &str = "form[method=post] :is(textarea, input:not([type=hidden], [type=radio], [type=checkbox]))";
     const ANSWERED: &str = "form[method=post] :is(.form-problem, .form-answer):not(:empty)";
-    let is_guarded = IS_UNSAVED.with_borrow(Clone::clone).is_some_and(|is_unsaved| is_unsaved());
     let has_answer = || document().query_selector(ANSWERED).is_ok_and(|found| found.is_some());
     let is_typed = |node: web_sys::Node| {
         // Text areas have the same two properties.
@@ -80,20 +84,29 @@ pub(crate) fn has_typed_text() -> bool {
     };
     let fields = document().query_selector_all(FIELDS).ok();
     let has_typed = || fields.is_some_and(|all| (0..all.length()).filter_map(|at| all.get(at)).any(is_typed));
-    is_guarded || has_answer() || has_typed()
+    is_unsaved() || has_answer() || has_typed()
 }
 
-/// Lets a page ask when the browser goes back or forward. Call this before the router starts: browsers tell the listeners of the
-/// window in the order in which they were added, and the router must not hear what the user takes back.
+/// Lets a page ask when the user follows a link or the browser goes back or forward. Call this before the router starts: browsers tell the
+/// listeners of the window in the order in which they were added, and the router must not hear what the user takes back.
 #[cfg(feature = "hydrate")]
 pub(crate) fn listen_before_the_router() {
-    let forever = listen("popstate", |event| {
-        let on_back = ON_BACK.with_borrow(Clone::clone);
-        if on_back.is_some_and(|stays| stays()) {
+    let click = listen("click", |event| {
+        if follows_link(&event) && stays() {
+            event.prevent_default();
             event.stop_immediate_propagation();
         }
     });
-    std::mem::forget(forever);
+    let back = listen("popstate", |event| {
+        if stays() {
+            event.stop_immediate_propagation();
+            if let Ok(history) = window().history() {
+                let here = GUARDS.with_borrow(|guards| guards.here.clone());
+                let _ = history.push_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&here));
+            }
+        }
+    });
+    std::mem::forget((click, back));
 }
 
 #[cfg(feature = "hydrate")]

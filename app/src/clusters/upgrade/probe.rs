@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::functions::SetProbe;
-use crate::form::{Field, Form, FormEnd, Submit, endpoint};
+use crate::form::{Field, Form, FormEnd, Submit, endpoint, guard_unsaved};
 use crate::ui::{Panel, Status, Tone};
 
 #[component]
@@ -14,8 +14,11 @@ pub(super) fn Probe(
     /// Whether it was just saved.
     saved: bool,
 ) -> impl IntoView {
+    let typed = RwSignal::new(false);
+    guard_unsaved(typed.into());
     view! {
         <Panel title="Availability">
+            <div on:input=move |_| typed.set(true)>
             <Form id="probe" functions=vec![endpoint::<SetProbe>()] class="pad stack form-width">
                 <p class="muted">
                     "While an operation runs, the server requests the Kubernetes API once per second. Its page shows which requests were answered."
@@ -34,6 +37,7 @@ pub(super) fn Probe(
                     {saved.then(|| view! { <Status tone=Tone::Ok word="Saved"/> })}
                 </FormEnd>
             </Form>
+            </div>
         </Panel>
     }
 }

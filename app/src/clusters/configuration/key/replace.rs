@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::functions::ChangeKey;
 use crate::clusters::key_fields::KeyFields;
-use crate::form::{Check, Form, FormEnd, FormScope, Submit, endpoint};
+use crate::form::{Check, Form, FormEnd, FormScope, Submit, endpoint, guard_unsaved};
 use crate::ui::{Icon, Panel, icon};
 
 #[component]
@@ -26,6 +26,8 @@ fn Fields() -> impl IntoView {
     let scope = expect_context::<FormScope>();
     // The server never sends a key back, so it must be entered again after a refusal.
     let again = scope.typed().is_some() && scope.value("ssh").as_deref() == Some(KeySource::Paste.as_str());
+    let typed = RwSignal::new(false);
+    guard_unsaved(typed.into());
     view! {
         <p class="muted">
             "The new key is stored beside the current one, and runs keep using the current one. Add the new public key to the machines and test it. Then use it; the replaced key is kept, so that you can go back."
@@ -40,7 +42,7 @@ fn Fields() -> impl IntoView {
                     <Check radio=true name="ssh" value=KeySource::Paste.as_str() label="Use an existing key"
                         hint="Paste or upload the private key. It is stored in the cluster's Secret and never shown again."/>
                 </fieldset>
-                <div class="key-fields stack">
+                <div class="key-fields stack" on:input=move |_| typed.set(true)>
                     <KeyFields again/>
                 </div>
                 <FormEnd>
