@@ -161,6 +161,27 @@ impl Options {
         Ok(options)
     }
 
+    /// The last limit, and the arguments without any. A limit that shares a dash with other options (`-Cln1`) stays.
+    pub fn split_limit(arguments: &[String]) -> (Option<String>, Vec<String>) {
+        let (mut limit, mut others) = (None, Vec::new());
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let option = match read_argument(argument) {
+                Ok(Spelling::Option { kind, attached, .. }) => Some((kind, attached)),
+                _ => None,
+            };
+            match option {
+                Some((Kind::Limit, attached)) => limit = attached.or_else(|| rest.next().cloned()),
+                Some((kind, None)) if kind.takes_value() => {
+                    others.push(argument.clone());
+                    others.extend(rest.next().cloned());
+                }
+                _ => others.push(argument.clone()),
+            }
+        }
+        (limit, others)
+    }
+
     fn take(&mut self, name: &'static str, kind: Kind, value: String) {
         match kind {
             Kind::Flag | Kind::Value => {}
@@ -314,6 +335,19 @@ mod tests {
     type Example = (Vec<String>, Option<Map<String, Value>>);
 
     use super::*;
+
+    #[test]
+    fn a_limit_in_any_spelling_is_split_off() {
+        let split = |text: &str| {
+            let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+            let (limit, others) = Options::split_limit(&words);
+            (limit.unwrap_or_default(), others.join(" "))
+        };
+        for text in ["--limit=a -v", "-l a -v", "-la -v", "-v -l=a", "--lim a -v", "-lb -v --limit a"] {
+            assert_eq!(split(text), ("a".into(), "-v".into()), "{text}");
+        }
+        assert_eq!(split("-e --limit -Cla"), (String::new(), "-e --limit -Cla".into()));
+    }
 
     #[test]
     fn arguments_are_read_as_ansible_reads_them() {

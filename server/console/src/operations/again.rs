@@ -3,7 +3,7 @@
 use api::operation::{Draft, Kind, OTHER};
 use crd::{ActionSource, ActionType, ClusterOperationSpec, HookAction};
 use masking::{hide_in_arguments, hide_in_script};
-use operation::{action, deadline, split};
+use operation::{Options, action, deadline, split};
 
 use super::catalogue::Catalogue;
 use super::parameters::{TakenBack, take_back};
@@ -41,11 +41,14 @@ fn fill_arguments(draft: &mut Draft, earlier: &ClusterOperationSpec, catalogue: 
         .then(|| action(catalogue.actions, &earlier.action))
         .flatten();
     let mut free: Vec<String> = Vec::new();
-    for argument in hide_in_arguments(&lines(earlier.extra_args.as_deref().unwrap_or_default())) {
-        if let Some(limit) = argument.strip_prefix("--limit=").filter(|_| draft.get("limit").is_empty()) {
-            draft.set("limit", limit);
-            continue;
-        }
+    let mut arguments = lines(earlier.extra_args.as_deref().unwrap_or_default());
+    // Of a script, it is an argument like any other.
+    if earlier.action_type == ActionType::Playbook {
+        let (limit, others) = Options::split_limit(&arguments);
+        draft.set("limit", limit.unwrap_or_default());
+        arguments = others;
+    }
+    for argument in hide_in_arguments(&arguments) {
         let is_variable = free.last().is_some_and(|last| last == "-e");
         match known.filter(|_| is_variable).and_then(|known| take_back(known, &argument)) {
             None => free.push(argument),
@@ -84,7 +87,11 @@ mod tests {
     #[test]
     fn arguments_come_back_one_per_line() {
         let draft = filled("ping.yml", r"--limit=a -e 'motd=it'\''s; here' --limit=b");
-        assert_eq!((draft.get("limit"), draft.get("extra_args")), ("a", "-e\nmotd=it's; here\n--limit=b"));
+        assert_eq!(
+            (draft.get("limit"), draft.get("extra_args")),
+            ("b", "-e\nmotd=it's; here"),
+            "the last limit counts"
+        );
         assert_eq!(filled("ping.yml", r#"-e "a=\"x\"" b\ c"#).get("extra_args"), "-e\na=\"x\"\nb c");
     }
 

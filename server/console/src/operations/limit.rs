@@ -2,7 +2,10 @@
 
 use std::net::Ipv6Addr;
 
+use api::run::StepRole;
+use crd::ActionType;
 use inventory::Inventory;
+use operation::{Options, Step};
 
 /// The hosts that a limit selects.
 #[derive(Debug, PartialEq, Eq)]
@@ -11,6 +14,24 @@ pub(crate) enum Selection {
     Hosts(Vec<String>),
     /// Those that only ansible can tell.
     Unknown,
+}
+
+/// The machines that the steps of a run may touch. `main`: those of its action.
+pub(crate) fn machines(main: Selection, steps: &[Step], inventory: &Inventory) -> Selection {
+    let beside = steps.iter().filter(|step| step.role != StepRole::Main && step.kind == ActionType::Playbook);
+    let selections = beside.map(|step| match Options::read(&step.args) {
+        Ok(options) if options.inventories.is_empty() => {
+            selection(options.limit.as_deref().unwrap_or_default(), inventory).unwrap_or(Selection::Unknown)
+        }
+        _ => Selection::Unknown,
+    });
+    selections.fold(main, |all, more| match (all, more) {
+        (Selection::Hosts(all), Selection::Hosts(more)) => {
+            let names = inventory.hosts.iter().map(|host| host.name.clone());
+            Selection::Hosts(names.filter(|name| all.contains(name) || more.contains(name)).collect())
+        }
+        _ => Selection::Unknown,
+    })
 }
 
 /// The hosts that `--limit` selects. A limit consists of hosts, groups and wildcards, separated by `,` or `:`; `!` excludes and
@@ -265,6 +286,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn hooks_have_limits_of_their_own() {
+        let of = |names: &[&str]| Selection::Hosts(names.iter().map(|n| (*n).to_owned()).collect());
+        let touched = |role, kind, args: &[&str]| {
+            let args = args.iter().map(|word| (*word).to_owned()).collect();
+            let step = Step { role, kind, path: "facts.yml".into(), title: "facts.yml".into(), args };
+            machines(of(&["b"]), &[step], &sample())
+        };
+        let all = of(&["a", "b", "c", "fd00::1"]);
+        assert_eq!(touched(StepRole::Pre, ActionType::Playbook, &[]), all);
+        assert_eq!(touched(StepRole::Post, ActionType::Playbook, &["--limit=a"]), of(&["a", "b"]));
+        assert_eq!(touched(StepRole::Post, ActionType::Playbook, &["-i", "other"]), Selection::Unknown);
+        assert_eq!(touched(StepRole::Pre, ActionType::Shell, &[]), of(&["b"]), "a script runs on no machine");
+        assert_eq!(touched(StepRole::Main, ActionType::Playbook, &[]), of(&["b"]), "its limit is resolved already");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use masking::{hide_in_arguments, hide_in_script};
 use operation::{Given, Options, Value, action, command, holds_variables, steps};
 
 use super::detail::shown_arguments;
-use super::limit::{Selection, selection};
+use super::limit::{Selection, machines, selection};
 use super::plan::{self, Wanted};
 use super::queue::Ahead;
 use super::warnings::{of_engine, warnings};
@@ -133,13 +133,14 @@ impl Console {
             key: cluster.spec.ssh_auth_ref.is_some(),
         };
         let mut warnings = warnings(new, &wanted, &cluster.spec, &inventory, &variables, &selected, &catalogue);
+        let touched = machines(selected, &run.steps, &inventory);
         warnings.extend(inventory::advice_on_vars(vars));
         warnings.extend(of_engine(engine, &wanted, &variables));
         Ok(Plan {
             inputs: crd::inputs_sha256(hosts, vars),
             commands: run.steps.iter().map(|step| hide_in_arguments(&command(step, given))).collect(),
             warnings,
-            hosts: match selected {
+            hosts: match touched {
                 Selection::Hosts(hosts) => hosts,
                 Selection::Unknown => Vec::new(),
             },

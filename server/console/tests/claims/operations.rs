@@ -21,7 +21,7 @@ async fn a_submitted_operation_is_what_its_review_showed() {
     let mut new = form(&typed).request().unwrap();
     let review = Operations::review(&world.console, &world.user, &new).await.unwrap();
     assert!(world.operations().list(&Default::default()).await.unwrap().items.is_empty());
-    assert_eq!(review.hosts, ["w1"]);
+    assert_eq!(review.hosts, ["m1", "w1"], "the hook has no limit");
     assert_eq!(review.commands.len(), 2);
     assert!(review.commands[0].ends_with(&["/kubespray/facts.yml".to_owned()]));
     let tail = ["/kubespray/ping.yml", "--limit=w1", "-e", "motd=it's; $(here)", "--check"].map(str::to_owned);
