@@ -27,6 +27,10 @@ const POLL: Duration = Duration::from_millis(250);
 /// How long a search waits while too many others run.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The last line of a download of a log that has no end yet.
+const INCOMPLETE: &str =
+    "\n[These are the lines until now. The run has not ended, or the server is still collecting its log.]\n";
+
 async fn blocking<T: Send + 'static>(read: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, Problem> {
     let read = tokio::task::spawn_blocking(read).await.map_err(io::Error::other);
     read.and_then(|result| result).map_err(|error| unreadable(&error))
@@ -167,7 +171,8 @@ impl Runs for RunLog {
 
     async fn text(&self, user: &User, name: &OperationName) -> Result<Frames<Result<Vec<u8>, Problem>>, Problem> {
         let Some(run) = self.authorised(user, name).await?.1 else { return Ok(stream::empty().boxed()) };
-        let until = run.extent().bytes;
+        let extent = run.extent();
+        let until = extent.bytes;
         let chunks = stream::unfold(Some((run.file(), Point::default())), move |at| async move {
             let (file, mut point) = at?;
             match blocking(move || reading::text(&file, &mut point, until).map(|chunk| (chunk, file, point))).await {
@@ -176,6 +181,7 @@ impl Runs for RunLog {
                 Err(problem) => Some((Err(problem), None)),
             }
         });
-        Ok(chunks.boxed())
+        let rest = extent.end.is_none().then(|| Ok(INCOMPLETE.as_bytes().to_vec()));
+        Ok(chunks.chain(stream::iter(rest)).boxed())
     }
 }

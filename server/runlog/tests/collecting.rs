@@ -244,6 +244,23 @@ async fn the_stored_log_is_clean_and_has_no_secrets() {
 }
 
 #[tokio::test]
+async fn a_download_of_an_unfinished_log_says_so() {
+    let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
+    script.write([(stamp(0), b"one".to_vec())]);
+    let world = World::start(&script, dir.path());
+    world.lines(1).await;
+    let download = async || -> String {
+        let bytes: Vec<u8> = world.runs.text(&user(), &run()).await.unwrap().try_concat().await.unwrap();
+        String::from_utf8(bytes).unwrap()
+    };
+    let said = download().await;
+    assert!(said.starts_with("one\n\n[These are the lines until now."), "{said}");
+    script.end();
+    drain(world.follow(1).await).await;
+    assert_eq!(download().await, "one\n");
+}
+
+#[tokio::test]
 async fn a_search_can_not_be_used_to_guess_a_secret() {
     let (script, dir) = (Script::new(), tempfile::tempdir().unwrap());
     let lines = [b"password is hunter2222, token opensesame".to_vec(), format!("token {TOKEN}").into_bytes()];
