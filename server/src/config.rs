@@ -314,7 +314,7 @@ impl fmt::Display for PublicUrl {
 }
 
 /// Browsers omit the scheme's default port in `Host` and `Origin`; a person may write it in --public-url.
-fn without_default_port(authority: &str, https: bool) -> String {
+pub(crate) fn without_default_port(authority: &str, https: bool) -> String {
     let authority = authority.to_ascii_lowercase();
     let default = if https { ":443" } else { ":80" };
     authority.strip_suffix(default).map(ToOwned::to_owned).unwrap_or(authority)

@@ -9,7 +9,7 @@ use std::fmt;
 use http::uri::Authority;
 use http::{HeaderMap, Method, Uri, header};
 
-use crate::config::{PublicUrl, is_loopback_name};
+use crate::config::{PublicUrl, is_loopback_name, without_default_port};
 
 /// Which origin is ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +33,11 @@ pub enum Refusal {
          address and try again. A proxy in front of it must pass the name on: “proxy_set_header Host $http_host;” in nginx."
     )]
     Origin { origin: String, ours: String },
+    #[error(
+        "This request came from {origin}, and this console is at {ours}. Nothing was changed. If a proxy in front of it speaks TLS, start the \
+         console with --public-url {origin}."
+    )]
+    Scheme { origin: String, ours: String },
     #[error("This request is malformed: {0}.")]
     Malformed(&'static str),
 }
@@ -59,7 +64,7 @@ impl OurOrigin {
         // `GET http://host/path` has the host in its URI, which then counts instead of the header (RFC 9112, section 3.2.2).
         let host = uri.authority().map(Authority::as_str).or_else(|| text(header::HOST)).unwrap_or_default();
         let ours = match self {
-            Self::Public(url) => url.authority.eq_ignore_ascii_case(host).then(|| url.to_string()),
+            Self::Public(url) => (without_default_port(host, url.https) == url.authority).then(|| url.to_string()),
             Self::Loopback => {
                 let name = host.parse::<Authority>().ok().filter(|name| !name.as_str().contains('@'));
                 if name.as_ref().is_some_and(|name| !has_valid_port(name)) {
@@ -75,6 +80,9 @@ impl OurOrigin {
         }
         // Browsers send an Origin with every POST and every upgrade. It is `null` if the page hides its origin.
         let origin = text(header::ORIGIN).unwrap_or("no origin");
+        if origin.strip_prefix("https://").is_some_and(|name| ours.strip_prefix("http://") == Some(name)) {
+            return Err(Refusal::Scheme { origin: origin.to_owned(), ours });
+        }
         if !origin.eq_ignore_ascii_case(&ours) {
             return Err(Refusal::Origin { origin: origin.to_owned(), ours });
         }
@@ -117,7 +125,7 @@ mod tests {
                 &["127.0.0.1:7080", "localhost:9000", "[::1]:7080", "LOCALHOST"][..],
                 "evil.example:7080",
             ),
-            (&public, &["console.example.com", "Console.Example.com"][..], "127.0.0.1:7080"),
+            (&public, &["console.example.com", "Console.Example.com", "console.example.com:443"][..], "127.0.0.1:7080"),
         ] {
             for host in good {
                 assert_eq!(check(ours, &Method::GET, &[("host", host)]), Ok(()), "{host}");
@@ -173,6 +181,9 @@ mod tests {
                 assert!(check(&ours, &method, &[host, same, ("sec-fetch-site", site)]).is_err(), "{site}");
             }
         }
+        let by_tls =
+            check(&ours, &Method::POST, &[host, ("origin", "https://127.0.0.1:7080")]).unwrap_err().to_string();
+        assert!(by_tls.contains("--public-url https://127.0.0.1:7080"), "{by_tls}");
         let upgrade = ("upgrade", "websocket");
         assert!(check(&ours, &Method::GET, &[host, upgrade, ("origin", "http://evil.example")]).is_err());
         assert_eq!(check(&ours, &Method::GET, &[host, upgrade, ("origin", "http://127.0.0.1:7080")]), Ok(()));

@@ -28,8 +28,8 @@ pub(in crate::web) async fn layer(State(origin): State<Arc<OurOrigin>>, request:
                     (StatusCode::MISDIRECTED_REQUEST, as_text(&problem).into_body()).into_response()
                 }
                 Refusal::Malformed(_) => (StatusCode::BAD_REQUEST, as_text(&problem).into_body()).into_response(),
-                Refusal::Origin { .. } if path.starts_with("/api/") => as_json(&problem),
-                Refusal::Origin { .. } => as_text(&problem),
+                Refusal::Origin { .. } | Refusal::Scheme { .. } if path.starts_with("/api/") => as_json(&problem),
+                Refusal::Origin { .. } | Refusal::Scheme { .. } => as_text(&problem),
             }
         }
     }
