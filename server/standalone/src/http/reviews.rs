@@ -24,6 +24,9 @@ pub(super) fn answer(server: &Server, review: &Review, mut body: Value, user: &s
                 json!({"user": {}, "error": "invalid bearer token"})
             }
         }
+        _ if body.pointer("/spec/resourceAttributes/verb").and_then(Value::as_str) == Some("impersonate") => {
+            json!({"allowed": false, "reason": "this API has only one user and no impersonation"})
+        }
         _ => json!({"allowed": true, "reason": "the token of the standalone API may do everything"}),
     };
     if !body.is_object() {

@@ -179,6 +179,7 @@ async fn kubectl_works_with_the_built_in_kinds() {
     assert_eq!(session.run("get secret key -o jsonpath={.data.ssh-privatekey}").await, "eA==");
     session.run("create configmap hosts --from-literal=a=b --dry-run=server -o name").await;
     assert!(session.run("auth can-i create jobs").await.contains("yes"));
+    session.fails("auth can-i impersonate users").await;
     assert!(session.run("auth whoami").await.contains("kubeonkube:admin"));
 
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {a: one, b: two}\n";
