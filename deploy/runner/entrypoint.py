@@ -69,6 +69,13 @@ def cut(text, limit=TEXT_LIMIT):
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def shorten(text, limit=TEXT_LIMIT):
+    """`text` with at most `limit` characters. Of several lines the last one stays, too: of a traceback, it is the error."""
+    before, _, last = text.rpartition("\n")
+    last = cut(last, limit // 2)
+    return f"{cut(before, limit - len(last) - 1)}\n{last}" if before and len(text) > limit else cut(text, limit)
+
+
 def read_text(path):
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.read()
@@ -636,7 +643,7 @@ class Run:
     def leave_message(self):
         document = {"v": 1, "rc": self.code, "cancelled": self.stopped(), "steps": self.steps}
         # The plugin has masked these two.
-        document["failures"] = [{key: cut(str(value)) for key, value in failure.items()} for failure in self.failures[:3]]
+        document["failures"] = [{key: shorten(str(value)) for key, value in failure.items()} for failure in self.failures[:3]]
         document["running"] = self.stop.flight
         document["message"] = cut(self.shown(self.message), 1000)
         data = fit(document)
@@ -731,10 +738,10 @@ class Run:
         result = read_json(RECORD + "/result.json", {"recap": None, "failures": []})
         recap = totals(result["recap"]) if step["kind"] == "playbook" else None
         self.steps[-1]["recap"] = recap
-        self.steps[-1].update({key: result[key] for key in (*HOST_LISTS, "unmatched") if key in result})
+        self.steps[-1].update({key: result[key] for key in (*HOST_LISTS, "reached", "unmatched") if key in result})
         self.failures += result["failures"]
         why = why_failed(step, code, recap, "unreached" in result, tasks_started() - tasks)
-        is_told = recap and (recap.get("failed") or recap.get("unreachable"))
+        is_told = recap and (recap.get("failed") or recap.get("unreachable") or result["failures"])
         if step["kind"] == "playbook" and not is_told and code != 0 and not self.stop.requested:
             reason = said_by_ansible(tail.lines(token))
             self.message = f"{reason} ({why.rstrip('.')})." if reason else why + " See the end of the log for the reason."
@@ -770,7 +777,7 @@ def fit(document):
             break
         for failure in document["failures"]:
             for key in failure:
-                failure[key] = cut(failure[key], limit)
+                failure[key] = shorten(failure[key], limit)
         document["message"] = cut(document["message"], limit * 3)
         if document["running"]:
             document["running"] = {"task": cut(document["running"]["task"], limit), "hosts": [cut(h, limit) for h in document["running"]["hosts"][:3]]}

@@ -106,6 +106,8 @@ pub struct HostStats {
     pub reached: Option<bool>,
     /// Whether the playbook stopped before it was done with this host.
     pub left: bool,
+    /// Whether the host was unreachable, which the playbook ignores, and no result came from it.
+    pub out_of_reach: bool,
 }
 
 impl HostStats {

@@ -707,6 +707,7 @@ pub fn run(name: &str, phase: Phase) -> OperationDetail {
             variables: "{}\n".into(),
             sha256: "5e1f".into(),
         }),
+        host_count: 1,
         cancelled_by: if phase == Phase::Cancelled { "ada".into() } else { String::new() },
         result_ignored: false,
         usual: None,

@@ -18,6 +18,7 @@ import select
 import sys
 import time
 
+from ansible import context
 from ansible.executor.play_iterator import IteratingStates, PlayIterator
 from ansible.inventory.manager import split_host_pattern
 from ansible.plugins.callback import CallbackBase
@@ -147,6 +148,14 @@ def cut(text, limit):
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def shorten(text, limit):
+    """`text` with at most `limit` characters. Of several lines the last one stays, too: of a traceback, it is the error."""
+    text = text.strip()
+    before, _, last = text.rpartition("\n")
+    last = cut(last, limit // 2)
+    return f"{cut(before, limit - len(last) - 1)}\n{last}" if before and len(text) > limit else cut(text, limit)
+
+
 def last_lines(text, count):
     lines = [line.rstrip() for line in str(text or "").splitlines() if line.strip()]
     return "\n".join(lines[-count:])
@@ -202,7 +211,7 @@ def failure_message(result, shown=str):
     beside = result.get("response") if message == "Request failed" else last_lines(result.get("traceback"), 1)
     if beside and str(beside) not in message:
         message = f"{message}: {beside}"
-    return host_key_refusal(message) or cut(shown(message) or "failed without a message", MESSAGE_LIMIT)
+    return host_key_refusal(message) or shorten(shown(message) or "failed without a message", MESSAGE_LIMIT)
 
 
 def is_from_machine(result, outcome, play):
@@ -327,6 +336,8 @@ class CallbackModule(CallbackBase):
         self.unmatched = []  # plays without hosts that name what the inventory doesn't have
         self.play = None
         self.removed = {}  # host -> how often the play had removed it after the last failure
+        self.rescued = None  # the last failure that a `rescue` took over from
+        self.pretended = collections.Counter()  # host -> changes of tasks that only check, in a run that isn't a check
         self.outcomes = {}  # host, or None for the run -> what was published
         atexit.register(lambda: self.is_saved or self.save_unfinished())
 
@@ -584,8 +595,9 @@ class CallbackModule(CallbackBase):
         lists = {
             "unfinished": [host for host in left if host in begun],
             "unreached": [host for host in left if host not in begun],
-            "unreachable": [] if self.reached or self.has_delegated else sorted(self.unreachable),
+            "unreachable": sorted(self.unreachable.difference(self.reached)),
         }
+        document["reached"] = bool(self.reached or self.has_delegated)
         document.update({name: {"count": len(hosts), "hosts": hosts[:REMEMBERED_HOSTS]} for name, hosts in lists.items() if hosts})
         if self.unmatched:
             document["unmatched"] = self.unmatched[:REMEMBERED_PLAYS]
@@ -662,13 +674,19 @@ class CallbackModule(CallbackBase):
             self.remember_failure(host, task_name, message)
         self.emit("host_result", **fields)
 
+    def success(self, result):
+        return "changed" if result._result.get("changed", False) and not self.is_pretended(result) else "ok"
+
     @staticmethod
-    def success(result):
-        return "changed" if result._result.get("changed", False) else "ok"
+    def is_pretended(result):
+        """Whether a task of a playbook that changes things has only checked, because of its `check_mode`."""
+        return bool(getattr(result._task, "check_mode", False)) and not context.CLIARGS.get("check")
 
     def v2_runner_on_ok(self, result):
         self.learn_result(result)
         self.keep_outcome(result)
+        if result._result.get("changed", False) and self.is_pretended(result):
+            self.pretended[result._host.get_name()] += 1
         self.report(result, self.success(result))
 
     def is_rescued(self, host):
@@ -691,8 +709,10 @@ class CallbackModule(CallbackBase):
             self.removed[host] += 1
         if not ignore_errors:
             self.note_done(result._task)
-        outcome = "rescued" if is_rescued else "failed"
-        self.report(result, outcome, self.why_failed(result), ignored=bool(ignore_errors))
+        outcome, message = ("rescued" if is_rescued else "failed"), self.why_failed(result)
+        if is_rescued:
+            self.rescued = {"host": host, "task": self.known(result._task)[1], "message": message}
+        self.report(result, outcome, message, ignored=bool(ignore_errors))
 
     def v2_runner_on_skipped(self, result):
         reason = result._result.get("skip_reason") or result._result.get("skipped_reason") or result._result.get("msg")
@@ -745,20 +765,28 @@ class CallbackModule(CallbackBase):
             summary = stats.summarize(host)
             summary["failed"] = summary.pop("failures")
             hosts[host] = {key: int(count) for key, count in summary.items()}
+            hosts[host]["changed"] -= self.pretended[host]
         lost = [host for host, counts in hosts.items() if counts["failed"] or counts["unreachable"]]
+        # The failure of a task that runs once ends the play for all hosts, but a `rescue` saves only the one that it ran on.
+        dropped = set(getattr(self.play, "_removed_hosts", ())).difference(lost)
         # A playbook that ends well is done with the hosts of its last play, even if that has no task for them.
-        left = self.hosts_left(lost, self.done[1]) if lost else []
+        left = self.hosts_left(lost, self.done[1]) if lost or dropped else []
         for host in left:
             hosts.setdefault(host, dict.fromkeys(next(iter(hosts.values())), 0))
         self.emit_outcomes()
         shown = {host: {**counts, "reached": host in self.reached} for host, counts in hosts.items()}
         for host in left:
             shown[host]["left"] = True
+        for host in self.unreachable.difference(self.reached).intersection(shown):
+            shown[host]["out_of_reach"] = True
         self.emit("stats", hosts=shown)
         if not hosts:
             left = list(dict.fromkeys(host for planned, begun in self.plans.values() for host in (*planned, *begun)))
         self.record.forget_flight()
-        self.save(hosts, self.final_failures(lost), left, self.reported)
+        failures = self.final_failures(lost)
+        if not lost and left and self.rescued:
+            failures = [self.rescued]
+        self.save(hosts, failures, left, self.reported)
         self.is_saved = True
 
     def final_failures(self, lost):

@@ -427,7 +427,7 @@ class Events(unittest.TestCase):
             ("the failure of a task for all", run_once + good + bad + once + then, None, ["n2", "n3", "n4"]),
             ("the failure of a last task for all", run_once + good + bad + once, None, ["n2", "n3", "n4"]),
             ("a host that is unreachable in a task for all", run_once + ping + once + then, "n1", ["n2", "n3", "n4"]),
-            ("the rescue of a task for all", run_once + rescued % ", run_once: true" + then + over, None, []),
+            ("the rescue of a task for all", run_once + rescued % ", run_once: true" + then + over, None, ["n2", "n3", "n4"]),
             ("the rescue of a fatal task", fatal + rescued % "" + then + over + then, None, ["n1", "n2", "n4"]),
             ("each host at its own speed", fatal.replace("  any", "  strategy: free\n  any") + bad + then, None, []),
             ("each host pinned", fatal.replace("  any", "  strategy: host_pinned\n  any") + bad + then, None, []),
@@ -568,8 +568,46 @@ class Events(unittest.TestCase):
         play = PLAY.replace("  tasks:", "  ignore_unreachable: true\n  tasks:") + "\n    - ping:\n"
         run = StagedRun(self, {"gone": UNREACHABLE, "lost": UNREACHABLE}).playbook(play).run()
         self.assertEqual((run.rc, run.termination["steps"][0]["unreachable"]), (0, {"count": 2, "hosts": ["gone", "lost"]}))
+        self.assertFalse(run.termination["steps"][0]["reached"])
+
+    def test_a_host_without_an_answer_stays_out_of_reach(self):
+        play = PLAY.replace("  tasks:", "  ignore_unreachable: true\n  tasks:") + "\n    - ping:\n    - debug: {msg: hello}\n"
         run = StagedRun(self, {"gone": UNREACHABLE, "m1": LOCAL}).playbook(play).run()
-        self.assertEqual(hosts_in(run, "unreachable"), [])
+        self.assertEqual((hosts_in(run, "unreachable"), run.termination["steps"][0]["reached"]), (["gone"], True))
+        stats = run.of("stats")[0]["hosts"]
+        self.assertEqual([host for host in stats if stats[host].get("out_of_reach")], ["gone"])
+
+    def test_a_task_that_only_checks_changes_nothing(self):
+        play = """
+    - copy: {content: x, dest: "{{ lookup('env', 'HOME') }}/never"}
+      check_mode: true
+    - file: {path: "{{ item }}", state: absent}
+      loop: [/etc/passwd]
+      check_mode: true
+    - command: "true"
+"""
+        run = self.play(play).run()
+        self.assertEqual([event["result"] for event in run.of("host_result") if "item" not in event], ["ok", "ok", "changed"])
+        self.assertEqual((run.of("stats")[0]["hosts"]["m1"]["changed"], run.termination["steps"][0]["recap"]["changed"]), (1, 1))
+
+    def test_a_rescue_of_a_task_for_all_saves_only_one_host(self):
+        play = PLAY + """
+    - block: [{name: Run once, fail: {msg: once is the cause}, run_once: true}]
+      rescue: [{debug: {msg: saved}}]
+    - name: After
+      ping:
+"""
+        run = StagedRun(self, {"n1": LOCAL, "n2": LOCAL}).playbook(play).run()
+        self.assertEqual((run.rc, hosts_in(run, "unreached"), run.termination["message"]), (2, ["n2"], ""))
+        self.assertEqual(run.termination["failures"], [{"host": "n1", "task": "Run once", "message": "once is the cause"}])
+        self.assertTrue(run.of("stats")[0]["hosts"]["n2"]["left"])
+
+    def test_the_error_after_a_traceback_is_never_cut(self):
+        lines = [f'  File "/tmp/ansible_payload_{number}.zip/{"x" * 200}.py", line {number}, in main' for number in range(8)]
+        crash = "\n".join(["Traceback (most recent call last):", *lines, "ImportError: undefined symbol: the_cause"])
+        run = self.play(f"    - fail: {{msg: {json.dumps(crash)}}}\n").run()
+        for said in (run.termination["failures"][0]["message"], run.of("host_result", result="failed")[0]["message"]):
+            self.assertTrue(said.startswith("Traceback") and said.endswith("the_cause"), said)
 
     def test_an_unreachable_host_fails_the_run_after_the_others(self):
         run = StagedRun(self, {"m1": LOCAL, "gone": UNREACHABLE}).builtin("ping.yml").run()

@@ -53,9 +53,12 @@ pub struct TerminatedStep {
     /// The hosts without results when it stopped, or on which it ran no task at all.
     #[serde(default)]
     pub unreached: Hosts,
-    /// The hosts that were unreachable, which the playbook ignores, if it reached no host at all.
+    /// The hosts that were unreachable, which the playbook ignores.
     #[serde(default)]
     pub unreachable: Hosts,
+    /// Whether the playbook did something on a machine.
+    #[serde(default)]
+    pub reached: bool,
     /// Plays that matched no host and name groups or hosts that the inventory doesn't have, at most 3.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmatched: Vec<UnmatchedPlay>,

@@ -140,7 +140,7 @@ async fn objects_of_the_reference_apply_and_kubectl_shows_their_state() {
         assert!(described.contains(word), "{word} is not in\n{described}");
     }
     let events = session.run("events --for clusteroperation/sample-check").await;
-    assert!(events.contains("was created for 2 hosts"), "{events}");
+    assert!(events.contains("was created. The inventory has 2 hosts."), "{events}");
     assert!(session.run("get events").await.contains("clusteroperation/sample-node-add"));
     let log = session.run("logs -n kubeonkube job/kubeonkube-sample-check-job").await;
     assert!(log.contains("PLAY RECAP") && log.contains("checked sample"), "{log}");

@@ -73,4 +73,5 @@ fn add(sum: &mut HostStats, more: &HostStats) {
     sum.ignored = sum.ignored.saturating_add(more.ignored);
     sum.reached = sum.reached.max(more.reached);
     sum.left |= more.left;
+    sum.out_of_reach |= more.out_of_reach;
 }

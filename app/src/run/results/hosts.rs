@@ -23,6 +23,8 @@ struct HostRow {
     host: String,
     stats: HostStats,
     running: bool,
+    /// The run was stopped in a task on this host.
+    stopped: bool,
     newest: Option<NewestTask>,
 }
 
@@ -46,9 +48,10 @@ fn rows(progress: &RunProgress) -> Vec<HostRow> {
         .into_iter()
         .map(|(host, stats)| {
             let at = progress.hosts.iter().position(|h| *h == host);
-            let running = at
-                .is_some_and(|at| progress.tasks.iter().rev().take(50).any(|task| task.cells.get(at) == Cell::Running));
-            HostRow { host, stats, running, newest: at.and_then(|at| newest(progress, at)) }
+            let is_in =
+                |cell| at.is_some_and(|at| progress.tasks.iter().rev().take(50).any(|task| task.cells.get(at) == cell));
+            let (running, stopped) = (is_in(Cell::Running), is_in(Cell::Stopped));
+            HostRow { host, stats, running, stopped, newest: at.and_then(|at| newest(progress, at)) }
         })
         .collect();
     let position = |row: &HostRow| progress.hosts.iter().position(|host| *host == row.host);
@@ -131,10 +134,12 @@ fn HostLine(run: Run, row: HostRow) -> impl IntoView {
         () if s.unreachable > 0 => (Tone::Err, "Unreachable"),
         () if s.failed > 0 => (Tone::Err, "Failed"),
         () if row.running => (Tone::Run, "Running"),
+        () if row.stopped => (Tone::Warn, "Stopped"),
         () if s.left && s.has_results() => (Tone::Idle, "Not finished"),
         () if s.left => (Tone::Idle, "Not reached"),
-        () if s.changed > 0 => (Tone::Warn, changed),
-        // An ignored failure counts as ok, too.
+        () if s.out_of_reach => (Tone::Warn, "Unreachable, ignored"),
+        // An ignored failure counts as ok, too, and most modules say that they changed something.
+        () if s.changed > 0 && s.ok > s.ignored => (Tone::Warn, changed),
         () if s.ok > s.ignored => (Tone::Ok, "Ok"),
         () if s.ignored > 0 => (Tone::Warn, "Failed, ignored"),
         () if s.rescued > 0 => (Tone::Warn, "Failed, rescued"),

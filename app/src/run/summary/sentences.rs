@@ -5,6 +5,7 @@ use api::operation::{OperationDetail, Phase, Usual};
 use api::progress::RunProgress;
 use api::run::HostStats;
 
+use crate::live::Connection;
 use crate::words::{count, named, thousands};
 
 /// What the run is doing, or how it ended. `lines`: how many lines its log has so far.
@@ -47,7 +48,7 @@ pub fn sentence(detail: &OperationDetail, progress: &RunProgress, note: Option<&
             }
         }
         Phase::Succeeded if row.warns() => row.message.clone(),
-        Phase::Succeeded => succeeded(progress, row.check, note),
+        Phase::Succeeded => succeeded(progress, detail, note),
         Phase::Restored => row.message.clone(),
     }
 }
@@ -58,21 +59,20 @@ fn done(progress: &RunProgress) -> String {
     format!("“{last}” is done.")
 }
 
-fn succeeded(progress: &RunProgress, check: bool, note: Option<&str>) -> String {
+fn succeeded(progress: &RunProgress, detail: &OperationDetail, note: Option<&str>) -> String {
     // As the numbers below it, which are those of the recap.
     let HostStats { changed, ignored, rescued, .. } = progress.sums();
     if progress.tasks.is_empty() {
         return note
             .map_or_else(|| "Finished, exit code 0.".to_owned(), |note| format!("Finished, exit code 0. {note}"));
     }
-    let hosts = progress.hosts.len() as u64;
     let tasks = progress.tasks.len() as u64;
     let passed = |n: u32, how: &str| match n {
         0 => String::new(),
         n => format!(" {} {how}.", count(n.into(), "failure was", "failures were")),
     };
     let (ignored, rescued) = (passed(ignored, "ignored"), passed(rescued, "rescued"));
-    let changes = match (check, changed) {
+    let changes = match (detail.row.check, changed) {
         (false, 0) => "no changes".to_owned(),
         (false, n) => count(n.into(), "change", "changes"),
         (true, 0) => "nothing would change".to_owned(),
@@ -81,8 +81,16 @@ fn succeeded(progress: &RunProgress, check: bool, note: Option<&str>) -> String 
     format!(
         "{} on {} succeeded; {changes}.{ignored}{rescued}",
         count(tasks, "task", "tasks"),
-        count(hosts, "host", "hosts")
+        hosts(progress, detail.host_count)
     )
+}
+
+/// `5 hosts`, or `2 of 9 hosts` if the run took only a part of its inventory.
+pub(super) fn hosts(progress: &RunProgress, all: u32) -> String {
+    match progress.hosts.len() as u64 {
+        n if n > 0 && n < all.into() => format!("{} of {}", thousands(n), count(all.into(), "host", "hosts")),
+        n => count(n, "host", "hosts"),
+    }
 }
 
 /// `about 4 to 6 min left, from the last 5 successful runs`. `elapsed`: milliseconds since the start.
@@ -107,9 +115,9 @@ pub fn left(usual: Option<Usual>, elapsed: i64) -> String {
     }
 }
 
-/// `Log complete, 12,408 lines`. `is_cut`: the page gets no live updates, so it doesn't know whether it has all lines of a running operation.
+/// `Log complete, 12,408 lines`. Without a connection, the page doesn't know whether it has all lines of a running operation.
 #[must_use]
-pub fn log_state(total: u64, end: Option<LogEnd>, phase: Phase, is_cut: bool) -> String {
+pub fn log_state(total: u64, end: Option<LogEnd>, phase: Phase, connection: Connection) -> String {
     let lines = |n| count(n, "line", "lines");
     match end {
         Some(LogEnd { lines: 0, missing }) if missing > 0 || phase == Phase::Restored => "No log".to_owned(),
@@ -117,8 +125,9 @@ pub fn log_state(total: u64, end: Option<LogEnd>, phase: Phase, is_cut: bool) ->
         Some(LogEnd { missing: 0, lines: n }) => format!("Log complete, {}", lines(n)),
         Some(LogEnd { missing, lines: n }) => format!("{} missing of {}", lines(missing), thousands(n.max(missing))),
         None if total == 0 => "No lines yet".to_owned(),
-        None if is_cut => format!("{} so far, no live updates", lines(total)),
+        None if connection.is_cut() => format!("{} so far, no live updates", lines(total)),
         None if phase.is_final() => format!("{}, still being collected", lines(total)),
+        None if connection == Connection::Connecting => format!("{} so far", lines(total)),
         None => format!("Complete so far, {}", lines(total)),
     }
 }

@@ -32,6 +32,7 @@ pub(in super::super) fn detail(phase: Phase, message: &str) -> OperationDetail {
         job: None,
         end: None,
         inputs: None,
+        host_count: 0,
         cancel: Ok(()),
         cancelled_by: String::new(),
         result_ignored: false,
@@ -119,14 +120,15 @@ fn a_cancelled_run_names_the_interrupted_task() {
 #[test]
 fn the_log_state_says_whether_the_log_is_complete() {
     let end = |lines, missing| Some(LogEnd { lines, missing });
-    assert_eq!(log_state(12_408, end(12_408, 0), Phase::Succeeded, false), "Log complete, 12,408 lines");
-    assert_eq!(log_state(100, end(100, 14), Phase::Failed, false), "14 lines missing of 100");
-    assert_eq!(log_state(1, None, Phase::Running, false), "Complete so far, 1 line");
-    assert_eq!(log_state(6, None, Phase::Running, true), "6 lines so far, no live updates");
-    assert_eq!(log_state(0, None, Phase::Queued, false), "No lines yet");
-    assert_eq!(log_state(0, end(0, 0), Phase::Failed, false), "Log complete: nothing was written");
-    assert_eq!(log_state(0, end(0, 1), Phase::Failed, false), "No log");
-    assert_eq!(log_state(0, end(0, 0), Phase::Restored, false), "No log");
+    assert_eq!(log_state(12_408, end(12_408, 0), Phase::Succeeded, Connection::Live), "Log complete, 12,408 lines");
+    assert_eq!(log_state(100, end(100, 14), Phase::Failed, Connection::Live), "14 lines missing of 100");
+    assert_eq!(log_state(1, None, Phase::Running, Connection::Live), "Complete so far, 1 line");
+    assert_eq!(log_state(1, None, Phase::Running, Connection::Connecting), "1 line so far");
+    assert_eq!(log_state(6, None, Phase::Running, Connection::Lost), "6 lines so far, no live updates");
+    assert_eq!(log_state(0, None, Phase::Queued, Connection::Live), "No lines yet");
+    assert_eq!(log_state(0, end(0, 0), Phase::Failed, Connection::Live), "Log complete: nothing was written");
+    assert_eq!(log_state(0, end(0, 1), Phase::Failed, Connection::Live), "No log");
+    assert_eq!(log_state(0, end(0, 0), Phase::Restored, Connection::Live), "No log");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::super::log::task_words::changed;
 use super::super::state::Run;
-use super::sentences::{left, log_state, sentence};
+use super::sentences::{hosts, left, log_state, sentence};
 use crate::live;
 use crate::ui::{Icon, Tone, all, clock, dynamic, icon, optional};
 use crate::words::{count, thousands};
@@ -40,12 +40,13 @@ pub(crate) fn Totals(run: Run) -> impl IntoView {
     let results = Memo::new(move |_| run.progress.with(|progress| (progress.totals, progress.sums())));
     let extent = Memo::new(move |_| {
         let is_final = run.phase.get().is_final();
-        run.progress.with(|progress| extent(progress, is_final))
+        let all = run.detail.with(|detail| detail.host_count);
+        run.progress.with(|progress| extent(progress, is_final, all))
     });
     // A bar that is green from the first result would look like a success.
     let neutral = Memo::new(move |_| !matches!(run.phase.get(), Phase::Succeeded | Phase::Failed));
     let connection = live::connection();
-    let log = Memo::new(move |_| log_state(run.total.get(), run.end.get(), run.phase.get(), connection.get().is_cut()));
+    let log = Memo::new(move |_| log_state(run.total.get(), run.end.get(), run.phase.get(), connection.get()));
     let check = run.detail.with_untracked(|detail| detail.row.check);
     let ignored = Memo::new(move |_| run.detail.with(|detail| detail.result_ignored));
     let missing = Memo::new(move |_| run.end.get().is_some_and(|end| end.missing > 0));
@@ -91,8 +92,8 @@ fn TimeLeft(run: Run) -> impl IntoView {
 }
 
 /// How many tasks and hosts there are: `3 tasks done · 5 hosts · ` during the run, `4 tasks · 5 hosts · ` when it has ended. Empty
-/// before the first task.
-fn extent(progress: &RunProgress, is_final: bool) -> String {
+/// before the first task. `all`: the hosts of the inventory, of which a run may take a part.
+fn extent(progress: &RunProgress, is_final: bool, all: u32) -> String {
     let tasks = progress.tasks.len() as u64;
     if tasks == 0 {
         return String::new();
@@ -103,7 +104,8 @@ fn extent(progress: &RunProgress, is_final: bool) -> String {
         let running = progress.tasks.iter().filter(|task| task.state() == TaskState::Running).count() as u64;
         format!("{} done", count(tasks - running, "task", "tasks"))
     };
-    format!("{tasks} · {} · ", count(progress.hosts.len() as u64, "host", "hosts"))
+    // Until it has ended, more hosts may come.
+    format!("{tasks} · {} · ", hosts(progress, if is_final { all } else { 0 }))
 }
 
 /// The results so far as a bar. It is an SVG because the content security policy allows no style attributes.

@@ -50,6 +50,7 @@ impl Console {
             job: status.and_then(|s| s.job_ref.as_ref()).map(|job| format!("{}/{}", job.namespace, job.name)),
             end: end.map(|end| without_secrets(end, snapshot.as_ref())),
             inputs: snapshot.map(|data| inputs(operation, &data)),
+            host_count: status.and_then(|status| status.inputs.as_ref()).map_or(0, |inputs| inputs.host_count),
             cancel: cancellable(operation),
             cancelled_by: cancelled_by(operation, &self.shared.signing),
             result_ignored: status

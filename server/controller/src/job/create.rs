@@ -82,7 +82,7 @@ pub(crate) async fn create(
     // slot, has none left for this Event. Its conditions say the same.
     if is_news && !(waited(operation) && (plan.reads > 2 || waited_for_slot(operation))) {
         let hosts = api::count(hosts.into(), "host", "hosts");
-        let note = format!("Job {}/{} was created for {hosts}.", job.namespace, job.name);
+        let note = format!("Job {}/{} was created. The inventory has {hosts}.", job.namespace, job.name);
         tell(ctx, operation, EventType::Normal, "Started", &note).await;
     }
     Ok(Next::when_changed())

@@ -16,7 +16,7 @@ pub(crate) fn hidden_failure(operation: &ClusterOperation, said: &Termination) -
         return Some(reason);
     }
     if said.cancelled {
-        return Some(("Interrupted", format!("The run was stopped by a signal{}.", in_flight(said))));
+        return Some(("Interrupted", interrupted(said)));
     }
     if said.rc != 0 {
         return Some(("RunFailed", format!("The run ended with exit code {}.", said.rc)));
@@ -87,10 +87,25 @@ fn cause_first(said: &Termination, result: &str) -> String {
     if failures.is_empty() { format!("{result}.") } else { format!("{} ({result}).", failures.join("; ")) }
 }
 
+fn interrupted(said: &Termination) -> String {
+    format!("The run was stopped by a signal{}.{}", in_flight(said), left_hosts(said))
+}
+
+/// The hosts that the last playbook wasn't done with when the run stopped.
+pub(crate) fn left_hosts(said: &Termination) -> String {
+    said.steps.last().map(left).unwrap_or_default()
+}
+
 /// The hosts that the playbook wasn't done with when it stopped.
 fn left(step: &TerminatedStep) -> String {
     let part = |word: &str, hosts: &Hosts| names(hosts).map(|names| format!(" {word}: {names}.")).unwrap_or_default();
     part("Not finished", &step.unfinished) + &part("Not reached", &step.unreached)
+}
+
+/// The hosts that were unreachable, which playbooks ignore that reached others. Empty without any.
+pub(crate) fn ignored_hosts(said: &Termination) -> String {
+    let all = said.steps.iter().filter(|step| step.reached).filter_map(|step| names(&step.unreachable));
+    all.map(|names| format!(" Unreachable, which was ignored: {names}.")).collect()
 }
 
 /// `n1, n2 and 7 more`.
@@ -128,7 +143,8 @@ fn nothing_done(operation: &ClusterOperation, step: &TerminatedStep) -> (&'stati
 /// What makes a success doubtful: a playbook that reached no host, or plays of a playbook of the user that matched no host, because the
 /// inventory doesn't have what they name. A reason and a sentence.
 pub(crate) fn warning(operation: &ClusterOperation, said: &Termination) -> Option<(&'static str, String)> {
-    let unreachable = said.steps.iter().find_map(|step| Some((step, names(&step.unreachable)?)));
+    let mut unreached = said.steps.iter().filter(|step| !step.reached);
+    let unreachable = unreached.find_map(|step| Some((step, names(&step.unreachable)?)));
     if let Some((step, names)) = unreachable {
         let was = if step.unreachable.count == 1 { "was" } else { "were" };
         let title = &step.title;
@@ -202,19 +218,20 @@ pub(crate) fn failure(
     // The kubelet stops the run of a pod that a client deletes, and kills it if that takes too long.
     let is_deleted = pod.is_some_and(|pod| pod.metadata.deletion_timestamp.is_some());
     let is_killed = terminated.is_none_or(|state| matches!(state.exit_code, KILLED | TERMINATED));
-    let deleted =
-        |at: String| ("PodDeleted", format!("The pod was deleted{at}. To run it again, submit the operation again."));
+    let deleted = |at: &str, left: &str| {
+        ("PodDeleted", format!("The pod was deleted{at}.{left} To run it again, submit the operation again."))
+    };
     if said.is_none() && is_deleted && is_killed {
-        return deleted(String::new());
+        return deleted("", "");
     }
     let Some(said) = said else { return without_summary(terminated, by_pod.map_or("", |(_, why)| why), condition) };
     if !said.message.is_empty() {
-        return ("RunFailed", said.message.clone() + &said.steps.last().map(left).unwrap_or_default());
+        return ("RunFailed", said.message.clone() + &left_hosts(said));
     }
     if said.cancelled {
         return match is_deleted {
-            true => deleted(in_flight(said)),
-            false => ("Interrupted", format!("The run was stopped by a signal{}.", in_flight(said))),
+            true => deleted(&in_flight(said), &left_hosts(said)),
+            false => ("Interrupted", interrupted(said)),
         };
     }
     failed_step(operation, said).unwrap_or_else(|| ("RunFailed", format!("The run ended with exit code {}.", said.rc)))

@@ -9,7 +9,7 @@ use operation::{Options, Outcome, Termination, terminated, termination};
 
 use crate::job::state::{condition, is_suspended, job_has_stopped};
 use crate::status::sentence::cut;
-use crate::verdict::cause::{failure, hidden_failure, in_flight, is_disrupted, warning};
+use crate::verdict::cause::{failure, hidden_failure, ignored_hosts, in_flight, is_disrupted, left_hosts, warning};
 use crate::verdict::termination::without_words;
 
 /// What is known about a run.
@@ -64,11 +64,11 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
         let why = condition.reason.as_deref().unwrap_or_default();
         if why == "DeadlineExceeded" {
             let seconds = job.spec.as_ref().and_then(|spec| spec.active_deadline_seconds).unwrap_or_default();
-            let at = said.as_ref().map(in_flight).unwrap_or_default();
+            let (at, left) = said.as_ref().map(|said| (in_flight(said), left_hosts(said))).unwrap_or_default();
             return failed(
                 "DeadlineExceeded",
                 format!(
-                    "The run took longer than its deadline of {seconds} s and was stopped{at}. Raise activeDeadlineSeconds, or find out what hangs."
+                    "The run took longer than its deadline of {seconds} s and was stopped{at}.{left} Raise activeDeadlineSeconds, or find out what hangs."
                 ),
                 recap,
             );
@@ -152,10 +152,8 @@ fn end(job: &Job, terminated: Option<&ContainerStateTerminated>, now: &Time) -> 
 }
 
 fn cancelled(said: Option<&Termination>) -> String {
-    match said.map(in_flight).filter(|at| !at.is_empty()) {
-        Some(at) => format!("The run was cancelled{at}."),
-        None => "The run was cancelled.".into(),
-    }
+    let (at, left) = said.map(|said| (in_flight(said), left_hosts(said))).unwrap_or_default();
+    format!("The run was cancelled{at}.{left}")
 }
 
 fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap>) -> String {
@@ -169,8 +167,23 @@ fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap
     let title = said.steps.iter().find(|step| step.role == StepRole::Main).map_or("", |step| step.title.as_str());
     match recap {
         Some(recap) => {
-            let (hosts, tasks) = (count(recap.hosts.into(), "host", "hosts"), count(recap.ok.into(), "task", "tasks"));
-            format!("{title}: {hosts}, {tasks} ok, {} {changed}.", recap.changed)
+            let all = operation
+                .status
+                .as_ref()
+                .and_then(|status| status.inputs.as_ref())
+                .map_or(0, |inputs| inputs.host_count);
+            let hosts = match recap.hosts {
+                n if n < all => format!("{n} of {}", count(all.into(), "host", "hosts")),
+                n => count(n.into(), "host", "hosts"),
+            };
+            let tasks = count(recap.ok.into(), "task", "tasks");
+            let passed = |n: u32, how: &str| match n {
+                0 => String::new(),
+                n => format!(", {} {how}", count(n.into(), "failure", "failures")),
+            };
+            let (ignored, rescued) = (passed(recap.ignored, "ignored"), passed(recap.rescued, "rescued"));
+            let unreachable = ignored_hosts(said);
+            format!("{title}: {hosts}, {tasks} ok, {} {changed}{ignored}{rescued}.{unreachable}", recap.changed)
         }
         None => format!("{title}: exit code 0."),
     }

@@ -131,6 +131,16 @@ fn a_play_of_an_own_playbook_without_hosts_is_a_warning() {
     assert_eq!((status, reason.as_str()), (Phase::Succeeded, NO_HOST_REACHED));
     assert!(message.starts_with("ping.yml reached no machine: n1, n2 were unreachable"), "{message}");
 
+    let said = summary(0, |said| {
+        let step = &mut said["steps"][0];
+        (step["reached"], step["unreachable"]) = (json!(true), json!({"count": 1, "hosts": ["n2"]}));
+        (step["recap"]["ignored"], step["recap"]["rescued"]) = (json!(2), json!(1));
+    });
+    let pod = ended_pod(0, "Completed", &said);
+    let (_, reason, message) = self::ended(&operation, &ended_job("Complete", ""), Some(&pod));
+    let said = "ping.yml: 3 hosts, 6 tasks ok, 1 changed, 2 failures ignored, 1 failure rescued. Unreachable, which was ignored: n2.";
+    assert_eq!((reason.as_str(), message.as_str()), ("Succeeded", said));
+
     operation.spec.action_source = crd::ActionSource::Builtin;
     let long = format!("{}.yml", "after".repeat(30));
     let hook = |source| crd::HookAction { action: long.clone(), action_source: source, ..Default::default() };

@@ -425,7 +425,7 @@ async fn k15_events_report_every_step_of_an_operation() {
     assert_eq!(reasons("e-fifth").await, ["ClusterNotFound"]);
     let story = world.story("b-second").await;
     assert_eq!(story[0].1, "Waiting for operation a-first on cluster prod.");
-    assert_eq!(story[1].1, "Job lab/kubeonkube-b-second-job was created for 2 hosts.");
+    assert_eq!(story[1].1, "Job lab/kubeonkube-b-second-job was created. The inventory has 2 hosts.");
     assert!(story[2].1.contains("no such package"), "{story:?}");
 }
 
