@@ -94,11 +94,14 @@ fn in_options(options: &str) -> Option<String> {
             is_ssh = true;
         }
         if SSH_OPTIONS.contains(&name.as_str()) {
-            if let Some(file) = value.filter(|file| is_missing(file) && *file != "SSH_AUTH_SOCK") {
+            // The agent may be named by a variable of the environment.
+            let is_variable =
+                |file: &str| name == "identityagent" && (file.starts_with('$') || file == "SSH_AUTH_SOCK");
+            if let Some(file) = value.filter(|file| is_missing(file) && !is_variable(file) && !file.starts_with('-')) {
                 return Some(sentence(file, KEY_OPTION));
             }
         } else if MADE_BY_SSH.contains(&name.as_str()) {
-            if let Some(file) = value.filter(|file| is_of_person(file)) {
+            if let Some(file) = value.filter(|file| is_of_person(file) && !file.contains("{{")) {
                 return Some(sentence(file, "Remove the option."));
             }
         } else if let Some(file) = of_flag(word, next).filter(|file| is_ssh && is_missing(file)) {
@@ -125,7 +128,8 @@ fn of_flag<'w>(word: &'w str, next: Option<&'w str>) -> Option<&'w str> {
 /// A template, which only ansible can read, may mean any file.
 fn is_missing(path: &str) -> bool {
     let is_known = OF_A_RUN.iter().any(|folder| path.starts_with(folder));
-    !path.is_empty() && path != "none" && !path.contains("{{") && !is_known
+    let is_word_of_ssh = matches!(path, "none" | "internal");
+    !path.is_empty() && !is_word_of_ssh && !path.contains("{{") && !is_known
 }
 
 /// Whether the path starts in the home of a person, and has a template in it.
@@ -194,6 +198,9 @@ mod tests {
             ("ansible_ssh_common_args", "-o StrictHostKeyChecking=no -F /dev/null"),
             ("ansible_ssh_executable", "/usr/bin/ssh"),
             ("ansible_ssh_executable", "/opt/ssh"),
+            ("ansible_ssh_args", "-o SecurityKeyProvider=internal -o IdentityAgent=$SSH_AUTH_SOCK"),
+            ("ansible_ssh_args", "-o ControlPath=/home/{{ u }}/cp"),
+            ("ansible_ssh_args", "-J include -v"),
             ("etcd_data_dir", "/home/etcd"),
             ("cert", "{{ lookup('file', '/etc/ssl/ca.pem') }}"),
             ("cert", "{{ lookup('env', 'HOME') }}"),

@@ -13,12 +13,10 @@ pub(crate) fn group(entries: &[(Key, Value)]) -> Option<&Key> {
 fn is_named_group(name: &str, below: &Value) -> bool {
     let Value::Map(sections) = below else { return false };
     let has_all = || sections.iter().all(|(key, _)| SECTIONS.contains(&key.value.as_str()));
-    let lists = || sections.iter().any(|(key, _)| matches!(key.value.as_str(), "hosts" | "children"));
-    let has_one = || {
-        sections
-            .iter()
-            .any(|(key, below)| is_nearly_section(&key.value) && matches!(below, Value::Null | Value::Map(_)))
-    };
+    let is_section = |below: &Value| matches!(below, Value::Null | Value::Map(_));
+    let lists =
+        || sections.iter().any(|(key, below)| matches!(key.value.as_str(), "hosts" | "children") && is_section(below));
+    let has_one = || sections.iter().any(|(key, below)| is_nearly_section(&key.value) && is_section(below));
     match name {
         // These may be variables of a playbook.
         "etcd" | "bastion" => has_all() && lists(),

@@ -119,6 +119,8 @@ pub enum Kind {
         quoted(.key), .key.chars().take(40).collect::<String>()
     )]
     ColonWithoutSpace { key: String },
+    #[error("ansible can't read the colons of {} in brackets, and ends before the first task. Write it in quotes", quoted(.text))]
+    ColonsInBrackets { text: String },
     #[error(
         "ansible doesn't know the tag {}, and ends before the first task. Remove it, or write the value in quotes if it is \
          part of the value",

@@ -127,3 +127,11 @@ fn old_names_of_groups_are_warnings_of_the_inventory() {
     let said = advice(&inventory);
     assert_eq!(said.iter().filter(|said| said.contains("kube-master")).count(), 1, "{said:?}");
 }
+
+#[test]
+fn a_variable_with_a_list_of_hosts_is_no_group() {
+    for text in ["etcd: {hosts: [10.0.0.1]}\n", "bastion: {hosts: [a, b]}\n", "calico_rr: {hosts: 3}\n"] {
+        assert!(parse_vars(text).is_ok(), "{text}: {:?}", parse_vars(text));
+    }
+    assert!(parse_vars("etcd: {hosts: {n1: }}\n").is_err());
+}

@@ -84,6 +84,13 @@ fn a_tab_that_ansible_refuses_is_named_in_its_line() {
 }
 
 #[test]
+fn an_accepted_tab_is_not_blamed_for_another_error() {
+    let said = parse_vars("v0: 'x\n\ty'\na: 1\na: 2\n").expect_err("a duplicate").to_string();
+    assert!(!said.contains("tab") && said.contains('a'), "{said}");
+    assert!(said.starts_with("At line 4"), "{said}");
+}
+
+#[test]
 fn other_tabs_are_accepted() {
     for text in ACCEPTED {
         assert!(parse_vars(text).is_ok(), "{text:?}: {:?}", parse_vars(text));

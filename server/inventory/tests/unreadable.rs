@@ -172,3 +172,22 @@ fn a_colon_in_brackets_needs_a_space() {
     }
     assert!(parse_vars("a: [http://x:80/, b:c]\nb: x:{y}\n").is_ok());
 }
+
+#[test]
+fn addresses_with_colons_at_an_end_need_quotes_in_brackets() {
+    for (text, named) in [
+        ("v: [::1]\n", "“::1”"),
+        ("v: {a: ::1}\n", "“::1”"),
+        ("v: [0.0.0.0/0, ::/0]\n", "“::/0”"),
+        ("v: [fe80::]\n", "“fe80::”"),
+    ] {
+        let said = parse_vars(text).expect_err(text).to_string();
+        assert!(
+            said.contains(&format!("the colons of {named} in brackets")) && said.contains("quotes"),
+            "{text}: {said}"
+        );
+    }
+    for fine in ["v: ['::1', \"::/0\", fd00::1, a:b]\n", "v: ::1\n", "v:\n- ::1\n"] {
+        assert!(parse_vars(fine).is_ok(), "{fine}: {:?}", parse_vars(fine));
+    }
+}

@@ -68,7 +68,9 @@ pub(crate) fn read(text: &str) -> Result<Option<Value>, Invalid> {
             let readable = spaced.as_deref().unwrap_or(text);
             match spaced.as_deref().map(value_of) {
                 Some(Ok(value)) => (value, Cow::Owned(readable.to_owned())),
-                _ => {
+                other => {
+                    // A tab may stand where ansible reads it. Then the text with spaces has the error that counts.
+                    let why = other.and_then(Result::err).unwrap_or(why);
                     let is_before = |tab: &Invalid| {
                         matches!(why.kind, Kind::NotYaml { .. }) && tab.line <= why.line.map(|line| line + 1)
                     };

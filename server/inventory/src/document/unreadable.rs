@@ -39,14 +39,20 @@ fn plain(text: &str, is_key: bool) -> Option<&'static str> {
     }
 }
 
-/// In brackets, the colon behind a plain key needs a space: not `{n1:}`. The text starts with the key, which has this length.
-pub(super) fn colon(text: &str, key: usize, is_in_brackets: bool) -> Option<Kind> {
-    let after = text[key..]
-        .trim_start_matches(' ')
-        .strip_prefix(':')
-        .filter(|after| after.starts_with([',', '?', '[', ']', '{', '}']));
-    let key = &text[..key];
-    after.filter(|_| is_in_brackets && !key.is_empty()).map(|_| Kind::ColonWithoutSpace { key: key.to_owned() })
+/// In brackets, a plain text doesn't start with a colon, as `::1` does, and the colon behind a plain key needs a space: not `{n1:}`. The text
+/// starts with the plain one, which has this length.
+pub(super) fn colon(text: &str, length: usize, is_in_brackets: bool) -> Option<Kind> {
+    let (plain, after) = text.split_at(length);
+    if !is_in_brackets || plain.is_empty() {
+        return None;
+    }
+    let after = after.trim_start_matches(' ').strip_prefix(':');
+    let is_key = after.is_some_and(|after| after.starts_with([',', '?', '[', ']', '{', '}']));
+    if plain.starts_with(':') || is_key && plain.contains(':') {
+        let colon = if is_key { ":" } else { "" };
+        return Some(Kind::ColonsInBrackets { text: format!("{plain}{colon}") });
+    }
+    is_key.then(|| Kind::ColonWithoutSpace { key: plain.to_owned() })
 }
 
 /// `0x_`.

@@ -8,7 +8,8 @@ pub(super) fn is_prose(value: &str, at: usize, found: Lookalike) -> bool {
         return value[..at].chars().next_back().is_some_and(is_of_other_script);
     }
     if found.is_quote() && at == 0 {
-        return !is_wrapped(value);
+        let is_other_language = matches!(found.character, '«' | '»') && value.chars().any(is_of_other_script);
+        return is_other_language || !is_wrapped(value);
     }
     // Marks of the direction of a script, and joiners.
     let is_mark =
