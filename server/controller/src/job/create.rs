@@ -42,7 +42,7 @@ pub(crate) async fn prepare(ctx: &Context, operation: &ClusterOperation, cluster
     };
     Ok(match plan {
         Ok(plan) => Next::Create(cluster, plan.into()),
-        Err(refusal) => waiting::missing_with_turn(ctx, operation, &refusal)
+        Err(refusal) => waiting::for_missing(ctx, operation, &refusal)
             .unwrap_or_else(|| Next::Abandon(Some(cluster), outcome::refused(&refusal, &now()).into())),
     })
 }

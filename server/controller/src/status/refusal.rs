@@ -54,7 +54,7 @@ pub(crate) enum Refusal {
     Missing { field: &'static str, kind: &'static str, at: DataRef },
     #[error("{field} names {kind} {at}, which has no key “{key}”. Its keys: {found}.")]
     MissingKey { field: &'static str, kind: &'static str, at: DataRef, key: &'static str, found: String },
-    #[error("{field} names {kind} {at}, which is empty. It needs the key “{key}”.")]
+    #[error("{field} names {kind} {at}, which is empty. Add the key “{key}”.")]
     Empty { field: &'static str, kind: &'static str, at: DataRef, key: String },
     #[error(
         "ConfigMap {at} holds the machines' host keys, but has no text under the key “known_hosts”. Its keys: {found}. Add the host keys there, or delete the ConfigMap."
@@ -163,7 +163,7 @@ impl Refusal {
         }
     }
 
-    /// How long after the submission a retry may succeed: an operation may be created before the objects that it needs (then `inputs`),
+    /// How long a retry may succeed, after the submission or the end of the run before it: an operation may be created before the objects that it needs (then `inputs`),
     /// also before a tool fills one that it has made, and before its hosted cluster is ready. None if the operation itself, or what is in
     /// an object, is wrong.
     pub(crate) fn timeout(&self, inputs: Duration) -> Option<Duration> {

@@ -1,8 +1,9 @@
 //! Takes the turn: checks the queue, reads and checks the inputs, and writes the operation's entry into the Cluster's status.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crd::{ClusterOperation, Phase};
+use crd::{Cluster, ClusterOperation, Phase};
 
 use crate::clock::now;
 use crate::context::Context;
@@ -40,7 +41,7 @@ pub(crate) async fn take(ctx: &Context, operation: &ClusterOperation) -> Result<
     for _ in 0..ATTEMPTS {
         let mut slot = None;
         let Some(cluster) = current else {
-            return Ok(waiting::missing(ctx, operation, None, Refusal::NoSuchCluster { cluster: name.clone() }));
+            return Ok(refuse(ctx, operation, None, Refusal::NoSuchCluster { cluster: name.clone() }));
         };
         let plan = match (history::entry(&cluster, operation), history::running(&cluster)) {
             (Some(entry), _) if entry.status == Phase::Running => {
@@ -70,7 +71,7 @@ pub(crate) async fn take(ctx: &Context, operation: &ClusterOperation) -> Result<
                     .as_ref()
                     .is_some_and(|fresh| fresh.metadata.resource_version == cluster.metadata.resource_version);
                 if same {
-                    return Ok(waiting::missing(ctx, operation, fresh, refusal));
+                    return Ok(refuse(ctx, operation, fresh, refusal));
                 }
                 current = fresh;
                 continue;
@@ -85,4 +86,9 @@ pub(crate) async fn take(ctx: &Context, operation: &ClusterOperation) -> Result<
         current = get_cluster(ctx, name).await?;
     }
     Err(Error::Conflict(name.clone()))
+}
+
+/// Refuses the operation, unless what it lacks may still come.
+fn refuse(ctx: &Context, operation: &ClusterOperation, cluster: Option<Arc<Cluster>>, refusal: Refusal) -> Next {
+    waiting::for_missing(ctx, operation, &refusal).unwrap_or_else(|| Next::Refuse(cluster, refusal.into()))
 }

@@ -1,9 +1,8 @@
 //! What an operation's status says while the operation waits, for its turn or with it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use crd::{Cluster, ClusterOperation, Phase};
+use crd::{ClusterOperation, Phase};
 use kube::runtime::events::EventType;
 
 use crate::clock::now;
@@ -14,7 +13,6 @@ use crate::status::event::tell;
 use crate::status::refusal::Refusal;
 use crate::status::sentence::cut;
 use crate::status::write;
-use crate::turn::cluster_status::seconds_of_turn;
 
 /// The reason of an operation that waits for `--max-running`.
 const SLOT: &str = "TooManyRunning";
@@ -41,7 +39,7 @@ pub(crate) fn for_slot(ctx: &Context, operation: &ClusterOperation) -> Next {
     ctx.want_slot();
     if last_reason(operation) == Some(INPUTS) && is_young(operation, ctx.config.inputs_timeout) {
         // It needs a slot only to look for its inputs again: the status keeps saying that these are missing.
-        return Next::again_after(inputs_again(operation));
+        return Next::again_after(INPUTS_LATER);
     }
     let most = api::count(ctx.config.max_running as u64, "operation runs", "operations run");
     let message = format!("Waiting because {most}, and --max-running allows no more.");
@@ -60,37 +58,32 @@ pub(crate) fn for_room_with_turn() -> Next {
     Next::Hold(Hold { reason: DISK_FULL, why, advice: "Free some space.".into() })
 }
 
-/// Something that the operation needs is missing or wrong. What people and tools may still create is waited for: they apply files in
-/// any order. Otherwise the operation is refused.
-pub(crate) fn missing(
-    ctx: &Context,
-    operation: &ClusterOperation,
-    cluster: Option<Arc<Cluster>>,
-    refusal: Refusal,
-) -> Next {
-    let Some(timeout) = refusal.timeout(ctx.config.inputs_timeout).filter(|timeout| is_young(operation, *timeout))
-    else {
-        return Next::Refuse(cluster, refusal.into());
-    };
-    let message = format!("{refusal} The operation waits for it until {} after its submission.", in_words(timeout));
-    Next::Wait(Wait { reason: INPUTS, message, again: Some(inputs_again(operation)) })
-}
-
-/// The same, for an operation that got the turn from the one before it, however long that took. None if it can't be waited for, or not
-/// any longer.
-pub(crate) fn missing_with_turn(ctx: &Context, operation: &ClusterOperation, refusal: &Refusal) -> Option<Next> {
+/// What to do about something that the operation needs and that people and tools may still create: they apply files in any order. None if it
+/// can't be waited for, or not any longer: then the operation is refused.
+pub(crate) fn for_missing(ctx: &Context, operation: &ClusterOperation, refusal: &Refusal) -> Option<Next> {
     let timeout = refusal.timeout(ctx.config.inputs_timeout)?;
-    let age = seconds_of_turn(ctx, operation);
+    let (since, begin) = first_in_queue(ctx, operation)?;
+    let age = now().0.as_second() - since;
     if !is_within(age, timeout) {
         return None;
     }
-    let message = format!("{refusal} The operation waits for it until {} after its turn came.", in_words(timeout));
+    let message = format!("{refusal} The operation waits for it until {} after {begin}.", in_words(timeout));
     let again = if is_within(age, SOON) { INPUTS_SOON } else { INPUTS_LATER };
     Some(Next::Wait(Wait { reason: INPUTS, message, again: Some(again) }))
 }
 
-fn inputs_again(operation: &ClusterOperation) -> Duration {
-    if is_young(operation, SOON) { INPUTS_SOON } else { INPUTS_LATER }
+/// Since when no run keeps the operation waiting, in seconds, and what happened then. Operations that ended without a run don't count, so that
+/// a queue waits once for what all its operations need.
+fn first_in_queue(ctx: &Context, operation: &ClusterOperation) -> Option<(i64, &'static str)> {
+    let created = operation.metadata.creation_timestamp.as_ref()?.0.as_second();
+    let operations = ctx.stores.operations.state();
+    let others = operations.iter().filter(|other| other.spec.cluster == operation.spec.cluster);
+    let runs = others.filter_map(|other| other.status.as_ref()).filter(|status| status.job_ref.is_some());
+    let ended = runs.filter_map(|status| Some(status.end_time.as_ref()?.0.as_second())).max();
+    Some(match ended {
+        Some(ended) if ended > created => (ended, "the end of the run before it"),
+        _ => (created, "its submission"),
+    })
 }
 
 /// A setting in words: whole minutes where it has them.

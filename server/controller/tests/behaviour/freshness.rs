@@ -120,9 +120,10 @@ async fn inputs_may_be_missing_or_empty_when_the_turn_comes() {
         assert_eq!((reason(&waiting), phase(&waiting)), ("WaitsForInputs", Phase::Pending));
     };
     says("books, which doesn't exist.").await;
-    says("until 10 min after its turn came.").await;
+    // Times have whole seconds: after its submission, or after the end of the run before it.
+    says("The operation waits for it until 10 min after").await;
     world.config_map("books", &[]).await;
-    says("books, which is empty. It needs the key “upgrade.yml”.").await;
+    says("books, which is empty. Add the key “upgrade.yml”.").await;
     world.operation_that("check", "wait", |operation| message(operation).contains("operation upgrade")).await;
     world.config_map("books", &[("upgrade.yml", "- hosts: all")]).await;
     for name in ["upgrade", "check"] {
