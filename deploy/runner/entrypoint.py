@@ -71,6 +71,7 @@ def cut(text, limit=TEXT_LIMIT):
 
 def shorten(text, limit=TEXT_LIMIT):
     """`text` with at most `limit` characters. Of several lines the last one stays, too: of a traceback, it is the error."""
+    text = text.strip()
     before, _, last = text.rpartition("\n")
     last = cut(last, limit // 2)
     return f"{cut(before, limit - len(last) - 1)}\n{last}" if before and len(text) > limit else cut(text, limit)

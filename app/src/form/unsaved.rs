@@ -15,7 +15,7 @@ pub fn guard_unsaved(_: Signal<bool>) {}
 #[cfg(feature = "hydrate")]
 pub fn guard_unsaved(unsaved: Signal<bool>) {
     Effect::new(move |_| {
-        let here = window().location().href().unwrap_or_default();
+        let here = address();
         let id = GUARDS.with_borrow_mut(|guards| {
             guards.newest += 1;
             guards.unsaved.push((guards.newest, unsaved));
@@ -28,10 +28,20 @@ pub fn guard_unsaved(unsaved: Signal<bool>) {
             }
         });
         on_cleanup(move || {
-            GUARDS.with_borrow_mut(|guards| guards.unsaved.retain(|(other, _)| *other != id));
+            GUARDS.with_borrow_mut(|guards| {
+                guards.unsaved.retain(|(other, _)| *other != id);
+                guards.may_leave = false;
+            });
             (close.take())();
         });
     });
+}
+
+/// Path and query of the page. A link within it changes only the rest.
+#[cfg(feature = "hydrate")]
+fn address() -> String {
+    let location = window().location();
+    location.pathname().unwrap_or_default() + &location.search().unwrap_or_default()
 }
 
 /// What the page guards.
@@ -98,15 +108,17 @@ pub(crate) fn listen_before_the_router() {
         }
     });
     let back = listen("popstate", |event| {
-        if stays() {
+        let here = GUARDS.with_borrow(|guards| guards.here.clone());
+        if here != address() && stays() {
             event.stop_immediate_propagation();
             if let Ok(history) = window().history() {
-                let here = GUARDS.with_borrow(|guards| guards.here.clone());
                 let _ = history.push_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&here));
             }
         }
     });
-    std::mem::forget((click, back));
+    // A link may stay on the page: to the same page, or to a part of it.
+    let typed = listen("input", |_| GUARDS.with_borrow_mut(|guards| guards.may_leave = false));
+    std::mem::forget((click, back, typed));
 }
 
 #[cfg(feature = "hydrate")]

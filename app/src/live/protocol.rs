@@ -118,6 +118,8 @@ pub(super) struct Protocol {
     /// The question whose answer is outstanding, and when it was asked.
     question: Option<(u64, f64)>,
     last_question: u64,
+    /// Whether the open question follows an answer that was full.
+    is_catching_up: bool,
     /// Whether the server answered the last question, although no socket is open.
     is_answering: bool,
     /// When the link last changed or a frame last came, in milliseconds.
@@ -133,6 +135,7 @@ impl Protocol {
             failures: 0,
             question: None,
             last_question: 0,
+            is_catching_up: false,
             is_answering: false,
             heard: 0.0,
         }
@@ -296,7 +299,9 @@ impl Protocol {
         self.is_answering = answer.is_some();
         let mut commands = vec![Command::Show(self.without_socket())];
         if let Some(frames) = answer {
-            commands.extend(self.topics.keys().cloned().map(Command::Bump));
+            if !self.is_catching_up {
+                commands.extend(self.topics.keys().cloned().map(Command::Bump));
+            }
             let has_more = frames
                 .iter()
                 .any(|frame| matches!(frame, LiveFrame::Lines { lines, .. } if lines.len() >= usize::from(MOST_LINES)));
@@ -307,6 +312,7 @@ impl Protocol {
                     commands.extend(news.into_iter().filter(|command| !matches!(command, Command::Send(_))));
                 }
             }
+            self.is_catching_up = has_more;
             if has_more {
                 commands.extend(self.ask(now));
             }

@@ -288,6 +288,12 @@ fn a_full_answer_leads_to_the_next_question() {
     let rest = LiveFrame::Lines { run: run(), first: end, lines: vec![line(end)] };
     let commands = answered(&mut protocol, Some(vec![rest]));
     assert!(matches!(commands.as_slice(), [Command::Show(_), Command::Deliver { .. }]), "{commands:?}");
+    on(&mut protocol, Input::Want(Topic::Operations));
+    protocol.ask(1000.0);
+    let bumps = |commands: Vec<Command>| commands.contains(&Command::Bump(Topic::Operations));
+    let part = |first| LiveFrame::Lines { run: run(), first, lines: (first..first + end - 1).map(line).collect() };
+    assert!(bumps(answered(&mut protocol, Some(vec![part(end + 1)]))));
+    assert!(!bumps(answered(&mut protocol, Some(vec![part(2 * end)]))), "the page is as new as the answer before");
 }
 
 #[test]

@@ -707,7 +707,7 @@ pub fn run(name: &str, phase: Phase) -> OperationDetail {
             variables: "{}\n".into(),
             sha256: "5e1f".into(),
         }),
-        host_count: 1,
+        limited_from: None,
         cancelled_by: if phase == Phase::Cancelled { "ada".into() } else { String::new() },
         result_ignored: false,
         usual: None,

@@ -336,7 +336,7 @@ class CallbackModule(CallbackBase):
         self.unmatched = []  # plays without hosts that name what the inventory doesn't have
         self.play = None
         self.removed = {}  # host -> how often the play had removed it after the last failure
-        self.rescued = None  # the last failure that a `rescue` took over from
+        self.rescued = None  # the first failure that a `rescue` took over from on one host only
         self.pretended = collections.Counter()  # host -> changes of tasks that only check, in a run that isn't a check
         self.outcomes = {}  # host, or None for the run -> what was published
         atexit.register(lambda: self.is_saved or self.save_unfinished())
@@ -677,6 +677,11 @@ class CallbackModule(CallbackBase):
     def success(self, result):
         return "changed" if result._result.get("changed", False) and not self.is_pretended(result) else "ok"
 
+    def note_pretended(self, result):
+        """ansible counts the change of a task that succeeded, or whose failure is ignored."""
+        if result._result.get("changed", False) and self.is_pretended(result):
+            self.pretended[result._host.get_name()] += 1
+
     @staticmethod
     def is_pretended(result):
         """Whether a task of a playbook that changes things has only checked, because of its `check_mode`."""
@@ -685,8 +690,7 @@ class CallbackModule(CallbackBase):
     def v2_runner_on_ok(self, result):
         self.learn_result(result)
         self.keep_outcome(result)
-        if result._result.get("changed", False) and self.is_pretended(result):
-            self.pretended[result._host.get_name()] += 1
+        self.note_pretended(result)
         self.report(result, self.success(result))
 
     def is_rescued(self, host):
@@ -707,10 +711,12 @@ class CallbackModule(CallbackBase):
         if is_unloaded:
             self.note_removed()
             self.removed[host] += 1
-        if not ignore_errors:
+        if ignore_errors:
+            self.note_pretended(result)
+        else:
             self.note_done(result._task)
         outcome, message = ("rescued" if is_rescued else "failed"), self.why_failed(result)
-        if is_rescued:
+        if is_rescued and self.rescued is None and set(self.removed).difference([host]):
             self.rescued = {"host": host, "task": self.known(result._task)[1], "message": message}
         self.report(result, outcome, message, ignored=bool(ignore_errors))
 

@@ -585,14 +585,20 @@ class Events(unittest.TestCase):
       loop: [/etc/passwd]
       check_mode: true
     - command: "true"
+    - copy: {content: x, dest: "{{ lookup('env', 'HOME') }}/never"}
+      check_mode: true
+      failed_when: true
+      ignore_errors: true
 """
         run = self.play(play).run()
-        self.assertEqual([event["result"] for event in run.of("host_result") if "item" not in event], ["ok", "ok", "changed"])
+        self.assertEqual([event["result"] for event in run.of("host_result") if "item" not in event], ["ok", "ok", "changed", "failed"])
         self.assertEqual((run.of("stats")[0]["hosts"]["m1"]["changed"], run.termination["steps"][0]["recap"]["changed"]), (1, 1))
 
     def test_a_rescue_of_a_task_for_all_saves_only_one_host(self):
         play = PLAY + """
     - block: [{name: Run once, fail: {msg: once is the cause}, run_once: true}]
+      rescue: [{debug: {msg: saved}}]
+    - block: [{name: Harmless, fail: {msg: not the cause}}]
       rescue: [{debug: {msg: saved}}]
     - name: After
       ping:

@@ -125,8 +125,8 @@ pub struct OperationDetail {
     /// What the run reported when it ended.
     pub end: Option<RunEnd>,
     pub inputs: Option<RunInputs>,
-    /// How many hosts the run's inventory has; 0 before the run has started.
-    pub host_count: u32,
+    /// How many hosts the inventory of a run with a limit has; `None` without a limit, or before the run has started.
+    pub limited_from: Option<u32>,
     /// `Ok` if it can be cancelled now; otherwise the reason why not.
     pub cancel: Result<(), String>,
     /// The user who cancelled it in the console, otherwise the program, such as `kubectl`; empty if it wasn't cancelled.

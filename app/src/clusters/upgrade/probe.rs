@@ -18,7 +18,7 @@ pub(super) fn Probe(
     guard_unsaved(typed.into());
     view! {
         <Panel title="Availability">
-            <div on:input=move |_| typed.set(true)>
+            <div on:input=move |_| typed.set(true) on:submit=move |_| typed.set(false)>
             <Form id="probe" functions=vec![endpoint::<SetProbe>()] class="pad stack form-width">
                 <p class="muted">
                     "While an operation runs, the server requests the Kubernetes API once per second. Its page shows which requests were answered."

@@ -125,19 +125,17 @@ pub fn HostsTab() -> impl IntoView {
     })
 }
 
-#[component]
-fn HostLine(run: Run, row: HostRow) -> impl IntoView {
+/// The result in one word. `changed`: what it is called if something changed.
+fn outcome(row: &HostRow, changed: &'static str) -> (Tone, &'static str) {
     let s = row.stats;
-    let [ok, changed, skipped, failed, unreachable, rescued, ignored] =
-        numbers(run.detail.with_untracked(|detail| detail.row.check));
-    let (tone, word) = match () {
+    match () {
         () if s.unreachable > 0 => (Tone::Err, "Unreachable"),
         () if s.failed > 0 => (Tone::Err, "Failed"),
         () if row.running => (Tone::Run, "Running"),
         () if row.stopped => (Tone::Warn, "Stopped"),
         () if s.left && s.has_results() => (Tone::Idle, "Not finished"),
         () if s.left => (Tone::Idle, "Not reached"),
-        () if s.out_of_reach => (Tone::Warn, "Unreachable, ignored"),
+        () if s.out_of_reach && s.reached != Some(true) => (Tone::Warn, "Unreachable, ignored"),
         // An ignored failure counts as ok, too, and most modules say that they changed something.
         () if s.changed > 0 && s.ok > s.ignored => (Tone::Warn, changed),
         () if s.ok > s.ignored => (Tone::Ok, "Ok"),
@@ -145,7 +143,15 @@ fn HostLine(run: Run, row: HostRow) -> impl IntoView {
         () if s.rescued > 0 => (Tone::Warn, "Failed, rescued"),
         () if s.skipped > 0 => (Tone::Idle, "Skipped"),
         () => (Tone::Idle, "No result"),
-    };
+    }
+}
+
+#[component]
+fn HostLine(run: Run, row: HostRow) -> impl IntoView {
+    let s = row.stats;
+    let [ok, changed, skipped, failed, unreachable, rescued, ignored] =
+        numbers(run.detail.with_untracked(|detail| detail.row.check));
+    let (tone, word) = outcome(&row, changed);
     let drawing = if word == changed { Icon::Check } else { tone.icon() };
     let number = |word: &'static str, n: u32, tone: &'static str| {
         let class = if n == 0 { "num faint".to_owned() } else { format!("num {tone}") };
@@ -199,6 +205,20 @@ mod tests {
             result(5, 2, "a", HostResult::Ok),
             result(6, 2, "b", HostResult::Failed),
         ]
+    }
+
+    #[test]
+    fn what_a_host_did_is_told_by_its_own_results() {
+        let of = |stats: HostStats, stopped| {
+            outcome(&HostRow { host: String::new(), stats, running: false, stopped, newest: None }, "Changed").1
+        };
+        let ignored = HostStats { ok: 2, ignored: 1, ..HostStats::default() };
+        assert_eq!(of(ignored, false), "Ok");
+        assert_eq!(of(HostStats { ok: 1, changed: 1, ..ignored }, false), "Failed, ignored");
+        let gone = HostStats { out_of_reach: true, reached: Some(false), ..ignored };
+        assert_eq!(of(gone, false), "Unreachable, ignored", "a task on the controller went well");
+        assert_eq!(of(HostStats { reached: Some(true), ..gone }, false), "Ok", "a later step reached it");
+        assert_eq!(of(HostStats { ok: 3, ..HostStats::default() }, true), "Stopped");
     }
 
     #[test]

@@ -81,15 +81,16 @@ fn succeeded(progress: &RunProgress, detail: &OperationDetail, note: Option<&str
     format!(
         "{} on {} succeeded; {changes}.{ignored}{rescued}",
         count(tasks, "task", "tasks"),
-        hosts(progress, detail.host_count)
+        hosts(progress, detail.limited_from)
     )
 }
 
-/// `5 hosts`, or `2 of 9 hosts` if the run took only a part of its inventory.
-pub(super) fn hosts(progress: &RunProgress, all: u32) -> String {
-    match progress.hosts.len() as u64 {
-        n if n > 0 && n < all.into() => format!("{} of {}", thousands(n), count(all.into(), "host", "hosts")),
-        n => count(n, "host", "hosts"),
+/// `5 hosts`, or `2 of 9 hosts` with a limit.
+pub(super) fn hosts(progress: &RunProgress, limited_from: Option<u32>) -> String {
+    let hosts = progress.hosts.len() as u64;
+    match limited_from.map(u64::from) {
+        Some(all) if hosts > 0 && hosts <= all => format!("{} of {}", thousands(hosts), count(all, "host", "hosts")),
+        _ => count(hosts, "host", "hosts"),
     }
 }
 

@@ -32,7 +32,7 @@ pub(in super::super) fn detail(phase: Phase, message: &str) -> OperationDetail {
         job: None,
         end: None,
         inputs: None,
-        host_count: 0,
+        limited_from: None,
         cancel: Ok(()),
         cancelled_by: String::new(),
         result_ignored: false,
@@ -102,6 +102,8 @@ fn success_says_what_changed() {
     let mut check = detail(Phase::Succeeded, "");
     check.row.check = true;
     assert_eq!(sentence(&check, &reported, None, 9), "1 task on 2 hosts succeeded; 1 change would be made.");
+    let limited = OperationDetail { limited_from: Some(9), ..detail(Phase::Succeeded, "") };
+    assert_eq!(sentence(&limited, &reported, None, 9), "1 task on 2 of 9 hosts succeeded; 1 change.");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::ListParams;
 use kube::{Api, Client, ResourceExt};
 use masking::{MaskedRun, Masker, hide_in_arguments, hide_in_document, hide_in_script};
-use operation::{Termination, deadline, join, split};
+use operation::{Options, Termination, deadline, join, split};
 
 use super::cancelled_by::cancelled_by;
 use super::row::{phase, row, run_end};
@@ -50,7 +50,10 @@ impl Console {
             job: status.and_then(|s| s.job_ref.as_ref()).map(|job| format!("{}/{}", job.namespace, job.name)),
             end: end.map(|end| without_secrets(end, snapshot.as_ref())),
             inputs: snapshot.map(|data| inputs(operation, &data)),
-            host_count: status.and_then(|status| status.inputs.as_ref()).map_or(0, |inputs| inputs.host_count),
+            limited_from: status
+                .and_then(|status| status.inputs.as_ref())
+                .filter(|_| Options::of(spec).limit.is_some())
+                .map(|inputs| inputs.host_count),
             cancel: cancellable(operation),
             cancelled_by: cancelled_by(operation, &self.shared.signing),
             result_ignored: status

@@ -158,7 +158,8 @@ fn cancelled(said: Option<&Termination>) -> String {
 
 fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap>) -> String {
     let spec = &operation.spec;
-    let changed = match (Options::of(spec).check, spec.pre_hook.len() + spec.post_hook.len()) {
+    let options = Options::of(spec);
+    let changed = match (options.check, spec.pre_hook.len() + spec.post_hook.len()) {
         (true, 0) => "would change",
         // A hook has its own arguments.
         (true, _) => "changed or would change",
@@ -167,14 +168,11 @@ fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap
     let title = said.steps.iter().find(|step| step.role == StepRole::Main).map_or("", |step| step.title.as_str());
     match recap {
         Some(recap) => {
-            let all = operation
-                .status
-                .as_ref()
-                .and_then(|status| status.inputs.as_ref())
-                .map_or(0, |inputs| inputs.host_count);
-            let hosts = match recap.hosts {
-                n if n < all => format!("{n} of {}", count(all.into(), "host", "hosts")),
-                n => count(n.into(), "host", "hosts"),
+            let all =
+                operation.status.as_ref().and_then(|status| status.inputs.as_ref()).map(|inputs| inputs.host_count);
+            let hosts = match all.filter(|all| options.limit.is_some() && recap.hosts <= *all) {
+                Some(all) => format!("{} of {}", recap.hosts, count(all.into(), "host", "hosts")),
+                None => count(recap.hosts.into(), "host", "hosts"),
             };
             let tasks = count(recap.ok.into(), "task", "tasks");
             let passed = |n: u32, how: &str| match n {

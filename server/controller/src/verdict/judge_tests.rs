@@ -73,6 +73,13 @@ fn success_needs_a_complete_job_and_a_good_recap() {
         assert_eq!(reason(&complete, &ended_pod(0, "Completed", &summary(0, spoil))), (Phase::Failed, why.into()));
     }
     assert_eq!(ended(&operation(false), &complete, None).1, "NoResult", "a missing pod proves nothing");
+
+    let mut limited = operation(false);
+    limited.spec.extra_args = Some("-l n1,n2,n3".into());
+    let inputs = crd::ResolvedInputs { host_count: 9, ..Default::default() };
+    limited.status = Some(crd::ClusterOperationStatus { inputs: Some(inputs), ..Default::default() });
+    let message = ended(&limited, &complete, Some(&ended_pod(0, "Completed", &summary(0, |_| {})))).2;
+    assert_eq!(message, "ping.yml: 3 of 9 hosts, 6 tasks ok, 1 changed.");
 }
 
 #[test]
