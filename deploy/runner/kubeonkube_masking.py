@@ -78,7 +78,7 @@ class Rule:
     def __init__(self, data):
         self.names, self.harmless, self.pairs = data["names"], data["harmless"], data["pairs"]
         self.shortest, self.shortest_line = data["shortest"], data["shortest_line"]
-        self.public_keys = tuple(data["public_keys"])
+        self.public_keys, self.service_starts = tuple(data["public_keys"]), data["service_starts"]
         self.is_secret = functools.lru_cache(maxsize=20_000)(self.judge_name)
         self.template_within, self.budget = data["template_within"], data["budget"]
         patterns = {key: value for key, value in data.items() if isinstance(value, str)}
@@ -139,6 +139,9 @@ class Rule:
         if name.lower() in self.harmless["of_labels"] and self.label.search(plain):
             return True
         return words_of(name)[-2:] in self.harmless["of_words"] and self.ordinary.search(plain) is not None
+
+    def may_have_service(self, text):
+        return any(start in text for start in self.service_starts)
 
     def has_assigned(self, text):
         return self.has_stems(text) and any(map(self.has_stems, self.names_before.findall(text)))
@@ -336,16 +339,22 @@ class Masker:
         return [self.structure(entry) for entry in value] if isinstance(value, list) else value
 
     def masked(self, text):
-        text = self.without_known(self.without_keys(text))
+        text = self.without_keys(text)
+        # Each of them searches the whole text: a known value may also be the name beside another one.
+        parts, patterns = list(self.known(text)), self.rule.patterns
         if "://" in text:
-            text = self.rule.patterns["login"].sub(login, text)
+            parts += filter(None, map(login, patterns["login"].finditer(text)))
         if "eyJ" in text:
-            text = self.without_tokens(text)
+            parts += self.tokens(text)
+        if self.rule.may_have_service(text):
+            parts += (found.span("token" if found["token"] else "path") for found in patterns["service"].finditer(text))
         if may_be_kubeadm(text):
-            text = self.rule.patterns["kubeadm"].sub(kubeadm, text)
+            parts += filter(None, map(kubeadm, patterns["kubeadm"].finditer(text)))
         if has_long(text):
-            text = self.rule.patterns["long"].sub(self.long, text)
-        return self.without_assigned(text) if self.rule.has_assigned(text) else text
+            parts += (found.span("run") for found in patterns["long"].finditer(text) if self.is_of_key(found["run"]))
+        if self.rule.has_assigned(text):
+            parts += self.assigned(text)
+        return hidden(text, parts)
 
     def next_known(self, text, at=0):
         """Where the next known value begins and ends. Of several, the first and then the longest."""
@@ -369,26 +378,23 @@ class Masker:
         is_flag = len(whole) == len(value) + 2 and whole.startswith("-") and whole.endswith(value)
         return value in self.words and whole != value and not is_flag
 
-    def without_known(self, text):
-        out, copied = [], 0
-        while found := self.next_known(text, copied):
-            out += text[copied:found[0]], MASK
-            copied = found[1]
-        return "".join([*out, text[copied:]]) if out else text
+    def known(self, text):
+        at = 0
+        while found := self.next_known(text, at):
+            yield found
+            at = found[1]
 
-    def without_tokens(self, text):
-        out, copied, at = [], 0, 0
+    def tokens(self, text):
+        at = 0
         while found := TOKEN_START.search(text, at):
             token = self.rule.patterns["jwt"].match(text, found.start())
             if token:
-                out += text[copied:token.start()], MASK
-                copied = token.end()
+                yield token.span("token")
             # If no token begins here, none begins later in the same run of characters.
             at = token.end() if token else found.end()
-        return "".join([*out, text[copied:]]) if out else text
 
-    def without_assigned(self, text):
-        out, copied, at, word_end = [], 0, 0, 0
+    def assigned(self, text):
+        at = word_end = 0
         while found := self.rule.patterns["assigned"].search(text, at):
             groups = {key: value for key, value in found.groupdict().items() if value is not None}
             name = next(groups[key] for key in groups if key.startswith("n"))
@@ -405,14 +411,12 @@ class Masker:
             if self.rule.is_filled_in(text[at:min(end, at + self.rule.template_within)]):
                 continue
             if self.rule.is_secret_value(name, text[at:end]):
-                out += text[copied:at], MASK
-                copied = at = end
-        return "".join([*out, text[copied:]]) if out else text
+                yield at, end
+                at = end
 
-    def long(self, found):
-        run = found["run"]
+    def is_of_key(self, run):
         is_base64 = all(re.search(kind, run) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
-        return (found["newline"] or "") + MASK if is_base64 and not run.startswith(self.rule.public_keys) else found.group()
+        return is_base64 and not run.startswith(self.rule.public_keys)
 
     # -- private keys, which are recognised by their first line --
 
@@ -435,6 +439,18 @@ class Masker:
         # An escaped `\n` means that the whole key is a string in this line.
         self.inside_key = "\\n" not in text[begin.end():]
         return self.masked(text[:begin.start()]) + MASK
+
+
+def hidden(text, parts):
+    """The text with a mark in place of these parts. Parts that overlap become one."""
+    if not parts:
+        return text
+    out, last = [], 0
+    for start, end in sorted(parts):
+        if start >= last:
+            out += text[last:start], MASK
+        last = max(last, end)
+    return "".join([*out, text[last:]])
 
 
 def longest_at_start(forms, text):
@@ -484,7 +500,7 @@ def through_colours(text, mask):
 
 def login(found):
     public = public_part(found["scheme"].lower(), found["login"])
-    return found.group() if public is None else f"{found['scheme']}://{public}{MASK}@"
+    return None if public is None else (found.start("login") + len(public), found.end("login"))
 
 
 def public_part(scheme, text):
@@ -499,7 +515,7 @@ def public_part(scheme, text):
 
 BOOTSTRAP_TOKEN = re.compile(r"\.[a-z0-9]{16}")
 # Where a JSON Web Token may begin, up to its first dot.
-TOKEN_START = re.compile(r"\beyJ[A-Za-z0-9_-]*")
+TOKEN_START = re.compile(r"(?:\b|\\[nrt])eyJ[A-Za-z0-9_-]*")
 
 
 def may_be_kubeadm(text):
@@ -509,8 +525,8 @@ def may_be_kubeadm(text):
 def kubeadm(found):
     # Without a digit it is a name with a dot, such as that of a systemd unit.
     if found["secret"] and not re.search("[0-9]", found["secret"]):
-        return found.group()
-    return (found["flag"] or "") + MASK
+        return None
+    return found.span("key" if found["key"] else "token")
 
 
 # -- variables ---------------------------------------------------------------------------------------------------------------
@@ -743,6 +759,7 @@ class Output:
             self.masker.next_known(text) is not None
             or "://" in text
             or "eyJ" in text
+            or self.masker.rule.may_have_service(text)
             or may_be_kubeadm(text)
             or has_long(text)
             or self.masker.rule.has_assigned(text)

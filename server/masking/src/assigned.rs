@@ -1,12 +1,14 @@
 //! Values beside a secret name in a line of a log or in a command: `password=…`, `"api_token": "…"`, `db_pwd: …`. They are
 //! masked although no input of the run contains them, for example because a task generated them.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
 use crate::forms::SHORTEST;
 use crate::name::{EDGES, STEMS, is_secret_in_log};
+use crate::parts::hidden;
 use crate::pattern::pattern;
 use crate::value::is_harmless;
 
@@ -35,11 +37,17 @@ const VALUES: [&str; 8] = ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8"];
 
 /// `text` with `mark` in place of the values of secret names.
 pub(crate) fn masked(text: String, mark: &str) -> String {
-    if !POSSIBLE.is_match(&text) {
-        return text;
+    let parts = parts(&text, mark);
+    hidden(text, parts, mark)
+}
+
+/// Where the values of secret names are in `text`. `mark` is none.
+pub(crate) fn parts(text: &str, mark: &str) -> Vec<Range<usize>> {
+    let (mut parts, mut at, mut word_end) = (Vec::new(), 0, 0);
+    if !POSSIBLE.is_match(text) {
+        return parts;
     }
-    let (mut out, mut copied, mut at, mut word_end) = (String::new(), 0, 0, 0);
-    while let Some(found) = ASSIGNED.captures_at(&text, at) {
+    while let Some(found) = ASSIGNED.captures_at(text, at) {
         let (Some(name), Some(value)) = (first(&found, NAMES), first(&found, VALUES)) else { break };
         // The value may contain further names: `--extra-vars=password=…`.
         at = value.start();
@@ -50,16 +58,16 @@ pub(crate) fn masked(text: String, mark: &str) -> String {
         if found.name("v7").is_some() {
             // Names within one word share its end.
             if word_end <= at {
-                word_end = WORD_END.find_at(&text, at).map_or(text.len(), |found| found.start());
+                word_end = WORD_END.find_at(text, at).map_or(text.len(), |found| found.start());
             }
             end = word_end;
         }
         if is_secret_value(name.as_str(), &text[at..end], mark) {
-            out.extend([&text[copied..at], mark]);
-            (copied, at) = (end, end);
+            parts.push(at..end);
+            at = end;
         }
     }
-    if copied == 0 { text } else { out + &text[copied..] }
+    parts
 }
 
 fn first<'t, const N: usize>(found: &Captures<'t>, names: [&str; N]) -> Option<regex::Match<'t>> {

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use crate::forms::{self, SHORTEST};
+use crate::parts::hidden;
 use crate::words::{Words, is_word};
 
 /// How many bytes the forms of all values may have before quotes within quotes are left out. The inputs of a cluster with thousands
@@ -48,22 +49,27 @@ impl Finder {
         })
     }
 
-    /// `text` with `mark` in place of the values.
-    pub(crate) fn masked(&self, text: String, mark: &str) -> String {
+    /// Where the values are in `text`.
+    pub(crate) fn parts(&self, text: &str) -> Vec<Range<usize>> {
+        let (mut parts, mut at) = (Vec::new(), 0);
         if self.forms.is_empty() {
-            return text;
+            return parts;
         }
-        let (mut out, mut copied, mut at) = (String::new(), 0, 0);
-        while let Some(found) = self.find_at(&text, at) {
-            if self.words.keep(&text, found.clone()) {
+        while let Some(found) = self.find_at(text, at) {
+            if self.words.keep(text, found.clone()) {
                 at = text.ceil_char_boundary(found.start + 1);
                 continue;
             }
-            out.extend([&text[copied..found.start], mark]);
-            copied = found.end;
-            at = copied;
+            at = found.end;
+            parts.push(found);
         }
-        if copied == 0 { text } else { out + &text[copied..] }
+        parts
+    }
+
+    /// `text` with `mark` in place of the values.
+    pub(crate) fn masked(&self, text: String, mark: &str) -> String {
+        let parts = self.parts(&text);
+        hidden(text, parts, mark)
     }
 }
 

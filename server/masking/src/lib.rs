@@ -46,6 +46,8 @@
 //!   `ssh://user@host`, is no secret.
 //! - A private key (PEM), over all its lines.
 //! - A kubeadm bootstrap token, and the key after `--certificate-key`.
+//! - A token that is recognised by its start and its length, such as those of GitHub (`ghp_…`), GitLab, Slack, Vault, Stripe, npm,
+//!   Google, PyPI, age, SendGrid and DigitalOcean; and the end of a URL of a bot or a webhook (Telegram, Slack, Discord, Outlook).
 //! - In the log of a run: the run's own token.
 //! - In the log of a run and in a command: a value beside a secret name (`password=…`, `"api_token": "…"`) and a JSON Web
 //!   Token. In a log also base64 of at least 60 characters, which may be part of a private key.
@@ -87,6 +89,7 @@ mod masker;
 mod name;
 mod number;
 mod of_run;
+mod parts;
 mod pattern;
 mod private_key;
 mod reference;

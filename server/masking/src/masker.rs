@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::finder::Finder;
+use crate::parts::hidden;
 use crate::private_key::{self, KeyLines};
 use crate::{assigned, colours, known, shapes};
 
@@ -98,9 +99,12 @@ impl Masker {
 
     fn masked(&self, text: String) -> String {
         let text = private_key::masked(text, MASK);
-        let text = self.known.masked(text, MASK);
-        let text = shapes::long_masked(shapes::masked(text, MASK), MASK);
-        assigned::masked(text, MASK)
+        // Each of them searches the whole text: a known value may also be the name beside another one.
+        let mut parts = self.known.parts(&text);
+        parts.extend(shapes::parts(&text));
+        parts.extend(shapes::long_parts(&text));
+        parts.extend(assigned::parts(&text, MASK));
+        hidden(text, parts, MASK)
     }
 }
 

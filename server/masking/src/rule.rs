@@ -51,6 +51,8 @@ pub fn rule() -> Value {
         "login": shapes::LOGIN.as_str(),
         "kubeadm": shapes::KUBEADM.as_str(),
         "jwt": shapes::JWT.as_str(),
+        "service": shapes::SERVICE.as_str(),
+        "service_starts": *shapes::SERVICE_STARTS,
         "long": shapes::LONG.as_str(),
         "public_keys": shapes::PUBLIC_KEYS,
         "key": {

@@ -1,23 +1,87 @@
 //! Secrets that are recognised by their form, whatever name they have.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::parts::hidden;
 use crate::pattern::pattern;
 
 /// What may be a login in a URL. A password may contain `@`.
 pub(crate) static LOGIN: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"\b(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<login>[^\s/@]+(?:@[^\s/@"',]*)*)@"#));
 
-/// A kubeadm bootstrap token, and the key that encrypts a cluster's certificates.
-pub(crate) static KUBEADM: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\b[a-z0-9]{6}\.(?P<secret>[a-z0-9]{16})\b|(?P<flag>--certificate-key[ =])[0-9a-f]{64}"));
+/// A kubeadm bootstrap token, and the key that encrypts a cluster's certificates. JSON writes the end of the line before as `\n`.
+pub(crate) static KUBEADM: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?:\b|\\[nrt])(?P<token>[a-z0-9]{6}\.(?P<secret>[a-z0-9]{16}))\b",
+        r"|--certificate-key[ =](?P<key>[0-9a-f]{64})",
+    ))
+});
 
 /// A token of a service account or of OpenID Connect.
 pub(crate) static JWT: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"));
+    LazyLock::new(|| pattern(r"(?:\b|\\[nrt])(?P<token>eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)"));
+
+/// How tokens of services begin, and what follows. The lengths are those of their documentation, so that no other text matches.
+const SERVICES: [(&str, &str); 28] = [
+    ("ghp_", "[A-Za-z0-9]{36,}"),
+    ("gho_", "[A-Za-z0-9]{36,}"),
+    ("ghu_", "[A-Za-z0-9]{36,}"),
+    ("ghs_", "[A-Za-z0-9]{36,}"),
+    ("ghr_", "[A-Za-z0-9]{36,}"),
+    ("github_pat_", "[A-Za-z0-9]{22}_[A-Za-z0-9]{59}"),
+    ("glpat-", "[A-Za-z0-9_-]{20,}"),
+    ("gldt-", "[A-Za-z0-9_-]{20,}"),
+    ("glrt-", "[A-Za-z0-9_-]{20,}"),
+    ("glptt-", "[A-Za-z0-9_-]{40,}"),
+    ("xoxa-", "[0-9][A-Za-z0-9-]{15,}"),
+    ("xoxb-", "[0-9][A-Za-z0-9-]{15,}"),
+    ("xoxe-", "[0-9][A-Za-z0-9-]{15,}"),
+    ("xoxp-", "[0-9][A-Za-z0-9-]{15,}"),
+    ("xoxr-", "[0-9][A-Za-z0-9-]{15,}"),
+    ("xoxs-", "[0-9][A-Za-z0-9-]{15,}"),
+    ("hvs.", "[A-Za-z0-9_-]{24,}"),
+    ("hvb.", "[A-Za-z0-9_-]{24,}"),
+    ("sk_live_", "[A-Za-z0-9]{20,}"),
+    ("rk_live_", "[A-Za-z0-9]{20,}"),
+    ("npm_", "[A-Za-z0-9]{36,}"),
+    ("AIza", "[A-Za-z0-9_-]{35}"),
+    ("pypi-AgE", "[A-Za-z0-9_-]{50,}"),
+    ("AGE-SECRET-KEY-1", "[0-9A-Z]{58}"),
+    ("SG.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
+    ("dop_v1_", "[0-9a-f]{64}"),
+    ("doo_v1_", "[0-9a-f]{64}"),
+    ("dor_v1_", "[0-9a-f]{64}"),
+];
+
+/// How URLs begin that end with a secret.
+const WEBHOOKS: [&str; 6] = [
+    "api.telegram.org/bot",
+    "api.telegram.org/file/bot",
+    "hooks.slack.com/services/",
+    "discord.com/api/webhooks/",
+    "discordapp.com/api/webhooks/",
+    "outlook.office.com/webhook/",
+];
+
+/// What every match of [`SERVICE`] contains. Quicker to search for.
+pub(crate) static SERVICE_STARTS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| SERVICES.iter().map(|(start, _)| *start).chain(WEBHOOKS).collect());
+
+/// A token of a service, or the secret at the end of a URL.
+pub(crate) static SERVICE: LazyLock<Regex> = LazyLock::new(|| {
+    let literal = |text: &str| text.replace('.', r"\.");
+    let tokens: Vec<_> = SERVICES.iter().map(|(start, rest)| literal(start) + rest).collect();
+    let webhooks: Vec<_> = WEBHOOKS.into_iter().map(literal).collect();
+    pattern(&format!(
+        r"(?:\b|\\[nrt])(?P<token>{})|(?:{})(?P<path>[A-Za-z0-9:@/_-]{{16,}})",
+        tokens.join("|"),
+        webhooks.join("|")
+    ))
+});
 
 /// Base64 as long as a line of a private key, which may be printed without its first line.
 pub(crate) static LONG: LazyLock<Regex> =
@@ -49,36 +113,51 @@ fn public_part<'t>(found: &Captures<'t>) -> Option<&'t str> {
 
 /// `text` with `mark` in place of the secrets that it contains. Private keys are left to [`crate::private_key`].
 pub(crate) fn masked(text: String, mark: &str) -> String {
-    let text = if text.contains("://") { logins_masked(text, mark) } else { text };
-    let text = if text.contains("eyJ") { replaced(&JWT, text, |_| mark.to_owned()) } else { text };
-    replaced(&KUBEADM, text, |found| match (found.name("secret"), found.name("flag")) {
-        // Without a digit it is a name with a dot, such as that of a systemd unit.
-        (Some(secret), _) if !secret.as_str().contains(|c: char| c.is_ascii_digit()) => found[0].to_owned(),
-        (_, flag) => format!("{}{mark}", flag.map_or("", |flag| flag.as_str())),
-    })
+    let parts = parts(&text);
+    hidden(text, parts, mark)
 }
 
-fn logins_masked(text: String, mark: &str) -> String {
-    replaced(&LOGIN, text, |found| match public_part(found) {
-        Some(public) => format!("{}://{public}{mark}@", &found["scheme"]),
-        None => found[0].to_owned(),
-    })
+/// Where the secrets are in `text`, except for private keys.
+pub(crate) fn parts(text: &str) -> Vec<Range<usize>> {
+    let mut parts = if text.contains("://") { logins(text) } else { Vec::new() };
+    if text.contains("eyJ") {
+        parts.extend(JWT.captures_iter(text).filter_map(|found| range(&found, "token")));
+    }
+    parts.extend(SERVICE.captures_iter(text).filter_map(|found| range(&found, "token").or(range(&found, "path"))));
+    // Without a digit it is a name with a dot, such as that of a systemd unit.
+    let is_name = |found: &Captures<'_>| {
+        found.name("secret").is_some_and(|secret| !secret.as_str().contains(|c: char| c.is_ascii_digit()))
+    };
+    let of_kubeadm = KUBEADM.captures_iter(text).filter(|found| !is_name(found));
+    parts.extend(of_kubeadm.filter_map(|found| range(&found, "token").or(range(&found, "key"))));
+    parts
 }
 
-/// `text` with `mark` in place of base64 that may be part of a private key. A path or a hexadecimal number is none.
-pub(crate) fn long_masked(text: String, mark: &str) -> String {
+fn range(found: &Captures<'_>, group: &str) -> Option<Range<usize>> {
+    Some(found.name(group)?.range())
+}
+
+fn logins(text: &str) -> Vec<Range<usize>> {
+    let secret = LOGIN.captures_iter(text).filter_map(|found| {
+        let login = found.name("login")?;
+        Some(login.start() + public_part(&found)?.len()..login.end())
+    });
+    secret.collect()
+}
+
+/// Where `text` has base64 that may be part of a private key. A path or a hexadecimal number is none.
+pub(crate) fn long_parts(text: &str) -> Vec<Range<usize>> {
     let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
     if text.as_bytes().split(|byte| !is_base64(byte)).all(|run| run.len() < LONGEST_WORD) {
-        return text;
+        return Vec::new();
     }
-    replaced(&LONG, text, |found| {
-        let run = &found["run"];
-        let newline = found.name("newline").map_or("", |newline| newline.as_str());
-        let has = |kind: fn(&u8) -> bool| run.as_bytes().iter().any(kind);
+    let runs = LONG.captures_iter(text).filter_map(|found| found.name("run"));
+    let of_key = runs.filter(|run| {
+        let has = |kind: fn(&u8) -> bool| run.as_str().as_bytes().iter().any(kind);
         let is_base64 = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
-        let is_public = PUBLIC_KEYS.iter().any(|start| run.starts_with(start));
-        if is_base64 && !is_public { format!("{newline}{mark}") } else { found[0].to_owned() }
-    })
+        is_base64 && !PUBLIC_KEYS.iter().any(|start| run.as_str().starts_with(start))
+    });
+    of_key.map(|run| run.range()).collect()
 }
 
 /// `text` with each match of `pattern` replaced.

@@ -206,6 +206,42 @@ const READABLE: &[(&str, &[&str])] = &[
     ("{KEY_PREFIX: kube-p, key_prefix: 'kube:', secret_engine: kv-v2}", &["kube-p", "kube:", "kv-v2"]),
 ];
 
+/// Variables, a line of a log, and what is shown of it. `*` is a secret.
+const LINES: &[(&str, &str, &str)] = &[
+    // A known value is the name of another one, or a part of its value.
+    ("a_password: password", "password: made-1234", "*: *"),
+    ("a_password: password", "login --password=made-1234 x", "login --*=* x"),
+    ("a_token: hunter22", "password=a-hunter22-b c", "password=* c"),
+    ("a_token: hunter22", "https://me:x-hunter22@host", "https://*@host"),
+    // The second line of a text within JSON.
+    ("", r#"{"stdout": "a\neyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln\nb"}"#, r#"{"stdout": "a\n*\nb"}"#),
+    ("", r#"{"stdout": "a\nabcdef.0123456789abcdef\nb"}"#, r#"{"stdout": "a\n*\nb"}"#),
+];
+
+/// Tokens of services, each with the form that it has, and texts that only begin like one.
+const TOKENS: &[&str] = &[
+    "ghp_Can4ryCan4ryCan4ryCan4ryCan4ryCan4ry",
+    "gho_Can4ryCan4ryCan4ryCan4ryCan4ryCan4ry",
+    "ghs_Can4ryCan4ryCan4ryCan4ryCan4ryCan4ry",
+    "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",
+    "glpat-Can4ry_Can4ry-Can4ry",
+    "xoxb-123456789012-Can4ryCan4ry",
+    "hvs.CAESICan4ryCan4ryCan4ryCan4ry",
+    "sk_live_Can4ryCan4ryCan4ryCan4ry",
+    "npm_Can4ryCan4ryCan4ryCan4ryCan4ryCan4ry",
+    "AIzaSyCan4ryCan4ryCan4ryCan4ryCan4ryCan",
+    "pypi-AgEIcHlwaS5vcmcCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ry",
+    "AGE-SECRET-KEY-1CAN4RYCAN4RYCAN4RYCAN4RYCAN4RYCAN4RYCAN4RYCAN4RYCAN4RYCAN4",
+    "SG.Can4ryCan4ryCan4ryCan4.Can4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryC",
+    "dop_v1_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+];
+const NO_TOKENS: &[&str] = &[
+    "ghp_token npm_config_registry=x sk_live_mode glpat-runner gldt-x",
+    "github_pat_variable xoxb-token-of-the-bot xoxb-slack-integration-bot-token",
+    "pypi-AgentOfSomething AIzaBrowser hvs.example.org SG.example.com/x dop_v1_beta AGE-SECRET-KEY-1",
+    "https://api.telegram.org/bot https://hooks.slack.com/services/ https://discord.com/api/webhooks/1",
+];
+
 fn shown(variables: &str, said: &str, names: &[String]) -> String {
     let run = MaskedRun { variables, token: "no-token", names, ..MaskedRun::default() };
     Masker::of_run(&run).value(said.to_owned())
@@ -248,4 +284,26 @@ fn names_that_contain_a_password_stay() {
         assert_eq!(shown(variables, said, &names), said);
     }
     assert_eq!(shown("password: web-1", "login web-1x", &names), format!("login {MASK}x"));
+}
+
+#[test]
+fn lines_of_a_log_show_no_secret() {
+    for (variables, said, wanted) in LINES {
+        assert_eq!(shown(variables, said, &[]), wanted.replace('*', MASK), "{variables}");
+    }
+}
+
+#[test]
+fn tokens_of_services_are_recognised_by_their_form() {
+    for token in TOKENS {
+        for (before, after) in [("it is ", " here"), ("x=", "\n"), (r#"{"stdout": "a\n"#, r#"\nb"}"#)] {
+            assert_eq!(shown("", &format!("{before}{token}{after}"), &[]), format!("{before}{MASK}{after}"), "{token}");
+        }
+    }
+    for url in ["https://api.telegram.org/bot", "https://hooks.slack.com/services/"] {
+        assert_eq!(shown("", &format!("GET {url}12345678:Can4ryCan4ry?x=y"), &[]), format!("GET {url}{MASK}?x=y"));
+    }
+    for text in NO_TOKENS {
+        assert_eq!(shown("", text, &[]), *text);
+    }
 }

@@ -150,6 +150,7 @@ const VALUES: &[&str] = &[
     "node",
     "8080",
     "web-1",
+    "db_token",
 ];
 /// Names of hosts that contain one of them.
 const NAMES: &[&str] = &["web-1", "web-10", "node2"];
@@ -199,6 +200,13 @@ fn lines() -> Vec<String> {
         "plain",
         "ключ = ё",
         "node node2 kube_node nodes Knoten node. a\\nnode\\n -pnode --node node.example.test _node_ ünode nodeé",
+        "the_pwd: made-1234, s3cr3t",
+        "db_token: made-1234",
+        "login --db_token=made-1234 db_token",
+        "node: x s3cr3t=1 password=a-s3cr3t-b https://me:x-hunter22@host",
+        "ghp_Can4ryCan4ryCan4ryCan4ryCan4ryCan4ry npm_config_registry=x hvs.CAESICan4ryCan4ryCan4ryCan4ry hvs.example.org",
+        "https://api.telegram.org/bot12345678:Can4ryCan4ry?x=y AGE-SECRET-KEY-1",
+        r#"{"stdout": "a\neyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln\nabcdef.0123456789abcdef\nglpat-Can4ry_Can4ry-Can4ry"}"#,
         "x7!q web-1 web-10 web-1x web-1.example.test fatal: [web-1]: 8080 18080 v8080 8080/tcp",
     ]
     .map(str::to_owned)
