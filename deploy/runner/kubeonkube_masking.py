@@ -6,6 +6,7 @@ server/masking/tests/in_the_pod.rs compares the results. Here, secrets are known
 key, and the variables that ansible decrypts or reads from files of the image.
 """
 
+import ast
 import base64
 import binascii
 import bisect
@@ -92,6 +93,8 @@ class Rule:
         self.stems, self.names_before = stems, re.compile("(?<![\\w.-])([\\w.-]+)[\\\\\"']*[:=]")
         self.file, self.label = re.compile(self.harmless["file"]), re.compile(self.harmless["label"])
         self.ordinary = re.compile(self.harmless["ordinary"])
+        self.state, self.key_name = re.compile(self.harmless["state"]), re.compile(self.harmless["key_name"])
+        self.switches = data["switches"]
 
     def judge_name(self, name):
         """Whether the value of this variable must not be in a log."""
@@ -101,7 +104,12 @@ class Rule:
         words = words_of(name)
         if words and words[-1] in names["references"]:
             return False
-        return any(self.has_stem(word) or self.is_login(words, at) for at, word in enumerate(words))
+        if len(words) > 1 and (words[-1] in names["naming"] or words[0] in names["counting"]):
+            return False
+        return any((self.has_stem(word) and not self.is_public(words, at)) or self.is_login(words, at) for at, word in enumerate(words))
+
+    def is_public(self, words, at):
+        return at > 0 and words[at].startswith("key") and words[at - 1] in self.names["public_words"]
 
     def has_stem(self, word):
         if word.endswith("pw") or any(word.startswith(edge) or word.endswith(edge) for edge in self.names["edges"]):
@@ -121,6 +129,8 @@ class Rule:
     def holds_secrets(self, name):
         """Whether all values in a dict with this secret name are secret."""
         words = words_of(name) or [""]
+        if len(words) > 1 and words[-1] in self.names["collections"]:
+            words.pop()
         is_key = "key" in words[-1]
         return (words[-1].endswith("s") and "cert" not in words[-1]) or (self.has_stem(words[-1]) and not is_key) or (is_key and any(word in self.names["keys"] for word in words))
 
@@ -136,9 +146,21 @@ class Rule:
         plain = value.rstrip("\"',") or value
         if plain.lower() in self.harmless["words"] or self.file.search(plain):
             return True
-        if name.lower() in self.harmless["of_labels"] and self.label.search(plain):
+        if self.state.search(plain):
+            return True
+        if name.lower() in self.harmless["of_labels"] and (self.label.search(plain) or self.key_name.search(plain)):
             return True
         return words_of(name)[-2:] in self.harmless["of_words"] and self.ordinary.search(plain) is not None
+
+    def takes_value(self, flag):
+        """Whether the word after a flag may be its value: not after `--ask-become-pass` or `--password-stdin`."""
+        words = re.split("[-_]", flag)
+        return words[0] not in self.switches["first"] and words[-1] not in self.switches["last"]
+
+    def is_outline(self, line):
+        """Whether a line of YAML or of a configuration has no value, or one that describes the others."""
+        found = self.patterns["outline"].search(line)
+        return found is not None and (found["value"] is None or found["name"] == "apiVersion" or words_of(found["name"])[-1] in self.names["always_describing"])
 
     def may_have_service(self, text):
         return any(start in text for start in self.service_starts)
@@ -201,7 +223,8 @@ def forms(rule, value, budget):
             found.update(quoted(text, budget))
         for line in text.split("\n"):
             line = line.strip()
-            if (size(line) >= rule.shortest_line or (size(line) >= rule.shortest and not is_word(line))) and line != text:
+            is_long_enough = size(line) >= rule.shortest_line or (size(line) >= rule.shortest and not is_word(line))
+            if is_long_enough and line != text and not rule.is_outline(line):
                 found.update(quoted(line, budget))
         if size(text) <= LONGEST_ENCODED:
             found.update(encoded(rule, text))
@@ -596,7 +619,7 @@ class Search:
     def follows(self, before, entry, length):
         """Whether an item of a list is a secret because of the item before: `[--password, …]` or `[DB_PASSWORD, …]`."""
         flag = re.fullmatch(r"--?([\w.-]{2,})", before)
-        if flag and not flag[1].startswith("ask-") and not entry.startswith("-") and self.rule.is_shown_secret(flag[1].replace("-", "_"), entry):
+        if flag and self.rule.takes_value(flag[1]) and not entry.startswith("-") and self.rule.is_shown_secret(flag[1].replace("-", "_"), entry):
             return True
         # Not the name of a package, a role or a host, such as `python3-keyring`, or of a file.
         has_its_form = before != before.lower() if "-" in before else "_" in before or "." in before
@@ -635,11 +658,16 @@ class Search:
             self.variables(inner, path, "", True, True, texts - 1)
             return
         self.values.append(text)
+        # What templating turns into a list: `"['one', 'two']"`.
+        listed = literal(text) if texts and text.lstrip().startswith(("{", "[")) else None
+        if listed is not None:
+            self.variables(listed, path, "", True, True, texts - 1)
         # `user:password`, `NAME=value`
         assigned = re.findall(r"""(?m)^[ \t]*(?:export[ \t]+)?[\w.@-]+[ \t]*(?::|=[ \t]*["']?)([^\s"';&]+)["']?\r?$""", text)
         self.values += [value for value in assigned if not is_word(value) and not value.startswith("//")]
-        if is_plural(name) and "{{" not in text:
-            self.values += [item for item in re.split(r"[\s,;]", text) if item and item != text and not is_word(item)]
+        if is_plural(name) and listed is None and "{{" not in text:
+            items = self.rule.patterns["item_name"].sub("", text)
+            self.values += [item for item in re.split(r"[\s,;]", items) if item and item != text and not is_word(item)]
         decoded = from_base64(text)
         inner = parsed(decoded) if decoded and texts else None
         if inner is not None:
@@ -665,6 +693,15 @@ def parsed(text):
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, (dict, list)) else None
+
+
+def literal(text):
+    """The dict or list that a text of Python is; None for any other text."""
+    try:
+        value = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    return value if isinstance(value, (dict, list, tuple)) else None
 
 
 def from_base64(text):

@@ -51,9 +51,18 @@ fn secret_part(arguments: &[String], n: usize) -> Option<usize> {
 pub(crate) fn is_secret_after(flag: &str, word: &str) -> bool {
     let is_flag = |flag: &&str| flag.len() > 1 && flag.chars().all(|c| c.is_alphanumeric() || "_.-".contains(c));
     let Some(flag) = flag.strip_prefix("--").or_else(|| flag.strip_prefix('-')).filter(is_flag) else { return false };
-    // `--ask-become-pass` has no value.
-    let is_value = !flag.starts_with("ask-") && !word.starts_with('-');
-    is_value && is_shown_secret(&as_variable(flag), word, HIDDEN)
+    takes_value(flag) && !word.starts_with('-') && is_shown_secret(&as_variable(flag), word, HIDDEN)
+}
+
+/// First and last words of flags that have no value: `--ask-become-pass`, `--password-stdin`.
+pub(crate) const FIRST_OF_SWITCHES: [&str; 4] = ["ask", "no", "prompt", "skip"];
+pub(crate) const LAST_OF_SWITCHES: [&str; 2] = ["prompt", "stdin"];
+
+/// Whether the word after a flag may be its value.
+pub(crate) fn takes_value(flag: &str) -> bool {
+    let mut words = flag.trim_start_matches('-').split(['-', '_']);
+    !words.clone().next().is_some_and(|word| FIRST_OF_SWITCHES.contains(&word))
+        && !words.next_back().is_some_and(|word| LAST_OF_SWITCHES.contains(&word))
 }
 
 /// `--vault-password-file` is the variable `vault_password_file`.

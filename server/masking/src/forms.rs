@@ -2,11 +2,15 @@
 //! `deploy/runner/kubeonkube_masking.py` has the same function; `tests/in_the_pod.rs` compares the two.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use regex::Regex;
 
+use crate::name::describes_always;
+use crate::pattern::pattern;
 use crate::words::is_word;
 
 /// Masking shorter values would mask half of every log. In bytes: [`crate::finder`] looks forms up by so many of their first bytes.
@@ -35,7 +39,7 @@ pub(crate) fn within(value: &str, budget: &mut usize) -> BTreeSet<String> {
         if text.len() <= LONGEST_QUOTED || !text.contains('\n') {
             forms.extend(quoted(text, budget));
         }
-        let lines = text.split('\n').map(str::trim).filter(|line| is_long_enough(line) && *line != text);
+        let lines = text.split('\n').map(str::trim).filter(|line| *line != text && is_searched_for(line));
         for line in lines {
             forms.extend(quoted(line, budget));
         }
@@ -48,9 +52,23 @@ pub(crate) fn within(value: &str, budget: &mut usize) -> BTreeSet<String> {
     forms
 }
 
+/// A line of YAML or of a configuration.
+pub(crate) static OUTLINE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"^(?:- )*["']?(?P<name>[A-Za-z]+(?:[_./-][A-Za-z]+)*)["']?(?::|[ \t]*=)(?:[ \t]+(?P<value>\S.*))?$"#,
+        r"|^\[[A-Za-z]+(?:[ _./-][A-Za-z]+)*\]$|^(?:---|\.\.\.)$",
+    ))
+});
+
 /// Whether a line of a longer value is searched for.
-fn is_long_enough(line: &str) -> bool {
-    line.len() >= SHORTEST_LINE || (line.len() >= SHORTEST && !is_word(line))
+fn is_searched_for(line: &str) -> bool {
+    (line.len() >= SHORTEST_LINE || (line.len() >= SHORTEST && !is_word(line))) && !is_outline(line)
+}
+
+/// Whether a line has no value, or one that describes the others. Any file may have it: `data:`, `kind: Secret`.
+fn is_outline(line: &str) -> bool {
+    let Some(found) = OUTLINE.captures(line) else { return false };
+    found.name("value").is_none() || found.name("name").is_some_and(|name| describes_always(name.as_str()))
 }
 
 /// The text as it is, and as YAML, shells, URLs, JSON and Python write it. The last two within each other, too, at most

@@ -9,14 +9,14 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::arguments::as_variable;
+use crate::arguments::{as_variable, takes_value};
 use crate::assignment::{ANCHOR, Line, split_marks};
 use crate::known::can_be_searched;
-use crate::name::is_secret_in_log;
+use crate::name::{is_secret_in_log, names_secret_at_end};
 use crate::pattern::pattern;
 use crate::reference::References;
 use crate::scalar::{Place, items, scalar};
-use crate::value::{FILE_NAME, is_harmless};
+use crate::value::{FILE_NAME, WORDS, is_harmless};
 use crate::variants;
 use crate::words::is_word;
 
@@ -30,27 +30,50 @@ static FLAG: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 /// A name and its value without a space between them or with another sign: `password:hunter22`, `'password' => 'hunter22'`,
-/// `define('PASSWORD', 'hunter22')`.
+/// `define('PASSWORD', 'hunter22')`, `/password:hunter22`.
 static JOINED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r#"(?P<path>/)?(?P<n1>[\w.-]+)["']?\s*(?::=|=>|->|(?P<colon>:))(?P<space>\s*)["']?(?P<v1>[^\s"',;(){}\[\]]+)"#,
+        r#"(?P<path>[\w.-]/)?(?P<n1>[\w.-]+)["']?[ \t]*(?:(?::=|=>|->)\s*|(?P<colon>:)(?P<space>[ \t]*))["']?(?P<v1>[^\s"',;(){}\[\]]+)"#,
         r#"|["'](?P<n2>[\w.-]+)["']\s*,\s*["'](?P<v2>[^"']+)["']"#,
+    ))
+});
+/// A value beside a name that can't be a word of a sentence: `$cfg['secret'] = 'hunter22'`, `secret "hunter22";`,
+/// `{{ db_password | default('hunter22') }}`, `variable "db_password" { default = "hunter22" }`.
+static CODE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let patterns = [
+        r#"[\[{]["'](?P<n>[\w.-]+)["'][\]}][ \t]*(?:[:|?+]{0,2}=|=>)[ \t]*(?:"(?P<v1>[^"]+)"|'(?P<v2>[^']+)'|(?P<v3>[^\s"',;()\[\]]+))"#,
+        r#"(?:^|[\s{;])(?P<n>[A-Za-z][\w.-]*)[ \t]+["'](?P<v>[^\s"']+)["'][ \t]*[;}]"#,
+        r#"\b(?P<n>\w[\w.]*)[ \t]*\|[ \t]*d(?:efault)?\([ \t]*["'](?P<v>[^"']+)["']"#,
+        r#"\bvariable[ \t]+"(?P<n>[\w-]+)"[ \t]*\{[^{}]*?\bdefault[ \t]*=[ \t]*"(?P<v>[^"]+)""#,
+    ];
+    patterns.into_iter().map(pattern).collect()
+});
+/// A name of several words and its value in a longer line: `aws configure set aws_secret_access_key hunter22`. A name with a hyphen is
+/// that of a package or a host more often: `python3-keyring`.
+static SPACED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"(?:^|[\s"'])(?P<name>[A-Za-z0-9]+(?:[_.][A-Za-z0-9]+)+|(?:[a-z0-9]+-)+pass(?:word|wd|phrase))[ \t]+"#,
+        r#"["']?(?P<value>[\w!@#%^*+.?/~][^\s"';{}]*)"#,
     ))
 });
 /// A line of a configuration that has only a name and a value: `requirepass hunter22`, `ENV TOKEN hunter22`, `auth_pass "hunter22";`.
 static DIRECTIVE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?m)^[ \t]*(?:(?:ENV|ARG|SET|set|setx|export|add_header|proxy_set_header)[ \t]+)?(?P<name>[A-Za-z][\w.-]*)[ \t]+["']?(?P<value>[^\s"';{}]+)["']?;?[ \t]*$"#,
+        r#"(?m)^[ \t]*(?:(?:ENV|ARG|SET|set|setx|export|add_header|proxy_set_header)[ \t]+)?(?P<name>[A-Za-z][\w.-]*)[ \t]+["']?(?:(?i:basic|bearer|token|apikey)[ \t]+)?(?P<value>[^\s"';{}]+)["']?;?[ \t]*$"#,
     )
 });
-/// XML: `<password>…</password>`, `name="password" value="…"` in either order, and `<name>password</name><value>…</value>`.
-static XML: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r#"<name>(?P<n4>[\w.-]+)</name>\s*<value>(?P<v4>[^<>]+)<"#,
-        r#"|<(?:\w+:)?(?P<n1>[\w.-]+)(?:\s[^<>]*)?>(?:<!\[CDATA\[)?(?P<v1>[^<>\]]+)"#,
-        r#"|\b(?:name|key)=["'](?P<n2>[\w.-]+)["']\s*(?:value=["'](?P<v2>[^"'<>]+)|>(?P<v3>[^<>]+))"#,
-        r#"|\bvalue=["'](?P<v5>[^"'<>]+)["']\s*(?:name|key)=["'](?P<n5>[\w.-]+)["']"#,
-    ))
+/// XML: `<password>…</password>`, `name="password" value="…"` in either order, `<entry key="password">…</entry>` and
+/// `<name>password</name><value>…</value>`. One pattern each, so that a match of one doesn't cover that of another.
+static XML: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let patterns = [
+        r#"<(?i:name|key)>\s*(?P<n>[\w.-]+)\s*</(?i:name|key)>\s*<(?i:value|string)>(?:<!\[CDATA\[)?(?P<v>[^<>\]]+)"#,
+        r#"<(?:\w+:)?(?P<n>[\w.-]+)(?:\s[^<>]*)?>(?:<!\[CDATA\[)?(?P<v>[^<>\]]+)"#,
+        r#"<(?:\w+:)?(?P<n>[\w.-]+)(?:\s[^<>]*)?>\s*<(?i:value|string)>(?:<!\[CDATA\[)?(?P<v>[^<>\]]+)"#,
+        r#"\b(?i:name|key|id|property)=["'](?P<n>[\w.-]+)["'][^<>]*?\b(?i:value|content)=["'](?P<v>[^"'<>]+)"#,
+        r#"\b(?i:name|key|id|property)=["'](?P<n>[\w.-]+)["'][^<>]*>\s*(?:<(?i:value|string)>)?(?:<!\[CDATA\[)?(?P<v>[^<>\]]+)"#,
+        r#"\b(?i:value|content)=["'](?P<v>[^"'<>]+)["'][^<>]*?\b(?i:name|key|id|property)=["'](?P<n>[\w.-]+)["']"#,
+    ];
+    patterns.into_iter().map(pattern).collect()
 });
 /// Programs that look like names in a line of a configuration: `passwd user-1`, `ssh-keyscan host-1`.
 static PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
@@ -88,6 +111,26 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
             r#"\s+["'](?P<v>[^"']+)["']"#,
         ),
         r#"\bcurl\s(?:[^|;&\n]*?\s)??-[A-Za-z]+u[ =]?["']?[^\s:"']+:(?P<v>[^\s"']+)"#,
+        r#"\b(?:rabbitmqctl\s+(?:\S+\s+)*?(?:add_user|change_password)|htpasswd\s+-\w*b\w*\s+\S+|mc\s+(?:alias\s+set|config\s+host\s+add)\s+\S+\s+\S+)\s+\S+\s+["']?(?P<v>[^\s"']+)"#,
+        r#"\bnmcli\b[^|;&\n]*?\s(?:wifi-sec\.psk|password)\s+["']?(?P<v>[^\s"']+)"#,
+        r#"\b(?:zip|unzip|sqlcmd|bcp)\b[^|;&\n]*?\s-P\s*["']?(?P<v>[^\s"']+)"#,
+        r#"\b7z[ar]?\b[^|;&\n]*?\s-p["']?(?P<v>[^\s"']+)"#,
+        r#"\bssh-keygen\b[^|;&\n]*?\s-[NP]\s*["']?(?P<v>[^\s"']+)"#,
+        r#"\bopenssl\b[^|;&\n]*?\s-[kK]\s+["']?(?P<v>[^\s"']+)"#,
+        r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-A\s*["']?(?P<v>[^\s"']+)"#,
+        r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-X\s*["']?(?P<v>[^\s"']+)"#,
+        r#"\b(?:useradd|usermod)\b[^|;&\n]*?\s-p\s*["']?(?P<v>[^\s"']+)"#,
+        r#"\b(?:kinit|passwd|login)\b[^|;&\n]*<<<\s*["']?(?P<v>[^\s"']+)"#,
+        r#"\s(?:-U|--user)[ =]?["']?[^\s%"']+%(?P<v>[^\s"']+)"#,
+        r#"\bstats\s+auth\s+[^\s:]+:(?P<v>\S+)"#,
+        r#"\buser\s+\S+\s+on\b[^\n]*?\s>(?P<v>\S+)"#,
+        r#"(?m)^[^\n:]*:\s+(?:PSK|EAP|XAUTH|NTLM)\s+["'](?P<v>[^"'\n]+)["']"#,
+        // A line of `.pgpass`.
+        r#"(?m)^[ \t]*[\w.*-]+:(?:\d+|\*):[^\s:]+:[^\s:]+:(?P<v>\S+)[ \t]*$"#,
+        // Oracle: `user/password@//host`.
+        r#"(?:^|[\s"'=:])[A-Za-z]\w*/(?P<v>[^\s"'/@:]+)@(?://[\w.-]+|[\w.-]+:\d+[:/])"#,
+        r#"\bConvertTo-SecureString\s+(?:-String\s+)?["']?(?P<v>[^\s"']+)"#,
+        r#"(?i)\bpassword\(\s*["'](?P<v>[^"'\n]+)["']\s*\)"#,
         r#"\bhooks\.slack\.com/services/(?P<v>[^\s"']+)"#,
         r#"\bdiscord(?:app)?\.com/api/webhooks/\d+/(?P<v>[^\s"']+)"#,
         r#"[?&](?:sig|signature|X-Amz-Signature)=(?P<v>[^\s"'&]+)"#,
@@ -96,8 +139,28 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     patterns.into_iter().map(pattern).collect()
 });
 
+/// Longer lists are no commands.
+const LONGEST_COMMAND: usize = 64 * 1024;
+
+/// What may end a value within a line, and what stands for it in the words of a list.
+const STOPS: [char; 10] = [' ', '\t', '\n', '\r', '"', '\'', '|', ';', '&', ','];
+const STANDINS: [char; 10] = [
+    '\u{e000}', '\u{e001}', '\u{e002}', '\u{e003}', '\u{e004}', '\u{e005}', '\u{e006}', '\u{e007}', '\u{e008}',
+    '\u{e009}',
+];
+
 /// How many bytes of a text are searched for the end of a template.
 const LONGEST_TEMPLATE: usize = 512;
+
+/// The header with cookies, and the same as an option of `curl`.
+static COOKIES: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"(?:(?i)\bcookie["']?\s*[:=]|\bcurl\b[^|;&\n]*?\s(?:-b|--cookie))[ \t]*["']?(?P<cookies>[^"'\n]+)"#)
+});
+/// What a cookie has besides its value: `Path=/`.
+const OF_COOKIES: [&str; 5] = ["domain", "expires", "max-age", "path", "samesite"];
+
+/// A command of PowerShell, after which its arguments follow: `ConvertTo-SecureString`.
+static CMDLET: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[A-Z][a-z]+(?:To|From)?-[A-Z][A-Za-z]+$"));
 
 /// How many anchors of one line count. Each of them may have the rest of the line as its value.
 const ANCHORS: usize = 100;
@@ -127,7 +190,7 @@ fn beside_flags(line: &str) -> Vec<String> {
     let flags = FLAG.captures_iter(line).filter_map(|found| {
         let value = ["v1", "v2", "v3"].into_iter().find_map(|group| found.name(group))?.as_str();
         let name = as_variable(&found["name"]);
-        let is_secret = is_secret_beside(&name, value) && !name.starts_with("ask_") && !FILE_NAME.is_match(value);
+        let is_secret = is_secret_beside(&name, value) && takes_value(&name) && !FILE_NAME.is_match(value);
         is_secret.then(|| value.to_owned())
     });
     flags.flat_map(with_variants).collect()
@@ -135,20 +198,65 @@ fn beside_flags(line: &str) -> Vec<String> {
 
 /// Values in the notations of single programs.
 fn in_notations(text: &str) -> Vec<String> {
-    let xml = if text.contains('<') || text.contains("value=") { named_by(&XML, text, |_| true) } else { Vec::new() };
+    let has_xml = text.contains('<') || text.contains("value=") || text.contains("content=");
+    let xml = XML.iter().filter(|_| has_xml).flat_map(|pattern| named_by(pattern, text, |_| true));
+    let code = CODE.iter().flat_map(|pattern| named_by(pattern, text, |_| true));
     // A sentence has words there, too.
-    let plain = [named_by(&JOINED, text, may_be_joined), named_by(&DIRECTIVE, text, may_be_directive)].concat();
-    let plain = plain.into_iter().filter(|value| !value.starts_with("//") && !FILE_NAME.is_match(value));
-    let unnamed = UNNAMED
-        .iter()
-        .flat_map(|pattern| pattern.captures_iter(text))
-        .filter_map(|found| Some(found.name("v")?.as_str().to_owned()));
-    let unnamed = unnamed.filter(|value| !is_filled_in(value) && !is_harmless("", value));
-    let after_colon = |value: String| {
+    let plain = [
+        named_by(&JOINED, text, may_be_joined),
+        named_by(&DIRECTIVE, text, may_be_directive),
+        named_by(&SPACED, text, may_be_spaced),
+    ];
+    let plain = plain.concat().into_iter().filter(|value| !value.starts_with("//") && !FILE_NAME.is_match(value));
+    let values: Vec<_> = xml.chain(code).chain(plain).flat_map(with_variants).collect();
+    values.into_iter().chain(in_commands(text)).chain(in_cookies(text)).collect()
+}
+
+/// Values that nothing names: see [`UNNAMED`].
+pub(crate) fn in_commands(text: &str) -> Vec<String> {
+    let found = UNNAMED.iter().flat_map(|pattern| pattern.captures_iter(text)).filter_map(|found| found.name("v"));
+    let unnamed = found.map(|value| value.as_str()).filter(|value| !is_filled_in(value) && !is_harmless("", value));
+    let with_password = unnamed.flat_map(|value| {
         let password = value.split_once(':').map(|(_, password)| password.to_owned());
-        password.into_iter().chain([value])
+        password.into_iter().chain([value.to_owned()])
+    });
+    with_password.flat_map(with_variants).collect()
+}
+
+/// Values in a command whose words are the items of a list.
+pub(crate) fn in_words(words: &[&str]) -> Vec<String> {
+    if words.iter().map(|word| word.len()).sum::<usize>() > LONGEST_COMMAND {
+        return Vec::new();
+    }
+    // In a word of a list, spaces and quotes are characters like others.
+    let within = |word: &&str| {
+        let masked = word.chars().map(|c| STOPS.iter().position(|stop| *stop == c).map_or(c, |at| STANDINS[at]));
+        masked.collect::<String>()
     };
-    xml.into_iter().chain(plain).chain(unnamed.flat_map(after_colon)).flat_map(with_variants).collect()
+    let back = |c: char| STANDINS.iter().position(|standin| *standin == c).map_or(c, |at| STOPS[at]);
+    let command = words.iter().map(within).collect::<Vec<_>>().join(" ");
+    in_commands(&command).into_iter().map(|value| value.chars().map(back).collect()).collect()
+}
+
+/// The values of cookies. An ordinary word is a setting: `theme=dark`.
+fn in_cookies(text: &str) -> Vec<String> {
+    COOKIES
+        .captures_iter(text)
+        .flat_map(|found| of_cookies(found.name("cookies").map_or("", |all| all.as_str())))
+        .collect()
+}
+
+/// The values of cookies in the text of a header.
+pub(crate) fn of_cookies(header: &str) -> Vec<String> {
+    let values = header.split(';').filter_map(|cookie| {
+        let (name, value) = cookie.trim().split_once('=')?;
+        let is_attribute = OF_COOKIES.iter().any(|attribute| name.eq_ignore_ascii_case(attribute));
+        let lower = name.to_lowercase();
+        let is_of_session = lower.contains("sess") || lower.ends_with("sid") || is_secret_in_log(name);
+        let is_secret = !is_attribute && (is_of_session || !(is_word(value) || WORDS.is_match(value)));
+        (is_secret && !is_filled_in(value) && !is_harmless("", value)).then(|| value.to_owned())
+    });
+    values.flat_map(with_variants).collect()
 }
 
 /// Whether a match of [`JOINED`] isn't a sentence, an image and its tag, a package and its version, or two items of a list.
@@ -174,6 +282,17 @@ fn may_be_directive(found: &Captures<'_>) -> bool {
         && !PROGRAM.is_match(name)
         && !ABOUT_KEYS.iter().any(|ending| name.ends_with(ending))
         && !found["value"].starts_with('-')
+}
+
+/// Whether a match of [`SPACED`] isn't two words of a sentence.
+fn may_be_spaced(found: &Captures<'_>) -> bool {
+    let value = &found["value"];
+    !is_word(value)
+        && !WORDS.is_match(value)
+        && !VERSION.is_match(value)
+        && !value.starts_with(['/', '.', '~'])
+        && !value.ends_with([':', ',', '.', '?', '!', '='])
+        && names_secret_at_end(&found["name"])
 }
 
 /// The values that a pattern with groups for names and values finds beside secret names, of the matches that `may_be` one.
@@ -244,6 +363,9 @@ fn named(inputs: &str, references: &References) -> Vec<String> {
                 let is_inside = found.place == Place::Ini && at < word_end;
                 let rest = if is_inside { rest.split([';', '&']).next().unwrap_or(rest) } else { rest };
                 let (mut value, read) = scalar(rest, found.place);
+                if found.place == Place::Ini && CMDLET.is_match(&value) {
+                    continue;
+                }
                 word_end = word_end.max(at + read);
                 // In a connection string, the next name follows in the same word.
                 at += if found.place == Place::Ini { value.find([';', '&']).map_or(read, |end| end + 1) } else { read };

@@ -58,6 +58,9 @@ pub(crate) const OF_MATCHES: [&str; 2] = ["operator", "effect"];
 /// Entries of a Kubernetes Secret that hold its values.
 pub(crate) const SECRET_DATA: [&str; 2] = ["data", "stringData"];
 
+/// Headers with cookies.
+const COOKIES: [&str; 4] = ["cookie", "cookies", "set-cookie", "set_cookie"];
+
 /// Values, each with the names of the variables that have it. A value within another text has none.
 #[derive(Default)]
 pub(crate) struct Found(pub(crate) BTreeMap<String, BTreeSet<String>>);
@@ -171,7 +174,10 @@ impl<'d, 's> Search<'d, 's> {
             }
             match self.documents.node(node) {
                 Node::Scalar(scalar) => self.scalar(scalar, place),
-                Node::List(items) => open.extend(self.items(items, place)),
+                Node::List(items) => {
+                    self.command(items);
+                    open.extend(self.items(items, place));
+                }
                 Node::Map(entries) => open.extend(self.entries(entries, place)),
             }
         }
@@ -186,6 +192,14 @@ impl<'d, 's> Search<'d, 's> {
             }
         }
         hasher.finish()
+    }
+
+    /// Searches a list of words as the command that it may be: `[mysql, -phunter22]`.
+    fn command(&mut self, items: &[usize]) {
+        let words: Vec<&str> = items.iter().map_while(|item| self.documents.text(*item)).collect();
+        if words.len() == items.len() && words.len() > 1 {
+            self.found.add_unnamed(in_text::in_words(&words));
+        }
     }
 
     fn items(&self, items: &[usize], place: Place<'d>) -> Vec<(usize, Place<'d>)> {
@@ -265,29 +279,44 @@ impl<'d, 's> Search<'d, 's> {
                 return;
             }
             self.found.add(text, place.name);
+            // What templating turns into a list: `"['one', 'two']"`.
+            let is_listed = text.trim_start().starts_with(['{', '[']) && self.within(text, true);
             let variants = variants::of_value(text);
             let (json, others): (Vec<_>, Vec<_>) = variants.into_iter().partition(|variant| is_json(variant));
             for json in json {
                 self.within(&json, true);
             }
             self.found.add_unnamed(others);
-            if is_plural(place.name) && !text.contains("{{") {
+            if is_plural(place.name) && !is_listed && !text.contains("{{") {
                 self.found.add_unnamed(variants::items(text));
             }
             if scalar.is_plain {
                 self.found.add_unnamed(number::as_ansible_reads(text));
             }
         }
-        if is_worth_searching(text) && !self.within(text, false) {
-            self.found.add_unnamed(in_text::values(text, self.references));
+        if COOKIES.iter().any(|name| place.name.eq_ignore_ascii_case(name)) {
+            self.found.add_unnamed(in_text::of_cookies(text));
+        }
+        if !place.is_secret
+            && let Some(json) = variants::json_of_base64(text)
+        {
+            self.within(&json, false);
+        }
+        if is_worth_searching(text) {
+            let values = match self.within(text, false) {
+                true => in_text::in_commands(text),
+                false => in_text::values(text, self.references),
+            };
+            self.found.add_unnamed(values);
         }
     }
 
     /// Searches a map or a list that is written in a scalar. Whether the text is one.
     fn within(&mut self, text: &str, holds_secrets: bool) -> bool {
-        let documents = (self.level < NESTED && (text.contains('\n') || text.trim_start().starts_with(['{', '['])))
-            .then(|| Documents::read(text))
-            .flatten();
+        let start = text.trim_start();
+        // `{{` begins a template, which is a map of a map to YAML.
+        let may_be = !start.starts_with("{{") && (text.contains('\n') || start.starts_with(['{', '[']));
+        let documents = (self.level < NESTED && may_be).then(|| Documents::read(text)).flatten();
         let Some(documents) = documents else { return false };
         Search::of(&documents, self.references, self.level + 1, self.found).all(holds_secrets);
         true

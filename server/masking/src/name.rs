@@ -5,18 +5,19 @@
 pub(crate) const STEMS: [(&str, &[&str]); 7] = [
     ("pass", &["bypass", "compass", "passenger", "passive", "passthrough"]),
     ("pwd", &[]),
-    ("secret", &[]),
+    ("secret", &["secretar"]),
     ("token", &["tokenis", "tokeniz"]),
     ("credential", &[]),
     ("creds", &[]),
-    ("key", &["keyboard", "keycloak", "keymap", "keyserver", "keyspace", "keystone", "monkey"]),
+    ("key", &["keyboard", "keycloak", "keymap", "keyserver", "keyspace", "keystone", "monkey", "publickey"]),
 ];
 
 /// Text at the start or the end of a word that makes a name secret. In the middle of a word it is there by chance: `topskills`.
 pub(crate) const EDGES: [&str; 1] = ["psk"];
 
 /// Whole words that contain `auth` and say nothing about a login. `authentications` is in `PreferredAuthentications` of ssh.
-pub(crate) const NO_LOGINS: [&str; 4] = ["author", "authors", "authority", "authentications"];
+pub(crate) const NO_LOGINS: [&str; 6] =
+    ["author", "authors", "authority", "authentications", "authorizer", "authorizers"];
 
 /// Last words after which `authorization` and `authentication` mean a setting.
 pub(crate) const SETTINGS: [&str; 5] = ["config", "mode", "modes", "timeout", "webhook"];
@@ -29,37 +30,61 @@ pub(crate) const CONTENTS: [&str; 13] =
 pub(crate) const PUBLIC: [&str; 1] = ["supplementary_addresses_in_ssl_keys"];
 
 /// Last words, after an underscore, of names whose value only points at a secret or describes it.
-pub(crate) const POINTERS: [&str; 29] = [
+pub(crate) const POINTERS: [&str; 44] = [
     "algorithm",
     "authentications",
     "backend",
     "checking",
+    "count",
+    "days",
     "dir",
     "enabled",
     "engine",
+    "expiration",
+    "expiry",
     "file",
     "group",
     "groups",
     "host",
     "hosts",
+    "hours",
+    "length",
+    "lifetime",
+    "limit",
     "mechanism",
     "method",
     "methods",
+    "minutes",
     "mode",
     "name",
     "names",
     "namespace",
     "path",
     "plugin",
+    "policy",
     "port",
     "ports",
     "provider",
+    "query",
     "realm",
+    "retries",
+    "seconds",
     "size",
+    "timeout",
+    "ttl",
     "type",
     "user",
     "version",
 ];
+
+/// The same in any spelling: `secretName`, `secret-name`.
+pub(crate) const NAMING: [&str; 3] = ["name", "names", "namespace"];
+
+/// First words of names that say how many or how long: `max_tokens`.
+pub(crate) const COUNTING: [&str; 3] = ["max", "min", "num"];
+
+/// Words before `key` that make it one that everybody may know.
+pub(crate) const PUBLIC_WORDS: [&str; 3] = ["authorized", "pub", "public"];
 
 /// Last words, in any spelling, of entries that describe a secret instead of being one, in a map with a secret beside them. So
 /// are [`POINTERS`].
@@ -136,13 +161,19 @@ pub(crate) const OF_ACCOUNTS: [&str; 4] = ["passwds", "passwords", "pwds", "toke
 pub(crate) const OF_WORDS: [[&str; 2]; 5] =
     [["sort", "key"], ["primary", "key"], ["foreign", "key"], ["partition", "key"], ["key", "prefix"]];
 
+/// Last words of names that only say how the secrets are kept: `secret_list`.
+pub(crate) const COLLECTIONS: [&str; 4] = ["dict", "items", "list", "map"];
+
 /// Words before `key` in names of secrets. Others, such as `sort_key`, have settings below them.
 pub(crate) const KEYS: [&str; 8] = ["access", "api", "deploy", "encryption", "license", "master", "private", "signing"];
 
 /// Whether all values in a map with this secret name are secret: `secrets: {db: …}`. A map under the name of a single key or
 /// login has settings, too: `registry_auth: {user: me, password: …}`.
 pub(crate) fn holds_secrets(name: &str) -> bool {
-    let words = words(name);
+    let mut words = words(name);
+    if words.len() > 1 && words.last().is_some_and(|last| COLLECTIONS.contains(&last.as_str())) {
+        words.pop();
+    }
     let Some(last) = words.last() else { return false };
     let is_key = last.contains("key");
     (last.ends_with('s') && !last.contains("cert"))
@@ -160,6 +191,16 @@ pub(crate) fn describes(name: &str, map: &str, is_record: bool) -> bool {
     let describing =
         if is_record { [&POINTERS[..], &DESCRIPTIONS, &REFERENCES].concat() } else { ALWAYS_DESCRIBING.to_vec() };
     words(name).last().is_some_and(|last| describing.contains(&last.as_str()))
+}
+
+/// Whether an entry with this name describes a secret in any map.
+pub(crate) fn describes_always(name: &str) -> bool {
+    name == "apiVersion" || words(name).last().is_some_and(|last| ALWAYS_DESCRIBING.contains(&last.as_str()))
+}
+
+/// Whether the last word of a name says that its value is secret.
+pub(crate) fn names_secret_at_end(name: &str) -> bool {
+    words(name).last().is_some_and(|last| has_stem(last))
 }
 
 /// Whether the text under this secret name may list several secrets.
@@ -197,10 +238,15 @@ fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
         return false;
     }
     let words = words(name);
-    if words.last().is_some_and(|last| REFERENCES.contains(&last.as_str())) {
+    let last_is = |kind: &[&str]| words.last().is_some_and(|last| kind.contains(&last.as_str()));
+    let counts_something = words.len() > 1 && COUNTING.contains(&words[0].as_str());
+    if last_is(&REFERENCES) || (words.len() > 1 && last_is(&NAMING)) || counts_something {
         return false;
     }
-    (0..words.len()).any(|at| has_stem(&words[at]) || (may_be_secret(&words, at) && counts(&words, at)))
+    let is_public =
+        |at: usize| at > 0 && words[at].starts_with("key") && PUBLIC_WORDS.contains(&words[at - 1].as_str());
+    (0..words.len())
+        .any(|at| (has_stem(&words[at]) && !is_public(at)) || (may_be_secret(&words, at) && counts(&words, at)))
 }
 
 /// The words of a name in lower case: `apiKey`, `api_key` and `api-key` have the same two.
@@ -295,11 +341,11 @@ mod tests {
             "slack_token_url",
             "secret-user",
             "token.url",
-            "secretName",
             "cert_pfx_base64",
             "cert_pem",
             "client-certificate-data",
             "cert_manager_tls_cert",
+            "public_key_password",
         ] {
             assert!(is_secret_name(name) && is_secret_in_log(name), "{name}");
         }
@@ -358,6 +404,18 @@ mod tests {
             "tokenizer",
             "tokenisation",
             "secret_engine",
+            "secretName",
+            "ca-secret-name",
+            "secretNamespace",
+            "max_tokens",
+            "token_ttl",
+            "password_policy",
+            "secretary",
+            "public_key",
+            "sshPublicKeys",
+            "authorized_keys",
+            "kube_apiserver_authorization_config_authorizers",
+            "secrets_encryption_query",
         ] {
             assert!(!is_secret_name(name) && !is_secret_in_log(name), "{name}");
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::forms::{SHORTEST, SHORTEST_LINE};
-use crate::{assigned, finder, known, name, private_key, reference, shapes, value};
+use crate::{arguments, assigned, finder, forms, known, name, private_key, reference, shapes, value, variants};
 
 /// The names, values and patterns of this crate. `deploy/runner/masking.json` contains them; `tests/in_the_pod.rs` writes and checks
 /// that file.
@@ -19,11 +19,15 @@ pub fn rule() -> Value {
             "settings": name::SETTINGS,
             "contents": name::CONTENTS,
             "public": name::PUBLIC,
-            "pointers": name::POINTERS,
+            "pointers": name::POINTERS.as_slice(),
+            "naming": name::NAMING,
+            "counting": name::COUNTING,
+            "public_words": name::PUBLIC_WORDS,
             "descriptions": name::DESCRIPTIONS,
             "references": name::REFERENCES,
             "always_describing": name::ALWAYS_DESCRIBING,
             "of_accounts": name::OF_ACCOUNTS,
+            "collections": name::COLLECTIONS,
             "keys": name::KEYS,
         },
         "harmless": {
@@ -31,6 +35,8 @@ pub fn rule() -> Value {
             "file": value::FILE.as_str(),
             "label": value::LABEL.as_str(),
             "of_labels": value::OF_LABELS,
+            "state": value::STATE.as_str(),
+            "key_name": value::KEY_NAME.as_str(),
             "ordinary": value::WORDS.as_str(),
             "of_words": name::OF_WORDS,
         },
@@ -40,10 +46,16 @@ pub fn rule() -> Value {
             "matches": known::OF_MATCHES,
             "secret_data": known::SECRET_DATA,
         },
+        "switches": {
+            "first": arguments::FIRST_OF_SWITCHES,
+            "last": arguments::LAST_OF_SWITCHES,
+        },
         "shortest": SHORTEST,
         "shortest_line": SHORTEST_LINE,
         "file_name": value::FILE_NAME.as_str(),
         "budget": finder::BUDGET,
+        "outline": forms::OUTLINE.as_str(),
+        "item_name": variants::ITEM_NAME.as_str(),
         "reference": reference::REFERENCE.as_str(),
         "assigned": assigned::ASSIGNED.as_str(),
         "word_end": assigned::WORD_END.as_str(),

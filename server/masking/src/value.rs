@@ -17,7 +17,9 @@ pub(crate) const VAULT: &str = "$ANSIBLE_VAULT";
 /// A file below a top-level directory of Linux or of a run's pod. A leading `/` alone doesn't prove a path: one of 64 base64
 /// values starts with it.
 pub(crate) static FILE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^/(?:auth|boot|data|dev|etc|home|lib|media|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)(?:/[\w.@-]+)*/?$")
+    pattern(
+        r"^(?:/(?:auth|boot|data|dev|etc|home|lib|media|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)|~[\w-]*)(?:/[\w.@-]+)*/?$",
+    )
 });
 
 /// The name of a label with its prefix: `node-role.kubernetes.io/control-plane`. Tolerations and the like have it as `key`.
@@ -33,6 +35,24 @@ pub(crate) static FILE_NAME: LazyLock<Regex> = LazyLock::new(|| {
 /// Ordinary words, perhaps joined: `created_at`, `createdAt`, `kube-word`.
 pub(crate) static WORDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[a-z]+(?:[A-Z_.:/-][a-z]+)*[_.:/-]?$"));
 
+/// What programs report about a secret instead of the secret: `password: required`, `passwd: password unchanged`.
+pub(crate) static STATE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:[Tt]he )?(?:(?:[Pp]ass(?:word|phrase)|[Tt]oken|[Kk]ey|[Ss]ecret|[Cc]redential|[Cc]ertificate)s? )?",
+        r"(?:(?:is|are|was|were|has|have|been|already|not|successfully) )*",
+        r"(?:[Ee]nabled|[Dd]isabled|[Rr]equired|[Oo]ptional|[Ee]xpired|[Ii]nvalid|[Uu]nchanged|[Cc]hanged|[Uu]pdated|[Mm]issing|",
+        r"[Uu]nset|[Cc]reated|[Rr]emoved|[Aa]ccepted|[Rr]ejected|[Ii]ncorrect)(?: successfully)?[.!]?$",
+    ))
+});
+
+/// What a `key` names instead of being one: a secret (`tls.key`, `password`), a label (`CriticalAddonsOnly`) or a host.
+pub(crate) static KEY_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:(?:[A-Za-z]+[_.-])*(?:password|passwd|token|secret|key|crt|cert|username)|(?:[A-Z][a-z]{2,}){2,}|value|name|key",
+        r"|\d{1,3}(?:\.\d{1,3}){3})$",
+    ))
+});
+
 /// Names whose value may be the name of a label.
 pub(crate) const OF_LABELS: [&str; 2] = ["key", "topologykey"];
 
@@ -42,6 +62,8 @@ pub(crate) fn is_harmless(name: &str, value: &str) -> bool {
     let plain = Some(value.trim_end_matches(['"', '\'', ','])).filter(|plain| !plain.is_empty()).unwrap_or(value);
     HARMLESS.iter().any(|word| plain.eq_ignore_ascii_case(word))
         || FILE.is_match(plain)
-        || (OF_LABELS.iter().any(|key| name.eq_ignore_ascii_case(key)) && LABEL.is_match(plain))
+        || STATE.is_match(plain)
+        || (OF_LABELS.iter().any(|key| name.eq_ignore_ascii_case(key))
+            && (LABEL.is_match(plain) || KEY_NAME.is_match(plain)))
         || (WORDS.is_match(plain) && may_be_word(name))
 }

@@ -21,8 +21,8 @@ const ALPHABETS: [GeneralPurpose; 2] =
 /// Shorter words are base64 by chance.
 const SHORTEST_ENCODED: usize = 8;
 
-/// Parts of the notations of single programs: see [`crate::in_text`].
-const PROGRAMS: [&str; 14] = [
+/// Patterns of parts of the notations of single programs: see [`crate::in_text`].
+const PROGRAMS: [&str; 24] = [
     "pw",
     "auth",
     "cert",
@@ -37,6 +37,17 @@ const PROGRAMS: [&str; 14] = [
     "literal",
     "@tcp",
     "identified",
+    "cookie",
+    "rabbitmqctl",
+    "alias set",
+    "openssl",
+    "snmp",
+    "kinit",
+    r"-u\s*\S+%",
+    r"\son\s.*>",
+    r":\s+(?:eap|xauth|ntlm)\s",
+    // A line of `.pgpass`, and a login of Oracle.
+    r":(?:\d+|\*):|/[^\s/@]+@",
 ];
 
 /// What every text contains that names a secret.
@@ -57,6 +68,14 @@ static TEMPLATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{\{.*?\}\}|\{%.*?
 static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"(?m)^[ \t]*(?:export[ \t]+)?[\w.@-]+[ \t]*(?::|=[ \t]*["']?)(?P<value>[^\s"';&]+)["']?\r?$"#)
 });
+
+/// What a line of a configuration has beside its values: a name, or the title of a section.
+pub(crate) static ITEM_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?m)^[ \t]*(?:[A-Za-z][\w.-]*(?:[ \t]+=|:)[ \t]|\[[A-Za-z]+(?:[ _./-][A-Za-z]+)*\][ \t]*\r?$)")
+});
+
+/// The end of a path beside a template: `{{ mirror }}/docker-ce/gpg`.
+static PATH: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:/[a-z]+(?:[_.-][a-z]+)*)+/?$"));
 
 /// How a value begins that names the way of a login: `Bearer …`.
 const SCHEMES: [&str; 5] = ["bearer ", "basic ", "token ", "apikey ", "negotiate "];
@@ -112,7 +131,8 @@ pub(crate) fn literals(value: &str) -> Vec<String> {
     }
     let literals = LITERAL.captures_iter(value).filter_map(|found| found.name("v1").or(found.name("v2")));
     let literals = literals.map(|literal| literal.as_str());
-    let around = TEMPLATE.split(value).filter(|text| text.len() >= SHORTEST_LINE && !is_word(text));
+    let around =
+        TEMPLATE.split(value).filter(|text| text.len() >= SHORTEST_LINE && !is_word(text) && !PATH.is_match(text));
     let texts: Vec<String> = literals.chain(around).map(str::to_owned).collect();
     let decoded: Vec<_> = texts.iter().filter_map(|text| from_base64(text)).collect();
     texts.into_iter().chain(decoded).collect()
@@ -120,7 +140,8 @@ pub(crate) fn literals(value: &str) -> Vec<String> {
 
 /// The secrets in a text that lists several.
 pub(crate) fn items(value: &str) -> Vec<String> {
-    let items = value.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
+    let listed = ITEM_NAME.replace_all(value, "");
+    let items = listed.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
     items.filter(|item| *item != value && !is_word(item)).map(str::to_owned).collect()
 }
 
@@ -135,6 +156,13 @@ fn from_percents(value: &str) -> Option<String> {
     }
     bytes.extend_from_slice(rest.as_bytes());
     String::from_utf8(bytes).ok().filter(|text| text != value)
+}
+
+/// The map of JSON that `value` is in base64.
+pub(crate) fn json_of_base64(value: &str) -> Option<String> {
+    const OF_A_MAP: [&str; 5] = ["eyI", "eyJ", "eyA", "ewo", "ew0"];
+    let may_be = OF_A_MAP.iter().any(|start| value.trim_start().starts_with(start));
+    may_be.then(|| from_base64(value)).flatten()
 }
 
 /// The text that is `value` in base64. `None` if that is no readable text: then `value` is base64 by chance.

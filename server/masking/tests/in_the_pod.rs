@@ -90,6 +90,15 @@ fn names() -> Vec<String> {
         "prefix",
         "sort",
         "monkeykey",
+        "public",
+        "publickey",
+        "authorized",
+        "secretary",
+        "authorizers",
+        "max",
+        "ttl",
+        "query",
+        "namespace",
         "auth",
         "oauth2",
         "author",
@@ -145,6 +154,7 @@ const VALUES: &[&str] = &[
     "hunter22",
     "hunter22-long",
     "it's \"q\"\\é",
+    "apiVersion: v1\nkind: Secret\n[default]\ndata:\n  in-a-line: x\n",
     "two\nlines of it here\nx7!q\nand three ones",
     "s3cr3t",
     "node",
@@ -200,6 +210,13 @@ fn lines() -> Vec<String> {
         "plain",
         "ключ = ё",
         "node node2 kube_node nodes Knoten node. a\\nnode\\n -pnode --node node.example.test _node_ ünode nodeé",
+        "password: required",
+        "passwd: password updated successfully",
+        "key: CriticalAddonsOnly",
+        "Key: 192.168.1.1",
+        "key=value key=ab12cd34 key=tls.key",
+        "kind: Secret",
+        "data: x data:",
         "the_pwd: made-1234, s3cr3t",
         "db_token: made-1234",
         "login --db_token=made-1234 db_token",
@@ -268,6 +285,9 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
         "k3s_tokens": {"server": "of-a-server", "agent": "of-an-agent"}, "tokens": {"one": {"id": "visible", "value": "of-a-record"}},
         "encryption_key": {"current": "of-a-key"}, "sort_key": {"field": "visible"},
         "more_env": [["DB_PASSWORD", "in-a-pair-list"], ["login", "--token", "after-a-flag"]],
+        "manifest_secret": "apiVersion: v1\nkind: Secret\n", "db_secret_list": "['of-a-literal', {'name': 'visible', 'data': 'of-literal-data'}]",
+        "record_list_secret": [{"name": "visible", "secret_list": [{"name": "visible", "data": "of-a-secret-list"}]}],
+        "stdin_argv": ["login", "--password-stdin", "visible"], "conf_tokens": "[default]\naws_name = of-a-conf\n",
         "basic_auth": "me:after-a-colon\nyou:after-another\n10.0.0.1:5000", "env_secret": "A=after-an-equals-sign\nB=",
         "installer": installer,
         "old_passwords": "first-of-list, second-of-list", "bundle_secret": "eyJhIjogImluLWVuY29kZWQtanNvbiJ9",
@@ -281,5 +301,5 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
     for part in parts {
         assert!(wanted.iter().any(|value| value == part), "{part} is missing in {wanted:?}");
     }
-    assert!(wanted.len() == 44 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
+    assert!(wanted.len() == 51 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
 }
