@@ -94,7 +94,7 @@ class Rule:
         self.file, self.label = re.compile(self.harmless["file"]), re.compile(self.harmless["label"])
         self.ordinary = re.compile(self.harmless["ordinary"])
         self.state, self.key_name = re.compile(self.harmless["state"]), re.compile(self.harmless["key_name"])
-        self.switches = data["switches"]
+        self.public, self.switches = re.compile(self.harmless["public_keys"]), data["switches"]
 
     def judge_name(self, name):
         """Whether the value of this variable must not be in a log."""
@@ -143,10 +143,10 @@ class Rule:
         return any(last in self.names[kind] for kind in (("pointers", "descriptions", "references") if is_record else ("always_describing",)))
 
     def is_harmless(self, name, value):
-        plain = value.rstrip("\"',") or value
+        plain = value.rstrip("\"',").lstrip("\"'") or value
         if plain.lower() in self.harmless["words"] or self.file.search(plain):
             return True
-        if self.state.search(plain):
+        if self.state.search(plain) or self.public.search(plain):
             return True
         if name.lower() in self.harmless["of_labels"] and (self.label.search(plain) or self.key_name.search(plain)):
             return True
@@ -157,10 +157,23 @@ class Rule:
         words = re.split("[-_]", flag)
         return words[0] not in self.switches["first"] and words[-1] not in self.switches["last"]
 
-    def is_outline(self, line):
-        """Whether a line of YAML or of a configuration has no value, or one that describes the others."""
+    def lines_with_secrets(self, text):
+        """The lines of a value that may be secret, each without the spaces around it."""
+        lines = [line.strip() for line in text.split("\n")]
+        is_record = len(lines) > 1 and any(map(self.names_secret, lines))
+        return [line for line in lines if not self.is_outline(line, is_record)]
+
+    def is_outline(self, line, is_record):
+        """Whether a line has no secret, so that any file may have it: `data:`, `kind: Secret`. In a record, another line has a secret name."""
         found = self.patterns["outline"].search(line)
-        return found is not None and (found["value"] is None or found["name"] == "apiVersion" or words_of(found["name"])[-1] in self.names["always_describing"])
+        if not found or found["name"] is None or found["value"] is None:
+            return found is not None
+        name, value = found["name"], found["value"]
+        return name == "apiVersion" or self.describes(name, "", is_record) or self.is_harmless(name, value)
+
+    def names_secret(self, line):
+        found = self.patterns["outline"].search(line)
+        return found is not None and found["name"] is not None and self.is_secret(found["name"])
 
     def may_have_service(self, text):
         return any(start in text for start in self.service_starts)
@@ -221,10 +234,9 @@ def forms(rule, value, budget):
     for text in (value, value.strip()):
         if size(text) <= LONGEST_QUOTED or "\n" not in text:
             found.update(quoted(text, budget))
-        for line in text.split("\n"):
-            line = line.strip()
+        for line in rule.lines_with_secrets(text):
             is_long_enough = size(line) >= rule.shortest_line or (size(line) >= rule.shortest and not is_word(line))
-            if is_long_enough and line != text and not rule.is_outline(line):
+            if is_long_enough and line != text:
                 found.update(quoted(line, budget))
         if size(text) <= LONGEST_ENCODED:
             found.update(encoded(rule, text))
@@ -237,7 +249,7 @@ def quoted(text, budget):
     by_shell = (text.replace("'", "'\\''"), text.replace("'", "'\"'\"'"))
     quote, quote_plus = urllib.parse.quote, urllib.parse.quote_plus
     in_url = (quote(text, "/", errors="surrogateescape"), quote_plus(text, "", errors="surrogateescape"), quote(text, "", errors="surrogateescape"))
-    found = {text, text.replace("'", "''"), in_html(text), *by_shell, *in_url}
+    found = {text, text.replace("'", "''"), in_html(text), *by_shell, *in_url, *in_yaml(text)}
     inner = found
     for _ in range(NESTED):
         bytes_of_inner = sum(map(size, inner))
@@ -253,6 +265,14 @@ def quoted(text, budget):
 def in_html(text):
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text.replace('"', "&#34;").replace("'", "&#39;")
+
+
+def in_yaml(text):
+    """As YAML writes it that must not have characters above U+FFFF, such as emojis."""
+    if all(char <= "\uffff" for char in text):
+        return []
+    escaped = json.dumps(text, ensure_ascii=False)[1:-1]
+    return ["".join(char if char <= "\uffff" else f"\\U{ord(char):08X}" for char in escaped)]
 
 
 def in_string(text):
@@ -663,10 +683,12 @@ class Search:
         if listed is not None:
             self.variables(listed, path, "", True, True, texts - 1)
         # `user:password`, `NAME=value`
-        assigned = re.findall(r"""(?m)^[ \t]*(?:export[ \t]+)?[\w.@-]+[ \t]*(?::|=[ \t]*["']?)([^\s"';&]+)["']?\r?$""", text)
+        lines = self.rule.lines_with_secrets(text)
+        found = [re.search(r"""^(?:export[ \t]+)?[\w.@-]+[ \t]*(?::|=[ \t]*["']?)([^\s"';&]+)["']?\Z""", line) for line in lines]
+        assigned = [assignment[1] for assignment in found if assignment]
         self.values += [value for value in assigned if not is_word(value) and not value.startswith("//")]
         if is_plural(name) and listed is None and "{{" not in text:
-            items = self.rule.patterns["item_name"].sub("", text)
+            items = "\n".join(self.rule.patterns["item_name"].sub("", line) for line in lines)
             self.values += [item for item in re.split(r"[\s,;]", items) if item and item != text and not is_word(item)]
         decoded = from_base64(text)
         inner = parsed(decoded) if decoded and texts else None

@@ -9,8 +9,9 @@ use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use regex::Regex;
 
-use crate::name::describes_always;
+use crate::name::{describes, is_secret_in_log};
 use crate::pattern::pattern;
+use crate::value::is_harmless;
 use crate::words::is_word;
 
 /// Masking shorter values would mask half of every log. In bytes: [`crate::finder`] looks forms up by so many of their first bytes.
@@ -39,7 +40,7 @@ pub(crate) fn within(value: &str, budget: &mut usize) -> BTreeSet<String> {
         if text.len() <= LONGEST_QUOTED || !text.contains('\n') {
             forms.extend(quoted(text, budget));
         }
-        let lines = text.split('\n').map(str::trim).filter(|line| *line != text && is_searched_for(line));
+        let lines = lines_with_secrets(text).filter(|line| *line != text && is_long_enough(line));
         for line in lines {
             forms.extend(quoted(line, budget));
         }
@@ -61,14 +62,29 @@ pub(crate) static OUTLINE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Whether a line of a longer value is searched for.
-fn is_searched_for(line: &str) -> bool {
-    (line.len() >= SHORTEST_LINE || (line.len() >= SHORTEST && !is_word(line))) && !is_outline(line)
+fn is_long_enough(line: &str) -> bool {
+    line.len() >= SHORTEST_LINE || (line.len() >= SHORTEST && !is_word(line))
 }
 
-/// Whether a line has no value, or one that describes the others. Any file may have it: `data:`, `kind: Secret`.
-fn is_outline(line: &str) -> bool {
+/// The lines of a value that may be secret, each without the spaces around it.
+pub(crate) fn lines_with_secrets(text: &str) -> impl Iterator<Item = &str> {
+    let lines = || text.split('\n').map(str::trim);
+    let is_record = text.contains('\n') && lines().any(names_secret);
+    lines().filter(move |line| !is_outline(line, is_record))
+}
+
+/// Whether a line has no secret, so that any file may have it: `data:`, `kind: Secret`, `enabled: true`. In a record, another line
+/// has a secret name.
+fn is_outline(line: &str, is_record: bool) -> bool {
     let Some(found) = OUTLINE.captures(line) else { return false };
-    found.name("value").is_none() || found.name("name").is_some_and(|name| describes_always(name.as_str()))
+    let (Some(name), Some(value)) = (found.name("name"), found.name("value")) else { return true };
+    let (name, value) = (name.as_str(), value.as_str());
+    name == "apiVersion" || describes(name, "", is_record) || is_harmless(name, value)
+}
+
+/// Whether a line has a secret name.
+fn names_secret(line: &str) -> bool {
+    OUTLINE.captures(line).and_then(|found| found.name("name")).is_some_and(|name| is_secret_in_log(name.as_str()))
 }
 
 /// The text as it is, and as YAML, shells, URLs, JSON and Python write it. The last two within each other, too, at most
@@ -77,6 +93,7 @@ fn quoted(text: &str, budget: &mut usize) -> BTreeSet<String> {
     let by_shell = [text.replace('\'', r"'\''"), text.replace('\'', r#"'"'"'"#)];
     let mut forms = BTreeSet::from([text.to_owned(), text.replace('\'', "''"), in_html(text)]);
     forms.extend(by_shell);
+    forms.extend(in_yaml(text));
     // As a part of a path, of a query, and of anything.
     forms.extend([in_url(text, "/"), in_url(text, " ").replace(' ', "+"), in_url(text, "")]);
     let mut inner = forms.clone();
@@ -116,6 +133,13 @@ fn in_ascii(json: &str) -> String {
         }
     }
     out
+}
+
+/// As YAML writes it that must not have characters above U+FFFF, such as emojis.
+fn in_yaml(text: &str) -> Option<String> {
+    let is_above = |c: char| c > '\u{ffff}';
+    let escaped = |c: char| if is_above(c) { format!("\\U{:08X}", u32::from(c)) } else { c.into() };
+    text.contains(is_above).then(|| in_json(text).chars().map(escaped).collect())
 }
 
 /// As HTML writes it, in pages and attributes.

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::arguments::{as_variable, takes_value};
-use crate::assignment::{ANCHOR, Line, split_marks};
+use crate::assignment::{ANCHOR, Assignment, Line, split_marks};
 use crate::known::can_be_searched;
 use crate::name::{is_secret_in_log, names_secret_at_end};
 use crate::pattern::pattern;
@@ -372,6 +372,10 @@ fn named(inputs: &str, references: &References) -> Vec<String> {
                 if is_in_query(&line[..found.value_at], found.name) {
                     value.truncate(value.find(['&', '#', '"', '\'']).unwrap_or(value.len()));
                 }
+                // In a quote, the value ends with it, and further names follow: `-H "X-Token: …" -H "…"`.
+                let end = found.place == Place::Line && !rest.starts_with(['"', '\'']);
+                let end = quote_around(line, &found).filter(|_| end).and_then(|quote| rest.find(quote));
+                at = end.map_or(at, |end| line.len() - rest.len() + end);
                 these.extend(parts(&value, found.place));
                 these.push(value);
             }
@@ -390,6 +394,14 @@ fn named(inputs: &str, references: &References) -> Vec<String> {
         None => value,
     });
     values.collect()
+}
+
+/// The quote that begins before this name and doesn't end before its value.
+fn quote_around(line: &str, found: &Assignment<'_>) -> Option<char> {
+    let before = &line[..found.value_at];
+    let at = before.rfind(found.name)?;
+    let quote = before[..at].chars().next_back().filter(|c| matches!(c, '"' | '\''))?;
+    (!before[at..].contains(quote)).then_some(quote)
 }
 
 /// The reference to a variable at the start of a value.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::forms::SHORTEST;
+use crate::forms::{SHORTEST, SHORTEST_LINE};
 use crate::name::{describes, holds_secrets, is_plural, is_reference, is_secret_in_log};
 use crate::reference::References;
 use crate::value::{FILE_NAME, OF_LABELS, is_harmless};
@@ -279,8 +279,12 @@ impl<'d, 's> Search<'d, 's> {
                 return;
             }
             self.found.add(text, place.name);
-            // What templating turns into a list: `"['one', 'two']"`.
-            let is_listed = text.trim_start().starts_with(['{', '[']) && self.within(text, true);
+            // A document, or what templating turns into a list: `"['one', 'two']"`.
+            let may_list =
+                text.trim_start().starts_with(['{', '[']) || (text.contains('\n') && !is_of_kubernetes(text));
+            let is_listed = may_list && self.within(text, true);
+            let lines = scalar.lines.iter().filter(|line| line.len() >= SHORTEST_LINE);
+            self.found.add_unnamed(lines.cloned());
             let variants = variants::of_value(text);
             let (json, others): (Vec<_>, Vec<_>) = variants.into_iter().partition(|variant| is_json(variant));
             for json in json {
@@ -333,6 +337,11 @@ fn is_word_of_secret(text: &str) -> bool {
 fn is_variable_of_secret(text: &str) -> bool {
     let has_its_form = if text.contains('-') { text.contains(char::is_uppercase) } else { text.contains(['_', '.']) };
     has_its_form && !FILE_NAME.is_match(text) && is_word_of_secret(text)
+}
+
+/// Whether a text is a file of Kubernetes, such as a manifest. Its secrets have secret names.
+fn is_of_kubernetes(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("kind:"))
 }
 
 /// Whether a text is a map or a list of JSON.

@@ -16,11 +16,11 @@ pub(crate) const STEMS: [(&str, &[&str]); 7] = [
 pub(crate) const EDGES: [&str; 1] = ["psk"];
 
 /// Whole words that contain `auth` and say nothing about a login. `authentications` is in `PreferredAuthentications` of ssh.
-pub(crate) const NO_LOGINS: [&str; 6] =
-    ["author", "authors", "authority", "authentications", "authorizer", "authorizers"];
+pub(crate) const NO_LOGINS: [&str; 7] =
+    ["author", "authors", "authority", "authentications", "authorized", "authorizer", "authorizers"];
 
 /// Last words after which `authorization` and `authentication` mean a setting.
-pub(crate) const SETTINGS: [&str; 5] = ["config", "mode", "modes", "timeout", "webhook"];
+pub(crate) const SETTINGS: [&str; 6] = ["authorizers", "config", "mode", "modes", "timeout", "webhook"];
 
 /// Words after `auth` or `cert` that say that the value is the secret itself.
 pub(crate) const CONTENTS: [&str; 13] =
@@ -191,11 +191,6 @@ pub(crate) fn describes(name: &str, map: &str, is_record: bool) -> bool {
     let describing =
         if is_record { [&POINTERS[..], &DESCRIPTIONS, &REFERENCES].concat() } else { ALWAYS_DESCRIBING.to_vec() };
     words(name).last().is_some_and(|last| describing.contains(&last.as_str()))
-}
-
-/// Whether an entry with this name describes a secret in any map.
-pub(crate) fn describes_always(name: &str) -> bool {
-    name == "apiVersion" || words(name).last().is_some_and(|last| ALWAYS_DESCRIBING.contains(&last.as_str()))
 }
 
 /// Whether the last word of a name says that its value is secret.

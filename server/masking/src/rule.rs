@@ -36,6 +36,7 @@ pub fn rule() -> Value {
             "label": value::LABEL.as_str(),
             "of_labels": value::OF_LABELS,
             "state": value::STATE.as_str(),
+            "public_keys": value::PUBLIC_KEYS.as_str(),
             "key_name": value::KEY_NAME.as_str(),
             "ordinary": value::WORDS.as_str(),
             "of_words": name::OF_WORDS,

@@ -45,6 +45,14 @@ pub(crate) static STATE: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// Public keys of SSH, one in each line, perhaps with options before and a comment after.
+pub(crate) static PUBLIC_KEYS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:(?:[\w-]+=\S+ |(?:no-|restrict|cert)[\w,-]* )?(?:sk-)?(?:ssh-[a-z0-9]+|ecdsa-sha2-[a-z0-9]+)(?:@openssh\.com)? ",
+        r"AAAA[A-Za-z0-9+/]+={0,2}(?: [^\n]*)?(?:\n|$))+$",
+    ))
+});
+
 /// What a `key` names instead of being one: a secret (`tls.key`, `password`), a label (`CriticalAddonsOnly`) or a host.
 pub(crate) static KEY_NAME: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -58,11 +66,13 @@ pub(crate) const OF_LABELS: [&str; 2] = ["key", "topologykey"];
 
 /// Whether a value may be shown although its name is secret.
 pub(crate) fn is_harmless(name: &str, value: &str) -> bool {
-    // A comma of JSON over several lines, or the quote that ends the arguments of a command.
-    let plain = Some(value.trim_end_matches(['"', '\'', ','])).filter(|plain| !plain.is_empty()).unwrap_or(value);
+    // Quotes, a comma of JSON over several lines, or the quote that ends the arguments of a command.
+    let plain = value.trim_end_matches(['"', '\'', ',']).trim_start_matches(['"', '\'']);
+    let plain = Some(plain).filter(|plain| !plain.is_empty()).unwrap_or(value);
     HARMLESS.iter().any(|word| plain.eq_ignore_ascii_case(word))
         || FILE.is_match(plain)
         || STATE.is_match(plain)
+        || PUBLIC_KEYS.is_match(plain)
         || (OF_LABELS.iter().any(|key| name.eq_ignore_ascii_case(key))
             && (LABEL.is_match(plain) || KEY_NAME.is_match(plain)))
         || (WORDS.is_match(plain) && may_be_word(name))

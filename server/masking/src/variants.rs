@@ -7,7 +7,7 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use regex::Regex;
 
-use crate::forms::{SHORTEST, SHORTEST_LINE};
+use crate::forms::{SHORTEST, SHORTEST_LINE, lines_with_secrets};
 use crate::name::{EDGES, STEMS};
 use crate::pattern::pattern;
 use crate::shapes::LOGIN;
@@ -65,14 +65,11 @@ static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
 static TEMPLATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{\{.*?\}\}|\{%.*?%\}"));
 
 /// A line of a secret with a login or a variable: `user:password`, `NAME=value`.
-static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"(?m)^[ \t]*(?:export[ \t]+)?[\w.@-]+[ \t]*(?::|=[ \t]*["']?)(?P<value>[^\s"';&]+)["']?\r?$"#)
-});
+static ASSIGNED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"^(?:export[ \t]+)?[\w.@-]+[ \t]*(?::|=[ \t]*["']?)(?P<value>[^\s"';&]+)["']?$"#));
 
-/// What a line of a configuration has beside its values: a name, or the title of a section.
-pub(crate) static ITEM_NAME: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?m)^[ \t]*(?:[A-Za-z][\w.-]*(?:[ \t]+=|:)[ \t]|\[[A-Za-z]+(?:[ _./-][A-Za-z]+)*\][ \t]*\r?$)")
-});
+/// The name at the start of a line of a configuration.
+pub(crate) static ITEM_NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[A-Za-z][\w.-]*(?:[ \t]+=|:)[ \t]"));
 
 /// The end of a path beside a template: `{{ mirror }}/docker-ce/gpg`.
 static PATH: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:/[a-z]+(?:[_.-][a-z]+)*)+/?$"));
@@ -91,7 +88,7 @@ pub(crate) fn of_value(value: &str) -> Vec<String> {
     let scheme =
         SCHEMES.iter().find(|scheme| value.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
     let token = scheme.map(|scheme| value[scheme.len()..].trim().to_owned());
-    let assigned = ASSIGNED.captures_iter(value).map(|found| found["value"].to_owned());
+    let assigned = lines_with_secrets(value).filter_map(|line| Some(ASSIGNED.captures(line)?["value"].to_owned()));
     let assigned = assigned.filter(|text| !is_word(text) && !text.starts_with("//"));
     let mut found: Vec<_> = assigned.chain(token).chain(from_percents(value)).chain(of_logins(value)).collect();
     let decoded: Vec<_> = found.iter().map(String::as_str).chain([value]).filter_map(from_base64).collect();
@@ -140,7 +137,8 @@ pub(crate) fn literals(value: &str) -> Vec<String> {
 
 /// The secrets in a text that lists several.
 pub(crate) fn items(value: &str) -> Vec<String> {
-    let listed = ITEM_NAME.replace_all(value, "");
+    let lines = lines_with_secrets(value).map(|line| ITEM_NAME.replace(line, ""));
+    let listed = lines.collect::<Vec<_>>().join("\n");
     let items = listed.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
     items.filter(|item| *item != value && !is_word(item)).map(str::to_owned).collect()
 }

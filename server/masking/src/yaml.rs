@@ -29,6 +29,8 @@ pub(crate) struct Scalar {
     pub(crate) is_plain: bool,
     /// What ansible-vault encrypted.
     pub(crate) is_vault: bool,
+    /// Its lines as the document has them, if folding joins them.
+    pub(crate) lines: Vec<String>,
 }
 
 impl Documents {
@@ -37,8 +39,11 @@ impl Documents {
         let mut options = Options::default();
         (options.flow_nesting_limit, options.block_nesting_limit) = (DEEPEST, DEEPEST);
         let mut reading = Reading::default();
+        let lines: Vec<&str> = text.lines().collect();
         for event in Parser::new_from_str_with_options(text, options) {
-            reading.take(event.ok()?.0)?;
+            let (event, span) = event.ok()?;
+            let (first, last) = (span.start.line().saturating_sub(1), span.end.line().min(lines.len()));
+            reading.take(event, lines.get(first..last).unwrap_or_default())?;
         }
         let Reading { nodes, roots, .. } = reading;
         let has_structure = roots.iter().any(|root| !matches!(nodes[*root], Node::Scalar(_)));
@@ -65,6 +70,13 @@ impl Documents {
     }
 }
 
+/// A line of a scalar without its name, its quotes and the backslash that joins it with the next one.
+fn unquoted(line: &str) -> &str {
+    let value =
+        line.find([':', '"', '\'']).filter(|at| line[*at..].starts_with(": ")).map_or(line, |at| &line[at + 2..]);
+    value.trim().trim_matches(['"', '\'']).trim_end_matches('\\')
+}
+
 #[derive(Default)]
 struct Reading {
     nodes: Vec<Node>,
@@ -75,13 +87,15 @@ struct Reading {
 }
 
 impl Reading {
-    /// `None` if the text has an alias without its anchor.
-    fn take(&mut self, event: Event<'_>) -> Option<()> {
+    /// `source` has the lines of the event. `None` if the text has an alias without its anchor.
+    fn take(&mut self, event: Event<'_>, source: &[&str]) -> Option<()> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let is_plain = style == ScalarStyle::Plain;
                 let is_vault = tag.is_some_and(|tag| matches!(tag.suffix(), "vault" | "vault-encrypted"));
-                self.add(Node::Scalar(Scalar { text: text.into_owned(), is_plain, is_vault }), anchor);
+                let is_folded = source.len() > 1 && style != ScalarStyle::Literal;
+                let lines = source.iter().filter(|_| is_folded).map(|line| unquoted(line).to_owned()).collect();
+                self.add(Node::Scalar(Scalar { text: text.into_owned(), is_plain, is_vault, lines }), anchor);
             }
             Event::SequenceStart(_, anchor, _) => self.begin(Node::List(Vec::new()), anchor),
             Event::MappingStart(_, anchor, _) => self.begin(Node::Map(Vec::new()), anchor),

@@ -197,6 +197,16 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("secret_manifest: |\n  kind: Secret\n  data:\n    a: Y2FuYXJ5LWRhdGE=\n", &["Y2FuYXJ5LWRhdGE=", "canary-data"]),
     ("db_secret: |\n  first: canary 1\n  canary-2\n", &["first: canary 1", "canary-2"]),
     ("public_key_password: canary-1", &["canary-1"]),
+    (
+        "command: \"curl -H \\\"X-Api-Key: canary-1\\\" -H 'Authorization: Bearer canary-2' https://h\"",
+        &["canary-1", "canary-2"],
+    ),
+    ("password: canary-😀", &[r"canary-\U0001F600", r"canary-\\U0001F600"]),
+    // The lines as the document has them.
+    ("password: >-\n  canary-1\n  canary-2\n", &["canary-1", "canary-2"]),
+    ("password: \"canary-1\n  canary-2\\\n  canary-3\"\n", &["canary-1", "canary-2", "canary-3"]),
+    ("text: |\n  password: \"canary-1\n    canary-2\"\n", &["canary-1", "canary-2"]),
+    ("app_credentials: |\n  db: canary-1\n", &["canary-1"]),
 ];
 
 /// Variables with a secret, and what stays readable.
@@ -264,6 +274,15 @@ const READABLE: &[(&str, &[&str])] = &[
         "secret_manifest: |\n  apiVersion: v1\n  kind: Secret\n  metadata:\n    name: db\n  data:\n    a: Y2FuYXJ5LWRhdGE=\n",
         &["apiVersion: v1", "kind: Secret", "metadata:", "name: db", "client-key-data: x"],
     ),
+    (
+        "aws_credentials: |\n  [default]\n  region = eu-central-1\n  aws_secret_access_key = canary-1\n",
+        &["[default]", "region = eu-central-1"],
+    ),
+    ("grafana_auth: |\n  enabled: true\n  admin_password: canary-1\n", &["enabled: true"]),
+    (
+        "ssh_keys: [ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIcanary bob@laptop]",
+        &["bob@laptop", "AAAAC3NzaC1lZDI1NTE5AAAAIcanary"],
+    ),
     ("command: docker login --username u --password-stdin r.example.test", &["r.example.test"]),
     ("command: [docker, login, --password-stdin, r.example.test]", &["r.example.test"]),
     ("command: run --no-password host-1 --skip-token host-2", &["host-1", "host-2"]),
@@ -309,6 +328,7 @@ const LINES: &[(&str, &str, &str)] = &[
     ("", "password_policy: strong", "password_policy: strong"),
     ("", "secretary: alice", "secretary: alice"),
     ("", "public_key: AAAAB3x", "public_key: AAAAB3x"),
+    ("", r#"- key: "node-role.kubernetes.io/control-plane""#, r#"- key: "node-role.kubernetes.io/control-plane""#),
     ("", "- key: CriticalAddonsOnly", "- key: CriticalAddonsOnly"),
     ("", "key: password", "key: password"),
     ("", "Key: 192.168.1.1", "Key: 192.168.1.1"),
