@@ -104,7 +104,9 @@ class Rule:
         words = words_of(name)
         if words and words[-1] in names["references"]:
             return False
-        if len(words) > 1 and (words[-1] in names["naming"] or words[0] in names["counting"]):
+        if len(words) > 1 and words[-1] in names["naming"]:
+            return False
+        if len(words) > 1 and words[0] in names["counting"] and words[-1].endswith("s") and not words[-1].endswith("ss"):
             return False
         return any((self.has_stem(word) and not self.is_public(words, at)) or self.is_login(words, at) for at, word in enumerate(words))
 
@@ -185,10 +187,17 @@ class Rule:
         lower = text.lower()
         return any(stem in lower for stem in self.stems)
 
+    def references(self, value):
+        """The paths that a value consists of: `{{ map.entry }}`, `{{ x | default(entry) }}`. None for any other value."""
+        value = value.strip()
+        found = [self.reference(value)]
+        if value.startswith("{{") and value.endswith("}}") and "{{" not in value[2:]:
+            found += [self.reference("{{" + name + "}}") for name in self.patterns["default"].findall(value)]
+        return [path for path in found if path]
+
     def reference(self, value):
-        """The path that a value consists of: `{{ map.entry }}`. None for any other value."""
-        found = self.patterns["reference"].search(value.strip())
-        names = tuple(re.findall(r"\w+", found[1])) if found else ()
+        found = self.patterns["reference"].search(value)
+        names = tuple(re.findall(r"\w+", self.patterns["no_name"].sub(" ", found[1]))) if found else ()
         before = {"hostvars": 2, "vars": 1}.get(names[0], 0) if names else 0
         return names[min(before, len(names) - 1):] if names else None
 
@@ -581,7 +590,7 @@ def secrets_of(rule, variables):
     for _ in range(REFERENCES):
         search = Search(rule, referenced)
         search.variables(variables, (), "", False, False, TEXTS)
-        found = {path for path in map(rule.reference, search.values) if path}
+        found = {path for value in search.values for path in rule.references(value)}
         if found <= referenced:
             break
         referenced |= found

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use crate::composed::Parts;
 use crate::forms::{SHORTEST, SHORTEST_LINE};
 use crate::name::{describes, holds_secrets, is_plural, is_reference, is_secret_in_log};
 use crate::reference::References;
@@ -98,7 +99,7 @@ pub(crate) fn secrets_of_all(texts: &[&str]) -> Vec<String> {
 pub(crate) fn found(texts: &[&str]) -> Found {
     let read: Vec<_> = texts.iter().map(|text| (*text, Documents::read(text))).collect();
     let mut references = References::default();
-    loop {
+    let mut found = loop {
         let mut found = Found::default();
         for (text, documents) in &read {
             match documents {
@@ -107,9 +108,13 @@ pub(crate) fn found(texts: &[&str]) -> Found {
             }
         }
         if !references.add_all(found.0.keys()) {
-            return found;
+            break found;
         }
-    }
+    };
+    let parts = Parts::of(read.iter().filter_map(|(_, documents)| documents.as_ref()).flat_map(Documents::scalars));
+    let composed: Vec<_> = found.0.keys().flat_map(|value| parts.composed(value)).collect();
+    found.add_unnamed(composed);
+    found
 }
 
 /// The secrets within a value that is secret under any name.
@@ -280,9 +285,9 @@ impl<'d, 's> Search<'d, 's> {
             }
             self.found.add(text, place.name);
             // A document, or what templating turns into a list: `"['one', 'two']"`.
-            let may_list =
-                text.trim_start().starts_with(['{', '[']) || (text.contains('\n') && !is_of_kubernetes(text));
-            let is_listed = may_list && self.within(text, true);
+            let is_list = text.trim_start().starts_with(['{', '[']);
+            let is_document = text.contains('\n') && !is_of_kubernetes(text);
+            let is_listed = (is_list || is_document) && self.within(text, is_list || place.holds_secrets);
             let lines = scalar.lines.iter().filter(|line| line.len() >= SHORTEST_LINE);
             self.found.add_unnamed(lines.cloned());
             let variants = variants::of_value(text);

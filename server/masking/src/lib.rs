@@ -79,6 +79,7 @@ mod arguments;
 mod assigned;
 mod assignment;
 mod colours;
+mod composed;
 mod document;
 mod finder;
 mod forms;

@@ -234,7 +234,8 @@ fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
     }
     let words = words(name);
     let last_is = |kind: &[&str]| words.last().is_some_and(|last| kind.contains(&last.as_str()));
-    let counts_something = words.len() > 1 && COUNTING.contains(&words[0].as_str());
+    let is_plural = words.last().is_some_and(|last| last.ends_with('s') && !last.ends_with("ss"));
+    let counts_something = words.len() > 1 && is_plural && COUNTING.contains(&words[0].as_str());
     if last_is(&REFERENCES) || (words.len() > 1 && last_is(&NAMING)) || counts_something {
         return false;
     }

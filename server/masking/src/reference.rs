@@ -7,10 +7,21 @@ use regex::Regex;
 
 use crate::pattern::pattern;
 
-/// A value that is only a reference to another variable: `{{ name }}`, `{{ map.entry }}` or `{{ map['entry'] }}`, perhaps with
-/// filters.
-pub(crate) static REFERENCE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"^\{\{-?\s*(\w+(?:\.\w+|\[["']\w+["']\])*)\s*(?:\|[^{}]*)?-?\}\}$"#));
+/// A value that is only a reference to another variable: `{{ name }}`, `{{ map.entry }}`, `{{ map['entry'] }}`,
+/// `{{ map.get('entry') }}` or `{{ list[0] }}`, perhaps with filters.
+pub(crate) static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"^\{\{-?\s*(\w+(?:\.get\(\s*["']\w+["'][^(){}]*\)|\.\w+|\[["']\w+["']\]|\[-?\d+\])*)"#,
+        r#"\s*(?:\|[^{}]*)?-?\}\}$"#,
+    ))
+});
+
+/// What is no name in a reference: a method, its default value, and the number of an item. All items of a list are referred to.
+pub(crate) static NO_NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\.get\(|["']\s*,[^()]*\)|\[-?\d+\]"#));
+
+/// The variable that a filter takes if there is no other value.
+pub(crate) static DEFAULT: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\bd(?:efault)?\(\s*([A-Za-z_]\w*(?:\.\w+)*)\s*[,)]"));
 
 /// What joins the operands of an expression.
 static OPERATOR: LazyLock<Regex> = LazyLock::new(|| pattern(r"~|\+|\bor\b|\bif\b.*?\belse\b"));
@@ -73,14 +84,18 @@ impl References {
 /// The paths in a value that is a template: `{{ a ~ b.c }}` has two.
 fn paths(value: &str) -> Vec<Vec<String>> {
     let inner = value.trim().strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
-    let operands = inner.filter(|inner| !inner.contains("{{")).into_iter().flat_map(|inner| OPERATOR.split(inner));
+    let inner = inner.filter(|inner| !inner.contains("{{"));
+    let operands = inner.into_iter().flat_map(|inner| OPERATOR.split(inner));
+    let of_defaults = inner.into_iter().flat_map(|inner| DEFAULT.captures_iter(inner)).map(|found| found[1].to_owned());
+    let operands = operands.map(str::to_owned).chain(of_defaults);
     operands.filter_map(|operand| path(&format!("{{{{{operand}}}}}"))).collect()
 }
 
 /// The names in a reference.
-fn path(value: &str) -> Option<Vec<String>> {
+pub(crate) fn path(value: &str) -> Option<Vec<String>> {
     let reference = REFERENCE.captures(value.trim())?;
-    let names: Vec<_> = WORD.find_iter(reference.get(1)?.as_str()).map(|name| name.as_str().to_owned()).collect();
+    let names = NO_NAME.replace_all(reference.get(1)?.as_str(), " ");
+    let names: Vec<_> = WORD.find_iter(&names).map(|name| name.as_str().to_owned()).collect();
     // `hostvars['m1'].name` and `vars.name` are variables with that name.
     let before = match names.first().map(String::as_str) {
         Some("hostvars") => 2,

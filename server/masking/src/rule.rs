@@ -58,6 +58,8 @@ pub fn rule() -> Value {
         "outline": forms::OUTLINE.as_str(),
         "item_name": variants::ITEM_NAME.as_str(),
         "reference": reference::REFERENCE.as_str(),
+        "no_name": reference::NO_NAME.as_str(),
+        "default": reference::DEFAULT.as_str(),
         "assigned": assigned::ASSIGNED.as_str(),
         "word_end": assigned::WORD_END.as_str(),
         "template_within": assigned::TEMPLATE_WITHIN,

@@ -14,12 +14,13 @@ pub(crate) const HARMLESS: [&str; 13] =
 /// What encrypted values start with.
 pub(crate) const VAULT: &str = "$ANSIBLE_VAULT";
 
-/// A file below a top-level directory of Linux or of a run's pod. A leading `/` alone doesn't prove a path: one of 64 base64
+/// A file below a home directory, or a top-level directory of Linux or of a run's pod. A leading `/` alone doesn't prove a path: one of 64 base64
 /// values starts with it.
 pub(crate) static FILE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^(?:/(?:auth|boot|data|dev|etc|home|lib|media|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)|~[\w-]*)(?:/[\w.@-]+)*/?$",
-    )
+    pattern(concat!(
+        r"^(?:/(?:auth|boot|data|dev|etc|home|lib|media|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)(?:/[\w.@-]+)*",
+        r"|~(?:/[\w.@-]+)+)/?$"
+    ))
 });
 
 /// The name of a label with its prefix: `node-role.kubernetes.io/control-plane`. Tolerations and the like have it as `key`.
@@ -53,10 +54,10 @@ pub(crate) static PUBLIC_KEYS: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// What a `key` names instead of being one: a secret (`tls.key`, `password`), a label (`CriticalAddonsOnly`) or a host.
+/// What a `key` names instead of being one: a secret (`tls.key`, `password`), a taint (`CriticalAddonsOnly`) or a host.
 pub(crate) static KEY_NAME: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:(?:[A-Za-z]+[_.-])*(?:password|passwd|token|secret|key|crt|cert|username)|(?:[A-Z][a-z]{2,}){2,}|value|name|key",
+        r"^(?:(?:[A-Za-z]+[_.-])*(?:password|passwd|token|secret|key|crt|cert|username)|CriticalAddonsOnly|value|name|key",
         r"|\d{1,3}(?:\.\d{1,3}){3})$",
     ))
 });

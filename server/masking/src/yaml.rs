@@ -62,6 +62,13 @@ impl Documents {
         }
     }
 
+    /// The entries of all maps that are scalars: their keys and values.
+    pub(crate) fn scalars(&self) -> impl Iterator<Item = (&str, &str)> {
+        let maps =
+            self.nodes.iter().filter_map(|node| if let Node::Map(entries) = node { Some(entries) } else { None });
+        maps.flatten().filter_map(|(key, value)| Some((self.text(*key)?, self.text(*value)?)))
+    }
+
     /// The keys of all maps.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
         let maps =

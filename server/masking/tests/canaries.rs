@@ -202,6 +202,19 @@ const SECRETS: &[(&str, &[&str])] = &[
         &["canary-1", "canary-2"],
     ),
     ("password: canary-😀", &[r"canary-\U0001F600", r"canary-\\U0001F600"]),
+    ("password: ~canary-1", &["~canary-1"]),
+    ("max_mind_license_key: canary-1", &["canary-1"]),
+    ("key: CanaryHorse", &["CanaryHorse"]),
+    // A secret that is composed of other variables.
+    ("password: 'pre{{ part }}post'\npart: canary", &["precanarypost"]),
+    ("password: '{{ a }}-{{ b.c }}'\na: canary\nb: {c: '{{ d }}2'}\nd: x1", &["canary-x12"]),
+    ("password: '{{ a }}/{{ a }}'\nh1: {a: can1}\nh2: {a: can2}", &["can1/can1", "can2/can2"]),
+    ("password: '{{ x | default(part) }}'\npart: canary-1", &["canary-1"]),
+    ("password: '{{ x | d(y.part, true) }}'\ny: {part: canary-1}", &["canary-1"]),
+    ("password: \"{{ map.get('k') }}\"\nmap: {k: canary-1}", &["canary-1"]),
+    ("password: \"{{ map.get('k', 'x') }}\"\nmap: {k: canary-1}", &["canary-1"]),
+    ("password: '{{ list[0] }}'\nlist: [canary-1, x]", &["canary-1"]),
+    ("password: '{{ list[-1].pin }}'\nlist: [{pin: canary-1}]", &["canary-1"]),
     // The lines as the document has them.
     ("password: >-\n  canary-1\n  canary-2\n", &["canary-1", "canary-2"]),
     ("password: \"canary-1\n  canary-2\\\n  canary-3\"\n", &["canary-1", "canary-2", "canary-3"]),
@@ -278,7 +291,11 @@ const READABLE: &[(&str, &[&str])] = &[
         "aws_credentials: |\n  [default]\n  region = eu-central-1\n  aws_secret_access_key = canary-1\n",
         &["[default]", "region = eu-central-1"],
     ),
-    ("grafana_auth: |\n  enabled: true\n  admin_password: canary-1\n", &["enabled: true"]),
+    (
+        "grafana_auth: |\n  enabled: true\n  org_role: Viewer\n  admin_password: canary-1\n",
+        &["enabled: true", "Viewer"],
+    ),
+    ("password: 'pre{{ part }}post'\npart: visible-1", &["visible-1"]),
     (
         "ssh_keys: [ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIcanary bob@laptop]",
         &["bob@laptop", "AAAAC3NzaC1lZDI1NTE5AAAAIcanary"],
@@ -286,7 +303,7 @@ const READABLE: &[(&str, &[&str])] = &[
     ("command: docker login --username u --password-stdin r.example.test", &["r.example.test"]),
     ("command: [docker, login, --password-stdin, r.example.test]", &["r.example.test"]),
     ("command: run --no-password host-1 --skip-token host-2", &["host-1", "host-2"]),
-    ("command: ssh --private-key=~/.ssh/id_rsa --key ~me/x", &["~/.ssh/id_rsa", "~me/x"]),
+    ("command: ssh --private-key=~/.ssh/id_rsa --key ~/x", &["~/.ssh/id_rsa", "~/x"]),
     ("ubuntu_repo_gpgkey: '{{ repo }}/docker-ce/gpg'", &["/docker-ce/gpg"]),
     ("kube_authorization_config_authorizers: [{type: Webhook, failurePolicy: Deny, expression: has-x1}]", &["has-x1"]),
     (

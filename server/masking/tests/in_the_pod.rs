@@ -293,6 +293,8 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
         "more_env": [["DB_PASSWORD", "in-a-pair-list"], ["login", "--token", "after-a-flag"]],
         "manifest_secret": "apiVersion: v1\nkind: Secret\n", "db_secret_list": "['of-a-literal', {'name': 'visible', 'data': 'of-literal-data'}]",
         "record_list_secret": [{"name": "visible", "secret_list": [{"name": "visible", "data": "of-a-secret-list"}]}],
+        "get_password": "{{ got.get('it', 'x') }}", "got": {"it": "of-get", "more": "visible"}, "first_password": "{{ firsts[0] }}",
+        "firsts": ["of-an-item"], "default_password": "{{ none | default(of_default) }}", "of_default": "of-default",
         "stdin_argv": ["login", "--password-stdin", "visible"], "conf_tokens": "[default]\naws_value = of-a-conf\n",
         "basic_auth": "me:after-a-colon\nyou:after-another\n10.0.0.1:5000", "env_secret": "A=after-an-equals-sign\nB=",
         "installer": installer,
@@ -307,5 +309,5 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
     for part in parts {
         assert!(wanted.iter().any(|value| value == part), "{part} is missing in {wanted:?}");
     }
-    assert!(wanted.len() == 51 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
+    assert!(wanted.len() == 54 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
 }
