@@ -41,6 +41,8 @@ LARGEST_NESTED = 256 * 1024
 # How many notations in_string() writes a text in.
 NOTATIONS = 5
 LONGEST_QUOTED, LONGEST_ENCODED = 512, 16 * 1024
+# Which texts YAML may fold, and how short a line of one may be.
+SHORTEST_FOLDED, MOST_FOLDED, SHORTEST_RUN = 48, 48, 24
 # Variables of ansible that repeat others, or that describe public keys.
 SKIPPED = re.compile("(?:vars|hostvars|groups|group_names|environment|ansible_facts|(?:ansible_)?ssh_host_key_.*)$")
 REFERENCES = 5
@@ -94,6 +96,7 @@ class Rule:
         self.file, self.label = re.compile(self.harmless["file"]), re.compile(self.harmless["label"])
         self.ordinary = re.compile(self.harmless["ordinary"])
         self.state, self.key_name = re.compile(self.harmless["state"]), re.compile(self.harmless["key_name"])
+        self.hash = re.compile(self.harmless["hash"])
         self.public, self.switches = re.compile(self.harmless["public_keys"]), data["switches"]
 
     def judge_name(self, name):
@@ -211,7 +214,9 @@ class Rule:
         return size(value) >= self.shortest and value != MASK and not self.is_filled_in(value) and not self.is_harmless(name, value)
 
     def is_filled_in(self, value):
-        return value.lstrip("\"'\\").startswith(("$", "`")) or b"{{" in to_bytes(value[: self.template_within])[: self.template_within]
+        plain = value.lstrip("\"'\\")
+        is_of_shell = plain.startswith(("$", "`")) and not self.hash.search(plain)
+        return is_of_shell or b"{{" in to_bytes(value[: self.template_within])[: self.template_within]
 
 
 def words_of(name):
@@ -249,6 +254,7 @@ def forms(rule, value, budget):
                 found.update(quoted(line, budget))
         if size(text) <= LONGEST_ENCODED:
             found.update(encoded(rule, text))
+        found.update(folded(rule, text, budget))
     # A log is searched line by line.
     return {form for form in found if size(form) >= rule.shortest and "\n" not in form}
 
@@ -268,6 +274,25 @@ def quoted(text, budget):
         found |= inner
     found.update(in_string(text))
     budget.left = max(0, budget.left - sum(map(size, found)))
+    return found
+
+
+def folded(rule, text, budget):
+    """The runs of words that YAML may write in one line: it folds long texts at spaces. None if they are more than the budget."""
+    words = text.split(" ")
+    if not SHORTEST_FOLDED <= size(text) <= LONGEST_QUOTED or "\n" in text or len(words) > MOST_FOLDED:
+        return []
+    found = []
+    for start in range(len(words)):
+        for end in range(start + 1, len(words) + 1):
+            run = " ".join(words[start:end])
+            is_last = text.endswith(run) and size(run) >= rule.shortest_line and not is_word(run)
+            if run != text and (size(run) >= SHORTEST_RUN or is_last):
+                found += run, json.dumps(run, ensure_ascii=False)[1:-1]
+    taken = sum(map(size, found))
+    if taken > budget.left:
+        return []
+    budget.left -= taken
     return found
 
 

@@ -10,7 +10,7 @@ use crate::forms::SHORTEST;
 use crate::name::{EDGES, STEMS, is_secret_in_log};
 use crate::parts::hidden;
 use crate::pattern::pattern;
-use crate::value::is_harmless;
+use crate::value::{HASH, is_harmless};
 
 /// A name and its value. In JSON and Python both are quoted, in JSON within JSON the quotes are escaped; in YAML the line
 /// has nothing else; and `name=value` may be anywhere. Without quotes only the first character of such a value matches (`v7`),
@@ -87,7 +87,8 @@ fn is_secret_value(name: &str, value: &str, mark: &str) -> bool {
 /// `$` begins what a shell replaces, and `{{` what ansible replaces.
 fn is_filled_in(value: &str) -> bool {
     let start = &value.as_bytes()[..value.len().min(TEMPLATE_WITHIN)];
-    value.trim_start_matches(['"', '\'', '\\']).starts_with(['$', '`']) || start.windows(2).any(|two| two == b"{{")
+    let plain = value.trim_start_matches(['"', '\'', '\\']);
+    (plain.starts_with(['$', '`']) && !HASH.is_match(plain)) || start.windows(2).any(|two| two == b"{{")
 }
 
 #[cfg(test)]

@@ -20,6 +20,11 @@ pub(crate) const SHORTEST: usize = 4;
 pub(crate) const SHORTEST_LINE: usize = 8;
 /// Of longer values with several lines, only the lines are searched for.
 const LONGEST_QUOTED: usize = 512;
+/// Texts of fewer bytes aren't folded, and those of more words aren't passphrases.
+const SHORTEST_FOLDED: usize = 48;
+const MOST_FOLDED: usize = 48;
+/// Shorter runs of words of a text are ordinary ones.
+const SHORTEST_RUN: usize = 24;
 /// Longer values are files. Their lines are masked, but not their base64, because programs don't print whole files in base64.
 const LONGEST_ENCODED: usize = 16 * 1024;
 /// How often strings are within strings: ansible prints JSON with results of programs, which print JSON, too.
@@ -47,6 +52,7 @@ pub(crate) fn within(value: &str, budget: &mut usize) -> BTreeSet<String> {
         if text.len() <= LONGEST_ENCODED {
             forms.extend(encoded(text));
         }
+        forms.extend(folded(text, budget));
     }
     // A log is searched line by line.
     forms.retain(|form| form.len() >= SHORTEST && !form.contains('\n'));
@@ -133,6 +139,28 @@ fn in_ascii(json: &str) -> String {
         }
     }
     out
+}
+
+/// The runs of words that YAML may write in one line: it folds long texts at spaces. None if they are more than the budget.
+fn folded(text: &str, budget: &mut usize) -> Vec<String> {
+    if !(SHORTEST_FOLDED..=LONGEST_QUOTED).contains(&text.len()) || text.contains('\n') {
+        return Vec::new();
+    }
+    let ends: Vec<_> = text.match_indices(' ').map(|(at, _)| at).chain([text.len()]).collect();
+    if ends.len() > MOST_FOLDED {
+        return Vec::new();
+    }
+    let starts = || std::iter::once(0).chain(ends.iter().map(|end| end + 1));
+    let runs = starts().flat_map(|start| ends.iter().filter_map(move |end| text.get(start..*end)));
+    let is_last = |run: &str| text.ends_with(run) && run.len() >= SHORTEST_LINE && !is_word(run);
+    let runs: Vec<_> = runs.filter(|run| *run != text && (run.len() >= SHORTEST_RUN || is_last(run))).collect();
+    let forms: Vec<_> = runs.iter().flat_map(|run| [(*run).to_owned(), in_json(run)]).collect();
+    let size: usize = forms.iter().map(String::len).sum();
+    if size > *budget {
+        return Vec::new();
+    }
+    *budget -= size;
+    forms
 }
 
 /// As YAML writes it that must not have characters above U+FFFF, such as emojis.

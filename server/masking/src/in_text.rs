@@ -16,7 +16,7 @@ use crate::name::{is_secret_in_log, names_secret_at_end};
 use crate::pattern::pattern;
 use crate::reference::References;
 use crate::scalar::{Place, items, scalar};
-use crate::value::{FILE_NAME, WORDS, is_harmless};
+use crate::value::{FILE_NAME, HASH, WORDS, is_harmless};
 use crate::variants;
 use crate::words::is_word;
 
@@ -416,9 +416,9 @@ fn is_in_query(before: &str, name: &str) -> bool {
     before.is_some_and(|before| before.ends_with(['?', '&']))
 }
 
-/// A shell fills in what begins with `$` or a backtick, so the text isn't the secret.
+/// A shell fills in what begins with `$` or a backtick, so the text isn't the secret. The hash of a password begins with `$`, too.
 fn is_filled_in(value: &str) -> bool {
-    value.starts_with(['$', '`'])
+    value.starts_with(['$', '`']) && !HASH.is_match(value)
 }
 
 /// What a value may be if the text around it ends it earlier: a quote, the next entry of a connection string, or a space.

@@ -35,6 +35,7 @@ pub fn rule() -> Value {
             "file": value::FILE.as_str(),
             "label": value::LABEL.as_str(),
             "of_labels": value::OF_LABELS,
+            "hash": value::HASH.as_str(),
             "state": value::STATE.as_str(),
             "public_keys": value::PUBLIC_KEYS.as_str(),
             "key_name": value::KEY_NAME.as_str(),

@@ -36,6 +36,11 @@ pub(crate) static FILE_NAME: LazyLock<Regex> = LazyLock::new(|| {
 /// Ordinary words, perhaps joined: `created_at`, `createdAt`, `kube-word`.
 pub(crate) static WORDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[a-z]+(?:[A-Z_.:/-][a-z]+)*[_.:/-]?$"));
 
+/// The hash of a password: `$6$salt$…`.
+pub(crate) static HASH: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^\$(?:1|5|6|7|y|gy|2[abxy]?|apr1|argon2(?:id?|d)|scrypt|pbkdf2[\w-]*)\$[\w./+$,=-]{8,}")
+});
+
 /// What programs report about a secret instead of the secret: `password: required`, `passwd: password unchanged`.
 pub(crate) static STATE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(

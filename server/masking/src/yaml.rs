@@ -101,7 +101,10 @@ impl Reading {
                 let is_plain = style == ScalarStyle::Plain;
                 let is_vault = tag.is_some_and(|tag| matches!(tag.suffix(), "vault" | "vault-encrypted"));
                 let is_folded = source.len() > 1 && style != ScalarStyle::Literal;
-                let lines = source.iter().filter(|_| is_folded).map(|line| unquoted(line).to_owned()).collect();
+                let lines = source.iter().filter(|_| is_folded).map(|line| unquoted(line));
+                // The lines of a block also have the comment below it.
+                let lines = lines.filter(|line| style == ScalarStyle::DoubleQuoted || text.contains(*line));
+                let lines = lines.map(str::to_owned).collect();
                 self.add(Node::Scalar(Scalar { text: text.into_owned(), is_plain, is_vault, lines }), anchor);
             }
             Event::SequenceStart(_, anchor, _) => self.begin(Node::List(Vec::new()), anchor),

@@ -203,6 +203,7 @@ const SECRETS: &[(&str, &[&str])] = &[
     ),
     ("password: canary-😀", &[r"canary-\U0001F600", r"canary-\\U0001F600"]),
     ("password: ~canary-1", &["~canary-1"]),
+    ("command: useradd -p '$6$canary$canary-hash/x1' me", &["$6$canary$canary-hash/x1"]),
     ("max_mind_license_key: canary-1", &["canary-1"]),
     ("key: CanaryHorse", &["CanaryHorse"]),
     // A secret that is composed of other variables.
@@ -215,6 +216,16 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("password: \"{{ map.get('k', 'x') }}\"\nmap: {k: canary-1}", &["canary-1"]),
     ("password: '{{ list[0] }}'\nlist: [canary-1, x]", &["canary-1"]),
     ("password: '{{ list[-1].pin }}'\nlist: [{pin: canary-1}]", &["canary-1"]),
+    // YAML folds a long text at spaces.
+    (
+        "password: canary-1 horse battery staple canary-2 purple monkey dishwasher elephant tango canary-3 foxtrot zebra",
+        &[
+            "canary-1 horse battery staple",
+            "battery staple canary-2 purple",
+            "monkey dishwasher elephant tango canary-3",
+            "canary-3 foxtrot zebra",
+        ],
+    ),
     // The lines as the document has them.
     ("password: >-\n  canary-1\n  canary-2\n", &["canary-1", "canary-2"]),
     ("password: \"canary-1\n  canary-2\\\n  canary-3\"\n", &["canary-1", "canary-2", "canary-3"]),
@@ -304,6 +315,7 @@ const READABLE: &[(&str, &[&str])] = &[
     ("command: [docker, login, --password-stdin, r.example.test]", &["r.example.test"]),
     ("command: run --no-password host-1 --skip-token host-2", &["host-1", "host-2"]),
     ("command: ssh --private-key=~/.ssh/id_rsa --key ~/x", &["~/.ssh/id_rsa", "~/x"]),
+    ("password: >-\n  canary-1\n  canary-2\n# A comment\nb: c", &["# A comment"]),
     ("ubuntu_repo_gpgkey: '{{ repo }}/docker-ce/gpg'", &["/docker-ce/gpg"]),
     ("kube_authorization_config_authorizers: [{type: Webhook, failurePolicy: Deny, expression: has-x1}]", &["has-x1"]),
     (
@@ -353,6 +365,8 @@ const LINES: &[(&str, &str, &str)] = &[
     ("", "key: ab12cd34", "key: *"),
     ("", "secretName: ingress-tls", "secretName: ingress-tls"),
     ("", r#""secretName": "ingress-tls""#, r#""secretName": "ingress-tls""#),
+    ("", "password=$6$salt$made/1234. x", "password=* x"),
+    ("", "password=$PASSWORD$x x", "password=$PASSWORD$x x"),
     // The second line of a text within JSON.
     ("", r#"{"stdout": "a\neyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln\nb"}"#, r#"{"stdout": "a\n*\nb"}"#),
     ("", r#"{"stdout": "a\nabcdef.0123456789abcdef\nb"}"#, r#"{"stdout": "a\n*\nb"}"#),
