@@ -58,9 +58,10 @@ static SPACED: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// A line of a configuration that has only a name and a value: `requirepass hunter22`, `ENV TOKEN hunter22`, `auth_pass "hunter22";`.
 static DIRECTIVE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"(?m)^[ \t]*(?:(?:ENV|ARG|SET|set|setx|export|add_header|proxy_set_header)[ \t]+)?(?P<name>[A-Za-z][\w.-]*)[ \t]+["']?(?:(?i:basic|bearer|token|apikey)[ \t]+)?(?P<value>[^\s"';{}]+)["']?;?[ \t]*$"#,
-    )
+    pattern(concat!(
+        r#"(?m)^[ \t]*(?:(?:ENV|ARG|SET|set|setx|export|add_header|proxy_set_header)[ \t]+)?(?P<name>[A-Za-z][\w.-]*)[ \t]+"#,
+        r#"["']?(?:(?i:basic|bearer|token|apikey)[ \t]+)?(?P<value>[^\s"';{}]+)["']?;?[ \t]*$"#,
+    ))
 });
 /// XML: `<password>…</password>`, `name="password" value="…"` in either order, `<entry key="password">…</entry>` and
 /// `<name>password</name><value>…</value>`. One pattern each, so that a match of one doesn't cover that of another.
@@ -111,7 +112,10 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
             r#"\s+["'](?P<v>[^"']+)["']"#,
         ),
         r#"\bcurl\s(?:[^|;&\n]*?\s)??-[A-Za-z]+u[ =]?["']?[^\s:"']+:(?P<v>[^\s"']+)"#,
-        r#"\b(?:rabbitmqctl\s+(?:\S+\s+)*?(?:add_user|change_password)|htpasswd\s+-\w*b\w*\s+\S+|mc\s+(?:alias\s+set|config\s+host\s+add)\s+\S+\s+\S+)\s+\S+\s+["']?(?P<v>[^\s"']+)"#,
+        concat!(
+            r#"\b(?:rabbitmqctl\s[^|;&\n]*?\b(?:add_user|change_password)|htpasswd\s+-\w*b\w*\s+\S+"#,
+            r#"|mc\s+(?:alias\s+set|config\s+host\s+add)\s+\S+\s+\S+)\s+\S+\s+["']?(?P<v>[^\s"']+)"#,
+        ),
         r#"\bnmcli\b[^|;&\n]*?\s(?:wifi-sec\.psk|password)\s+["']?(?P<v>[^\s"']+)"#,
         r#"\b(?:zip|unzip|sqlcmd|bcp)\b[^|;&\n]*?\s-P\s*["']?(?P<v>[^\s"']+)"#,
         r#"\b7z[ar]?\b[^|;&\n]*?\s-p["']?(?P<v>[^\s"']+)"#,

@@ -17,16 +17,17 @@
 //! A name is split into words at `_`, `-`, `.` and between a lower-case and an upper-case letter; otherwise case doesn't
 //! matter. It is secret if a word
 //! - contains `pass`, `pwd`, `secret`, `token`, `credential`, `creds` or `key`, begins or ends with `psk`, or ends with `pw`, so
-//!   `dbpassword` and `apiKey` are found. Ordinary words such as `bypass`, `keyserver` or `tokenizer` don't count, but what follows
-//!   them in the same word does: `bypasspassword`;
-//! - contains `auth`, such as `oauth2`, except `author`, `authors`, `authority` and `authentications`. `authorization` and
-//!   `authentication` don't count in a setting: a name that ends with `mode`, `modes`, `timeout`, `webhook` or `config`; or
+//!   `dbpassword` and `apiKey` are found. Ordinary words such as `bypass`, `keyserver` or `secretary` don't count, but what follows
+//!   them in the same word does: `bypasspassword`. Nor does `key` after `public` or `authorized`;
+//! - contains `auth`, such as `oauth2`, except words such as `author`, `authority`, `authorized` and `authorizers`. `authorization`
+//!   and `authentication` don't count in a setting: a name that ends with `mode`, `timeout`, `webhook`, `config` or the like; or
 //! - contains `cert`, except `cert` before `manager`.
 //!
-//! A name is never secret if it ends with an underscore and a word that says that the value only points at a secret or
-//! describes it: `…_file`, `…_path`, `…_name`, `…_namespace`, `…_user`, `…_port`, `…_type`, `…_method`, `…_enabled` and so
-//! on. Two endings aren't among them: `…_url`, because anyone with the URL of a webhook may call it, and `…_users`, because
-//! basic authentication lists logins under such names. `supplementary_addresses_in_ssl_keys` of kubespray is no secret.
+//! A name is never secret if it ends with an underscore and a word that says that the value only points at a secret or describes
+//! it: `…_file`, `…_path`, `…_user`, `…_port`, `…_type`, `…_ttl`, `…_policy`, `…_length`, `…_enabled` and so on. With `name` and
+//! `namespace`, any spelling counts: `secretName`. A plural after `max`, `min` or `num` is a number: `max_tokens`. Two endings
+//! aren't among them: `…_url`, because anyone with the URL of a webhook may call it, and `…_users`, because basic authentication
+//! lists logins under such names. `supplementary_addresses_in_ssl_keys` of kubespray is no secret.
 //!
 //! **In the log of a run**, `auth` and `cert` count only in the last word or before a word such as `data`, `header` or `pem`
 //! that says that the value is the secret itself. Otherwise `auth_url` and `cert_management` would mask common words in every
@@ -34,9 +35,11 @@
 //!
 //! # Which values are harmless under a secret name
 //!
-//! Switches and empty values (`true`, `no`, `null`, `{}`, `""`, …), the path of a file on a Linux machine, and, as a `key` or
-//! `topologyKey`, the name of a label with its prefix (`node-role.kubernetes.io/control-plane`). Under `sort_key`, `primary_key`,
-//! `foreign_key`, `partition_key` and `key_prefix` also ordinary words, which are names of fields there.
+//! Switches and empty values (`true`, `no`, `null`, `{}`, `""`, …), the path of a file on a Linux machine, what a program says
+//! about a secret (`required`, `password unchanged`), and public keys of SSH. As a `key` or `topologyKey`, also the name of a
+//! label with its prefix (`node-role.kubernetes.io/control-plane`), of an entry (`tls.key`, `password`) or an IPv4 address. Under
+//! `sort_key`, `primary_key`, `foreign_key`, `partition_key` and `key_prefix` also ordinary words, which are names of fields
+//! there.
 //!
 //! # Which values are secret under any name
 //!
@@ -49,8 +52,9 @@
 //! - A token that is recognised by its start and its length, such as those of GitHub (`ghp_…`), GitLab, Slack, Vault, Stripe, npm,
 //!   Google, PyPI, age, SendGrid and DigitalOcean; and the end of a URL of a bot or a webhook (Telegram, Slack, Discord, Outlook).
 //! - In the log of a run: the run's own token.
-//! - In the log of a run and in a command: a value beside a secret name (`password=…`, `"api_token": "…"`) and a JSON Web
-//!   Token. In a log also base64 of at least 60 characters, which may be part of a private key.
+//! - In the log of a run and in a command: a value beside a secret name (`password=…`, `"api_token": "…"`) and a JSON Web Token.
+//!   The name counts also where it is itself a known secret, such as the password `password`. In a log also base64 of at least 60
+//!   characters, which may be part of a private key.
 //! - In a summary: a URL with an `@` anywhere in the value.
 //!
 //! # How much of a value is hidden
@@ -61,16 +65,23 @@
 //! - **A log** is searched for the values that the run's inputs hold under secret names, as ansible gets them from YAML: whole
 //!   scalars, each line of a value (if it has at least 4 characters, and 8 if it is a word), items of a list, the value behind an
 //!   alias, and the number that ansible reads. A value is searched for as it is, as JSON, Python, YAML, shells and URLs quote it,
-//!   and in base64; also the text that it encodes. Quotes within quotes are left out after 8 MiB of such forms. It isn't searched for if it is shorter than 4 characters (half of every log
-//!   would be masked), a template (`{{ … }}`) or vault's cipher text.
+//!   and in base64; also the text that it encodes. Quotes within quotes are left out after 8 MiB of such forms. It isn't searched
+//!   for if it is shorter than 4 characters (half of every log would be masked), a template (`{{ … }}`) or vault's cipher text.
 //! - **A map** under a name such as `secrets` or `grafana_password` holds secrets: all its values count, except for names of
 //!   users, settings such as `namespace`, `version` or `type` and, beside an entry with a secret name, entries that describe one, such
 //!   as `host`. Applications have such names, too: `sealed_secrets`. In `passwords` and `tokens`, `user` is an account like the others.
 //!   Of other maps only the named values count, so that a map called `registry_auth` doesn't mask its user's name everywhere. In
 //!   `{name: DB_PASSWORD, value: …}` the value belongs to that name, and so it does in `[DB_PASSWORD, …]`, but not in a list of
 //!   packages such as `[python3-keyring, …]`.
+//! - **A document under a secret name**, such as a manifest or an INI file, is searched by its entries and lines. A line without a
+//!   secret stays readable: `kind: Secret`, `data:`, `[default]`, and beside a line with a secret name `region = …`.
 //! - **Texts within values** are searched by name: JSON and YAML, `key=value`, `--flag=value`, `--flag value`, query strings,
-//!   headers, XML, lines of configurations, and notations of single programs.
+//!   headers, cookies, XML, lines of configurations, assignments of programming languages (`$x['password'] = …`), and notations of
+//!   single programs. A list of words is searched as the command that it may be. A name and a value with only a space between are
+//!   found at the start of a line, or if the name has several words (`aws_secret_access_key …`), or if the value is quoted and ends a
+//!   statement (`secret "…";`): anything else may be a sentence.
+//! - **A template** of a secret is searched for with the values of its variables: `pre{{ part }}post`. At most 16 results are tried.
+//! - **A value that YAML folds** at spaces or writes in several lines is searched for by these lines, too.
 //! - **A value that is a word or a number** is hidden only where it stands alone, and the names of hosts and groups always stay.
 //!   [`hints`] says which values that affects.
 //! - **A summary** mentions the variable without its values, also if the value is a map or a string that contains a secret.

@@ -14,8 +14,8 @@ pub(crate) const HARMLESS: [&str; 13] =
 /// What encrypted values start with.
 pub(crate) const VAULT: &str = "$ANSIBLE_VAULT";
 
-/// A file below a home directory, or a top-level directory of Linux or of a run's pod. A leading `/` alone doesn't prove a path: one of 64 base64
-/// values starts with it.
+/// A file below a home directory, or a top-level directory of Linux or of a run's pod. A leading `/` alone doesn't prove a path:
+/// one of 64 base64 values starts with it.
 pub(crate) static FILE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"^(?:/(?:auth|boot|data|dev|etc|home|lib|media|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)(?:/[\w.@-]+)*",
