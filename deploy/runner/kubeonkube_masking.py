@@ -52,6 +52,8 @@ WORD_BEFORE = {"_-": re.compile(r"[\w-]*\Z"), "_-.": re.compile(r"[\w.-]*\Z")}
 WORD_AFTER = {"_-": re.compile(r"[\w-]*"), "_-.": re.compile(r"[\w.-]*")}
 # From this many containers on, one that is met again isn't searched again because of the names before it.
 MOST_SEARCHED = 200_000
+# Flags that may have a value as the next word.
+FLAGS = re.compile(r"""--([\w.-]+)["',]*[ \t]""")
 # How deeply values are searched.
 DEEPEST = 64
 # Texts of JSON within each other.
@@ -184,7 +186,9 @@ class Rule:
         return any(start in text for start in self.service_starts)
 
     def has_assigned(self, text):
-        return self.has_stems(text) and any(map(self.has_stems, self.names_before.findall(text)))
+        if not self.has_stems(text):
+            return False
+        return any(map(self.has_stems, self.names_before.findall(text))) or ("--" in text and any(map(self.has_stems, FLAGS.findall(text))))
 
     def has_stems(self, text):
         lower = text.lower()
@@ -286,7 +290,8 @@ def folded(rule, text, budget):
     for start in range(len(words)):
         for end in range(start + 1, len(words) + 1):
             run = " ".join(words[start:end])
-            is_last = text.endswith(run) and size(run) >= rule.shortest_line and not is_word(run)
+            # The last line may be short. Without a digit, it may be in other texts.
+            is_last = text.endswith(run) and size(run) >= rule.shortest_line and re.search("[0-9]", run) and not is_word(run)
             if run != text and (size(run) >= SHORTEST_RUN or is_last):
                 found += run, json.dumps(run, ensure_ascii=False)[1:-1]
     taken = sum(map(size, found))
@@ -474,9 +479,15 @@ class Masker:
         at = word_end = 0
         while found := self.rule.patterns["assigned"].search(text, at):
             groups = {key: value for key, value in found.groupdict().items() if value is not None}
-            name = next(groups[key] for key in groups if key.startswith("n"))
-            group = next(key for key in groups if key.startswith("v"))
+            name_group = next(key for key in groups if key.startswith("n"))
+            name, group = groups[name_group], next(key for key in groups if key.startswith("v"))
             at, end = found.span(group)
+            if name_group in ("n5", "n6"):
+                # Without quotes, a word after a flag may belong to a sentence or a description: `--token string`.
+                is_sentence = group == "v11" and is_word(groups[group])
+                if not self.rule.takes_value(name) or is_sentence or self.rule.patterns["file_name"].search(groups[group]):
+                    continue
+                name = name.replace("-", "_")
             if not self.rule.is_secret(name):
                 continue
             if group == "v7":

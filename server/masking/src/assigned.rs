@@ -6,14 +6,16 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::arguments::{as_variable, takes_value};
 use crate::forms::SHORTEST;
 use crate::name::{EDGES, STEMS, is_secret_in_log};
 use crate::parts::hidden;
 use crate::pattern::pattern;
-use crate::value::{HASH, is_harmless};
+use crate::value::{FILE_NAME, HASH, is_harmless};
+use crate::words::is_word;
 
 /// A name and its value. In JSON and Python both are quoted, in JSON within JSON the quotes are escaped; in YAML the line
-/// has nothing else; and `name=value` may be anywhere. Without quotes only the first character of such a value matches (`v7`),
+/// has nothing else; and `name=value` and `--name value` may be anywhere. Without quotes only the first character of such a value matches (`v7`),
 /// and [`WORD_END`] tells where it ends: of `a=b=c=…` the pattern would otherwise match the rest of the line for every name.
 pub(crate) static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -21,6 +23,8 @@ pub(crate) static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
         r#"|\\"(?P<n2>[\w.-]+)\\": ?\\"(?P<v3>.*?)\\""#,
         r#"|(?P<n3>[\w.-]+)=(?:"(?P<v4>[^"]*)"|'(?P<v5>[^']*)'|\\"(?P<v6>.*?)\\"|(?P<v7>[^\s"'\\,;&)}\]]))"#,
         r#"|^\s*(?:- )?(?P<n4>[\w.-]+): (?P<v8>[^\s|>&*!\[{].*)$"#,
+        r#"|(?:^|[\s"'(=])--(?P<n5>[A-Za-z][\w.-]*)[ \t]+(?:"(?P<v9>[^"]*)"|'(?P<v10>[^']*)'|(?P<v11>[^\s"'\\,;&()\[\]{}<>|-][^\s"'\\,;&)}\]]*))"#,
+        r#"|["']--(?P<n6>[A-Za-z][\w.-]*)["'], ?["'](?P<v12>[^"'-][^"']*)["']"#,
     ))
 });
 /// What ends a value without quotes.
@@ -30,10 +34,12 @@ pub(crate) const TEMPLATE_WITHIN: usize = 512;
 /// What every match of [`ASSIGNED`] with a secret name contains. Much quicker to search for.
 static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| {
     let stems: Vec<_> = STEMS.iter().map(|(stem, _)| *stem).chain(EDGES).chain(["pw", "auth", "cert"]).collect();
-    pattern(&format!(r#"(?i)(?:{})[\w.-]*[\\"']*[:=]"#, stems.join("|")))
+    let stems = stems.join("|");
+    pattern(&format!(r#"(?i)(?:{stems})[\w.-]*[\\"']*[:=]|--[\w.-]*(?:{stems})[\w.-]*["',]*[ \t]"#))
 });
 const NAMES: [&str; 4] = ["n1", "n2", "n3", "n4"];
-const VALUES: [&str; 8] = ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8"];
+const FLAGS: [&str; 2] = ["n5", "n6"];
+const VALUES: [&str; 12] = ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12"];
 
 /// `text` with `mark` in place of the values of secret names.
 pub(crate) fn masked(text: String, mark: &str) -> String {
@@ -48,10 +54,18 @@ pub(crate) fn parts(text: &str, mark: &str) -> Vec<Range<usize>> {
         return parts;
     }
     while let Some(found) = ASSIGNED.captures_at(text, at) {
-        let (Some(name), Some(value)) = (first(&found, NAMES), first(&found, VALUES)) else { break };
+        let Some(value) = first(&found, VALUES) else { break };
         // The value may contain further names: `--extra-vars=password=…`.
         at = value.start();
-        if !is_secret_in_log(name.as_str()) {
+        let flag = first(&found, FLAGS).map(|flag| flag.as_str());
+        // Without quotes, a word after a flag may belong to a sentence or a description: `--token string`.
+        let is_sentence = found.name("v11").is_some() && is_word(value.as_str());
+        if flag.is_some_and(|flag| !takes_value(flag) || is_sentence || FILE_NAME.is_match(value.as_str())) {
+            continue;
+        }
+        let name =
+            flag.map(as_variable).or(first(&found, NAMES).map(|name| name.as_str().to_owned())).unwrap_or_default();
+        if !is_secret_in_log(&name) {
             continue;
         }
         let mut end = value.end();
@@ -62,7 +76,7 @@ pub(crate) fn parts(text: &str, mark: &str) -> Vec<Range<usize>> {
             }
             end = word_end;
         }
-        if is_secret_value(name.as_str(), &text[at..end], mark) {
+        if is_secret_value(&name, &text[at..end], mark) {
             parts.push(at..end);
             at = end;
         }
@@ -105,6 +119,9 @@ mod tests {
             ("+ export PGPASSWORD='hunter 22' x", "+ export PGPASSWORD='*' x"),
             ("    admin_pass: hunter 22", "    admin_pass: *"),
             (r#""cmd": "login --pass=\"hunter 22\" x""#, r#""cmd": "login --pass=\"*\" x""#),
+            ("run --token made-1234 -v", "run --token * -v"),
+            (r#"["run", "--db-password", "made 1234", "-v"]"#, r#"["run", "--db-password", "*", "-v"]"#),
+            ("run --token 'made 1234' --api-key \"x y z\" x", "run --token '*' --api-key \"*\" x"),
             ("a=token=$x=pass=hunter22=b=c; d=pass=hunter22", "a=token=$x=pass=*; d=pass=*"),
         ];
         for (text, wanted) in cases {
@@ -121,6 +138,9 @@ mod tests {
             "password=\"$1\" token=$(cat x) secret={{ y }} key=/etc/ssl/web.key",
             "Permission denied (publickey,password).",
             "the token: it has expired",
+            "use --password-stdin r1.example.test, --ask-pass x1.yml or --no-token x1y2",
+            "  --token string   The token to use",
+            "run --key-file x1.pem --cert-key web1.key --token $TOKEN --token-ttl 24h0 --password --check-1",
         ] {
             assert_eq!(masked(text.into(), "*"), text);
         }

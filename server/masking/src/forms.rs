@@ -152,7 +152,10 @@ fn folded(text: &str, budget: &mut usize) -> Vec<String> {
     }
     let starts = || std::iter::once(0).chain(ends.iter().map(|end| end + 1));
     let runs = starts().flat_map(|start| ends.iter().filter_map(move |end| text.get(start..*end)));
-    let is_last = |run: &str| text.ends_with(run) && run.len() >= SHORTEST_LINE && !is_word(run);
+    // The last line may be short. Without a digit, it may be in other texts.
+    let is_last = |run: &str| {
+        text.ends_with(run) && run.len() >= SHORTEST_LINE && run.contains(|c: char| c.is_ascii_digit()) && !is_word(run)
+    };
     let runs: Vec<_> = runs.filter(|run| *run != text && (run.len() >= SHORTEST_RUN || is_last(run))).collect();
     let forms: Vec<_> = runs.iter().flat_map(|run| [(*run).to_owned(), in_json(run)]).collect();
     let size: usize = forms.iter().map(String::len).sum();

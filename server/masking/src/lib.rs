@@ -52,7 +52,7 @@
 //! - A token that is recognised by its start and its length, such as those of GitHub (`ghp_…`), GitLab, Slack, Vault, Stripe, npm,
 //!   Google, PyPI, age, SendGrid and DigitalOcean; and the end of a URL of a bot or a webhook (Telegram, Slack, Discord, Outlook).
 //! - In the log of a run: the run's own token.
-//! - In the log of a run and in a command: a value beside a secret name (`password=…`, `"api_token": "…"`) and a JSON Web Token.
+//! - In the log of a run and in a command: a value beside a secret name (`password=…`, `"api_token": "…"`, `--token …`) and a JSON Web Token.
 //!   The name counts also where it is itself a known secret, such as the password `password`. In a log also base64 of at least 60
 //!   characters, which may be part of a private key.
 //! - In a summary: a URL with an `@` anywhere in the value.

@@ -30,8 +30,9 @@ pub(crate) const CONTENTS: [&str; 13] =
 pub(crate) const PUBLIC: [&str; 1] = ["supplementary_addresses_in_ssl_keys"];
 
 /// Last words, after an underscore, of names whose value only points at a secret or describes it.
-pub(crate) const POINTERS: [&str; 44] = [
+pub(crate) const POINTERS: [&str; 45] = [
     "algorithm",
+    "algorithms",
     "authentications",
     "backend",
     "checking",

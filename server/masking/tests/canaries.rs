@@ -218,12 +218,13 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("password: '{{ list[-1].pin }}'\nlist: [{pin: canary-1}]", &["canary-1"]),
     // YAML folds a long text at spaces.
     (
-        "password: canary-1 horse battery staple canary-2 purple monkey dishwasher elephant tango canary-3 foxtrot zebra",
+        "password: canary-1 horse battery staple canary-2 purple monkey dishwasher elephant tango canary-3 foxtrot zebra-4",
         &[
             "canary-1 horse battery staple",
             "battery staple canary-2 purple",
             "monkey dishwasher elephant tango canary-3",
-            "canary-3 foxtrot zebra",
+            "canary-3 foxtrot zebra-4",
+            "foxtrot zebra-4",
         ],
     ),
     // The lines as the document has them.
@@ -323,6 +324,7 @@ const READABLE: &[(&str, &[&str])] = &[
         &["ingress-tls1", "hubble-ca1", "res-1"],
     ),
     ("tolerations: [{key: CriticalAddonsOnly}]\nx: {key: tls.key}", &["CriticalAddonsOnly", "tls.key"]),
+    ("password: canary-1 horse battery staple purple monkey dishwasher to allow", &["to allow", "monkey dishwasher"]),
     // The name beside a secret, and a sentence.
     ("command: aws configure set aws_secret_access_key canary-aws1", &["aws_secret_access_key"]),
     (
