@@ -195,7 +195,7 @@ class Rule:
         return any(stem in lower for stem in self.stems)
 
     def references(self, value):
-        """The paths that a value consists of: `{{ map.entry }}`, `{{ x | default(entry) }}`. None for any other value."""
+        """The paths that a value consists of: `{{ map.entry }}`, `{{ x | default(entry) }}`."""
         value = value.strip()
         found = [self.reference(value)]
         if value.startswith("{{") and value.endswith("}}") and "{{" not in value[2:]:
