@@ -15,6 +15,7 @@ import json
 import os
 import re
 import urllib.parse
+import warnings
 
 MASK = "••••••"
 
@@ -58,6 +59,8 @@ FLAGS = re.compile(r"""--([\w.-]+)["',]*[ \t]""")
 DEEPEST = 64
 # Texts of JSON within each other.
 TEXTS = 3
+# Longer texts of Python aren't parsed.
+LONGEST_LITERAL = 64 * 1024
 
 
 def to_bytes(text):
@@ -764,9 +767,16 @@ def parsed(text):
 
 def literal(text):
     """The dict or list that a text of Python is; None for any other text."""
+    text = text.strip()
+    # `{{` begins a template. The tree of a long list takes hundreds of megabytes.
+    if text.startswith("{{") or len(text) > LONGEST_LITERAL:
+        return None
     try:
-        value = ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        # Python warns of unknown escapes such as `\d`.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = ast.literal_eval(text)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
     return value if isinstance(value, (dict, list, tuple)) else None
 

@@ -41,15 +41,17 @@ fn runner() -> PathBuf {
 
 fn in_python(asked: &Value) -> Value {
     let mut python = Command::new("python3")
-        .args(["-B", "-c", IN_PYTHON])
+        .args(["-B", "-W", "always", "-c", IN_PYTHON])
         .arg(runner())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .expect("python3 runs");
     python.stdin.take().unwrap().write_all(asked.to_string().as_bytes()).unwrap();
     let output = python.wait_with_output().unwrap();
-    assert!(output.status.success(), "Python failed");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "Python failed or warned: {errors}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -282,6 +284,10 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
         "primary_key": "visible", "partition_key": "4zX9-of-azure", "key_prefix": "visible", "secret_engine": "visible",
         "topskills": "visible", "user_passwords": {"user": "of-a-user", "name": "visible"}, "backend_tokens": {"backend": "of-a-backend", "kind": "visible"},
     });
+    let literals = json!({
+        "literal_password": "{{ 'hunter22' }}", "plain_password": "{{ \"hunter22\" }}", "list_key_password": "{[1]: 2}",
+        "escape_secret": "['of-an-\\escape']",
+    });
     let variables = json!({
         "ansible_password": "hunter22", "db": {"pwd": "in-a-map", "user": "me"}, "api_tokens": ["one-token", {"value": "two-token"}],
         "credentials": "{{ base | default('x') }}", "base": "referred", "use_token": true, "private_key_file": "/auth/key", "pass": "abc",
@@ -303,7 +309,7 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
         "firsts": ["of-an-item"], "default_password": "{{ none | default(of_default) }}", "of_default": "of-default",
         "stdin_argv": ["login", "--password-stdin", "visible"], "conf_tokens": "[default]\naws_value = of-a-conf\n",
         "basic_auth": "me:after-a-colon\nyou:after-another\n10.0.0.1:5000", "env_secret": "A=after-an-equals-sign\nB=",
-        "installer": installer,
+        "installer": installer, "literals": literals,
         "old_passwords": "first-of-list, second-of-list", "bundle_secret": "eyJhIjogImluLWVuY29kZWQtanNvbiJ9",
     });
     let found = in_python(&json!({"keep": [], "values": [], "lines": [], "names": [], "variables": variables}));
@@ -315,5 +321,5 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
     for part in parts {
         assert!(wanted.iter().any(|value| value == part), "{part} is missing in {wanted:?}");
     }
-    assert!(wanted.len() == 54 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
+    assert!(wanted.len() == 57 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
 }
