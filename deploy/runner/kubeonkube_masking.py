@@ -53,8 +53,8 @@ WORD_BEFORE = {"_-": re.compile(r"[\w-]*\Z"), "_-.": re.compile(r"[\w.-]*\Z")}
 WORD_AFTER = {"_-": re.compile(r"[\w-]*"), "_-.": re.compile(r"[\w.-]*")}
 # From this many containers on, one that is met again isn't searched again because of the names before it.
 MOST_SEARCHED = 200_000
-# Flags that may have a value as the next word.
-FLAGS = re.compile(r"""--([\w.-]+)["',]*[ \t]""")
+# Flags that may have a value as the next word. A flag begins where its word begins: see Rule.__init__().
+FLAGS = re.compile(r"""(?<![\w.-])--([\w.-]+)["',]*[ \t]""")
 # How deeply values are searched.
 DEEPEST = 64
 # Texts of JSON within each other.

@@ -6,6 +6,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use kubeonkube_masking::{MASK, MaskedRun, Masker, Sources, rule, secrets_of_run};
 use serde_json::{Value, json};
@@ -272,6 +273,15 @@ fn the_pod_masks_lines_as_this_crate() {
         assert_eq!(lines, wanted, "{way}");
     }
     assert!(wanted.iter().filter(|line| line.contains(MASK)).count() > 25, "{wanted:?}");
+}
+
+#[test]
+fn the_pod_masks_long_lines_quickly() {
+    let lines = ["-".repeat(60_000), "--a".repeat(20_000), "--token".repeat(10_000)];
+    let lines: Vec<_> = lines.iter().map(|line| format!("key {line}")).collect();
+    let start = Instant::now();
+    in_python(&json!({"keep": [], "values": [], "lines": lines, "names": [], "variables": {}}));
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
 
 #[test]
