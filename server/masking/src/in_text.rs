@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::iter::Peekable;
+use std::net::IpAddr;
 use std::str::Lines;
 use std::sync::LazyLock;
 
@@ -143,6 +144,9 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     patterns.into_iter().map(pattern).collect()
 });
 
+/// The address of a network card: `52:54:00:12:34:56`.
+static MAC: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5,}$"));
+
 /// Longer lists are no commands.
 const LONGEST_COMMAND: usize = 64 * 1024;
 
@@ -218,13 +222,23 @@ fn in_notations(text: &str) -> Vec<String> {
 
 /// Values that nothing names: see [`UNNAMED`].
 pub(crate) fn in_commands(text: &str) -> Vec<String> {
-    let found = UNNAMED.iter().flat_map(|pattern| pattern.captures_iter(text)).filter_map(|found| found.name("v"));
+    let found = UNNAMED.iter().flat_map(|pattern| pattern.captures_iter(text));
+    let found = found.filter(|found| !are_addresses(&found[0])).filter_map(|found| found.name("v"));
     let unnamed = found.map(|value| value.as_str()).filter(|value| !is_filled_in(value) && !is_harmless("", value));
     let with_password = unnamed.flat_map(|value| {
         let password = value.split_once(':').map(|(_, password)| password.to_owned());
         password.into_iter().chain([value.to_owned()])
     });
     with_password.flat_map(with_variants).collect()
+}
+
+/// Whether a text is only addresses of networks and their cards, perhaps joined by commas. They have colons like a line of `.pgpass`.
+fn are_addresses(text: &str) -> bool {
+    let is_address = |text: &str| {
+        let address = text.split(['/', '%']).next().unwrap_or(text);
+        MAC.is_match(text) || address.parse::<IpAddr>().is_ok()
+    };
+    text.trim().split(',').all(is_address)
 }
 
 /// Values in a command whose words are the items of a list.

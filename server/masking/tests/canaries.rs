@@ -182,6 +182,7 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("conf: |\n  user default on >canary-acl ~* +@all\n", &["canary-acl"]),
     ("conf: |\n  carol : EAP \"canary-eap\"\n", &["canary-eap"]),
     ("lines: |\n  db.example.test:5432:app:user:canary-pg\n", &["canary-pg"]),
+    ("lines: |\n  db:5432:ab:cd:cafe1234\n  *:*:*:me:canary-any\n  db:65:ab:cd:cafe99\n", &["cafe1234", "canary-any", "cafe99"]),
     ("dsn: me/canary-oracle@//ora:1521/svc", &["canary-oracle"]),
     ("command: net ads join -U 'administrator%canary-smb'", &["canary-smb"]),
     ("command: zip -P canary-zip a.zip b", &["canary-zip"]),
@@ -338,6 +339,10 @@ const READABLE: &[(&str, &[&str])] = &[
     ("argv: [ls, -p, /srv/x1]\nhosts: [a-1, b-2]", &["/srv/x1", "a-1", "b-2"]),
     ("image: registry.example.test/team/password:canary-tag", &["canary-tag"]),
     ("times: 12:30:45 10:11:12", &["12:30:45"]),
+    ("mac: '52:54:00:12:34:56'", &["09:34:56", "52:54:00:12:34:56"]),
+    ("macs: ['00:16:3e:aa:bb:cc', '00:16:3E:AA:BB:CC']", &["aa:bb:cc", "bb:cc", "AA:BB:CC"]),
+    ("ip: 'fd00:10:96:1:2:3:4:5'\nrange: 'fd00:10:96:1:2::/112'", &["2:3:4:5", "3:4:5", "2::/112", "::/112"]),
+    ("ips: 'fd00:10:96:1:2:3:4:5,10.0.0.1'", &["2:3:4:5", "4:5,10.0.0.1"]),
     ("{KEY_PREFIX: kube-p, key_prefix: 'kube:', secret_engine: kv-v2}", &["kube-p", "kube:", "kv-v2"]),
 ];
 
