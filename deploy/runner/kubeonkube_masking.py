@@ -114,12 +114,16 @@ class Rule:
             return False
         if len(words) > 1 and words[-1] in names["naming"]:
             return False
-        if len(words) > 1 and words[0] in names["counting"] and words[-1].endswith("s") and not words[-1].endswith("ss"):
+        if len(words) == 2 and words[0] in names["counting"] and words[1] in names["counted"]:
             return False
         return any((self.has_stem(word) and not self.is_public(words, at)) or self.is_login(words, at) for at, word in enumerate(words))
 
     def is_public(self, words, at):
-        return at > 0 and words[at].startswith("key") and words[at - 1] in self.names["public_words"]
+        """Whether the word at `at` is a public key."""
+        if at == 0 or words[at] not in ("key", "keys") or words[at - 1] not in self.names["public_words"]:
+            return False
+        after = words[at + 1:]
+        return not after or (len(after) == 1 and after[0] in self.names["of_public_keys"])
 
     def has_stem(self, word):
         if word.endswith("pw") or any(word.startswith(edge) or word.endswith(edge) for edge in self.names["edges"]):
@@ -132,6 +136,8 @@ class Rule:
             return False
         if word == "cert":
             return not following or following[0] != "manager"
+        if word == "authorized":
+            return not following or following[0] not in ("key", "keys")
         if word in ("authorization", "authentication"):
             return words[-1] not in self.names["settings"]
         return ("auth" in word and word not in self.names["no_logins"]) or "cert" in without(word, ["certmanager"])

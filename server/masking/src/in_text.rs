@@ -392,7 +392,8 @@ fn named(inputs: &str, references: &References) -> Vec<String> {
                 }
                 word_end = word_end.max(at + read);
                 // In a connection string, the next name follows in the same word.
-                let after = if found.place == Place::Ini { value.find([';', '&']).map_or(read, |end| end + 1) } else { read };
+                let after =
+                    if found.place == Place::Ini { value.find([';', '&']).map_or(read, |end| end + 1) } else { read };
                 at += end.unwrap_or(after);
                 if is_in_query(&line[..found.value_at], found.name) {
                     value.truncate(value.find(['&', '#', '"', '\'']).unwrap_or(value.len()));
@@ -513,7 +514,9 @@ mod tests {
 
     #[test]
     fn a_word_of_many_names_is_not_copied_for_each() {
-        for text in ["password=a;", "password=canary&", "token=a,", "password=\"a\";", "\"token: x\" ", "'token: x \"key: "] {
+        for text in
+            ["password=a;", "password=canary&", "token=a,", "password=\"a\";", "\"token: x\" ", "'token: x \"key: "]
+        {
             let text = text.repeat(2000);
             let start = Instant::now();
             let found: usize = values(&text, &References::default()).iter().map(String::len).sum();

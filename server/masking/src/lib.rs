@@ -18,16 +18,18 @@
 //! matter. It is secret if a word
 //! - contains `pass`, `pwd`, `secret`, `token`, `credential`, `creds` or `key`, begins or ends with `psk`, or ends with `pw`, so
 //!   `dbpassword` and `apiKey` are found. Ordinary words such as `bypass`, `keyserver` or `secretary` don't count, but what follows
-//!   them in the same word does: `bypasspassword`. Nor does `key` after `public` or `authorized`;
-//! - contains `auth`, such as `oauth2`, except words such as `author`, `authority`, `authorized` and `authorizers`. `authorization`
+//!   them in the same word does: `bypasspassword`. Nor do `key` and `keys` after `public` or `authorized`, at the end of a name or
+//!   before a word such as `pem`;
+//! - contains `auth`, such as `oauth2`, except words such as `author`, `authority` and `authorizers`, and `authorized` before `keys`. `authorization`
 //!   and `authentication` don't count in a setting: a name that ends with `mode`, `timeout`, `webhook`, `config` or the like; or
 //! - contains `cert`, except `cert` before `manager`.
 //!
 //! A name is never secret if it ends with an underscore and a word that says that the value only points at a secret or describes
 //! it: `…_file`, `…_path`, `…_user`, `…_port`, `…_type`, `…_ttl`, `…_policy`, `…_length`, `…_enabled` and so on. With `name` and
-//! `namespace`, any spelling counts: `secretName`. A plural after `max`, `min` or `num` is a number: `max_tokens`. Two endings
-//! aren't among them: `…_url`, because anyone with the URL of a webhook may call it, and `…_users`, because basic authentication
-//! lists logins under such names. `supplementary_addresses_in_ssl_keys` of kubespray is no secret.
+//! `namespace`, any spelling counts: `secretName`. `tokens`, `keys` and `secrets` right after `max`, `min` or `num`, as in
+//! `max_tokens`, are a number. Three endings aren't among them: `…_url`, because anyone with the URL of a webhook may call it,
+//! `…_query`, which has the signature of a URL, and `…_users`, because basic authentication lists logins under such names.
+//! `secrets_encryption_query` and `supplementary_addresses_in_ssl_keys` of kubespray are no secrets.
 //!
 //! **In the log of a run**, `auth` and `cert` count only in the last word or before a word such as `data`, `header` or `pem`
 //! that says that the value is the secret itself. Otherwise `auth_url` and `cert_management` would mask common words in every

@@ -16,8 +16,8 @@ pub(crate) const STEMS: [(&str, &[&str]); 7] = [
 pub(crate) const EDGES: [&str; 1] = ["psk"];
 
 /// Whole words that contain `auth` and say nothing about a login. `authentications` is in `PreferredAuthentications` of ssh.
-pub(crate) const NO_LOGINS: [&str; 7] =
-    ["author", "authors", "authority", "authentications", "authorized", "authorizer", "authorizers"];
+pub(crate) const NO_LOGINS: [&str; 6] =
+    ["author", "authors", "authority", "authentications", "authorizer", "authorizers"];
 
 /// Last words after which `authorization` and `authentication` mean a setting.
 pub(crate) const SETTINGS: [&str; 6] = ["authorizers", "config", "mode", "modes", "timeout", "webhook"];
@@ -27,10 +27,10 @@ pub(crate) const CONTENTS: [&str; 13] =
     ["b64", "base64", "bearer", "content", "data", "header", "headers", "p12", "pem", "pfx", "pkcs12", "seed", "users"];
 
 /// Names that are secret by their words but aren't.
-pub(crate) const PUBLIC: [&str; 1] = ["supplementary_addresses_in_ssl_keys"];
+pub(crate) const PUBLIC: [&str; 2] = ["secrets_encryption_query", "supplementary_addresses_in_ssl_keys"];
 
 /// Last words, after an underscore, of names whose value only points at a secret or describes it.
-pub(crate) const POINTERS: [&str; 45] = [
+pub(crate) const POINTERS: [&str; 44] = [
     "algorithm",
     "algorithms",
     "authentications",
@@ -66,7 +66,6 @@ pub(crate) const POINTERS: [&str; 45] = [
     "port",
     "ports",
     "provider",
-    "query",
     "realm",
     "retries",
     "seconds",
@@ -81,11 +80,13 @@ pub(crate) const POINTERS: [&str; 45] = [
 /// The same in any spelling: `secretName`, `secret-name`.
 pub(crate) const NAMING: [&str; 3] = ["name", "names", "namespace"];
 
-/// First words of names that say how many or how long: `max_tokens`.
+/// The two words of names that say how many: `max_tokens`. A longer name may begin with that of a program: `max_mind_tokens`.
 pub(crate) const COUNTING: [&str; 3] = ["max", "min", "num"];
+pub(crate) const COUNTED: [&str; 3] = ["keys", "secrets", "tokens"];
 
-/// Words before `key` that make it one that everybody may know.
+/// Words before `key` that make it one that everybody may know, and words that may follow it then.
 pub(crate) const PUBLIC_WORDS: [&str; 3] = ["authorized", "pub", "public"];
+pub(crate) const OF_PUBLIC_KEYS: [&str; 5] = ["b64", "base64", "content", "data", "pem"];
 
 /// Last words, in any spelling, of entries that describe a secret instead of being one, in a map with a secret beside them. So
 /// are [`POINTERS`].
@@ -235,15 +236,22 @@ fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
     }
     let words = words(name);
     let last_is = |kind: &[&str]| words.last().is_some_and(|last| kind.contains(&last.as_str()));
-    let is_plural = words.last().is_some_and(|last| last.ends_with('s') && !last.ends_with("ss"));
-    let counts_something = words.len() > 1 && is_plural && COUNTING.contains(&words[0].as_str());
+    let counts_something = words.len() == 2 && COUNTING.contains(&words[0].as_str()) && last_is(&COUNTED);
     if last_is(&REFERENCES) || (words.len() > 1 && last_is(&NAMING)) || counts_something {
         return false;
     }
-    let is_public =
-        |at: usize| at > 0 && words[at].starts_with("key") && PUBLIC_WORDS.contains(&words[at - 1].as_str());
     (0..words.len())
-        .any(|at| (has_stem(&words[at]) && !is_public(at)) || (may_be_secret(&words, at) && counts(&words, at)))
+        .any(|at| (has_stem(&words[at]) && !is_public(&words, at)) || (may_be_secret(&words, at) && counts(&words, at)))
+}
+
+/// Whether the word at `at` is a public key.
+fn is_public(words: &[String], at: usize) -> bool {
+    let is_one_of = |at: usize, wanted: &[&str]| words.get(at).is_none_or(|word| wanted.contains(&word.as_str()));
+    at > 0
+        && is_one_of(at - 1, &PUBLIC_WORDS)
+        && is_one_of(at, &["key", "keys"])
+        && is_one_of(at + 1, &OF_PUBLIC_KEYS)
+        && words.len() <= at + 2
 }
 
 /// The words of a name in lower case: `apiKey`, `api_key` and `api-key` have the same two.
@@ -279,6 +287,9 @@ fn may_be_secret(words: &[String], at: usize) -> bool {
     let (next, last) = (words.get(at + 1), words.last());
     if word == "cert" {
         return next.is_none_or(|next| next != "manager");
+    }
+    if word == "authorized" {
+        return next.is_none_or(|next| !matches!(next.as_str(), "key" | "keys"));
     }
     if word == "authorization" || word == "authentication" {
         return last.is_none_or(|last| !SETTINGS.contains(&last.as_str()));
@@ -343,6 +354,19 @@ mod tests {
             "client-certificate-data",
             "cert_manager_tls_cert",
             "public_key_password",
+            "public_keypassword",
+            "authorized_keypass",
+            "pub_keystore",
+            "public_keytab",
+            "public_keyring",
+            "public_keys_private",
+            "public_key_data_key",
+            "max_mind_credentials",
+            "maxScalePasswords",
+            "min_io_secrets",
+            "max_passwords",
+            "storage_token_query",
+            "authorized_users",
         ] {
             assert!(is_secret_name(name) && is_secret_in_log(name), "{name}");
         }
@@ -410,6 +434,9 @@ mod tests {
             "secretary",
             "public_key",
             "sshPublicKeys",
+            "public_key_pem",
+            "authorized_key_data",
+            "max_keys",
             "authorized_keys",
             "kube_apiserver_authorization_config_authorizers",
             "secrets_encryption_query",

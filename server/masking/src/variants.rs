@@ -22,7 +22,7 @@ const ALPHABETS: [GeneralPurpose; 2] =
 const SHORTEST_ENCODED: usize = 8;
 
 /// Patterns of parts of the notations of single programs: see [`crate::in_text`].
-const PROGRAMS: [&str; 24] = [
+const PROGRAMS: [&str; 25] = [
     "pw",
     "auth",
     "cert",
@@ -43,6 +43,7 @@ const PROGRAMS: [&str; 24] = [
     "openssl",
     "snmp",
     "kinit",
+    "sig(?:nature)?=",
     r"-u\s*\S+%",
     r"\son\s.*>",
     r":\s+(?:eap|xauth|ntlm)\s",

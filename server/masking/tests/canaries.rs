@@ -182,7 +182,10 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("conf: |\n  user default on >canary-acl ~* +@all\n", &["canary-acl"]),
     ("conf: |\n  carol : EAP \"canary-eap\"\n", &["canary-eap"]),
     ("lines: |\n  db.example.test:5432:app:user:canary-pg\n", &["canary-pg"]),
-    ("lines: |\n  db:5432:ab:cd:cafe1234\n  *:*:*:me:canary-any\n  db:65:ab:cd:cafe99\n", &["cafe1234", "canary-any", "cafe99"]),
+    (
+        "lines: |\n  db:5432:ab:cd:cafe1234\n  *:*:*:me:canary-any\n  db:65:ab:cd:cafe99\n",
+        &["cafe1234", "canary-any", "cafe99"],
+    ),
     ("dsn: me/canary-oracle@//ora:1521/svc", &["canary-oracle"]),
     ("command: net ads join -U 'administrator%canary-smb'", &["canary-smb"]),
     ("command: zip -P canary-zip a.zip b", &["canary-zip"]),
@@ -207,6 +210,14 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("command: useradd -p '$6$canary$canary-hash/x1' me", &["$6$canary$canary-hash/x1"]),
     ("max_mind_license_key: canary-1", &["canary-1"]),
     ("key: CanaryHorse", &["CanaryHorse"]),
+    // Names that only look like those of settings and public keys.
+    (
+        "{public_keypassword: canary-1, pub_keystore: canary-2, public_keys_private: canary-3}",
+        &["canary-1", "canary-2", "canary-3"],
+    ),
+    ("max_mind_credentials: canary-1\nmin_io_secrets: {a: canary-2}", &["canary-1", "canary-2"]),
+    ("storage_token_query: '?sv=1&sig=canary-1'", &["?sv=1&sig=canary-1", "canary-1"]),
+    ("authorized_users: {bob: canary-1}\na: {authorized_users: 'bob:canary-2'}", &["canary-1", "canary-2"]),
     // A secret that is composed of other variables.
     ("password: 'pre{{ part }}post'\npart: canary", &["precanarypost"]),
     ("password: '{{ a }}-{{ b.c }}'\na: canary\nb: {c: '{{ d }}2'}\nd: x1", &["canary-x12"]),

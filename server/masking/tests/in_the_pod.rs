@@ -85,6 +85,8 @@ fn names() -> Vec<String> {
         "key",
         "keyboard",
         "keyserver",
+        "keys",
+        "keystore",
         "topskills",
         "psk",
         "wpa2psk",
@@ -125,8 +127,12 @@ fn names() -> Vec<String> {
         "4",
     ];
     let capital = |word: &str| word.get(..1).map_or(String::new(), |first| first.to_uppercase() + &word[1..]);
-    let mut names =
-        vec!["supplementary_addresses_in_ssl_keys".to_owned(), "Ключ_token".to_owned(), "ÜberPass".to_owned()];
+    let mut names = vec![
+        "supplementary_addresses_in_ssl_keys".to_owned(),
+        "secrets_encryption_query".to_owned(),
+        "Ключ_token".to_owned(),
+        "ÜberPass".to_owned(),
+    ];
     for (first, second, third) in
         WORDS.iter().flat_map(|a| WORDS.iter().flat_map(move |b| WORDS.iter().map(move |c| (a, b, c))))
     {
