@@ -168,10 +168,16 @@ class Rule:
             return True
         return words_of(name)[-2:] in self.harmless["of_words"] and self.ordinary.search(plain) is not None
 
-    def takes_value(self, flag):
-        """Whether the word after a flag may be its value: not after `--ask-become-pass` or `--password-stdin`."""
-        words = re.split("[-_]", flag)
-        return words[0] not in self.switches["first"] and words[-1] not in self.switches["last"]
+    def may_be_value(self, flag, word):
+        """Whether the word after a flag may be a secret. Not if it has the name of the flag, as in a description (`--api-key API_KEY`), or is
+        the name of a secret of `docker build`."""
+        dashed = flag.replace("_", "-")
+        first, switches = dashed.split("-")[0], self.switches
+        if first in switches["first"] or any(dashed == last or dashed.endswith("-" + last) for last in switches["last"]):
+            return False
+        if first in switches["doubtful"] and self.patterns["no_value"].search(word):
+            return False
+        return word != flag.replace("-", "_").upper() and not (flag == "secret" and word.startswith("id="))
 
     def lines_with_secrets(self, text):
         """The lines of a value that may be secret, each without the spaces around it."""
@@ -492,9 +498,9 @@ class Masker:
             name, group = groups[name_group], next(key for key in groups if key.startswith("v"))
             at, end = found.span(group)
             if name_group in ("n5", "n6"):
-                # Without quotes, a word after a flag may belong to a sentence or a description: `--token string`.
-                is_sentence = group == "v11" and is_word(groups[group])
-                if not self.rule.takes_value(name) or is_sentence or self.rule.patterns["file_name"].search(groups[group]):
+                # A word after a flag may belong to a sentence or a description, or be an argument of its own: `--token string`.
+                is_sentence = group in ("v11", "v12") and groups[group].isalpha()
+                if not self.rule.may_be_value(name, groups[group]) or is_sentence or self.rule.patterns["file_name"].search(groups[group]):
                     continue
                 name = name.replace("-", "_")
             if not self.rule.is_secret(name):
@@ -693,7 +699,7 @@ class Search:
     def follows(self, before, entry, length):
         """Whether an item of a list is a secret because of the item before: `[--password, …]` or `[DB_PASSWORD, …]`."""
         flag = re.fullmatch(r"--?([\w.-]{2,})", before)
-        if flag and self.rule.takes_value(flag[1]) and not entry.startswith("-") and self.rule.is_shown_secret(flag[1].replace("-", "_"), entry):
+        if flag and self.rule.may_be_value(flag[1], entry) and not entry.startswith("-") and self.rule.is_shown_secret(flag[1].replace("-", "_"), entry):
             return True
         # Not the name of a package, a role or a host, such as `python3-keyring`, or of a file.
         has_its_form = before != before.lower() if "-" in before else "_" in before or "." in before

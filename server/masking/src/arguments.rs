@@ -1,9 +1,13 @@
 //! The arguments of a command: `-e password=…`, `--token …`.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::assigned::{self, is_shown_secret};
 use crate::document::HIDDEN;
+use crate::pattern::pattern;
 use crate::{finder, known, private_key, shapes};
 
 /// The arguments with their secrets hidden, as a page may show them.
@@ -51,18 +55,36 @@ fn secret_part(arguments: &[String], n: usize) -> Option<usize> {
 pub(crate) fn is_secret_after(flag: &str, word: &str) -> bool {
     let is_flag = |flag: &&str| flag.len() > 1 && flag.chars().all(|c| c.is_alphanumeric() || "_.-".contains(c));
     let Some(flag) = flag.strip_prefix("--").or_else(|| flag.strip_prefix('-')).filter(is_flag) else { return false };
-    takes_value(flag) && !word.starts_with('-') && is_shown_secret(&as_variable(flag), word, HIDDEN)
+    may_be_value(flag, word) && !word.starts_with('-') && is_shown_secret(&as_variable(flag), word, HIDDEN)
 }
 
-/// First and last words of flags that have no value: `--ask-become-pass`, `--password-stdin`.
-pub(crate) const FIRST_OF_SWITCHES: [&str; 4] = ["ask", "no", "prompt", "skip"];
-pub(crate) const LAST_OF_SWITCHES: [&str; 2] = ["prompt", "stdin"];
+/// First and last words of flags that have no secret value: `--ask-become-pass`, `--password-stdin`, `--recv-keys`.
+pub(crate) const FIRST_OF_SWITCHES: [&str; 4] = ["ask", "quick", "recv", "skip"];
+pub(crate) const LAST_OF_SWITCHES: [&str; 7] =
+    ["ca-cert-hash", "keys-only", "pass-credentials", "prompt", "stdin", "unauthenticated", "verification"];
+/// First words of flags that have no value more often than others: `--no-password`.
+pub(crate) const FIRST_OF_DOUBTFUL: [&str; 2] = ["no", "prompt"];
 
-/// Whether the word after a flag may be its value.
-pub(crate) fn takes_value(flag: &str) -> bool {
-    let mut words = flag.trim_start_matches('-').split(['-', '_']);
-    !words.clone().next().is_some_and(|word| FIRST_OF_SWITCHES.contains(&word))
-        && !words.next_back().is_some_and(|word| LAST_OF_SWITCHES.contains(&word))
+/// What isn't the value of a doubtful flag: a word, a path or a host.
+pub(crate) static NO_VALUE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:[A-Za-z]+|\.{1,2}(?:/\S*)?|(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]+)?",
+        r"|[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]+)?)$",
+    ))
+});
+
+/// Whether the word after a flag may be a secret. Not if it has the name of the flag, as in a description (`--api-key API_KEY`), or
+/// is the name of a secret of `docker build`.
+pub(crate) fn may_be_value(flag: &str, word: &str) -> bool {
+    let flag = as_variable(flag);
+    let dashed = flag.replace('_', "-");
+    let ends_with = |last: &&str| dashed.strip_suffix(last).is_some_and(|rest| rest.is_empty() || rest.ends_with('-'));
+    let first = dashed.split('-').next().unwrap_or_default();
+    !FIRST_OF_SWITCHES.contains(&first)
+        && !LAST_OF_SWITCHES.iter().any(|last| ends_with(&last))
+        && !(FIRST_OF_DOUBTFUL.contains(&first) && NO_VALUE.is_match(word))
+        && word != flag.to_uppercase()
+        && !(flag == "secret" && word.starts_with("id="))
 }
 
 /// `--vault-password-file` is the variable `vault_password_file`.

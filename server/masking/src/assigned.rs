@@ -6,13 +6,12 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::arguments::{as_variable, takes_value};
+use crate::arguments::{as_variable, may_be_value};
 use crate::forms::SHORTEST;
 use crate::name::{EDGES, STEMS, is_secret_in_log};
 use crate::parts::hidden;
 use crate::pattern::pattern;
 use crate::value::{FILE_NAME, HASH, is_harmless};
-use crate::words::is_word;
 
 /// A name and its value. In JSON and Python both are quoted, in JSON within JSON the quotes are escaped; in YAML the line
 /// has nothing else; and `name=value` and `--name value` may be anywhere. Without quotes only the first character of such a value matches (`v7`),
@@ -58,9 +57,11 @@ pub(crate) fn parts(text: &str, mark: &str) -> Vec<Range<usize>> {
         // The value may contain further names: `--extra-vars=password=…`.
         at = value.start();
         let flag = first(&found, FLAGS).map(|flag| flag.as_str());
-        // Without quotes, a word after a flag may belong to a sentence or a description: `--token string`.
-        let is_sentence = found.name("v11").is_some() && is_word(value.as_str());
-        if flag.is_some_and(|flag| !takes_value(flag) || is_sentence || FILE_NAME.is_match(value.as_str())) {
+        // A word after a flag may belong to a sentence or a description, or be an argument of its own: `--token string`.
+        let is_sentence = (found.name("v11").is_some() || found.name("v12").is_some()) && is_letters(value.as_str());
+        let is_no_value =
+            |flag| !may_be_value(flag, value.as_str()) || is_sentence || FILE_NAME.is_match(value.as_str());
+        if flag.is_some_and(is_no_value) {
             continue;
         }
         let name =
@@ -82,6 +83,10 @@ pub(crate) fn parts(text: &str, mark: &str) -> Vec<Range<usize>> {
         }
     }
     parts
+}
+
+fn is_letters(text: &str) -> bool {
+    text.chars().all(char::is_alphabetic)
 }
 
 fn first<'t, const N: usize>(found: &Captures<'t>, names: [&str; N]) -> Option<regex::Match<'t>> {
@@ -122,6 +127,11 @@ mod tests {
             ("run --token made-1234 -v", "run --token * -v"),
             (r#"["run", "--db-password", "made 1234", "-v"]"#, r#"["run", "--db-password", "*", "-v"]"#),
             ("run --token 'made 1234' --api-key \"x y z\" x", "run --token '*' --api-key \"*\" x"),
+            ("run --token 12345678 --no-verify-secret hunter33-x", "run --token * --no-verify-secret *"),
+            (
+                "--credentials made-1234 --password-hash x1y2 --secret x=y1",
+                "--credentials * --password-hash * --secret *",
+            ),
             ("a=token=$x=pass=hunter22=b=c; d=pass=hunter22", "a=token=$x=pass=*; d=pass=*"),
         ];
         for (text, wanted) in cases {
@@ -138,7 +148,17 @@ mod tests {
             "password=\"$1\" token=$(cat x) secret={{ y }} key=/etc/ssl/web.key",
             "Permission denied (publickey,password).",
             "the token: it has expired",
-            "use --password-stdin r1.example.test, --ask-pass x1.yml or --no-token x1y2",
+            "use --password-stdin r1.example.test, --ask-pass x1.yml or --skip-token x1y2",
+            "kubeadm join h --discovery-token-ca-cert-hash sha256:0a1b",
+            "    --discovery-token-ca-cert-hash sha256:0a1b \\",
+            r#"["--discovery-token-ca-cert-hash", "sha256:0a1b", "--allow-unauthenticated", "install"]"#,
+            "kubeadm join --discovery-token-unsafe-skip-ca-verification 10.0.0.1:6443",
+            "apt --allow-unauthenticated containerd.io=1.7.24-1",
+            "gpg --recv-keys 1234ABCD56 --quick-gen-key user1",
+            "etcdctl get --keys-only /registry/pods; helm repo add --pass-credentials repo-1",
+            "docker build --secret id=npm1 .",
+            "  --api-key API_KEY   The key",
+            "--no-password r1.example.test --prompt-token 10.0.0.1 --no-secret ../x1",
             "  --token string   The token to use",
             "run --key-file x1.pem --cert-key web1.key --token $TOKEN --token-ttl 24h0 --password --check-1",
         ] {

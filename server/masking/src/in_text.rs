@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::arguments::{as_variable, takes_value};
+use crate::arguments::{as_variable, may_be_value};
 use crate::assignment::{ANCHOR, Assignment, Line, split_marks};
 use crate::known::can_be_searched;
 use crate::name::{is_secret_in_log, names_secret_at_end};
@@ -198,7 +198,7 @@ fn beside_flags(line: &str) -> Vec<String> {
     let flags = FLAG.captures_iter(line).filter_map(|found| {
         let value = ["v1", "v2", "v3"].into_iter().find_map(|group| found.name(group))?.as_str();
         let name = as_variable(&found["name"]);
-        let is_secret = is_secret_beside(&name, value) && takes_value(&name) && !FILE_NAME.is_match(value);
+        let is_secret = is_secret_beside(&name, value) && may_be_value(&name, value) && !FILE_NAME.is_match(value);
         is_secret.then(|| value.to_owned())
     });
     flags.flat_map(with_variants).collect()

@@ -53,9 +53,11 @@ pub fn rule() -> Value {
         "switches": {
             "first": arguments::FIRST_OF_SWITCHES,
             "last": arguments::LAST_OF_SWITCHES,
+            "doubtful": arguments::FIRST_OF_DOUBTFUL,
         },
         "shortest": SHORTEST,
         "shortest_line": SHORTEST_LINE,
+        "no_value": arguments::NO_VALUE.as_str(),
         "file_name": value::FILE_NAME.as_str(),
         "budget": finder::BUDGET,
         "outline": forms::OUTLINE.as_str(),

@@ -210,6 +210,11 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("command: useradd -p '$6$canary$canary-hash/x1' me", &["$6$canary$canary-hash/x1"]),
     ("max_mind_license_key: canary-1", &["canary-1"]),
     ("key: CanaryHorse", &["CanaryHorse"]),
+    ("command: run --prompt-token canary-1 --no-verify-secret canary-2", &["canary-1", "canary-2"]),
+    (
+        "argv: [run, --prompt-token, canary-1, --password-hash, canary-2, --credentials, canary-3]",
+        &["canary-1", "canary-2", "canary-3"],
+    ),
     // Names that only look like those of settings and public keys.
     (
         "{public_keypassword: canary-1, pub_keystore: canary-2, public_keys_private: canary-3}",
@@ -326,7 +331,13 @@ const READABLE: &[(&str, &[&str])] = &[
     ),
     ("command: docker login --username u --password-stdin r.example.test", &["r.example.test"]),
     ("command: [docker, login, --password-stdin, r.example.test]", &["r.example.test"]),
-    ("command: run --no-password host-1 --skip-token host-2", &["host-1", "host-2"]),
+    ("command: run --no-password host.example.test --skip-token host-2", &["host.example.test", "host-2"]),
+    ("command: kubeadm join h --discovery-token-ca-cert-hash sha256:0a1b2c3d", &["sha256:0a1b2c3d"]),
+    ("argv: [kubeadm, join, --discovery-token-ca-cert-hash, 'sha256:0a1b2c3d']", &["sha256:0a1b2c3d"]),
+    ("command: kubeadm join --discovery-token-unsafe-skip-ca-verification 10.0.0.1:6443", &["10.0.0.1:6443"]),
+    ("command: apt install --allow-unauthenticated containerd.io=1.7.24-1", &["containerd.io=1.7.24-1"]),
+    ("command: docker build --secret id=npm1 x", &["id=npm1", "npm1"]),
+    ("command: x --api-key API_KEY --prompt-token 10.0.0.1 --no-secret ../x1", &["API_KEY", "10.0.0.1", "../x1"]),
     ("command: ssh --private-key=~/.ssh/id_rsa --key ~/x", &["~/.ssh/id_rsa", "~/x"]),
     ("password: >-\n  canary-1\n  canary-2\n# A comment\nb: c", &["# A comment"]),
     ("ubuntu_repo_gpgkey: '{{ repo }}/docker-ce/gpg'", &["/docker-ce/gpg"]),
