@@ -179,19 +179,32 @@ class Rule:
             return False
         return word != flag.replace("-", "_").upper() and not (flag == "secret" and word.startswith("id="))
 
-    def lines_with_secrets(self, text):
-        """The lines of a value that may be secret, each without the spaces around it."""
-        lines = [line.strip() for line in text.split("\n")]
-        is_record = len(lines) > 1 and any(map(self.names_secret, lines))
-        return [line for line in lines if not self.is_outline(line, is_record)]
+    def lines_with_secrets(self, text, of=""):
+        """The lines of a value that may be secret, each without the spaces around it. `of` is the name of the dict that they may be, if it is
+        known."""
+        lines = text.split("\n")
+        is_record = len(lines) > 1 and any(self.names_secret(line.strip()) for line in lines)
+        found, column_below = [], 0
+        for line in reversed(lines):
+            column = len(line) - len(line.lstrip())
+            if not self.is_outline(line.strip(), column_below > column, of, is_record):
+                found.append(line.strip())
+            if line.strip():
+                column_below = column
+        return found[::-1]
 
-    def is_outline(self, line, is_record):
-        """Whether a line has no secret, so that any file may have it: `data:`, `kind: Secret`. In a record, another line has a secret name."""
+    def is_outline(self, line, has_entries, of, is_record):
+        """Whether a line has no secret, so that any file may have it: `data:` above its entries, `kind: Secret`. In a record, another line has
+        a secret name."""
         found = self.patterns["outline"].search(line)
-        if not found or found["name"] is None or found["value"] is None:
+        if not found or found["name"] is None:
             return found is not None
         name, value = found["name"], found["value"]
-        return name == "apiVersion" or self.describes(name, "", is_record) or self.is_harmless(name, value)
+        if value is None:
+            return has_entries or found["sign"] != ":"
+        # Anyone with the URL of a webhook may call it.
+        describes = self.describes(name, of, is_record) and words_of(name)[-1] != "url"
+        return name == "apiVersion" or describes or self.is_harmless(name, value)
 
     def names_secret(self, line):
         found = self.patterns["outline"].search(line)
@@ -735,25 +748,25 @@ class Search:
         # The entries of JSON are found one by one. So its braces and the names of users stay readable.
         inner = parsed(text) if texts and text.lstrip().startswith(("{", "[")) else None
         if inner is not None:
-            self.variables(inner, path, "", True, True, texts - 1)
+            self.variables(inner, path, name, True, True, texts - 1)
             return
         self.values.append(text)
         # What templating turns into a list: `"['one', 'two']"`.
         listed = literal(text) if texts and text.lstrip().startswith(("{", "[")) else None
         if listed is not None:
-            self.variables(listed, path, "", True, True, texts - 1)
+            self.variables(listed, path, name, True, True, texts - 1)
         # `user:password`, `NAME=value`
         lines = self.rule.lines_with_secrets(text)
         found = [re.search(r"""^(?:export[ \t]+)?[\w.@-]+[ \t]*(?::|=[ \t]*["']?)([^\s"';&]+)["']?\Z""", line) for line in lines]
         assigned = [assignment[1] for assignment in found if assignment]
         self.values += [value for value in assigned if not is_word(value) and not value.startswith("//")]
         if is_plural(name) and listed is None and "{{" not in text:
-            items = "\n".join(self.rule.patterns["item_name"].sub("", line) for line in lines)
+            items = "\n".join(self.rule.patterns["item_name"].sub("", line) for line in self.rule.lines_with_secrets(text, name))
             self.values += [item for item in re.split(r"[\s,;]", items) if item and item != text and not is_word(item)]
         decoded = from_base64(text)
         inner = parsed(decoded) if decoded and texts else None
         if inner is not None:
-            self.variables(inner, path, "", True, True, texts - 1)
+            self.variables(inner, path, name, True, True, texts - 1)
         elif decoded:
             self.values += [decoded, decoded.partition(":")[2].rstrip() if not decoded.startswith("{") else ""]
 

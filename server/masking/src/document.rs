@@ -26,7 +26,10 @@ pub fn hide_in_document(text: &str) -> String {
     let names = documents.iter().flat_map(Documents::keys).collect();
     let mut values = known::secrets(text);
     // Short parts are ordinary words.
-    let parts = folded(&values, text).into_iter().flat_map(variants::items).filter(|part| part.len() >= SHORTEST_LINE);
+    let parts = folded(&values, text)
+        .into_iter()
+        .flat_map(|value| variants::items(value, ""))
+        .filter(|part| part.len() >= SHORTEST_LINE);
     let parts: Vec<_> = parts.collect();
     values.extend(parts);
     finder::hide(shown, &values, &names, HIDDEN)

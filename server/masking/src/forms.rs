@@ -9,7 +9,7 @@ use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use regex::Regex;
 
-use crate::name::{describes, is_secret_in_log};
+use crate::name::{describes, ends_with, is_secret_in_log};
 use crate::pattern::pattern;
 use crate::value::is_harmless;
 use crate::words::is_word;
@@ -45,7 +45,7 @@ pub(crate) fn within(value: &str, budget: &mut usize) -> BTreeSet<String> {
         if text.len() <= LONGEST_QUOTED || !text.contains('\n') {
             forms.extend(quoted(text, budget));
         }
-        let lines = lines_with_secrets(text).filter(|line| *line != text && is_long_enough(line));
+        let lines = lines_with_secrets(text, "").into_iter().filter(|line| *line != text && is_long_enough(line));
         for line in lines {
             forms.extend(quoted(line, budget));
         }
@@ -62,7 +62,7 @@ pub(crate) fn within(value: &str, budget: &mut usize) -> BTreeSet<String> {
 /// A line of YAML or of a configuration.
 pub(crate) static OUTLINE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r#"^(?:- )*["']?(?P<name>[A-Za-z]+(?:[_./-][A-Za-z]+)*)["']?(?::|[ \t]*=)(?:[ \t]+(?P<value>\S.*))?$"#,
+        r#"^(?:- )*["']?(?P<name>[A-Za-z]+(?:[_./-][A-Za-z]+)*)["']?(?P<sign>:|[ \t]+=)(?:[ \t]+(?P<value>\S.*))?$"#,
         r"|^\[[A-Za-z]+(?:[ _./-][A-Za-z]+)*\]$|^(?:---|\.\.\.)$",
     ))
 });
@@ -72,20 +72,37 @@ fn is_long_enough(line: &str) -> bool {
     line.len() >= SHORTEST_LINE || (line.len() >= SHORTEST && !is_word(line))
 }
 
-/// The lines of a value that may be secret, each without the spaces around it.
-pub(crate) fn lines_with_secrets(text: &str) -> impl Iterator<Item = &str> {
-    let lines = || text.split('\n').map(str::trim);
-    let is_record = text.contains('\n') && lines().any(names_secret);
-    lines().filter(move |line| !is_outline(line, is_record))
+/// The lines of a value that may be secret, each without the spaces around it. `of` is the name of the map that they may be, if it is
+/// known.
+pub(crate) fn lines_with_secrets<'t>(text: &'t str, of: &str) -> Vec<&'t str> {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let is_record = lines.len() > 1 && lines.iter().any(|line| names_secret(line.trim()));
+    let (mut found, mut column_below) = (Vec::new(), 0);
+    for line in lines.into_iter().rev() {
+        let column = line.chars().take_while(|c| c.is_whitespace()).count();
+        let line = line.trim();
+        if !is_outline(line, column_below > column, of, is_record) {
+            found.push(line);
+        }
+        if !line.is_empty() {
+            column_below = column;
+        }
+    }
+    found.reverse();
+    found
 }
 
-/// Whether a line has no secret, so that any file may have it: `data:`, `kind: Secret`, `enabled: true`. In a record, another line
-/// has a secret name.
-fn is_outline(line: &str, is_record: bool) -> bool {
+/// Whether a line has no secret, so that any file may have it: `data:` above its entries, `kind: Secret`, `enabled: true`. In a record,
+/// another line has a secret name.
+fn is_outline(line: &str, has_entries: bool, of: &str, is_record: bool) -> bool {
     let Some(found) = OUTLINE.captures(line) else { return false };
-    let (Some(name), Some(value)) = (found.name("name"), found.name("value")) else { return true };
-    let (name, value) = (name.as_str(), value.as_str());
-    name == "apiVersion" || describes(name, "", is_record) || is_harmless(name, value)
+    let Some(name) = found.name("name").map(|name| name.as_str()) else { return true };
+    let Some(value) = found.name("value").map(|value| value.as_str()) else {
+        return has_entries || &found["sign"] != ":";
+    };
+    // Anyone with the URL of a webhook may call it.
+    let describes = describes(name, of, is_record) && !ends_with(name, "url");
+    name == "apiVersion" || describes || is_harmless(name, value)
 }
 
 /// Whether a line has a secret name.
@@ -266,6 +283,19 @@ mod tests {
             assert!(found(text), "{text}: {all:?}");
         }
         assert!(!found("aHVudGVyMzM="));
+    }
+
+    #[test]
+    fn lines_that_only_look_like_an_outline_are_found() {
+        for text in ["AbcdefghIjkl=", "correct-horse-battery:", "correct-horse-battery:\nx: y"] {
+            assert_eq!(lines_with_secrets(text, "")[0], text.lines().find(|line| !line.contains(": ")).unwrap());
+        }
+        for text in ["data:\n\n  a: x7x7", "region = eu\nkey = x7x7", "region =\nkey = x7x7"] {
+            assert!(
+                lines_with_secrets(text, "").iter().all(|line| line.is_empty() || line.ends_with("x7x7")),
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -103,7 +103,7 @@ pub(crate) fn found(texts: &[&str]) -> Found {
         let mut found = Found::default();
         for (text, documents) in &read {
             match documents {
-                Some(documents) => Search::of(documents, &references, 0, &mut found).all(false),
+                Some(documents) => Search::of(documents, &references, 0, &mut found).all("", false),
                 None => found.add_unnamed(in_text::values(text, &references)),
             }
         }
@@ -122,7 +122,7 @@ pub(crate) fn parts(value: &str) -> Vec<String> {
     let mut found = Found::default();
     let references = References::default();
     match Documents::read(value).filter(|_| is_json(value)) {
-        Some(documents) => Search::of(&documents, &references, 1, &mut found).all(true),
+        Some(documents) => Search::of(&documents, &references, 1, &mut found).all("", true),
         None => found.add_unnamed(in_text::values(value, &references)),
     }
     found.add_unnamed(variants::of_value(value));
@@ -168,8 +168,9 @@ impl<'d, 's> Search<'d, 's> {
         Self { documents, references, paths: vec![(0, "")], done: HashSet::new(), level, found }
     }
 
-    fn all(mut self, holds_secrets: bool) {
-        let top = Place { name: "", path: 0, is_secret: holds_secrets, holds_secrets };
+    /// Searches all documents, which are the value of this name.
+    fn all(mut self, name: &'d str, holds_secrets: bool) {
+        let top = Place { name, path: 0, is_secret: holds_secrets, holds_secrets };
         // The least deep first, so that the limits concern only what aliases repeat.
         let mut open: VecDeque<_> = self.documents.roots.iter().map(|root| (*root, top)).collect();
         while let Some((node, place)) = open.pop_front() {
@@ -280,24 +281,25 @@ impl<'d, 's> Search<'d, 's> {
         }
         if place.is_secret {
             // The entries of JSON are found one by one. So its braces and the names of users stay readable.
-            if is_json(text) && self.within(text, true) {
+            if is_json(text) && self.within(text, place.name, true) {
                 return;
             }
             self.found.add(text, place.name);
             // A document, or what templating turns into a list: `"['one', 'two']"`.
             let is_list = text.trim_start().starts_with(['{', '[']);
             let is_document = text.contains('\n') && !is_of_kubernetes(text);
-            let is_listed = (is_list || is_document) && self.within(text, is_list || place.holds_secrets);
+            let is_read = (is_list || is_document) && self.within(text, place.name, is_list || place.holds_secrets);
             let lines = scalar.lines.iter().filter(|line| line.len() >= SHORTEST_LINE);
             self.found.add_unnamed(lines.cloned());
             let variants = variants::of_value(text);
             let (json, others): (Vec<_>, Vec<_>) = variants.into_iter().partition(|variant| is_json(variant));
             for json in json {
-                self.within(&json, true);
+                self.within(&json, place.name, true);
             }
             self.found.add_unnamed(others);
-            if is_plural(place.name) && !is_listed && !text.contains("{{") {
-                self.found.add_unnamed(variants::items(text));
+            // In a text of passwords, YAML may read one as a tag, an anchor or a comment: `web: !hunter22`.
+            if is_plural(place.name) && !(is_list && is_read) && !text.contains("{{") {
+                self.found.add_unnamed(variants::items(text, place.name));
             }
             if scalar.is_plain {
                 self.found.add_unnamed(number::as_ansible_reads(text));
@@ -309,10 +311,10 @@ impl<'d, 's> Search<'d, 's> {
         if !place.is_secret
             && let Some(json) = variants::json_of_base64(text)
         {
-            self.within(&json, false);
+            self.within(&json, "", false);
         }
         if is_worth_searching(text) {
-            let values = match self.within(text, false) {
+            let values = match self.within(text, "", false) {
                 true => in_text::in_commands(text),
                 false => in_text::values(text, self.references),
             };
@@ -321,13 +323,13 @@ impl<'d, 's> Search<'d, 's> {
     }
 
     /// Searches a map or a list that is written in a scalar. Whether the text is one.
-    fn within(&mut self, text: &str, holds_secrets: bool) -> bool {
+    fn within(&mut self, text: &str, name: &str, holds_secrets: bool) -> bool {
         let start = text.trim_start();
         // `{{` begins a template, which is a map of a map to YAML.
         let may_be = !start.starts_with("{{") && (text.contains('\n') || start.starts_with(['{', '[']));
         let documents = (self.level < NESTED && may_be).then(|| Documents::read(text)).flatten();
         let Some(documents) = documents else { return false };
-        Search::of(&documents, self.references, self.level + 1, self.found).all(holds_secrets);
+        Search::of(&documents, self.references, self.level + 1, self.found).all(name, holds_secrets);
         true
     }
 }

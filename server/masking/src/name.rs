@@ -200,6 +200,11 @@ pub(crate) fn names_secret_at_end(name: &str) -> bool {
     words(name).last().is_some_and(|last| has_stem(last))
 }
 
+/// Whether this is the last word of a name.
+pub(crate) fn ends_with(name: &str, word: &str) -> bool {
+    words(name).last().is_some_and(|last| last == word)
+}
+
 /// Whether the text under this secret name may list several secrets.
 pub(crate) fn is_plural(name: &str) -> bool {
     words(name).last().is_some_and(|last| last == "list" || (last.ends_with('s') && last != "pass"))

@@ -51,10 +51,12 @@ pub(crate) static STATE: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Public keys of SSH, one in each line, perhaps with options before and a comment after.
+/// Public keys of SSH, one in each line, perhaps with options before and a comment after. Not with `environment="…"` or `command="…"`,
+/// which may contain a secret.
 pub(crate) static PUBLIC_KEYS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:(?:[\w-]+=\S+ |(?:no-|restrict|cert)[\w,-]* )?(?:sk-)?(?:ssh-[a-z0-9]+|ecdsa-sha2-[a-z0-9]+)(?:@openssh\.com)? ",
+        r#"^(?:(?:(?:(?:no-[a-z0-9-]+|restrict|cert-authority|from="[\w.:*?!/,-]*")[, ])+)?"#,
+        r"(?:sk-)?(?:ssh-[a-z0-9]+|ecdsa-sha2-[a-z0-9]+)(?:@openssh\.com)? ",
         r"AAAA[A-Za-z0-9+/]+={0,2}(?: [^\n]*)?(?:\n|$))+$",
     ))
 });

@@ -89,7 +89,8 @@ pub(crate) fn of_value(value: &str) -> Vec<String> {
     let scheme =
         SCHEMES.iter().find(|scheme| value.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
     let token = scheme.map(|scheme| value[scheme.len()..].trim().to_owned());
-    let assigned = lines_with_secrets(value).filter_map(|line| Some(ASSIGNED.captures(line)?["value"].to_owned()));
+    let lines = lines_with_secrets(value, "").into_iter();
+    let assigned = lines.filter_map(|line| Some(ASSIGNED.captures(line)?["value"].to_owned()));
     let assigned = assigned.filter(|text| !is_word(text) && !text.starts_with("//"));
     let mut found: Vec<_> = assigned.chain(token).chain(from_percents(value)).chain(of_logins(value)).collect();
     let decoded: Vec<_> = found.iter().map(String::as_str).chain([value]).filter_map(from_base64).collect();
@@ -136,9 +137,9 @@ pub(crate) fn literals(value: &str) -> Vec<String> {
     texts.into_iter().chain(decoded).collect()
 }
 
-/// The secrets in a text that lists several.
-pub(crate) fn items(value: &str) -> Vec<String> {
-    let lines = lines_with_secrets(value).map(|line| ITEM_NAME.replace(line, ""));
+/// The secrets in a text with this name that lists several.
+pub(crate) fn items(value: &str, name: &str) -> Vec<String> {
+    let lines = lines_with_secrets(value, name).into_iter().map(|line| ITEM_NAME.replace(line, ""));
     let listed = lines.collect::<Vec<_>>().join("\n");
     let items = listed.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
     items.filter(|item| *item != value && !is_word(item)).map(str::to_owned).collect()

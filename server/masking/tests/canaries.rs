@@ -249,6 +249,20 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("password: \"canary-1\n  canary-2\\\n  canary-3\"\n", &["canary-1", "canary-2", "canary-3"]),
     ("text: |\n  password: \"canary-1\n    canary-2\"\n", &["canary-1", "canary-2"]),
     ("app_credentials: |\n  db: canary-1\n", &["canary-1"]),
+    // A text under a secret name that YAML reads in another way, or that has a line like any other file.
+    (
+        "web_passwords: |\n  web: !canary-1\n  db: &canary-2 y\n  c: #canary-3\n",
+        &["!canary-1", "&canary-2", "#canary-3"],
+    ),
+    ("app_passwords: |\n  user: canary-1\n", &["canary-1"]),
+    ("app_passwords: '{\"user\": \"canary-1\"}'", &["canary-1"]),
+    ("app_passwords: |\n  user: canary-1\n  [x\n", &["canary-1"]),
+    (
+        "app_secrets: |\n  webhook_url = https://x.example/hooks/canary-1\n  api_token = canary-2\n",
+        &["https://x.example/hooks/canary-1", "canary-2"],
+    ),
+    ("app_secret: |\n  AbcdefghIjkl=\n  Canary-horse-battery:\n", &["AbcdefghIjkl=", "Canary-horse-battery:"]),
+    ("ssh_keys: 'environment=\"API_TOKEN=canary-1\" ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIcanary'", &["canary-1"]),
 ];
 
 /// Variables with a secret, and what stays readable.
@@ -327,6 +341,10 @@ const READABLE: &[(&str, &[&str])] = &[
     ("password: 'pre{{ part }}post'\npart: visible-1", &["visible-1"]),
     (
         "ssh_keys: [ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIcanary bob@laptop]",
+        &["bob@laptop", "AAAAC3NzaC1lZDI1NTE5AAAAIcanary"],
+    ),
+    (
+        "ssh_keys: ['no-pty,from=\"10.0.0.0/8,*.x.example\" ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIcanary bob@laptop']",
         &["bob@laptop", "AAAAC3NzaC1lZDI1NTE5AAAAIcanary"],
     ),
     ("command: docker login --username u --password-stdin r.example.test", &["r.example.test"]),

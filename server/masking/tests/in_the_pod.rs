@@ -167,6 +167,7 @@ const VALUES: &[&str] = &[
     "of horse battery \"staple\" über purple monkey dishwasher elephant  tango x and foxtrot zebra-4",
     "[default]\nregion = eu-central-1\nthe_key = in-a-record\nenabled: true\nserver = shown-in-a-record\n",
     "server: in-no-record\n",
+    "AbcdefghIjkl=\ncorrect-horse-battery:\nhook_url = https://x.example/abcd1234\nx_token = in-a-record-2\n",
     "apiVersion: v1\nkind: Secret\n[default]\ndata:\n  in-a-line: x\n",
     "two\nlines of it here\nx7!q\nand three ones",
     "s3cr3t",
@@ -242,6 +243,7 @@ fn lines() -> Vec<String> {
         "region = eu-central-1 server = shown-in-a-record server: in-no-record enabled: true",
         "ssh_keys: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI bob@laptop",
         "data: x data:",
+        "AbcdefghIjkl= correct-horse-battery: hook_url = https://x.example/abcd1234",
         "the_pwd: made-1234, s3cr3t",
         "db_token: made-1234",
         "login --db_token=made-1234 db_token",
@@ -306,6 +308,7 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
     });
     let literals = json!({
         "literal_password": "{{ 'hunter22' }}", "plain_password": "{{ \"hunter22\" }}", "list_key_password": "{[1]: 2}",
+        "app_passwords": "user: user-of-accounts\n[x\n", "json_passwords": "{\"user\": \"user-of-json\"}", "ssh_keys": "restrict ssh-ed25519 AAAAC3Nz me",
         "escape_secret": "['of-an-\\escape']",
     });
     let variables = json!({
@@ -341,5 +344,5 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
     for part in parts {
         assert!(wanted.iter().any(|value| value == part), "{part} is missing in {wanted:?}");
     }
-    assert!(wanted.len() == 57 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
+    assert!(wanted.len() == 60 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
 }
