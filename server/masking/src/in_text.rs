@@ -32,11 +32,17 @@ static FLAG: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// A name and its value without a space between them or with another sign: `password:hunter22`, `'password' => 'hunter22'`,
 /// `define('PASSWORD', 'hunter22')`, `/password:hunter22`.
-static JOINED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r#"(?P<path>[\w.-]/)?(?P<n1>[\w.-]+)["']?[ \t]*(?:(?::=|=>|->)\s*|(?P<colon>:)(?P<space>[ \t]*))["']?(?P<v1>[^\s"',;(){}\[\]]+)"#,
-        r#"|["'](?P<n2>[\w.-]+)["']\s*,\s*["'](?P<v2>[^"']+)["']"#,
-    ))
+/// The last two are over several lines. One pattern each, so that a match of one doesn't cover that of another.
+static JOINED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    const VALUE: &str = r#"["']?(?P<v1>[^\s"',;(){}\[\]]+)"#;
+    let patterns = [
+        r#"(?P<path>[\w.-]/)?(?P<n1>[\w.-]+)["']?[ \t]*(?:(?::=|=>|->)\s*|(?P<colon>:)(?P<space>[ \t]*))"#.to_owned()
+            + VALUE,
+        r#"["'](?P<n2>[\w.-]+)["']\s*,\s*["'](?P<v2>[^"']+)["']"#.to_owned(),
+        r#"(?P<n1>[\w.-]+)\s+(?:(?::=|=>|->)\s*|(?P<colon>:)(?P<space>[ \t]*))"#.to_owned() + VALUE,
+        r#"["'](?P<n1>[\w.-]+)["']\s*(?::=|=>|->|(?P<colon>:))(?P<space>\s*)"#.to_owned() + VALUE,
+    ];
+    patterns.iter().map(|text| pattern(text)).collect()
 });
 /// A value beside a name that can't be a word of a sentence: `$cfg['secret'] = 'hunter22'`, `secret "hunter22";`,
 /// `{{ db_password | default('hunter22') }}`, `variable "db_password" { default = "hunter22" }`.
@@ -210,12 +216,9 @@ fn in_notations(text: &str) -> Vec<String> {
     let xml = XML.iter().filter(|_| has_xml).flat_map(|pattern| named_by(pattern, text, |_| true));
     let code = CODE.iter().flat_map(|pattern| named_by(pattern, text, |_| true));
     // A sentence has words there, too.
-    let plain = [
-        named_by(&JOINED, text, may_be_joined),
-        named_by(&DIRECTIVE, text, may_be_directive),
-        named_by(&SPACED, text, may_be_spaced),
-    ];
-    let plain = plain.concat().into_iter().filter(|value| !value.starts_with("//") && !FILE_NAME.is_match(value));
+    let joined = JOINED.iter().flat_map(|pattern| named_by(pattern, text, may_be_joined));
+    let spaced = [named_by(&DIRECTIVE, text, may_be_directive), named_by(&SPACED, text, may_be_spaced)].concat();
+    let plain = joined.chain(spaced).filter(|value| !value.starts_with("//") && !FILE_NAME.is_match(value));
     let values: Vec<_> = xml.chain(code).chain(plain).flat_map(with_variants).collect();
     values.into_iter().chain(in_commands(text)).chain(in_cookies(text)).collect()
 }

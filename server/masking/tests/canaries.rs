@@ -95,6 +95,12 @@ const SECRETS: &[(&str, &[&str])] = &[
         "text: \"password:canary-a password := canary-b 'password' => 'canary-c'\"",
         &["canary-a", "canary-b", "canary-c"],
     ),
+    ("php: |\n  array(\"password\"\n    => \"canary-1\", 'token'\n => 'canary-2')\n", &["canary-1", "canary-2"]),
+    (
+        "text: |\n  x \"password\":\n\n  \"canary-1\"\n  token\n    : canary-2 x\n  key\n  := canary-3\n",
+        &["canary-1", "canary-2", "canary-3"],
+    ),
+    ("text: |\n  [ \"password\":\n  \"db_token\": \"canary-1\"\n", &["canary-1"]),
     ("conf: |\n  port 1\n  requirepass canary-redis\n  auth_pass \"canary-vrrp\";\n", &["canary-redis", "canary-vrrp"]),
     ("conf: |\n  FROM x\n  ENV DB_PASSWORD canary-image\n", &["canary-image"]),
     ("sql: \"CREATE USER x IDENTIFIED BY 'canary-sql'\"", &["canary-sql"]),
