@@ -14,12 +14,12 @@ pub(crate) const HARMLESS: [&str; 13] =
 /// What encrypted values start with.
 pub(crate) const VAULT: &str = "$ANSIBLE_VAULT";
 
-/// A file below a home directory, or a top-level directory of Linux or of a run's pod. A leading `/` alone doesn't prove a path:
+/// A file in a hidden directory of a home directory (`~/.ssh/…`), or below a top-level directory of Linux or of a run's pod. A leading `/` alone doesn't prove a path:
 /// one of 64 base64 values starts with it.
 pub(crate) static FILE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"^(?:/(?:auth|boot|data|dev|etc|home|lib|media|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)(?:/[\w.@-]+)*",
-        r"|~(?:/[\w.@-]+)+)/?$"
+        r"|~/\.[a-z]+(?:/[\w.@-]+)+)/?$"
     ))
 });
 
@@ -64,7 +64,8 @@ pub(crate) static PUBLIC_KEYS: LazyLock<Regex> = LazyLock::new(|| {
 /// What a `key` names instead of being one: a secret (`tls.key`, `password`), a taint (`CriticalAddonsOnly`) or a host.
 pub(crate) static KEY_NAME: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:(?:[A-Za-z]+[_.-])*(?:password|passwd|token|secret|key|crt|cert|username)|CriticalAddonsOnly|value|name|key",
+        r"^(?:(?:[A-Za-z]+[_.-])?(?:password|passwd|token|secret|username)|[A-Za-z]+\.(?:key|crt|cert)|CriticalAddonsOnly",
+        r"|value|name|key|crt|cert",
         r"|\d{1,3}(?:\.\d{1,3}){3})$",
     ))
 });

@@ -221,6 +221,8 @@ const SECRETS: &[(&str, &[&str])] = &[
         "argv: [run, --prompt-token, canary-1, --password-hash, canary-2, --credentials, canary-3]",
         &["canary-1", "canary-2", "canary-3"],
     ),
+    ("a: {key: my-secret-token}\nb: {key: my-key}", &["my-secret-token", "my-key"]),
+    ("password: ~/canary-1", &["~/canary-1"]),
     // Names that only look like those of settings and public keys.
     (
         "{public_keypassword: canary-1, pub_keystore: canary-2, public_keys_private: canary-3}",
@@ -362,7 +364,7 @@ const READABLE: &[(&str, &[&str])] = &[
     ("command: apt install --allow-unauthenticated containerd.io=1.7.24-1", &["containerd.io=1.7.24-1"]),
     ("command: docker build --secret id=npm1 x", &["id=npm1", "npm1"]),
     ("command: x --api-key API_KEY --prompt-token 10.0.0.1 --no-secret ../x1", &["API_KEY", "10.0.0.1", "../x1"]),
-    ("command: ssh --private-key=~/.ssh/id_rsa --key ~/x", &["~/.ssh/id_rsa", "~/x"]),
+    ("command: ssh --private-key=~/.ssh/id_rsa --key ~/.kube/x", &["~/.ssh/id_rsa", "~/.kube/x"]),
     ("password: >-\n  canary-1\n  canary-2\n# A comment\nb: c", &["# A comment"]),
     ("ubuntu_repo_gpgkey: '{{ repo }}/docker-ce/gpg'", &["/docker-ce/gpg"]),
     ("kube_authorization_config_authorizers: [{type: Webhook, failurePolicy: Deny, expression: has-x1}]", &["has-x1"]),
@@ -371,6 +373,7 @@ const READABLE: &[(&str, &[&str])] = &[
         &["ingress-tls1", "hubble-ca1", "res-1"],
     ),
     ("tolerations: [{key: CriticalAddonsOnly}]\nx: {key: tls.key}", &["CriticalAddonsOnly", "tls.key"]),
+    ("a: {key: ca.crt}\nb: {key: db-password}\nc: {key: cert}", &["ca.crt", "db-password", "cert"]),
     ("password: canary-1 horse battery staple purple monkey dishwasher to allow", &["to allow", "monkey dishwasher"]),
     // The name beside a secret, and a sentence.
     ("command: aws configure set aws_secret_access_key canary-aws1", &["aws_secret_access_key"]),
@@ -415,6 +418,8 @@ const LINES: &[(&str, &str, &str)] = &[
     ("", "key: password", "key: password"),
     ("", "Key: 192.168.1.1", "Key: 192.168.1.1"),
     ("", "key=value", "key=value"),
+    ("", "key: my-secret-token", "key: *"),
+    ("", "password: ~/made-1234", "password: *"),
     ("", "key: ab12cd34", "key: *"),
     ("", "secretName: ingress-tls", "secretName: ingress-tls"),
     ("", r#""secretName": "ingress-tls""#, r#""secretName": "ingress-tls""#),
