@@ -54,7 +54,7 @@ WORD_AFTER = {"_-": re.compile(r"[\w-]*"), "_-.": re.compile(r"[\w.-]*")}
 # From this many containers on, one that is met again isn't searched again because of the names before it.
 MOST_SEARCHED = 200_000
 # Flags that may have a value as the next word. A flag begins where its word begins: see Rule.__init__().
-FLAGS = re.compile(r"""(?<![\w.-])--([\w.-]+)["',]*[ \t]""")
+FLAGS = re.compile(r"""(?:(?<![\w.-])|(?<=\\[nrt]))--([\w.-]+)(?:[ \t]|\\*["'])""")
 # How deeply values are searched.
 DEEPEST = 64
 # Texts of JSON within each other.
@@ -510,9 +510,9 @@ class Masker:
             name_group = next(key for key in groups if key.startswith("n"))
             name, group = groups[name_group], next(key for key in groups if key.startswith("v"))
             at, end = found.span(group)
-            if name_group in ("n5", "n6"):
+            if name_group in ("n5", "n6", "n7"):
                 # A word after a flag may belong to a sentence or a description, or be an argument of its own: `--token string`.
-                is_sentence = group in ("v11", "v12") and groups[group].isalpha()
+                is_sentence = group in ("v11", "v12", "v14") and groups[group].isalpha()
                 if not self.rule.may_be_value(name, groups[group]) or is_sentence or self.rule.patterns["file_name"].search(groups[group]):
                     continue
                 name = name.replace("-", "_")

@@ -22,8 +22,10 @@ pub(crate) static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
         r#"|\\"(?P<n2>[\w.-]+)\\": ?\\"(?P<v3>.*?)\\""#,
         r#"|(?P<n3>[\w.-]+)=(?:"(?P<v4>[^"]*)"|'(?P<v5>[^']*)'|\\"(?P<v6>.*?)\\"|(?P<v7>[^\s"'\\,;&)}\]]))"#,
         r#"|^\s*(?:- )?(?P<n4>[\w.-]+): (?P<v8>[^\s|>&*!\[{].*)$"#,
-        r#"|(?:^|[\s"'(=])--(?P<n5>[A-Za-z][\w.-]*)[ \t]+(?:"(?P<v9>[^"]*)"|'(?P<v10>[^']*)'|(?P<v11>[^\s"'\\,;&()\[\]{}<>|-][^\s"'\\,;&)}\]]*))"#,
-        r#"|["']--(?P<n6>[A-Za-z][\w.-]*)["'], ?["'](?P<v12>[^"'-][^"']*)["']"#,
+        r#"|(?:^|[\s"'(=]|\\[nrt])--(?P<n5>[A-Za-z][\w.-]*)[ \t]+(?:"(?P<v9>[^"]*)"|'(?P<v10>[^']*)'"#,
+        r#"|\\"(?P<v13>(?:[^"\\]|\\[^"\\])*)\\"|(?P<v11>[^\s"'\\,;&()\[\]{}<>|-][^\s"'\\,;&)}\]]*))"#,
+        r#"|["']--(?P<n6>[A-Za-z][\w.-]*)["'](?:, ?|[ \t]+)["'](?P<v12>[^"'-][^"']*)["']"#,
+        r#"|\\"--(?P<n7>[A-Za-z][\w.-]*)\\"(?:, ?|[ \t]+)\\"(?P<v14>(?:[^"\\-]|\\[^"\\])(?:[^"\\]|\\[^"\\])*)\\""#,
     ))
 });
 /// What ends a value without quotes.
@@ -34,11 +36,13 @@ pub(crate) const TEMPLATE_WITHIN: usize = 512;
 static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| {
     let stems: Vec<_> = STEMS.iter().map(|(stem, _)| *stem).chain(EDGES).chain(["pw", "auth", "cert"]).collect();
     let stems = stems.join("|");
-    pattern(&format!(r#"(?i)(?:{stems})[\w.-]*[\\"']*[:=]|--[\w.-]*(?:{stems})[\w.-]*["',]*[ \t]"#))
+    pattern(&format!(r#"(?i)(?:{stems})[\w.-]*[\\"']*[:=]|--[\w.-]*(?:{stems})[\w.-]*(?:[ \t]|\\*["'])"#))
 });
 const NAMES: [&str; 4] = ["n1", "n2", "n3", "n4"];
-const FLAGS: [&str; 2] = ["n5", "n6"];
-const VALUES: [&str; 12] = ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12"];
+const FLAGS: [&str; 3] = ["n5", "n6", "n7"];
+const VALUES: [&str; 14] = ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14"];
+/// Those that may be words after a flag without a value.
+const OF_LISTS: [&str; 3] = ["v11", "v12", "v14"];
 
 /// `text` with `mark` in place of the values of secret names.
 pub(crate) fn masked(text: String, mark: &str) -> String {
@@ -58,7 +62,7 @@ pub(crate) fn parts(text: &str, mark: &str) -> Vec<Range<usize>> {
         at = value.start();
         let flag = first(&found, FLAGS).map(|flag| flag.as_str());
         // A word after a flag may belong to a sentence or a description, or be an argument of its own: `--token string`.
-        let is_sentence = (found.name("v11").is_some() || found.name("v12").is_some()) && is_letters(value.as_str());
+        let is_sentence = first(&found, OF_LISTS).is_some_and(|value| is_letters(value.as_str()));
         let is_no_value =
             |flag| !may_be_value(flag, value.as_str()) || is_sentence || FILE_NAME.is_match(value.as_str());
         if flag.is_some_and(is_no_value) {
@@ -126,6 +130,11 @@ mod tests {
             (r#""cmd": "login --pass=\"hunter 22\" x""#, r#""cmd": "login --pass=\"*\" x""#),
             ("run --token made-1234 -v", "run --token * -v"),
             (r#"["run", "--db-password", "made 1234", "-v"]"#, r#"["run", "--db-password", "*", "-v"]"#),
+            (r#"["run","--db-password","made-1234"]"#, r#"["run","--db-password","*"]"#),
+            (r#"{"stdout": "a\n--token made-1234\nb"}"#, r#"{"stdout": "a\n--token *\nb"}"#),
+            (r#""[\"--token\", \"made-1234\"]" x"#, r#""[\"--token\", \"*\"]" x"#),
+            (r#""\"--token\" \"made 1\n4\"""#, r#""\"--token\" \"*\"""#),
+            (r#""run --token \"made 1234\" '--key' 'x y z' x""#, r#""run --token \"*\" '--key' '*' x""#),
             ("run --token 'made 1234' --api-key \"x y z\" x", "run --token '*' --api-key \"*\" x"),
             ("run --token 12345678 --no-verify-secret hunter33-x", "run --token * --no-verify-secret *"),
             (

@@ -239,6 +239,12 @@ fn lines() -> Vec<String> {
         r#"["--discovery-token-ca-cert-hash", "sha256:0a1b", "--allow-unauthenticated", "install", "--token", "12345678"]"#,
         "--no-password r1.example.test --prompt-token 10.0.0.1 --no-secret ../x1 --no-verify-secret made-1234 --secret id=npm1",
         "  --api-key API_KEY   The key --token 12345678 --keys-only /registry/pods --recv-keys 1234ABCD56",
+        r#"["run","--db-password","made-1234"]"#,
+        r#"{"stdout": "a\n--token made-1234\nb"}"#,
+        r#"{"stdout": "[\"--token\", \"made-1234\",\"--db-password\",\"made-1234\"]"}"#,
+        r#"'--token' 'made-1234'"#,
+        r#"{"cmd": "\"--token\" \"made 1\n4\""}"#,
+        r#"{"cmd": "run --token \"made 1234\" x"}"#,
         "--password-stdin r1.example.test --token $TOKEN --token-ttl 24h0",
         r#"battery "staple" über purple monkey; dishwasher elephant  tango x and; foxtrot zebra-4, x and, horse battery \"staple\" über"#,
         "password=$6$salt$made/1234. token=$TOKEN$x",
@@ -292,7 +298,12 @@ fn the_pod_masks_lines_as_this_crate() {
 
 #[test]
 fn the_pod_masks_long_lines_quickly() {
-    let lines = ["-".repeat(60_000), "--a".repeat(20_000), "--token".repeat(10_000)];
+    let lines = [
+        "-".repeat(60_000),
+        "--a".repeat(20_000),
+        "--token".repeat(10_000),
+        r#"--key \""#.repeat(10_000) + &"\\".repeat(60_000),
+    ];
     let lines: Vec<_> = lines.iter().map(|line| format!("key {line}")).collect();
     let start = Instant::now();
     in_python(&json!({"keep": [], "values": [], "lines": lines, "names": [], "variables": {}}));
