@@ -159,7 +159,7 @@ class Rule:
         return any(last in self.names[kind] for kind in (("pointers", "descriptions", "references") if is_record else ("always_describing",)))
 
     def is_harmless(self, name, value):
-        plain = value.rstrip("\"',").lstrip("\"'") or value
+        plain = value.strip().rstrip("\"',").lstrip("\"'").strip() or value.strip()
         if plain.lower() in self.harmless["words"] or self.file.search(plain):
             return True
         if self.state.search(plain) or self.public.search(plain):

@@ -76,8 +76,8 @@ pub(crate) const OF_LABELS: [&str; 2] = ["key", "topologykey"];
 /// Whether a value may be shown although its name is secret.
 pub(crate) fn is_harmless(name: &str, value: &str) -> bool {
     // Quotes, a comma of JSON over several lines, or the quote that ends the arguments of a command.
-    let plain = value.trim_end_matches(['"', '\'', ',']).trim_start_matches(['"', '\'']);
-    let plain = Some(plain).filter(|plain| !plain.is_empty()).unwrap_or(value);
+    let plain = value.trim().trim_end_matches(['"', '\'', ',']).trim_start_matches(['"', '\'']).trim();
+    let plain = Some(plain).filter(|plain| !plain.is_empty()).unwrap_or(value.trim());
     HARMLESS.iter().any(|word| plain.eq_ignore_ascii_case(word))
         || FILE.is_match(plain)
         || STATE.is_match(plain)

@@ -373,6 +373,10 @@ const READABLE: &[(&str, &[&str])] = &[
         &["ingress-tls1", "hubble-ca1", "res-1"],
     ),
     ("tolerations: [{key: CriticalAddonsOnly}]\nx: {key: tls.key}", &["CriticalAddonsOnly", "tls.key"]),
+    (
+        "a: {password: \"required\\n\"}\npassword: |\n  unchanged\nkey: |\n  tls.key\n",
+        &["required", "unchanged", "tls.key"],
+    ),
     ("a: {key: ca.crt}\nb: {key: db-password}\nc: {key: cert}", &["ca.crt", "db-password", "cert"]),
     ("password: canary-1 horse battery staple purple monkey dishwasher to allow", &["to allow", "monkey dishwasher"]),
     // The name beside a secret, and a sentence.
