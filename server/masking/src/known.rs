@@ -111,7 +111,10 @@ pub(crate) fn found(texts: &[&str]) -> Found {
             break found;
         }
     };
-    let parts = Parts::of(read.iter().filter_map(|(_, documents)| documents.as_ref()).flat_map(Documents::scalars));
+    let documents = read.iter().enumerate().filter_map(|(at, (_, documents))| Some((at, documents.as_ref()?)));
+    let scalars = documents
+        .flat_map(|(at, documents)| documents.scalars().map(move |(map, name, value)| ((at, map), name, value)));
+    let mut parts = Parts::of(scalars);
     let composed: Vec<_> = found.0.keys().flat_map(|value| parts.composed(value)).collect();
     found.add_unnamed(composed);
     found

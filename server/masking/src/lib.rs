@@ -82,7 +82,9 @@
 //!   single programs. A list of words is searched as the command that it may be. A name and a value with only a space between are
 //!   found at the start of a line, or if the name has several words (`aws_secret_access_key …`), or if the value is quoted and ends a
 //!   statement (`secret "…";`): anything else may be a sentence.
-//! - **A template** of a secret is searched for with the values of its variables: `pre{{ part }}post`. At most 16 results are tried.
+//! - **A template** of a secret is searched for with the values of its variables: `pre{{ part }}post`. Values of
+//!   one map, such as that of a host, are tried first. At most 4096 values of a variable and 4096 results of a template are tried, and
+//!   1024 more with values of several maps. All that is filled in has at most 2 MiB.
 //! - **A value that YAML folds** at spaces or writes in several lines is searched for by these lines, too.
 //! - **A value that is a word or a number** is hidden only where it stands alone, and the names of hosts and groups always stay.
 //!   [`hints`] says which values that affects.

@@ -62,11 +62,13 @@ impl Documents {
         }
     }
 
-    /// The entries of all maps that are scalars: their keys and values.
-    pub(crate) fn scalars(&self) -> impl Iterator<Item = (&str, &str)> {
-        let maps =
-            self.nodes.iter().filter_map(|node| if let Node::Map(entries) = node { Some(entries) } else { None });
-        maps.flatten().filter_map(|(key, value)| Some((self.text(*key)?, self.text(*value)?)))
+    /// The entries of all maps that are scalars: the number of the map, the key, and the value.
+    pub(crate) fn scalars(&self) -> impl Iterator<Item = (usize, &str, &str)> {
+        let maps = self.nodes.iter().enumerate();
+        let entries =
+            maps.filter_map(|(map, node)| if let Node::Map(entries) = node { Some((map, entries)) } else { None });
+        let entries = entries.flat_map(|(map, entries)| entries.iter().map(move |entry| (map, entry)));
+        entries.filter_map(|(map, (key, value))| Some((map, self.text(*key)?, self.text(*value)?)))
     }
 
     /// The keys of all maps.

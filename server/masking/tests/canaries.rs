@@ -490,6 +490,16 @@ fn other_words_stay_readable() {
 }
 
 #[test]
+fn composed_passwords_of_many_hosts_are_found() {
+    let hosts: String = (10..60).map(|n| format!("h{n}: {{base: canary-{n}, pin: pin-{n}}}\n")).collect();
+    let variables = format!("a_password: '{{{{ base }}}}-{{{{ pin }}}}'\nb_password: 'x-{{{{ pin }}}}'\n{hosts}");
+    for n in 10..60 {
+        let said = format!("a canary-{n}-pin-{n} b x-pin-{n} c");
+        assert_eq!(shown(&variables, &said, &[]), format!("a {MASK} b {MASK} c"));
+    }
+}
+
+#[test]
 fn names_that_contain_a_password_stay() {
     let names = ["web-1", "web-10", "db7"].map(str::to_owned);
     for (variables, said) in [
