@@ -86,7 +86,7 @@ class Rule:
     def __init__(self, data):
         self.names, self.harmless, self.pairs = data["names"], data["harmless"], data["pairs"]
         self.shortest, self.shortest_line = data["shortest"], data["shortest_line"]
-        self.public_keys, self.service_starts = tuple(data["public_keys"]), data["service_starts"]
+        self.public_key_starts, self.service_starts = tuple(data["public_key_starts"]), data["service_starts"]
         self.is_secret = functools.lru_cache(maxsize=20_000)(self.judge_name)
         self.template_within, self.budget = data["template_within"], data["budget"]
         patterns = {key: value for key, value in data.items() if isinstance(value, str)}
@@ -277,7 +277,7 @@ def forms(rule, value, budget):
     """All forms of `value` that are long enough to be searched for: as it is, quoted, and encoded. Takes its part of the budget. When that is
     used up, quotes within quotes are left out."""
     found = set()
-    for text in (value, value.strip()):
+    for text in sorted({value, value.strip()}, key=to_bytes):
         if size(text) <= LONGEST_QUOTED or "\n" not in text:
             found.update(quoted(text, budget))
         for line in rule.lines_with_secrets(text):
@@ -532,7 +532,7 @@ class Masker:
 
     def is_of_key(self, run):
         is_base64 = all(re.search(kind, run) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
-        return is_base64 and not run.startswith(self.rule.public_keys)
+        return is_base64 and not run.startswith(self.rule.public_key_starts)
 
     # -- private keys, which are recognised by their first line --
 

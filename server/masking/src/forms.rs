@@ -41,7 +41,7 @@ const WRAPS: [usize; 2] = [76, 64];
 /// are always among the forms.
 pub(crate) fn within(value: &str, budget: &mut usize) -> BTreeSet<String> {
     let mut forms = BTreeSet::new();
-    for text in [value, value.trim()] {
+    for text in BTreeSet::from([value, value.trim()]) {
         if text.len() <= LONGEST_QUOTED || !text.contains('\n') {
             forms.extend(quoted(text, budget));
         }
@@ -254,6 +254,16 @@ mod tests {
             let found = within("ca\"nary-1\ncanary-2 it's\n", &mut 0);
             assert!(found.contains(form), "{form} is missing in {found:?}");
         }
+    }
+
+    #[test]
+    fn a_value_without_spaces_around_it_is_quoted_once() {
+        let value = "canary horse battery staple purple monkey dishwasher elephant 1";
+        let (mut once, mut all) = (BUDGET, BUDGET);
+        quoted(value, &mut once);
+        folded(value, &mut once);
+        within(value, &mut all);
+        assert!(all == once && all < BUDGET);
     }
 
     #[test]

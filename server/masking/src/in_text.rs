@@ -18,8 +18,8 @@ use crate::pattern::pattern;
 use crate::reference::References;
 use crate::scalar::{Place, items, scalar};
 use crate::value::{FILE_NAME, HASH, WORDS, is_harmless};
-use crate::variants;
 use crate::words::is_word;
+use crate::{shapes, variants};
 
 /// `|`, `>-` and the like: the lines below are the value.
 static BLOCK: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[|>][-+0-9]{0,2}(?:[ \t]+#.*)?$"));
@@ -142,12 +142,11 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"(?:^|[\s"'=:])[A-Za-z]\w*/(?P<v>[^\s"'/@:]+)@(?://[\w.-]+|[\w.-]+:\d+[:/])"#,
         r#"\bConvertTo-SecureString\s+(?:-String\s+)?["']?(?P<v>[^\s"']+)"#,
         r#"(?i)\bpassword\(\s*["'](?P<v>[^"'\n]+)["']\s*\)"#,
-        r#"\bhooks\.slack\.com/services/(?P<v>[^\s"']+)"#,
-        r#"\bdiscord(?:app)?\.com/api/webhooks/\d+/(?P<v>[^\s"']+)"#,
         r#"[?&](?:sig|signature|X-Amz-Signature)=(?P<v>[^\s"'&]+)"#,
         r#":(?P<v>[^\s"':@/]+)@(?:tcp|unix)\("#,
     ];
-    patterns.into_iter().map(pattern).collect()
+    let of_webhooks = pattern(&format!(r#"(?:{})(?:\d+/)?(?P<v>[^\s"'?]+)"#, shapes::webhooks()));
+    patterns.into_iter().map(pattern).chain([of_webhooks]).collect()
 });
 
 /// The address of a network card: `52:54:00:12:34:56`.

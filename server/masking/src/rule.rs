@@ -74,7 +74,7 @@ pub fn rule() -> Value {
         "service": shapes::SERVICE.as_str(),
         "service_starts": *shapes::SERVICE_STARTS,
         "long": shapes::LONG.as_str(),
-        "public_keys": shapes::PUBLIC_KEYS,
+        "public_key_starts": shapes::PUBLIC_KEY_STARTS,
         "key": {
             "begin": private_key::BEGIN.as_str(),
             "inline": private_key::INLINE.as_str(),

@@ -58,13 +58,14 @@ const SERVICES: [(&str, &str); 28] = [
 ];
 
 /// How URLs begin that end with a secret.
-const WEBHOOKS: [&str; 6] = [
+const WEBHOOKS: [&str; 7] = [
     "api.telegram.org/bot",
     "api.telegram.org/file/bot",
     "hooks.slack.com/services/",
     "discord.com/api/webhooks/",
     "discordapp.com/api/webhooks/",
     "outlook.office.com/webhook/",
+    "webhook.office.com/webhookb2/",
 ];
 
 /// What every match of [`SERVICE`] contains. Quicker to search for.
@@ -73,15 +74,22 @@ pub(crate) static SERVICE_STARTS: LazyLock<Vec<&str>> =
 
 /// A token of a service, or the secret at the end of a URL.
 pub(crate) static SERVICE: LazyLock<Regex> = LazyLock::new(|| {
-    let literal = |text: &str| text.replace('.', r"\.");
     let tokens: Vec<_> = SERVICES.iter().map(|(start, rest)| literal(start) + rest).collect();
-    let webhooks: Vec<_> = WEBHOOKS.into_iter().map(literal).collect();
     pattern(&format!(
         r"(?:\b|\\[nrt])(?P<token>{})|(?:{})(?P<path>[A-Za-z0-9:@/_-]{{16,}})",
         tokens.join("|"),
-        webhooks.join("|")
+        webhooks()
     ))
 });
+
+/// A pattern of the starts of the URLs that end with a secret.
+pub(crate) fn webhooks() -> String {
+    WEBHOOKS.map(literal).join("|")
+}
+
+fn literal(text: &str) -> String {
+    text.replace('.', r"\.")
+}
 
 /// Base64 as long as a line of a private key, which may be printed without its first line.
 pub(crate) static LONG: LazyLock<Regex> =
@@ -90,7 +98,7 @@ pub(crate) static LONG: LazyLock<Regex> =
 const LONGEST_WORD: usize = 60;
 
 /// How public keys of SSH begin.
-pub(crate) const PUBLIC_KEYS: [&str; 3] = ["AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh"];
+pub(crate) const PUBLIC_KEY_STARTS: [&str; 3] = ["AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh"];
 
 /// Where the last URL with a login begins in `text`.
 pub(crate) fn last_login(text: &str) -> Option<usize> {
@@ -155,7 +163,7 @@ pub(crate) fn long_parts(text: &str) -> Vec<Range<usize>> {
     let of_key = runs.filter(|run| {
         let has = |kind: fn(&u8) -> bool| run.as_str().as_bytes().iter().any(kind);
         let is_base64 = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
-        is_base64 && !PUBLIC_KEYS.iter().any(|start| run.as_str().starts_with(start))
+        is_base64 && !PUBLIC_KEY_STARTS.iter().any(|start| run.as_str().starts_with(start))
     });
     of_key.map(|run| run.range()).collect()
 }

@@ -112,6 +112,8 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("dsn: Endpoint=sb://a/;SharedAccessKeyName=r;SharedAccessKey=canary-shared=", &["canary-shared="]),
     ("dsn: me:canary-tcp@tcp(db:3306)/x", &["canary-tcp"]),
     ("hook: https://hooks.slack.com/services/T0/B0/canary-slack", &["T0/B0/canary-slack"]),
+    ("hook: https://discord.com/api/webhooks/123456/canary-discord", &["canary-discord"]),
+    ("hook: https://x.webhook.office.com/webhookb2/canary-teams", &["canary-teams"]),
     ("url: https://x.example/c?sv=1&sig=canary-sig&se=2", &["canary-sig"]),
     ("file: |\n  db:\n    password: canary-yaml\n", &["canary-yaml"]),
     ("file: |\n  - name: TOKEN\n    value: canary-list\n", &["canary-list"]),
@@ -526,7 +528,9 @@ fn tokens_of_services_are_recognised_by_their_form() {
             assert_eq!(shown("", &format!("{before}{token}{after}"), &[]), format!("{before}{MASK}{after}"), "{token}");
         }
     }
-    for url in ["https://api.telegram.org/bot", "https://hooks.slack.com/services/"] {
+    for url in
+        ["https://api.telegram.org/bot", "https://hooks.slack.com/services/", "https://x.webhook.office.com/webhookb2/"]
+    {
         assert_eq!(shown("", &format!("GET {url}12345678:Can4ryCan4ry?x=y"), &[]), format!("GET {url}{MASK}?x=y"));
     }
     for text in NO_TOKENS {
