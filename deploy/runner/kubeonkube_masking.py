@@ -169,8 +169,8 @@ class Rule:
         return words_of(name)[-2:] in self.harmless["of_words"] and self.ordinary.search(plain) is not None
 
     def may_be_value(self, flag, word):
-        """Whether the word after a flag may be a secret. Not if it has the name of the flag, as in a description (`--api-key API_KEY`), or is
-        the name of a secret of `docker build`."""
+        """Whether the word after a flag may be a secret. Not if it has the name of the flag, as in a description (`--api-key API_KEY`), or
+        is the name of a secret of `docker build`."""
         dashed = flag.replace("_", "-")
         first, switches = dashed.split("-")[0], self.switches
         if first in switches["first"] or any(dashed == last or dashed.endswith("-" + last) for last in switches["last"]):
@@ -180,8 +180,8 @@ class Rule:
         return word != flag.replace("-", "_").upper() and not (flag == "secret" and word.startswith("id="))
 
     def lines_with_secrets(self, text, of=""):
-        """The lines of a value that may be secret, each without the spaces around it. `of` is the name of the dict that they may be, if it is
-        known."""
+        """The lines of a value that may be secret, each without the spaces around it. `of` is the name of the dict that they may be, if it
+        is known."""
         lines = text.split("\n")
         is_record = len(lines) > 1 and any(self.names_secret(line.strip()) for line in lines)
         found, column_below = [], 0
@@ -194,8 +194,8 @@ class Rule:
         return found[::-1]
 
     def is_outline(self, line, has_entries, of, is_record):
-        """Whether a line has no secret, so that any file may have it: `data:` above its entries, `kind: Secret`. In a record, another line has
-        a secret name."""
+        """Whether a line has no secret, so that any file may have it: `data:` above its entries, `kind: Secret`. In a record, another line
+        has a secret name."""
         found = self.patterns["outline"].search(line)
         if not found or found["name"] is None:
             return found is not None

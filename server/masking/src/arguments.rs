@@ -80,11 +80,10 @@ pub(crate) fn may_be_value(flag: &str, word: &str) -> bool {
     let dashed = flag.replace('_', "-");
     let ends_with = |last: &&str| dashed.strip_suffix(last).is_some_and(|rest| rest.is_empty() || rest.ends_with('-'));
     let first = dashed.split('-').next().unwrap_or_default();
-    !FIRST_OF_SWITCHES.contains(&first)
-        && !LAST_OF_SWITCHES.iter().any(|last| ends_with(&last))
-        && !(FIRST_OF_DOUBTFUL.contains(&first) && NO_VALUE.is_match(word))
-        && word != flag.to_uppercase()
-        && !(flag == "secret" && word.starts_with("id="))
+    let is_switch = FIRST_OF_SWITCHES.contains(&first) || LAST_OF_SWITCHES.iter().any(ends_with);
+    let has_no_value = is_switch || (FIRST_OF_DOUBTFUL.contains(&first) && NO_VALUE.is_match(word));
+    let is_name = word == flag.to_uppercase() || (flag == "secret" && word.starts_with("id="));
+    !has_no_value && !is_name
 }
 
 /// `--vault-password-file` is the variable `vault_password_file`.

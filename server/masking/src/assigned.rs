@@ -14,8 +14,8 @@ use crate::pattern::pattern;
 use crate::value::{FILE_NAME, HASH, is_harmless};
 
 /// A name and its value. In JSON and Python both are quoted, in JSON within JSON the quotes are escaped; in YAML the line
-/// has nothing else; and `name=value` and `--name value` may be anywhere. Without quotes only the first character of such a value matches (`v7`),
-/// and [`WORD_END`] tells where it ends: of `a=b=c=…` the pattern would otherwise match the rest of the line for every name.
+/// has nothing else; and `name=value` and `--name value` may be anywhere. Without quotes only the first character of the value
+/// after `=` matches (`v7`), and [`WORD_END`] tells where it ends: of `a=b=c=…` the pattern would otherwise match the rest of the line for every name.
 pub(crate) static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r#"["'](?P<n1>[\w.-]+)["']: ?(?:"(?P<v1>(?:[^"\\]|\\.)*)"|'(?P<v2>(?:[^'\\]|\\.)*)')"#,

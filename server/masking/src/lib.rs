@@ -20,8 +20,9 @@
 //!   `dbpassword` and `apiKey` are found. Ordinary words such as `bypass`, `keyserver` or `secretary` don't count, but what follows
 //!   them in the same word does: `bypasspassword`. Nor do `key` and `keys` after `public` or `authorized`, at the end of a name or
 //!   before a word such as `pem`;
-//! - contains `auth`, such as `oauth2`, except words such as `author`, `authority` and `authorizers`, and `authorized` before `keys`. `authorization`
-//!   and `authentication` don't count in a setting: a name that ends with `mode`, `timeout`, `webhook`, `config` or the like; or
+//! - contains `auth`, such as `oauth2`, except words such as `author`, `authority` and `authorizers`, and `authorized` before
+//!   `keys`. `authorization` and `authentication` don't count in a setting: a name that ends with `mode`, `timeout`, `webhook`,
+//!   `config` or the like; or
 //! - contains `cert`, except `cert` before `manager`.
 //!
 //! A name is never secret if it ends with an underscore and a word that says that the value only points at a secret or describes
@@ -38,10 +39,11 @@
 //! # Which values are harmless under a secret name
 //!
 //! Switches and empty values (`true`, `no`, `null`, `{}`, `""`, …), the path of a file on a Linux machine, what a program says
-//! about a secret (`required`, `password unchanged`), and public keys of SSH. As a `key` or `topologyKey`, also the name of a
-//! label with its prefix (`node-role.kubernetes.io/control-plane`), of an entry (`tls.key`, `password`) or an IPv4 address. Under
-//! `sort_key`, `primary_key`, `foreign_key`, `partition_key` and `key_prefix` also ordinary words, which are names of fields
-//! there.
+//! about a secret (`required`, `password unchanged`), and public keys of SSH (not with options that may have a secret, such as
+//! `environment="…"`). As a `key` or `topologyKey`, also the name of a
+//! label with its prefix (`node-role.kubernetes.io/control-plane`), of an entry (`tls.key`, `password`, `db-password`) or an
+//! IPv4 address. Under `sort_key`, `primary_key`, `foreign_key`, `partition_key` and `key_prefix` also ordinary words, which
+//! are names of fields there.
 //!
 //! # Which values are secret under any name
 //!
@@ -52,11 +54,13 @@
 //! - A private key (PEM), over all its lines.
 //! - A kubeadm bootstrap token, and the key after `--certificate-key`.
 //! - A token that is recognised by its start and its length, such as those of GitHub (`ghp_…`), GitLab, Slack, Vault, Stripe, npm,
-//!   Google, PyPI, age, SendGrid and DigitalOcean; and the end of a URL of a bot or a webhook (Telegram, Slack, Discord, Outlook).
+//!   Google, PyPI, age, SendGrid and DigitalOcean; and the end of a URL of a bot or a webhook (Telegram, Slack, Discord, Outlook,
+//!   Teams).
 //! - In the log of a run: the run's own token.
-//! - In the log of a run and in a command: a value beside a secret name (`password=…`, `"api_token": "…"`, `--token …`) and a JSON Web Token.
-//!   The name counts also where it is itself a known secret, such as the password `password`. In a log also base64 of at least 60
-//!   characters, which may be part of a private key.
+//! - In the log of a run and in a command: a value beside a secret name (`password=…`, `"api_token": "…"`, `--token …`) and
+//!   a JSON Web Token. Not a word after a flag, nor what follows flags without a secret: `--password-stdin`, `--skip-token`.
+//!   The name counts also where it is itself a known secret, such as the password `password`. In a log also base64 of at least
+//!   60 characters, which may be part of a private key.
 //! - In a summary: a URL with an `@` anywhere in the value.
 //!
 //! # How much of a value is hidden
@@ -76,7 +80,7 @@
 //!   `{name: DB_PASSWORD, value: …}` the value belongs to that name, and so it does in `[DB_PASSWORD, …]`, but not in a list of
 //!   packages such as `[python3-keyring, …]`.
 //! - **A document under a secret name**, such as a manifest or an INI file, is searched by its entries and lines. A line without a
-//!   secret stays readable: `kind: Secret`, `data:`, `[default]`, and beside a line with a secret name `region = …`.
+//!   secret stays readable: `kind: Secret`, `data:` above its entries, `[default]`, and beside a line with a secret name `region = …`.
 //! - **Texts within values** are searched by name: JSON and YAML, `key=value`, `--flag=value`, `--flag value`, query strings,
 //!   headers, cookies, XML, lines of configurations, assignments of programming languages (`$x['password'] = …`), and notations of
 //!   single programs. A list of words is searched as the command that it may be. A name and a value with only a space between are

@@ -322,7 +322,8 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
     });
     let literals = json!({
         "literal_password": "{{ 'hunter22' }}", "plain_password": "{{ \"hunter22\" }}", "list_key_password": "{[1]: 2}",
-        "app_passwords": "user: user-of-accounts\n[x\n", "json_passwords": "{\"user\": \"user-of-json\"}", "ssh_keys": "restrict ssh-ed25519 AAAAC3Nz me",
+        "app_passwords": "user: user-of-accounts\n[x\n", "json_passwords": "{\"user\": \"user-of-json\"}",
+        "ssh_keys": "restrict ssh-ed25519 AAAAC3Nz me",
         "state_password": "required\n", "quoted_password": "\"unchanged\n\"", "label": {"key": "tls.key\n"}, "blank_secret": "     ",
         "escape_secret": "['of-an-\\escape']",
     });
