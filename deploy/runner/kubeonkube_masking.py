@@ -107,7 +107,7 @@ class Rule:
     def judge_name(self, name):
         """Whether the value of this variable must not be in a log."""
         lower, names = name.lower(), self.names
-        if lower in names["public"] or ("_" in lower and lower.rsplit("_", 1)[1] in names["pointers"]):
+        if lower.lstrip("-").replace("-", "_") in names["public"] or ("_" in lower and lower.rsplit("_", 1)[1] in names["pointers"]):
             return False
         words = words_of(name)
         if words and words[-1] in names["references"]:

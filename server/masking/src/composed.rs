@@ -57,7 +57,7 @@ impl<'d> Parts<'d> {
 
     /// What a text with templates becomes. Empty if it has none, or one that isn't known.
     pub(crate) fn composed(&mut self, text: &str) -> BTreeSet<String> {
-        if !text.contains("{{") || text.len() > LONGEST_RESULT {
+        if self.budget == 0 || !text.contains("{{") || text.len() > LONGEST_RESULT {
             return BTreeSet::new();
         }
         let (mut open, mut results) = (vec![(text.to_owned(), None)], BTreeSet::new());
@@ -82,7 +82,8 @@ impl<'d> Parts<'d> {
                 together.extend(values.all.iter().take(MOST_RESULTS.saturating_sub(together.len())).map(with));
                 continue;
             };
-            together.extend(of_map.iter().map(|at| with(&values.all[*at])));
+            let own = of_map.iter().take(MOST_RESULTS.saturating_sub(together.len()));
+            together.extend(own.map(|at| with(&values.all[*at])));
             let others = values.all.iter().filter(|(of, _)| *of != map);
             mixed.extend(others.take(MOST_MIXED - mixed.len()).map(with));
         }
@@ -91,7 +92,11 @@ impl<'d> Parts<'d> {
             // The same expression has the same value everywhere.
             let text = text.replace(expression, value);
             let size = text.len() + if text.contains("{{") { 0 } else { OF_A_RESULT };
-            if text.len() <= LONGEST_RESULT && size <= self.budget {
+            if size > self.budget {
+                self.budget = 0;
+                break;
+            }
+            if text.len() <= LONGEST_RESULT {
                 self.budget -= size;
                 filled.push((text, Some(of)));
             }

@@ -30,7 +30,8 @@
 //! `namespace`, any spelling counts: `secretName`. `tokens`, `keys` and `secrets` right after `max`, `min` or `num`, as in
 //! `max_tokens`, are a number. Three endings aren't among them: `…_url`, because anyone with the URL of a webhook may call it,
 //! `…_query`, which has the signature of a URL, and `…_users`, because basic authentication lists logins under such names.
-//! `secrets_encryption_query` and `supplementary_addresses_in_ssl_keys` of kubespray are no secrets.
+//! `secrets_encryption_query` and `supplementary_addresses_in_ssl_keys` of kubespray, and `--discovery-token-ca-cert-hash` of kubeadm,
+//! are no secrets.
 //!
 //! **In the log of a run**, `auth` and `cert` count only in the last word or before a word such as `data`, `header` or `pem`
 //! that says that the value is the secret itself. Otherwise `auth_url` and `cert_management` would mask common words in every

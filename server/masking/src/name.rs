@@ -27,7 +27,8 @@ pub(crate) const CONTENTS: [&str; 13] =
     ["b64", "base64", "bearer", "content", "data", "header", "headers", "p12", "pem", "pfx", "pkcs12", "seed", "users"];
 
 /// Names that are secret by their words but aren't.
-pub(crate) const PUBLIC: [&str; 2] = ["secrets_encryption_query", "supplementary_addresses_in_ssl_keys"];
+pub(crate) const PUBLIC: [&str; 3] =
+    ["discovery_token_ca_cert_hash", "secrets_encryption_query", "supplementary_addresses_in_ssl_keys"];
 
 /// Last words, after an underscore, of names whose value only points at a secret or describes it.
 pub(crate) const POINTERS: [&str; 44] = [
@@ -236,7 +237,7 @@ pub(crate) fn is_secret_in_log(name: &str) -> bool {
 fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
     let lower = name.to_lowercase();
     let is_pointer = lower.rsplit_once('_').is_some_and(|(_, last)| POINTERS.contains(&last));
-    if is_pointer || PUBLIC.contains(&lower.as_str()) {
+    if is_pointer || PUBLIC.contains(&lower.trim_start_matches('-').replace('-', "_").as_str()) {
         return false;
     }
     let words = words(name);
@@ -445,6 +446,7 @@ mod tests {
             "authorized_keys",
             "kube_apiserver_authorization_config_authorizers",
             "secrets_encryption_query",
+            "--discovery-token-ca-cert-hash",
         ] {
             assert!(!is_secret_name(name) && !is_secret_in_log(name), "{name}");
         }

@@ -424,6 +424,7 @@ const LINES: &[(&str, &str, &str)] = &[
     ("", "key: password", "key: password"),
     ("", "Key: 192.168.1.1", "Key: 192.168.1.1"),
     ("", "key=value", "key=value"),
+    ("", "join --discovery-token-ca-cert-hash=sha256:0a1b", "join --discovery-token-ca-cert-hash=sha256:0a1b"),
     ("", "key: my-secret-token", "key: *"),
     ("", "password: ~/made-1234", "password: *"),
     ("", "key: ab12cd34", "key: *"),

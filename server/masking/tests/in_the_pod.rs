@@ -235,7 +235,7 @@ fn lines() -> Vec<String> {
         "password=~/made-1234 token=~/.ssh/id_rsa key=my-key",
         "run --token made-1234 -v --api-key='x y' --db-password \"made 1234\" --token string --key-file x1.pem",
         r#"["run", "--db-password", "made-1234", "--password-stdin", "x1y2", "--skip-token", "x1y2"]"#,
-        "kubeadm join h --discovery-token-ca-cert-hash sha256:0a1b --credentials made-1234 --pass-credentials repo-1",
+        "kubeadm join h --discovery-token-ca-cert-hash=sha256:0a1b --discovery-token-ca-cert-hash sha256:0a1b --credentials made-1234 --pass-credentials repo-1",
         r#"["--discovery-token-ca-cert-hash", "sha256:0a1b", "--allow-unauthenticated", "install", "--token", "12345678"]"#,
         "--no-password r1.example.test --prompt-token 10.0.0.1 --no-secret ../x1 --no-verify-secret made-1234 --secret id=npm1",
         "  --api-key API_KEY   The key --token 12345678 --keys-only /registry/pods --recv-keys 1234ABCD56",
