@@ -89,7 +89,7 @@ fn succeeded(progress: &RunProgress, detail: &OperationDetail, note: Option<&str
 pub(super) fn hosts(progress: &RunProgress, limited_from: Option<u32>) -> String {
     let hosts = progress.hosts.len() as u64;
     match limited_from.map(u64::from) {
-        Some(all) if hosts > 0 && hosts <= all => format!("{} of {}", thousands(hosts), count(all, "host", "hosts")),
+        Some(all) if hosts > 0 && hosts < all => format!("{} of {}", thousands(hosts), count(all, "host", "hosts")),
         _ => count(hosts, "host", "hosts"),
     }
 }

@@ -170,7 +170,7 @@ fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap
         Some(recap) => {
             let all =
                 operation.status.as_ref().and_then(|status| status.inputs.as_ref()).map(|inputs| inputs.host_count);
-            let hosts = match all.filter(|all| options.limit.is_some() && recap.hosts <= *all) {
+            let hosts = match all.filter(|all| options.limit.is_some() && recap.hosts < *all) {
                 Some(all) => format!("{} of {}", recap.hosts, count(all.into(), "host", "hosts")),
                 None => count(recap.hosts.into(), "host", "hosts"),
             };
