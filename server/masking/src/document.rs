@@ -25,11 +25,10 @@ pub fn hide_in_document(text: &str) -> String {
     let documents = Documents::read(text);
     let names = documents.iter().flat_map(Documents::keys).collect();
     let mut values = known::secrets(text);
-    // Short parts are ordinary words.
-    let parts = folded(&values, text)
-        .into_iter()
-        .flat_map(|value| variants::items(value, ""))
-        .filter(|part| part.len() >= SHORTEST_LINE);
+    // Only YAML joins lines. In another text, each name of a long line may have the rest of it. Short parts are ordinary words.
+    let folded = if documents.is_some() { folded(&values, text) } else { Vec::new() };
+    let parts =
+        folded.into_iter().flat_map(|value| variants::items(value, "")).filter(|part| part.len() >= SHORTEST_LINE);
     let parts: Vec<_> = parts.collect();
     values.extend(parts);
     finder::hide(shown, &values, &names, HIDDEN)
@@ -205,6 +204,7 @@ mod tests {
             "https://a:b@c a: ",
             "&a x ",
             "password: *a\n",
+            ", a_password: b}",
         ] {
             let line = format!("https://a:b@c $ANSIBLE_VAULT {}", name.repeat(30_000));
             let _ = hide_in_document(&line);
