@@ -24,6 +24,8 @@ test('a page dims while the server is gone, and says since when', async ({ page,
   await server.stop('SIGKILL');
   await expect(since).toBeVisible();
   await expect(since).not.toHaveText(first);
+  await server.startAgain();
+  await alive(page);
 });
 
 test('the skip link moves the focus past the navigation', async ({ page, visit }) => {
