@@ -103,7 +103,7 @@ test('a typed script asks, and a choice or a submitted one does not', async ({ p
   expect(questions).toBe(1);
 });
 
-test('a pasted key and an address to probe ask', async ({ page, visit, kube, sshd }) => {
+test('a pasted key asks, and once beside changed host keys', async ({ page, visit, kube, sshd }) => {
   await makeCluster(kube, 'unkeyed', { hosts: sshHost('m1', sshd), key: sshd.privateKey });
   const leave = page.getByRole('link', { name: 'Nodes' });
   const stays = async () => {
@@ -126,12 +126,6 @@ test('a pasted key and an address to probe ask', async ({ page, visit, kube, ssh
   await leave.click();
   await expect(page).toHaveURL('/clusters/unkeyed/nodes');
   expect(questions).toBe(1);
-
-  await page.goto('/clusters/unkeyed/upgrade');
-  const probe = page.getByLabel('A service to request as well');
-  await probe.fill('https://shop.example.com');
-  await stays();
-  await expect(probe).toHaveValue('https://shop.example.com');
 });
 
 test('a typed secret variable asks, and a saved one does not', async ({ page, visit, kube }) => {
