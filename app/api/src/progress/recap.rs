@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Counts, RunProgress};
+use super::{Cell, Counts, RunProgress};
 use crate::run::HostStats;
 
 impl RunProgress {
@@ -28,6 +28,19 @@ impl RunProgress {
     #[must_use]
     pub fn open_hosts(&self) -> Vec<&str> {
         self.hosts_with(HostStats::is_open)
+    }
+
+    /// Whether the run must be repeated on some of its hosts, but not on all.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        (1..self.recap().len()).contains(&self.open_hosts().len())
+    }
+
+    /// Whether a task has started on this host.
+    #[must_use]
+    pub fn has_started(&self, host: &str) -> bool {
+        let at = self.hosts.iter().position(|known| known == host);
+        at.is_some_and(|at| self.tasks.iter().any(|task| task.cells.get(at) != Cell::None))
     }
 
     /// The hosts before which a playbook stopped.

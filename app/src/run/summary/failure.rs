@@ -4,13 +4,14 @@ use api::configuration::Document;
 use api::log::LogPage;
 use api::operation::{OperationDetail, Phase};
 use api::progress::{Failure, RunProgress};
-use api::run::{HostStats, TaskFailure};
+use api::run::TaskFailure;
 
 use super::super::functions::LINES_ABOVE;
 use super::super::log::ansi;
 use super::super::selection::Selection;
 use super::cause::{Cause, HOST_KEY_CHANGED};
 use super::reason::{Next, OTHERS, Other, Reason};
+use super::sentences::left_hosts;
 use crate::words::{count, named};
 
 /// The reason of a failed run; `None` for any other phase. `errors` are the lines with which ansible itself ended, and their numbers:
@@ -22,7 +23,7 @@ pub fn reason(detail: &OperationDetail, progress: &RunProgress, errors: &[(u64, 
     }
     let reason = failed(detail, progress, errors);
     let refusal = || Document::to_fix(&detail.row.reason, &detail.row.message).map(Next::Edit);
-    let partial = (1..progress.recap().len()).contains(&progress.open_hosts().len());
+    let partial = progress.is_partial();
     let stopped_early = !progress.left_hosts().is_empty();
     Some(Reason { partial, stopped_early, next: reason.next.or_else(refusal), ..reason })
 }
@@ -138,16 +139,9 @@ fn text(detail: &OperationDetail, progress: &RunProgress) -> String {
     failed.sort_unstable();
     failed.dedup();
     let hosts = count(progress.hosts.len() as u64, "host", "hosts");
-    let left = progress.left_hosts();
-    match (progress.hosts.len(), left.is_empty()) {
-        (..=1, _) => String::new(),
-        (_, true) => format!("{} of {hosts} failed.", failed.len()),
-        (_, false) => {
-            let recap = progress.recap();
-            let begun = left.iter().any(|host| recap.get(*host).is_some_and(HostStats::has_results));
-            let word = if begun { "Not finished" } else { "Not reached" };
-            format!("{} of {hosts} failed. {word}: {}.", failed.len(), named(&left))
-        }
+    match progress.hosts.len() {
+        ..=1 => String::new(),
+        _ => format!("{} of {hosts} failed.{}", failed.len(), left_hosts(progress)),
     }
 }
 

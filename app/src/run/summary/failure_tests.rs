@@ -34,14 +34,16 @@ fn the_reason_names_task_host_message_and_lines() {
 fn a_run_that_stopped_early_names_the_other_hosts() {
     let stats =
         |failed, reached: bool| HostStats { failed, ok: u32::from(reached), left: !reached, ..HostStats::default() };
-    let hosts = [("n1", stats(0, true)), ("n2", stats(1, true)), ("n3", stats(0, false)), ("n4", stats(0, false))];
+    let begun = HostStats { left: true, ..stats(0, true) };
+    let (none, left) = (stats(0, true), stats(0, false));
+    let hosts = [("n1", none), ("n2", stats(1, true)), ("n3", begun), ("n4", left), ("n5", left)];
     let recap = EventBody::Stats { hosts: hosts.map(|(name, stats)| (name.to_owned(), stats)).into() };
     let failed = ends(1, "n2", HostResult::Failed, "disk full");
     let reported = progress(vec![task(1, "Upgrade"), ends(1, "n1", HostResult::Ok, ""), failed, recap]);
     let mut stopped = detail(Phase::Failed, "");
     stopped.row.reason = "TaskFailed".into();
     let reason = reason(&stopped, &reported, &[]).unwrap();
-    assert_eq!(reason.text, "1 of 4 hosts failed. Not reached: n3 and n4.");
+    assert_eq!(reason.text, "1 of 5 hosts failed. Not finished: n3. Not reached: n4 and n5.");
     assert!(reason.partial && reason.stopped_early);
 }
 

@@ -37,9 +37,10 @@ pub fn sentence(detail: &OperationDetail, progress: &RunProgress, note: Option<&
                 Some(flight) => {
                     let hosts: Vec<&str> = flight.hosts.iter().map(String::as_str).collect();
                     format!(
-                        "Cancelled{by} while “{}” ran on {}. Changes already made remain.",
+                        "Cancelled{by} while “{}” ran on {}.{} Changes already made remain.",
                         flight.task,
-                        named(&hosts)
+                        named(&hosts),
+                        left_hosts(progress)
                     )
                 }
                 // The pod is gone. The controller's sentence may still name the task.
@@ -83,6 +84,17 @@ fn succeeded(progress: &RunProgress, detail: &OperationDetail, note: Option<&str
         count(tasks, "task", "tasks"),
         hosts(progress, detail.limited_from)
     )
+}
+
+/// ` Not finished: n2. Not reached: n3 and n4.`: the hosts that the playbooks weren't done with when the run stopped. Empty without any.
+pub(super) fn left_hosts(progress: &RunProgress) -> String {
+    let recap = progress.recap();
+    let is_begun = |host: &&str| recap.get(*host).is_some_and(HostStats::has_results) || progress.has_started(host);
+    let (begun, rest): (Vec<&str>, Vec<&str>) = progress.left_hosts().into_iter().partition(is_begun);
+    let part = |word: &str, hosts: &[&str]| {
+        if hosts.is_empty() { String::new() } else { format!(" {word}: {}.", named(hosts)) }
+    };
+    part("Not finished", &begun) + &part("Not reached", &rest)
 }
 
 /// `5 hosts`, or `2 of 9 hosts` with a limit.

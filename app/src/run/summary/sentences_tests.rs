@@ -107,6 +107,20 @@ fn success_says_what_changed() {
 }
 
 #[test]
+fn a_cancelled_run_names_the_hosts_that_are_left() {
+    let mut cancelled = detail(Phase::Cancelled, "");
+    let running = Some(InFlight { task: "Drain".into(), hosts: vec!["w2".into()] });
+    cancelled.end = Some(RunEnd { running, ..RunEnd::default() });
+    let stats = |ok, left| HostStats { ok, left, ..HostStats::default() };
+    let hosts = [("w1", stats(1, false)), ("w2", stats(0, true)), ("w3", stats(0, true)), ("w4", stats(0, true))];
+    let recap = EventBody::Stats { hosts: hosts.map(|(host, stats)| (host.to_owned(), stats)).into() };
+    let run = progress(vec![task(1, "Drain"), ends(1, "w1", HostResult::Ok, ""), starts(1, "w2"), recap]);
+    let said =
+        "Cancelled while “Drain” ran on w2. Not finished: w2. Not reached: w3 and w4. Changes already made remain.";
+    assert_eq!(sentence(&cancelled, &run, None, 9), said);
+}
+
+#[test]
 fn a_cancelled_run_names_the_interrupted_task() {
     let mut cancelled = detail(Phase::Cancelled, "Cancelled before it started.");
     let running = Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] });
