@@ -169,10 +169,14 @@ test.describe('after the end of the session', () => {
     const link = ended.getByRole('link', { name: 'Sign in in a new tab' });
     await expect(link).toHaveAttribute('target', '_blank');
     await expect(link).toHaveAttribute('href', /^\/login\?next=/);
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    const refusal = page.getByRole('alert').filter({ hasText: 'You are signed out.' });
+    await expect(refusal).toBeVisible();
     await signIn(other, server, server.anotherLink());
     await page.evaluate(() => window.dispatchEvent(new Event('focus')));
     await alive(page);
     await expect(ended).toHaveCount(0);
+    await expect(refusal).toHaveCount(0);
     await expect(editor).toHaveValue('typed: 1\n');
     await page.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('button', { name: 'Save' }).click();

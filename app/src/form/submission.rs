@@ -155,6 +155,15 @@ impl Submission {
         self.refused.with(Option::is_some) || self.answered.with(Option::is_some)
     }
 
+    /// Removes the refusal of a user who was signed out, once somebody has signed in again. The fields keep what was typed.
+    pub(crate) fn forget_sign_out(self) {
+        let is_signed_out =
+            |back: &Option<FormReturn>| matches!(back, Some(back) if back.problem == Problem::SignedOut);
+        if self.refused.with_untracked(is_signed_out) {
+            self.refused.set(None);
+        }
+    }
+
     /// Removes the last refusal and answer from the page.
     pub fn clear(self) {
         self.refused.set(None);

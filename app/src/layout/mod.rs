@@ -12,6 +12,7 @@ use leptos_router::components::Outlet;
 use leptos_router::hooks::use_location;
 use sidebar::Sidebar;
 
+use crate::form::Submission;
 use crate::json::data;
 use crate::keyboard::Keyboard;
 use crate::live::{self, Connection};
@@ -45,6 +46,14 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
             since.set(local_time());
         }
         is_cut
+    });
+    let submission = expect_context::<Submission>();
+    Effect::new(move |was_signed_out: Option<bool>| {
+        let is_signed_out = connection.get() == Connection::SignedOut;
+        if was_signed_out == Some(true) && !is_signed_out {
+            submission.forget_sign_out();
+        }
+        is_signed_out
     });
     view! {
         // External, so that the browser follows it: the router would scroll but leave the focus where it is.

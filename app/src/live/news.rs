@@ -17,7 +17,6 @@ pub enum Connection {
         long: bool,
     },
     /// The session has ended, and the page stays because of what the user has typed.
-    #[cfg_attr(not(feature = "hydrate"), expect(dead_code, reason = "only the browser knows what was typed"))]
     SignedOut,
 }
 

@@ -68,8 +68,8 @@ fn Row(row: ClusterRow, now: Time, versioned: bool, labelled: bool, noted: bool)
         };
         view! { <td class="muted wide">{text}</td> }
     });
-    // The age is in the title: values that are too old are left out.
-    let read = row.live.as_ref().map(|live| format!("read {}", live.read.ago(now)));
+    // Values that are too old are left out. The title says when they were read, not their age: it doesn't change with the clock.
+    let read = row.live.as_ref().map(|live| format!("read {}", live.read.utc()));
     let version = row.live.as_ref().map(|live| live.version.clone());
     let nodes = match &row.live {
         Some(live) => Some(format!("{}/{} ready", live.ready, live.nodes)),
