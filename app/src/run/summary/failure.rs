@@ -141,8 +141,19 @@ fn text(detail: &OperationDetail, progress: &RunProgress) -> String {
     let hosts = count(progress.hosts.len() as u64, "host", "hosts");
     match progress.hosts.len() {
         ..=1 => String::new(),
-        _ => format!("{} of {hosts} failed.{}", failed.len(), left_hosts(progress)),
+        _ => format!("{} of {hosts} failed.{}{}", failed.len(), left_hosts(progress), joined(detail, progress)),
     }
+}
+
+/// ` Joined: w3 and w4.`: the machines that a run has made nodes although it failed on others. Empty without any.
+fn joined(detail: &OperationDetail, progress: &RunProgress) -> String {
+    let file = detail.row.action.rsplit('/').next().unwrap_or_default();
+    if !matches!(file, "scale.yml" | "join.yml") || detail.row.check || !progress.is_recapped() {
+        return String::new();
+    }
+    let open = progress.open_hosts();
+    let joined: Vec<&str> = progress.hosts.iter().map(String::as_str).filter(|host| !open.contains(host)).collect();
+    if joined.is_empty() { String::new() } else { format!(" Joined: {}.", named(&joined)) }
 }
 
 /// The summary names a failure, but the log has no event of it.

@@ -41,10 +41,28 @@ fn a_run_that_stopped_early_names_the_other_hosts() {
     let failed = ends(1, "n2", HostResult::Failed, "disk full");
     let reported = progress(vec![task(1, "Upgrade"), ends(1, "n1", HostResult::Ok, ""), failed, recap]);
     let mut stopped = detail(Phase::Failed, "");
-    stopped.row.reason = "TaskFailed".into();
+    (stopped.row.reason, stopped.row.action) = ("TaskFailed".into(), "upgrade-cluster.yml".into());
     let reason = reason(&stopped, &reported, &[]).unwrap();
     assert_eq!(reason.text, "1 of 5 hosts failed. Not finished: n3. Not reached: n4 and n5.");
     assert!(reason.partial && reason.stopped_early);
+}
+
+#[test]
+fn a_failed_addition_names_the_machines_that_have_joined() {
+    let stats = |failed| HostStats { ok: 9, failed, ..HostStats::default() };
+    let hosts = [("w1", stats(0)), ("w2", stats(1)), ("w3", stats(0))].map(|(name, stats)| (name.to_owned(), stats));
+    let failed = ends(1, "w2", HostResult::Failed, "disk full");
+    let ok = |host| ends(1, host, HostResult::Ok, "");
+    let recap = EventBody::Stats { hosts: hosts.into() };
+    let run = progress(vec![task(1, "Join"), ok("w1"), failed, ok("w3"), recap]);
+    let text = |action: &str, check| {
+        let mut stopped = detail(Phase::Failed, "");
+        (stopped.row.reason, stopped.row.action, stopped.row.check) = ("TaskFailed".into(), action.into(), check);
+        reason(&stopped, &run, &[]).unwrap().text
+    };
+    assert_eq!(text("scale.yml", false), "1 of 3 hosts failed. Joined: w1 and w3.");
+    assert_eq!(text("scale.yml", true), "1 of 3 hosts failed.");
+    assert_eq!(text("upgrade-cluster.yml", false), "1 of 3 hosts failed.");
 }
 
 #[test]
