@@ -666,7 +666,7 @@ class Run:
             raise Refused("The file steps.json is missing, so the run has no steps. Submit the operation again.")
         token = read_text(CONF + "/token").strip()
         self.control_path, self.temporary = when_there_is_room(control_path_folder)
-        environment = ansible_environment(self.control_path)
+        environment = {**ansible_environment(self.control_path), "KUBEONKUBE_CLUSTER": plan.get("cluster", "")}
         if os.path.exists(CONF + "/secret-result.json"):
             from kubeonkube_secret_result import SecretResult
 

@@ -40,7 +40,7 @@ GROUPS = {"kube_control_plane": ["m1"], "kube_node": ["m2", "m3"], "etcd": ["m1"
 def machine(address="192.0.2.11", **changes):
     return {"is_root": True, "system": "debian 12", "likes": ["debian"], "architecture": "amd64", "kernel": "6.1.0-40-amd64", "cpus": 2,
             "memory_mb": 4000, "swap_mb": 0, "cgroup": 2, "disk_free_mb": 9000, "clock": 1000, "address": address, "addresses": [address], "network": "192.0.2.0/24", "ports": [22],
-            "kubeadm_runs": False, "state": "fresh", "installed": {}, "ca": "", "machine_id": address, **changes}
+            "kubeadm_runs": False, "state": "fresh", "installed": {}, "ca": "", "machine_id": address, "mac": address, **changes}
 
 
 def member(address="192.0.2.11", version="v1.34.4", **fixed):
@@ -153,6 +153,7 @@ class Machines(unittest.TestCase):
     def test_machines_that_clash_are_named(self):
         self.assertIn("the same address as m1", self.problems(machine("192.0.2.1", machine_id="x")))
         self.assertIn("the same machine-id as m1", self.problems(machine(machine_id="192.0.2.1")))
+        self.assertIn("the same hardware address as m1", self.problems(machine(mac="192.0.2.1")))
         self.assertIn("must be in one network", self.problems(machine(network="198.51.100.0/24")))
         silent = [{"name": "m1", "address": "192.0.2.1", "port": port} for port in (2379, 6443)]
         self.assertIn("no answer from m1 at 192.0.2.1, port 2379, 6443", self.problems(machine(), silent=silent))
@@ -164,7 +165,11 @@ class Machines(unittest.TestCase):
         self.assertEqual(needed("m1"), [("m2", 6443), ("m2", 2379), ("m2", 2380), ("m2", 10250), ("w1", 10250)])
 
     def test_a_machine_of_another_cluster_is_refused(self):
-        self.assertIn("another cluster", self.problems(member(), first=machine("192.0.2.1", ca="b")))
+        of_lab = {**member(), "installed": {**member()["installed"], "cluster": "lab"}}
+        first = machine("192.0.2.1", ca="b")
+        self.assertIn("a node of another cluster:", self.problems(member(), first=first, cluster="prod"))
+        self.assertIn("a node of the cluster lab:", self.problems(of_lab, first=first, cluster="prod"))
+        self.assertIn("a node of another cluster:", self.problems(of_lab, first=first, cluster="lab"), "of an older one with this name")
 
     def test_a_machine_joins_only_the_hosted_cluster_that_it_belongs_to(self):
         def problems(judged, silent=()):
@@ -321,13 +326,16 @@ class Playbooks(unittest.TestCase):
     """With the real ansible, on machines that can't become a cluster: nothing is changed."""
 
     def staged(self, playbook, *arguments, children="kube_control_plane: {hosts: {m1: {}}}, kube_node: {hosts: {m2: {}}}"):
+        return self.run_of(playbook, *arguments, children=children).termination["failures"][0]["message"]
+
+    def run_of(self, playbook, *arguments, children):
         run = StagedRun(self, {"m1": LOCAL, "m2": LOCAL})
         hosts = (run.root / "conf/hosts.yml").read_text()
         run.write("conf/hosts.yml", hosts + f"  children: {{{children}}}\n")
         run.builtin(playbook, args=arguments).run()
         self.assertNotEqual(run.rc, 0, run.text)
         self.assertFalse(run.of("host_result", result="changed"), run.text)
-        return run.termination["failures"][0]["message"]
+        return run
 
     def test_the_defaults_are_those_that_the_specification_documents(self):
         python = Path(ansible_bin(self)) / "python"
@@ -356,6 +364,13 @@ class Playbooks(unittest.TestCase):
 
     def test_machines_that_are_the_same_one_are_refused(self):
         self.assertIn("It has the same address as", self.staged("cluster.yml"))
+
+    def test_a_thousand_other_hosts_are_left_alone(self):
+        ghosts = ", ".join(f"ghost{number}: {{ansible_host: 198.51.100.1}}" for number in range(998))
+        children = f"kube_control_plane: {{hosts: {{m1: {{}}}}}}, kube_node: {{hosts: {{m2: {{}}, {ghosts}}}}}"
+        run = self.run_of("scale.yml", "--limit=m2", children=children)
+        self.assertIn("There is no cluster on m1 yet.", run.termination["failures"][0]["message"])
+        self.assertEqual({event["host"] for event in run.of("host_result")}, {"m2"}, run.text)
 
     def test_an_invalid_variable_is_refused(self):
         message = self.staged("cluster.yml", "-e", "kube_network_plugin=flannel")

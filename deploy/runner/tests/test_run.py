@@ -122,9 +122,11 @@ class Steps(unittest.TestCase):
   become: false
   tasks:
     - ansible.builtin.debug: {msg: "{{ colour }} {{ shape }}"}
+    - ansible.builtin.debug: {msg: "of {{ lookup('env', 'KUBEONKUBE_CLUSTER') }}"}
 """, args=["-e", '{"shape": "; $(id) `id`"}']).run()
         self.assertEqual(run.rc, 0)
         self.assertIn('"msg": "green ; $(id) `id`"', run.text)
+        self.assertIn('"msg": "of c"', run.text)
 
     def test_the_termination_message_never_exceeds_its_limit(self):
         hosts = {f"machine-{n}-{'x' * 50}": LOCAL for n in range(4)}

@@ -7,7 +7,7 @@ every machine. Returns the fact `machine`:
 | `system`, `likes` | `debian 12`; the system's identifier and those it is like |
 | `architecture`, `kernel`, `hostname`, `machine_id`, `is_root` | `amd64` or `arm64`; `6.1.0`; … |
 | `cpus`, `memory_mb`, `swap_mb`, `disk_free_mb`, `clock` | of /var/lib; seconds since 1970 |
-| `address`, `network`, `interface` | the address of the default route, and its network and interface |
+| `address`, `network`, `interface`, `mac` | the address of the default route, and its network, interface and hardware address |
 | `addresses` | all addresses |
 | `python` | the path of the Python that ansible uses |
 | `missing` | programs that Kubernetes needs and that aren't installed |
@@ -20,7 +20,7 @@ every machine. Returns the fact `machine`:
 | `containerd_ours` | whether the engine has installed its own containerd, or begun to |
 | `runtime_programs` | the programs of containerd and runc that are in the folder of programs |
 | `state` | `fresh`; `interrupted`: kubeadm was started by us and did not end; `member`: installed by us; `foreign`: installed otherwise |
-| `installed` | of a member: `version` and the recorded variables `fixed` |
+| `installed` | of a member: `version`, the recorded variables `fixed` and the name of the `cluster`, which those of older versions lack |
 | `upgrading` | of a member whose upgrade has started and not ended: `was_schedulable`; else empty |
 | `ca` | the SHA-256 of the cluster's CA certificate in DER, or empty |
 | `versions` | the versions of kubeadm, kubelet, kubectl, containerd and runc in the folder of programs; empty if not installed |
@@ -88,13 +88,14 @@ def own_address():
 
 
 def networks():
-    """The networks and interfaces of the machine by its address in them."""
+    """The networks, interfaces and hardware addresses of the machine by its address in them."""
     try:
         interfaces = json.loads(said("ip", "-j", "address") or "[]")
     except ValueError:
         return {}
-    found = [(interface.get("ifname", ""), address) for interface in interfaces for address in interface.get("addr_info", []) if address.get("local")]
-    return {a["local"]: (str(ipaddress.ip_network(f"{a['local']}/{a['prefixlen']}", strict=False)), name) for name, a in found}
+    found = [(interface, address) for interface in interfaces for address in interface.get("addr_info", []) if address.get("local")]
+    network = lambda address: str(ipaddress.ip_network(f"{address['local']}/{address['prefixlen']}", strict=False))  # noqa: E731
+    return {a["local"]: (network(a), interface.get("ifname", ""), interface.get("address", "")) for interface, a in found}
 
 
 def listening():
@@ -154,7 +155,7 @@ def look(programs, address, also=()):
     memory_mb, swap_mb = memory()
     what, installed = state()
     address, all_networks = address or own_address(), networks()
-    network, interface = all_networks.get(address, ("", ""))
+    network, interface, mac = all_networks.get(address, ("", "", ""))
     return {
         "system": name,
         "likes": likes,
@@ -171,6 +172,7 @@ def look(programs, address, also=()):
         "address": address,
         "network": network,
         "interface": interface,
+        "mac": mac,
         "addresses": sorted(all_networks),
         "python": sys.executable,
         "missing": missing(also),

@@ -125,9 +125,11 @@ def membership(machine, is_control_plane, values, wanted, authority):
             names = ", ".join(map(str, used))
             yield f"Another program uses port {names}, which Kubernetes needs. Find it with “ss -ltnp” and stop it."
     if state == "member" and machine["ca"] != authority:
+        other = machine["installed"].get("cluster")
+        which = f"the cluster {other}" if other and other != wanted.get("cluster") else "another cluster"
         yield (
-            "The machine is a node of another cluster: its cluster's certificate authority isn't that of the control plane. If that cluster is "
-            "gone, run reset.yml limited to this machine."
+            f"The machine is a node of {which}: its cluster's certificate authority isn't that of the control plane. Remove it there first. If that "
+            "cluster is gone, run reset.yml limited to this machine."
         )
     if state == "member" and is_control_plane:
         yield from installation(machine["installed"], values, version, upgrades)
@@ -154,7 +156,7 @@ def clashes(machines, host, values):
     for other, machine in sorted(machines.items()):
         if other == host:
             continue
-        for what, key in (("address", "address"), ("machine-id", "machine_id")):
+        for what, key in (("address", "address"), ("machine-id", "machine_id"), ("hardware address", "mac")):
             if own[key] and own[key] == machine[key]:
                 problems.append(f"It has the same {what} as {other} ({own[key]}). Each machine needs its own.")
         if values["kube_network_plugin"] == "bridge" and own["network"] and machine["network"] and own["network"] != machine["network"]:
@@ -184,7 +186,7 @@ def machine_problems(machines, host, values, wanted):
 
     `machines` maps hosts to their machines. `wanted` has `first` (the first control plane), `control_planes`, `version` (with its v), `systems` (of systems.json),
     `now` (seconds since 1970), `silent` (what doesn't answer, as targets of the module reach), `address_user` (of the module address_user, for
-    kube_vip_address), `needs_cluster`, whether the cluster must already exist, `judges_first`, whether this run also judges the first control plane itself, and
+    kube_vip_address), `cluster` (the name of the Cluster), `needs_cluster`, whether the cluster must already exist, `judges_first`, whether this run also judges the first control plane itself, and
     `upgrades`, whether the version may differ from the cluster's. Of a hosted cluster, `first` is empty and `hosted_ca` is the SHA-256 of its CA certificate.
     """
     machine, cluster, is_control_plane = machines[host], machines.get(wanted["first"]), host in wanted["control_planes"]
