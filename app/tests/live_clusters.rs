@@ -127,10 +127,10 @@ async fn without_a_kubeconfig_the_nodes_tab_shows_the_inventory_only() {
 }
 
 #[tokio::test]
-async fn the_list_shows_versions_and_ready_nodes_with_their_age() {
+async fn the_list_shows_versions_and_ready_nodes_and_their_time() {
     let mut row = cluster("prod-fra", Health::Good);
     row.live = Some(LiveRow { version: "v1.34.4".into(), nodes: 3, ready: 2, read: Time(NOW.0 - 2 * MINUTE) });
     let fake = Fake { clusters: Ok(list(vec![row, cluster("other", Health::Good)])), ..Fake::default() };
-    page(&fake, "/clusters").await.shows(">v1.34.4<").shows("2/3 ready").shows("read 2 min ago").shows("sort=version");
+    page(&fake, "/clusters").await.shows(">v1.34.4<").shows("2/3 ready").shows("title=\"read 20").shows("sort=version");
     page(&Fake::default(), "/clusters").await.hides("sort=version");
 }

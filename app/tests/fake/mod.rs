@@ -22,7 +22,7 @@ use api::live::Topic;
 use api::log::{Found, LogFrame, LogPage, LogQuery, RunRecord};
 use api::operation::{
     ActionOffer, ClusterChoice, Draft, Effect, NewOperation, OperationDetail, OperationFilter, OperationList,
-    OperationReview, OperationRow, Phase, RunInputs, SourceChoices, SubmitChoices,
+    OperationReview, OperationRow, Phase, RunInputs, SourceChoices, SubmitChoices, Usual,
 };
 use api::watch::{Stall, StopAdvice, StopWhen, Watch};
 use api::{Backend, ClusterName, OperationName, Problem, Time, User};
@@ -446,6 +446,7 @@ pub fn nodes_review() -> NodesReview {
         names: vec!["w3".into(), "w4".into()],
         replaces: String::new(),
         consequences: Vec::new(),
+        others: "fra-cp1 is asked, too. No task runs on the other 12 machines.".into(),
         change: ChangeReview { summary: vec!["w3 added to kube_node".into()], ..change() },
         keys: vec![MachineKey {
             name: "w3".into(),
@@ -753,6 +754,7 @@ pub fn operation_review() -> OperationReview {
         expected_inputs: "0123456789abcdef".into(),
         waits_for: Some("Queued behind grow-1, which is running.".into()),
         warnings: vec!["This changes machines.".into()],
+        usual: Some(Usual { ms: 20_000, shortest: 18_000, longest: 31_000, runs: 3 }),
         manifest: "apiVersion: kubeonkube.clay.io/v1alpha1\n".into(),
     }
 }

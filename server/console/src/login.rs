@@ -1,4 +1,4 @@
-//! Logs in to machines with the cluster's key, and runs only `true` there. Unlike a run, it reads no configuration of ssh.
+//! Logs in to machines with the cluster's key, and only reads their machine-id there. Unlike a run, it reads no configuration of ssh.
 
 use std::fs::{File, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -7,9 +7,10 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use futures::future::join;
 use futures::{StreamExt, stream};
-use tokio::io::AsyncReadExt;
-use tokio::process::{ChildStderr, Command};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -27,10 +28,14 @@ static TRIES: Semaphore = Semaphore::const_new(2);
 const IN_MEMORY: &str = "/dev/shm";
 /// Machines that are tried concurrently, each by its own process.
 const AT_ONCE: usize = 16;
-/// How much of `ssh`'s error text is kept, in bytes. A machine can write to it, too.
-const LONGEST_ERROR: usize = 4096;
+/// How much of `ssh`'s answer and error text is kept, in bytes. A machine writes to both.
+const LONGEST_ANSWER: usize = 4096;
 /// How much of its last line is shown, in characters.
 const LONGEST_REASON: usize = 200;
+/// What is run on the machine: machine-id(5).
+const COMMAND: &str = "cat /etc/machine-id";
+/// The length of a machine-id, in hexadecimal digits.
+const MACHINE_ID: usize = 32;
 /// `ssh`'s exit code if no command was run (ssh(1), "EXIT STATUS").
 const NO_LOGIN: i32 = 255;
 
@@ -45,11 +50,11 @@ pub(crate) struct Account {
     pub(crate) user: String,
 }
 
-/// Whether an account accepts the key. An error is `ssh`'s reason, without a full stop.
+/// Whether an account accepts the key, and the machine-id, if the machine tells one. An error is `ssh`'s reason, without a full stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tried {
     pub(crate) account: Account,
-    pub(crate) result: Result<(), String>,
+    pub(crate) result: Result<Option<String>, String>,
 }
 
 /// Tries each account, with this private key and these host keys (a known_hosts file). Those that aren't reached within a minute are
@@ -122,10 +127,10 @@ fn private_file(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// The outer error ends all tries.
-async fn login(program: &str, options: &[String], account: &Account) -> Result<Result<(), String>, String> {
+async fn login(program: &str, options: &[String], account: &Account) -> Result<Result<Option<String>, String>, String> {
     let mut command = Command::new(program);
-    command.args(options).args(["-p", &account.port.to_string(), "-l", &account.user, "--", &account.address, "true"]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+    command.args(options).args(["-p", &account.port.to_string(), "-l", &account.user, "--", &account.address, COMMAND]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -136,24 +141,28 @@ async fn login(program: &str, options: &[String], account: &Account) -> Result<R
         // This is temporary, such as too many processes. The others may start.
         Err(error) => return Ok(Err(format!("{program} doesn't start: {error}"))),
     };
-    let said = match child.stderr.take() {
-        Some(errors) => beginning(errors).await,
-        None => String::new(),
-    };
+    let (answered, said) = join(beginning(child.stdout.take()), beginning(child.stderr.take())).await;
     let ended = child.wait().await.map_err(|error| format!("The login can't be tried: {error}."))?;
     Ok(match ended.code() {
         Some(NO_LOGIN) => Err(reason(&said, account)),
         // That of the command: the machine has let us in.
-        Some(_) => Ok(()),
+        Some(_) => Ok(machine_id(&answered)),
         None => Err(format!("{program} was killed by a signal")),
     })
 }
 
+/// The last line, if it is a machine-id. A shell may have written something before.
+fn machine_id(answered: &str) -> Option<String> {
+    let line = answered.lines().last()?.trim();
+    (line.len() == MACHINE_ID && line.chars().all(|c| c.is_ascii_hexdigit())).then(|| line.to_owned())
+}
+
 /// Reads to the end, because a closed pipe would kill `ssh`, and returns the beginning.
-async fn beginning(mut errors: ChildStderr) -> String {
+async fn beginning(stream: Option<impl AsyncRead + Unpin>) -> String {
+    let Some(mut stream) = stream else { return String::new() };
     let (mut said, mut part) = (Vec::new(), [0; 1024]);
-    while let Ok(bytes @ 1..) = errors.read(&mut part).await {
-        let room = LONGEST_ERROR.saturating_sub(said.len());
+    while let Ok(bytes @ 1..) = stream.read(&mut part).await {
+        let room = LONGEST_ANSWER.saturating_sub(said.len());
         said.extend_from_slice(&part[..bytes.min(room)]);
     }
     String::from_utf8_lossy(&said).into_owned()
@@ -183,15 +192,15 @@ mod tests {
         Account { machine: "w1".into(), address: "192.0.2.1".into(), port: 22, user: user.into() }
     }
 
-    async fn tried(user: &str) -> Result<(), String> {
+    async fn tried(user: &str) -> Result<Option<String>, String> {
         try_all(SCRIPT, vec![account(user)], "KEY", "HOSTS").await.unwrap().remove(0).result
     }
 
     #[tokio::test]
     async fn the_result_says_who_is_let_in_and_why_others_are_not() {
-        assert_eq!(tried("ann").await, Ok(()));
+        assert_eq!(tried("ann").await, Ok(Some("0123456789abcdef0123456789abcdef".into())));
         assert_eq!(tried("eve").await, Err("Permission denied (publickey)".into()));
-        assert_eq!(tried("shell").await, Ok(()), "the machine's shell refuses the command, after a login");
+        assert_eq!(tried("shell").await, Ok(None), "the machine's shell refuses the command, after a login");
         assert_eq!(tried("killed").await, Err(format!("{SCRIPT} was killed by a signal")));
         assert_eq!(tried("broken").await, Err("ssh can't read the key".into()));
         let endless = tried("talker").await.unwrap_err();
@@ -204,7 +213,7 @@ mod tests {
         let accounts = || vec![account("slow"), account("ann")];
         let tried = try_for((short, ALL), SCRIPT, accounts(), "KEY", "").await.unwrap();
         assert!(tried[0].result.as_ref().unwrap_err().contains("did not end within"), "{tried:?}");
-        assert_eq!(tried[1].result, Ok(()));
+        assert!(tried[1].result.is_ok());
         let none = try_for((EACH, short), SCRIPT, accounts(), "KEY", "").await.unwrap();
         assert!(none.is_empty(), "{none:?}");
     }

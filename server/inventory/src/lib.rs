@@ -47,7 +47,7 @@ pub use lookalike::{Lookalike, Looks};
 pub use machine::{Machine, give_roles, machines};
 pub use parse::parse;
 pub use pasted::{LineProblem, machines_from_lines};
-pub use reached::Reached;
+pub use reached::{Reached, SshPlace};
 pub use rows::{RowProblem, machines_from_rows};
 pub use unread::name_is_unread;
 pub use vars::{Vars, advice_on_vars, parse_vars};

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::net::IpAddr;
 
 use crate::inventory::{Host, Inventory};
 use crate::vars::{Vars, text};
@@ -33,6 +34,16 @@ pub struct Reached {
     /// `None` if it isn't set or is a template.
     pub port: Option<u16>,
     pub user: Option<String>,
+}
+
+/// Where SSH finds a machine. Hosts with the same place are one machine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SshPlace {
+    /// An IP address in canonical form, or a name in lower case.
+    pub address: String,
+    pub port: u16,
+    /// The options of ssh, if they lead through a jump host: networks behind different ones may use the same addresses.
+    pub jump: Option<String>,
 }
 
 impl Host {
@@ -76,13 +87,34 @@ impl Inventory {
     /// group that lists it.
     #[must_use]
     pub fn is_behind_jump_host(&self, host: &Host, vars: &Vars) -> bool {
-        self.set_for(host, vars, &["ansible_ssh_common_args"]).is_some_and(|text| {
+        self.jump(host, vars).is_some()
+    }
+
+    /// The options of ssh with which it goes through a jump host.
+    fn jump(&self, host: &Host, vars: &Vars) -> Option<String> {
+        self.set_for(host, vars, &["ansible_ssh_common_args"]).filter(|text| {
             let lower = text.to_lowercase();
             lower.contains("proxyjump")
                 || lower.contains("proxycommand")
                 || text.split_whitespace().any(|word| word.starts_with("-J"))
         })
     }
+
+    /// Where SSH finds this host; `None` if it isn't reached over SSH, or if its address is a template.
+    #[must_use]
+    pub fn ssh_place(&self, host: &Host, vars: &Vars) -> Option<SshPlace> {
+        let reached = host.reached(vars);
+        let is_known = reached.is_ssh() && !reached.address.contains("{{");
+        is_known.then(|| SshPlace {
+            address: canonical(&reached.address),
+            port: reached.port.unwrap_or(22),
+            jump: self.jump(host, vars),
+        })
+    }
+}
+
+fn canonical(address: &str) -> String {
+    address.parse::<IpAddr>().map_or_else(|_| address.to_ascii_lowercase(), |ip| ip.to_string())
 }
 
 impl Reached {
@@ -129,6 +161,22 @@ mod tests {
         };
         assert!(is_behind(jump, "", "") && is_behind("", jump, "") && is_behind("", "", jump));
         assert!(!is_behind("", "", "ansible_ssh_common_args: -o ConnectTimeout=5"));
+    }
+
+    #[test]
+    fn one_machine_has_one_place() {
+        let place = |host: &str, vars: &str| {
+            let inventory = parse(&format!("all: {{hosts: {{Web: {{{host}}}}}}}")).unwrap();
+            inventory.ssh_place(&inventory.hosts[0], &parse_vars(vars).unwrap())
+        };
+        let plain = place("ansible_host: 'FD00:0::1'", "").unwrap();
+        assert_eq!((plain.address.as_str(), plain.port, plain.jump.as_deref()), ("fd00::1", 22, None));
+        assert_eq!(place("ansible_host: 'fd00::1', ansible_port: 22", ""), Some(plain.clone()));
+        assert_ne!(place("ansible_host: 'fd00::1'", "ansible_port: 2222"), Some(plain.clone()));
+        assert_ne!(place("ansible_host: 'fd00::1'", "ansible_ssh_common_args: -J ops@192.0.2.9"), Some(plain));
+        assert_eq!(place("", "").unwrap().address, "web");
+        assert_eq!(place("ansible_connection: local", ""), None);
+        assert_eq!(place("ansible_host: '{{ it }}'", ""), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The newest reading of each cluster, and when the next one is due.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -63,6 +63,8 @@ pub struct Reading {
     pub cluster: LiveCluster,
     /// Sorted by name.
     pub nodes: Vec<LiveNode>,
+    /// The machine-ids (machine-id(5)) of the nodes that report one, by name.
+    pub machine_ids: BTreeMap<String, String>,
 }
 
 /// The newest readings. Clones share them.
@@ -318,14 +320,12 @@ async fn attempt(settings: &Settings, cluster: &Cluster) -> Attempt {
 
 /// The reading after an attempt. A failed one keeps the values of the last reading, with their time.
 fn next(old: &Reading, got: Attempt, now: Time) -> Reading {
-    let kept = |state, problem| {
-        let nodes = old.nodes.clone();
-        Reading { cluster: LiveCluster { state, problem, ..old.cluster.clone() }, nodes }
-    };
+    let kept =
+        |state, problem| Reading { cluster: LiveCluster { state, problem, ..old.cluster.clone() }, ..old.clone() };
     let mut reading = match got {
         Attempt::Nothing => Reading {
             cluster: LiveCluster { state: LiveState::NoKubeconfig, ..LiveCluster::default() },
-            nodes: Vec::new(),
+            ..Reading::default()
         },
         Attempt::Refused(why) => kept(LiveState::Refused, why),
         Attempt::Failed(why) => kept(LiveState::Unreachable, why),
@@ -337,7 +337,7 @@ fn next(old: &Reading, got: Attempt, now: Time) -> Reading {
 }
 
 fn healthy_or_not(values: Values, now: Time) -> Reading {
-    let Values { version, checks, certificates, nodes } = values;
+    let Values { version, checks, certificates, nodes, machine_ids } = values;
     let failing = checks.iter().filter(|check| !check.ok).map(|check| format!("{}: {}.", check.name, check.message));
     let unready: Vec<&str> = nodes.iter().filter(|node| !node.ready).map(|node| node.name.as_str()).collect();
     let named = unready.iter().take(5).copied().collect::<Vec<_>>().join(", ");
@@ -364,5 +364,5 @@ fn healthy_or_not(values: Values, now: Time) -> Reading {
         ready: small(nodes.len() - unready.len()),
         newer: None,
     };
-    Reading { cluster, nodes }
+    Reading { cluster, nodes, machine_ids }
 }

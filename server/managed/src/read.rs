@@ -1,5 +1,7 @@
 //! What is read over one connection: version, checks of the control plane, and nodes.
 
+use std::collections::BTreeMap;
+
 use api::Time;
 use api::cluster::{Expiry, LiveCheck, LiveNode};
 use k8s_openapi::api::core::v1::Node;
@@ -18,6 +20,7 @@ pub(crate) struct Values {
     pub(crate) checks: Vec<LiveCheck>,
     pub(crate) certificates: Vec<Expiry>,
     pub(crate) nodes: Vec<LiveNode>,
+    pub(crate) machine_ids: BTreeMap<String, String>,
 }
 
 /// Reads everything. The first request that fails ends it.
@@ -31,13 +34,15 @@ pub(crate) async fn read(target: Target, loopback: bool) -> Result<Values, Faile
         return Err(Failed::Status(status.as_u16(), "/readyz"));
     }
     let nodes: Vec<Node> = api.pages("the list of nodes", "/api/v1/nodes").await?;
+    let machine_ids = nodes.iter().filter_map(machine_id).collect();
     let mut nodes: Vec<LiveNode> = nodes.into_iter().map(node).collect();
     nodes.sort_by(|a, b| a.name.cmp(&b.name));
     let named = [("API certificate", api.serving), ("Client certificate", api.client)];
     let mut certificates: Vec<Expiry> =
         named.into_iter().filter_map(|(name, at)| Some(Expiry { name: name.into(), at: at? })).collect();
     certificates.sort_by_key(|certificate| certificate.at);
-    Ok(Values { version: cut(&version.git_version), checks: checks(status.is_success(), &ready), certificates, nodes })
+    let checks = checks(status.is_success(), &ready);
+    Ok(Values { version: cut(&version.git_version), checks, certificates, nodes, machine_ids })
 }
 
 #[derive(Deserialize)]
@@ -74,6 +79,12 @@ fn checks(ok: bool, ready: &str) -> Vec<LiveCheck> {
     let control_plane = check("Control plane", ok || etcd.iter().any(|(_, ok)| !ok), &others);
     let etcd = (!etcd.is_empty()).then(|| check("etcd", true, &etcd));
     [control_plane].into_iter().chain(etcd).collect()
+}
+
+/// The node's name and machine-id.
+fn machine_id(node: &Node) -> Option<(String, String)> {
+    let id = cut(&node.status.as_ref()?.node_info.as_ref()?.machine_id);
+    (!id.is_empty()).then(|| (cut(node.metadata.name.as_deref().unwrap_or_default()), id))
 }
 
 fn node(node: Node) -> LiveNode {

@@ -41,6 +41,8 @@ pub struct NodesReview {
     pub replaces: String,
     /// What a user has to know before, as sentences; empty if only workers are added.
     pub consequences: Vec<String>,
+    /// What the operation does on the other machines, as a sentence.
+    pub others: String,
     /// The change of the inventory.
     pub change: ChangeReview,
     /// The host keys that the machines showed; empty if none could be asked.

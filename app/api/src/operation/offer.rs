@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Usual;
 use crate::{ClusterName, OperationName};
 
 /// What an action does to the machines.
@@ -53,6 +54,8 @@ pub struct OperationReview {
     /// Why the operation will be queued; `None` if it starts at once.
     pub waits_for: Option<String>,
     pub warnings: Vec<String>,
+    /// How long earlier runs like this took; `None` if none has succeeded.
+    pub usual: Option<Usual>,
     /// The manifest of the `ClusterOperation` that submitting creates.
     pub manifest: String,
 }

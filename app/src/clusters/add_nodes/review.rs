@@ -15,7 +15,6 @@ pub(super) fn Review(review: NodesReview) -> impl IntoView {
     let (change, version) = (review.change.clone(), review.change.version);
     let names = named(&review.names.iter().map(String::as_str).collect::<Vec<_>>());
     let has_consequences = !review.consequences.is_empty();
-    let others = if has_consequences { "" } else { " Other nodes are not changed." };
     let title = match review.replaces.as_str() {
         "" => "What happens to the control plane".to_owned(),
         old => format!("What happens to {old}"),
@@ -43,8 +42,8 @@ pub(super) fn Review(review: NodesReview) -> impl IntoView {
                 })}
             <Panel title="The operation">
                 <div class="pad stack">
-                    <p>{format!("It installs Kubernetes on {names}.{others}")}</p>
-                    <Commands commands=operation.commands/>
+                    <p>{format!("It installs Kubernetes on {names}. {}", review.others)}</p>
+                    <Commands commands=operation.commands usual=operation.usual/>
                 </div>
             </Panel>
             <input type="hidden" name="version" value=version/>

@@ -117,7 +117,7 @@ fn Next(
     view! {
         {notes(warnings.into_iter().chain(operation.warnings), operation.waits_for)}
         <p>{what}</p>
-        <Commands commands=operation.commands/>
+        <Commands commands=operation.commands usual=operation.usual/>
         <Form id="create-cluster" functions=vec![endpoint::<CreateCluster>()]>
             <input type="hidden" name="cluster" value=cluster/>
             {reviewed(&operation.name, operation.expected_inputs)}

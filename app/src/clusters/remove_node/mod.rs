@@ -78,7 +78,7 @@ fn FromCluster(
                 </Alert>
                 {operation.waits_for.map(|what| view! { <Alert tone=Tone::Idle title=what/> })}
                 <p><a class="link" href=other>{words}</a></p>
-                <Commands commands=operation.commands/>
+                <Commands commands=operation.commands usual=operation.usual/>
                 <Form id="remove-node" functions=vec![endpoint::<RemoveNode>()] class="stack">
                     <input type="hidden" name="cluster" value=cluster/>
                     <input type="hidden" name="node" value=node.clone()/>

@@ -36,7 +36,7 @@ pub(super) fn Plan(
                 {change.map(|change| view! { <Changes review=change document=Document::Variables/> })}
                 <p class="muted">{saves}</p>
                 <h3>"The operation"</h3>
-                <Commands commands=operation.commands/>
+                <Commands commands=operation.commands usual=operation.usual/>
                 <Form id="upgrade" functions=vec![endpoint::<StartUpgrade>()] class="stack">
                     <input type="hidden" name="cluster" value=cluster.clone()/>
                     <input type="hidden" name="to" value=to.to_string()/>

@@ -172,7 +172,7 @@ mod tests {
             let healthy = api::cluster::LiveState::Healthy;
             let cluster =
                 LiveCluster { state: healthy, read: Some(Time(0)), version: "v1.34.4".into(), ..Default::default() };
-            (name == "idle").then(|| Arc::new(Reading { cluster, nodes: Vec::new() }))
+            (name == "idle").then(|| Arc::new(Reading { cluster, ..Reading::default() }))
         };
         let clock = Clock { now: Time(0), stale: 1 };
         let (list, shown) = list(&clusters(), &operations, nodes, live, filter, &Signing::default(), clock);

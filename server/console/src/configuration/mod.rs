@@ -8,4 +8,4 @@ mod shown;
 mod ssh_access;
 mod version;
 
-pub(crate) use inputs::Inputs;
+pub(crate) use inputs::{Input, Inputs};

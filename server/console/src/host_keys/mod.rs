@@ -20,6 +20,20 @@ pub(crate) fn missing(inventory: &Inventory, vars: &Vars, text: &str) -> (usize,
     (machines.len(), missing.map(|machine| machine.name.clone()).collect())
 }
 
+/// A confirmed host key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KnownKey {
+    /// `SHA256:…`
+    pub(crate) fingerprint: String,
+    /// The first address that it is confirmed for; empty if that is hashed.
+    pub(crate) place: String,
+}
+
+/// The keys of machines in `text` (a known_hosts file), without certificate authorities and revoked keys.
+pub(crate) fn known(text: &str) -> Vec<KnownKey> {
+    Record::of(text).known().collect()
+}
+
 /// The scanned key of each machine, and `text` (a known_hosts file) with new and changed keys filled in.
 pub(crate) async fn scan(inputs: &Inputs, text: &str) -> Result<(Vec<MachineKey>, String), Problem> {
     let refuse = |message: String| Problem::Invalid { message, fields: Vec::new() };

@@ -4,8 +4,9 @@ use api::configuration::Standing;
 use hmac::{Hmac, Mac};
 use sha1::Sha1;
 use ssh_key::known_hosts::{Entry, HostPatterns, Marker};
-use ssh_key::{Algorithm, PublicKey};
+use ssh_key::{Algorithm, HashAlg, PublicKey};
 
+use super::KnownKey;
 use crate::ssh;
 
 /// A parsed known_hosts file.
@@ -34,6 +35,17 @@ impl Record {
     /// Whether a key of this machine is confirmed.
     pub(super) fn knows(&self, known_as: &str) -> bool {
         self.keys(known_as).next().is_some()
+    }
+
+    /// The keys that are confirmed for single machines.
+    pub(super) fn known(&self) -> impl Iterator<Item = KnownKey> {
+        self.entries().filter(|entry| entry.marker().is_none()).map(|entry| KnownKey {
+            fingerprint: entry.public_key().fingerprint(HashAlg::Sha256).to_string(),
+            place: match entry.host_patterns() {
+                HostPatterns::Patterns(names) => names.first().cloned().unwrap_or_default(),
+                HostPatterns::HashedName { .. } => String::new(),
+            },
+        })
     }
 
     /// Compares the scanned keys of a machine (`shown`) with this file. Also returns the scanned key to display.

@@ -16,6 +16,7 @@ use super::{half_done, inventory_of, refuse_hosted, refused, stale, unusable};
 use crate::Console;
 use crate::clusters::machines;
 use crate::configuration::Inputs;
+use crate::elsewhere::{Elsewhere, Twin};
 use crate::operations::several;
 
 impl Console {
@@ -43,6 +44,9 @@ impl Console {
         let engine = self.engine_of(&cluster);
         let joining = Joining { machines: &machines, before: &before, after: &after, vars: &variables, engine, hosted };
         refuse(&joining, &rows)?;
+        let names: Vec<String> = machines.iter().map(|machine| machine.name.clone()).collect();
+        let elsewhere = self.elsewhere(user, name.as_str(), (&after, &variables), &names).await?;
+        refuse_twins(&elsewhere, &names, &rows)?;
         let mut consequences = joining.consequences();
         match &replaced {
             Some(Replaced::Worker(old)) => {
@@ -63,8 +67,13 @@ impl Console {
             replaced.as_ref(),
             new.gone,
         );
-        let names: Vec<String> = machines.into_iter().map(|machine| machine.name).collect();
         let keys = self.asked(user, name, &cluster, (&after, &variables), &names).await?;
+        let warnings = [
+            keys.warnings,
+            elsewhere.same_keys(&keys.machines),
+            self.same_machine_ids(name.as_str(), &keys.machine_ids),
+            elsewhere.incomplete().into_iter().collect(),
+        ];
         let operation = self.review_with_inputs(user, &submitted, &cluster, &text, vars)?;
         Ok(NodesReview {
             change: ChangeReview {
@@ -80,10 +89,11 @@ impl Console {
                 _ => String::new(),
             },
             consequences,
+            others: joining.others(&submitted.limit),
             keys: keys.machines,
             host_keys: keys.text,
             host_keys_version: keys.version,
-            warnings: keys.warnings,
+            warnings: warnings.concat(),
             operation,
         })
     }
@@ -133,6 +143,9 @@ impl Console {
             let vars = inputs.vars_or_none();
             let joining = Joining { machines: &machines, before: &before, after: &after, vars: &vars, engine, hosted };
             refuse(&joining, &rows)?;
+            let names: Vec<String> = machines.iter().map(|machine| machine.name.clone()).collect();
+            let elsewhere = self.elsewhere(user, name.as_str(), (&after, &vars), &names).await?;
+            refuse_twins(&elsewhere, &names, &rows)?;
             if !new.host_keys.is_empty() {
                 let (version, keys) = (&new.host_keys_version, &new.host_keys);
                 Configurations::save(self, user, name, Document::HostKeys, version, keys).await.map_err(stale)?;
@@ -292,6 +305,16 @@ fn refuse(joining: &Joining<'_>, rows: &[usize]) -> Result<(), Problem> {
     let problem = |message| FieldProblem { field: field(rows, machine, of), message };
     let refusals = joining.refusals();
     if refusals.is_empty() { Ok(()) } else { Err(several(vec![problem(refusals.join(" "))])) }
+}
+
+/// An error at the form's fields if other clusters have the machines with these names.
+fn refuse_twins(elsewhere: &Elsewhere, names: &[String], rows: &[usize]) -> Result<(), Problem> {
+    let problem = |twin: &Twin| {
+        let machine = names.iter().position(|name| *name == twin.machine).unwrap_or_default();
+        FieldProblem { field: field(rows, machine, "address"), message: twin.refusal() }
+    };
+    let problems: Vec<FieldProblem> = elsewhere.twins.iter().map(problem).collect();
+    if problems.is_empty() { Ok(()) } else { Err(several(problems)) }
 }
 
 /// The machines, and the row of the form of each; no rows if they were pasted. Those without a role become workers.

@@ -20,6 +20,8 @@ pub(super) struct Answers {
     /// The file of confirmed keys with the new ones; empty if none is to be saved.
     pub(super) text: String,
     pub(super) version: String,
+    /// The machine-ids that they told, by name.
+    pub(super) machine_ids: Vec<(String, String)>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -72,7 +74,8 @@ impl Console {
                 )
             })
             .collect();
-        warnings.extend(self.log_in(user, cluster, (inventory, vars), &mut machines, &text).await?);
+        let (machine_ids, failures) = self.log_in(user, cluster, (inventory, vars), &mut machines, &text).await?;
+        warnings.extend(failures);
         let saves = document.is_some_and(|(_, count)| count > 0);
         if !saves {
             warnings.push(
@@ -83,11 +86,12 @@ impl Console {
             machines,
             text: if saves { text } else { String::new() },
             version: document.map(|(document, _)| document.version.clone()).unwrap_or_default(),
+            machine_ids,
             warnings,
         })
     }
 
-    /// Tries the login of each machine that showed a host key, and notes the result. Returns warnings.
+    /// Tries the login of each machine that showed a host key, and notes the result. Returns machine-ids by name, and warnings.
     async fn log_in(
         &self,
         user: &User,
@@ -95,13 +99,13 @@ impl Console {
         of: (&Inventory, &Vars),
         machines: &mut [MachineKey],
         known_hosts: &str,
-    ) -> Result<Vec<String>, Problem> {
+    ) -> Result<(Vec<(String, String)>, Vec<String>), Problem> {
         let accounts = accounts(of, machines);
         // Without a key, the review of the operation warns.
         let Some(at) = cluster.spec.ssh_auth_ref.as_ref().filter(|_| !accounts.is_empty()) else {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         };
-        let untried = |why: String| vec![format!("The login of the machines isn't checked. {why}")];
+        let untried = |why: String| (Vec::new(), vec![format!("The login of the machines isn't checked. {why}")]);
         let keys = match Keys::read(self.shared.access.client(user)?, at).await {
             Ok(keys) => keys,
             // This user may not read it, but operations can.
@@ -115,7 +119,7 @@ impl Console {
         let wanted = accounts.len();
         let tried = match login::try_all(login::PROGRAM, accounts, &key.private, known_hosts).await {
             Ok(tried) => tried,
-            Err(why) => return Ok(vec![why]),
+            Err(why) => return Ok((Vec::new(), vec![why])),
         };
         for Tried { account, result } in &tried {
             let machine = machines.iter_mut().filter(|machine| machine.name == account.machine);
@@ -127,7 +131,8 @@ impl Console {
         if tried.len() < wanted {
             warnings.push(format!("The login of {} machines isn't checked: it took too long.", wanted - tried.len()));
         }
-        Ok(warnings)
+        let machine_id = |tried: &Tried| Some((tried.account.machine.clone(), tried.result.clone().ok()??));
+        Ok((tried.iter().filter_map(machine_id).collect(), warnings))
     }
 }
 

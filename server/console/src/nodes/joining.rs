@@ -134,6 +134,37 @@ impl Joining<'_> {
         }
     }
 
+    /// What an operation with this limit does on the machines that don't join.
+    pub(super) fn others(&self, limit: &str) -> String {
+        let all = self.after.hosts.len();
+        if limit.is_empty() {
+            return format!("It runs on all {all} machines, so that all control planes know each other.");
+        }
+        let joins = |host: &&inventory::Host| self.machines.iter().any(|machine| machine.name == host.name);
+        let planes: Vec<&str> =
+            self.after.control_plane().into_iter().filter(|host| !joins(host)).map(|host| host.name.as_str()).collect();
+        if self.engine == Engine::Kubespray {
+            return format!("kubespray reads the facts of all {all} machines first.");
+        }
+        let asked = match self.planes().is_empty() {
+            _ if self.hosted => &[],
+            true => planes.get(..1).unwrap_or_default(),
+            false => &planes[..],
+        };
+        let others = all.saturating_sub(self.machines.len() + asked.len());
+        let are = if asked.len() == 1 { "is" } else { "are" };
+        let mut sentences: Vec<String> = Vec::new();
+        if !asked.is_empty() {
+            sentences.push(format!("{} {are} asked, too.", listed::listed(asked, NAMED, "more")));
+        }
+        match others {
+            0 => {}
+            1 => sentences.push("No task runs on the other machine.".into()),
+            others => sentences.push(format!("No task runs on the other {others} machines.")),
+        }
+        sentences.join(" ")
+    }
+
     /// What a user has to know first, as sentences. None if only workers are added.
     pub(super) fn consequences(&self) -> Vec<String> {
         let planes = self.planes();
@@ -292,6 +323,23 @@ mod tests {
         inside[0].address = Some("10.233.64.7".into());
         let why = told(&inside, "", Engine::Kubeonkube).unwrap_err();
         assert!(why.contains("The address 10.233.64.7 of w2 is in the network of pods"), "{why}");
+    }
+
+    #[test]
+    fn the_work_on_other_machines_is_told() {
+        let told = |machines: &[Machine], limit: &str, engine, hosted| {
+            let before = inventory::parse(ONE).unwrap();
+            let after = inventory::parse(&inventory::add_machines(ONE, machines).unwrap()).unwrap();
+            let vars = Vars::default();
+            Joining { machines, before: &before, after: &after, vars: &vars, engine, hosted }.others(limit)
+        };
+        let (worker, two) = (machines(&[], &["w2"]), machines(&["cp2", "cp3"], &["w2"]));
+        let ours = Engine::Kubeonkube;
+        assert_eq!(told(&worker, "w2", ours, false), "cp1 is asked, too. No task runs on the other machine.");
+        assert_eq!(told(&two, "cp2,cp3,w2", ours, false), "cp1 is asked, too. No task runs on the other machine.");
+        assert_eq!(told(&worker, "w2", ours, true), "No task runs on the other 2 machines.");
+        assert!(told(&two, "", ours, false).starts_with("It runs on all 5 machines"));
+        assert!(told(&worker, "w2", Engine::Kubespray, false).contains("facts of all 3 machines"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::detail::shown_arguments;
 use super::limit::{Selection, machines, selection};
 use super::plan::{self, Wanted};
 use super::queue::Ahead;
+use super::usual::usual;
 use super::warnings::{of_engine, warnings};
 use super::{Catalogue, ahead, kubespray};
 use crate::configuration::Inputs;
@@ -183,6 +184,7 @@ impl Console {
             hosts: plan.hosts,
             waits_for: queue.sentence(),
             warnings: plan.warnings,
+            usual: usual(&operation, &self.shared.operations.state()),
             manifest: shown_manifest(operation),
             expected_inputs: plan.inputs,
             name,

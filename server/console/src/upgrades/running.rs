@@ -93,7 +93,8 @@ mod tests {
             version: nodes.first().map(|(_, v)| (*v).to_owned()).unwrap_or_default(),
             ..LiveCluster::default()
         };
-        let reading = Reading { cluster, nodes: nodes.iter().map(|(name, version)| node(name, version)).collect() };
+        let nodes = nodes.iter().map(|(name, version)| node(name, version)).collect();
+        let reading = Reading { cluster, nodes, ..Reading::default() };
         let vars = json!({"kube_version": vars}).as_object().unwrap().clone();
         let inventory = inventory::parse("kube_control_plane: {hosts: {m1: }}\nkube_node: {hosts: {w1: }}\n").unwrap();
         let (members, _) = members(&inventory, &vars, &reading);

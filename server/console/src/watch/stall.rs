@@ -182,11 +182,12 @@ mod tests {
             created: api::Time(0),
         };
         let cluster = LiveCluster { state: LiveState::Unhealthy, ..LiveCluster::default() };
-        let told = found(200_000, None, Ok(ending), &Reading { cluster, nodes: vec![node] }).unwrap();
+        let told =
+            found(200_000, None, Ok(ending), &Reading { cluster, nodes: vec![node], ..Reading::default() }).unwrap();
         assert_eq!(told.reasons[0], "These pods are ending, within their grace period: shop/a.");
         assert_eq!(told.reasons[1], "The cluster says that w3 is not ready: the runtime is down.");
         let away = LiveCluster { state: LiveState::Unreachable, ..LiveCluster::default() };
-        let told = found(200_000, None, Err("Late.".into()), &Reading { cluster: away, nodes: vec![] }).unwrap();
+        let told = found(200_000, None, Err("Late.".into()), &Reading { cluster: away, ..Reading::default() }).unwrap();
         assert_eq!(
             told.reasons,
             ["The pods of w3 can't be read. Late.", "The Kubernetes API has not answered for 1 min 15 s."]

@@ -89,6 +89,19 @@ async fn a_new_cluster_shows_its_plan_and_creates_it() {
 }
 
 #[tokio::test]
+async fn machines_of_another_cluster_are_not_installed() {
+    let world = World::standalone().await;
+    world.register(&new_cluster()).await.unwrap();
+    let lab = NewCluster { name: "lab".into(), ..new_cluster() };
+    world.register(&lab).await.unwrap();
+    let before = world.everything().await;
+    let shown = reviewed(&read(&world).await);
+    let refused = Creations::create(&world.console, &world.user, &prod(), &shown).await.unwrap_err();
+    assert!(refused.to_string().contains("w1 has the address of w1 in the cluster lab."), "{refused}");
+    assert_eq!(world.everything().await, before);
+}
+
+#[tokio::test]
 async fn the_check_says_which_machine_has_which_problem() {
     let world = World::standalone().await;
     world.console.ask_runs(Arc::new(FakeRuns { record: Some(half_good()), ..FakeRuns::default() }));

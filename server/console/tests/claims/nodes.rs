@@ -112,6 +112,21 @@ async fn a_machine_that_is_there_already_is_refused_at_its_row() {
 }
 
 #[tokio::test]
+async fn a_machine_of_another_cluster_is_refused_with_its_name() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    world.register(&NewCluster { machines: vec![machine("db", "192.0.2.7")], ..new_cluster("lab") }).await.unwrap();
+    let form = form("w2", "192.0.2.7");
+    let refused = review(&world, &form).await;
+    assert!(at(&refused, "machines[1][address]").starts_with("w2 has the address of db in the cluster lab."));
+    let version = Configurations::read(&world.console, &world.user, &prod()).await.unwrap().inventory.version;
+    let before = world.everything().await;
+    let refused = add(&world, &NewNodes { version, ..form }).await;
+    assert!(at(&refused, "machines[1][address]").contains("in the cluster lab"), "the form was sent without a review");
+    assert_eq!(world.everything().await, before);
+}
+
+#[tokio::test]
 async fn an_inventory_changed_after_the_review_is_not_overwritten() {
     let world = world().await;
     let form = form("w2", "192.0.2.3");

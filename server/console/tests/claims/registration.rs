@@ -69,6 +69,16 @@ async fn a_review_shows_the_files_and_writes_nothing() {
 }
 
 #[tokio::test]
+async fn a_review_names_the_cluster_that_has_the_machines() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("lab")).await.unwrap();
+    let review = Clusters::review(&world.console, &world.user, &new_cluster("prod")).await.unwrap();
+    let told = |text: &str| review.warnings.iter().any(|warning| warning.contains(text));
+    assert!(told("m1 has the address of m1 in the cluster lab."), "{:?}", review.warnings);
+    world.register(&new_cluster("prod")).await.expect("it warns only");
+}
+
+#[tokio::test]
 async fn a_name_in_use_is_refused_and_nothing_changes() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();

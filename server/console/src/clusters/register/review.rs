@@ -20,10 +20,15 @@ impl Console {
     ) -> Result<RegistrationReview, Problem> {
         let registration = self.checked(new)?;
         self.preview(user, &registration).await?;
+        let (inventory, vars) = (&registration.inventory, &registration.parsed_vars);
+        let names: Vec<String> = inventory.hosts.iter().map(|host| host.name.clone()).collect();
+        let elsewhere = self.elsewhere(user, registration.name.as_str(), (inventory, vars), &names).await?;
+        let mut warnings = warnings(&registration);
+        warnings.extend(elsewhere.refusal());
         Ok(RegistrationReview {
             files: files(&registration),
             nodes: nodes::rows(&registration.inventory, &registration.parsed_vars, &HashMap::new()),
-            warnings: warnings(&registration),
+            warnings,
         })
     }
 }

@@ -1,0 +1,230 @@
+//! Finds machines that other registered clusters have, too: a machine can be a node of one cluster only.
+//!
+//! Inventories and host keys of the others are read as the user, so nobody learns of clusters that they may not read.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::configuration::{Document, MachineKey};
+use api::{Problem, User};
+use crd::Cluster;
+use futures::{StreamExt, stream};
+use inventory::{Inventory, SshPlace, Vars};
+use kube::{Client, ResourceExt};
+use tokio::time::{Instant, timeout_at};
+
+use crate::Console;
+use crate::configuration::Input;
+use crate::host_keys::{self, KnownKey};
+use crate::listed::listed;
+
+/// Clusters that are read concurrently.
+const AT_ONCE: usize = 16;
+/// Timeout for all of them, because a person waits for it.
+const WITHIN: Duration = Duration::from_secs(10);
+/// At most this many names in a sentence.
+const NAMED: usize = 5;
+
+/// A machine that a host of another cluster is, too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Twin {
+    /// The machine's name in this cluster.
+    pub(crate) machine: String,
+    pub(crate) cluster: String,
+    /// Its name in that cluster.
+    pub(crate) host: String,
+}
+
+/// What the other clusters have in common with some machines.
+#[derive(Debug, Default)]
+pub(crate) struct Elsewhere {
+    /// Machines that another cluster reaches at the same address.
+    pub(crate) twins: Vec<Twin>,
+    /// The confirmed host keys of the other clusters, by fingerprint, with the name of the cluster.
+    keys: HashMap<String, (String, KnownKey)>,
+    /// The clusters that could not be read, sorted.
+    unread: Vec<String>,
+}
+
+/// What one cluster has.
+struct Other {
+    twins: Vec<Twin>,
+    keys: Vec<KnownKey>,
+}
+
+/// Machines by the place where SSH finds them.
+type Places = HashMap<SshPlace, String>;
+
+impl Console {
+    /// Compares these machines of an inventory with the machines of all clusters but `cluster`.
+    pub(crate) async fn elsewhere(
+        &self,
+        user: &User,
+        cluster: &str,
+        (inventory, vars): (&Inventory, &Vars),
+        names: &[String],
+    ) -> Result<Elsewhere, Problem> {
+        let hosts = inventory.hosts.iter().filter(|host| names.contains(&host.name));
+        let places: Places =
+            hosts.filter_map(|host| Some((inventory.ssh_place(host, vars)?, host.name.clone()))).collect();
+        if places.is_empty() {
+            return Ok(Elsewhere::default());
+        }
+        let client = self.shared.access.client(user)?;
+        let mut others: Vec<Arc<Cluster>> = self.shared.clusters.state();
+        others.retain(|other| other.name_any() != cluster && other.metadata.deletion_timestamp.is_none());
+        let mut unread: BTreeSet<String> = others.iter().map(|other| other.name_any()).collect();
+        let (places, client) = (&places, &client);
+        let mut reading = stream::iter(others)
+            .map(|other| async move { (other.name_any(), read(client, &other, places).await) })
+            .buffer_unordered(AT_ONCE);
+        let until = Instant::now() + WITHIN;
+        let mut found = Elsewhere::default();
+        while let Ok(Some((name, other))) = timeout_at(until, reading.next()).await {
+            let Ok(other) = other else { continue };
+            unread.remove(&name);
+            found.twins.extend(other.twins);
+            found.keys.extend(other.keys.into_iter().map(|key| (key.fingerprint.clone(), (name.clone(), key))));
+        }
+        found.twins.sort_by(|a, b| (&a.machine, &a.cluster).cmp(&(&b.machine, &b.cluster)));
+        found.unread = unread.into_iter().collect();
+        Ok(found)
+    }
+
+    /// Warnings about machines with a machine-id that a node has, of this or another cluster. `found`: names and machine-ids.
+    pub(crate) fn same_machine_ids(&self, cluster: &str, found: &[(String, String)]) -> Vec<String> {
+        let mut names: Vec<String> = self.shared.clusters.state().iter().map(|cluster| cluster.name_any()).collect();
+        names.sort();
+        let readings: Vec<_> =
+            names.into_iter().filter_map(|name| Some((self.shared.managed.newest(&name)?, name))).collect();
+        let ids = readings.iter().flat_map(|(reading, of)| {
+            reading.machine_ids.iter().map(move |(node, id)| (of.as_str(), node.as_str(), id.as_str()))
+        });
+        same_ids(&ids.collect::<Vec<_>>(), cluster, found)
+    }
+}
+
+/// `known`: cluster, node and machine-id.
+fn same_ids(known: &[(&str, &str, &str)], cluster: &str, found: &[(String, String)]) -> Vec<String> {
+    let twin = |(machine, id): &(String, String)| {
+        let is_twin = |(of, node, its): &&(&str, &str, &str)| its == id && (*of, *node) != (cluster, machine.as_str());
+        let (of, node, _) = known.iter().find(is_twin)?;
+        let place = if *of == cluster { String::new() } else { format!(" of the cluster {of}") };
+        Some(format!(
+            "{machine} has the machine-id of the node {node}{place}. If it is that machine, it can't be both. If it is a copy of it, give it its own: delete /etc/machine-id on it and run systemd-machine-id-setup."
+        ))
+    };
+    found.iter().filter_map(twin).collect()
+}
+
+/// Reads a cluster's inventory and host keys. Its variables are read only if they matter.
+async fn read(client: &Client, other: &Cluster, places: &Places) -> Result<Other, Problem> {
+    let input = |document| Input::read(client.clone(), other, document);
+    let (hosts, keys) = futures::try_join!(input(Document::Inventory), input(Document::HostKeys))?;
+    let keys = host_keys::known(keys.text());
+    // An inventory that can't be parsed can't be run either.
+    let Ok(inventory) = inventory::parse(hosts.text()) else { return Ok(Other { twins: Vec::new(), keys }) };
+    let at = |vars: &Vars| -> Vec<(&str, SshPlace)> {
+        let place = |host| Some((host, inventory.ssh_place(host, vars)?));
+        inventory.hosts.iter().filter_map(place).map(|(host, place)| (host.name.as_str(), place)).collect()
+    };
+    let is_near = |(_, at): &(&str, SshPlace)| places.keys().any(|place| place.address == at.address);
+    if !at(&Vars::new()).iter().any(is_near) {
+        return Ok(Other { twins: Vec::new(), keys });
+    }
+    let vars = input(Document::Variables).await?;
+    let vars = vars.usable().ok().and_then(|text| inventory::parse_vars(text).ok()).unwrap_or_default();
+    let twin = |(host, at): (&str, SshPlace)| {
+        Some(Twin { machine: places.get(&at)?.clone(), cluster: other.name_any(), host: host.into() })
+    };
+    Ok(Other { twins: at(&vars).into_iter().filter_map(twin).collect(), keys })
+}
+
+impl Twin {
+    /// Why the machine can't become a node.
+    pub(crate) fn refusal(&self) -> String {
+        let Self { machine, cluster, host } = self;
+        format!(
+            "{machine} has the address of {host} in the cluster {cluster}. A machine can be a node of one cluster only: correct the address, or remove {host} there first."
+        )
+    }
+}
+
+impl Elsewhere {
+    /// The sentences of all twins; `None` without any.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let sentences: Vec<String> = self.twins.iter().take(NAMED).map(Twin::refusal).collect();
+        let more = self.twins.len().saturating_sub(NAMED);
+        let rest = if more == 0 { String::new() } else { format!(" {more} more machines are in other clusters, too.") };
+        (!sentences.is_empty()).then(|| sentences.join(" ") + &rest)
+    }
+
+    /// Warnings about machines that show a host key of another cluster.
+    pub(crate) fn same_keys(&self, shown: &[MachineKey]) -> Vec<String> {
+        let warning = |key: &MachineKey| {
+            let (cluster, known) = self.keys.get(&key.fingerprint)?;
+            let place = if known.place.is_empty() { String::new() } else { format!(" at {}", known.place) };
+            Some(format!(
+                "{} shows the host key of a machine{place} of the cluster {cluster}. If it is that machine, remove it there first. If it is a copy of it, give it its own: delete /etc/ssh/ssh_host_* on it, run ssh-keygen -A and restart sshd.",
+                key.name
+            ))
+        };
+        shown.iter().filter_map(warning).collect()
+    }
+
+    /// A warning about clusters that could not be read.
+    pub(crate) fn incomplete(&self) -> Option<String> {
+        let names = listed(&self.unread, NAMED, "more");
+        (!self.unread.is_empty()).then(|| {
+            format!("The machines of {names} could not be compared: you may not read their inventories, or they didn't answer in time.")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use api::configuration::{Login, Standing};
+
+    use super::*;
+
+    const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIlyJFrlZp0hpDzq/aZ3ORT4IsZzZSjs7HSdFMRY2WNv";
+
+    #[test]
+    fn a_host_key_of_another_cluster_is_told() {
+        let text = format!("192.0.2.7,db {KEY}\n@revoked * {KEY}\n");
+        let known = host_keys::known(&text);
+        assert_eq!(known.len(), 1, "a revoked key is no machine's");
+        let keys = known.into_iter().map(|key| (key.fingerprint.clone(), ("lab".to_owned(), key))).collect();
+        let found = Elsewhere { keys, ..Elsewhere::default() };
+        let shown = |fingerprint: String| MachineKey {
+            name: "w2".into(),
+            address: "192.0.2.9".into(),
+            standing: Standing::New,
+            algorithm: "ssh-ed25519".into(),
+            fingerprint,
+            login: Login::NotTried,
+        };
+        let own = crate::ssh::fingerprint(KEY).unwrap();
+        let told = found.same_keys(&[shown(own), shown("SHA256:other".into()), shown(String::new())]);
+        assert_eq!(told.len(), 1);
+        assert!(told[0].starts_with("w2 shows the host key of a machine at 192.0.2.7 of the cluster lab."), "{told:?}");
+    }
+
+    #[test]
+    fn a_machine_id_of_another_node_is_told() {
+        let known = [("lab", "w1", "aa"), ("prod", "w2", "bb"), ("prod", "w3", "cc")];
+        let told = |machine: &str, id: &str| same_ids(&known, "prod", &[(machine.to_owned(), id.to_owned())]).concat();
+        assert!(told("w9", "aa").starts_with("w9 has the machine-id of the node w1 of the cluster lab."));
+        assert!(told("w9", "bb").starts_with("w9 has the machine-id of the node w2. "));
+        assert_eq!(told("w2", "bb"), "", "it is this node");
+        assert_eq!(told("w9", "dd"), "");
+    }
+
+    #[test]
+    fn clusters_that_were_not_read_are_named() {
+        assert_eq!(Elsewhere::default().incomplete(), None);
+        let found = Elsewhere { unread: vec!["a".into(), "b".into()], ..Elsewhere::default() };
+        assert!(found.incomplete().unwrap().starts_with("The machines of a and b could not be compared"));
+    }
+}
