@@ -1,15 +1,15 @@
 // Creating a cluster: from the form to the page that checks, plans and runs. Nothing listens at port 1, so no run changes a machine.
 import type { Page } from '@playwright/test';
 import { bothWays, expect, test } from '../fixtures/console.ts';
-import { makeCluster, runOwn } from '../fixtures/objects.ts';
+import { makeCluster, ownNetwork, runOwn } from '../fixtures/objects.ts';
 
 const GROUPS = '  children:\n    kube_control_plane:\n      hosts:\n        cp1:\n    kube_node:\n      hosts:\n        w1:\n';
 
-/** A control plane and a worker that don't answer. */
-const HOSTS = `all:
+/** A control plane and a worker that don't answer, at addresses that begin with `network`. */
+const hostsIn = (network: string) => `all:
   hosts:
-    cp1: {ansible_host: 127.0.0.1, ansible_port: 1, ansible_user: ops}
-    w1: {ansible_host: 127.0.0.2, ansible_port: 1, ansible_user: ops}
+    cp1: {ansible_host: ${network}1, ansible_port: 1, ansible_user: ops}
+    w1: {ansible_host: ${network}2, ansible_port: 1, ansible_user: ops}
 ${GROUPS}`;
 
 async function fillMachine(page: Page, number: number, name: string, address: string, role: string): Promise<void> {
@@ -33,18 +33,18 @@ bothWays((script) => {
 
   test('a new cluster is registered, checked and created', async ({ page, visit, kube }) => {
     test.slow(); // two runs
-    const name = `create-${ending}`;
+    const [name, network] = [`create-${ending}`, ownNetwork()];
     await visit('/clusters/_new');
     await page.getByLabel('Name', { exact: true }).fill(name);
     await expect(page.getByLabel('Create a Kubernetes cluster')).toBeChecked();
-    await fillMachine(page, 1, 'cp1', '127.0.0.1', 'control_plane');
-    await fillMachine(page, 2, 'w1', '127.0.0.2', 'control_plane');
+    await fillMachine(page, 1, 'cp1', `${network}1`, 'control_plane');
+    await fillMachine(page, 2, 'w1', `${network}2`, 'control_plane');
     await page.getByLabel('Kubernetes version').selectOption('1.33.13');
     await page.getByLabel('Network of pods').fill('127.0.0.0/16');
     await page.getByLabel('Variables, YAML').fill('# ours\nkube_version: 1.34.4 # for now\n');
     await page.getByRole('button', { name: 'Review' }).click();
     await expect(page.getByText('There are 2 control planes (cp1, w1).')).toBeVisible();
-    await expect(page.getByText('The address 127.0.0.1 of cp1 is in the network of pods, 127.0.0.0/16.')).toBeVisible();
+    await expect(page.getByText(`The address ${network}1 of cp1 is in the network of pods, 127.0.0.0/16.`)).toBeVisible();
 
     await page.getByLabel('Role of machine 2').selectOption('worker');
     await page.getByLabel('Network of pods').fill('');
@@ -72,7 +72,7 @@ bothWays((script) => {
     await page.getByRole('button', { name: 'Create the cluster' }).click();
     await expect(page).toHaveURL(/created=cluster-/);
     await shows(page, 'Creating the cluster failed on cp1 and w1.');
-    await expect(main).toContainText('127.0.0.2 port 1: Connection refused');
+    await expect(main).toContainText(`${network}2 port 1: Connection refused`);
     await expect(page.getByRole('button', { name: 'Continue' })).toBeVisible();
     const operation = (await kube.list('ClusterOperation')).find((o) => o.spec.cluster === name && o.spec.action === 'cluster.yml');
     expect(operation.spec.extraArgs).toBeUndefined();
@@ -84,7 +84,7 @@ bothWays((script) => {
 
   test('after a run that creates, the page shows what is next', async ({ page, visit, kube }) => {
     const cluster = `made-${ending}`;
-    await makeCluster(kube, cluster, { hosts: HOSTS });
+    await makeCluster(kube, cluster, { hosts: hostsIn(ownNetwork()) });
     await visit(`/clusters/${cluster}`);
     await expect(page.getByRole('link', { name: 'Create the cluster' })).toBeVisible();
 

@@ -1,13 +1,13 @@
 // Adding and removing nodes. Nothing listens at port 1, so no run changes a machine.
 import { bothWays, expect, test } from '../fixtures/console.ts';
-import { localHosts, makeCluster, runOwn } from '../fixtures/objects.ts';
+import { localHosts, makeCluster, ownNetwork, runOwn } from '../fixtures/objects.ts';
 
-/** A control plane and a worker that don't answer. */
-const HOSTS = `# Frankfurt
+/** A control plane and a worker that don't answer, at addresses that begin with `network`. */
+const hostsIn = (network: string) => `# Frankfurt
 all:
   hosts:
-    cp1: {ansible_host: 127.0.0.1, ansible_port: 1, ansible_user: ops}
-    w1: {ansible_host: 127.0.0.2, ansible_port: 1, ansible_user: ops}   # rack 7
+    cp1: {ansible_host: ${network}1, ansible_port: 1, ansible_user: ops}
+    w1: {ansible_host: ${network}2, ansible_port: 1, ansible_user: ops}   # rack 7
   children:
     kube_control_plane:
       hosts:
@@ -24,29 +24,42 @@ bothWays((script) => {
 
   test('one button saves the inventory and adds the node', async ({ page, visit, kube }) => {
     const cluster = `grow-${ending}`;
-    await makeCluster(kube, cluster, { hosts: HOSTS });
+    const network = ownNetwork();
+    const inventory = hostsIn(network);
+    await makeCluster(kube, cluster, { hosts: inventory });
     await visit(`/clusters/${cluster}/nodes`);
     await page.getByRole('link', { name: 'Add nodes' }).click();
     await page.getByLabel('Name of machine 1').fill('w1');
-    await page.getByLabel('Address of machine 1').fill('127.0.0.3');
+    await page.getByLabel('Address of machine 1').fill(`${network}3`);
     await page.getByRole('button', { name: 'Review' }).click();
     await expect(page.getByText('w1 is in the inventory already. Choose another name.')).toBeVisible();
-    await expect(page.getByLabel('Address of machine 1')).toHaveValue('127.0.0.3');
+    await expect(page.getByLabel('Address of machine 1')).toHaveValue(`${network}3`);
+
+    // A machine of another cluster.
+    const elsewhere = ownNetwork();
+    await makeCluster(kube, `${cluster}-other`, { hosts: hostsIn(elsewhere) });
+    await page.getByLabel('Name of machine 1').fill('w2');
+    await page.getByLabel('Address of machine 1').fill(`${elsewhere}2`);
+    await page.getByRole('button', { name: 'Review' }).click();
+    await expect(page.getByText(`w2 has the address of w1 in the cluster ${cluster}-other.`)).toBeVisible();
+    await page.getByLabel('Address of machine 1').fill(`${network}3`);
 
     await page.getByLabel('Name of machine 1').fill('w2');
     await page.getByRole('button', { name: 'Review' }).click();
     const review = page.getByRole('region', { name: 'Review' });
-    await expect(review).toContainText("w2 doesn't answer SSH at [127.0.0.3]:1");
+    await expect(review).toContainText(`w2 doesn't answer SSH at [${network}3]:1`);
     await expect(review).toContainText('w2 added to kube_node');
     await expect(review).toContainText('--limit=w2');
-    expect((await kube.get('ConfigMap', `${cluster}-hosts`)).data['hosts.yml']).toBe(HOSTS);
+    await expect(review).toContainText('cp1 is asked, too. No task runs on the other machine.');
+    await expect(review).toContainText("How long it takes isn't known yet");
+    expect((await kube.get('ConfigMap', `${cluster}-hosts`)).data['hosts.yml']).toBe(inventory);
 
     await page.getByRole('button', { name: 'Save and run' }).click();
     await expect(page).toHaveURL(/\/operations\/scale-/);
     await expect(page.getByRole('heading', { level: 1 })).toContainText(`scale.yml on ${cluster}`);
     const saved = (await kube.get('ConfigMap', `${cluster}-hosts`)).data['hosts.yml'];
     expect(saved).toBe(
-      HOSTS.replace('# rack 7\n', '# rack 7\n    w2: {ansible_host: 127.0.0.3, ansible_port: 1, ansible_user: ops}\n') + '        w2:\n',
+      inventory.replace('# rack 7\n', `# rack 7\n    w2: {ansible_host: ${network}3, ansible_port: 1, ansible_user: ops}\n`) + '        w2:\n',
     );
     const operation = (await kube.list('ClusterOperation')).find((o) => o.spec.cluster === cluster);
     expect(operation.spec.extraArgs).toBe('--limit=w2');
@@ -54,13 +67,13 @@ bothWays((script) => {
 
   test('a review says which machines let the key in', async ({ page, visit, kube, sshd }) => {
     const cluster = `login-${ending}`;
-    const hosts = HOSTS.replaceAll('ansible_port: 1, ansible_user: ops', `ansible_port: ${sshd.port}, ansible_user: ${sshd.user}`);
+    const hosts = hostsIn('127.0.0.').replaceAll('ansible_port: 1, ansible_user: ops', `ansible_port: ${sshd.port}, ansible_user: ${sshd.user}`);
     await makeCluster(kube, cluster, { hosts: hosts.replace('127.0.0.1', '127.0.0.9'), key: sshd.privateKey });
     await visit(`/clusters/${cluster}/nodes/add`);
     await page.getByLabel('Name of machine 1').fill('w2');
-    await page.getByLabel('Address of machine 1').fill('127.0.0.1');
+    await page.getByLabel('Address of machine 1').fill('127.0.0.3');
     await page.getByLabel('Name of machine 2').fill('w3');
-    await page.getByLabel('Address of machine 2').fill('127.0.0.3');
+    await page.getByLabel('Address of machine 2').fill('127.0.0.4');
     await page.getByLabel('User of machine 2').fill('eve');
     await page.getByRole('button', { name: 'Review' }).click();
     const review = page.getByRole('region', { name: 'Review' });
@@ -71,19 +84,21 @@ bothWays((script) => {
 
   test('control planes join with etcd and the consequences are shown', async ({ page, visit, kube }) => {
     const cluster = `planes-${ending}`;
-    const hosts = `${HOSTS}    etcd:\n      hosts:\n        cp1:\n`;
+    const network = ownNetwork();
+    const inventory = hostsIn(network);
+    const hosts = `${inventory}    etcd:\n      hosts:\n        cp1:\n`;
     await makeCluster(kube, cluster, { hosts, variables: 'loadbalancer_apiserver: {address: 127.0.0.99}\n' });
     await visit(`/clusters/${cluster}/nodes/add`);
     await expect(page.getByLabel('Role of machine 1')).toHaveValue('worker');
     await page.getByLabel('Name of machine 1').fill('cp2');
-    await page.getByLabel('Address of machine 1').fill('127.0.0.3');
+    await page.getByLabel('Address of machine 1').fill(`${network}3`);
     await page.getByLabel('Role of machine 1').selectOption('control_plane');
     await page.getByRole('button', { name: 'Review' }).click();
     await expect(page.getByText('etcd would have 2 members')).toBeVisible();
     await expect(page.getByLabel('Role of machine 1')).toHaveValue('control_plane');
 
     await page.getByLabel('Name of machine 2').fill('cp3');
-    await page.getByLabel('Address of machine 2').fill('127.0.0.4');
+    await page.getByLabel('Address of machine 2').fill(`${network}4`);
     await page.getByLabel('Role of machine 2').selectOption('control_plane');
     await page.getByRole('button', { name: 'Review' }).click();
     const review = page.getByRole('region', { name: 'Review' });
@@ -100,11 +115,13 @@ bothWays((script) => {
 
   test('one dialog replaces a worker and continues after a failure', async ({ page, visit, kube }) => {
     const cluster = `swap-${ending}`;
-    await makeCluster(kube, cluster, { hosts: HOSTS });
+    const network = ownNetwork();
+    const inventory = hostsIn(network);
+    await makeCluster(kube, cluster, { hosts: inventory });
     await visit(`/clusters/${cluster}/nodes`);
     await page.getByRole('link', { name: 'Replace… w1' }).click();
     await page.getByLabel('Name of machine 1').fill('w2');
-    await page.getByLabel('Address of machine 1').fill('127.0.0.3');
+    await page.getByLabel('Address of machine 1').fill(`${network}3`);
     await page.getByLabel("The machine of w1 can't be reached any more").check();
     await page.getByRole('button', { name: 'Review' }).click();
     const review = page.getByRole('region', { name: 'Review' });
@@ -126,7 +143,9 @@ bothWays((script) => {
 
   test('a control plane is exchanged after its removal', async ({ page, visit, kube }) => {
     const cluster = `exchange-${ending}`;
-    const hosts = HOSTS.replace('    w1:', `    cp2: {ansible_host: 127.0.0.3, ansible_port: 1, ansible_user: ops}\n    cp3: {ansible_host: 127.0.0.4, ansible_port: 1, ansible_user: ops}\n    w1:`)
+    const network = ownNetwork();
+    const inventory = hostsIn(network);
+    const hosts = inventory.replace('    w1:', `    cp2: {ansible_host: ${network}3, ansible_port: 1, ansible_user: ops}\n    cp3: {ansible_host: ${network}4, ansible_port: 1, ansible_user: ops}\n    w1:`)
       .replace('        cp1:\n', '        cp1:\n        cp2:\n        cp3:\n');
     await makeCluster(kube, cluster, { hosts, variables: 'loadbalancer_apiserver: {address: 127.0.0.99}\n' });
     await visit(`/clusters/${cluster}/nodes`);
@@ -145,7 +164,7 @@ bothWays((script) => {
     await expect(page.getByText('has removed cp3 from the cluster')).toBeVisible();
     await expect(page.getByLabel('Role of machine 1')).toHaveValue('control_plane');
     await page.getByLabel('Name of machine 1').fill('cp4');
-    await page.getByLabel('Address of machine 1').fill('127.0.0.5');
+    await page.getByLabel('Address of machine 1').fill(`${network}5`);
     await page.getByRole('button', { name: 'Review' }).click();
     const review = page.getByRole('region', { name: 'Review' });
     await expect(review).toContainText('etcd grows from 2 members to 3');
@@ -161,7 +180,7 @@ bothWays((script) => {
 
   test('a node without its machine is removed without a login', async ({ page, visit, kube }) => {
     const cluster = `gone-${ending}`;
-    await makeCluster(kube, cluster, { hosts: HOSTS });
+    await makeCluster(kube, cluster, { hosts: hostsIn(ownNetwork()) });
     await visit(`/clusters/${cluster}/nodes/remove?node=w1`);
     await page.getByRole('link', { name: "The machine can't be reached any more" }).click();
     await expect(page.getByText("The operation doesn't log in to the machine.")).toBeVisible();
