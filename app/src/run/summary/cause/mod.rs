@@ -1,7 +1,7 @@
 //! Known causes of failures, recognised by what ssh, sudo, apt, kubeadm, ansible and other programs print.
 //!
 //! [`table`] lists the causes. `end2end/lab/tests/causes` makes the programs fail, and `produced.json` has what they printed. A new cause
-//! is one entry in the table, and a task there or a message in `tests.rs`.
+//! is one entry in the table, and a task there or a message in `tests.rs`. `field_tests.rs` measures how often the causes are right.
 
 mod table;
 
@@ -55,5 +55,7 @@ fn contains(line: &str, sign: &str) -> bool {
     })
 }
 
+#[cfg(test)]
+mod field_tests;
 #[cfg(test)]
 mod tests;
