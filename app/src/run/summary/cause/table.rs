@@ -100,7 +100,12 @@ pub(super) const CAUSES: &[Cause] = &[
         key: "ssh-closed",
         proof: Proof::Produced,
         // OpenSSH, kex.c and packet.c.
-        signs: &["kex_exchange_identification: ", "ssh: …Connection reset by", "via ssh: Shared connection to"],
+        signs: &[
+            "kex_exchange_identification: ",
+            "ssh: …Connection reset by",
+            "via ssh: Shared connection to",
+            "via ssh: Connection closed",
+        ],
         sentence: "The machine closed the SSH connection. It may be restarting, or its SSH server refuses more connections.",
         next: Next::Again,
     },
@@ -115,6 +120,8 @@ pub(super) const CAUSES: &[Cause] = &[
             "No python interpreters found",
             "python: not found",
             "python3: not found",
+            "python: No such file or directory",
+            "python3: No such file or directory",
         ],
         sentence: "Python is missing on the machine. Install python3.",
         next: Next::Again,
@@ -130,8 +137,13 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "python-library-missing",
         proof: Proof::Produced,
-        // ansible, module_utils/basic.py.
-        signs: &["Failed to import the required Python library"],
+        // ansible, module_utils/basic.py and filters.
+        signs: &[
+            "Failed to import the required Python library",
+            "filter requires python",
+            "prior to running json_query filter",
+            "python bindings…aren't installed",
+        ],
         sentence: "A Python library is missing where the task runs. Install the library that the message names.",
         next: Next::Again,
     },
@@ -139,24 +151,24 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "disk-full",
         proof: Proof::Produced,
-        // Linux (ENOSPC); apt.
-        signs: &["No space left on device", "You don't have enough free space in"],
+        // Linux (ENOSPC), and as Go prints it; apt.
+        signs: &["No space left on device", "You don't have enough free space in", "no space left on device"],
         sentence: "A disk of the machine is full. Free some space; “df -h” and “df -i” show where.",
         next: Next::Again,
     },
     Cause {
         key: "read-only-file-system",
         proof: Proof::Produced,
-        // Linux (EROFS).
-        signs: &["Read-only file system"],
+        // Linux (EROFS), and as Go prints it.
+        signs: &["Read-only file system", "read-only file system"],
         sentence: "A file system of the machine is read-only, often after an error of its disk. “dmesg” shows the error.",
         next: Next::Again,
     },
     Cause {
         key: "no-memory",
         proof: Proof::Produced,
-        // Linux (ENOMEM); Python; coreutils.
-        signs: &["Cannot allocate memory", "MemoryError", "memory exhausted"],
+        // Linux (ENOMEM), and as Go prints it; Python; coreutils.
+        signs: &["Cannot allocate memory", "MemoryError", "memory exhausted", "cannot allocate memory"],
         sentence: "The machine has no memory left. Stop other programs, or give it more.",
         next: Next::Again,
     },
@@ -189,6 +201,7 @@ pub(super) const CAUSES: &[Cause] = &[
             "Could not get lock /var/cache/apt",
             "Unable to lock directory /var/",
             "frontend lock was locked by another process",
+            "frontend is locked by another process",
         ],
         sentence: "Another program is installing packages on the machine, often its automatic updates. Wait until it has ended.",
         next: Next::Again,
@@ -212,9 +225,16 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "packages-broken",
         proof: Proof::Produced,
-        // apt, apt-pkg/algorithms.cc and apt-private/private-install.cc.
-        signs: &["you have held broken packages", "Unmet dependencies. Try 'apt", "unmet dependencies:"],
-        sentence: "The packages on the machine don't fit together. “apt --fix-broken install” tries to repair them.",
+        // apt, apt-pkg/algorithms.cc and apt-private/private-install.cc; ansible, modules/dnf.py; yum.
+        signs: &[
+            "you have held broken packages",
+            "Unmet dependencies. Try 'apt",
+            "unmet dependencies:",
+            "pkgProblemResolver::Resolve generated breaks",
+            "Depsolve Error occur",
+            "Error: Package: ",
+        ],
+        sentence: "The packages on the machine don't fit together. The message names them; “apt --fix-broken install” tries to repair those of apt.",
         next: Next::Again,
     },
     Cause {
@@ -236,13 +256,7 @@ pub(super) const CAUSES: &[Cause] = &[
         key: "gpg-key-missing",
         proof: Proof::Produced,
         // apt, methods/gpgv.cc and apt-pkg/acquire-item.cc; rpm and dnf.
-        signs: &[
-            "NO_PUBKEY",
-            "EXPKEYSIG",
-            "The repository…is not signed",
-            "GPG check FAILED",
-            "Public key for…is not installed",
-        ],
+        signs: &["NO_PUBKEY", "EXPKEYSIG", "GPG check FAILED", "Public key for…is not installed"],
         sentence: "The key that signs a package source is missing or has expired on the machine. Install its current key.",
         next: Next::Again,
     },
@@ -269,6 +283,20 @@ pub(super) const CAUSES: &[Cause] = &[
         next: Next::Operation,
     },
     Cause {
+        key: "api-unauthorised",
+        proof: Proof::Produced,
+        // kubectl, cmd/util/helpers.go; the API server; Go, crypto/x509/verify.go, with the name that kubeadm gives its authority. It is
+        // before the next cause because no authority is missing.
+        signs: &[
+            "You must be logged in to the server",
+            "error: the server has asked for the client to provide credentials",
+            "Error from server (Unauthorized)",
+            "candidate authority certificate \"kubernetes\"",
+        ],
+        sentence: "The Kubernetes API doesn't accept this login. Its certificate or token may have expired, or be that of another cluster.",
+        next: Next::Nodes,
+    },
+    Cause {
         key: "certificate-unknown",
         proof: Proof::Produced,
         // Go, crypto/x509/verify.go; curl and Python with OpenSSL. Python prints the same word for a wrong name.
@@ -286,7 +314,7 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "proxy",
         proof: Proof::Produced,
-        // Go, net/http/transport.go; Python, http/client.py; curl; apt.
+        // Go, net/http/transport.go; Python, http/client.py; curl; apt; kubectl, which quotes the proxy.
         signs: &[
             "proxyconnect tcp:",
             "Tunnel connection failed:",
@@ -295,6 +323,7 @@ pub(super) const CAUSES: &[Cause] = &[
             "Proxy Authentication Required",
             "CONNECT tunnel failed, response",
             "The requested URL returned error: 407",
+            "Unable to connect to the server:…Forbidden",
         ],
         sentence: "The proxy refuses the download or doesn't answer. Check its address and password in the variables.",
         next: Next::Edit(Document::Variables),
@@ -328,13 +357,14 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "image-unauthorised",
         proof: Proof::Produced,
-        // containerd, core/remotes/docker.
+        // containerd, core/remotes/docker; registries.
         signs: &[
             "pull access denied",
             "failed to authorize: failed to fetch…401 Unauthorized",
             "failed to authorize: failed to fetch…403 Forbidden",
             "failed to resolve reference…401 Unauthorized",
             "failed to resolve reference…403 Forbidden",
+            "unauthorized: authentication required",
         ],
         sentence: "The registry refuses to hand out the image. Check its name and the registry's login.",
         next: Next::Edit(Document::Variables),
@@ -354,20 +384,29 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "image-not-pulled",
         proof: Proof::Produced,
-        // kubeadm, preflight/checks.go; the kubelet, images/types.go.
-        signs: &["[ERROR ImagePull]", "ErrImagePull", "ImagePullBackOff"],
+        // kubeadm, preflight/checks.go; the kubelet, images/types.go; containerd. What it says about the reason is in the causes above.
+        signs: &[
+            "[ERROR ImagePull]",
+            "ErrImagePull",
+            "ImagePullBackOff",
+            "failed to resolve reference",
+            "failed to pull and unpack image",
+            "failed pulling image",
+            "httpReadSeeker: failed open",
+        ],
         sentence: "An image can't be downloaded. Check that its registry can be reached from the machine.",
         next: Next::Again,
     },
     Cause {
         key: "wrong-checksum",
         proof: Proof::Produced,
-        // ansible, modules/get_url.py; apt, apt-pkg/acquire-item.cc; coreutils.
+        // ansible, modules/get_url.py; apt, apt-pkg/acquire-item.cc; coreutils; yum.
         signs: &[
             "The checksum for…did not match",
             "Hash Sum mismatch",
             "computed checksum did NOT match",
             "File has unexpected size (",
+            "Package does not match intended download",
         ],
         sentence: "A downloaded file isn't the expected one. Check the version and its checksum, or whether a proxy or mirror changes downloads.",
         next: Next::Edit(Document::Variables),
@@ -375,8 +414,13 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "download-not-found",
         proof: Proof::Produced,
-        // Python, urllib; apt, methods/http.cc; curl.
-        signs: &["HTTP Error 404", "Failed to fetch…404  Not Found", "The requested URL returned error: 404"],
+        // Python, urllib; apt, methods/http.cc; curl; kubeadm, util/version.go.
+        signs: &[
+            "HTTP Error 404",
+            "Failed to fetch…404  Not Found",
+            "The requested URL returned error: 404",
+            "unable to fetch file…404 Not Found",
+        ],
         sentence: "The server has no such file. Check the version and the address of the download.",
         next: Next::Edit(Document::Variables),
     },
@@ -399,13 +443,15 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "package-sources",
         proof: Proof::Produced,
-        // apt; ansible, modules/apt.py, which doesn't say why.
+        // apt; ansible, modules/apt.py, which doesn't say why; dnf. A source that doesn't answer looks unsigned to apt.
         signs: &[
             "Failed to update apt cache",
             "E: Some index files failed to download",
             "E: Unable to fetch some archives",
+            "The repository…is not signed",
+            "Failed to download metadata for repo",
         ],
-        sentence: "A package source of the machine doesn't answer, or apt doesn't trust it. “apt-get update” on the machine shows which one and why.",
+        sentence: "A package source of the machine doesn't answer, or isn't trusted. “apt-get update” or “dnf makecache” on the machine shows which one and why.",
         next: Next::Again,
     },
     // ## Preparation of the machine
@@ -420,8 +466,8 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "memory-cgroup-off",
         proof: Proof::Produced,
-        // system-validators, cgroup_validator_linux.go.
-        signs: &["missing required cgroups:…memory"],
+        // system-validators, cgroup_validator_linux.go; k3s.
+        signs: &["missing required cgroups:…memory", "failed to find memory cgroup"],
         sentence: "The kernel's memory controller for cgroups is off. Add cgroup_enable=memory to the kernel's command line, and restart the machine.",
         next: Next::Again,
     },
@@ -477,7 +523,7 @@ pub(super) const CAUSES: &[Cause] = &[
         key: "kernel-module",
         proof: Proof::Produced,
         // kmod.
-        signs: &["modprobe: FATAL: Module…not found in directory"],
+        signs: &["modprobe: FATAL: Module…not found"],
         sentence: "The kernel has no such module. If the kernel was upgraded, restart the machine; otherwise install the package of extra modules.",
         next: Next::Again,
     },
@@ -512,6 +558,7 @@ pub(super) const CAUSES: &[Cause] = &[
             "unsupported operating system",
             "is not a known OS",
             "Supported are Debian",
+            "[ERROR SystemVerification]: unexpected kernel config",
         ],
         sentence: "This system or kernel isn't supported. Use a supported system, or exclude the machine.",
         next: Next::Edit(Document::Inventory),
@@ -543,8 +590,14 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "cni-not-ready",
         proof: Proof::Quoted,
-        // The kubelet, as containerd reports it.
-        signs: &["cni plugin not initialized", "NetworkPluginNotReady", "no networks found in /etc/cni/net.d"],
+        // The kubelet, as containerd reports it; kubespray, which waits for Calico; cilium.
+        signs: &[
+            "cni plugin not initialized",
+            "NetworkPluginNotReady",
+            "no networks found in /etc/cni/net.d",
+            "Timeout when waiting for file /etc/cni/net.d/",
+            "Unable to install Cilium: timeout",
+        ],
         sentence: "The pod network isn't ready on the node. Check the pods of the network plugin in kube-system.",
         next: Next::Nodes,
     },
@@ -566,16 +619,19 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "token-expired",
         proof: Proof::Produced,
-        // kubeadm, discovery/token/token.go.
-        signs: &["could not find a JWS signature in the cluster-info ConfigMap"],
+        // kubeadm, discovery/token/token.go, now and in older versions.
+        signs: &[
+            "could not find a JWS signature in the cluster-info ConfigMap",
+            "token id…is invalid for this cluster",
+        ],
         sentence: "The token with which the machine joins has expired. A new run makes a new one.",
         next: Next::Again,
     },
     Cause {
         key: "uploaded-certificates-expired",
         proof: Proof::Produced,
-        // kubeadm, phases/copycerts/copycerts.go.
-        signs: &["kubeadm-certs…was not found in the"],
+        // kubeadm, phases/copycerts/copycerts.go. The right to read the secret ends with it.
+        signs: &["kubeadm-certs…was not found in the", "secrets \"kubeadm-certs\" is forbidden"],
         sentence: "The certificates for new control planes were kept for two hours and are gone. A new run uploads them again.",
         next: Next::Again,
     },
@@ -653,7 +709,7 @@ pub(super) const CAUSES: &[Cause] = &[
         key: "etcd-full",
         proof: Proof::Produced,
         // etcd, api/v3rpc/rpctypes/error.go and its alarms.
-        signs: &["etcdserver: mvcc: database space exceeded", "alarm:NOSPACE"],
+        signs: &["etcdserver: mvcc: database space exceeded", "alarm:NOSPACE", "etcdserver: no space"],
         sentence: "etcd's database is full and refuses changes. Compact and defragment it, and then clear the alarm.",
         next: Next::Nodes,
     },
@@ -680,6 +736,10 @@ pub(super) const CAUSES: &[Cause] = &[
             "Error: context deadline exceeded",
             "etcd cluster is not healthy",
             "etcd is not healthy, and this step",
+            "etcdserver: leader changed",
+            "Failed to get the status of endpoint",
+            "etcd cluster member list: context deadline exceeded",
+            "etcd cluster is unavailable or misconfigured",
         ],
         sentence: "etcd doesn't answer in time. Check that its members run, and that their disks are quick enough.",
         next: Next::Nodes,
@@ -699,27 +759,24 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "api-server-silent",
         proof: Proof::Produced,
-        // kubectl, cmd/util/helpers.go; Go, net, at the port of the API.
+        // kubectl, cmd/util/helpers.go, which asks localhost:8080 if it has no kubeconfig; Go, net, at the port of the API; kubeadm,
+        // discovery/token/token.go and phases/upgrade/health.go.
         signs: &[
-            "The connection to the server…was refused - did you specify the right host or port",
-            "Unable to connect to the server:",
             "dial tcp…:6443: connect: connection refused",
             "dial tcp…:6443: i/o timeout",
             "Timeout when waiting for…:6443",
+            "The connection to the server…443 was refused - did you specify the right host or port",
+            "Unable to connect to the server:…dial tcp",
+            "Unable to connect to the server:…net/http:",
+            "Unable to connect to the server:…EOF",
+            "Unable to connect to the server:…context deadline exceeded",
+            ":6443/…: EOF",
+            ":6443/…unexpected EOF",
+            "the identity of the API Server…Client.Timeout exceeded",
+            "the identity of the API Server…context deadline exceeded",
+            "[ERROR APIServerHealth]",
         ],
         sentence: "The Kubernetes API doesn't answer. Check that the control plane runs, and the way to it: load balancer, firewall, address.",
-        next: Next::Nodes,
-    },
-    Cause {
-        key: "api-unauthorised",
-        proof: Proof::Produced,
-        // kubectl, cmd/util/helpers.go; the API server.
-        signs: &[
-            "You must be logged in to the server",
-            "error: the server has asked for the client to provide credentials",
-            "Error from server (Unauthorized)",
-        ],
-        sentence: "The Kubernetes API doesn't accept this login. Its certificate or token may have expired, or be that of another cluster.",
         next: Next::Nodes,
     },
     Cause {
@@ -764,7 +821,11 @@ pub(super) const CAUSES: &[Cause] = &[
         key: "module-missing",
         proof: Proof::Produced,
         // ansible, playbook/task.py and plugins/loader.py.
-        signs: &["couldn't resolve module/action", "was not found in configured module paths"],
+        signs: &[
+            "couldn't resolve module/action",
+            "was not found in configured module paths",
+            "no action detected in task",
+        ],
         sentence: "The playbook uses a module that the image doesn't have. Choose an image with its collection, or correct the name.",
         next: Next::Again,
     },
@@ -787,13 +848,15 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "undefined-variable",
         proof: Proof::Produced,
-        // ansible, template and _internal/_templating; Jinja.
+        // ansible, template and _internal/_templating; Jinja. Another object without an attribute is a version that the playbook doesn't
+        // know, or the result of a task that didn't run.
         signs: &[
-            "an option with an undefined variable",
             "The error was: …' is undefined",
-            "The error was: …' has no attribute '",
             "Error while resolving value for…is undefined",
             "Finalization of task args for…is undefined",
+            "an option with an undefined variable…' is undefined",
+            "HostVarsVars object' has no attribute '",
+            "object of type 'HostVarsVars' has no attribute '",
         ],
         sentence: "The playbook uses a variable that has no value. Set the variable that the message names.",
         next: Next::Edit(Document::Variables),

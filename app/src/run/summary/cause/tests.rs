@@ -58,7 +58,7 @@ const MESSAGES: &[(&str, &str)] = &[
     ("package-not-found", "E: Version '1.36.1-1.1' for 'kubeadm' was not found"),
     ("package-not-found", "E: Package 'docker-ce' has no installation candidate"),
     ("gpg-key-missing", "W: GPG error: https://pkgs.k8s.io InRelease: The following signatures couldn't be verified because the public key is not available: NO_PUBKEY 234654DA9A296436"),
-    ("gpg-key-missing", "E:The repository 'https://pkgs.k8s.io/core:/stable:/v1.30/deb  InRelease' is not signed."),
+    ("package-sources", "E:The repository 'https://pkgs.k8s.io/core:/stable:/v1.30/deb  InRelease' is not signed."),
     ("gpg-key-missing", "Public key for kubelet-1.30.0-150500.1.1.x86_64.rpm is not installed"),
     ("clock-wrong", "E: Release file for http://archive.ubuntu.com/ubuntu/dists/focal/InRelease is not valid yet (invalid for another 2h 15min 30s). Updates for this repository will not be applied."),
     ("clock-wrong", "tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time 2021-01-01T00:00:07Z is before 2026-02-01T00:00:00Z"),
@@ -81,6 +81,7 @@ const MESSAGES: &[(&str, &str)] = &[
     ("image-unauthorised", "failed to resolve reference \"ghcr.io/acme/api:1\": failed to authorize: failed to fetch anonymous token: unexpected status from GET request to https://ghcr.io/token?scope=repository%3Aacme%2Fapi%3Apull&service=ghcr.io: 403 Forbidden"),
     ("image-unauthorised", "failed to resolve reference \"ghcr.io/acme/api:1\": failed to authorize: failed to fetch oauth token: unexpected status from GET request to https://ghcr.io/token?service=ghcr.io: 401 Unauthorized"),
     ("image-not-found", "[ERROR ImagePull]: failed to pull image registry.k8s.io/kube-apiserver:v1.99.0: failed to pull and unpack image \"registry.k8s.io/kube-apiserver:v1.99.0\": failed to resolve reference \"registry.k8s.io/kube-apiserver:v1.99.0\": registry.k8s.io/kube-apiserver:v1.99.0: not found"),
+    ("image-not-pulled", "failed to resolve reference \"ghcr.io/acme/api:1\": failed to authorize: failed to fetch anonymous token: Get \"https://ghcr.io/token\": dial tcp 140.82.121.34:443: i/o timeout"),
     ("image-not-pulled", "The pod can't start: ImagePullBackOff: Back-off pulling image \"registry.example/runner:1\""),
     ("wrong-checksum", "The checksum for /tmp/releases/runc did not match ab12; it was cd34."),
     ("wrong-checksum", "E: Failed to fetch http://archive.ubuntu.com/ubuntu/dists/jammy/main/binary-amd64/Packages.gz  Hash Sum mismatch"),
@@ -145,6 +146,15 @@ const MESSAGES: &[(&str, &str)] = &[
     ("role-missing", "ERROR! the role 'kubespray-defaults' was not found in /opt/playbooks/roles:/opt/playbooks"),
     ("yaml", "ERROR! Syntax Error while loading YAML."),
     ("undefined-variable", "The task includes an option with an undefined variable.. The error was: 'kube_vip' is undefined"),
+    ("disk-full", "write /var/lib/containerd/tmp/x: no space left on device"),
+    ("read-only-file-system", "mkdir /etc/kubernetes/manifests: read-only file system"),
+    ("no-memory", "fork/exec /usr/bin/runc: cannot allocate memory"),
+    ("undefined-variable", "object of type 'HostVarsVars' has no attribute 'cluster_id'"),
+    ("api-server-silent", "Unable to connect to the server: EOF"),
+    ("api-server-silent", "Unable to connect to the server: context deadline exceeded"),
+    ("api-server-silent", "Get \"https://10.0.0.1:6443/api/v1/nodes\": EOF"),
+    ("python-missing", "/bin/sh: /usr/bin/python3: No such file or directory"),
+    ("api-server-silent", "couldn't validate the identity of the API Server: failed to request the cluster-info ConfigMap: client rate limiter Wait returned an error: context deadline exceeded"),
     ("no-host-matched", "ERROR! Specified hosts and/or --limit does not match any hosts"),
 ];
 
@@ -223,7 +233,6 @@ fn each_cause_has_a_message_and_a_text_of_its_own() {
 fn ordinary_output_tells_no_cause() {
     for message in [
         "Error: a password is required to open the key store",
-        "failed to resolve reference \"ghcr.io/acme/api:1\": failed to authorize: failed to fetch anonymous token: Get \"https://ghcr.io/token\": dial tcp 140.82.121.34:443: i/o timeout",
         "Request failed: <urlopen error [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: Hostname mismatch, certificate is not valid for 'mirror.example'. (_ssl.c:1006)>",
         "[ERROR SystemVerification]: missing required cgroups: pids",
         "[ERROR FileContent--proc-sys-net-ipv6-conf-default-forwarding]: /proc/sys/net/ipv6/conf/default/forwarding does not exist",
@@ -231,6 +240,10 @@ fn ordinary_output_tells_no_cause() {
         "Failed to connect to the host via ssh: banner exchange: Connection to 10.0.0.5 port 22: Broken pipe",
         "Failed to fetch openssh-server: Connection timed out",
         "non-zero return code: exit status 1",
+        // A part of a variable that the playbook itself makes, kubectl without a kubeconfig, and a certificate for another name.
+        "The task includes an option with an undefined variable.. 'dict object' has no attribute 'absent'",
+        "The connection to the server localhost:8080 was refused - did you specify the right host or port?",
+        "Unable to connect to the server: tls: failed to verify certificate: x509: certificate is valid for 10.96.0.1, not 10.0.0.1",
         "Assertion failed",
         // What kubeadm and apt print when all is well.
         "[preflight] Running pre-flight checks",
