@@ -393,6 +393,9 @@ pub(super) const CAUSES: &[Cause] = &[
             "failed to pull and unpack image",
             "failed pulling image",
             "httpReadSeeker: failed open",
+            "Failed to pull image \"",
+            "Failed to pull the specified image",
+            "failed to do request: Head",
         ],
         sentence: "An image can't be downloaded. Check that its registry can be reached from the machine.",
         next: Next::Again,
@@ -449,6 +452,7 @@ pub(super) const CAUSES: &[Cause] = &[
             "E: Some index files failed to download",
             "E: Unable to fetch some archives",
             "The repository…is not signed",
+            "The repository…does not have a Release file",
             "Failed to download metadata for repo",
         ],
         sentence: "A package source of the machine doesn't answer, or isn't trusted. “apt-get update” or “dnf makecache” on the machine shows which one and why.",
@@ -851,10 +855,9 @@ pub(super) const CAUSES: &[Cause] = &[
         // ansible, template and _internal/_templating; Jinja. Another object without an attribute is a version that the playbook doesn't
         // know, or the result of a task that didn't run.
         signs: &[
-            "The error was: …' is undefined",
+            "' is undefined",
             "Error while resolving value for…is undefined",
             "Finalization of task args for…is undefined",
-            "an option with an undefined variable…' is undefined",
             "HostVarsVars object' has no attribute '",
             "object of type 'HostVarsVars' has no attribute '",
         ],
