@@ -55,50 +55,56 @@ async fn an_ansible_in_use_stays_when_a_newer_one_is_installed() {
     stage.wait("the old one to go", async || (!old.exists()).then_some(())).await;
 }
 
-/// Runs a Job like the controller's on this machine, with the real ansible.
-#[tokio::test]
-async fn a_playbook_runs_with_the_real_ansible() {
+/// A stage with the real ansible, or `None` where there is none.
+pub(crate) fn with_real_ansible(test: &str) -> Option<Stage> {
     let Some(bin) = std::env::var_os("KUBEONKUBE_TEST_ANSIBLE") else {
-        return skipped::skip("a_playbook_runs_with_the_real_ansible", "KUBEONKUBE_TEST_ANSIBLE is not set");
+        skipped::skip(test, "KUBEONKUBE_TEST_ANSIBLE is not set");
+        return None;
     };
-    let stage = Stage::with(&Settings { ansible: Some(bin.into()), ..Settings::default() });
-    let steps = json!({"operation": "look", "cluster": "c", "steps": [{"role": "main", "kind": "playbook", "path": "kubespray/ping.yml", "title": "ping.yml", "args": []}]});
-    stage.secret("look-inputs", json!({
-        "hosts.yml": "all:\n  hosts:\n    m1: {ansible_connection: local}\n", "group_vars.yml": "", "token": "5f0c8e1d2b3a49687766554433221100",
-        "steps.json": steps.to_string(),
-        "secrets.json": "[]",
-        "names.json": "[]",
-        "entrypoint.py": include_str!("../../../../deploy/runner/entrypoint.py"),
-        "kubeonkube_masking.py": include_str!("../../../../deploy/runner/kubeonkube_masking.py"),
-        "masking.json": include_str!("../../../../deploy/runner/masking.json"),
-        "kubeonkube_events.py": include_str!("../../../../deploy/runner/callback/kubeonkube_events.py"),
-    }))
-    .await;
-    let paths = [
-        "hosts.yml",
-        "group_vars.yml",
-        "token",
-        "steps.json",
-        "secrets.json",
-        "names.json",
-        "entrypoint.py",
-        "kubeonkube_masking.py",
-        "masking.json",
-    ]
-    .map(|key| json!({"key": key, "path": key}));
-    let items: Vec<_> = paths
-        .into_iter()
-        .chain([json!({"key": "kubeonkube_events.py", "path": "callback/kubeonkube_events.py"})])
-        .collect();
+    Some(Stage::with(&Settings { ansible: Some(bin.into()), ..Settings::default() }))
+}
+
+/// Runs a Job like the controller's on this machine. `files` are the inputs beside the usual ones. Returns its summary and its log.
+pub(crate) async fn run_playbook(stage: &Stage, path: &str, files: &[(&str, &str)]) -> (Value, String) {
+    let step = json!({"role": "main", "kind": "playbook", "path": path, "title": path, "args": []});
+    let steps = json!({"operation": "look", "cluster": "c", "steps": [step]}).to_string();
+    let usual = [
+        ("hosts.yml", "all:\n  hosts:\n    m1: {ansible_connection: local}\n"),
+        ("group_vars.yml", ""),
+        ("token", "5f0c8e1d2b3a49687766554433221100"),
+        ("steps.json", &steps),
+        ("secrets.json", "[]"),
+        ("names.json", "[]"),
+        ("entrypoint.py", include_str!("../../../../deploy/runner/entrypoint.py")),
+        ("kubeonkube_masking.py", include_str!("../../../../deploy/runner/kubeonkube_masking.py")),
+        ("masking.json", include_str!("../../../../deploy/runner/masking.json")),
+        ("callback/kubeonkube_events.py", include_str!("../../../../deploy/runner/callback/kubeonkube_events.py")),
+    ];
+    let (mut data, mut items) = (json!({}), Vec::new());
+    for (path, text) in usual.iter().chain(files) {
+        let key = path.replace('/', ".");
+        items.push(json!({"key": key, "path": path}));
+        data[key] = json!(text);
+    }
+    stage.secret("look-inputs", data).await;
     let volumes = json!([{"name": "inputs", "secret": {"secretName": "look-inputs", "items": items}}, {"name": "work", "emptyDir": {}}]);
     let mounts = json!([{"name": "inputs", "mountPath": "/conf"}, {"name": "work", "mountPath": "/work-kubeonkube"}]);
     let container = json!([{"name": "kubeonkube", "image": "local", "command": ["python3", "$(KUBEONKUBE_ROOT)/conf/entrypoint.py"],
         "env": [{"name": "KUBEONKUBE_ROOT", "value": ""}], "volumeMounts": mounts}]);
     stage.job("look", "", json!({"template": {"spec": {"containers": container, "volumes": volumes}}})).await;
-    stage.job_that_is("look", "Complete").await;
-    let pod = stage.pods_of("look").await.pop().unwrap();
-    let summary: Value = serde_json::from_str(&ended(&pod).2).unwrap();
-    assert_eq!((&summary["rc"], &summary["steps"][0]["recap"]["ok"]), (&json!(0), &json!(1)));
-    let log = stage.log(&pod).await;
+    let pod = stage
+        .wait("the run to end", async || {
+            let pod = stage.pods_of("look").await.pop()?;
+            matches!(pod.status.as_ref()?.phase.as_deref()?, "Succeeded" | "Failed").then_some(pod)
+        })
+        .await;
+    (serde_json::from_str(&ended(&pod).2).unwrap(), stage.log(&pod).await)
+}
+
+#[tokio::test]
+async fn a_playbook_runs_with_the_real_ansible() {
+    let Some(stage) = with_real_ansible("a_playbook_runs_with_the_real_ansible") else { return };
+    let (summary, log) = run_playbook(&stage, "kubespray/ping.yml", &[]).await;
+    assert_eq!((&summary["rc"], &summary["steps"][0]["recap"]["ok"]), (&json!(0), &json!(1)), "{log}");
     assert!(log.contains("PLAY RECAP") && log.contains("\u{1e}5f0c8e1d2b3a49687766554433221100 {\"n\":1,"), "{log}");
 }

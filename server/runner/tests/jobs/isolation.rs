@@ -6,20 +6,25 @@ use kube::ResourceExt;
 use kubeonkube_runner::Isolation;
 use serde_json::json;
 
+use crate::ansible::{run_playbook, with_real_ansible};
 use crate::skipped;
 use crate::stage::{Settings, Stage, ended};
 
 /// Prints each command that succeeds.
 const TRY: &str = r#"try() { if ("$@") >/dev/null 2>&1; then echo "possible: $*"; fi; }; "#;
 
+/// Whether this machine can isolate runs. Otherwise the test is skipped.
+fn isolates(test: &str) -> bool {
+    let isolation = Isolation::detect();
+    if !isolation.is_on() {
+        skipped::skip(test, &isolation.to_string());
+    }
+    isolation.is_on()
+}
+
 /// A stage with isolated runs, or `None` on a machine that can't isolate them.
 fn isolated(test: &str) -> Option<Stage> {
-    let isolation = Isolation::detect();
-    if isolation.is_on() {
-        return Some(Stage::new());
-    }
-    skipped::skip(test, &isolation.to_string());
-    None
+    isolates(test).then(Stage::new)
 }
 
 /// Files like those of a server, and the folder of another run that has left a file.
@@ -102,6 +107,41 @@ async fn an_isolated_run_uses_its_folder_and_the_machine() {
     let temporary = stage.run_dir(&pod).join("root/tmp");
     assert_eq!(stage.log(&pod).await, format!("a\n1\n{}\n", temporary.display()));
     assert!(!temporary.exists(), "temporary files stay");
+}
+
+/// Tasks that ansible runs from a temporary folder on the host, where `m1` and `localhost` are this machine.
+const LOCAL_TASKS: &str = r#"
+- hosts: m1
+  gather_facts: false
+  become: false
+  vars: {folder: "{{ lookup('env', 'TMPDIR') }}"}
+  tasks:
+    - ansible.builtin.copy: {content: copied, dest: "{{ folder }}/copied"}
+    - ansible.builtin.template: {src: text.j2, dest: "{{ folder }}/rendered"}
+    - ansible.builtin.script: text.j2
+    - ansible.builtin.copy: {content: copied, dest: "{{ folder }}/delegated"}
+      delegate_to: localhost
+- hosts: localhost
+  connection: local
+  gather_facts: false
+  become: false
+  tasks:
+    - ansible.builtin.script: text.j2
+"#;
+
+/// ansible's temporary folder is in the home directory of the user, which is read-only.
+#[tokio::test]
+async fn an_isolated_playbook_copies_files_on_this_machine() {
+    let test = "an_isolated_playbook_copies_files_on_this_machine";
+    if !isolates(test) {
+        return;
+    }
+    let Some(stage) = with_real_ansible(test) else { return };
+    let files = [("sources/0/play.yml", LOCAL_TASKS), ("sources/0/text.j2", "#!/bin/sh\necho text\n")];
+    let (summary, log) = run_playbook(&stage, "conf/sources/0/play.yml", &files).await;
+    let recap = &summary["steps"][0]["recap"];
+    let counts = ["ok", "unreachable", "failed"].map(|count| recap[count].as_u64());
+    assert_eq!(counts, [Some(5), Some(0), Some(0)], "{log}");
 }
 
 #[tokio::test]
