@@ -214,6 +214,11 @@ def failure_message(result, shown=str):
     return host_key_refusal(message) or shorten(shown(message) or "failed without a message", MESSAGE_LIMIT)
 
 
+def is_meta(task):
+    """Whether it runs on no host, such as `flush_handlers`."""
+    return str(task.action).rpartition(".")[2] == "meta"
+
+
 def is_from_machine(result, outcome, play):
     """Whether the result proves that the machine was reached, and wasn't made by ansible on the controller."""
     task, values = result._task, result._result
@@ -556,7 +561,7 @@ class CallbackModule(CallbackBase):
         state = self.iterator.get_host_state(host)
         while True:
             state, task = self.iterator._get_next_task_from_state(state, host)
-            if task is None or str(task.action).rpartition(".")[2] != "meta":
+            if task is None or not is_meta(task):
                 return task is not None
 
     def is_unfinished(self, host, done):
@@ -608,13 +613,20 @@ class CallbackModule(CallbackBase):
         self.save(None, self.failures, self.hosts_left(self.lost), self.reported)
 
     def v2_playbook_on_task_start(self, task, is_conditional):
-        self.start_task(task, handler=False)
+        self.announce(task, handler=False)
 
     def v2_playbook_on_cleanup_task_start(self, task):
-        self.start_task(task, handler=False)
+        self.announce(task, handler=False)
 
     def v2_playbook_on_handler_task_start(self, task):
-        self.start_task(task, handler=True)
+        self.announce(task, handler=True)
+
+    def announce(self, task, handler):
+        if is_meta(task):
+            # ansible's recap doesn't count it either.
+            self.find_iterator()
+        else:
+            self.start_task(task, handler)
 
     def start_task(self, task, handler):
         if self.unordered and task._uuid in self.tasks:
@@ -721,6 +733,8 @@ class CallbackModule(CallbackBase):
         self.report(result, outcome, message, ignored=bool(ignore_errors))
 
     def v2_runner_on_skipped(self, result):
+        if is_meta(result._task):
+            return
         reason = result._result.get("skip_reason") or result._result.get("skipped_reason") or result._result.get("msg")
         self.report(result, "skipped", cut(self.shown(str(reason)), MESSAGE_LIMIT) if reason else None)
 

@@ -56,6 +56,21 @@ class Events(unittest.TestCase):
                          {"ok": 2, "changed": 1, "unreachable": 0, "failed": 0, "skipped": 0, "rescued": 0, "ignored": 0, "reached": True})
         self.assertGreater(run.of("host_result", task=1)[0]["ms"], 0)
 
+    def test_what_runs_on_no_host_is_no_task(self):
+        run = self.play("""
+    - name: First
+      ansible.builtin.command: "true"
+      notify: Later
+    - ansible.builtin.meta: flush_handlers
+    - meta: end_host
+      when: false
+  handlers:
+    - name: Later
+      ansible.builtin.meta: noop
+""").run()
+        self.assertEqual([event["name"] for event in run.of("task_start")], ["First"])
+        self.assertEqual([event["result"] for event in run.of("host_result")], ["changed"])
+
     def test_ansibles_own_line_precedes_its_event(self):
         run = self.play("    - name: Speak\n      ansible.builtin.command: 'true'\n").run()
         line = run.output.index(b"changed: [m1]")
