@@ -739,7 +739,7 @@ class Run:
         result = read_json(RECORD + "/result.json", {"recap": None, "failures": []})
         recap = totals(result["recap"]) if step["kind"] == "playbook" else None
         self.steps[-1]["recap"] = recap
-        self.steps[-1].update({key: result[key] for key in (*HOST_LISTS, "reached", "unmatched") if key in result})
+        self.steps[-1].update({key: result[key] for key in (*HOST_LISTS, "reached", "unmatched", "unmatched_plays") if key in result})
         self.failures += result["failures"]
         why = why_failed(step, code, recap, "unreached" in result, tasks_started() - tasks)
         is_told = recap and (recap.get("failed") or recap.get("unreachable") or result["failures"])

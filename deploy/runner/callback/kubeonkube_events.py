@@ -605,7 +605,7 @@ class CallbackModule(CallbackBase):
         document["reached"] = bool(self.reached or self.has_delegated)
         document.update({name: {"count": len(hosts), "hosts": hosts[:REMEMBERED_HOSTS]} for name, hosts in lists.items() if hosts})
         if self.unmatched:
-            document["unmatched"] = self.unmatched[:REMEMBERED_PLAYS]
+            document.update(unmatched=self.unmatched[:REMEMBERED_PLAYS], unmatched_plays=len(self.unmatched))
         self.record.save("result.json", document)
 
     def save_unfinished(self):

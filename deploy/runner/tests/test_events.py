@@ -537,6 +537,7 @@ class Events(unittest.TestCase):
         self.assertEqual(run.termination["steps"][0]["unmatched"], [
             {"play": "Upgrade workers,&empty", "names": ["workers"]}, {"play": "Upgrade 'work*'", "names": ["work*"]},
             {"play": "Upgrade storage", "names": ["storage"]}])
+        self.assertEqual(run.termination["steps"][0]["unmatched_plays"], 4)
         self.assertNotIn("fd00", run.text.partition("PLAY [")[0])
         limited = StagedRun(self, {"m1": LOCAL, "m2": LOCAL}).playbook(play.format("m1") + play.format("m2"), args=["-l", "m1"]).run()
         self.assertNotIn("unmatched", limited.termination["steps"][0])

@@ -62,6 +62,9 @@ pub struct TerminatedStep {
     /// Plays that matched no host and name groups or hosts that the inventory doesn't have, at most 3.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmatched: Vec<UnmatchedPlay>,
+    /// How many such plays there are.
+    #[serde(default)]
+    pub unmatched_plays: u32,
 }
 
 /// Some hosts of a playbook.

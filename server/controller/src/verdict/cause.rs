@@ -177,7 +177,10 @@ fn plays(step: &TerminatedStep) -> Option<String> {
         format!("The play “{play}” matched no host: the inventory has no {}.", list(&names, 3))
     };
     let sentences: Vec<String> = step.unmatched.iter().map(sentence).collect();
-    (!sentences.is_empty()).then(|| sentences.join(" "))
+    let more = u64::from(step.unmatched_plays).saturating_sub(sentences.len() as u64);
+    let more =
+        if more == 0 { String::new() } else { format!(" {} matched no host.", count(more, "more play", "more plays")) };
+    (!sentences.is_empty()).then(|| sentences.join(" ") + &more)
 }
 
 /// The exit codes of a process that a signal ended: 128 and the number of the signal.

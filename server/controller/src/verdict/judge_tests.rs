@@ -128,7 +128,10 @@ fn a_play_of_an_own_playbook_without_hosts_is_a_warning() {
     let (status, reason, message) = ended(&operation);
     assert_eq!((status, reason.as_str()), (Phase::Succeeded, PLAY_MATCHED_NO_HOST));
     let why = "The play “Upgrade the workers” matched no host: the inventory has no “workers”.";
-    assert!(message.starts_with(why), "{message}");
+    assert!(message.starts_with(&format!("{why} ping.yml:")), "{message}");
+    let more = said.replace("\"unmatched\"", "\"unmatched_plays\":3,\"unmatched\"");
+    let message = self::ended(&operation, &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &more))).2;
+    assert!(message.starts_with(&format!("{why} 2 more plays matched no host. ping.yml:")), "{message}");
 
     let said = summary(0, |said| {
         said["steps"][0]["unreachable"] = json!({"count": 2, "hosts": ["n1", "n2"]});
