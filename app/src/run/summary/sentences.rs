@@ -73,17 +73,21 @@ fn succeeded(progress: &RunProgress, detail: &OperationDetail, note: Option<&str
         n => format!(" {} {how}.", count(n.into(), "failure was", "failures were")),
     };
     let (ignored, rescued) = (passed(ignored, "ignored"), passed(rescued, "rescued"));
+    let on = hosts(progress, detail.limited_from);
+    let results = progress.totals;
+    if results.skipped > 0 && results.skipped == results.all() {
+        return match tasks {
+            1 => format!("The only task was skipped on {on}."),
+            tasks => format!("All {} were skipped on {on}.", count(tasks, "task", "tasks")),
+        };
+    }
     let changes = match (detail.row.check, changed) {
         (false, 0) => "no changes".to_owned(),
         (false, n) => count(n.into(), "change", "changes"),
         (true, 0) => "nothing would change".to_owned(),
         (true, n) => format!("{} would be made", count(n.into(), "change", "changes")),
     };
-    format!(
-        "{} on {} succeeded; {changes}.{ignored}{rescued}",
-        count(tasks, "task", "tasks"),
-        hosts(progress, detail.limited_from)
-    )
+    format!("{} on {on} succeeded; {changes}.{ignored}{rescued}", count(tasks, "task", "tasks"))
 }
 
 /// ` Not finished: n2. Not reached: n3 and n4.`: the hosts that the playbooks weren't done with when the run stopped. Empty without any.

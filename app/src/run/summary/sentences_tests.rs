@@ -121,6 +121,17 @@ fn a_cancelled_run_names_the_hosts_that_are_left() {
 }
 
 #[test]
+fn a_run_in_which_everything_was_skipped_says_so() {
+    let skipped = |tasks: u32| {
+        let of = |n| [task(n, "One"), ends(n, "a", HostResult::Skipped, "")];
+        let reported = progress((1..=tasks).flat_map(of).collect());
+        sentence(&detail(Phase::Succeeded, ""), &reported, None, 9)
+    };
+    assert_eq!(skipped(2), "All 2 tasks were skipped on 1 host.");
+    assert_eq!(skipped(1), "The only task was skipped on 1 host.");
+}
+
+#[test]
 fn a_cancelled_run_names_the_interrupted_task() {
     let mut cancelled = detail(Phase::Cancelled, "Cancelled before it started.");
     let running = Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] });

@@ -200,6 +200,18 @@ fn a_check_says_what_would_change() {
 }
 
 #[test]
+fn a_run_in_which_everything_was_skipped_says_so() {
+    let message = |skipped: u32| {
+        let said = summary(0, |said| {
+            said["steps"][0]["recap"] = json!({"hosts": 3, "skipped": skipped});
+        });
+        ended(&operation(false), &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &said))).2
+    };
+    assert_eq!(message(6), "ping.yml: 3 hosts, all 6 tasks were skipped.");
+    assert_eq!(message(1), "ping.yml: 3 hosts, the only task was skipped.");
+}
+
+#[test]
 fn a_run_without_its_hooks_is_no_success() {
     let mut operation = operation(false);
     operation.spec.post_hook = vec![crd::HookAction::default()];
