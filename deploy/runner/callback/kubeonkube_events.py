@@ -336,7 +336,7 @@ class CallbackModule(CallbackBase):
         self.plans = {}  # play uuid -> (its hosts in all batches, those of the batches that have begun), both in the inventory's order
         self.iterator = None  # of ansible, for the newest batch: which tasks each host has to come
         self.done = (0, set())  # (task number, hosts): hosts without further tasks, when this task failed on another host
-        self.reported = set()  # hosts with a result
+        self.started = set()  # hosts that a task has started on
         self.is_saved = True  # whether result.json has the end of all playbooks so far
         self.unmatched = []  # plays without hosts that name what the inventory doesn't have
         self.play = None
@@ -610,7 +610,7 @@ class CallbackModule(CallbackBase):
 
     def save_unfinished(self):
         """For a run that ansible gives up, which gets no recap."""
-        self.save(None, self.failures, self.hosts_left(self.lost), self.reported)
+        self.save(None, self.failures, self.hosts_left(self.lost), self.started)
 
     def v2_playbook_on_task_start(self, task, is_conditional):
         self.announce(task, handler=False)
@@ -654,6 +654,7 @@ class CallbackModule(CallbackBase):
     def v2_runner_on_start(self, host, task):
         number, _ = self.known(task)
         name = host.get_name()
+        self.started.add(name)
         self.running[(number, name)] = time.monotonic()
         self.record.note_flight(["start", number, name])
         self.emit("host_start", task=number, host=name)
@@ -661,7 +662,7 @@ class CallbackModule(CallbackBase):
     def report(self, result, outcome, message=None, item=False, ignored=False):
         number, task_name = self.known(result._task)
         host = result._host.get_name()
-        self.reported.add(host)
+        self.started.add(host)
         if is_from_machine(result, outcome, self.play):
             self.reached.add(host)
         self.has_delegated = self.has_delegated or bool(result._task.delegate_to) and outcome in ("ok", "changed")
@@ -806,7 +807,7 @@ class CallbackModule(CallbackBase):
         failures = self.final_failures(lost)
         if not lost and left and self.rescued:
             failures = [self.rescued]
-        self.save(hosts, failures, left, self.reported)
+        self.save(hosts, failures, left, self.started)
         self.is_saved = True
 
     def final_failures(self, lost):

@@ -485,6 +485,10 @@ class Events(unittest.TestCase):
         self.assertEqual(step["unfinished"], {"count": 1, "hosts": ["n2"]})
         self.assertEqual(step["unreached"], {"count": 2, "hosts": ["n3", "n4"]})
 
+    def test_a_task_has_run_although_ansible_gave_up_at_its_end(self):
+        run = self.play("    - {command: 'true', notify: nosuch, when: inventory_hostname == 'm1'}\n", {"m1": LOCAL, "m2": LOCAL}).run()
+        self.assertEqual((sorted(hosts_in(run, "unfinished")), hosts_in(run, "unreached")), (["m1", "m2"], []))
+
     def test_a_run_that_ansible_gives_up_says_which_hosts_are_left(self):
         play = """
 - hosts: n1,n2,n3

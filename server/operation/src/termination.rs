@@ -47,10 +47,10 @@ pub struct TerminatedStep {
     /// Summed over hosts. `None` if a playbook ran no task, and for shell steps.
     #[serde(default)]
     pub recap: Option<Recap>,
-    /// The hosts with results that it wasn't done with when it stopped.
+    /// The hosts that it had started on and wasn't done with when it stopped.
     #[serde(default)]
     pub unfinished: Hosts,
-    /// The hosts without results when it stopped, or on which it ran no task at all.
+    /// The hosts that it hadn't started on when it stopped, or on which it ran no task at all.
     #[serde(default)]
     pub unreached: Hosts,
     /// The hosts that were unreachable, which the playbook ignores.
