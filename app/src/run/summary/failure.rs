@@ -59,6 +59,9 @@ impl Reason {
 /// How a line of ansible's own errors begins, before and since version 2.19, or of its parser of arguments.
 const ERRORS: [&str; 4] = ["ERROR! ", "[ERROR]: ", " [ERROR]: ", "ansible-playbook: error: "];
 
+/// What ansible says after a stop. The run's own sentence says who stopped it.
+const INTERRUPTED: &str = "User interrupted execution";
+
 /// How lines of tasks and their failures begin. Since version 2.19, ansible prints errors of tasks like its own, and then these.
 const TASKS: [&str; 2] = ["TASK [", "fatal: ["];
 
@@ -70,7 +73,7 @@ pub fn errors(newest: &LogPage) -> Vec<(u64, String)> {
     for (number, text) in (newest.first..).zip(newest.lines.iter().map(|line| ansi::plain(&line.s))) {
         if begins(&text, &TASKS) {
             errors.clear();
-        } else if begins(&text, &ERRORS) {
+        } else if begins(&text, &ERRORS) && !text.ends_with(INTERRUPTED) {
             errors.push((number, text));
         }
     }

@@ -247,6 +247,16 @@ fn an_error_of_a_task_is_not_the_end_of_ansible() {
 }
 
 #[test]
+fn what_ansible_says_after_a_stop_is_not_the_reason() {
+    let texts = ["ERROR! User interrupted execution", "[ERROR]: User interrupted execution"];
+    let lines = texts.map(|text| LogLine { t: api::Time(0), s: text.into() }).into();
+    let newest = LogPage { first: 2, lines, ..LogPage::default() };
+    let deleted = detail(Phase::Failed, "The pod was deleted while task “Drain” was in flight on w1.");
+    let reason = reason(&deleted, &RunProgress::default(), &super::errors(&newest)).unwrap();
+    assert_eq!((reason.title, reason.quote, reason.lines), (deleted.row.message, String::new(), None));
+}
+
+#[test]
 fn the_cause_decides_the_next_step() {
     let lost = applied(&[("w1", HostResult::Failed, "sudo: a password is required"), ("w2", HostResult::Ok, "")]);
     assert_eq!(reason(&failed_tasks(), &lost, &[]).unwrap().next, Some(Next::Edit(Document::Variables)));
