@@ -139,7 +139,7 @@ async fn a_check_is_called_so_on_every_tab() {
     page(&fake, "/operations/grow-1?tab=matrix")
         .await
         .shows("aria-label=\"w1: would change\"")
-        .shows("would change<!> · – skipped");
+        .shows("would change · ± really changed<!> · – skipped");
 }
 
 #[tokio::test]

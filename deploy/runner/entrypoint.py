@@ -45,7 +45,7 @@ UNREADABLE = "Unable to retrieve file contents"
 TERMINATION_BYTES = 4096
 TEXT_LIMIT = 300
 # Of a step, in the summary: names of hosts, with their number.
-HOST_LISTS = ("unfinished", "unreached", "unreachable")
+HOST_LISTS = ("unfinished", "unreached", "unreachable", "made")
 # Seconds from SIGTERM until the child is killed. Less than the pod's grace period of 30 s, to leave time for the summary.
 STOP_SECONDS = 20
 STOPPED = 143
@@ -739,7 +739,7 @@ class Run:
         result = read_json(RECORD + "/result.json", {"recap": None, "failures": []})
         recap = totals(result["recap"]) if step["kind"] == "playbook" else None
         self.steps[-1]["recap"] = recap
-        self.steps[-1].update({key: result[key] for key in (*HOST_LISTS, "reached", "unmatched", "unmatched_plays") if key in result})
+        self.steps[-1].update({key: result[key] for key in (*HOST_LISTS, "reached", "unmatched", "unmatched_plays", "made_changes") if key in result})
         self.failures += result["failures"]
         why = why_failed(step, code, recap, "unreached" in result, tasks_started() - tasks)
         is_told = recap and (recap.get("failed") or recap.get("unreachable") or result["failures"])

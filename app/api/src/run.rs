@@ -78,8 +78,10 @@ pub enum StepRole {
 pub enum HostResult {
     /// Nothing had to change.
     Ok,
-    /// Something changed.
+    /// Something changed. In a run with `--check`, it would change.
     Changed,
+    /// Something changed although the run has `--check`: the task has `check_mode: false`.
+    Made,
     /// Its condition was false.
     Skipped,
     /// The task failed.
@@ -96,6 +98,8 @@ pub enum HostResult {
 pub struct HostStats {
     pub ok: u32,
     pub changed: u32,
+    /// How many of `changed` were made although the run has `--check`.
+    pub made: u32,
     pub unreachable: u32,
     pub failed: u32,
     pub skipped: u32,

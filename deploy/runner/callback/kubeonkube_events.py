@@ -343,6 +343,7 @@ class CallbackModule(CallbackBase):
         self.removed = {}  # host -> how often the play had removed it after the last failure
         self.rescued = None  # the first failure that a `rescue` took over from on one host only
         self.pretended = collections.Counter()  # host -> changes of tasks that only check, in a run that isn't a check
+        self.made = collections.Counter()  # host -> changes of tasks that don't only check, in a run that is a check
         self.outcomes = {}  # host, or None for the run -> what was published
         atexit.register(lambda: self.is_saved or self.save_unfinished())
 
@@ -601,9 +602,12 @@ class CallbackModule(CallbackBase):
             "unfinished": [host for host in left if host in begun],
             "unreached": [host for host in left if host not in begun],
             "unreachable": sorted(self.unreachable.difference(self.reached)),
+            "made": list(self.made),
         }
         document["reached"] = bool(self.reached or self.has_delegated)
         document.update({name: {"count": len(hosts), "hosts": hosts[:REMEMBERED_HOSTS]} for name, hosts in lists.items() if hosts})
+        if self.made:
+            document["made_changes"] = sum(self.made.values())
         if self.unmatched:
             document.update(unmatched=self.unmatched[:REMEMBERED_PLAYS], unmatched_plays=len(self.unmatched))
         self.record.save("result.json", document)
@@ -688,22 +692,32 @@ class CallbackModule(CallbackBase):
         self.emit("host_result", **fields)
 
     def success(self, result):
-        return "changed" if result._result.get("changed", False) and not self.is_pretended(result) else "ok"
+        if not result._result.get("changed", False) or self.is_pretended(result):
+            return "ok"
+        return "made" if self.is_made(result) else "changed"
 
-    def note_pretended(self, result):
+    def note_change(self, result):
         """ansible counts the change of a task that succeeded, or whose failure is ignored."""
-        if result._result.get("changed", False) and self.is_pretended(result):
-            self.pretended[result._host.get_name()] += 1
+        if result._result.get("changed", False):
+            if self.is_pretended(result):
+                self.pretended[result._host.get_name()] += 1
+            elif self.is_made(result):
+                self.made[result._host.get_name()] += 1
 
     @staticmethod
     def is_pretended(result):
         """Whether a task of a playbook that changes things has only checked, because of its `check_mode`."""
         return bool(getattr(result._task, "check_mode", False)) and not context.CLIARGS.get("check")
 
+    @staticmethod
+    def is_made(result):
+        """Whether a task of a playbook that only checks has not, because of its `check_mode`."""
+        return bool(context.CLIARGS.get("check")) and not getattr(result._task, "check_mode", True)
+
     def v2_runner_on_ok(self, result):
         self.learn_result(result)
         self.keep_outcome(result)
-        self.note_pretended(result)
+        self.note_change(result)
         self.report(result, self.success(result))
 
     def is_rescued(self, host):
@@ -725,7 +739,7 @@ class CallbackModule(CallbackBase):
             self.note_removed()
             self.removed[host] += 1
         if ignore_errors:
-            self.note_pretended(result)
+            self.note_change(result)
         else:
             self.note_done(result._task)
         outcome, message = ("rescued" if is_rescued else "failed"), self.why_failed(result)
@@ -796,6 +810,8 @@ class CallbackModule(CallbackBase):
             hosts.setdefault(host, dict.fromkeys(next(iter(hosts.values())), 0))
         self.emit_outcomes()
         shown = {host: {**counts, "reached": host in self.reached} for host, counts in hosts.items()}
+        for host, changes in self.made.items():
+            shown[host]["made"] = changes
         for host in left:
             shown[host]["left"] = True
         for host in self.unreachable.difference(self.reached).intersection(shown):

@@ -614,6 +614,23 @@ class Events(unittest.TestCase):
         self.assertEqual([event["result"] for event in run.of("host_result") if "item" not in event], ["ok", "ok", "changed", "failed"])
         self.assertEqual((run.of("stats")[0]["hosts"]["m1"]["changed"], run.termination["steps"][0]["recap"]["changed"]), (1, 1))
 
+    def test_a_check_says_what_it_has_really_changed(self):
+        play = """
+    - {command: "true", check_mode: false, when: inventory_hostname == "m2"}
+    - {copy: {content: x, dest: "{{ lookup('env', 'HOME') }}/never"}}
+    - {command: "{{ item }}", check_mode: false, when: inventory_hostname == "m2", ignore_errors: true, loop: ["true", "false"]}
+"""
+        playbook = PLAY + play
+        run = StagedRun(self, {"m1": LOCAL, "m2": LOCAL}).playbook(playbook, args=["--check"]).run()
+        results = {host: [e["result"] for e in run.of("host_result", host=host) if e["result"] != "skipped"] for host in ("m1", "m2")}
+        self.assertEqual(results, {"m1": ["changed"], "m2": ["made", "changed", "made", "failed", "failed"]})
+        self.assertEqual({host: (stats["changed"], stats.get("made")) for host, stats in run.of("stats")[0]["hosts"].items()},
+                         {"m1": (1, None), "m2": (3, 2)})
+        step = run.termination["steps"][0]
+        self.assertEqual((step["made"], step["made_changes"]), ({"count": 1, "hosts": ["m2"]}, 2))
+        run = StagedRun(self, {"m2": LOCAL}).playbook(playbook).run()
+        self.assertNotIn("made", run.termination["steps"][0])
+
     def test_a_rescue_of_a_task_for_all_saves_only_one_host(self):
         play = PLAY + """
     - block: [{name: Run once, fail: {msg: once is the cause}, run_once: true}]

@@ -56,6 +56,12 @@ pub struct TerminatedStep {
     /// The hosts that were unreachable, which the playbook ignores.
     #[serde(default)]
     pub unreachable: Hosts,
+    /// The hosts that a playbook with `--check` changed nevertheless, by tasks with `check_mode: false`.
+    #[serde(default)]
+    pub made: Hosts,
+    /// How many changes of the recap these were.
+    #[serde(default)]
+    pub made_changes: u32,
     /// Whether the playbook did something on a machine.
     #[serde(default)]
     pub reached: bool,

@@ -16,6 +16,8 @@ pub enum Cell {
     Running,
     Ok,
     Changed,
+    /// Changed although the run has `--check`.
+    Made,
     Skipped,
     /// Failed, and `ignore_errors` let it pass.
     Ignored,
@@ -28,11 +30,12 @@ pub enum Cell {
 }
 
 impl Cell {
-    const LETTERS: [(Self, char); 10] = [
+    const LETTERS: [(Self, char); 11] = [
         (Self::None, '-'),
         (Self::Running, 'r'),
         (Self::Ok, 'o'),
         (Self::Changed, 'c'),
+        (Self::Made, 'm'),
         (Self::Skipped, 's'),
         (Self::Ignored, 'i'),
         (Self::Rescued, 'e'),
@@ -56,6 +59,7 @@ impl Cell {
             HostResult::Failed | HostResult::Unreachable if ignored => Self::Ignored,
             HostResult::Ok => Self::Ok,
             HostResult::Changed => Self::Changed,
+            HostResult::Made => Self::Made,
             HostResult::Skipped => Self::Skipped,
             HostResult::Rescued => Self::Rescued,
             HostResult::Failed => Self::Failed,
@@ -71,6 +75,7 @@ impl Cell {
             Self::Running => "running",
             Self::Ok => "ok",
             Self::Changed => "changed",
+            Self::Made => "really changed",
             Self::Skipped => "skipped",
             Self::Ignored => "failed, ignored",
             Self::Rescued => "failed, rescued",

@@ -49,6 +49,12 @@ impl RunProgress {
         self.hosts_with(|stats| stats.left)
     }
 
+    /// The hosts that a run with `--check` changed nevertheless.
+    #[must_use]
+    pub fn made_hosts(&self) -> Vec<&str> {
+        self.hosts_with(|stats| stats.made > 0)
+    }
+
     fn hosts_with(&self, is_meant: impl Fn(&HostStats) -> bool) -> Vec<&str> {
         let has = |host: &String| self.recaps.iter().any(|(_, hosts)| hosts.get(host).is_some_and(&is_meant));
         self.hosts.iter().filter(|host| has(host)).map(String::as_str).collect()
@@ -65,9 +71,10 @@ impl RunProgress {
             }
             return sums;
         }
-        let Counts { ok, changed, skipped, ignored, rescued, failed, unreachable } = self.totals;
+        let Counts { ok, changed, made, skipped, ignored, rescued, failed, unreachable } = self.totals;
+        let changed = changed + made;
         let ok = ok + changed + ignored;
-        HostStats { ok, changed, skipped, ignored, failed, unreachable, rescued, ..HostStats::default() }
+        HostStats { ok, changed, made, skipped, ignored, failed, unreachable, rescued, ..HostStats::default() }
     }
 
     /// The statistics of `host` in the newest recap of `step`; `None` before there is a recap.
@@ -79,6 +86,7 @@ impl RunProgress {
 fn add(sum: &mut HostStats, more: &HostStats) {
     sum.ok = sum.ok.saturating_add(more.ok);
     sum.changed = sum.changed.saturating_add(more.changed);
+    sum.made = sum.made.saturating_add(more.made);
     sum.unreachable = sum.unreachable.saturating_add(more.unreachable);
     sum.failed = sum.failed.saturating_add(more.failed);
     sum.skipped = sum.skipped.saturating_add(more.skipped);

@@ -10,6 +10,8 @@ use super::{Cell, Cells};
 pub struct Counts {
     pub ok: u32,
     pub changed: u32,
+    /// Changed although the run has `--check`. Not in `changed`.
+    pub made: u32,
     pub skipped: u32,
     /// Failed, and `ignore_errors` let it pass.
     pub ignored: u32,
@@ -23,7 +25,7 @@ impl Counts {
     /// The sum of all results.
     #[must_use]
     pub fn all(&self) -> u32 {
-        self.ok + self.changed + self.skipped + self.ignored + self.rescued + self.failed + self.unreachable
+        self.ok + self.changed + self.made + self.skipped + self.ignored + self.rescued + self.failed + self.unreachable
     }
 
     /// Counts `hosts` more results. A cell without a result counts nothing.
@@ -37,6 +39,7 @@ impl Counts {
         Some(match cell {
             Cell::Ok => &mut self.ok,
             Cell::Changed => &mut self.changed,
+            Cell::Made => &mut self.made,
             Cell::Skipped => &mut self.skipped,
             Cell::Ignored => &mut self.ignored,
             Cell::Rescued => &mut self.rescued,
@@ -109,7 +112,7 @@ impl TaskProgress {
             TaskState::Ignored
         } else if c.rescued > 0 {
             TaskState::Rescued
-        } else if c.changed > 0 {
+        } else if c.changed + c.made > 0 {
             TaskState::Changed
         } else if c.ok > 0 {
             TaskState::Ok

@@ -180,6 +180,7 @@ fn TaskRow(row: Row) -> impl IntoView {
         (c.failed + c.unreachable, "err", '✗'),
         (c.ignored + c.rescued, "warn", '!'),
         (c.changed, "warn", '~'),
+        (c.made, "warn", '±'),
         (c.ok, "ok", '✓'),
         (c.skipped, "idle", '–'),
     ];

@@ -1,7 +1,7 @@
 //! The progress of a task in words.
 
 use api::duration;
-use api::progress::{TaskProgress, TaskState};
+use api::progress::{Cell, TaskProgress, TaskState};
 
 use crate::words::count;
 
@@ -27,6 +27,7 @@ pub(in super::super) fn task_words(task: &TaskProgress, ended: bool, check: bool
         (c.failed, "failed"),
         (c.unreachable, "unreachable"),
         (c.changed, changed(check)),
+        (c.made, Cell::Made.word()),
         (c.ok, "ok"),
         (c.ignored, "ignored"),
         (c.rescued, "rescued"),

@@ -68,6 +68,9 @@ fn counted(progress: &RunProgress) -> BTreeMap<String, HostStats> {
                     Cell::Ok => stats.ok += 1,
                     // As in ansible's recap, a changed result also counts as ok.
                     Cell::Changed => (stats.ok, stats.changed) = (stats.ok + 1, stats.changed + 1),
+                    Cell::Made => {
+                        (stats.ok, stats.changed, stats.made) = (stats.ok + 1, stats.changed + 1, stats.made + 1);
+                    }
                     Cell::Skipped => stats.skipped += 1,
                     Cell::Ignored => (stats.ok, stats.ignored) = (stats.ok + 1, stats.ignored + 1),
                     Cell::Rescued => stats.rescued += 1,
@@ -137,6 +140,7 @@ fn outcome(row: &HostRow, changed: &'static str) -> (Tone, &'static str) {
         () if s.left => (Tone::Idle, "Not reached"),
         () if s.out_of_reach && s.reached != Some(true) => (Tone::Warn, "Unreachable, ignored"),
         // An ignored failure counts as ok, too, and most modules say that they changed something.
+        () if s.made > 0 && s.ok > s.ignored => (Tone::Warn, "Really changed"),
         () if s.changed > 0 && s.ok > s.ignored => (Tone::Warn, changed),
         () if s.ok > s.ignored => (Tone::Ok, "Ok"),
         () if s.ignored > 0 => (Tone::Warn, "Failed, ignored"),
@@ -170,7 +174,7 @@ fn HostLine(run: Run, row: HostRow) -> impl IntoView {
             <th scope="row"><span class="cut" title=row.host.clone()>{row.host.clone()}</span></th>
             <td><Status tone icon=drawing word=word/></td>
             <td class="wide" data-label="Newest task">{task}</td>
-            {number(ok, s.ok, "")} {number(changed, s.changed, "text-warn")} {number(skipped, s.skipped, "")}
+            {number(ok, s.ok, "")} {number(changed, s.changed.saturating_sub(s.made), "text-warn")} {number(skipped, s.skipped, "")}
             {number(failed, s.failed, "text-err")} {number(unreachable, s.unreachable, "text-err")}
             {number(rescued, s.rescued, "")} {number(ignored, s.ignored, "")}
         </tr>
@@ -219,6 +223,7 @@ mod tests {
         assert_eq!(of(gone, false), "Unreachable, ignored", "a task on the controller went well");
         assert_eq!(of(HostStats { reached: Some(true), ..gone }, false), "Ok", "a later step reached it");
         assert_eq!(of(HostStats { ok: 3, ..HostStats::default() }, true), "Stopped");
+        assert_eq!(of(HostStats { ok: 3, changed: 2, made: 1, ..HostStats::default() }, false), "Really changed");
     }
 
     #[test]

@@ -59,6 +59,7 @@ fn look(cell: Cell) -> (&'static str, &'static str) {
         Cell::Running => ("…", "m-running"),
         Cell::Ok => ("✓", "m-ok"),
         Cell::Changed => ("~", "m-changed"),
+        Cell::Made => ("±", "m-changed"),
         Cell::Skipped => ("–", "m-skipped"),
         Cell::Ignored | Cell::Rescued => ("!", "m-ignored"),
         Cell::Failed => ("✗", "m-failed"),
@@ -115,6 +116,7 @@ fn rest(
         (counts.failed, "failed"),
         (counts.unreachable, "unreachable"),
         (counts.changed, changed(check)),
+        (counts.made, Cell::Made.word()),
         (counts.ok, "ok"),
         (counts.ignored, "failed, ignored"),
         (counts.rescued, "failed, rescued"),
@@ -190,7 +192,7 @@ pub fn MatrixTab() -> impl IntoView {
                 </table>
             </div>
             <p class="m-key muted">
-                "✓ ok · ~ " {changed(check)} " · – skipped · ✗ failed · ? unreachable · ! failed, ignored or rescued · … running · × stopped · ≈ several results"
+                "✓ ok · ~ " {if check { "would change · ± really changed" } else { "changed" }} " · – skipped · ✗ failed · ? unreachable · ! failed, ignored or rescued · … running · × stopped · ≈ several results"
             </p>
         }
         .into_any()

@@ -62,7 +62,7 @@ fn done(progress: &RunProgress) -> String {
 
 fn succeeded(progress: &RunProgress, detail: &OperationDetail, note: Option<&str>) -> String {
     // As the numbers below it, which are those of the recap.
-    let HostStats { changed, ignored, rescued, .. } = progress.sums();
+    let HostStats { changed, made, ignored, rescued, .. } = progress.sums();
     if progress.tasks.is_empty() {
         return note
             .map_or_else(|| "Finished, exit code 0.".to_owned(), |note| format!("Finished, exit code 0. {note}"));
@@ -81,13 +81,20 @@ fn succeeded(progress: &RunProgress, detail: &OperationDetail, note: Option<&str
             tasks => format!("All {} were skipped on {on}.", count(tasks, "task", "tasks")),
         };
     }
-    let changes = match (detail.row.check, changed) {
+    let really = match made {
+        0 => String::new(),
+        n => {
+            let changes = count(n.into(), "change was", "changes were");
+            format!(" {changes} really made on {}, by tasks with check_mode: false.", named(&progress.made_hosts()))
+        }
+    };
+    let changes = match (detail.row.check, changed.saturating_sub(made)) {
         (false, 0) => "no changes".to_owned(),
         (false, n) => count(n.into(), "change", "changes"),
         (true, 0) => "nothing would change".to_owned(),
         (true, n) => format!("{} would be made", count(n.into(), "change", "changes")),
     };
-    format!("{} on {on} succeeded; {changes}.{ignored}{rescued}", count(tasks, "task", "tasks"))
+    format!("{} on {on} succeeded; {changes}.{really}{ignored}{rescued}", count(tasks, "task", "tasks"))
 }
 
 /// ` Not finished: n2. Not reached: n3 and n4.`: the hosts that the playbooks weren't done with when the run stopped. Empty without any.

@@ -121,6 +121,17 @@ fn a_cancelled_run_names_the_hosts_that_are_left() {
 }
 
 #[test]
+fn a_check_says_what_it_has_really_changed() {
+    let stats = |changed, made| HostStats { ok: 2, changed, made, ..HostStats::default() };
+    let hosts = [("a".to_owned(), stats(2, 1)), ("b".to_owned(), stats(1, 0))].into();
+    let reported = progress(vec![task(1, "One"), ends(1, "a", HostResult::Made, ""), EventBody::Stats { hosts }]);
+    let mut check = detail(Phase::Succeeded, "");
+    check.row.check = true;
+    let said = "1 task on 2 hosts succeeded; 2 changes would be made. 1 change was really made on a, by tasks with check_mode: false.";
+    assert_eq!(sentence(&check, &reported, None, 9), said);
+}
+
+#[test]
 fn a_run_in_which_everything_was_skipped_says_so() {
     let skipped = |tasks: u32| {
         let of = |n| [task(n, "One"), ends(n, "a", HostResult::Skipped, "")];

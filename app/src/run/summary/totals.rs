@@ -1,7 +1,7 @@
 //! The progress panel: the sentence of the phase, the results so far as a bar and as numbers, and the state of the log.
 
 use api::operation::Phase;
-use api::progress::{Counts, RunProgress, TaskState};
+use api::progress::{Cell, Counts, RunProgress, TaskState};
 use api::run::HostStats;
 use leptos::prelude::*;
 
@@ -13,10 +13,11 @@ use crate::ui::{Icon, Tone, all, clock, dynamic, icon, optional};
 use crate::words::{count, thousands};
 
 /// The results as numbers: word, icon, tone, number. They are counted as in ansible's recap, which the log shows below.
-fn numbers(sums: &HostStats, check: bool) -> [(&'static str, Icon, Tone, u32); 7] {
+fn numbers(sums: &HostStats, check: bool) -> [(&'static str, Icon, Tone, u32); 8] {
     [
         ("ok", Icon::Check, Tone::Ok, sums.ok),
-        (changed(check), Icon::Check, Tone::Warn, sums.changed),
+        (changed(check), Icon::Check, Tone::Warn, sums.changed.saturating_sub(sums.made)),
+        (Cell::Made.word(), Icon::Check, Tone::Warn, sums.made),
         ("skipped", Icon::Skip, Tone::Idle, sums.skipped),
         ("rescued", Icon::Warning, Tone::Warn, sums.rescued),
         ("ignored", Icon::Warning, Tone::Warn, sums.ignored),
@@ -115,7 +116,7 @@ fn ResultBar(counts: Counts, neutral: bool) -> impl IntoView {
     let mut from = 0;
     let parts = [
         ("r-ok", counts.ok),
-        ("r-changed", counts.changed),
+        ("r-changed", counts.changed + counts.made),
         ("r-skipped", counts.skipped),
         ("r-ignored", counts.ignored + counts.rescued),
         ("r-failed", counts.failed + counts.unreachable),
@@ -139,7 +140,7 @@ fn Numbers(sums: HostStats, check: bool) -> impl IntoView {
         <ul class="numbers">
             {all(numbers(&sums, check)
                 .into_iter()
-                .filter(|(word, .., n)| *n > 0 || !matches!(*word, "ignored" | "rescued"))
+                .filter(|(word, .., n)| *n > 0 || !matches!(*word, "ignored" | "rescued" | "really changed"))
                 .map(|(word, drawing, tone, n)| {
                     let tone = if n == 0 { Tone::Idle } else { tone };
                     view! {

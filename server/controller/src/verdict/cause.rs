@@ -108,6 +108,12 @@ pub(crate) fn ignored_hosts(said: &Termination) -> String {
     all.map(|names| format!(" Unreachable, which was ignored: {names}.")).collect()
 }
 
+/// The hosts that a run with `--check` changed nevertheless. Empty without any.
+pub(crate) fn made_hosts(said: &Termination) -> String {
+    let all = said.steps.iter().filter_map(|step| names(&step.made));
+    all.map(|names| format!(" Really changed, by tasks with check_mode: false: {names}.")).collect()
+}
+
 /// `n1, n2 and 7 more`.
 fn names(Hosts { count, hosts }: &Hosts) -> Option<String> {
     match (*count, hosts.len()) {

@@ -9,7 +9,9 @@ use operation::{Options, Outcome, Termination, terminated, termination};
 
 use crate::job::state::{condition, is_suspended, job_has_stopped};
 use crate::status::sentence::cut;
-use crate::verdict::cause::{failure, hidden_failure, ignored_hosts, in_flight, is_disrupted, left_hosts, warning};
+use crate::verdict::cause::{
+    failure, hidden_failure, ignored_hosts, in_flight, is_disrupted, left_hosts, made_hosts, warning,
+};
 use crate::verdict::termination::without_words;
 
 /// What is known about a run.
@@ -27,20 +29,21 @@ pub(crate) enum Verdict {
 pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, from_api: bool, now: &Time) -> Verdict {
     let cancel = operation.spec.cancel == Some(true);
     let terminated = pod.and_then(terminated);
+    let said = terminated.and_then(termination);
+    let made = said.as_ref().map(made_hosts).unwrap_or_default();
     let ended = |status, reason: &str, message: String, recap| {
         let start_time = operation.status.as_ref().and_then(|status| status.start_time.clone());
         let start_time = start_time.or_else(|| job.metadata.creation_timestamp.clone());
         Verdict::Ended(Outcome {
             status,
             reason: reason.into(),
-            message,
+            message: message + &made,
             start_time,
             end_time: Some(end(job, terminated, now)),
             recap,
         })
     };
     let failed = |reason: &str, message: String, recap| ended(Phase::Failed, reason, message, recap);
-    let said = terminated.and_then(termination);
     let recap = said.as_ref().and_then(total);
 
     if condition(job, "Complete").is_some() {
@@ -190,7 +193,9 @@ fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap
             };
             let (ignored, rescued) = (passed(recap.ignored, "ignored"), passed(recap.rescued, "rescued"));
             let unreachable = ignored_hosts(said);
-            format!("{title}: {hosts}, {tasks} ok, {} {changed}{ignored}{rescued}.{unreachable}", recap.changed)
+            let made: u32 = said.steps.iter().map(|step| step.made_changes).sum();
+            let changes = recap.changed.saturating_sub(made);
+            format!("{title}: {hosts}, {tasks} ok, {changes} {changed}{ignored}{rescued}.{unreachable}")
         }
         None => format!("{title}: exit code 0."),
     }

@@ -200,6 +200,24 @@ fn a_check_says_what_would_change() {
 }
 
 #[test]
+fn a_check_names_the_hosts_that_it_has_really_changed() {
+    let mut operation = operation(false);
+    operation.spec.extra_args = Some("--check".into());
+    let said = |rc: i32| {
+        summary(rc, |said| {
+            let step = &mut said["steps"][0];
+            (step["made"], step["made_changes"]) = (json!({"count": 1, "hosts": ["n2"]}), json!(2));
+            step["recap"]["changed"] = json!(3);
+        })
+    };
+    let really = "Really changed, by tasks with check_mode: false: n2.";
+    let succeeded = ended(&operation, &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &said(0)))).2;
+    assert_eq!(succeeded, format!("ping.yml: 3 hosts, 6 tasks ok, 1 would change. {really}"));
+    let failed = ended(&operation, &ended_job("Failed", ""), Some(&ended_pod(2, "Error", &said(2)))).2;
+    assert_eq!(failed, format!("ping.yml ended with exit code 2. {really}"));
+}
+
+#[test]
 fn a_run_in_which_everything_was_skipped_says_so() {
     let message = |skipped: u32| {
         let said = summary(0, |said| {

@@ -23,7 +23,7 @@ fn only_numbers(operation: &ClusterOperation, mut said: Termination) -> Terminat
             StepRole::Pre => "A step before the action".into(),
             StepRole::Post => "A step after the action".into(),
         };
-        for hosts in [&mut step.unfinished, &mut step.unreached, &mut step.unreachable] {
+        for hosts in [&mut step.unfinished, &mut step.unreached, &mut step.unreachable, &mut step.made] {
             hosts.hosts.clear();
         }
         step.unmatched.clear();
