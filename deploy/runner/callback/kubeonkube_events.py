@@ -49,7 +49,6 @@ REASON = re.compile(r"E: |W: (Failed|GPG|An error)|curl: \(|\[ALERT\]|([\w./-]+:
 UNSTARTED = "Error executing command."
 # What ansible says of a value that it can't decrypt, and how such a variable looks in the inputs.
 UNDECRYPTED = "no vault secrets"
-VAULTED = re.compile(r"^[\s-]*[\"']?([\w.-]+)[\"']?\s*:\s*!vault\b", re.MULTILINE)
 FAILED_WHEN = "The condition of failed_when is true"
 # kubeadm prints this advice after the reason.
 ADVICE = ("To see the stack trace of this error", "[preflight] If you know what you are doing")
@@ -234,6 +233,16 @@ def is_from_machine(result, outcome, play):
     return outcome in ("ok", "changed") or any(name in values for name in OF_MODULES)
 
 
+def is_encrypted(value):
+    """Whether ansible-vault encrypted the value, or one in it. Doesn't decrypt it."""
+    if isinstance(value, dict):
+        return any(map(is_encrypted, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(is_encrypted, value))
+    # The types before and since ansible-core 2.19.
+    return type(value).__name__ in ("AnsibleVaultEncryptedUnicode", "EncryptedString")
+
+
 def parts_of(pattern):
     """The parts of a play's pattern of hosts."""
     patterns = [pattern] if isinstance(pattern, str) else pattern
@@ -401,22 +410,20 @@ class CallbackModule(CallbackBase):
         text = re.sub(r"^(the role '.*?' was not found) in .*", r"\1", text, flags=re.IGNORECASE).replace("variable.. ", "variable. ")
         return self.folders.sub("", f"{path}, line {line}: {text}" if path else text)
 
-    def name_encrypted(self, message, task):
-        """`message` with the names of the encrypted variables: those in the task's templates, or all of inventory and variables."""
-        names = []
-        for name in ("hosts.yml", "group_vars.yml"):
-            try:
-                with open(f"{self.root}/conf/{name}", encoding="utf-8") as file:
-                    names.extend(VAULTED.findall(file.read()))
-            except (OSError, ValueError):
-                continue
+    def name_encrypted(self, message, task, host):
+        """`message` with the names of the encrypted variables: those in the task's templates, or all that the host has. None if the text of
+        the task is encrypted."""
+        if is_encrypted(task.args):
+            return message
         try:
-            templates = " ".join(re.findall(r"{{.*?}}", str(task.args)) + [str(test) for test in task.when])
-        except Exception:  # noqa: BLE001 - before 2.19, an encrypted argument is decrypted here
-            templates = ""
+            variables = self.play.get_variable_manager().get_vars(play=self.play, host=host, task=task)
+        except Exception:  # noqa: BLE001 - see learn_variables()
+            return message
+        # `vars` has all of them again.
+        names = [name for name, value in variables.items() if name != "vars" and is_encrypted(value)]
+        templates = " ".join(re.findall(r"{{.*?}}", str(task.args)) + [str(test) for test in task.when])
         named = [name for name in names if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", templates)] or names
-        named = list(dict.fromkeys(named))[:REMEMBERED_HOSTS]
-        return cut(f"{', '.join(named)}: {message}" if named else message, MESSAGE_LIMIT)
+        return cut(f"{', '.join(named[:REMEMBERED_HOSTS])}: {message}" if named else message, MESSAGE_LIMIT)
 
     # -- secrets -------------------------------------------------------------------------------------------------------
 
@@ -672,7 +679,7 @@ class CallbackModule(CallbackBase):
         self.has_delegated = self.has_delegated or bool(result._task.delegate_to) and outcome in ("ok", "changed")
         # Not in the output of a command.
         if message and UNDECRYPTED in message and not any(name in result._result for name in OF_MODULES):
-            message = self.name_encrypted(message, result._task)
+            message = self.name_encrypted(message, result._task, result._host)
         now = time.monotonic()
         fields = {"task": number, "host": host, "result": outcome}
         fields["ms"] = max(0, int((now - self.running.get((number, host), now)) * 1000))

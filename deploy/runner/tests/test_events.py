@@ -759,6 +759,24 @@ class Events(unittest.TestCase):
         inline = self.play("\n    - ansible.builtin.debug:\n        msg: !vault |\n          " + cipher.replace("\n", "\n          ") + "\n").run()
         self.assertRegex(inline.termination["failures"][0]["message"], "no vault secrets")
 
+    def test_only_variables_with_an_encrypted_value_are_named(self):
+        cipher = "$ANSIBLE_VAULT;1.1;AES256\n" + "6162" * 40
+        indented = lambda spaces: "!vault |\n" + " " * spaces + cipher.replace("\n", "\n" + " " * spaces) + "\n"
+        variables = "plain: 1\nnote: |\n  example: !vault |\nlogin: me\ndb:\n  login: " + indented(4)
+        inline = "\n    - ansible.builtin.debug:\n        msg: " + indented(10)
+        for task, named in (
+            ("\n    - ansible.builtin.debug: {msg: '{{ db.login }} {{ login }} {{ note }}'}\n", "^db: "),
+            ("\n    - ansible.builtin.debug: {msg: \"{{ lookup('vars', 'd' + 'b')['login'] }}\"}\n", "^db: "),
+            (inline, "^(?!db|login|example)"),
+        ):
+            with self.subTest(task):
+                run = self.play(task)
+                run.write("conf/group_vars.yml", variables)
+                run.run()
+                message = run.termination["failures"][0]["message"]
+                self.assertRegex(message, named)
+                self.assertIn("no vault secrets", message)
+
     def test_a_program_that_is_missing_is_named_by_every_ansible(self):
         run = self.play("\n    - ansible.builtin.command: /usr/bin/nope --really\n").run()
         self.assertIn("No such file or directory", run.of("host_result")[0]["message"])
