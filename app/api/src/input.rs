@@ -140,18 +140,68 @@ macro_rules! checked_text {
 
 pub(crate) use checked_text;
 
-/// `text` in quotation marks, as part of a sentence: on one line, at most 60 characters, invisible characters escaped.
+/// `text` in quotation marks, as part of a sentence: on one line, at most 60 characters, invisible characters escaped. A text that may be
+/// (a part of) a private key isn't shown.
 #[must_use]
 pub fn quoted(text: &str) -> String {
+    if may_be_key(text) {
+        return "“(not shown, it looks like a private key)”".into();
+    }
     let shown: String = text.chars().take(60).flat_map(|c| c.escape_debug().collect::<Vec<_>>()).collect();
     let shown = shown.replace("\\\"", "\"").replace("\\'", "'");
     if text.chars().nth(60).is_some() { format!("“{shown}…”") } else { format!("“{shown}”") }
 }
 
+/// Whether a text contains a private key (PEM), or a line of one: base64, with letters of both cases and digits.
+fn may_be_key(text: &str) -> bool {
+    /// Lines of keys have 64 or 70 characters. A pasted one may have lost some.
+    const SHORTEST: usize = 32;
+    let is_line = |run: &str| {
+        let has = |is: fn(&char) -> bool| run.chars().any(|c| is(&c));
+        run.len() >= SHORTEST
+            && has(char::is_ascii_uppercase)
+            && has(char::is_ascii_lowercase)
+            && has(char::is_ascii_digit)
+    };
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
+    text.contains("PRIVATE KEY") || text.split(|c| !is_base64(c)).any(is_line)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Port;
+    use crate::machine::{Address, Login, NodeName, Port};
+
+    #[test]
+    fn a_refusal_quotes_no_private_key() {
+        const BODY: &str = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gt";
+        let pem = format!("-----BEGIN OPENSSH PRIVATE KEY-----{BODY}-----END OPENSSH PRIVATE KEY-----");
+        for typed in [
+            &pem,
+            &pem.replace("-----b", "----- b"),
+            BODY,
+            &BODY[..40],
+            &format!("root@{BODY}"),
+            "-----BEGIN RSA PRIVATE KEY-----MIIE",
+        ] {
+            for why in [
+                NodeName::parse(typed).unwrap_err(),
+                Address::parse(typed).err().unwrap_or_default(),
+                Login::parse(typed).err().unwrap_or_default(),
+                Port::parse(typed).unwrap_err(),
+            ] {
+                assert!(!why.contains("b3Bl") && !why.contains("MIIE"), "{why}");
+            }
+        }
+        for typed in [
+            "Node_1",
+            "/home/ann/.ssh/id_ed25519",
+            "a-name-of-a-machine-that-is-very-long-in-Rack12.example.com",
+            "10.0.0.256",
+        ] {
+            assert_eq!(quoted(typed), format!("“{typed}”"));
+        }
+    }
 
     #[test]
     fn a_field_keeps_what_was_typed_even_if_it_is_invalid() {
