@@ -84,6 +84,7 @@ fn a_tag_that_does_not_fit_is_refused() {
         "!!float x",
         "!!bool maybe",
         "!!timestamp x",
+        "!!timestamp '2024-02-31'",
         "!!seq {a: b}",
         "!!map [a]",
         "!!str [a]",
@@ -105,6 +106,11 @@ fn a_tag_that_does_not_fit_is_refused() {
         "! 12",
         "!<tag:yaml.org,2002:str> 1",
         "!!binary YQ==",
+        "!!timestamp 2024-01-01",
+        "!!timestamp '2024-01-01'",
+        "!!timestamp \"2024-01-01 10:00:00\"",
+        "[!!timestamp 2024-01-01, !!timestamp  '2024-01-02']",
+        "{a: !!timestamp 2024-01-01T10:00:00Z, b: '!!timestamp x'}",
         "!!set {a, b}",
         "!!omap [a: 1]",
         "!!pairs [a: 1]",
@@ -119,6 +125,17 @@ fn a_tag_that_does_not_fit_is_refused() {
     ] {
         let text = format!("a: {value}\n");
         assert!(parse_vars(&text).is_ok(), "{value}: {:?}", parse_vars(&text));
+    }
+}
+
+#[test]
+fn a_date_with_its_tag_is_read() {
+    let text =
+        "a: !!timestamp '2024-01-01' # !!timestamp\nb: \"!!timestamp x\"\nc: |\n  !!timestamp y\nd: 1 !!timestamp z\n";
+    let wanted = [("a", "2024-01-01"), ("b", "!!timestamp x"), ("c", "!!timestamp y\n"), ("d", "1 !!timestamp z")];
+    let vars = parse_vars(text).unwrap();
+    for (name, value) in wanted {
+        assert_eq!(vars[name], value);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reads YAML with limits, and keeps the position of every key.
 
+mod dates;
 mod reading;
 mod scalars;
 mod tabs;
@@ -114,7 +115,7 @@ fn value_of(text: &str) -> Result<Value, Invalid> {
         ignore_binary_tag_for_string: true,
         with_snippet: false,
     };
-    from_str_with_options(text, options).map_err(|e| refusal(&e, text))
+    from_str_with_options(&dates::as_texts(text), options).map_err(|e| refusal(&e, text))
 }
 
 // Ansible's YAML reader also refuses these, with a Python traceback. Here a binary file gets an error that names the

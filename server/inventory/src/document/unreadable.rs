@@ -90,7 +90,7 @@ fn fits(name: &str, text: &str) -> bool {
             has_digit() || text.replace('_', "").parse::<f64>().is_ok() || reading(text) == Some(Reading::Number)
         }
         "bool" => matches!(text.to_lowercase().as_str(), "yes" | "no" | "true" | "false" | "on" | "off"),
-        "timestamp" => reading(text) == Some(Reading::Date),
+        "timestamp" => reading(text) == Some(Reading::Date) && is_real_date(text),
         _ => true,
     }
 }
