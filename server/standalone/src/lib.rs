@@ -15,7 +15,7 @@
 //! - 404: other kinds, and subresources such as `/scale`, `/eviction`, `/exec` and `/portforward`.
 //! - 405: writes of CustomResourceDefinitions, which are installed with the program, and of the kinds without objects.
 //! - 400 and 410: `continue`, and lists of a past revision. `limit` is ignored: a list is complete.
-//! - 406: answers in YAML. 415: bodies in YAML.
+//! - 406: answers in YAML. Bodies may be YAML.
 //! - 413: bodies above 3 MiB, objects above 1.5 MiB, and JSON patches that grow an object too much (`limits`).
 //!
 //! Only stored: Roles and RoleBindings, because the token gives every right; ServiceAccounts, which get no tokens; and Jobs

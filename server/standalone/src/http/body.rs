@@ -30,13 +30,33 @@ pub(super) fn media_type(header: Option<&str>) -> String {
     header.and_then(|header| header.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// An object or options, in JSON or, for built-in kinds, protobuf. YAML is refused: clients convert it to JSON.
+/// How deep a body in YAML may be nested: as deep as JSON.
+const DEPTH: usize = 128;
+
+/// An object or options, in JSON, YAML or, for built-in kinds, protobuf.
 pub(super) fn decode(media_type: &str, body: &[u8], protobuf_allowed: bool) -> Result<Value, Failure> {
     match media_type {
         "" | "application/json" => json(body),
+        "application/yaml" => yaml(body),
         "application/vnd.kubernetes.protobuf" if protobuf_allowed => protobuf::decode(body),
-        _ => Err(Failure::unsupported_media_type(&["application/json", "application/vnd.kubernetes.protobuf"])),
+        _ => Err(Failure::unsupported_media_type(&[
+            "application/json",
+            "application/yaml",
+            "application/vnd.kubernetes.protobuf",
+        ])),
     }
+}
+
+/// One document, as in the API server in YAML 1.1. The reader limits what aliases expand to.
+pub(super) fn yaml(body: &[u8]) -> Result<Value, Failure> {
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! { max_depth: DEPTH },
+        legacy_octal_numbers: true,
+        ignore_binary_tag_for_string: true,
+        with_snippet: false,
+    };
+    serde_saphyr::from_slice_with_options(body, options)
+        .map_err(|error| Failure::bad_request(format!("the body is not YAML: {error}")))
 }
 
 pub(super) fn json(body: &[u8]) -> Result<Value, Failure> {

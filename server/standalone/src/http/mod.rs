@@ -9,7 +9,7 @@
 //! | reviews of oneself and of tokens | 201; access is always allowed, because there is one user |
 //! | any other path | 404: as plain text, or as a Status below `/api/v1` |
 //!
-//! Bodies are JSON, or protobuf where kubectl sends only protobuf; any other media type gets 415. Answers are JSON: objects,
+//! Bodies are JSON or YAML, or protobuf where kubectl sends only protobuf; any other media type gets 415. Answers are JSON: objects,
 //! Tables or metadata alone; an Accept header that allows none of these gets 406. A method that the path doesn't have gets
 //! 405, and a body above 3 MiB 413.
 

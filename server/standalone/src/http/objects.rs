@@ -139,8 +139,8 @@ fn patch(media_type: &str, body: &[u8]) -> Result<Patch, Failure> {
         "application/merge-patch+json" => body::json(body).map(Patch::Merge),
         "application/json-patch+json" => body::json(body).map(Patch::Json),
         "application/strategic-merge-patch+json" => body::json(body).map(Patch::Strategic),
-        // YAML by its name, but kubectl and kube-rs send JSON, and only that is read.
-        "application/apply-patch+yaml" => body::json(body).map(Patch::Apply),
+        // Most clients send JSON, which is faster to read.
+        "application/apply-patch+yaml" => body::json(body).or_else(|_| body::yaml(body)).map(Patch::Apply),
         _ => Err(Failure::unsupported_media_type(&[
             "application/json-patch+json",
             "application/merge-patch+json",

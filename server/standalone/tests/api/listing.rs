@@ -33,6 +33,7 @@ async fn a_list_is_complete_despite_a_limit() {
     }
     let all = world.get(&format!("{WIDGETS}?&limit=2")).await.ok();
     assert_eq!((names(&all).len(), all["metadata"].get("continue")), (5, None));
+    assert_eq!(all["metadata"].get("remainingItemCount"), None);
     let listed = world.widgets().list(&ListParams::default().limit(2)).await.unwrap();
     assert_eq!((listed.items.len(), listed.metadata.continue_), (5, None));
     world.get(&format!("{WIDGETS}?limit=2&continue=garbage")).await.refused(400, "BadRequest");

@@ -156,11 +156,42 @@ async fn subresources_that_are_not_served_are_refused_with_a_reason() {
 }
 
 #[tokio::test]
+async fn bodies_may_be_yaml() {
+    let world = World::new();
+    let yaml = [("content-type", "application/yaml; charset=utf-8")];
+    let map = |value: &str| {
+        format!(
+            "# written by hand\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: typed, labels: {{a: \"1\"}}}}\ndata:\n  k: |\n    {value}\n"
+        )
+    };
+    let path = format!("{CONFIG_MAPS}/typed");
+    let made = world.ask(Method::POST, CONFIG_MAPS, &yaml, map("one")).await;
+    assert_eq!((made.code, &made.json()["data"]["k"]), (201, &json!("one\n")), "{}", made.text);
+    let replaced = world.ask(Method::PUT, &path, &yaml, map("two")).await.ok();
+    assert_eq!(replaced["data"]["k"], "two\n");
+    let apply = [("content-type", "application/apply-patch+yaml")];
+    let query = format!("{path}?fieldManager=me&force=true");
+    let applied = world.ask(Method::PATCH, &query, &apply, map("three")).await.ok();
+    assert_eq!((&applied["data"]["k"], &applied["metadata"]["labels"]["a"]), (&json!("three\n"), &json!("1")));
+    let widget = "{apiVersion: example.clay.io/v1, kind: Widget, metadata: {name: typed}, spec: {size: 0x2}}";
+    let widget = world.ask(Method::POST, WIDGETS, &yaml, widget).await;
+    assert_eq!((widget.code, &widget.json()["spec"]["size"]), (201, &json!(2)));
+    let laughs = (1..30).fold("a0: &a0 [x, x]\n".to_owned(), |text, n| {
+        format!("{text}a{n}: &a{n} [{0}, {0}, {0}]\n", format!("*a{}", n - 1))
+    });
+    for bad in ["a: [", "a: 1\n---\nb: 2\n", &laughs, &"[".repeat(5000)] {
+        world.ask(Method::POST, CONFIG_MAPS, &yaml, bad.to_owned()).await.refused(400, "BadRequest");
+    }
+    world.ask(Method::DELETE, &path, &yaml, "propagationPolicy: Foreground\n").await.ok();
+}
+
+#[tokio::test]
 async fn other_media_types_are_refused() {
     let world = World::new();
-    for kind in ["text/html", "application/yaml"] {
-        world.ask(Method::POST, WIDGETS, &[("content-type", kind)], "a: b").await.refused(415, "UnsupportedMediaType");
-    }
+    world
+        .ask(Method::POST, WIDGETS, &[("content-type", "text/html")], "a: b")
+        .await
+        .refused(415, "UnsupportedMediaType");
     accepting(&world, WIDGETS, "application/yaml").await.refused(406, "NotAcceptable");
     accepting(&world, WIDGETS, "text/plain").await.refused(406, "NotAcceptable");
 }
