@@ -28,7 +28,8 @@ use crate::reference::{DataRef, JobRef};
     printcolumn(name = "Status", type_ = "string", json_path = ".status.status"),
     printcolumn(name = "Reason", type_ = "string", json_path = ".status.reason"),
     printcolumn(name = "Message", type_ = "string", json_path = ".status.message", priority = 1),
-    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
+    printcolumn(name = "Runs", type_ = "string", json_path = ".status.action", priority = 1)
 )]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterOperationSpec {
