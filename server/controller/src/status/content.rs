@@ -87,22 +87,6 @@ pub(crate) fn final_status(
     if outcome.reason == RESTORED {
         status.submitted_by = signer.submitter(operation, true).or(status.submitted_by);
     }
-    for kind in [condition::QUEUED, condition::RUNNING] {
-        if crd::is_true(&status.conditions, kind) {
-            put(
-                operation,
-                &mut status.conditions,
-                Fact::new(kind, false, &outcome.reason, "The operation has ended."),
-                now,
-            );
-        }
-    }
-    let (kind, other) = match outcome.status {
-        Phase::Succeeded => (condition::COMPLETE, condition::FAILED),
-        _ => (condition::FAILED, condition::COMPLETE),
-    };
-    status.conditions.retain(|c| c.type_ != other);
-    put(operation, &mut status.conditions, Fact::new(kind, true, &outcome.reason, &outcome.message), now);
     observe(operation, &mut status, now);
     status
 }
@@ -159,8 +143,8 @@ fn say(status: &mut ClusterOperationStatus, phase: Phase, reason: &str, message:
     status.message = Some(message.into());
 }
 
-/// Sets what other tools read: the observed generation, and the conditions Ready, Reconciling and Stalled (ADR 26). A record whose result
-/// nothing proves is stalled: it is never run, and nobody knows that it succeeded.
+/// Sets what other tools read: the observed generation, and the conditions Ready, Reconciling and Stalled (ADR 26); at the end also Complete
+/// and Failed. A record whose result nothing proves is stalled: it is never run, and nobody knows that it succeeded.
 fn observe(operation: &ClusterOperation, status: &mut ClusterOperationStatus, now: &Time) {
     let reason = status.reason.clone().filter(|reason| !reason.is_empty()).unwrap_or_else(|| "Pending".into());
     let standing = match status.status {
@@ -171,7 +155,32 @@ fn observe(operation: &ClusterOperation, status: &mut ClusterOperationStatus, no
     };
     let message = status.message.clone().unwrap_or_default();
     status.observed_generation = operation.metadata.generation;
+    if status.status.is_final() {
+        conclude(operation, status, &reason, &message, now);
+    }
     set_standing(&mut status.conditions, standing, &reason, &message, now, operation.metadata.generation);
+}
+
+/// Sets the conditions of an operation that has ended.
+fn conclude(
+    operation: &ClusterOperation,
+    status: &mut ClusterOperationStatus,
+    reason: &str,
+    message: &str,
+    now: &Time,
+) {
+    for kind in [condition::QUEUED, condition::RUNNING] {
+        if crd::is_true(&status.conditions, kind) {
+            let fact = Fact::new(kind, false, reason, "The operation has ended.");
+            put(operation, &mut status.conditions, fact, now);
+        }
+    }
+    let (kind, other) = match status.status {
+        Phase::Succeeded => (condition::COMPLETE, condition::FAILED),
+        _ => (condition::FAILED, condition::COMPLETE),
+    };
+    status.conditions.retain(|c| c.type_ != other);
+    put(operation, &mut status.conditions, Fact::new(kind, true, reason, message), now);
 }
 
 /// The status with what other tools read. The rest stays as it is.

@@ -82,6 +82,36 @@ async fn conditions_that_an_earlier_version_left_are_corrected() {
 }
 
 #[tokio::test]
+async fn conditions_that_a_client_overwrote_come_back() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    for (name, image, wanted, other) in [("good", "ok", "Complete", "Failed"), ("bad", "fail", "Failed", "Complete")] {
+        world.submit(name, "prod", image).await;
+        let before = world.ended(name).await.status.unwrap();
+        let now = "2026-01-01T00:00:00Z";
+        let forged = [(other, "True"), (wanted, "False"), ("Running", "True")].map(|(kind, status)| {
+            json!({"type": kind, "status": status, "reason": "Forged", "message": "", "lastTransitionTime": now})
+        });
+        for conditions in [json!([]), json!(forged)] {
+            let patch = Patch::Merge(json!({"status": {"conditions": conditions}}));
+            world.operations().patch_status(name, &PatchParams::default(), &patch).await.unwrap();
+            let repaired = world
+                .operation_that(name, "be repaired", |operation| {
+                    operation.status.as_ref().is_some_and(|status| {
+                        let is_true = |kind| crd::is_true(&status.conditions, kind);
+                        is_true(wanted) && !is_true(other) && !is_true("Running")
+                    })
+                })
+                .await;
+            let after = repaired.status.unwrap();
+            let found = after.conditions.iter().find(|condition| condition.type_ == wanted).unwrap();
+            assert_eq!(Some(&found.message), before.message.as_ref());
+            assert_eq!((after.message, after.signature), (before.message.clone(), before.signature.clone()));
+        }
+    }
+}
+
+#[tokio::test]
 async fn each_change_of_a_cluster_is_observed() {
     let world = World::new().await;
     world.cluster("prod").await;
