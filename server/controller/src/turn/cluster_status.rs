@@ -33,6 +33,10 @@ pub(crate) async fn write_entries(
     entries: &[OperationRecord],
 ) -> Result<bool, Error> {
     let now = now();
+    let is_check = |entry: &OperationRecord| {
+        let operation = ctx.stores.operation(&entry.cluster_ops).filter(|operation| history::is_of(entry, operation));
+        operation.is_some_and(|operation| operation::Options::is_check(&operation.spec))
+    };
     let keep = |old: &OperationRecord| {
         let recent = old.end_time.as_ref().is_some_and(|end| now.0.as_second() - end.0.as_second() < ENTRY_SECONDS);
         recent || ctx.stores.operation(&old.cluster_ops).is_some_and(|operation| history::is_of(old, &operation))
@@ -46,7 +50,7 @@ pub(crate) async fn write_entries(
             history::adopted(entry, operation.as_deref())
         })
         .collect();
-    let status = history::record(&old, entries, keep, &now, cluster.metadata.generation);
+    let status = history::record(&old, entries, keep, is_check, &now, cluster.metadata.generation);
     let version = cluster.metadata.resource_version.as_deref();
     Ok(patch_status(&ctx.clusters(), &cluster.name_any(), version, json!(status)).await?.is_some())
 }

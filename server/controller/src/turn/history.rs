@@ -74,13 +74,14 @@ pub(crate) fn namespace(operation: &ClusterOperation, cluster: Option<&Cluster>)
 }
 
 /// Adds or replaces the entries `news` and updates the conditions that follow from the history. `keep` decides which other final entries
-/// stay. An entry without uid counts as another operation's, see [`adopted`].
+/// stay, and `is_check` says which operations were only a check. An entry without uid counts as another operation's, see [`adopted`].
 ///
 /// Times are whole seconds. Of two entries with the same second, the one added later counts as the newer.
 pub(crate) fn record(
     status: &ClusterStatus,
     news: &[OperationRecord],
     keep: impl Fn(&OperationRecord) -> bool,
+    is_check: impl Fn(&OperationRecord) -> bool,
     now: &Time,
     generation: Option<i64>,
 ) -> ClusterStatus {
@@ -106,20 +107,14 @@ pub(crate) fn record(
     let final_entries = status.conditions.iter().filter(|entry| entry.status.is_final());
     // The newest entry is first, and `max_by` returns the last of equal ones, hence `rev`.
     if let Some(last) = final_entries.rev().max_by(|a, b| a.end_time.cmp(&b.end_time)) {
-        let fact = match last.status {
-            Phase::Succeeded => Fact::new(
-                condition::LAST_OPERATION_SUCCEEDED,
-                true,
-                "Succeeded",
-                format!("Operation {} succeeded.", last.cluster_ops),
-            ),
-            _ => Fact::new(
-                condition::LAST_OPERATION_SUCCEEDED,
-                false,
-                "Failed",
-                format!("Operation {} failed.", last.cluster_ops),
-            ),
+        let name = &last.cluster_ops;
+        let what =
+            if is_check(last) { format!("Operation {name}, only a check,") } else { format!("Operation {name}") };
+        let (holds, reason, ended) = match last.status {
+            Phase::Succeeded => (true, "Succeeded", "succeeded"),
+            _ => (false, "Failed", "failed"),
         };
+        let fact = Fact::new(condition::LAST_OPERATION_SUCCEEDED, holds, reason, format!("{what} {ended}."));
         upsert(&mut status.cluster_conditions, fact, now, generation);
     }
     status
@@ -166,11 +161,11 @@ mod tests {
             entry("c", "3", Phase::Running, 30),
             entry("b", "2", Phase::Failed, 20),
         ] {
-            status = record(&status, &[new], |_| true, &at(40), None);
+            status = record(&status, &[new], |_| true, |_| false, &at(40), None);
         }
         assert_eq!(names(&status), ["c", "b", "a"]);
         assert!(crd::is_true(&status.cluster_conditions, condition::BUSY));
-        status = record(&status, &[entry("c", "3", Phase::Succeeded, 30)], |_| true, &at(50), None);
+        status = record(&status, &[entry("c", "3", Phase::Succeeded, 30)], |_| true, |_| false, &at(50), None);
         assert_eq!(names(&status), ["c", "b", "a"]);
         assert!(!crd::is_true(&status.cluster_conditions, condition::BUSY));
         assert!(crd::is_true(&status.cluster_conditions, condition::LAST_OPERATION_SUCCEEDED));
@@ -187,7 +182,7 @@ mod tests {
             ];
             let mut status = ClusterStatus::default();
             for step in &steps {
-                status = record(&status, std::slice::from_ref(step), |_| true, &at(11), None);
+                status = record(&status, std::slice::from_ref(step), |_| true, |_| false, &at(11), None);
             }
             assert_eq!(names(&status), [second, first]);
             let said = |status: &ClusterStatus| {
@@ -195,7 +190,7 @@ mod tests {
                 status.cluster_conditions.iter().find(last).unwrap().message.clone()
             };
             assert_eq!(said(&status), format!("Operation {second} failed."));
-            let again = record(&status, &steps[1..2], |_| true, &at(12), None);
+            let again = record(&status, &steps[1..2], |_| true, |_| false, &at(12), None);
             assert_eq!(again, status, "the same entry again changes nothing");
         }
     }
@@ -204,7 +199,7 @@ mod tests {
     fn a_running_entry_outlives_its_operation_and_its_namesake() {
         let status =
             ClusterStatus { conditions: vec![entry("a", "1", Phase::Running, 10)], ..ClusterStatus::default() };
-        let status = record(&status, &[entry("a", "2", Phase::Failed, 20)], |_| false, &at(30), None);
+        let status = record(&status, &[entry("a", "2", Phase::Failed, 20)], |_| false, |_| false, &at(30), None);
         assert_eq!(status.conditions.len(), 2);
         assert!(crd::is_true(&status.cluster_conditions, condition::BUSY));
     }
@@ -239,7 +234,14 @@ mod tests {
         let status = Some(ClusterStatus { conditions: vec![waiting], ..ClusterStatus::default() });
         let cluster = Cluster { status, ..Cluster::default() };
         assert_eq!(super::entry(&cluster, &operation("a", "1", 9)), None);
-        let status = record(&cluster.status.unwrap(), &[entry("a", "1", Phase::Running, 10)], |_| true, &at(20), None);
+        let status = record(
+            &cluster.status.unwrap(),
+            &[entry("a", "1", Phase::Running, 10)],
+            |_| true,
+            |_| false,
+            &at(20),
+            None,
+        );
         assert_eq!(status.conditions.len(), 1);
     }
 }

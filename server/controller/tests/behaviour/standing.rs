@@ -112,6 +112,26 @@ async fn conditions_that_a_client_overwrote_come_back() {
 }
 
 #[tokio::test]
+async fn a_cluster_says_that_its_last_operation_was_a_check() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    for (name, arguments, wanted) in [
+        ("look", Some("--check --diff"), "Operation look, only a check, succeeded."),
+        ("change", None, "Operation change succeeded."),
+    ] {
+        world.submit_with(name, "prod", |spec| spec.extra_args = arguments.map(str::to_owned)).await;
+        world.ended(name).await;
+        world
+            .cluster_that("prod", wanted, |cluster| {
+                let conditions = cluster.status.as_ref().map(|status| status.cluster_conditions.as_slice());
+                let mut conditions = conditions.unwrap_or_default().iter();
+                conditions.any(|c| c.type_ == "LastOperationSucceeded" && c.message == wanted)
+            })
+            .await;
+    }
+}
+
+#[tokio::test]
 async fn each_change_of_a_cluster_is_observed() {
     let world = World::new().await;
     world.cluster("prod").await;
