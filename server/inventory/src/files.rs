@@ -1,4 +1,4 @@
-//! Variables that name files of a person's computer. A run has the files of its image and those that the console gives it.
+//! Variables and options that name files of a person's computer. A run has the files of its image and those that the console gives it.
 
 use crate::invalid::quoted;
 
@@ -57,6 +57,40 @@ pub(crate) fn missing_file(name: &str, value: &str) -> Option<String> {
     }
     let path = looked_up(value).filter(|path| is_personal(path))?;
     Some(sentence(path, "Write its content as the value, or as a secret variable."))
+}
+
+/// What is wrong with the file that an option of `ansible-playbook` names, and what to do. `None` as for a variable.
+#[must_use]
+pub fn missing_file_of_option(option: &str, value: &str) -> Option<String> {
+    let path = value.trim();
+    let missing = |instead: &str| (is_missing(path) || is_in_home(path)).then(|| sentence(path, instead));
+    match option {
+        "--private-key" | "--key-file" => missing(KEY_OPTION),
+        "--vault-password-file" | "--vault-pass-file" => missing("Use secret variables in its place."),
+        "--connection-password-file" | "--conn-pass-file" => {
+            missing("Use the secret variable ansible_password in its place.")
+        }
+        "--become-password-file" | "--become-pass-file" => {
+            missing("Use the secret variable ansible_become_password in its place.")
+        }
+        "--vault-id" => {
+            let file = path.split_once('@').map_or(path, |(_, file)| file);
+            // Otherwise ansible asks for the password.
+            let is_prompt = file.starts_with("prompt");
+            missing_file_of_option("--vault-password-file", file).filter(|_| !is_prompt)
+        }
+        "--ssh-common-args" | "--ssh-extra-args" | "--sftp-extra-args" | "--scp-extra-args" => {
+            missing_file("ansible_ssh_args", value)
+        }
+        "-i" | "--inventory" | "--inventory-file" if !path.contains(',') => {
+            is_personal(path).then(|| sentence(path, "Remove the option: a run uses the cluster's inventory."))
+        }
+        "-e" | "--extra-vars" => {
+            let file = path.strip_prefix('@').filter(|file| is_personal(file))?;
+            Some(sentence(file, "Move its variables to those of the cluster, or write them as arguments."))
+        }
+        _ => None,
+    }
 }
 
 const KEY_VARIABLE: &str = "Remove the variable: a run uses the cluster's SSH key.";
@@ -152,7 +186,40 @@ fn is_personal(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::missing_file;
+    use super::{missing_file, missing_file_of_option};
+
+    #[test]
+    fn files_of_options_are_judged_like_those_of_variables() {
+        for (option, value, file) in [
+            ("--private-key", "~/x", "~/x"),
+            ("--key-file", "keys/prod", "keys/prod"),
+            ("--vault-password-file", "~/x", "~/x"),
+            ("--vault-id", "prod@~/x", "~/x"),
+            ("--vault-id", "/home/ann/x", "/home/ann/x"),
+            ("--become-password-file", "/home/ann/x", "/home/ann/x"),
+            ("--ssh-common-args", "-o IdentityFile=~/x", "~/x"),
+            ("-i", "~/hosts.yml", "~/hosts.yml"),
+            ("--extra-vars", "@~/x", "~/x"),
+            ("-e", "@/home/me/x.yml", "/home/me/x.yml"),
+        ] {
+            let said = missing_file_of_option(option, value).unwrap_or_else(|| panic!("{option} {value}"));
+            assert!(said.starts_with(&format!("A run has no file “{file}”")), "{said}");
+            assert!(!said.contains("Remove the variable"), "{said}");
+        }
+        for (option, value) in [
+            ("--private-key", "/auth/ssh-privatekey"),
+            ("--vault-id", "prod@prompt"),
+            ("--vault-password-file", "/conf/sources/1/vault"),
+            ("--ssh-common-args", "-o ProxyJump=ops@jump.example.com"),
+            ("-i", "inventory/sample/hosts.yml"),
+            ("-i", "~,"),
+            ("-e", "a=~/x"),
+            ("-e", "@inventory/sample/group_vars/all/all.yml"),
+            ("--user", "~/x"),
+        ] {
+            assert_eq!(missing_file_of_option(option, value), None, "{option} {value}");
+        }
+    }
 
     #[test]
     fn files_that_a_run_does_not_have_are_named() {

@@ -5,7 +5,8 @@
 //! | read `hosts.yml` | [`parse`] → [`Inventory`] |
 //! | read `group_vars.yml` | [`parse_vars`] → [`Vars`] |
 //! | warn about what will make ansible or kubespray fail | [`advice`] |
-//! | warn about variables that ansible never reads | [`advice_on_vars`] |
+//! | warn about variables that ansible never reads | [`advice_on_vars`], [`advice_on_variable`] |
+//! | warn about files that a run doesn't have | [`missing_file_of_option`] |
 //! | turn a form or pasted lines into machines | [`machines_from_rows`], [`machines_from_lines`] → [`Machine`] |
 //! | see what our playbooks will create, and why they would refuse to | [`kubernetes`] |
 //! | write an inventory from machines | [`write`] |
@@ -41,6 +42,7 @@ mod write;
 pub use advice::advice;
 pub use document::Reading;
 pub use edit::{add_machines, remove_hosts, set_variable, set_variables};
+pub use files::missing_file_of_option;
 pub use invalid::{Invalid, Kind};
 pub use inventory::{Group, Host, Inventory, Role};
 pub use lookalike::{Lookalike, Looks};
@@ -50,5 +52,6 @@ pub use pasted::{LineProblem, machines_from_lines};
 pub use reached::{Reached, SshPlace};
 pub use rows::{RowProblem, machines_from_rows};
 pub use unread::name_is_unread;
+pub use variable_warnings::advice_on_variable;
 pub use vars::{Vars, advice_on_vars, parse_vars};
 pub use write::write;

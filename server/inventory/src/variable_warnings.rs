@@ -1,6 +1,6 @@
 //! What will surprise a user about the variables of a document: those that ansible never reads, or that need what a run doesn't have.
 
-use crate::document::{Key, Value};
+use crate::document::{Key, Reading, Value};
 use crate::files::missing_file;
 use crate::group_like::misplaced;
 use crate::invalid::quoted;
@@ -25,33 +25,12 @@ impl VariableWarnings {
     /// Checks the names and values of variables.
     pub(crate) fn note(&mut self, variables: &[(Key, Value)]) {
         for (key, value) in variables {
-            let variable = quoted(&key.value);
-            if let Some(why) = misplaced(&key.value, value) {
-                self.add(key, &format!("{variable} {why}"));
-                continue;
+            for sentence in about(&key.value, key.read_as, self.are_of_inventory, value) {
+                self.add(key, &sentence);
             }
-            if let Some(why) = why_unread(&key.value, key.read_as, self.are_of_inventory) {
-                self.add(key, &format!("ansible never reads the variable {variable}. {why}"));
+            if misplaced(&key.value, value).is_none() {
+                self.note_below(value);
             }
-            if let Some((odd, meant)) = looks_like(&key.value) {
-                let odd = u32::from(odd);
-                self.add(key, &format!("{variable} contains U+{odd:04X}, a letter of another script. Write {meant}."));
-            }
-            if is_encrypted(value) {
-                self.add(
-                    key,
-                    &format!(
-                        "{variable} is encrypted with ansible-vault, and a run has no password for it. Set it as a secret \
-                         variable in its place."
-                    ),
-                );
-            }
-            if let Value::Text(text) = value
-                && let Some(why) = missing_file(&key.value, text)
-            {
-                self.add(key, &format!("{variable} names a file. {why}"));
-            }
-            self.note_below(value);
         }
     }
 
@@ -76,6 +55,39 @@ impl VariableWarnings {
             self.sentences.push(format!("Line {}: {sentence}", key.referenced.line()));
         }
     }
+}
+
+/// Sentences about a variable that is set by itself, such as `name=value` in `--extra-vars`.
+#[must_use]
+pub fn advice_on_variable(name: &str, value: &str) -> Vec<String> {
+    about(name, None, false, &Value::Text(value.to_owned()))
+}
+
+fn about(name: &str, read_as: Option<Reading>, is_of_inventory: bool, value: &Value) -> Vec<String> {
+    let variable = quoted(name);
+    if let Some(why) = misplaced(name, value) {
+        return vec![format!("{variable} {why}")];
+    }
+    let mut sentences = Vec::new();
+    if let Some(why) = why_unread(name, read_as, is_of_inventory) {
+        sentences.push(format!("ansible never reads the variable {variable}. {why}"));
+    }
+    if let Some((odd, meant)) = looks_like(name) {
+        let odd = u32::from(odd);
+        sentences.push(format!("{variable} contains U+{odd:04X}, a letter of another script. Write {meant}."));
+    }
+    if is_encrypted(value) {
+        sentences.push(format!(
+            "{variable} is encrypted with ansible-vault, and a run has no password for it. Set it as a secret variable in \
+             its place."
+        ));
+    }
+    if let Value::Text(text) = value
+        && let Some(why) = missing_file(name, text)
+    {
+        sentences.push(format!("{variable} names a file. {why}"));
+    }
+    sentences
 }
 
 fn in_key(key: &str, odd: Lookalike) -> String {

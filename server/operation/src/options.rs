@@ -88,6 +88,8 @@ pub struct Options {
     pub variables: Vec<String>,
     /// Other inventories, beside that of the cluster.
     pub inventories: Vec<String>,
+    /// Further options with a value, such as `--private-key`, in their order.
+    pub values: Vec<(&'static str, String)>,
     /// Whether only some of the tasks are chosen.
     pub chooses_tasks: bool,
     /// Other playbooks, which run afterwards.
@@ -184,7 +186,8 @@ impl Options {
 
     fn take(&mut self, name: &'static str, kind: Kind, value: String) {
         match kind {
-            Kind::Flag | Kind::Value => {}
+            Kind::Flag => {}
+            Kind::Value => self.values.push((name, value)),
             Kind::Check => self.check = true,
             Kind::PrintOnly => self.print_only = self.print_only.or(Some(name)),
             Kind::Prompt => self.prompt = self.prompt.or(Some(name)),
@@ -234,20 +237,45 @@ impl Options {
     }
 }
 
-/// The values of a variable in one `--extra-vars`: `a=1 b="2 3"`, or YAML that begins with a bracket.
+/// One `--extra-vars`, in the form that ansible reads it in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExtraVars {
+    /// `@file`.
+    File,
+    /// YAML or JSON that begins with a bracket.
+    Document,
+    /// `a=1 b="2 3"`: names and values.
+    Words(Vec<(String, String)>),
+}
+
+impl ExtraVars {
+    /// Reads the value of one `--extra-vars`.
+    pub fn read(text: &str) -> Self {
+        match text.trim_start().as_bytes().first() {
+            Some(b'@') => Self::File,
+            Some(b'{' | b'[') => Self::Document,
+            _ => {
+                let words = super::split(text).unwrap_or_default();
+                let pairs = words.iter().filter_map(|word| word.split_once('='));
+                Self::Words(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+            }
+        }
+    }
+}
+
+/// The values of a variable in one `--extra-vars`.
 fn values_in(text: &str, variable: &str) -> Vec<String> {
-    match text.trim_start().as_bytes().first() {
-        Some(b'@') | None => Vec::new(),
-        Some(b'{' | b'[') => {
+    match ExtraVars::read(text) {
+        ExtraVars::File => Vec::new(),
+        ExtraVars::Document => {
             let read = serde_saphyr::from_str::<serde_json::Value>(text).ok();
             let value = read.as_ref().and_then(|read| read.get(variable));
             let plain = value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
             plain.into_iter().collect()
         }
-        Some(_) => {
-            let words = super::split(text).unwrap_or_default();
-            let value = |word: &String| Some(word.strip_prefix(variable)?.strip_prefix('=')?.to_owned());
-            words.iter().filter_map(value).collect()
+        ExtraVars::Words(pairs) => {
+            let of_variable = pairs.into_iter().filter(|(name, _)| name == variable);
+            of_variable.map(|(_, value)| value).collect()
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Operations: lists, details, review and submission.
 
 mod again;
+mod arguments;
 mod cancelled_by;
 mod catalogue;
 mod detail;

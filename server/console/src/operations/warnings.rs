@@ -5,6 +5,7 @@ use crd::{ClusterOperationSpec, ClusterSpec, Engine};
 use inventory::{Inventory, Vars};
 use operation::{Options, Value, action};
 
+use super::arguments;
 use super::catalogue::Catalogue;
 use super::kubespray;
 use super::limit::Selection;
@@ -22,7 +23,10 @@ pub(crate) fn warnings(
 ) -> Vec<String> {
     let mut warnings = unanswered(wanted, catalogue);
     match &wanted.options {
-        Ok(options) => warnings.extend(of_options(options, selected, &wanted.spec)),
+        Ok(options) => {
+            warnings.extend(of_options(options, selected, &wanted.spec));
+            warnings.extend(arguments::warnings(options));
+        }
         Err(why) => warnings.push(format!("{why} The run will probably end before its first task.")),
     }
     let changes_machines = wanted.options.as_ref().is_ok_and(|options| !options.is_dry());
@@ -172,6 +176,8 @@ mod tests {
         assert!(ping(&["--list-hosts"]).contains("no task runs"));
         assert!(ping(&["-i", "/tmp/x"]).contains("another inventory"));
         assert!(ping(&["--tags a"]).contains("--tags=…"));
+        assert!(ping(&["--private-key", "~/x"]).contains("no file “~/x”"));
+        assert!(ping(&["-e", "container-manager=x"]).contains("Write container_manager."));
         assert!(shown(Asked::builtin("recover-control-plane.yml"), &[], "example.com/runner:1").contains("kubespray"));
         assert!(
             !shown(Asked::builtin("recover-control-plane.yml"), &[], "ghcr.io/kubean-io/spray-job:1")
