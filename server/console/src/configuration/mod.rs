@@ -9,3 +9,4 @@ mod ssh_access;
 mod version;
 
 pub(crate) use inputs::{Input, Inputs};
+pub(crate) use secret_variables::warnings as secret_variables_warnings;

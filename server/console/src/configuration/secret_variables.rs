@@ -54,6 +54,16 @@ pub(super) async fn read(client: Client, cluster: &Cluster, names: &[&str]) -> R
     })
 }
 
+/// Sentences about names that ansible never reads. None if the user may not read the Secret.
+pub(crate) async fn warnings(client: Client, cluster: &Cluster) -> Vec<String> {
+    let Some(at) = &cluster.spec.secret_vars_ref else { return Vec::new() };
+    let secret = find(client, at).await.ok().flatten();
+    let names = secret.iter().flat_map(|secret| secret.data.iter().flatten().map(|(name, _)| name));
+    // Without the value, which a warning could quote.
+    let warnings = names.flat_map(|name| inventory::advice_on_variable(name, ""));
+    warnings.map(|warning| format!("Secret variables: {warning}")).collect()
+}
+
 /// Sets or deletes one variable. Each can be repeated. Returns the version of the Secret.
 pub(super) async fn change(
     client: Client,

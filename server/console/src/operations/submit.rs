@@ -18,7 +18,7 @@ use super::queue::Ahead;
 use super::usual::usual;
 use super::warnings::{of_engine, warnings};
 use super::{Catalogue, ahead, kubespray};
-use crate::configuration::Inputs;
+use crate::configuration::{Inputs, secret_variables_warnings};
 use crate::kube_problem::{Doing, answer, problem, timely};
 use crate::{Console, moment};
 
@@ -104,7 +104,9 @@ impl Console {
         let unusable = |document: Document, why: String| unusable(new, document, &why);
         let hosts = inputs.hosts.usable().map_err(|why| unusable(Document::Inventory, why))?;
         let vars = inputs.vars.usable().map_err(|why| unusable(Document::Variables, why))?;
-        self.planned(new, wanted, &cluster, hosts, vars)
+        let mut plan = self.planned(new, wanted, &cluster, hosts, vars)?;
+        plan.warnings.extend(secret_variables_warnings(self.shared.access.client(user)?, &cluster).await);
+        Ok(plan)
     }
 
     /// The plan of an operation with these inputs.

@@ -1,13 +1,13 @@
 //! Secret variables: set and deleted by name, never shown.
 
 use api::Problem;
-use api::backend::Configurations;
+use api::backend::{Configurations, Operations};
 use api::configuration::{SecretVariableChange, SecretVariables};
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::PostParams;
 use serde_json::json;
 
-use super::world::{World, at, eventually, new_cluster};
+use super::world::{World, at, eventually, new_cluster, new_operation};
 
 async fn world() -> World {
     let world = World::standalone().await;
@@ -50,6 +50,20 @@ async fn the_first_variable_creates_the_secret_of_the_cluster() {
     change(&world, delete()).await.unwrap();
     change(&world, delete()).await.expect("a repeated deletion succeeds");
     assert_eq!(shown(&world).await.names, ["ansible_become_password"]);
+}
+
+#[tokio::test]
+async fn a_review_names_secret_variables_that_are_never_read() {
+    let world = world().await;
+    set(&world, "db_password", "hunter2").await.unwrap();
+    let by_kubectl = json!({"stringData": {"hostvars": "canary-value"}});
+    let secrets = world.secrets();
+    secrets.patch("prod-secret-vars", &Default::default(), &kube::api::Patch::Merge(by_kubectl)).await.unwrap();
+    let review = Operations::review(&world.console, &world.user, &new_operation("prod")).await.unwrap();
+    let said: Vec<&String> = review.warnings.iter().filter(|warning| warning.contains("Secret variables")).collect();
+    let wanted = "Secret variables: ansible never reads the variable “hostvars”. It sets this one itself. Remove it, or choose \
+                  another name.";
+    assert_eq!(said, [wanted]);
 }
 
 #[tokio::test]

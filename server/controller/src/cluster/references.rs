@@ -95,7 +95,11 @@ fn warning(inventory: &Inventory, cluster: &Cluster, found: &Found) -> String {
     };
     let of_inventory = inventory.warnings.iter().map(|warning| placed("Inventory", warning));
     let of_variables = inventory::advice_on_vars(&variables).into_iter().map(|warning| placed("Variables", &warning));
-    let warnings: Vec<String> = of_inventory.chain(of_variables).collect();
+    let secret_variables = found.secret_vars.iter().flat_map(|secret| secret.data.iter().flatten());
+    // Without the value, which a warning could quote.
+    let of_secrets = secret_variables.flat_map(|(name, _)| inventory::advice_on_variable(name, ""));
+    let of_secrets = of_secrets.map(|warning| placed("Secret variables", &warning));
+    let warnings: Vec<String> = of_inventory.chain(of_variables).chain(of_secrets).collect();
     let Some(first) = warnings.first() else { return String::new() };
     // It may quote a value.
     let first = [hosts, variables].iter().fold(first.clone(), |said, text| Masker::new(text, None).value(said));

@@ -2,7 +2,7 @@
 
 use crd::Phase;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::api::{DeleteParams, Patch, PatchParams};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
 
@@ -40,6 +40,31 @@ async fn what_ansible_will_not_read_stands_in_the_status() {
     world.cluster_that("new", "warn", |cluster| says(cluster, warned)).await;
     world.config_map("new-vars", &[("group_vars.yml", "container_manager: crio\n")]).await;
     world.cluster_that("new", "be plain", |cluster| inputs(cluster).0 == "True" && !says(cluster, "arning")).await;
+}
+
+#[tokio::test]
+async fn names_of_secret_variables_are_judged_without_values() {
+    let world = World::new().await;
+    world.config_map("new-hosts", &[("hosts.yml", HOSTS)]).await;
+    world.config_map("new-vars", &[("group_vars.yml", "")]).await;
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
+    let data = json!({"groups": "canary-value", "ansible_ssh_private_key_file": "~/canary-key", "db_user": "me"});
+    let secret = json!({"metadata": {"name": "new-secret"}, "type": crd::SECRET_VARS_TYPE, "stringData": data});
+    secrets.create(&PostParams::default(), &serde_json::from_value(secret).unwrap()).await.unwrap();
+    world
+        .create_cluster("new", |spec| {
+            (spec.ssh_auth_ref, spec.secret_vars_ref) = (None, Some(crd::DataRef::new(NAMESPACE, "new-secret")));
+        })
+        .await;
+    let warned =
+        "There is a warning. Secret variables: ansible never reads the variable “groups”. It sets this one itself.";
+    let message = |cluster: &crd::Cluster| {
+        let conditions = cluster.status.as_ref().map(|status| status.cluster_conditions.clone()).unwrap_or_default();
+        let found = conditions.into_iter().find(|c| c.type_ == "InputsReady");
+        found.map(|condition| condition.message).unwrap_or_default()
+    };
+    let cluster = world.cluster_that("new", "warn", |cluster| message(cluster).contains(warned)).await;
+    assert!(!message(&cluster).contains("canary"), "{}", message(&cluster));
 }
 
 #[tokio::test]
