@@ -46,6 +46,8 @@ REASONS = 5
 REFUSED = "[preflight] Some fatal errors occurred:"
 # How other programs mark such a line: apt; curl; haproxy; Python; "dd: error writing", "error: unable to drain".
 REASON = re.compile(r"E: |W: (Failed|GPG|An error)|curl: \(|\[ALERT\]|([\w./-]+: )?(fatal )?error\b|\w+(Error|Exception): ", re.IGNORECASE)
+# What ssh prints at the end of a task that had a terminal. All that the task printed is in stdout then.
+CLOSED = re.compile(r"^(Shared c|C)onnection to \S+ closed\.\s*$", re.MULTILINE)
 UNSTARTED = "Error executing command."
 # What ansible says of a value that it can't decrypt, and how such a variable looks in the inputs.
 UNDECRYPTED = "no vault secrets"
@@ -176,6 +178,16 @@ def reason_lines(text):
     return "\n".join(marked[: REASONS - 1] + marked[REASONS - 1 :][-1:] or lines[-1:])
 
 
+def reason_in_output(result, crashed):
+    """Why a command or a module that crashed failed, by what it printed; or an empty text."""
+    names = ("module_stderr", "module_stdout", "stderr", "stdout") if crashed else ("stderr", "stdout")
+    texts = sorted((str(result.get(name) or "") for name in names), key=lambda text: bool(CLOSED.search(text)))
+    texts = [CLOSED.sub("", text) for text in texts]
+    # The last lines of a crashed module's output are the end of a traceback. A JSON result that ansible refused doesn't help.
+    details = (last_lines(text, CRASH_LINES) if crashed else reason_lines(text) for text in texts)
+    return next((detail for detail in details if detail and not (crashed and detail.startswith("{"))), "")
+
+
 def host_key_refusal(message):
     """A short text for ssh's message of ten lines, or None."""
     if "REMOTE HOST IDENTIFICATION HAS CHANGED" in message:
@@ -199,10 +211,7 @@ def failure_message(result, shown=str):
         message = f"{NO_FOLDER.rstrip('.')}: {arguments.get('chdir')}"
     crashed = "MODULE FAILURE" in message or "See stdout/stderr" in message
     if crashed or message in ("", "non-zero return code", FAILED_WHEN):
-        names = ("module_stderr", "module_stdout", "stderr", "stdout") if crashed else ("stderr", "stdout")
-        # The last lines of a crashed module's output are the end of a traceback. A JSON result that ansible refused doesn't help.
-        details = (last_lines(result.get(name), CRASH_LINES) if crashed else reason_lines(result.get(name)) for name in names)
-        detail = next((detail for detail in details if detail and not (crashed and detail.startswith("{"))), "")
+        detail = reason_in_output(result, crashed)
         message = message.splitlines()[0] if crashed else message
         if detail and detail not in message:
             message = message + ("\n" if crashed else ": ") + detail if message else detail

@@ -708,6 +708,24 @@ class Events(unittest.TestCase):
              "module_stdout": "Traceback (most recent call last):\r\n  File x\r\nOSError: disk full\r\n"})
         self.assertEqual(message, "MODULE FAILURE\nTraceback (most recent call last):\n  File x\nOSError: disk full\n")
 
+    def test_ssh_closing_its_connection_is_never_the_reason(self):
+        closed, missing = "Shared connection to 10.0.0.5 closed.\r\n", "/bin/sh: 1: /usr/bin/python3: not found"
+        no_json = "MODULE FAILURE: No start of json char found"
+        crash = {"msg": no_json + "\nSee stdout/stderr for the exact error"}
+        raw = {"msg": "non-zero return code"}
+        for result, expected in (
+            ({**crash, "module_stderr": closed, "module_stdout": missing + "\r\n"}, no_json + "\n" + missing),
+            ({**crash, "module_stderr": "Authorised users only\r\n" + closed, "module_stdout": missing}, no_json + "\n" + missing),
+            ({**crash, "module_stderr": "mux_client: broken\r\n" + closed, "module_stdout": ""}, no_json + "\nmux_client: broken"),
+            ({**crash, "module_stderr": closed, "module_stdout": ""}, no_json),
+            ({**crash, "module_stderr": "Killed\n", "module_stdout": "half a result"}, no_json + "\nKilled"),
+            ({**raw, "stderr": closed, "stdout": missing + "\r\n"}, "non-zero return code: " + missing),
+            ({**raw, "stderr": "Connection to 10.0.0.5 closed by remote host.\n", "stdout": "x"},
+             "non-zero return code: Connection to 10.0.0.5 closed by remote host."),
+        ):
+            with self.subTest(expected):
+                self.assertEqual(self.failure_message(result), expected + "\n")
+
     def test_kubeadms_reason_is_shown_rather_than_its_advice(self):
         advice = "To see the stack trace of this error execute with --v=5 or higher\n"
         message = self.failure_message({"msg": "non-zero return code", "stderr":
