@@ -52,6 +52,8 @@ UNSTARTED = "Error executing command."
 # What ansible says of a value that it can't decrypt, and how such a variable looks in the inputs.
 UNDECRYPTED = "no vault secrets"
 FAILED_WHEN = "The condition of failed_when is true"
+# What `assert` says of a task without a `fail_msg`.
+ASSERTION = "Assertion failed"
 # kubeadm prints this advice after the reason.
 ADVICE = ("To see the stack trace of this error", "[preflight] If you know what you are doing")
 # More failures than this don't help a person.
@@ -202,6 +204,8 @@ def failure_message(result, shown=str):
     message = str(next((result[name] for name in ("msg", "reason", "censored", "message") if result.get(name)), "")).strip()
     if not message and result.get("failed_when_result"):
         message = FAILED_WHEN
+    if message == ASSERTION and result.get("assertion") is not None:
+        message = f"{ASSERTION}: {result['assertion']}"
     if message == UNSTARTED and isinstance(result.get("rc"), int) and result["rc"] in errno.errorcode:
         # Before 2.19, the error stood in the message. Now its number is the exit code.
         message = f"{UNSTARTED.rstrip('.')}: {os.strerror(result['rc'])}: {result.get('cmd') or ''}"

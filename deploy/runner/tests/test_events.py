@@ -726,6 +726,22 @@ class Events(unittest.TestCase):
             with self.subTest(expected):
                 self.assertEqual(self.failure_message(result), expected + "\n")
 
+    def test_a_failed_assertion_is_named_without_secrets(self):
+        run = self.play("""
+    - assert: {that: "ansible_memtotal_mb | default(900) >= 1500"}
+      ignore_errors: true
+    - assert: {that: "0 == 1", fail_msg: "Assertion failed, says the author"}
+      ignore_errors: true
+    - assert: {that: ["true", "item == 'hunter22'"]}
+      loop: [swordfish]
+""")
+        run.write("conf/secrets.json", '["hunter22"]')
+        run.run()
+        said = [event["message"] for event in run.of("host_result", result="failed") if "item" not in event]
+        self.assertEqual(said[:2], ["Assertion failed: ansible_memtotal_mb | default(900) >= 1500", "Assertion failed, says the author"])
+        self.assertRegex(said[2], r"^Assertion failed: item == '[^\w]+'$")
+        self.assertEqual(run.termination["failures"][0]["message"], said[2])
+
     def test_kubeadms_reason_is_shown_rather_than_its_advice(self):
         advice = "To see the stack trace of this error execute with --v=5 or higher\n"
         message = self.failure_message({"msg": "non-zero return code", "stderr":
