@@ -172,8 +172,8 @@ def reason_lines(text):
     lines = [line for line in lines if line and not line.startswith(ADVICE)]
     marked, in_list = {}, False
     for line in lines:
-        # The list after kubeadm's "due to these errors:".
-        in_list = line.endswith("errors:") or in_list and line.startswith("- ")
+        # The list after kubeadm's "due to these errors:" or dnf's "Errors during downloading metadata for repository 'x':".
+        in_list = line.endswith("errors:") or line.startswith("Errors during ") or in_list and line.startswith("- ")
         if refused or REASON.match(line) or in_list and line.startswith("- "):
             marked[line] = None
     marked = list(marked)

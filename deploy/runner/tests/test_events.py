@@ -772,6 +772,13 @@ class Events(unittest.TestCase):
             ("Traceback (most recent call last):\n  File x\nOSError: [Errno 98] Address already in use\n", "OSError: [Errno 98] Address already in use"),
             ("error execution phase preflight: the version argument is invalid due to these fatal errors:\n\n\t- too high\nPlease fix the misalignments\n",
              "error execution phase preflight: the version argument is invalid due to these fatal errors:\n- too high"),
+            ("Errors during downloading metadata for repository 'baseos':\n"
+             "  - Curl error (6): Couldn't resolve host name for http://mirror/x [Could not resolve host: mirror]\n"
+             "  - Status code: 404 for http://mirror/y (IP: 10.0.0.9)\n"
+             "Error: Failed to download metadata for repo 'baseos': Cannot download repomd.xml: All mirrors were tried\n",
+             "- Curl error (6): Couldn't resolve host name for http://mirror/x [Could not resolve host: mirror]\n"
+             "- Status code: 404 for http://mirror/y (IP: 10.0.0.9)\n"
+             "Error: Failed to download metadata for repo 'baseos': Cannot download repomd.xml: All mirrors were tried"),
             ("first\nthe last line\n", "the last line"),
             ("".join(f"E: {number}\n" for number in [1, 1, 2, 3, 4, 5, 6]), "E: 1\nE: 2\nE: 3\nE: 4\nE: 6"),
         ):
