@@ -44,8 +44,11 @@ CRASH_LINES = 6
 REASONS = 5
 # kubeadm prints it before the failed checks and whatever else prevents the start.
 REFUSED = "[preflight] Some fatal errors occurred:"
-# How other programs mark such a line: apt; curl; haproxy; Python; "dd: error writing", "error: unable to drain".
-REASON = re.compile(r"E: |W: (Failed|GPG|An error)|curl: \(|\[ALERT\]|([\w./-]+: )?(fatal )?error\b|\w+(Error|Exception): ", re.IGNORECASE)
+# How other programs mark such a line: apt; curl; haproxy; etcdctl; Python; "dd: error writing", "error: unable to drain".
+REASON = re.compile(r"E: |W: (Failed|GPG|An error)|curl: \(|\[ALERT\]|\S+ is unhealthy: |([\w./-]+: )?(fatal )?error\b|\w+(Error|Exception): ",
+                    re.IGNORECASE)
+# How the client of etcd, in etcdctl and kubeadm, begins a line about what it couldn't do.
+LOGGED = ('{"level":"warn"', '{"level":"error"', '{"level":"fatal"')
 # What ssh prints at the end of a task that had a terminal. All that the task printed is in stdout then.
 CLOSED = re.compile(r"^(Shared c|C)onnection to \S+ closed\.\s*$", re.MULTILINE)
 UNSTARTED = "Error executing command."
@@ -164,20 +167,32 @@ def last_lines(text, count):
     return "\n".join(lines[-count:])
 
 
+def logged_error(line):
+    """The error in a line of JSON that the client of etcd logged, or None."""
+    try:
+        error = json.loads(line).get("error") if line.startswith(LOGGED) else None
+    except (ValueError, RecursionError):
+        return None
+    return " ".join(error.split()) if isinstance(error, str) else None
+
+
 def reason_lines(text):
-    """The lines of a command's output that say why it failed: those that are marked so, the first ones and the last; else the last line."""
+    """The lines of a command's output that say why it failed: those that are marked so, the first ones and the last; else the last line.
+    Before them are errors that the client of etcd logged."""
     _, refused, text = str(text or "").rpartition(REFUSED)
     # kubeadm prints its advice in the line of the last reason.
     lines = [line.strip() for line in (text.partition(ADVICE[1])[0] if refused else text).splitlines()]
     lines = [line for line in lines if line and not line.startswith(ADVICE)]
+    logged = [error for error in map(logged_error, lines) if error]
+    lines = [line for line in lines if not logged_error(line)]
     marked, in_list = {}, False
     for line in lines:
         # The list after kubeadm's "due to these errors:" or dnf's "Errors during downloading metadata for repository 'x':".
         in_list = line.endswith("errors:") or line.startswith("Errors during ") or in_list and line.startswith("- ")
         if refused or REASON.match(line) or in_list and line.startswith("- "):
             marked[line] = None
-    marked = list(marked)
-    return "\n".join(marked[: REASONS - 1] + marked[REASONS - 1 :][-1:] or lines[-1:])
+    reasons = list(dict.fromkeys([*logged, *(marked or lines[-1:])]))
+    return "\n".join(reasons[: REASONS - 1] + reasons[REASONS - 1 :][-1:])
 
 
 def reason_in_output(result, crashed):

@@ -786,6 +786,26 @@ class Events(unittest.TestCase):
                 message = self.failure_message({"msg": "non-zero return code", "stderr": stderr})
                 self.assertEqual(message, f"non-zero return code: {expected}\n")
 
+    def test_what_etcdctl_logs_is_shown_with_its_last_line(self):
+        def logged(error, level="warn"):
+            entry = {"level": level, "ts": "2026-01-01", "msg": "retrying of unary invoker failed", "error": error}
+            return json.dumps(entry, separators=(",", ":")) + "\n"
+
+        untrusted = 'rpc error: code = Unavailable desc = "transport: authentication handshake failed: x509: certificate signed by unknown authority"'
+        unhealthy = "https://10.0.0.1:2379 is unhealthy: failed to commit proposal: context deadline exceeded"
+        for stderr, expected in (
+            (f"{logged(untrusted)}{unhealthy}\nError: unhealthy cluster\n", f"{untrusted}\n{unhealthy}\nError: unhealthy cluster"),
+            # What other programs log meanwhile doesn't hide their last line.
+            (f'{logged("no leader")}E1 run.go:72] "command failed"\n', 'no leader\nE1 run.go:72] "command failed"'),
+            (f'{logged("no leader", "info")}the last line\n', "the last line"),
+            ('{"level":"warn","error":7}\n{"level":"warn","err\nthe last line\n', "the last line"),
+            (logged("two\nlines"), "two lines"),
+            (logged("x" * 2000) + "Error: unhealthy cluster\n", "x" * 952 + "…\nError: unhealthy cluster"),
+        ):
+            with self.subTest(expected):
+                message = self.failure_message({"msg": "non-zero return code", "stderr": stderr})
+                self.assertEqual(message, f"non-zero return code: {expected}\n")
+
     def test_the_end_of_a_traceback_is_shown_with_the_message(self):
         result = {"msg": "failed to copy: a to b", "traceback": "Traceback (most recent call last):\n  File x\nOSError: [Errno 28] No space left on device\n"}
         self.assertEqual(self.failure_message(result), "failed to copy: a to b: OSError: [Errno 28] No space left on device\n")
