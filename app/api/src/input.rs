@@ -158,7 +158,10 @@ fn may_be_key(text: &str) -> bool {
     const SHORTEST: usize = 32;
     let is_line = |run: &str| {
         let has = |is: fn(&char) -> bool| run.chars().any(|c| is(&c));
+        // In base64, every 64th character is a slash. A path has more.
+        let is_path = run.matches('/').count() * 12 > run.len();
         run.len() >= SHORTEST
+            && !is_path
             && has(char::is_ascii_uppercase)
             && has(char::is_ascii_lowercase)
             && has(char::is_ascii_digit)

@@ -154,6 +154,8 @@ class Machines(unittest.TestCase):
         self.assertIn("the same address as m1", self.problems(machine("192.0.2.1", machine_id="x")))
         self.assertIn("the same machine-id as m1", self.problems(machine(machine_id="192.0.2.1")))
         self.assertIn("the same hardware address as m1", self.problems(machine(mac="192.0.2.1")))
+        self.assertNotIn("hardware address", self.problems(machine(mac="192.0.2.1", network="198.51.100.0/24")))
+        self.assertNotIn("hardware address", self.problems({**member(), "mac": "192.0.2.1"}))
         self.assertIn("must be in one network", self.problems(machine(network="198.51.100.0/24")))
         silent = [{"name": "m1", "address": "192.0.2.1", "port": port} for port in (2379, 6443)]
         self.assertIn("no answer from m1 at 192.0.2.1, port 2379, 6443", self.problems(machine(), silent=silent))

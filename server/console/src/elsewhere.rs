@@ -1,8 +1,9 @@
 //! Finds machines that other registered clusters have, too: a machine can be a node of one cluster only.
 //!
-//! Inventories and host keys of the others are read as the user, so nobody learns of clusters that they may not read.
+//! Inventories and host keys of the others are read as the user, and machine-ids of the others are compared only if that worked: the
+//! answers tell users nothing about clusters that they may not read.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use api::configuration::{Document, MachineKey};
 use api::{Problem, User};
 use crd::Cluster;
 use futures::{StreamExt, stream};
-use inventory::{Inventory, SshPlace, Vars};
+use inventory::{Host, Inventory, Role, SshPlace, Vars};
 use kube::{Client, ResourceExt};
 use tokio::time::{Instant, timeout_at};
 
@@ -65,7 +66,8 @@ impl Console {
         (inventory, vars): (&Inventory, &Vars),
         names: &[String],
     ) -> Result<Elsewhere, Problem> {
-        let hosts = inventory.hosts.iter().filter(|host| names.contains(&host.name));
+        let names: HashSet<&String> = names.iter().collect();
+        let hosts = inventory.hosts.iter().filter(|host| is_node(host) && names.contains(&host.name));
         let places: Places =
             hosts.filter_map(|host| Some((inventory.ssh_place(host, vars)?, host.name.clone()))).collect();
         if places.is_empty() {
@@ -93,8 +95,14 @@ impl Console {
     }
 
     /// Warnings about machines with a machine-id that a node has, of this or another cluster. `found`: names and machine-ids.
-    pub(crate) fn same_machine_ids(&self, cluster: &str, found: &[(String, String)]) -> Vec<String> {
+    pub(crate) fn same_machine_ids(
+        &self,
+        cluster: &str,
+        elsewhere: &Elsewhere,
+        found: &[(String, String)],
+    ) -> Vec<String> {
         let mut names: Vec<String> = self.shared.clusters.state().iter().map(|cluster| cluster.name_any()).collect();
+        names.retain(|name| !elsewhere.unread.contains(name));
         names.sort();
         let readings: Vec<_> =
             names.into_iter().filter_map(|name| Some((self.shared.managed.newest(&name)?, name))).collect();
@@ -112,24 +120,32 @@ fn same_ids(known: &[(&str, &str, &str)], cluster: &str, found: &[(String, Strin
         let (of, node, _) = known.iter().find(is_twin)?;
         let place = if *of == cluster { String::new() } else { format!(" of the cluster {of}") };
         Some(format!(
-            "{machine} has the machine-id of the node {node}{place}. If it is that machine, it can't be both. If it is a copy of it, give it its own: delete /etc/machine-id on it and run systemd-machine-id-setup."
+            "{machine} has the machine-id of the node {node}{place}. If it is that machine, it can't be both. If it is a copy of it, give it its own: delete /etc/machine-id and /var/lib/dbus/machine-id on it and run systemd-machine-id-setup."
         ))
     };
     found.iter().filter_map(twin).collect()
 }
 
-/// Reads a cluster's inventory and host keys. Its variables are read only if they matter.
+/// Whether the host is or becomes a machine of Kubernetes. Clusters may share others, such as a jump host.
+fn is_node(host: &Host) -> bool {
+    host.roles.iter().any(|role| matches!(role, Role::ControlPlane | Role::Worker | Role::Etcd))
+}
+
+/// Reads a cluster's inventory, and its host keys if that is allowed. Its variables are read only if they matter.
 async fn read(client: &Client, other: &Cluster, places: &Places) -> Result<Other, Problem> {
     let input = |document| Input::read(client.clone(), other, document);
-    let (hosts, keys) = futures::try_join!(input(Document::Inventory), input(Document::HostKeys))?;
-    let keys = host_keys::known(keys.text());
+    let (hosts, keys) = futures::join!(input(Document::Inventory), input(Document::HostKeys));
+    let hosts = hosts?;
+    let keys = keys.map(|keys| host_keys::known(keys.text())).unwrap_or_default();
     // An inventory that can't be parsed can't be run either.
     let Ok(inventory) = inventory::parse(hosts.text()) else { return Ok(Other { twins: Vec::new(), keys }) };
     let at = |vars: &Vars| -> Vec<(&str, SshPlace)> {
-        let place = |host| Some((host, inventory.ssh_place(host, vars)?));
-        inventory.hosts.iter().filter_map(place).map(|(host, place)| (host.name.as_str(), place)).collect()
+        let place = |host| inventory.ssh_place(host, vars).map(|place| (host, place));
+        let nodes = inventory.hosts.iter().filter(|host| is_node(host));
+        nodes.filter_map(place).map(|(host, place)| (host.name.as_str(), place)).collect()
     };
-    let is_near = |(_, at): &(&str, SshPlace)| places.keys().any(|place| place.address == at.address);
+    let addresses: HashSet<&str> = places.keys().map(|place| place.address.as_str()).collect();
+    let is_near = |(_, at): &(&str, SshPlace)| addresses.contains(at.address.as_str());
     if !at(&Vars::new()).iter().any(is_near) {
         return Ok(Other { twins: Vec::new(), keys });
     }

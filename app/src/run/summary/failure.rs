@@ -4,7 +4,7 @@ use api::configuration::Document;
 use api::log::LogPage;
 use api::operation::{OperationDetail, Phase};
 use api::progress::{Failure, RunProgress};
-use api::run::TaskFailure;
+use api::run::{StepRole, TaskFailure};
 
 use super::super::functions::LINES_ABOVE;
 use super::super::log::ansi;
@@ -148,14 +148,20 @@ fn text(detail: &OperationDetail, progress: &RunProgress) -> String {
     }
 }
 
-/// ` Joined: w3 and w4.`: the machines that a run has made nodes although it failed on others. Empty without any.
+/// ` Joined: w3 and w4.`: the workers that a run has made nodes although it failed on others. Empty without any. Without a limit, the run
+/// may also have looked at nodes that were there before.
 fn joined(detail: &OperationDetail, progress: &RunProgress) -> String {
     let file = detail.row.action.rsplit('/').next().unwrap_or_default();
-    if !matches!(file, "scale.yml" | "join.yml") || detail.row.check || !progress.is_recapped() {
+    if !matches!(file, "scale.yml" | "join.yml") || detail.row.check || detail.limited_from.is_none() {
         return String::new();
     }
-    let open = progress.open_hosts();
-    let joined: Vec<&str> = progress.hosts.iter().map(String::as_str).filter(|host| !open.contains(host)).collect();
+    let main = progress.steps.iter().find(|step| step.role == StepRole::Main);
+    let recap = main.and_then(|main| progress.recaps.iter().find(|(step, _)| *step == main.number));
+    let Some((_, recap)) = recap else { return String::new() };
+    let has_joined = |host: &&str| {
+        *host != "localhost" && recap.get(*host).is_some_and(|stats| stats.has_results() && !stats.is_open())
+    };
+    let joined: Vec<&str> = progress.hosts.iter().map(String::as_str).filter(has_joined).collect();
     if joined.is_empty() { String::new() } else { format!(" Joined: {}.", named(&joined)) }
 }
 

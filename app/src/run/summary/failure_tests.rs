@@ -1,6 +1,6 @@
 use api::log::LogLine;
 use api::operation::RunEnd;
-use api::run::{EventBody, HostResult, HostStats};
+use api::run::{EventBody, HostResult, HostStats, StepRole};
 
 use super::super::sentences::tests::{detail, ends, progress, task};
 use super::*;
@@ -51,18 +51,33 @@ fn a_run_that_stopped_early_names_the_other_hosts() {
 fn a_failed_addition_names_the_machines_that_have_joined() {
     let stats = |failed| HostStats { ok: 9, failed, ..HostStats::default() };
     let hosts = [("w1", stats(0)), ("w2", stats(1)), ("w3", stats(0))].map(|(name, stats)| (name.to_owned(), stats));
-    let failed = ends(1, "w2", HostResult::Failed, "disk full");
-    let ok = |host| ends(1, host, HostResult::Ok, "");
-    let recap = EventBody::Stats { hosts: hosts.into() };
-    let run = progress(vec![task(1, "Join"), ok("w1"), failed, ok("w3"), recap]);
+    let failed = ends(2, "w2", HostResult::Failed, "disk full");
+    let ok = |host| ends(2, host, HostResult::Ok, "");
+    let step = |step, role| EventBody::StepStart { step, role, title: String::new() };
+    let recap = |hosts: &[(String, HostStats)]| EventBody::Stats { hosts: hosts.iter().cloned().collect() };
+    let facts = [("cp1".to_owned(), stats(0)), ("w1".to_owned(), stats(0))];
+    let run = progress(vec![
+        step(1, StepRole::Pre),
+        task(1, "Facts"),
+        ends(1, "cp1", HostResult::Ok, ""),
+        recap(&facts),
+        EventBody::StepEnd { step: 1, rc: 0 },
+        step(2, StepRole::Main),
+        task(2, "Join"),
+        ends(2, "w1", HostResult::Ok, ""),
+        failed,
+        ok("w3"),
+        recap(&hosts),
+        EventBody::StepEnd { step: 2, rc: 2 },
+    ]);
     let text = |action: &str, check| {
-        let mut stopped = detail(Phase::Failed, "");
+        let mut stopped = OperationDetail { limited_from: Some(9), ..detail(Phase::Failed, "") };
         (stopped.row.reason, stopped.row.action, stopped.row.check) = ("TaskFailed".into(), action.into(), check);
         reason(&stopped, &run, &[]).unwrap().text
     };
-    assert_eq!(text("scale.yml", false), "1 of 3 hosts failed. Joined: w1 and w3.");
-    assert_eq!(text("scale.yml", true), "1 of 3 hosts failed.");
-    assert_eq!(text("upgrade-cluster.yml", false), "1 of 3 hosts failed.");
+    assert_eq!(text("scale.yml", false), "1 of 4 hosts failed. Joined: w1 and w3.");
+    assert_eq!(text("scale.yml", true), "1 of 4 hosts failed.");
+    assert_eq!(text("upgrade-cluster.yml", false), "1 of 4 hosts failed.");
 }
 
 #[test]

@@ -7,7 +7,7 @@ every machine. Returns the fact `machine`:
 | `system`, `likes` | `debian 12`; the system's identifier and those it is like |
 | `architecture`, `kernel`, `hostname`, `machine_id`, `is_root` | `amd64` or `arm64`; `6.1.0`; … |
 | `cpus`, `memory_mb`, `swap_mb`, `disk_free_mb`, `clock` | of /var/lib; seconds since 1970 |
-| `address`, `network`, `interface`, `mac` | the address of the default route, and its network, interface and hardware address |
+| `address`, `network`, `interface`, `mac` | the address of the default route, and its network, interface and hardware address, empty if that is all zeros |
 | `addresses` | all addresses |
 | `python` | the path of the Python that ansible uses |
 | `missing` | programs that Kubernetes needs and that aren't installed |
@@ -172,7 +172,7 @@ def look(programs, address, also=()):
         "address": address,
         "network": network,
         "interface": interface,
-        "mac": mac,
+        "mac": mac if mac.strip("0:") else "",
         "addresses": sorted(all_networks),
         "python": sys.executable,
         "missing": missing(also),

@@ -71,7 +71,7 @@ impl Console {
         let warnings = [
             keys.warnings,
             elsewhere.same_keys(&keys.machines),
-            self.same_machine_ids(name.as_str(), &keys.machine_ids),
+            self.same_machine_ids(name.as_str(), &elsewhere, &keys.machine_ids),
             elsewhere.incomplete().into_iter().collect(),
         ];
         let operation = self.review_with_inputs(user, &submitted, &cluster, &text, vars)?;

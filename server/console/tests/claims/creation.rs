@@ -99,6 +99,19 @@ async fn machines_of_another_cluster_are_not_installed() {
     let refused = Creations::create(&world.console, &world.user, &prod(), &shown).await.unwrap_err();
     assert!(refused.to_string().contains("w1 has the address of w1 in the cluster lab."), "{refused}");
     assert_eq!(world.everything().await, before);
+    // Both may share a jump host.
+    let patch = |address: &str| {
+        let hosts = format!(
+            "all: {{hosts: {{n: {{ansible_host: {address}}}, jump: {{ansible_host: 192.0.2.99}}}}}}\nkube_control_plane: {{hosts: {{n: }}}}\nbastion: {{hosts: {{jump: }}}}\n"
+        );
+        Patch::Merge(json!({"data": {"hosts.yml": hosts}}))
+    };
+    for (name, address) in [("prod", "192.0.2.50"), ("lab", "192.0.2.60")] {
+        let map = format!("{name}-hosts-conf");
+        world.config_maps().patch(&map, &PatchParams::default(), &patch(address)).await.unwrap();
+    }
+    let shown = reviewed(&read(&world).await);
+    Creations::create(&world.console, &world.user, &prod(), &shown).await.unwrap();
 }
 
 #[tokio::test]

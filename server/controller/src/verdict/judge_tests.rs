@@ -225,8 +225,8 @@ fn a_run_in_which_everything_was_skipped_says_so() {
         });
         ended(&operation(false), &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &said))).2
     };
-    assert_eq!(message(6), "ping.yml: 3 hosts, all 6 tasks were skipped.");
-    assert_eq!(message(1), "ping.yml: 3 hosts, the only task was skipped.");
+    assert_eq!(message(6), "ping.yml: 3 hosts, every task was skipped.");
+    assert_eq!(message(1), "ping.yml: 3 hosts, every task was skipped.");
 }
 
 #[test]

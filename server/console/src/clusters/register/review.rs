@@ -24,7 +24,7 @@ impl Console {
         let names: Vec<String> = inventory.hosts.iter().map(|host| host.name.clone()).collect();
         let elsewhere = self.elsewhere(user, registration.name.as_str(), (inventory, vars), &names).await?;
         let mut warnings = warnings(&registration);
-        warnings.extend(elsewhere.refusal());
+        warnings.extend(elsewhere.refusal().into_iter().chain(elsewhere.incomplete()));
         Ok(RegistrationReview {
             files: files(&registration),
             nodes: nodes::rows(&registration.inventory, &registration.parsed_vars, &HashMap::new()),

@@ -156,7 +156,9 @@ def clashes(machines, host, values):
     for other, machine in sorted(machines.items()):
         if other == host:
             continue
-        for what, key in (("address", "address"), ("machine-id", "machine_id"), ("hardware address", "mac")):
+        # Elsewhere another machine may have it. Nodes work with what they have.
+        is_near = own["state"] != "member" and own["network"] == machine["network"]
+        for what, key in (("address", "address"), ("machine-id", "machine_id"), *([("hardware address", "mac")] if is_near else [])):
             if own[key] and own[key] == machine[key]:
                 problems.append(f"It has the same {what} as {other} ({own[key]}). Each machine needs its own.")
         if values["kube_network_plugin"] == "bridge" and own["network"] and machine["network"] and own["network"] != machine["network"]:
