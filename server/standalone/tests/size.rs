@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// Lines without tests.
-const API: usize = 8_100;
+const API: usize = 8_150;
 const RUNNER: usize = 3_330;
 
 #[test]

@@ -47,7 +47,7 @@ pub(super) fn decode(media_type: &str, body: &[u8], protobuf_allowed: bool) -> R
     }
 }
 
-/// One document, as in the API server in YAML 1.1. The reader limits what aliases expand to.
+/// One document. Values are read as YAML 1.1, as the API server does; keys stay texts. The reader limits what aliases expand to.
 pub(super) fn yaml(body: &[u8]) -> Result<Value, Failure> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! { max_depth: DEPTH },
@@ -55,8 +55,14 @@ pub(super) fn yaml(body: &[u8]) -> Result<Value, Failure> {
         ignore_binary_tag_for_string: true,
         with_snippet: false,
     };
-    serde_saphyr::from_slice_with_options(body, options)
-        .map_err(|error| Failure::bad_request(format!("the body is not YAML: {error}")))
+    serde_saphyr::from_slice_with_options(body, options).map_err(|error| {
+        Failure::bad_request(match error {
+            serde_saphyr::Error::MultipleDocuments { .. } => {
+                "the body has several YAML documents, and a request takes one".to_owned()
+            }
+            error => format!("the body is not YAML: {error}"),
+        })
+    })
 }
 
 pub(super) fn json(body: &[u8]) -> Result<Value, Failure> {
