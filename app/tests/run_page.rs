@@ -457,15 +457,6 @@ async fn a_cancelled_run_names_the_interrupted_task() {
     detail.end = Some(RunEnd { running, ..RunEnd::default() });
     let page = page(&Fake { run: Ok(detail), ..Fake::default() }, "/operations/ping-1").await;
     page.shows("Cancelled by ada while “Drain” ran on w1.").shows("Run again…").hides("Stop this run?");
-    page.hides("Retry on remaining hosts…");
-}
-
-#[tokio::test]
-async fn a_cancelled_run_offers_its_remaining_hosts() {
-    let mut fake = a_failed_run();
-    fake.run = Ok(run("ping-1", Phase::Cancelled));
-    let page = page(&fake, "/operations/ping-1").await;
-    page.shows("again=ping-1&amp;failed=1").shows("Retry on remaining hosts…");
 }
 
 #[tokio::test]

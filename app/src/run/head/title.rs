@@ -1,7 +1,6 @@
 //! Title, status and actions.
 
 use api::operation::Phase;
-use api::progress::RunProgress;
 use leptos::prelude::*;
 
 use super::super::state::Run;
@@ -20,17 +19,9 @@ pub(crate) fn Head(run: Run) -> impl IntoView {
         view! { <Chip tone icon word/> }
     };
     let again = run.name.with_value(|name| routes::with_query(routes::NEW_OPERATION, &[("again", name.as_str())]));
-    let remaining = run
-        .name
-        .with_value(|name| routes::with_query(routes::NEW_OPERATION, &[("again", name.as_str()), ("failed", "1")]));
-    // The alert of a failed run offers the same.
-    let is_partial = move || run.phase.get() == Phase::Cancelled && run.progress.with(RunProgress::is_partial);
     view! {
         <PageTitle text=title aside=dynamic(chip)>
             <Cancel run/>
-            {optional(move || {
-                is_partial().then(|| view! { <a class="btn" href=remaining.clone()>"Retry on remaining hosts…"</a> })
-            })}
             {optional(move || {
                 run.phase
                     .get()

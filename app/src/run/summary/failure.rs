@@ -4,14 +4,13 @@ use api::configuration::Document;
 use api::log::LogPage;
 use api::operation::{OperationDetail, Phase};
 use api::progress::{Failure, RunProgress};
-use api::run::{StepRole, TaskFailure};
+use api::run::{HostStats, StepRole, TaskFailure};
 
 use super::super::functions::LINES_ABOVE;
 use super::super::log::ansi;
 use super::super::selection::Selection;
 use super::cause::{Cause, HOST_KEY_CHANGED};
 use super::reason::{Next, OTHERS, Other, Reason};
-use super::sentences::left_hosts;
 use crate::words::{count, named};
 
 /// The reason of a failed run; `None` for any other phase. `errors` are the lines with which ansible itself ended, and their numbers:
@@ -146,6 +145,17 @@ fn text(detail: &OperationDetail, progress: &RunProgress) -> String {
         ..=1 => String::new(),
         _ => format!("{} of {hosts} failed.{}{}", failed.len(), left_hosts(progress), joined(detail, progress)),
     }
+}
+
+/// ` Not finished: n2. Not reached: n3 and n4.`: the hosts that the playbooks weren't done with when the run stopped. Empty without any.
+fn left_hosts(progress: &RunProgress) -> String {
+    let recap = progress.recap();
+    let is_begun = |host: &&str| recap.get(*host).is_some_and(HostStats::has_results) || progress.has_started(host);
+    let (begun, rest): (Vec<&str>, Vec<&str>) = progress.left_hosts().into_iter().partition(is_begun);
+    let part = |word: &str, hosts: &[&str]| {
+        if hosts.is_empty() { String::new() } else { format!(" {word}: {}.", named(hosts)) }
+    };
+    part("Not finished", &begun) + &part("Not reached", &rest)
 }
 
 /// ` Joined: w3 and w4.`: the workers that a run has made nodes although it failed on others. Empty without any. Without a limit, the run

@@ -34,18 +34,17 @@ pub fn sentence(detail: &OperationDetail, progress: &RunProgress, note: Option<&
             let by =
                 if detail.cancelled_by.is_empty() { String::new() } else { format!(" by {}", detail.cancelled_by) };
             match detail.end.as_ref().and_then(|end| end.running.as_ref()) {
-                Some(flight) => {
+                Some(flight) if row.message.is_empty() => {
                     let hosts: Vec<&str> = flight.hosts.iter().map(String::as_str).collect();
                     format!(
-                        "Cancelled{by} while “{}” ran on {}.{} Changes already made remain.",
+                        "Cancelled{by} while “{}” ran on {}. Changes already made remain.",
                         flight.task,
-                        named(&hosts),
-                        left_hosts(progress)
+                        named(&hosts)
                     )
                 }
-                // The pod is gone. The controller's sentence may still name the task.
-                None if by.is_empty() => said("Cancelled."),
-                None => format!("Cancelled{by}. {}", row.message).trim_end().to_owned(),
+                // The controller's sentence names the task, and the hosts that are left.
+                _ if by.is_empty() => said("Cancelled."),
+                _ => format!("Cancelled{by}. {}", row.message).trim_end().to_owned(),
             }
         }
         Phase::Succeeded if row.warns() => row.message.clone(),
@@ -95,17 +94,6 @@ fn succeeded(progress: &RunProgress, detail: &OperationDetail, note: Option<&str
         (true, n) => format!("{} would be made", count(n.into(), "change", "changes")),
     };
     format!("{} on {on} succeeded; {changes}.{really}{ignored}{rescued}", count(tasks, "task", "tasks"))
-}
-
-/// ` Not finished: n2. Not reached: n3 and n4.`: the hosts that the playbooks weren't done with when the run stopped. Empty without any.
-pub(super) fn left_hosts(progress: &RunProgress) -> String {
-    let recap = progress.recap();
-    let is_begun = |host: &&str| recap.get(*host).is_some_and(HostStats::has_results) || progress.has_started(host);
-    let (begun, rest): (Vec<&str>, Vec<&str>) = progress.left_hosts().into_iter().partition(is_begun);
-    let part = |word: &str, hosts: &[&str]| {
-        if hosts.is_empty() { String::new() } else { format!(" {word}: {}.", named(hosts)) }
-    };
-    part("Not finished", &begun) + &part("Not reached", &rest)
 }
 
 /// `5 hosts`, or `2 of 9 hosts` with a limit.

@@ -107,20 +107,6 @@ fn success_says_what_changed() {
 }
 
 #[test]
-fn a_cancelled_run_names_the_hosts_that_are_left() {
-    let mut cancelled = detail(Phase::Cancelled, "");
-    let running = Some(InFlight { task: "Drain".into(), hosts: vec!["w2".into()] });
-    cancelled.end = Some(RunEnd { running, ..RunEnd::default() });
-    let stats = |ok, left| HostStats { ok, left, ..HostStats::default() };
-    let hosts = [("w1", stats(1, false)), ("w2", stats(0, true)), ("w3", stats(0, true)), ("w4", stats(0, true))];
-    let recap = EventBody::Stats { hosts: hosts.map(|(host, stats)| (host.to_owned(), stats)).into() };
-    let run = progress(vec![task(1, "Drain"), ends(1, "w1", HostResult::Ok, ""), starts(1, "w2"), recap]);
-    let said =
-        "Cancelled while “Drain” ran on w2. Not finished: w2. Not reached: w3 and w4. Changes already made remain.";
-    assert_eq!(sentence(&cancelled, &run, None, 9), said);
-}
-
-#[test]
 fn a_check_says_what_it_has_really_changed() {
     let stats = |changed, made| HostStats { ok: 2, changed, made, ..HostStats::default() };
     let hosts = [("a".to_owned(), stats(2, 1)), ("b".to_owned(), stats(1, 0))].into();
@@ -144,14 +130,20 @@ fn a_run_in_which_everything_was_skipped_says_so() {
 
 #[test]
 fn a_cancelled_run_names_the_interrupted_task() {
-    let mut cancelled = detail(Phase::Cancelled, "Cancelled before it started.");
+    let mut cancelled = detail(Phase::Cancelled, "");
     let running = Some(InFlight { task: "Drain".into(), hosts: vec!["w1".into()] });
     cancelled.end = Some(RunEnd { running, ..RunEnd::default() });
     let say = |cancelled: &OperationDetail| sentence(cancelled, &RunProgress::default(), None, 9);
     assert_eq!(say(&cancelled), "Cancelled while “Drain” ran on w1. Changes already made remain.");
     cancelled.cancelled_by = "ada".into();
     assert_eq!(say(&cancelled), "Cancelled by ada while “Drain” ran on w1. Changes already made remain.");
-    cancelled.end = None;
+    cancelled.row.message = "The run was cancelled while task “Drain” was in flight on w1. Not reached: w2.".into();
+    assert_eq!(
+        say(&cancelled),
+        format!("Cancelled by ada. {}", cancelled.row.message),
+        "it names the hosts that are left"
+    );
+    (cancelled.end, cancelled.row.message) = (None, "Cancelled before it started.".into());
     assert_eq!(say(&cancelled), "Cancelled by ada. Cancelled before it started.");
 }
 
