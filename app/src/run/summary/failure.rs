@@ -143,7 +143,7 @@ fn text(detail: &OperationDetail, progress: &RunProgress) -> String {
     let hosts = count(progress.hosts.len() as u64, "host", "hosts");
     match progress.hosts.len() {
         ..=1 => String::new(),
-        _ => format!("{} of {hosts} failed.{}{}", failed.len(), left_hosts(progress), joined(detail, progress)),
+        _ => format!("{} of {hosts} failed.{}{}", failed.len(), left_hosts(progress), succeeded(detail, progress)),
     }
 }
 
@@ -158,21 +158,20 @@ fn left_hosts(progress: &RunProgress) -> String {
     part("Not finished", &begun) + &part("Not reached", &rest)
 }
 
-/// ` Joined: w3 and w4.`: the workers that a run has made nodes although it failed on others. Empty without any. Without a limit, the run
-/// may also have looked at nodes that were there before.
-fn joined(detail: &OperationDetail, progress: &RunProgress) -> String {
-    let file = detail.row.action.rsplit('/').next().unwrap_or_default();
-    if !matches!(file, "scale.yml" | "join.yml") || detail.row.check || detail.limited_from.is_none() {
+/// ` Succeeded on w3 and w4.`: the hosts of a limited run on which the action went well, such as the new machines that have become nodes.
+/// Empty without any.
+fn succeeded(detail: &OperationDetail, progress: &RunProgress) -> String {
+    if detail.limited_from.is_none() {
         return String::new();
     }
     let main = progress.steps.iter().find(|step| step.role == StepRole::Main);
     let recap = main.and_then(|main| progress.recaps.iter().find(|(step, _)| *step == main.number));
     let Some((_, recap)) = recap else { return String::new() };
-    let has_joined = |host: &&str| {
+    let is_done = |host: &&str| {
         *host != "localhost" && recap.get(*host).is_some_and(|stats| stats.has_results() && !stats.is_open())
     };
-    let joined: Vec<&str> = progress.hosts.iter().map(String::as_str).filter(has_joined).collect();
-    if joined.is_empty() { String::new() } else { format!(" Joined: {}.", named(&joined)) }
+    let done: Vec<&str> = progress.hosts.iter().map(String::as_str).filter(is_done).collect();
+    if done.is_empty() { String::new() } else { format!(" Succeeded on {}.", named(&done)) }
 }
 
 /// The summary names a failure, but the log has no event of it.

