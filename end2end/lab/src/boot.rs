@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::build::locks::InUse;
-use crate::build::part::Built;
+use crate::build::part::{Built, Part};
 use crate::build::parts::{FOR_CLUSTER, FOR_MACHINES, FOR_RELEASES};
 use crate::build::release::Release;
 use crate::build::workshop::{self, Pins};
@@ -37,6 +37,8 @@ pub struct Options {
     pub assets: Option<PathBuf>,
     /// End the lab when this process ends.
     pub until_exit_of: Option<i32>,
+    /// Build no parts: it is an error if one is missing.
+    pub only_built: bool,
 }
 
 /// What the options ask for, checked.
@@ -62,7 +64,18 @@ impl Wanted {
 
 /// Checks whether the lab can be booted, as far as that is possible without building or starting anything.
 pub fn check(layout: &Layout, options: &Options) -> Result<(), Error> {
-    requirements::check(layout, &workshop::missing(layout, &Wanted::by(options)?.parts, Pins::of_this_run())?)
+    let wanted = Wanted::by(options)?;
+    require(layout, options, &wanted.parts, Pins::of_this_run()).map(drop)
+}
+
+/// Checks that this computer can boot the lab, and build what is missing. Returns that.
+fn require(layout: &Layout, options: &Options, wanted: &[&str], pins: Pins) -> Result<Vec<&'static Part>, Error> {
+    let missing = workshop::missing(layout, wanted, pins)?;
+    if options.only_built && !missing.is_empty() {
+        return Err(Error::NotBuilt(missing.iter().map(|part| part.name.to_owned()).collect()));
+    }
+    requirements::check(layout, &missing)?;
+    Ok(missing)
 }
 
 /// Boots the lab and waits until all of it is usable. If a step fails, what earlier steps started is kept for inspection:
@@ -71,8 +84,7 @@ pub fn up(layout: &Layout, options: &Options, report: &(dyn Fn(String) + Sync)) 
     let Wanted { own_cluster, given, releases, parts: wanted } = Wanted::by(options)?;
     let in_use = InUse::take(layout, report)?;
     let pins = Pins::of_this_run();
-    let missing = workshop::missing(layout, &wanted, pins)?;
-    requirements::check(layout, &missing)?;
+    let missing = require(layout, options, &wanted, pins)?;
     let built = workshop::build(&in_use, layout, &wanted, pins, report)?;
     if !missing.is_empty() {
         // iptables rules can only be tried with the iptables of the machines' root file system, which is built now.
@@ -300,4 +312,19 @@ fn serve_releases(layout: &Layout, inside: Inside, built: &Built, releases: &[&R
             .args(["files", &addresses::ARTIFACTS.to_string()])
             .arg(folder),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_only_built_missing_parts_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let (layout, options) =
+            (Layout::within(folder.path().to_owned()), Options { only_built: true, ..Options::default() });
+        let why = require(&layout, &options, &["tools", "runtime"], Pins::Preferred).err().unwrap();
+        assert_eq!(why.exit_code(), 69);
+        assert!(why.to_string().contains("`cargo xtask lab build tools runc containerd runtime`"), "{why}");
+    }
 }

@@ -12,6 +12,9 @@ pub enum Error {
     /// The same for building the product's images, which needs less.
     #[error("this computer can't build the images:{}", lines(.0))]
     ImageRequirements(Vec<String>),
+    /// Parts are missing, and the caller wants none to be built.
+    #[error("parts of the lab aren't built: `cargo xtask lab build {}` builds them", .0.join(" "))]
+    NotBuilt(Vec<String>),
     #[error(
         "{program} was linked with glibc {needs}, and the image has {has} (Debian 12): build it on Debian 12 or older"
     )]
@@ -92,7 +95,7 @@ impl Error {
     /// (`EX_TEMPFAIL`) if there is another lab, otherwise 1. With 69 and 75, nothing has been started.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Requirements(_) | Self::ImageRequirements(_) => 69,
+            Self::Requirements(_) | Self::ImageRequirements(_) | Self::NotBuilt(_) => 69,
             Self::Running { .. } | Self::Starting { .. } | Self::BootFailed { .. } => 75,
             Self::LeftOvers { .. } => 76,
             _ => 1,

@@ -1,5 +1,7 @@
 //! The folders in which the lab keeps built parts and the files of a running lab.
 
+use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The folders of one checkout's lab.
@@ -7,20 +9,31 @@ use std::path::{Path, PathBuf};
 pub struct Layout {
     /// `target/lab`, or the folder in `KUBEONKUBE_LAB_DIR`.
     pub folder: PathBuf,
+    /// The folder of built parts and of the locks on them: `kubeonkube/lab` in the user's cache folder, because Kubernetes takes
+    /// minutes to build. All checkouts share it. With `KUBEONKUBE_LAB_DIR`, everything is in that folder.
+    pub(crate) shared: PathBuf,
 }
 
 impl Layout {
     /// The lab of this checkout.
     pub fn of_this_checkout() -> Self {
         // A relative path is relative to the checkout, not to the current folder.
-        let folder = std::env::var_os("KUBEONKUBE_LAB_DIR").unwrap_or_else(|| "target/lab".into());
-        let folder = workspace().join(folder);
-        Self { folder: without_links(&folder) }
+        if let Some(folder) = env::var_os("KUBEONKUBE_LAB_DIR") {
+            return Self::within(without_links(&workspace().join(folder)));
+        }
+        let folder = without_links(&workspace().join("target/lab"));
+        let shared = user_cache(|name| env::var_os(name)).map(|cache| without_links(&cache.join("kubeonkube/lab")));
+        Self { shared: shared.unwrap_or_else(|| folder.clone()), folder }
+    }
+
+    /// A lab that has everything in one folder.
+    pub(crate) fn within(folder: PathBuf) -> Self {
+        Self { shared: folder.clone(), folder }
     }
 
     /// Built parts, `<name>-<key>`. `lab down` keeps them.
-    pub(crate) fn cache(&self) -> PathBuf {
-        self.folder.join("cache")
+    pub(crate) fn parts(&self) -> PathBuf {
+        self.shared.join("parts")
     }
 
     /// The files of a running lab: disks of machines, keys, logs. `lab down` removes them.
@@ -43,6 +56,12 @@ impl Layout {
     pub(crate) fn cluster(&self) -> PathBuf {
         self.run().join("cluster")
     }
+}
+
+/// The user's cache folder, by the XDG Base Directory Specification. `None` if the environment names none.
+fn user_cache(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let named = |name| variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")))
 }
 
 /// Resolves symbolic links: runc refuses a root file system behind a link, and `target/lab` may be a link to a larger disk.
@@ -71,6 +90,18 @@ pub(crate) fn parts() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_lie_in_the_users_cache_folder() {
+        let with = |set: &[(&str, &str)]| {
+            user_cache(|name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()))
+        };
+        assert_eq!(with(&[("HOME", "/root")]), Some("/root/.cache".into()));
+        assert_eq!(with(&[("HOME", "/root"), ("XDG_CACHE_HOME", "/large")]), Some("/large".into()));
+        // The specification says that relative paths are ignored.
+        assert_eq!(with(&[("HOME", "/root"), ("XDG_CACHE_HOME", "large")]), Some("/root/.cache".into()));
+        assert_eq!(with(&[]), None);
+    }
 
     #[test]
     fn links_to_the_labs_folder_are_resolved() {

@@ -40,7 +40,7 @@ impl Lab {
         match lock::find() {
             Found::Running(record) => {
                 let inside = Inside(record.namespaces.ok_or(Error::NoLab)?);
-                Ok(Self { layout: Layout { folder: record.folder.clone() }, inside, record: *record })
+                Ok(Self { layout: Layout::within(record.folder.clone()), inside, record: *record })
             }
             Found::Starting(record) => Err(lock::starting(*record)),
             Found::LeftOvers(what) => Err(Error::LeftOvers { what }),

@@ -43,7 +43,7 @@ fn clear(layout: &Layout) -> Result<(), Error> {
         namespaces.end()?;
     }
     cgroups::remove()?;
-    let folder = record.map_or_else(|| layout.clone(), |record| Layout { folder: record.folder });
+    let folder = record.map_or_else(|| layout.clone(), |record| Layout::within(record.folder));
     files::remove(&folder.run())?;
     lock::release()
 }

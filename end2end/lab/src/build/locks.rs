@@ -35,7 +35,7 @@ impl InUse {
 impl Building {
     /// A build also needs [`InUse`], and must take it first.
     pub(crate) fn take(_: &InUse, layout: &Layout, report: Report<'_>) -> Result<Self, Error> {
-        take(&layout.folder.join("build.lock"), false, "another build", report).map(|lock| Self { _lock: lock })
+        take(&layout.shared.join("build.lock"), false, "another build", report).map(|lock| Self { _lock: lock })
     }
 }
 
@@ -46,7 +46,7 @@ impl Alone {
 }
 
 fn parts(layout: &Layout) -> std::path::PathBuf {
-    layout.folder.join("parts.lock")
+    layout.shared.join("parts.lock")
 }
 
 /// Locks a file. If it has to wait, reports for which process.
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_second_build_waits_and_reports_for_which_process() {
         let folder = tempfile::tempdir().unwrap();
-        let layout = Layout { folder: folder.path().join("lab") };
+        let layout = Layout::within(folder.path().join("lab"));
         let build = |report: Report<'_>| {
             let in_use = InUse::take(&layout, report).unwrap();
             (Building::take(&in_use, &layout, report).unwrap(), in_use)
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn parts_have_many_users_or_one_process_that_removes_some() {
         let folder = tempfile::tempdir().unwrap();
-        let layout = Layout { folder: folder.path().to_owned() };
+        let layout = Layout::within(folder.path().to_owned());
         let in_use = || InUse::take(&layout, &|line| panic!("{line}")).unwrap();
         let line = waits((in_use(), in_use()), |report| Alone::take(&layout, report).unwrap());
         assert!(line.starts_with("waiting for a build or a boot (process"), "{line}");

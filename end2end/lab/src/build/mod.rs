@@ -59,7 +59,7 @@ pub fn pin(layout: &Layout, name: &str, report: &(dyn Fn(String) + Sync)) -> Res
     requirements::check(layout, &parts::part(name).into_iter().collect::<Vec<_>>())?;
     let in_use = InUse::take(layout, report)?;
     let _building = Building::take(&in_use, layout, report)?;
-    debian::pin(name, &layout.cache())
+    debian::pin(name, &layout.parts())
 }
 
 /// Removes built parts that don't match the files of this checkout, and reports each. Parts that the running lab uses are

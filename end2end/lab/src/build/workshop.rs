@@ -1,4 +1,4 @@
-//! Finds built parts and builds missing ones. A part is in `cache/<name>-<key>`, and the key is a hash of everything it is
+//! Finds built parts and builds missing ones. A part is in `parts/<name>-<key>`, and the key is a hash of everything it is
 //! made from. So a second boot builds nothing, and a changed pin rebuilds only the parts that depend on it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,8 +129,8 @@ pub(crate) fn make_in(
 
 /// The folder of each part, whether it is built or not. Each part has one folder for its pinned packages and one for others.
 pub(crate) fn places(layout: &Layout, pins: Pins) -> Result<Built, Error> {
-    let cache = layout.cache();
-    let place = |name: &str, key: &str| cache.join(format!("{name}-{key}"));
+    let parts = layout.parts();
+    let place = |name: &str, key: &str| parts.join(format!("{name}-{key}"));
     let is_unpinned = |name: &str, key: &str| {
         let place = place(name, key);
         pins == Pins::Preferred && !place.is_dir() && unpinned(&place).is_dir()
@@ -192,7 +192,7 @@ fn with_needs(wanted: &[&str]) -> BTreeSet<&'static str> {
 /// Removes built parts that don't match the files of this checkout, except those in `used`.
 pub(crate) fn prune(layout: &Layout, used: &[PathBuf], report: &(dyn Fn(String) + Sync)) -> Result<(), Error> {
     let current: BTreeSet<_> = places(layout, Pins::Preferred)?.into_values().collect();
-    for path in files::children(&layout.cache()).iter().filter(|path| !current.contains(*path)) {
+    for path in files::children(&layout.parts()).iter().filter(|path| !current.contains(*path)) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if used.contains(path) {
             report(format!("{name}: kept, the running lab uses it"));
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn other_packages_than_pinned_are_a_warning_or_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        let layout = Layout { folder: folder.path().to_owned() };
+        let layout = Layout::within(folder.path().to_owned());
         let reports = std::sync::Mutex::new(Vec::new());
         let report = |line| reports.lock().unwrap().push(line);
         let pinned = places(&layout, Pins::Required).unwrap();
@@ -268,7 +268,7 @@ mod tests {
         for part in ["- bash_5.2 is now bash_5.3\n- zip_3 is missing", "lab pin machine-root"] {
             assert!(why.contains(part), "{why}");
         }
-        assert!(files::children(&layout.cache()).is_empty());
+        assert!(files::children(&layout.parts()).is_empty());
 
         make(&moved(), &pinned, Pins::Preferred, &report).unwrap();
         assert!(reports.lock().unwrap().iter().any(|line| line.contains("warning") && line.contains("bash_5.3")));
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn what_is_made_from_other_packages_has_another_key() {
         let folder = tempfile::tempdir().unwrap();
-        let layout = Layout { folder: folder.path().to_owned() };
+        let layout = Layout::within(folder.path().to_owned());
         let pinned = places(&layout, Pins::Required).unwrap();
         assert_eq!(places(&layout, Pins::Preferred).unwrap(), pinned);
 
@@ -295,7 +295,7 @@ mod tests {
         files::make_folder(&pinned["machine-root"]).unwrap();
         assert_eq!(places(&layout, Pins::Preferred).unwrap(), pinned);
         prune(&layout, &[], &|_| {}).unwrap();
-        assert_eq!(files::children(&layout.cache()), [pinned["machine-root"].clone()]);
+        assert_eq!(files::children(&layout.parts()), [pinned["machine-root"].clone()]);
     }
 
     #[test]
@@ -308,9 +308,9 @@ mod tests {
     #[test]
     fn parts_of_a_running_lab_are_not_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let layout = Layout { folder: folder.path().to_owned() };
+        let layout = Layout::within(folder.path().to_owned());
         let current = places(&layout, Pins::Required).unwrap()["tools"].clone();
-        let [used, unused] = ["tools-0123", "runc-4567"].map(|name| layout.cache().join(name));
+        let [used, unused] = ["tools-0123", "runc-4567"].map(|name| layout.parts().join(name));
         for part in [&current, &used, &unused] {
             files::make_folder(&part.join("content")).unwrap();
         }

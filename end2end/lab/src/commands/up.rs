@@ -35,6 +35,9 @@ pub(crate) struct Up {
     /// End the lab when this process ends.
     #[arg(long, value_name = "PID")]
     until_exit_of: Option<i32>,
+    /// Build no parts: end with exit code 69 if one is missing.
+    #[arg(long)]
+    only_built: bool,
     /// Only check whether the lab can be booted. Exit codes, with and without this option: 69 if this computer lacks
     /// something, 75 if there is another lab, 76 if a crashed lab has left something behind.
     #[arg(long)]
@@ -57,6 +60,7 @@ pub(crate) fn up(up: &Up) -> Result<(), Error> {
         kubeconfig: kubeconfig.map(kubeconfig::named_by).unwrap_or_default(),
         assets: assets.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())),
         until_exit_of: up.until_exit_of,
+        only_built: up.only_built,
     };
     if up.check {
         return boot::check(&Layout::of_this_checkout(), &options);

@@ -55,7 +55,7 @@ impl Facts {
                 && program::run(Command::new("python3").args(["-c", "import pip"]).current_dir("/")).is_ok(),
             libseccomp: program::run(Command::new("pkg-config").args(["--exists", "libseccomp"]).current_dir("/"))
                 .is_ok(),
-            places: space::places(&folder, programs.contains("go")),
+            places: space::places(layout, programs.contains("go")),
             programs,
             namespaces: NAMESPACES
                 .iter()

@@ -1,4 +1,4 @@
-//! Free disk space for the lab's folder and for Go's caches. Compiling needs most of the space, in Go's caches.
+//! Free disk space for the lab's folder, for its parts and for Go's caches. Compiling needs most of the space, in Go's caches.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::build::part::{Lane, Part};
+use crate::layout::Layout;
 use crate::program;
 
 const GIB: u64 = 1 << 30;
@@ -13,8 +14,10 @@ const GIB: u64 = 1 << 30;
 /// What a folder is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// Built parts, and the files of the running lab.
+    /// The files of the running lab.
     Lab,
+    /// Built parts.
+    Parts,
     /// `GOCACHE`.
     Compiled,
     /// `GOMODCACHE`.
@@ -46,27 +49,30 @@ pub(crate) fn existing(folder: &Path) -> &Path {
     folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"))
 }
 
-/// The lab's folder, and Go's caches as `go env` reports them.
-pub(crate) fn places(lab: &Path, with_go: bool) -> Vec<Place> {
+/// The lab's folder, that of its parts, and Go's caches as `go env` reports them.
+pub(crate) fn places(layout: &Layout, with_go: bool) -> Vec<Place> {
     let mut go = Command::new("go");
     go.args(["env", "GOCACHE", "GOMODCACHE"]).current_dir("/").env("GOTOOLCHAIN", "local");
     let said = if with_go { program::output(&mut go).unwrap_or_default() } else { String::new() };
     let caches = [Use::Compiled, Use::Modules].into_iter().zip(said.lines().map(Path::new));
     // The value can be `off`.
     let caches = caches.filter(|(_, folder)| folder.is_absolute());
-    [(Use::Lab, lab)].into_iter().chain(caches).filter_map(|(of, folder)| Place::at(of, folder)).collect()
+    let own = [(Use::Lab, layout.folder.as_path()), (Use::Parts, layout.shared.as_path())];
+    own.into_iter().chain(caches).filter_map(|(of, folder)| Place::at(of, folder)).collect()
 }
 
-/// The bytes that building `missing` needs in a place. If nothing is missing, the bytes that a boot needs.
+/// The bytes that building `missing` and a boot need in a place.
 fn needed(of: Use, missing: &[&Part]) -> u64 {
     let lane = |lane| missing.iter().any(|part| part.lane == lane);
     let versions = missing.iter().filter(|part| part.name.starts_with("kubernetes-")).count() as u64;
     // Each further version of Kubernetes has its own etcd and CoreDNS.
     let more = versions.saturating_sub(1);
     let of_all = match of {
+        Use::Lab => 2,
         // Root file systems and images need more space during the build than afterwards.
-        Use::Lab if lane(Lane::Install) => 3 + more,
-        Use::Lab => 2 + more,
+        Use::Parts if lane(Lane::Install) => 3 + more,
+        Use::Parts if lane(Lane::Compile) => 2 + more,
+        Use::Parts => 0,
         _ if !lane(Lane::Compile) => 0,
         Use::Compiled => 5 + 3 * more,
         Use::Modules => 2 + more,
@@ -93,6 +99,7 @@ fn sentence(places: &[&Place], free: u64, takes: u64) -> String {
         .iter()
         .map(|place| match place.of {
             Use::Lab => format!("the lab's folder ({}; set by KUBEONKUBE_LAB_DIR)", place.folder.display()),
+            Use::Parts => format!("its parts ({}; below XDG_CACHE_HOME)", place.folder.display()),
             Use::Compiled => format!("Go's build cache ({}; set by GOCACHE)", place.folder.display()),
             Use::Modules => format!("Go's module cache ({}; set by GOMODCACHE)", place.folder.display()),
         })
@@ -115,46 +122,44 @@ mod tests {
     #[test]
     fn folders_on_one_disk_share_its_free_space() {
         let all: Vec<_> = PARTS.iter().collect();
-        let on = |devices: [u64; 3], free: [u64; 3]| {
-            let uses = [Use::Lab, Use::Compiled, Use::Modules];
-            lacks(&[0, 1, 2].map(|at| place(uses[at], devices[at], free[at])), &all)
+        let on = |devices: [u64; 4], free: [u64; 4]| {
+            let uses = [Use::Lab, Use::Parts, Use::Compiled, Use::Modules];
+            lacks(&[0, 1, 2, 3].map(|at| place(uses[at], devices[at], free[at])), &all)
         };
-        assert_eq!(on([1, 1, 1], [15, 15, 15]), Vec::<String>::new());
-        let together = on([1, 1, 1], [14, 14, 14]);
+        assert_eq!(on([1; 4], [17; 4]), Vec::<String>::new());
+        let together = on([1; 4], [16; 4]);
         assert_eq!(together.len(), 1);
-        for word in ["/Lab", "/Compiled", "/Modules", "has 14 GiB free, but up to 15 ", "GOCACHE", "KUBEONKUBE_LAB_DIR"]
+        for word in ["/Lab", "/Parts", "/Compiled", "/Modules", "has 16 GiB free, but up to 17 ", "GOCACHE", "LAB_DIR"]
         {
             assert!(together[0].contains(word), "{together:?}");
         }
         // Free space on the lab's disk doesn't count for Go's caches on another disk.
-        let apart = on([1, 2, 2], [100, 10, 10]);
+        let apart = on([1, 1, 2, 2], [100, 100, 10, 10]);
         assert!(apart.len() == 1 && apart[0].contains("up to 11 ") && !apart[0].contains("/Lab"), "{apart:?}");
-        assert_eq!(on([1, 2, 3], [4, 8, 3]), Vec::<String>::new());
-        assert_eq!(on([1, 2, 3], [3, 7, 2]).len(), 3);
+        assert_eq!(on([1, 2, 3, 4], [2, 4, 8, 3]), Vec::<String>::new());
+        assert_eq!(on([1, 2, 3, 4], [1, 3, 7, 2]).len(), 4);
     }
 
     #[test]
     fn built_parts_need_no_further_space() {
-        for (missing, lab, caches) in
-            [(&["kubernetes-1.36", "etcd-3.6"] as &[_], 2, 7), (&["machine-root"], 3, 0), (&[], 2, 0)]
+        for (missing, parts, caches) in
+            [(&["kubernetes-1.36", "etcd-3.6"] as &[_], 2_u64, 7_u64), (&["machine-root"], 3, 0), (&[], 0, 0)]
         {
             let missing: Vec<_> = missing.iter().filter_map(|name| part(name)).collect();
-            let with = |lab, caches| {
-                lacks(
-                    &[place(Use::Lab, 1, lab), place(Use::Compiled, 2, caches), place(Use::Modules, 2, caches)],
-                    &missing,
-                )
+            let with = |parts, caches| {
+                let caches = [Use::Compiled, Use::Modules].map(|of| place(of, 2, caches));
+                lacks(&[&[place(Use::Parts, 1, parts)], &caches[..]].concat(), &missing)
             };
-            assert_eq!(with(lab, caches), Vec::<String>::new());
-            assert_eq!(with(lab - 1, caches).len(), 1);
-            assert_eq!(with(lab, u64::saturating_sub(caches, 1)).len(), usize::from(caches > 0));
+            assert_eq!(with(parts, caches), Vec::<String>::new());
+            assert_eq!(with(parts.saturating_sub(1), caches).len(), usize::from(parts > 0));
+            assert_eq!(with(parts, caches.saturating_sub(1)).len(), usize::from(caches > 0));
         }
     }
 
     #[test]
     fn a_missing_folder_is_measured_by_the_one_above_it() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::at(Use::Lab, &folder.path().join("not/yet")).unwrap();
+        let place = Place::at(Use::Parts, &folder.path().join("not/yet")).unwrap();
         assert_eq!(place.folder, folder.path());
         assert!(place.free > 0);
     }

@@ -116,9 +116,9 @@ fn a_failed_trial_is_reported_with_reason_and_remedy() {
 
 #[test]
 fn a_small_or_layered_disk_is_refused() {
-    let small = Place { of: Use::Lab, folder: "/lab".into(), device: 1, free: 3 << 30 };
+    let small = Place { of: Use::Parts, folder: "/parts".into(), device: 1, free: 3 << 30 };
     let said = sentence(|facts| facts.places = vec![small]);
-    assert!(said.contains("/lab") && said.contains("has 3 GiB free, but up to 4 "), "{said}");
+    assert!(said.contains("/parts") && said.contains("has 3 GiB free, but up to 4 "), "{said}");
     assert!(sentence(|facts| facts.on_overlay = true).contains("/lab lies on an overlay file system"));
 }
 
