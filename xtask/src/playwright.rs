@@ -19,16 +19,17 @@ pub(crate) fn run(run: &mut Run, program: &Path, files: &[&str], in_parts: &str)
     report(run, &tests, files, program, &chromium).map(drop)
 }
 
-/// Runs the tests that need machines (`end2end/machines`) inside the lab, against `program`. `kubectl` is the path of one. The tests
-/// read `env`. Returns whether they passed.
+/// Runs the tests that need machines inside the lab, against `program`: those in a `file` of `end2end/machines`. `kubectl` is the path of
+/// one. The tests read `env`. Returns whether they passed.
 pub(crate) fn run_in_lab(
     run: &mut Run,
     program: &Path,
     lab: &str,
     kubectl: &str,
+    file: &str,
     env: &[(&str, &str)],
 ) -> anyhow::Result<bool> {
-    let Some(chromium) = prepare(&run.skipped, "machines", &[])? else { return Ok(true) };
+    let Some(chromium) = prepare(&run.skipped, "machines", &[file])? else { return Ok(true) };
     let mut tests = command(lab);
     // The lab sets KUBECONFIG, with which the server would manage the lab's own Kubernetes.
     tests
@@ -37,7 +38,7 @@ pub(crate) fn run_in_lab(
         .args(["npx", "playwright", "test", "--config", "machines.config.ts"])
         .env("KUBEONKUBE_TEST_KUBECTL", kubectl)
         .envs(env.iter().copied());
-    report(run, &tests, &[], program, &chromium)
+    report(run, &tests, &[file], program, &chromium)
 }
 
 fn folder() -> PathBuf {

@@ -50,6 +50,12 @@ impl Run<'_> {
         self.full.then(|| (FULL, "1".to_owned()))
     }
 
+    /// Says why this stage can't be run here. That is no failure.
+    pub(crate) fn leave_out(&mut self, reason: &str) {
+        eprintln!("not run: {reason}");
+        self.report.leave_out(self.stage, reason);
+    }
+
     /// Runs tests, and once more those that failed. They are reported; the result is an error only if the tests couldn't be run.
     pub(crate) fn run_tests(
         &mut self,
@@ -90,6 +96,7 @@ const STAGES: &[Stage] = &[
     stage("playbooks", "yamllint and ansible-lint (profile production) have no findings", |_| lint_playbooks()),
     stage("health", "Flux, Helm and Argo CD say the same of all states of our objects", |_| health()),
     stage("browser", "every flow in a real browser on the real server", browser),
+    stage("machines", "a cluster is created and grown on real machines, through the console", lab::machines::test),
     Stage {
         only_full: true,
         ..stage("released", "the pages of a release, embedded in the program, in a real browser", released::released)
@@ -163,14 +170,16 @@ fn is_quick(stage: &str, change: &Change) -> bool {
 
 /// Starts in the background what the chosen stages need and what takes minutes to build.
 fn start_builds(chosen: &dyn Fn(&str) -> bool, full: bool, builds: &mut Builds) -> anyhow::Result<()> {
-    if chosen("rust") || chosen("lab") {
+    if chosen("rust") || chosen("machines") || chosen("lab") {
         start_building_kubectl_and_helm(builds)?;
     }
-    if chosen("lab")
-        && let Err(error) = lab::start_build(builds, full)
-    {
-        // The stage tries again and then fails; the other stages don't need the lab.
-        eprintln!("{error:#}");
+    // A stage whose parts can't be built tries again and then fails; the other stages don't need the lab.
+    let started = |started: anyhow::Result<()>| started.unwrap_or_else(|error| eprintln!("{error:#}"));
+    if chosen("machines") {
+        started(lab::machines::start_build(builds));
+    }
+    if chosen("lab") {
+        started(lab::start_build(builds, full));
     }
     if chosen("released") {
         released::start_build(builds)?;

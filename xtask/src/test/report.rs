@@ -26,6 +26,8 @@ const UNAVAILABLE: u8 = 69;
 pub(crate) struct Report {
     failures: Vec<Failure>,
     flaky: Vec<(String, FailedTest)>,
+    /// A sentence about each stage that left itself out.
+    left_out: Vec<String>,
 }
 
 struct Failure {
@@ -39,6 +41,12 @@ impl Report {
     /// Adds an error of a stage that isn't that of a single test.
     pub(crate) fn add_error(&mut self, stage: &str, error: &anyhow::Error) {
         self.add(stage, is_infrastructure(error), &format!("{error:#}"));
+    }
+
+    /// Adds that a stage can't be run here. The run is green without it, and names it.
+    pub(crate) fn leave_out(&mut self, stage: &str, reason: &str) {
+        let reason: Vec<_> = reason.split_whitespace().collect();
+        self.left_out.push(format!("{stage} ({})", reason.join(" ")));
     }
 
     /// Adds what a stage's tests found.
@@ -80,7 +88,7 @@ impl Report {
     /// The whole report. `not_run` are the stages that this run left out, as a sentence about each.
     pub(crate) fn text(&self, took: Duration, not_run: &[String]) -> String {
         let mut text = String::new();
-        let rest = self.flaky.len().min(20) + not_run.len() + 3;
+        let rest = self.flaky.len().min(20) + self.left_out.len() + not_run.len() + 3;
         let room = LINES.saturating_sub(rest + self.failures.len());
         let each = (room / self.failures.len().max(1)).clamp(3, LINES_OF_ONE);
         let most = LINES.saturating_sub(rest) / (each + 1);
@@ -100,7 +108,7 @@ impl Report {
         if self.too_flaky() {
             let _ = writeln!(text, "More than {MOST_FLAKY} flaky tests: the machine or the change is unhealthy.");
         }
-        for sentence in not_run {
+        for sentence in self.left_out.iter().chain(not_run) {
             let _ = writeln!(text, "not run: {sentence}");
         }
         let colour = match self.code() {
@@ -161,10 +169,11 @@ mod tests {
         let mut late = test("live::a_page_is_updated", 0);
         late.message = "thread 'a' panicked at web/live.rs:84:\nno frame within 10 s\n".into();
         report.add_verdict("rust", Verdict { failed: Vec::new(), flaky: vec![late] });
+        report.leave_out("machines", "this computer lacks:\n- br_netfilter");
         assert_eq!(
             report.text(TOOK, &["lab".to_owned()]),
             "FLAKY   rust      kubeonkube::web live::a_page_is_updated: 0.6 s; no frame within 10 s\n\
-             not run: lab\nGREEN in 21:40, 0 failed, 1 flaky"
+             not run: machines (this computer lacks: - br_netfilter)\nnot run: lab\nGREEN in 21:40, 0 failed, 1 flaky"
         );
         assert_eq!(report.code(), 0);
     }

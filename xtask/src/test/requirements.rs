@@ -41,7 +41,8 @@ pub(crate) fn require(chosen: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
 /// Fetches what the chosen stages need from package indexes. Where `CI` isn't set, a failure is only printed: there, a stage that
 /// lacks something skips its tests.
 pub(crate) fn fetch(chosen: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
-    let rust = chosen("rust") || chosen("fuzz") || chosen("lab");
+    let lab = chosen("lab") || chosen("machines");
+    let rust = chosen("rust") || chosen("fuzz") || lab;
     let all: [(&str, bool, Fetch); 8] = [
         ("crates", true, &|| check(command("cargo").args(["fetch", "--locked"]))),
         ("cargo-nextest", rust, &|| programs::nextest().map(drop)),
@@ -55,7 +56,7 @@ pub(crate) fn fetch(chosen: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
             list.current_dir(root().join("deploy/health/tests")).args(["list", "-deps", "-test", "./..."]);
             output(&mut list).map(drop).context("go can't fetch them")
         }),
-        ("packages of npm", chosen("browser") || chosen("released") || chosen("lab"), &playwright::fetch),
+        ("packages of npm", chosen("browser") || chosen("released") || lab, &playwright::fetch),
     ];
     let mut lacks = Vec::new();
     for (what, needed, fetch) in all {

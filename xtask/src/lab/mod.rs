@@ -1,5 +1,7 @@
-//! `cargo xtask lab` builds and starts the lab's program (end2end/lab). The lab is a separate crate, so that no other xtask
+//! `cargo xtask lab` builds and starts the lab's program (end2end/lab), and the stages that boot a lab. The lab is a separate crate, so that no other xtask
 //! command has to compile a Kubernetes client.
+
+pub(crate) mod machines;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -69,7 +71,7 @@ pub(crate) fn start_build(builds: &mut Builds, full: bool) -> anyhow::Result<()>
 }
 
 /// Why this computer can never boot a lab.
-fn unsupported() -> Option<&'static str> {
+pub(crate) fn unsupported() -> Option<&'static str> {
     if !cfg!(target_os = "linux") {
         return Some("it needs Linux");
     }
@@ -111,10 +113,7 @@ pub(crate) fn test(run: &mut Run) -> anyhow::Result<()> {
             tested = stages.stage(name, || test(run, &lab));
         }
     }
-    if !matches!(tested, Ok(true)) {
-        print_state(&lab);
-    }
-    let ended = stages.stage("lab down", || check(&mut lab.command(&["down", "--force"])));
+    let ended = stages.stage("lab down", || end(&lab, &tested));
     let passed = tested?;
     ended?;
     if passed {
@@ -135,11 +134,17 @@ fn test_fully(run: &mut Run, lab: &Lab) -> anyhow::Result<()> {
     }
     // The console's test also upgrades if the lab serves two releases.
     boot_twice(run, lab, LAB_WITH_BOTH)?;
-    let tested = browse(run, lab, &[UPGRADES]);
+    let tested = browse(run, lab, LIFE_OF_A_CLUSTER, &[UPGRADES]);
+    end(lab, &tested)?;
+    tested.map(drop)
+}
+
+/// Ends a lab on which tests have run. Prints its state first, unless they passed.
+fn end(lab: &Lab, tested: &anyhow::Result<bool>) -> anyhow::Result<()> {
     if !matches!(tested, Ok(true)) {
         print_state(lab);
     }
-    tested.and(check(&mut lab.command(&["down", "--force"])))
+    check(&mut lab.command(&["down", "--force"]))
 }
 
 /// Runs tests of the lab's crate, one at a time.
@@ -172,7 +177,7 @@ pub(crate) fn pictures() -> anyhow::Result<()> {
     let skipped = Skipped::none(&root().join("target/skipped"), "pictures")?;
     let mut run =
         Run { stage: "pictures", full: true, change: None, skipped, builds: &mut builds, report: &mut report };
-    let taken = browse(&mut run, &lab, &[UPGRADES, ("KUBEONKUBE_PICTURES", &folder)]);
+    let taken = browse(&mut run, &lab, LIFE_OF_A_CLUSTER, &[UPGRADES, ("KUBEONKUBE_PICTURES", &folder)]);
     let taken = taken.and_then(|passed| {
         run.skipped.print(true)?;
         ensure!(passed, "the tests that take the pictures failed");
@@ -220,13 +225,13 @@ fn hosted(run: &mut Run, _lab: &Lab) -> anyhow::Result<bool> {
 
 /// The console on the lab's machines, in a browser.
 fn console(run: &mut Run, lab: &Lab) -> anyhow::Result<bool> {
-    browse(run, lab, &[])
+    browse(run, lab, LIFE_OF_A_CLUSTER, &[])
 }
 
-/// The same with variables for the tests.
-fn browse(run: &mut Run, lab: &Lab, env: &[(&str, &str)]) -> anyhow::Result<bool> {
+/// Runs a file of `end2end/machines` on a lab that runs. It reads the variables in `env`.
+fn browse(run: &mut Run, lab: &Lab, file: &str, env: &[(&str, &str)]) -> anyhow::Result<bool> {
     let kubectl = programs::built_kubectl(run.builds)?;
-    playwright::run_in_lab(run, &server()?, &lab.program, &kubectl, env)
+    playwright::run_in_lab(run, &server()?, &lab.program, &kubectl, file, env)
 }
 
 /// The server's program, with its site.
@@ -245,30 +250,41 @@ fn lack(lab: &Lab) -> anyhow::Result<Option<String>> {
 }
 
 fn lack_where(lab: &Lab, is_ci: bool) -> anyhow::Result<Option<String>> {
-    let (status, message) = checked(lab)?;
-    match status.code() {
-        Some(0) => Ok(None),
-        Some(LACKS) => Ok(Some(message)),
-        Some(LEFT_OVERS) if is_ci => {
-            eprintln!("{message}\nNothing of it is alive, so it is removed now.");
-            check(&mut lab.command(&["down", "--force"]))?;
-            match checked(lab)? {
-                (status, _) if status.success() => Ok(None),
-                (status, message) if status.code() == Some(LACKS) => Ok(Some(message)),
-                (_, message) => Err(Infrastructure::because(format!("after `lab down --force`: {message}"))),
-            }
-        }
-        Some(IN_THE_WAY | LEFT_OVERS) => {
+    match obstacle(lab, LAB, is_ci)? {
+        None => Ok(None),
+        Some(Obstacle::Lack(message)) => Ok(Some(message)),
+        Some(Obstacle::Lab(message)) => {
             Err(Infrastructure::because(format!("the stage has to boot a new lab, but {message}")))
         }
-        _ => bail!("lab up --check: {status} {message}"),
     }
 }
 
-/// Asks the lab's program whether it could boot now.
-fn checked(lab: &Lab) -> anyhow::Result<(ExitStatus, String)> {
-    let checked = lab.command(LAB).arg("--check").output()?;
-    Ok((checked.status, String::from_utf8_lossy(&checked.stderr).trim().to_owned()))
+/// Why a lab can't be booted now, in the words of the lab's program.
+enum Obstacle {
+    /// The computer lacks something, or parts aren't built.
+    Lack(String),
+    /// There is a lab, or what a crashed one has left.
+    Lab(String),
+}
+
+/// Asks whether the lab `up` could be booted. Where `CI` is set, what a crashed lab has left is removed first.
+fn obstacle(lab: &Lab, up: &[&str], is_ci: bool) -> anyhow::Result<Option<Obstacle>> {
+    let ask = || -> anyhow::Result<(ExitStatus, String)> {
+        let checked = lab.command(up).arg("--check").output()?;
+        Ok((checked.status, String::from_utf8_lossy(&checked.stderr).trim().to_owned()))
+    };
+    let (mut status, mut message) = ask()?;
+    if is_ci && status.code() == Some(LEFT_OVERS) {
+        eprintln!("{message}\nNothing of it is alive, so it is removed now.");
+        check(&mut lab.command(&["down", "--force"]))?;
+        (status, message) = ask()?;
+    }
+    match status.code() {
+        Some(0) => Ok(None),
+        Some(LACKS) => Ok(Some(Obstacle::Lack(message))),
+        Some(IN_THE_WAY | LEFT_OVERS) => Ok(Some(Obstacle::Lab(message))),
+        _ => bail!("lab up --check: {status} {message}"),
+    }
 }
 
 /// Boots the lab, and once more if that fails: a boot has deadlines.
@@ -321,7 +337,9 @@ const PARTS: &[&str] =
 const LAB: &[&str] = &["up", "--machines", "3", "--meta-nodes", "2", "--releases=1.36"];
 /// The lab of the console's test with `--full`.
 const LAB_WITH_BOTH: &[&str] = &["up", "--machines", "3", "--releases=1.36,1.37"];
-/// Tells the console's test that the lab serves two releases.
+/// The console's test, in end2end/machines.
+const LIFE_OF_A_CLUSTER: &str = "life-of-a-cluster";
+/// Tells it that the lab serves two releases.
 const UPGRADES: (&str, &str) = ("KUBEONKUBE_LAB_UPGRADES", "1");
 const FIGURES: &[&str] =
     &["test", "--package", "kubeonkube-lab", "--test", "figures", "--", "--ignored", "--nocapture", "--test-threads=1"];
