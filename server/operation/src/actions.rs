@@ -27,12 +27,31 @@ pub struct Action {
     pub effect: Effect,
     /// The engines whose images contain this playbook. Standalone mode offers only actions with `Kubeonkube`.
     pub engines: &'static [Engine],
+    /// The hosts of the built-in engine's playbook. Those of kubespray run on all machines.
+    pub hosts: PlayHosts,
     /// The variables that have their own fields in the form.
     pub parameters: &'static [Parameter],
     /// Whether it leaves files that no log may contain, such as the cluster's kubeconfig (docs/adr/0015).
     pub secret_result: bool,
     /// What stopping it means, play by play. Empty if it changes nothing, or if that isn't known.
     pub stops: &'static [PlayStop],
+}
+
+/// The hosts of a playbook's plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlayHosts {
+    /// All of the inventory.
+    All,
+    /// Control planes and workers.
+    Nodes,
+    /// Those of `kube_node` that are no control planes.
+    Workers,
+    /// Those of `kube_control_plane`.
+    ControlPlanes,
+    /// The first of `kube_control_plane`.
+    FirstControlPlane,
+    /// The first control plane, and the hosts that the parameter of kind [`Value::Hosts`] names.
+    Named,
 }
 
 /// A variable of a playbook that has its own field in the form.
@@ -114,6 +133,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Logs in to each machine and runs Python there. Changes nothing.",
         effect: Effect::Reads,
         engines: &[Kubeonkube, Kubespray],
+        hosts: PlayHosts::All,
         parameters: &[],
         secret_result: false,
         stops: &[],
@@ -124,6 +144,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Collects operating system, processor, memory, disks and addresses of each machine. Changes nothing.",
         effect: Effect::Reads,
         engines: &[Kubeonkube, Kubespray],
+        hosts: PlayHosts::All,
         parameters: &[],
         secret_result: false,
         stops: &[],
@@ -134,6 +155,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Checks whether the machines can become nodes: system, memory, disk, clock, ports, addresses. Changes nothing.",
         effect: Effect::Reads,
         engines: &[Kubeonkube],
+        hosts: PlayHosts::Nodes,
         parameters: &[],
         secret_result: false,
         stops: &[],
@@ -144,6 +166,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Reads versions, nodes, the health of the Kubernetes API and etcd, and when certificates expire. Changes nothing.",
         effect: Effect::Reads,
         engines: &[Kubeonkube],
+        hosts: PlayHosts::ControlPlanes,
         parameters: &[],
         secret_result: false,
         stops: &[],
@@ -154,6 +177,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Makes a kubeconfig with its own certificate and stores it in a Secret. Its readers are administrators of the cluster.",
         effect: Effect::Reads,
         engines: &[Kubeonkube],
+        hosts: PlayHosts::FirstControlPlane,
         parameters: &[],
         secret_result: true,
         stops: &[],
@@ -164,6 +188,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Installs Kubernetes on all machines of the inventory, or changes an existing cluster to match the variables.",
         effect: Effect::Changes,
         engines: &[Kubeonkube, Kubespray],
+        hosts: PlayHosts::Nodes,
         parameters: &[KUBE_VERSION],
         secret_result: true,
         stops: stopping::CREATE,
@@ -174,6 +199,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Installs the machines that are new in the inventory as workers. Limit it to them.",
         effect: Effect::Changes,
         engines: &[Kubeonkube, Kubespray],
+        hosts: PlayHosts::Workers,
         parameters: &[],
         secret_result: false,
         stops: stopping::ADD_NODES,
@@ -184,6 +210,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Installs the machines of the inventory as nodes of a cluster whose control plane is hosted. Nodes that have joined stay as they are.",
         effect: Effect::Changes,
         engines: &[Kubeonkube],
+        hosts: PlayHosts::Nodes,
         parameters: &[],
         secret_result: false,
         stops: stopping::JOIN,
@@ -194,6 +221,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Upgrades node by node, draining each. One minor version at a time.",
         effect: Effect::Changes,
         engines: &[Kubeonkube, Kubespray],
+        hosts: PlayHosts::Nodes,
         parameters: &[KUBE_VERSION],
         secret_result: false,
         stops: stopping::UPGRADE,
@@ -204,6 +232,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Drains nodes and removes them from the cluster.",
         effect: Effect::Destroys,
         engines: &[Kubeonkube, Kubespray],
+        hosts: PlayHosts::Named,
         parameters: &[Parameter {
             field: "nodes",
             variable: "node",
@@ -223,6 +252,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Saves a snapshot of etcd on the first control plane and checks it. The oldest snapshots are removed.",
         effect: Effect::Changes,
         engines: &[Kubeonkube],
+        hosts: PlayHosts::FirstControlPlane,
         parameters: &[],
         secret_result: false,
         stops: stopping::BACK_UP,
@@ -233,6 +263,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Replaces everything in the cluster by a snapshot of etcd. The Kubernetes API pauses; running pods go on.",
         effect: Effect::Destroys,
         engines: &[Kubeonkube],
+        hosts: PlayHosts::ControlPlanes,
         parameters: &[
             Parameter {
                 field: "snapshot",
@@ -264,6 +295,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Renews the certificates of each control plane and restarts its programs. With one control plane, the Kubernetes API pauses.",
         effect: Effect::Changes,
         engines: &[Kubeonkube],
+        hosts: PlayHosts::ControlPlanes,
         parameters: &[],
         secret_result: false,
         stops: stopping::RENEW_CERTIFICATES,
@@ -274,6 +306,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Rebuilds broken control plane and etcd members from the healthy ones.",
         effect: Effect::Changes,
         engines: &[Kubespray],
+        hosts: PlayHosts::All,
         parameters: &[],
         secret_result: false,
         stops: &[],
@@ -284,6 +317,7 @@ pub const ACTIONS: &[Action] = &[
         summary: "Removes Kubernetes and all its data from the machines.",
         effect: Effect::Destroys,
         engines: &[Kubeonkube, Kubespray],
+        hosts: PlayHosts::Nodes,
         parameters: &[Parameter {
             field: "confirmed",
             variable: "reset_confirmation",
@@ -341,6 +375,30 @@ mod tests {
         }
         // style/50-run.css has rules for eight fields.
         assert!(fields.len() <= 8, "add rules for more fields to style/50-run.css");
+    }
+
+    #[test]
+    fn the_hosts_of_our_playbooks_are_those_of_their_plays() {
+        const PLANES: [&str; 3] =
+            ["kube_control_plane", "kube_control_plane[0]", "kube_control_plane:!kube_control_plane[0]"];
+        const WORKERS: [&str; 2] = ["kube_node", "kube_node:!kube_control_plane"];
+        let allowed = |hosts| match hosts {
+            PlayHosts::All => vec!["all"],
+            PlayHosts::Nodes => [&["kube_control_plane:kube_node"], &PLANES[..], &WORKERS].concat(),
+            PlayHosts::Workers => vec![WORKERS[1]],
+            PlayHosts::ControlPlanes => PLANES.to_vec(),
+            PlayHosts::FirstControlPlane => vec![PLANES[1]],
+            PlayHosts::Named => vec![PLANES[1], "\"{{ node | default('no_node_is_named') }}\""],
+        };
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/runner/playbooks");
+        for action in ACTIONS.iter().filter(|action| action.engines.contains(&Kubeonkube)) {
+            let text = fs::read_to_string(folder.join(action.playbook)).unwrap();
+            let mut plays = text.lines().filter_map(|line| line.strip_prefix("  hosts: ")).peekable();
+            assert!(plays.peek().is_some(), "{}", action.playbook);
+            for hosts in plays {
+                assert!(allowed(action.hosts).contains(&hosts), "{}: {hosts}", action.playbook);
+            }
+        }
     }
 
     /// The code in these folders must not name individual actions.

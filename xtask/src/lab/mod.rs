@@ -336,7 +336,7 @@ const PARTS: &[&str] =
 /// The lab that its tests share (`end2end/lab/tests/shared`).
 const LAB: &[&str] = &["up", "--machines", "3", "--meta-nodes", "2", "--releases=1.36"];
 /// The lab of the console's test with `--full`.
-const LAB_WITH_BOTH: &[&str] = &["up", "--machines", "3", "--releases=1.36,1.37"];
+const LAB_WITH_BOTH: &[&str] = &["up", "--machines", "3", "--machines-only", "--releases=1.36,1.37"];
 /// The console's test, in end2end/machines.
 const LIFE_OF_A_CLUSTER: &str = "life-of-a-cluster";
 /// Tells it that the lab serves two releases.

@@ -4,8 +4,8 @@ use std::net::Ipv6Addr;
 
 use api::run::StepRole;
 use crd::ActionType;
-use inventory::Inventory;
-use operation::{Options, Step};
+use inventory::{Host, Inventory, Role};
+use operation::{Options, PlayHosts, Step};
 
 /// The hosts that a limit selects.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,6 +14,13 @@ pub(crate) enum Selection {
     Hosts(Vec<String>),
     /// Those that only ansible can tell.
     Unknown,
+}
+
+impl Selection {
+    /// All hosts of an inventory.
+    pub(crate) fn of_all(inventory: &Inventory) -> Self {
+        Self::Hosts(inventory.hosts.iter().map(|host| host.name.clone()).collect())
+    }
 }
 
 /// The machines that the steps of a run may touch. `main`: those of its action.
@@ -34,11 +41,30 @@ pub(crate) fn machines(main: Selection, steps: &[Step], inventory: &Inventory) -
     })
 }
 
+/// Those of the selected hosts on which a playbook with these hosts runs. `named`: the values of its parameter with hosts.
+pub(crate) fn with_plays(selected: Selection, hosts: PlayHosts, named: &[String], inventory: &Inventory) -> Selection {
+    let Selection::Hosts(selected) = selected else { return selected };
+    let has = |host: &Host, role| host.roles.contains(&role);
+    let first = inventory.control_plane().first().map(|host| host.name.clone());
+    let is_first = |host: &Host| Some(&host.name) == first.as_ref();
+    let is_named = |host: &Host| named.iter().flat_map(|names| names.split(',')).any(|name| name.trim() == host.name);
+    let plays = |host: &Host| match hosts {
+        PlayHosts::All => true,
+        PlayHosts::Nodes => has(host, Role::ControlPlane) || has(host, Role::Worker),
+        PlayHosts::Workers => has(host, Role::Worker) && !has(host, Role::ControlPlane),
+        PlayHosts::ControlPlanes => has(host, Role::ControlPlane),
+        PlayHosts::FirstControlPlane => is_first(host),
+        PlayHosts::Named => is_first(host) || is_named(host),
+    };
+    let of_plays = |name: &String| inventory.host(name).is_some_and(&plays);
+    Selection::Hosts(selected.into_iter().filter(of_plays).collect())
+}
+
 /// The hosts that `--limit` selects. A limit consists of hosts, groups and wildcards, separated by `,` or `:`; `!` excludes and
 /// `&` intersects. See ansible's documentation, "Patterns: targeting hosts and groups". The error is a sentence.
 pub(crate) fn selection(limit: &str, inventory: &Inventory) -> Result<Selection, String> {
     if limit.is_empty() {
-        return Ok(Selection::Hosts(inventory.hosts.iter().map(|h| h.name.clone()).collect()));
+        return Ok(Selection::of_all(inventory));
     }
     if limit.starts_with('-') || limit.chars().any(char::is_control) || limit.len() > 4096 {
         return Err("Write hosts or groups of the inventory, separated by commas.".into());

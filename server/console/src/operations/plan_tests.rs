@@ -82,6 +82,7 @@ const BACKUP: &[Action] = &[Action {
     summary: "Copies the data of etcd to one machine.",
     effect: Effect::Changes,
     engines: &[crd::Engine::Kubeonkube],
+    hosts: operation::PlayHosts::Named,
     parameters: &[Parameter {
         field: "backup_to",
         variable: "backup_host",

@@ -3,16 +3,16 @@
 use api::configuration::Document;
 use api::operation::{NewOperation, OperationReview};
 use api::{FieldProblem, OperationName, Problem, User};
-use crd::{ActionType, Cluster, ClusterOperation, ClusterOperationSpec};
+use crd::{ActionSource, ActionType, Cluster, ClusterOperation, ClusterOperationSpec, Engine};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::PostParams;
 use kube::runtime::reflector::ObjectRef;
 use kube::{Api, ResourceExt};
 use masking::{hide_in_arguments, hide_in_script};
-use operation::{Given, Options, Value, action, command, holds_variables, steps};
+use operation::{Action, Given, Options, PlayHosts, Value, action, command, holds_variables, steps};
 
 use super::detail::shown_arguments;
-use super::limit::{Selection, machines, selection};
+use super::limit::{Selection, machines, selection, with_plays};
 use super::plan::{self, Wanted};
 use super::queue::Ahead;
 use super::usual::usual;
@@ -71,6 +71,20 @@ fn selected(new: &NewOperation, wanted: &Wanted, inventory: &inventory::Inventor
     }
     let field = if new.limit.is_empty() { "extra_args" } else { "limit" };
     selection(options.limit.as_deref().unwrap_or_default(), inventory).map_err(|why| Problem::field(field, why))
+}
+
+/// The action, if the run takes its playbook from the built-in engine.
+fn built_in(wanted: &Wanted, engine: Engine) -> Option<&'static Action> {
+    let is_ours = engine == Engine::Kubeonkube && wanted.spec.action_source == ActionSource::Builtin;
+    wanted.action.filter(|action| is_ours && action.engines.contains(&engine))
+}
+
+/// The values of the parameter with hosts.
+fn named(wanted: &Wanted) -> Vec<String> {
+    let parameters = wanted.action.map(|action| action.parameters).unwrap_or_default();
+    let Ok(options) = &wanted.options else { return Vec::new() };
+    let with_hosts = parameters.iter().filter(|parameter| parameter.value == Value::Hosts);
+    with_hosts.flat_map(|parameter| options.values_of(parameter.variable)).collect()
 }
 
 /// The manifest without secrets in arguments and scripts. Its first line says so if there are any.
@@ -135,7 +149,14 @@ impl Console {
             secret_variables: cluster.spec.secret_vars_ref.is_some(),
             key: cluster.spec.ssh_auth_ref.is_some(),
         };
+        let plays = built_in(&wanted, engine).map_or(PlayHosts::All, |action| action.hosts);
+        let selected = with_plays(selected, plays, &named(&wanted), &inventory);
         let mut warnings = warnings(new, &wanted, &cluster.spec, &inventory, &variables, &selected, &catalogue);
+        let is_outside = wanted.limit().is_some() && selected == Selection::Hosts(Vec::new());
+        if let Some(playbook) = wanted.playbook().filter(|_| is_outside) {
+            warnings
+                .insert(0, format!("{playbook} has no tasks for these machines. Without a limit, it chooses its own."));
+        }
         let touched = machines(selected, &run.steps, &inventory);
         warnings.extend(inventory::advice_on_vars(vars));
         warnings.extend(of_engine(engine, &wanted, &variables));

@@ -31,10 +31,16 @@ pub(crate) fn warnings(
     }
     let changes_machines = wanted.options.as_ref().is_ok_and(|options| !options.is_dry());
     let changes = wanted.action.is_some_and(|action| action.effect != Effect::Reads);
-    if changes && changes_machines && wanted.limit().is_none() {
-        warnings.push(match inventory.hosts.len() {
+    if changes_machines {
+        let parameters = wanted.action.map(|action| action.parameters).unwrap_or_default();
+        let confirmed = parameters.iter().filter(|parameter| matches!(parameter.value, Value::Confirmation(_)));
+        warnings.extend(confirmed.map(|parameter| parameter.hint.to_owned()));
+    }
+    let all = inventory.hosts.len();
+    if changes && changes_machines && *selected == Selection::of_all(inventory) {
+        warnings.push(match all {
             1 => "It changes the only machine of the inventory.".into(),
-            machines => format!("It changes all {machines} machines of the inventory."),
+            _ => format!("It changes all {all} machines of the inventory."),
         });
     }
     if cluster.ssh_auth_ref.is_none() && inventory.hosts.iter().any(|host| !host.reached(vars).is_local()) {
@@ -150,7 +156,7 @@ mod tests {
         let inventory =
             inventory::parse("all: {hosts: {a: {}, b: {}}, children: {kube_control_plane: {hosts: {a: {}}}}}").unwrap();
         let cluster = ClusterSpec { ssh_auth_ref: Some(crd::DataRef::new("ns", "key")), ..ClusterSpec::default() };
-        let selected = Selection::Hosts(Vec::new());
+        let selected = Selection::of_all(&inventory);
         let mut all = warnings(&new, &wanted, &cluster, &inventory, &Vars::new(), &selected, &IMAGE);
         all.extend(of_engine(operation::engine(None, image), &wanted, &Vars::new()));
         all.join("\n")

@@ -206,6 +206,39 @@ async fn a_script_is_sent_as_it_was_typed_with_unix_line_ends() {
 }
 
 #[tokio::test]
+async fn a_review_lists_the_machines_on_which_the_playbook_runs() {
+    let world = World::standalone().await;
+    world.register(&new_cluster("prod")).await.unwrap();
+    let review = async |fields: &[(&str, &str)]| {
+        let new = form(fields).request().unwrap();
+        Operations::review(&world.console, &world.user, &new).await.unwrap()
+    };
+    for (playbook, hosts, is_all) in [
+        ("cluster.yml", vec!["m1", "w1"], true),
+        ("etcd-backup.yml", vec!["m1"], false),
+        ("renew-certs.yml", vec!["m1"], false),
+        ("scale.yml", vec!["w1"], false),
+    ] {
+        let review = review(&[("action", playbook)]).await;
+        assert_eq!(review.hosts, hosts, "{playbook}");
+        let says_all = review.warnings.iter().any(|warning| warning.contains("all 2 machines"));
+        assert_eq!(says_all, is_all, "{playbook}: {:?}", review.warnings);
+    }
+    let removal = review(&[("action", "remove-node.yml"), ("nodes", "w1")]).await;
+    assert_eq!(removal.hosts, ["m1", "w1"], "it works through the first control plane");
+    let restored = review(&[
+        ("action", "etcd-restore.yml"),
+        ("snapshot", "/var/backups/kubeonkube/etcd.db"),
+        ("restored", "prod"),
+    ])
+    .await;
+    let lost = "Everything created or changed in the cluster since this snapshot is lost.";
+    assert!(restored.warnings.iter().any(|warning| warning == lost), "{restored:?}");
+    let outside = review(&[("action", "etcd-backup.yml"), ("limit", "w1")]).await;
+    assert!(outside.warnings[0].starts_with("etcd-backup.yml has no tasks for these machines."), "{outside:?}");
+}
+
+#[tokio::test]
 async fn a_limit_selects_the_hosts_that_ansible_would_select() {
     let world = World::standalone().await;
     world.register(&new_cluster("prod")).await.unwrap();
