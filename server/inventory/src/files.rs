@@ -86,7 +86,8 @@ pub fn missing_file_of_option(option: &str, value: &str) -> Option<String> {
             is_personal(path).then(|| sentence(path, "Remove the option: a run uses the cluster's inventory."))
         }
         "-e" | "--extra-vars" => {
-            let file = path.strip_prefix('@').filter(|file| is_personal(file))?;
+            // With a blank before the `@`, ansible reads no file.
+            let file = value.strip_prefix('@').map(str::trim).filter(|file| is_personal(file))?;
             Some(sentence(file, "Move its variables to those of the cluster, or write them as arguments."))
         }
         _ => None,
@@ -214,6 +215,7 @@ mod tests {
             ("-i", "inventory/sample/hosts.yml"),
             ("-i", "~,"),
             ("-e", "a=~/x"),
+            ("-e", " @~/x"),
             ("-e", "@inventory/sample/group_vars/all/all.yml"),
             ("--user", "~/x"),
         ] {

@@ -242,22 +242,34 @@ impl Options {
 pub enum ExtraVars {
     /// `@file`.
     File,
+    /// A path without `@`, which ansible refuses.
+    Path,
     /// YAML or JSON that begins with a bracket.
     Document,
-    /// `a=1 b="2 3"`: names and values.
-    Words(Vec<(String, String)>),
+    /// `a=1 b="2 3" c`: names and values, and the words without them, which ansible ignores.
+    Words { pairs: Vec<(String, String)>, ignored: Vec<String> },
 }
 
 impl ExtraVars {
-    /// Reads the value of one `--extra-vars`.
+    /// Reads the value of one `--extra-vars`. Only its very first character decides on the form (ansible's `load_extra_vars`).
     pub fn read(text: &str) -> Self {
-        match text.trim_start().as_bytes().first() {
+        match text.as_bytes().first() {
             Some(b'@') => Self::File,
+            Some(b'/' | b'.') => Self::Path,
             Some(b'{' | b'[') => Self::Document,
             _ => {
-                let words = super::split(text).unwrap_or_default();
-                let pairs = words.iter().filter_map(|word| word.split_once('='));
-                Self::Words(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+                let (mut pairs, mut ignored) = (Vec::new(), Vec::new());
+                for word in super::split(text).unwrap_or_default() {
+                    match word.split_once('=').filter(|(name, _)| !name.is_empty()) {
+                        Some((name, value)) => pairs.push((name.to_owned(), value.to_owned())),
+                        None => ignored.push(word),
+                    }
+                }
+                // Blanks in a template don't end a word.
+                if ["{{", "{%", "{#"].iter().any(|start| text.contains(start)) {
+                    ignored.clear();
+                }
+                Self::Words { pairs, ignored }
             }
         }
     }
@@ -266,14 +278,14 @@ impl ExtraVars {
 /// The values of a variable in one `--extra-vars`.
 fn values_in(text: &str, variable: &str) -> Vec<String> {
     match ExtraVars::read(text) {
-        ExtraVars::File => Vec::new(),
+        ExtraVars::File | ExtraVars::Path => Vec::new(),
         ExtraVars::Document => {
             let read = serde_saphyr::from_str::<serde_json::Value>(text).ok();
             let value = read.as_ref().and_then(|read| read.get(variable));
             let plain = value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
             plain.into_iter().collect()
         }
-        ExtraVars::Words(pairs) => {
+        ExtraVars::Words { pairs, .. } => {
             let of_variable = pairs.into_iter().filter(|(name, _)| name == variable);
             of_variable.map(|(_, value)| value).collect()
         }
@@ -411,5 +423,12 @@ mod tests {
         assert_eq!(all.values_of("node"), ["w1", "w2", "w3"]);
         assert_eq!((all.values_of("n"), all.values_of("x")), (vec!["4".to_owned()], vec!["2".to_owned()]));
         assert!(all.values_of("nod").is_empty());
+        for (ignored, words) in
+            [(" {node: w1}", &["{node:", "w1}"][..]), (" @f", &["@f"]), ("node = w1", &["node", "=", "w1"])]
+        {
+            let is_ignored = matches!(ExtraVars::read(ignored), ExtraVars::Words { ignored, .. } if ignored == words);
+            assert!(is_ignored, "{ignored}");
+            assert!(options(&["-e", ignored]).values_of("node").is_empty(), "{ignored}");
+        }
     }
 }

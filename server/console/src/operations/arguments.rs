@@ -18,14 +18,30 @@ pub(super) fn warnings(options: &Options) -> Vec<String> {
 fn of_variables(text: &str) -> Vec<String> {
     match ExtraVars::read(text) {
         ExtraVars::File => Vec::new(),
+        ExtraVars::Path => {
+            let path = text.trim_end();
+            vec![format!("ansible refuses “{path}” in --extra-vars, because a file needs an @. Write @{path}.")]
+        }
         ExtraVars::Document => {
             let warnings = inventory::advice_on_vars(text).into_iter();
             warnings.map(|warning| warning.trim_start_matches("Line 1: ").to_owned()).collect()
         }
-        ExtraVars::Words(pairs) => {
-            pairs.iter().flat_map(|(name, value)| inventory::advice_on_variable(name, value)).collect()
+        ExtraVars::Words { pairs, ignored } => {
+            let warnings = pairs.iter().flat_map(|(name, value)| inventory::advice_on_variable(name, value));
+            warnings.chain(of_ignored(text, &ignored)).collect()
         }
     }
+}
+
+/// What ansible ignores without an error.
+fn of_ignored(text: &str, words: &[String]) -> Option<String> {
+    let first = words.first()?;
+    let how = if text.starts_with(' ') && first.starts_with(['@', '{', '[', '/', '.']) {
+        "Remove the blank before it."
+    } else {
+        "Write name=value without blanks around the equals sign, or @file for a file."
+    };
+    Some(format!("ansible ignores “{first}” in --extra-vars, because it sets no variable. {how}"))
 }
 
 #[cfg(test)]
@@ -46,6 +62,25 @@ mod tests {
         assert!(shown(&["-egroups=x"]).contains("“groups”. It sets this one itself."));
         let key = shown(&["--extra-vars=ansible_ssh_private_key_file=~/x"]);
         assert!(key.contains("“ansible_ssh_private_key_file” names a file. A run has no file “~/x”"), "{key}");
+    }
+
+    #[test]
+    fn extra_variables_that_ansible_does_not_take_are_named() {
+        let path = shown(&["-e", "/conf/vars.yml"]);
+        assert!(path.contains("refuses “/conf/vars.yml” in --extra-vars, because a file needs an @. Write @/conf"));
+        assert!(shown(&["-e", "./vars.yml"]).contains("Write @./vars.yml."));
+        for (value, word, advice) in [
+            ("foo", "foo", "Write name=value"),
+            ("a = 1", "a", "Write name=value"),
+            (" @~/vars.yml", "@~/vars.yml", "Remove the blank"),
+            (" {a: 1}", "{a:", "Remove the blank"),
+        ] {
+            let said = shown(&["-e", value]);
+            assert!(said.starts_with(&format!("Extra arguments: ansible ignores “{word}” in --extra-vars")), "{said}");
+            assert!(said.contains(advice), "{said}");
+            assert_eq!(said.lines().count(), 1, "{said}");
+        }
+        assert_eq!(shown(&["-e", "", "-e", "a={{ b }} c=1", "-e", " a=1 "]), "");
     }
 
     #[test]
