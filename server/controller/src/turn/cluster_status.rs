@@ -35,7 +35,7 @@ pub(crate) async fn write_entries(
     let now = now();
     let is_check = |entry: &OperationRecord| {
         let operation = ctx.stores.operation(&entry.cluster_ops).filter(|operation| history::is_of(entry, operation));
-        operation.is_some_and(|operation| operation::Options::is_check(&operation.spec))
+        operation.map(|operation| operation::Options::is_check(&operation.spec))
     };
     let keep = |old: &OperationRecord| {
         let recent = old.end_time.as_ref().is_some_and(|end| now.0.as_second() - end.0.as_second() < ENTRY_SECONDS);

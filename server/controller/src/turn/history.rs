@@ -74,14 +74,15 @@ pub(crate) fn namespace(operation: &ClusterOperation, cluster: Option<&Cluster>)
 }
 
 /// Adds or replaces the entries `news` and updates the conditions that follow from the history. `keep` decides which other final entries
-/// stay, and `is_check` says which operations were only a check. An entry without uid counts as another operation's, see [`adopted`].
+/// stay, and `is_check` says which operations were only a check, as long as they exist. An entry without uid counts as another operation's,
+/// see [`adopted`].
 ///
 /// Times are whole seconds. Of two entries with the same second, the one added later counts as the newer.
 pub(crate) fn record(
     status: &ClusterStatus,
     news: &[OperationRecord],
     keep: impl Fn(&OperationRecord) -> bool,
-    is_check: impl Fn(&OperationRecord) -> bool,
+    is_check: impl Fn(&OperationRecord) -> Option<bool>,
     now: &Time,
     generation: Option<i64>,
 ) -> ClusterStatus {
@@ -108,13 +109,16 @@ pub(crate) fn record(
     // The newest entry is first, and `max_by` returns the last of equal ones, hence `rev`.
     if let Some(last) = final_entries.rev().max_by(|a, b| a.end_time.cmp(&b.end_time)) {
         let name = &last.cluster_ops;
-        let what =
-            if is_check(last) { format!("Operation {name}, only a check,") } else { format!("Operation {name}") };
         let (holds, reason, ended) = match last.status {
             Phase::Succeeded => (true, "Succeeded", "succeeded"),
             _ => (false, "Failed", "failed"),
         };
-        let fact = Fact::new(condition::LAST_OPERATION_SUCCEEDED, holds, reason, format!("{what} {ended}."));
+        let of_check = format!("Operation {name}, only a check, {ended}.");
+        // The condition remembers what a deleted operation was.
+        let said_check = || status.cluster_conditions.iter().any(|c| c.message == of_check);
+        let is_check = is_check(last).unwrap_or_else(said_check);
+        let message = if is_check { of_check } else { format!("Operation {name} {ended}.") };
+        let fact = Fact::new(condition::LAST_OPERATION_SUCCEEDED, holds, reason, message);
         upsert(&mut status.cluster_conditions, fact, now, generation);
     }
     status
@@ -161,14 +165,34 @@ mod tests {
             entry("c", "3", Phase::Running, 30),
             entry("b", "2", Phase::Failed, 20),
         ] {
-            status = record(&status, &[new], |_| true, |_| false, &at(40), None);
+            status = record(&status, &[new], |_| true, |_| None, &at(40), None);
         }
         assert_eq!(names(&status), ["c", "b", "a"]);
         assert!(crd::is_true(&status.cluster_conditions, condition::BUSY));
-        status = record(&status, &[entry("c", "3", Phase::Succeeded, 30)], |_| true, |_| false, &at(50), None);
+        status = record(&status, &[entry("c", "3", Phase::Succeeded, 30)], |_| true, |_| None, &at(50), None);
         assert_eq!(names(&status), ["c", "b", "a"]);
         assert!(!crd::is_true(&status.cluster_conditions, condition::BUSY));
         assert!(crd::is_true(&status.cluster_conditions, condition::LAST_OPERATION_SUCCEEDED));
+    }
+
+    fn said(status: &ClusterStatus) -> String {
+        let last = |fact: &&crd::Condition| fact.type_ == condition::LAST_OPERATION_SUCCEEDED;
+        status.cluster_conditions.iter().find(last).unwrap().message.clone()
+    }
+
+    #[test]
+    fn a_deleted_check_is_still_called_a_check() {
+        let status = ClusterStatus::default();
+        let look = entry("look", "1", Phase::Failed, 10);
+        let status = record(&status, &[look], |_| true, |_| Some(true), &at(20), None);
+        assert_eq!(said(&status), "Operation look, only a check, failed.");
+        let next = [entry("next", "2", Phase::Running, 30)];
+        let later = record(&status, &next, |_| true, |_| None, &at(30), None);
+        assert_eq!(said(&later), "Operation look, only a check, failed.");
+        let other = record(&status, &next, |_| true, |_| Some(false), &at(30), None);
+        assert_eq!(said(&other), "Operation look failed.");
+        let changed = record(&status, &[entry("next", "2", Phase::Failed, 30)], |_| true, |_| None, &at(40), None);
+        assert_eq!(said(&changed), "Operation next failed.");
     }
 
     #[test]
@@ -182,15 +206,11 @@ mod tests {
             ];
             let mut status = ClusterStatus::default();
             for step in &steps {
-                status = record(&status, std::slice::from_ref(step), |_| true, |_| false, &at(11), None);
+                status = record(&status, std::slice::from_ref(step), |_| true, |_| None, &at(11), None);
             }
             assert_eq!(names(&status), [second, first]);
-            let said = |status: &ClusterStatus| {
-                let last = |fact: &&crd::Condition| fact.type_ == condition::LAST_OPERATION_SUCCEEDED;
-                status.cluster_conditions.iter().find(last).unwrap().message.clone()
-            };
             assert_eq!(said(&status), format!("Operation {second} failed."));
-            let again = record(&status, &steps[1..2], |_| true, |_| false, &at(12), None);
+            let again = record(&status, &steps[1..2], |_| true, |_| None, &at(12), None);
             assert_eq!(again, status, "the same entry again changes nothing");
         }
     }
@@ -199,7 +219,7 @@ mod tests {
     fn a_running_entry_outlives_its_operation_and_its_namesake() {
         let status =
             ClusterStatus { conditions: vec![entry("a", "1", Phase::Running, 10)], ..ClusterStatus::default() };
-        let status = record(&status, &[entry("a", "2", Phase::Failed, 20)], |_| false, |_| false, &at(30), None);
+        let status = record(&status, &[entry("a", "2", Phase::Failed, 20)], |_| false, |_| None, &at(30), None);
         assert_eq!(status.conditions.len(), 2);
         assert!(crd::is_true(&status.cluster_conditions, condition::BUSY));
     }
@@ -234,14 +254,8 @@ mod tests {
         let status = Some(ClusterStatus { conditions: vec![waiting], ..ClusterStatus::default() });
         let cluster = Cluster { status, ..Cluster::default() };
         assert_eq!(super::entry(&cluster, &operation("a", "1", 9)), None);
-        let status = record(
-            &cluster.status.unwrap(),
-            &[entry("a", "1", Phase::Running, 10)],
-            |_| true,
-            |_| false,
-            &at(20),
-            None,
-        );
+        let status =
+            record(&cluster.status.unwrap(), &[entry("a", "1", Phase::Running, 10)], |_| true, |_| None, &at(20), None);
         assert_eq!(status.conditions.len(), 1);
     }
 }
