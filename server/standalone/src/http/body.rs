@@ -55,7 +55,9 @@ pub(super) fn yaml(body: &[u8]) -> Result<Value, Failure> {
         ignore_binary_tag_for_string: true,
         with_snippet: false,
     };
-    serde_saphyr::from_slice_with_options(body, options).map_err(|error| {
+    // Many files end with the start of another document, which is empty.
+    let whole = body.trim_ascii_end().strip_suffix(b"---").filter(|before| before.ends_with(b"\n")).unwrap_or(body);
+    serde_saphyr::from_slice_with_options(whole, options).map_err(|error| {
         Failure::bad_request(match error {
             serde_saphyr::Error::MultipleDocuments { .. } => {
                 "the body has several YAML documents, and a request takes one".to_owned()

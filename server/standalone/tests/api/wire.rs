@@ -167,7 +167,7 @@ async fn bodies_may_be_yaml() {
     let path = format!("{CONFIG_MAPS}/typed");
     let made = world.ask(Method::POST, CONFIG_MAPS, &yaml, map("one")).await;
     assert_eq!((made.code, &made.json()["data"]["k"]), (201, &json!("one\n")), "{}", made.text);
-    let replaced = world.ask(Method::PUT, &path, &yaml, map("two")).await.ok();
+    let replaced = world.ask(Method::PUT, &path, &yaml, map("two") + "---\n").await.ok();
     assert_eq!(replaced["data"]["k"], "two\n");
     let apply = [("content-type", "application/apply-patch+yaml")];
     let query = format!("{path}?fieldManager=me&force=true");
