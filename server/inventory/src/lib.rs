@@ -24,6 +24,7 @@ mod group_order;
 mod ini;
 mod invalid;
 mod inventory;
+mod jump;
 pub mod kubernetes;
 pub mod limits;
 mod lookalike;

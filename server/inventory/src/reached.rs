@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::net::IpAddr;
 
 use crate::inventory::{Host, Inventory};
+use crate::jump::{canonical, jump_hosts};
 use crate::vars::{Vars, text};
 
 /// The names of one variable. The first one that is set counts.
@@ -42,7 +42,7 @@ pub struct SshPlace {
     /// An IP address in canonical form, or a name in lower case.
     pub address: String,
     pub port: u16,
-    /// The options of ssh, if they lead through a jump host: networks behind different ones may use the same addresses.
+    /// The jump hosts on the way: networks behind different ones may use the same addresses.
     pub jump: Option<String>,
 }
 
@@ -90,31 +90,18 @@ impl Inventory {
         self.jump(host, vars).is_some()
     }
 
-    /// The options of ssh with which it goes through a jump host.
     fn jump(&self, host: &Host, vars: &Vars) -> Option<String> {
-        self.set_for(host, vars, &["ansible_ssh_common_args"]).filter(|text| {
-            let lower = text.to_lowercase();
-            lower.contains("proxyjump")
-                || lower.contains("proxycommand")
-                || text.split_whitespace().any(|word| word.starts_with("-J"))
-        })
+        jump_hosts(&self.set_for(host, vars, &["ansible_ssh_common_args"])?)
     }
 
-    /// Where SSH finds this host; `None` if it isn't reached over SSH, or if its address is a template.
+    /// Where SSH finds this host; `None` if it isn't reached over SSH, or if its address or its jump host is a template.
     #[must_use]
     pub fn ssh_place(&self, host: &Host, vars: &Vars) -> Option<SshPlace> {
-        let reached = host.reached(vars);
-        let is_known = reached.is_ssh() && !reached.address.contains("{{");
-        is_known.then(|| SshPlace {
-            address: canonical(&reached.address),
-            port: reached.port.unwrap_or(22),
-            jump: self.jump(host, vars),
-        })
+        let (reached, jump) = (host.reached(vars), self.jump(host, vars));
+        let is_template = reached.address.contains("{{") || jump.as_ref().is_some_and(|jump| jump.contains("{{"));
+        let is_known = reached.is_ssh() && !is_template;
+        is_known.then(|| SshPlace { address: canonical(&reached.address), port: reached.port.unwrap_or(22), jump })
     }
-}
-
-fn canonical(address: &str) -> String {
-    address.parse::<IpAddr>().map_or_else(|_| address.to_ascii_lowercase(), |ip| ip.to_string())
 }
 
 impl Reached {
@@ -173,7 +160,14 @@ mod tests {
         assert_eq!((plain.address.as_str(), plain.port, plain.jump.as_deref()), ("fd00::1", 22, None));
         assert_eq!(place("ansible_host: 'fd00::1', ansible_port: 22", ""), Some(plain.clone()));
         assert_ne!(place("ansible_host: 'fd00::1'", "ansible_port: 2222"), Some(plain.clone()));
-        assert_ne!(place("ansible_host: 'fd00::1'", "ansible_ssh_common_args: -J ops@192.0.2.9"), Some(plain));
+        let behind = |options: &str| {
+            let vars = format!("ansible_ssh_common_args: {options}");
+            place("ansible_host: 'fd00::1'", &vars)
+        };
+        assert_ne!(behind("-J ops@192.0.2.9"), Some(plain));
+        assert_eq!(behind("-J ops@192.0.2.9"), behind("-o ProxyCommand='ssh -W %h:%p 192.0.2.9'"));
+        assert_ne!(behind("-J ops@192.0.2.9"), behind("-J ops@192.0.2.8"));
+        assert_eq!(behind("-o ProxyJump={{ jump }}"), None);
         assert_eq!(place("", "").unwrap().address, "web");
         assert_eq!(place("ansible_connection: local", ""), None);
         assert_eq!(place("ansible_host: '{{ it }}'", ""), None);
