@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::configuration::{Document, MachineKey};
-use api::{Problem, User};
+use api::{Problem, Time, User};
 use crd::Cluster;
 use futures::{StreamExt, stream};
 use inventory::{Host, Inventory, Role, SshPlace, Vars};
@@ -19,11 +19,14 @@ use crate::Console;
 use crate::configuration::Input;
 use crate::host_keys::{self, KnownKey};
 use crate::listed::listed;
+use crate::moment;
 
 /// Clusters that are read concurrently.
 const AT_ONCE: usize = 16;
 /// Timeout for all of them, because a person waits for it.
 const WITHIN: Duration = Duration::from_secs(10);
+/// The age of a reading that a warning names, in milliseconds. Readings of clusters that answer are at most 5 minutes old.
+const OLD: i64 = 15 * 60 * 1000;
 /// At most this many names in a sentence.
 const NAMED: usize = 5;
 
@@ -52,6 +55,14 @@ pub(crate) struct Elsewhere {
 struct Other {
     twins: Vec<Twin>,
     keys: Vec<KnownKey>,
+}
+
+/// The machine-id of a node, as a cluster reported it.
+struct MachineId<'a> {
+    cluster: &'a str,
+    node: &'a str,
+    id: &'a str,
+    read: Option<Time>,
 }
 
 /// Machines by the place where SSH finds them.
@@ -107,23 +118,29 @@ impl Console {
         let readings: Vec<_> =
             names.into_iter().filter_map(|name| Some((self.shared.managed.newest(&name)?, name))).collect();
         let ids = readings.iter().flat_map(|(reading, of)| {
-            reading.machine_ids.iter().map(move |(node, id)| (of.as_str(), node.as_str(), id.as_str()))
+            let read = reading.cluster.read;
+            reading.machine_ids.iter().map(move |(node, id)| MachineId { cluster: of, node, id, read })
         });
-        same_ids(&ids.collect::<Vec<_>>(), cluster, found)
+        same_ids(&ids.collect::<Vec<_>>(), moment::now(), cluster, found)
     }
 }
 
-/// `known`: cluster, node and machine-id.
-fn same_ids(known: &[(&str, &str, &str)], cluster: &str, found: &[(String, String)]) -> Vec<String> {
-    let twin = |(machine, id): &(String, String)| {
-        let is_twin = |(of, node, its): &&(&str, &str, &str)| its == id && (*of, *node) != (cluster, machine.as_str());
-        let (of, node, _) = known.iter().find(is_twin)?;
-        let place = if *of == cluster { String::new() } else { format!(" of the cluster {of}") };
+/// `found`: the names and machine-ids of machines of `cluster`.
+fn same_ids(known: &[MachineId<'_>], now: Time, cluster: &str, found: &[(String, String)]) -> Vec<String> {
+    let warning = |(machine, id): &(String, String)| {
+        let is_other = |other: &&MachineId<'_>| other.id == id && (other.cluster, other.node) != (cluster, machine);
+        let other = known.iter().find(is_other)?;
+        let place = if other.cluster == cluster { String::new() } else { format!(" of the cluster {}", other.cluster) };
+        let node = format!("the node {}{place}", other.node);
+        let whose = match other.read.filter(|read| now.0 - read.0 > OLD) {
+            Some(read) => format!("that {node} had {}", read.ago(now)),
+            None => format!("of {node}"),
+        };
         Some(format!(
-            "{machine} has the machine-id of the node {node}{place}. If it is that machine, it can't be both. If it is a copy of it, give it its own: delete /etc/machine-id and /var/lib/dbus/machine-id on it and run systemd-machine-id-setup."
+            "{machine} has the machine-id {whose}. If it is that machine, it can't be both. If it is a copy of it, give it its own: delete /etc/machine-id and /var/lib/dbus/machine-id on it and run systemd-machine-id-setup."
         ))
     };
-    found.iter().filter_map(twin).collect()
+    found.iter().filter_map(warning).collect()
 }
 
 /// Whether the host is or becomes a machine of Kubernetes. Clusters may share others, such as a jump host.
@@ -229,10 +246,14 @@ mod tests {
 
     #[test]
     fn a_machine_id_of_another_node_is_told() {
-        let known = [("lab", "w1", "aa"), ("prod", "w2", "bb"), ("prod", "w3", "cc")];
-        let told = |machine: &str, id: &str| same_ids(&known, "prod", &[(machine.to_owned(), id.to_owned())]).concat();
+        let now = Time(10_000_000_000);
+        let id = |cluster, node, id| MachineId { cluster, node, id, read: Some(Time(now.0 - OLD)) };
+        let old = Some(Time(now.0 - 2 * 86_400_000));
+        let known = [id("lab", "w1", "aa"), id("prod", "w2", "bb"), MachineId { read: old, ..id("lab", "w3", "cc") }];
+        let told = |machine: &str, id: &str| same_ids(&known, now, "prod", &[(machine.into(), id.into())]).concat();
         assert!(told("w9", "aa").starts_with("w9 has the machine-id of the node w1 of the cluster lab."));
         assert!(told("w9", "bb").starts_with("w9 has the machine-id of the node w2. "));
+        assert!(told("w9", "cc").starts_with("w9 has the machine-id that the node w3 of the cluster lab had 2 d ago."));
         assert_eq!(told("w2", "bb"), "", "it is this node");
         assert_eq!(told("w9", "dd"), "");
     }
