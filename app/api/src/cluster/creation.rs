@@ -99,7 +99,7 @@ pub struct HostFailure {
 /// What the operation will do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreationPlan {
-    /// Why the playbooks would refuse it. The user corrects these first.
+    /// Why the playbooks or the console would refuse it. The user corrects these first.
     pub problems: Vec<PlannedProblem>,
     pub machines: Vec<PlannedMachine>,
     /// The choices that can't be changed later, or only by an upgrade.

@@ -9,7 +9,7 @@ use api::operation::{Action, NewOperation, OperationRow, Phase};
 use api::progress::RunProgress;
 use api::{ClusterName, Problem, User};
 use crd::{Cluster, ClusterOperation, Engine};
-use inventory::Inventory;
+use inventory::{Inventory, Vars};
 use kube::ResourceExt;
 use operation::CREATE;
 
@@ -41,7 +41,7 @@ impl Console {
             }
         });
         let host_keys = hosts.as_ref().ok().and_then(|hosts| confirmed(hosts, &inputs));
-        let plan = self.creation_plan(user, name, &cluster, &inputs, hosts);
+        let plan = self.creation_plan(user, name, &cluster, &inputs, hosts, stage).await?;
         Ok(Creation {
             stage,
             public_key: inputs.ssh.public_key,
@@ -93,25 +93,28 @@ impl Console {
         }
     }
 
-    fn creation_plan(
+    async fn creation_plan(
         &self,
         user: &User,
         name: &ClusterName,
         cluster: &Cluster,
         inputs: &Configuration,
         hosts: Result<Inventory, String>,
-    ) -> CreationPlan {
+        stage: CreationStage,
+    ) -> Result<CreationPlan, Problem> {
         let vars =
             usable(&inputs.variables).and_then(|text| inventory::parse_vars(text).map_err(|why| why.to_string()));
-        let unusable = |document: Document, why: &str| CreationPlan {
-            problems: vec![PlannedProblem {
-                message: format!("The {} can't be used. {why}", document.words()),
-                fix: document,
-            }],
-            machines: Vec::new(),
-            settings: Vec::new(),
-            changes: Vec::new(),
-            operation: None,
+        let unusable = |document: Document, why: &str| {
+            Ok(CreationPlan {
+                problems: vec![PlannedProblem {
+                    message: format!("The {} can't be used. {why}", document.words()),
+                    fix: document,
+                }],
+                machines: Vec::new(),
+                settings: Vec::new(),
+                changes: Vec::new(),
+                operation: None,
+            })
         };
         let (hosts, vars) = match (hosts, vars) {
             (Err(why), _) => return unusable(Document::Inventory, &why),
@@ -126,13 +129,35 @@ impl Console {
             Ok(review) => (Some(review), None),
             Err(why) => (None, Some(PlannedProblem { message: why.to_string(), fix: Document::Inventory })),
         };
-        CreationPlan {
+        let mut plan = CreationPlan {
             problems: planned.problems.into_iter().chain(refused).collect(),
             machines: planned.machines,
             settings: planned.settings,
             changes: planned.changes,
             operation,
+        };
+        if matches!(stage, CreationStage::Planned | CreationStage::Failed) {
+            self.compare_plan(user, name, (&hosts, &vars), &mut plan).await?;
         }
+        Ok(plan)
+    }
+
+    /// Adds machines that other clusters have as a problem, and clusters that could not be compared as a warning.
+    async fn compare_plan(
+        &self,
+        user: &User,
+        name: &ClusterName,
+        (hosts, vars): (&Inventory, &Vars),
+        plan: &mut CreationPlan,
+    ) -> Result<(), Problem> {
+        let names: Vec<String> = hosts.hosts.iter().map(|host| host.name.clone()).collect();
+        let elsewhere = self.elsewhere(user, name.as_str(), (hosts, vars), &names).await?;
+        let refused = elsewhere.refusal().map(|message| PlannedProblem { message, fix: Document::Inventory });
+        plan.problems.extend(refused);
+        if let Some(operation) = &mut plan.operation {
+            operation.warnings.extend(elsewhere.incomplete());
+        }
+        Ok(())
     }
 
     /// The engine that creates a cluster which names none.

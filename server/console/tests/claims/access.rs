@@ -4,14 +4,17 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use api::backend::{Changes, Clusters, Configurations, Operations};
+use api::backend::{Changes, Clusters, Configurations, Creations, Operations};
 use api::{Problem, User};
 use console::{Playbooks, UserClients};
 use http::{Method, Request, Response, StatusCode};
 use kube::client::Body;
 use serde_json::json;
 
-use super::world::{World, new_cluster, new_operation};
+use super::world::{World, eventually, new_cluster, new_operation};
+
+/// The text of `h`.
+const HOSTS: &str = "all: {hosts: {a: }}\nkube_node: {hosts: {a: }}";
 
 /// An API in which every token except `nobody` passes access reviews, and every token except `reader` may read the ConfigMaps `h`
 /// and `v`. For `unlucky`, host keys can't be read at the moment. It refuses all other requests and records them.
@@ -53,7 +56,7 @@ impl Guard {
                 json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 503, "message": "busy"});
             (StatusCode::SERVICE_UNAVAILABLE, status)
         } else if token != "reader" && (path.ends_with("/h") || path.ends_with("/v")) {
-            let data = json!({crd::KEY_HOSTS: "all: {hosts: {a: }}", crd::KEY_VARS: ""});
+            let data = json!({crd::KEY_HOSTS: HOSTS, crd::KEY_VARS: ""});
             let map = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "h", "resourceVersion": "1"}, "data": data});
             (StatusCode::OK, map)
         } else {
@@ -112,11 +115,25 @@ async fn unreadable_host_keys_leave_the_rest_visible() {
     let (world, _) = with_cluster().await;
     let prod = "prod".parse().unwrap();
     let shown = Configurations::read(&world.console, &user(Some("viewer")), &prod).await.unwrap();
-    assert_eq!(shown.inventory.text, "all: {hosts: {a: }}");
+    assert_eq!(shown.inventory.text, HOSTS);
     assert_eq!(shown.ssh.host_keys, None);
     assert!(shown.ssh.problem.unwrap().contains("may not"));
     let unlucky = Configurations::read(&world.console, &user(Some("unlucky")), &prod).await;
     assert!(matches!(unlucky, Err(Problem::Unavailable { .. })), "{unlucky:?}");
+}
+
+#[tokio::test]
+async fn a_plan_names_clusters_that_the_user_may_not_read() {
+    let (world, _) = with_cluster().await;
+    let cluster = json!({"apiVersion": "kubeonkube.clay.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "lab"},
+        "spec": {"hostsConfRef": {"namespace": "lab", "name": "x"}, "varsConfRef": {"namespace": "lab", "name": "y"}}});
+    world.clusters().create(&Default::default(), &serde_json::from_value(cluster).unwrap()).await.unwrap();
+    let viewer = user(Some("viewer"));
+    eventually(async || Clusters::list(&world.console, &viewer, &Default::default()).await.unwrap().totals.all == 2)
+        .await;
+    let plan = Creations::read(&world.console, &viewer, &"prod".parse().unwrap()).await.unwrap().plan;
+    let warnings = plan.operation.unwrap().warnings.join("\n");
+    assert!(warnings.contains("The machines of lab could not be compared"), "{warnings}");
 }
 
 /// The server's own client has these rights and must not be used for users.

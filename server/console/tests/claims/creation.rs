@@ -95,7 +95,10 @@ async fn machines_of_another_cluster_are_not_installed() {
     let lab = NewCluster { name: "lab".into(), ..new_cluster() };
     world.register(&lab).await.unwrap();
     let before = world.everything().await;
-    let shown = reviewed(&read(&world).await);
+    let creation = read(&world).await;
+    let problem = creation.plan.problems.iter().map(|problem| problem.message.as_str()).collect::<String>();
+    assert!(problem.contains("w1 has the address of w1 in the cluster lab."), "{problem}");
+    let shown = reviewed(&creation);
     let refused = Creations::create(&world.console, &world.user, &prod(), &shown).await.unwrap_err();
     assert!(refused.to_string().contains("w1 has the address of w1 in the cluster lab."), "{refused}");
     assert_eq!(world.everything().await, before);
