@@ -151,11 +151,11 @@ impl Console {
         plan: &mut CreationPlan,
     ) -> Result<(), Problem> {
         let names: Vec<String> = hosts.hosts.iter().map(|host| host.name.clone()).collect();
-        let elsewhere = self.elsewhere(user, name.as_str(), (hosts, vars), &names).await?;
-        let refused = elsewhere.refusal().map(|message| PlannedProblem { message, fix: Document::Inventory });
+        let others = self.compare_machines(user, name.as_str(), (hosts, vars), &names).await?;
+        let refused = others.refusal().map(|message| PlannedProblem { message, fix: Document::Inventory });
         plan.problems.extend(refused);
         if let Some(operation) = &mut plan.operation {
-            operation.warnings.extend(elsewhere.incomplete());
+            operation.warnings.extend(others.incomplete());
         }
         Ok(())
     }

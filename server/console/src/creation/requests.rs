@@ -32,7 +32,7 @@ impl Creations for Console {
         cluster: &ClusterName,
         reviewed: &ReviewedPlan,
     ) -> Result<OperationName, Problem> {
-        self.refuse_twins(user, cluster).await?;
+        self.refuse_claimed_machines(user, cluster).await?;
         let new = NewOperation::new(cluster.clone(), Action::builtin(CREATE))
             .as_reviewed(&reviewed.made_name, &reviewed.expected_inputs);
         self.submit_operation(user, &new).await
@@ -41,13 +41,13 @@ impl Creations for Console {
 
 impl Console {
     /// An error if another cluster has one of the machines. Inputs that can't be used are left to the submission.
-    async fn refuse_twins(&self, user: &User, name: &ClusterName) -> Result<(), Problem> {
+    async fn refuse_claimed_machines(&self, user: &User, name: &ClusterName) -> Result<(), Problem> {
         let cluster = self.cluster(user, name).await?;
         let inputs = Inputs::read(self.shared.access.client(user)?, &cluster).await?;
         let Ok(inventory) = inventory::parse(inputs.hosts.text()) else { return Ok(()) };
         let names = inventory.hosts.iter().map(|host| host.name.clone()).collect::<Vec<_>>();
         let vars = inputs.vars_or_none();
-        match self.elsewhere(user, name.as_str(), (&inventory, &vars), &names).await?.refusal() {
+        match self.compare_machines(user, name.as_str(), (&inventory, &vars), &names).await?.refusal() {
             None => Ok(()),
             Some(message) => Err(Problem::Invalid { message, fields: Vec::new() }),
         }

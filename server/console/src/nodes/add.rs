@@ -16,8 +16,8 @@ use super::{half_done, inventory_of, refuse_hosted, refused, stale, unusable};
 use crate::Console;
 use crate::clusters::machines;
 use crate::configuration::Inputs;
-use crate::elsewhere::{Elsewhere, Twin};
 use crate::operations::several;
+use crate::other_clusters::{MachineClaim, OtherClusters};
 
 impl Console {
     /// Reads, checks and asks the machines; changes nothing.
@@ -45,8 +45,8 @@ impl Console {
         let joining = Joining { machines: &machines, before: &before, after: &after, vars: &variables, engine, hosted };
         refuse(&joining, &rows)?;
         let names: Vec<String> = machines.iter().map(|machine| machine.name.clone()).collect();
-        let elsewhere = self.elsewhere(user, name.as_str(), (&after, &variables), &names).await?;
-        refuse_twins(&elsewhere, &names, &rows)?;
+        let others = self.compare_machines(user, name.as_str(), (&after, &variables), &names).await?;
+        refuse_claimed_machines(&others, &names, &rows)?;
         let mut consequences = joining.consequences();
         match &replaced {
             Some(Replaced::Worker(old)) => {
@@ -70,9 +70,9 @@ impl Console {
         let keys = self.asked(user, name, &cluster, (&after, &variables), &names).await?;
         let warnings = [
             keys.warnings,
-            elsewhere.same_keys(&keys.machines),
-            self.same_machine_ids(name.as_str(), &elsewhere, &keys.machine_ids),
-            elsewhere.incomplete().into_iter().collect(),
+            others.same_keys(&keys.machines),
+            self.same_machine_ids(name.as_str(), &others, &keys.machine_ids),
+            others.incomplete().into_iter().collect(),
         ];
         let operation = self.review_with_inputs(user, &submitted, &cluster, &text, vars)?;
         Ok(NodesReview {
@@ -144,8 +144,8 @@ impl Console {
             let joining = Joining { machines: &machines, before: &before, after: &after, vars: &vars, engine, hosted };
             refuse(&joining, &rows)?;
             let names: Vec<String> = machines.iter().map(|machine| machine.name.clone()).collect();
-            let elsewhere = self.elsewhere(user, name.as_str(), (&after, &vars), &names).await?;
-            refuse_twins(&elsewhere, &names, &rows)?;
+            let others = self.compare_machines(user, name.as_str(), (&after, &vars), &names).await?;
+            refuse_claimed_machines(&others, &names, &rows)?;
             if !new.host_keys.is_empty() {
                 let (version, keys) = (&new.host_keys_version, &new.host_keys);
                 Configurations::save(self, user, name, Document::HostKeys, version, keys).await.map_err(stale)?;
@@ -308,12 +308,12 @@ fn refuse(joining: &Joining<'_>, rows: &[usize]) -> Result<(), Problem> {
 }
 
 /// An error at the form's fields if other clusters have the machines with these names.
-fn refuse_twins(elsewhere: &Elsewhere, names: &[String], rows: &[usize]) -> Result<(), Problem> {
-    let problem = |twin: &Twin| {
-        let machine = names.iter().position(|name| *name == twin.machine).unwrap_or_default();
-        FieldProblem { field: field(rows, machine, "address"), message: twin.refusal() }
+fn refuse_claimed_machines(others: &OtherClusters, names: &[String], rows: &[usize]) -> Result<(), Problem> {
+    let problem = |claim: &MachineClaim| {
+        let machine = names.iter().position(|name| *name == claim.machine).unwrap_or_default();
+        FieldProblem { field: field(rows, machine, "address"), message: claim.refusal() }
     };
-    let problems: Vec<FieldProblem> = elsewhere.twins.iter().map(problem).collect();
+    let problems: Vec<FieldProblem> = others.claims.iter().map(problem).collect();
     if problems.is_empty() { Ok(()) } else { Err(several(problems)) }
 }
 

@@ -22,9 +22,9 @@ impl Console {
         self.preview(user, &registration).await?;
         let (inventory, vars) = (&registration.inventory, &registration.parsed_vars);
         let names: Vec<String> = inventory.hosts.iter().map(|host| host.name.clone()).collect();
-        let elsewhere = self.elsewhere(user, registration.name.as_str(), (inventory, vars), &names).await?;
+        let others = self.compare_machines(user, registration.name.as_str(), (inventory, vars), &names).await?;
         let mut warnings = warnings(&registration);
-        warnings.extend(elsewhere.refusal().into_iter().chain(elsewhere.incomplete()));
+        warnings.extend(others.refusal().into_iter().chain(others.incomplete()));
         Ok(RegistrationReview {
             files: files(&registration),
             nodes: nodes::rows(&registration.inventory, &registration.parsed_vars, &HashMap::new()),

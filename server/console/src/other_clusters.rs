@@ -32,7 +32,7 @@ const NAMED: usize = 5;
 
 /// A machine that a host of another cluster is, too.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Twin {
+pub(crate) struct MachineClaim {
     /// The machine's name in this cluster.
     pub(crate) machine: String,
     pub(crate) cluster: String,
@@ -42,9 +42,9 @@ pub(crate) struct Twin {
 
 /// What the other clusters have in common with some machines.
 #[derive(Debug, Default)]
-pub(crate) struct Elsewhere {
+pub(crate) struct OtherClusters {
     /// Machines that another cluster reaches at the same address.
-    pub(crate) twins: Vec<Twin>,
+    pub(crate) claims: Vec<MachineClaim>,
     /// The confirmed host keys of the other clusters, by fingerprint, with the name of the cluster.
     keys: HashMap<String, (String, KnownKey)>,
     /// The clusters that could not be read, sorted.
@@ -52,8 +52,8 @@ pub(crate) struct Elsewhere {
 }
 
 /// What one cluster has.
-struct Other {
-    twins: Vec<Twin>,
+struct OtherCluster {
+    claims: Vec<MachineClaim>,
     keys: Vec<KnownKey>,
 }
 
@@ -70,19 +70,19 @@ type Places = HashMap<SshPlace, String>;
 
 impl Console {
     /// Compares these machines of an inventory with the machines of all clusters but `cluster`.
-    pub(crate) async fn elsewhere(
+    pub(crate) async fn compare_machines(
         &self,
         user: &User,
         cluster: &str,
         (inventory, vars): (&Inventory, &Vars),
         names: &[String],
-    ) -> Result<Elsewhere, Problem> {
+    ) -> Result<OtherClusters, Problem> {
         let names: HashSet<&String> = names.iter().collect();
         let hosts = inventory.hosts.iter().filter(|host| is_node(host) && names.contains(&host.name));
         let places: Places =
             hosts.filter_map(|host| Some((inventory.ssh_place(host, vars)?, host.name.clone()))).collect();
         if places.is_empty() {
-            return Ok(Elsewhere::default());
+            return Ok(OtherClusters::default());
         }
         let client = self.shared.access.client(user)?;
         let mut others: Vec<Arc<Cluster>> = self.shared.clusters.state();
@@ -93,14 +93,14 @@ impl Console {
             .map(|other| async move { (other.name_any(), read(client, &other, places).await) })
             .buffer_unordered(AT_ONCE);
         let until = Instant::now() + WITHIN;
-        let mut found = Elsewhere::default();
+        let mut found = OtherClusters::default();
         while let Ok(Some((name, other))) = timeout_at(until, reading.next()).await {
             let Ok(other) = other else { continue };
             unread.remove(&name);
-            found.twins.extend(other.twins);
+            found.claims.extend(other.claims);
             found.keys.extend(other.keys.into_iter().map(|key| (key.fingerprint.clone(), (name.clone(), key))));
         }
-        found.twins.sort_by(|a, b| (&a.machine, &a.cluster).cmp(&(&b.machine, &b.cluster)));
+        found.claims.sort_by(|a, b| (&a.machine, &a.cluster).cmp(&(&b.machine, &b.cluster)));
         found.unread = unread.into_iter().collect();
         Ok(found)
     }
@@ -109,11 +109,11 @@ impl Console {
     pub(crate) fn same_machine_ids(
         &self,
         cluster: &str,
-        elsewhere: &Elsewhere,
+        others: &OtherClusters,
         found: &[(String, String)],
     ) -> Vec<String> {
         let mut names: Vec<String> = self.shared.clusters.state().iter().map(|cluster| cluster.name_any()).collect();
-        names.retain(|name| !elsewhere.unread.contains(name));
+        names.retain(|name| !others.unread.contains(name));
         names.sort();
         let readings: Vec<_> =
             names.into_iter().filter_map(|name| Some((self.shared.managed.newest(&name)?, name))).collect();
@@ -149,13 +149,13 @@ fn is_node(host: &Host) -> bool {
 }
 
 /// Reads a cluster's inventory, and its host keys if that is allowed. Its variables are read only if they matter.
-async fn read(client: &Client, other: &Cluster, places: &Places) -> Result<Other, Problem> {
+async fn read(client: &Client, other: &Cluster, places: &Places) -> Result<OtherCluster, Problem> {
     let input = |document| Input::read(client.clone(), other, document);
     let (hosts, keys) = futures::join!(input(Document::Inventory), input(Document::HostKeys));
     let hosts = hosts?;
     let keys = keys.map(|keys| host_keys::known(keys.text())).unwrap_or_default();
     // An inventory that can't be parsed can't be run either.
-    let Ok(inventory) = inventory::parse(hosts.text()) else { return Ok(Other { twins: Vec::new(), keys }) };
+    let Ok(inventory) = inventory::parse(hosts.text()) else { return Ok(OtherCluster { claims: Vec::new(), keys }) };
     let at = |vars: &Vars| -> Vec<(&str, SshPlace)> {
         let place = |host| inventory.ssh_place(host, vars).map(|place| (host, place));
         let nodes = inventory.hosts.iter().filter(|host| is_node(host));
@@ -164,17 +164,17 @@ async fn read(client: &Client, other: &Cluster, places: &Places) -> Result<Other
     let addresses: HashSet<&str> = places.keys().map(|place| place.address.as_str()).collect();
     let is_near = |(_, at): &(&str, SshPlace)| addresses.contains(at.address.as_str());
     if !at(&Vars::new()).iter().any(is_near) {
-        return Ok(Other { twins: Vec::new(), keys });
+        return Ok(OtherCluster { claims: Vec::new(), keys });
     }
     let vars = input(Document::Variables).await?;
     let vars = vars.usable().ok().and_then(|text| inventory::parse_vars(text).ok()).unwrap_or_default();
-    let twin = |(host, at): (&str, SshPlace)| {
-        Some(Twin { machine: places.get(&at)?.clone(), cluster: other.name_any(), host: host.into() })
+    let claim = |(host, at): (&str, SshPlace)| {
+        Some(MachineClaim { machine: places.get(&at)?.clone(), cluster: other.name_any(), host: host.into() })
     };
-    Ok(Other { twins: at(&vars).into_iter().filter_map(twin).collect(), keys })
+    Ok(OtherCluster { claims: at(&vars).into_iter().filter_map(claim).collect(), keys })
 }
 
-impl Twin {
+impl MachineClaim {
     /// Why the machine can't become a node.
     pub(crate) fn refusal(&self) -> String {
         let Self { machine, cluster, host } = self;
@@ -184,11 +184,11 @@ impl Twin {
     }
 }
 
-impl Elsewhere {
-    /// The sentences of all twins; `None` without any.
+impl OtherClusters {
+    /// The sentences of all claims; `None` without any.
     pub(crate) fn refusal(&self) -> Option<String> {
-        let sentences: Vec<String> = self.twins.iter().take(NAMED).map(Twin::refusal).collect();
-        let more = self.twins.len().saturating_sub(NAMED);
+        let sentences: Vec<String> = self.claims.iter().take(NAMED).map(MachineClaim::refusal).collect();
+        let more = self.claims.len().saturating_sub(NAMED);
         let rest = if more == 0 { String::new() } else { format!(" {more} more machines are in other clusters, too.") };
         (!sentences.is_empty()).then(|| sentences.join(" ") + &rest)
     }
@@ -229,7 +229,7 @@ mod tests {
         let known = host_keys::known(&text);
         assert_eq!(known.len(), 1, "a revoked key is no machine's");
         let keys = known.into_iter().map(|key| (key.fingerprint.clone(), ("lab".to_owned(), key))).collect();
-        let found = Elsewhere { keys, ..Elsewhere::default() };
+        let found = OtherClusters { keys, ..OtherClusters::default() };
         let shown = |fingerprint: String| MachineKey {
             name: "w2".into(),
             address: "192.0.2.9".into(),
@@ -260,8 +260,8 @@ mod tests {
 
     #[test]
     fn clusters_that_were_not_read_are_named() {
-        assert_eq!(Elsewhere::default().incomplete(), None);
-        let found = Elsewhere { unread: vec!["a".into(), "b".into()], ..Elsewhere::default() };
+        assert_eq!(OtherClusters::default().incomplete(), None);
+        let found = OtherClusters { unread: vec!["a".into(), "b".into()], ..OtherClusters::default() };
         assert!(found.incomplete().unwrap().starts_with("The machines of a and b could not be compared"));
     }
 }
