@@ -154,6 +154,10 @@ async fn read(client: &Client, other: &Cluster, places: &Places) -> Result<Other
     let (hosts, keys) = futures::join!(input(Document::Inventory), input(Document::HostKeys));
     let hosts = hosts?;
     let keys = keys.map(|keys| host_keys::known(keys.text())).unwrap_or_default();
+    let addresses: HashSet<&str> = places.keys().map(|place| place.address.as_str()).collect();
+    if !may_contain(hosts.text(), &addresses) {
+        return Ok(OtherCluster { claims: Vec::new(), keys });
+    }
     // An inventory that can't be parsed can't be run either.
     let Ok(inventory) = inventory::parse(hosts.text()) else { return Ok(OtherCluster { claims: Vec::new(), keys }) };
     let at = |vars: &Vars| -> Vec<(&str, SshPlace)> {
@@ -161,7 +165,6 @@ async fn read(client: &Client, other: &Cluster, places: &Places) -> Result<Other
         let nodes = inventory.hosts.iter().filter(|host| is_node(host));
         nodes.filter_map(place).map(|(host, place)| (host.name.as_str(), place)).collect()
     };
-    let addresses: HashSet<&str> = places.keys().map(|place| place.address.as_str()).collect();
     let is_near = |(_, at): &(&str, SshPlace)| addresses.contains(at.address.as_str());
     if !at(&Vars::new()).iter().any(is_near) {
         return Ok(OtherCluster { claims: Vec::new(), keys });
@@ -172,6 +175,13 @@ async fn read(client: &Client, other: &Cluster, places: &Places) -> Result<Other
         Some(MachineClaim { machine: places.get(&at)?.clone(), cluster: other.name_any(), host: host.into() })
     };
     Ok(OtherCluster { claims: at(&vars).into_iter().filter_map(claim).collect(), keys })
+}
+
+/// Whether an inventory may have a host with one of these addresses. Parsing is most of the work with many clusters. A range such as
+/// `n[1:9]` stands for names that the text doesn't contain, and IPv6 addresses and escaped characters have several spellings.
+fn may_contain(hosts: &str, addresses: &HashSet<&str>) -> bool {
+    let hosts = hosts.to_ascii_lowercase();
+    hosts.contains(['[', '\\']) || addresses.iter().any(|address| address.contains(':') || hosts.contains(address))
 }
 
 impl MachineClaim {
@@ -256,6 +266,15 @@ mod tests {
         assert!(told("w9", "cc").starts_with("w9 has the machine-id that the node w3 of the cluster lab had 2 d ago."));
         assert_eq!(told("w2", "bb"), "", "it is this node");
         assert_eq!(told("w9", "dd"), "");
+    }
+
+    #[test]
+    fn inventories_with_none_of_the_addresses_are_not_parsed() {
+        let may = |hosts: &str, address: &str| may_contain(hosts, &HashSet::from([address]));
+        assert!(!may("all: {hosts: {a: {ansible_host: 192.0.2.7}}}", "192.0.2.8"));
+        assert!(may("all: {hosts: {a: {ansible_host: 192.0.2.8}}}", "192.0.2.8") && may("all: {hosts: {DB: }}", "db"));
+        assert!(may("all: {hosts: {'n[1:9]': }}", "n8") && may(r#"all: {hosts: {"\x61": }}"#, "a"));
+        assert!(may("all: {hosts: {a: {ansible_host: 'fd00:0::1'}}}", "fd00::1"));
     }
 
     #[test]
