@@ -1,9 +1,9 @@
 //! The recaps: ansible's own statistics at the end of each playbook.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cell, Counts, RunProgress};
-use crate::run::HostStats;
+use crate::run::{HostStats, StepRole};
 
 impl RunProgress {
     /// Whether the recaps are complete: no step is running, and every playbook left a recap (a killed playbook leaves none).
@@ -30,10 +30,14 @@ impl RunProgress {
         self.hosts_with(HostStats::is_open)
     }
 
-    /// Whether the run must be repeated on some of its hosts, but not on all.
+    /// Whether the action must be repeated on some machines, and is done with others. Never after a failed hook: a limit is for the action,
+    /// and the hook may have run on other machines.
     #[must_use]
     pub fn is_partial(&self) -> bool {
-        (1..self.recap().len()).contains(&self.open_hosts().len())
+        let is_hook = self.steps.last().is_some_and(|step| step.role != StepRole::Main);
+        let open: BTreeSet<&str> = self.open_hosts().into_iter().collect();
+        let is_done = |host: &String| host != "localhost" && !open.contains(host.as_str());
+        !is_hook && !open.is_empty() && self.hosts.iter().any(is_done)
     }
 
     /// Whether a task has started on this host.

@@ -188,6 +188,21 @@ fn recaps_are_complete_once_every_playbook_has_one() {
 }
 
 #[test]
+fn a_run_is_partial_if_the_action_is_done_with_a_machine() {
+    let failed = |failed| HostStats { ok: 1, failed, ..Default::default() };
+    let recap = |first, second| [("localhost", failed(0)), ("a", failed(first)), ("b", failed(second))];
+    let is_partial = |first, second| started_run().stats(8, &recap(first, second)).progress().is_partial();
+    assert!(is_partial(0, 1));
+    assert!(!is_partial(0, 0), "it succeeded");
+    assert!(!is_partial(1, 1), "on all machines");
+    for role in [StepRole::Pre, StepRole::Post] {
+        let hook = EventBody::StepStart { step: 2, role, title: "facts.yml".into() };
+        let progress = started_run().stats(8, &recap(0, 0)).then(9, hook).stats(12, &recap(0, 1)).progress();
+        assert!(!progress.is_partial(), "a limit is for the action, and its hooks run on other machines");
+    }
+}
+
+#[test]
 fn tasks_still_running_at_the_end_of_a_step_are_stopped() {
     let progress = started_run().start(4, 1, "a").start(4, 1, "b").result(5, 1, "a", HostResult::Ok);
     let progress = progress.then(5, EventBody::StepEnd { step: 1, rc: 143 }).progress();
