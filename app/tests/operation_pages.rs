@@ -169,16 +169,18 @@ async fn running_again_fills_in_the_form() {
 }
 
 #[tokio::test]
-async fn a_retry_is_limited_to_the_hosts_that_failed() {
+async fn a_retry_is_limited_to_the_hosts_that_failed_or_are_left() {
     let stats = |failed, unreachable| HostStats { ok: 1, failed, unreachable, ..HostStats::default() };
     let hosts = [("w1".into(), stats(0, 0)), ("w2".into(), stats(1, 0)), ("w3".into(), stats(0, 1))];
     let left = ("w4".to_owned(), HostStats { left: true, ..HostStats::default() });
     let hosts = hosts.into_iter().chain([left]).collect();
-    let recap = RunEvent { n: 1, at: 0, after: 0, body: EventBody::Stats { hosts } };
+    let event = |n, body| RunEvent { n, at: 0, after: 0, body };
+    let stopped = EventBody::GivenUp { left: vec!["w7".into(), "w6".into()], failed: vec!["w5".into()] };
     let again = draft(&[("cluster", "prod-fra"), ("action", "ping.yml"), ("limit", "w1,w2,w3")]);
-    let record = RunRecord { events: vec![recap], ..RunRecord::default() };
+    let record =
+        RunRecord { events: vec![event(1, EventBody::Stats { hosts }), event(2, stopped)], ..RunRecord::default() };
     let fake = Fake { again, record, ..Fake::default() };
-    page(&fake, "/operations/_new?again=grow-1&failed=1").await.shows("value=\"w2,w3,w4\"");
+    page(&fake, "/operations/_new?again=grow-1&failed=1").await.shows("value=\"w2,w3,w4,w5,w6,w7\"");
     page(&fake, "/operations/_new?again=grow-1").await.shows("value=\"w1,w2,w3\"");
 }
 

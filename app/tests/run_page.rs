@@ -460,6 +460,26 @@ async fn a_cancelled_run_names_the_interrupted_task() {
 }
 
 #[tokio::test]
+async fn a_cancelled_run_offers_the_hosts_that_are_left() {
+    let mut fake = Fake { run: Ok(run("ping-1", Phase::Cancelled)), ..Fake::default() };
+    let names = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+    let ended = |left: &[&str]| {
+        events(vec![
+            (0, task(1, "Ping")),
+            (1, ends(1, "w1", HostResult::Ok, None)),
+            (2, ends(1, "w2", HostResult::Unreachable, None)),
+            (2, EventBody::GivenUp { left: names(left), failed: names(&["w2"]) }),
+        ])
+    };
+    fake.record.events = ended(&["w3", "w4"]);
+    let href = "href=\"/operations/_new?again=ping-1&amp;failed=1\"";
+    page(&fake, "/operations/ping-1").await.shows(href).shows("Run again on 3 remaining hosts…");
+    page(&fake, "/operations/ping-1?tab=hosts").await.shows("Not reached");
+    fake.record.events = ended(&["w1"]);
+    page(&fake, "/operations/ping-1").await.hides(href).shows("Run again…");
+}
+
+#[tokio::test]
 async fn hostile_text_is_escaped_everywhere() {
     const EVIL: &str = "</script><script>alert(1)</script><img src=x onerror=alert(1)>";
     let mut fake = a_failed_run();

@@ -1,6 +1,6 @@
 // Stopping a run, and removing a queued one.
 import { bothWays, expect, test } from '../fixtures/console.ts';
-import { makeCluster, run, runOwn } from '../fixtures/objects.ts';
+import { localHosts, makeCluster, run, runOwn } from '../fixtures/objects.ts';
 import { log, phase, says } from '../fixtures/run-page.ts';
 import { Talker } from '../fixtures/talker.ts';
 
@@ -46,6 +46,26 @@ bothWays((script) => {
     await expect(page.getByText('Cancel…')).toHaveCount(0);
     await expect(log(page)).toContainText('line 3');
     await expect(page.getByRole('link', { name: 'Run again…' })).toBeVisible();
+  });
+
+  test('a roll that is stopped offers the hosts that are left', async ({ page, visit, kube }) => {
+    const cluster = `cancel-roll-${ending}`;
+    await makeCluster(kube, cluster, { hosts: localHosts('n1', 'n2', 'n3') });
+    await runOwn(kube, cluster, `${cluster}-1`, `- hosts: all\n  gather_facts: false\n  serial: 1\n  tasks:\n    - name: Roll\n      ansible.builtin.command: sleep 600\n      when: inventory_hostname != 'n1'\n`);
+    /** Without JavaScript, the page has to be loaded again. */
+    const shows = (text: string) => expect(async () => {
+      if (!script) await page.reload();
+      await expect(page.getByText(text)).toBeVisible({ timeout: 5_000 });
+    }).toPass({ timeout: 60_000 });
+
+    await visit(`/operations/${cluster}-1`);
+    await shows('“Roll” runs on n2.');
+    await page.getByText('Cancel…').click();
+    await page.getByRole('button', { name: 'Stop the run' }).click();
+    await kube.ended(`${cluster}-1`);
+    await shows('Run again on 2 remaining hosts…');
+    await page.getByRole('link', { name: 'Run again on 2 remaining hosts…' }).click();
+    await expect(page.getByRole('textbox', { name: 'Limit' })).toHaveValue('n2,n3');
   });
 });
 

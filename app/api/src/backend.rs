@@ -19,7 +19,7 @@ use crate::log::{Found, LogFrame, LogPage, LogQuery, RunRecord};
 use crate::operation::{
     Draft, NewOperation, OperationDetail, OperationFilter, OperationList, OperationReview, SourceChoices, SubmitChoices,
 };
-use crate::run::{EventBody, HostStats, RunEvent};
+use crate::run::{EventBody, HostStats};
 use crate::watch::Watch;
 use crate::{ClusterName, OperationName, Problem, User};
 
@@ -224,11 +224,11 @@ pub trait Runs: Send + Sync {
     /// Looks for text and for the lines of a host in everything that is stored of a run. What it looks in is masked already, so it can't
     /// tell a secret. Takes at most a few seconds, and says so if it didn't get to the end.
     async fn find(&self, user: &User, run: &OperationName, query: &LogQuery) -> Result<Found, Problem>;
-    /// The recaps of the run in order, each by host. Implementations should avoid reading the whole run.
+    /// The recaps of the run in order, each by host, and what [`EventBody::into_recap`] makes of playbooks without one. Implementations
+    /// should avoid reading the whole run.
     async fn recaps(&self, user: &User, run: &OperationName) -> Result<Vec<BTreeMap<String, HostStats>>, Problem> {
         let events = self.record(user, run, 0, 0).await?.events;
-        let recap = |event: RunEvent| if let EventBody::Stats { hosts } = event.body { Some(hosts) } else { None };
-        Ok(events.into_iter().filter_map(recap).collect())
+        Ok(events.into_iter().map(|event| event.body).filter_map(EventBody::into_recap).collect())
     }
     /// Streams lines starting at `from` and events starting at `events_from`: first existing ones, then new ones until the run
     /// ends. If `user` loses the permission to read the run, or the check fails, the last frame is [`LogFrame::Closed`].

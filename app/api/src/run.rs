@@ -56,8 +56,30 @@ pub enum EventBody {
     Retry { task: u32, host: String, attempt: u32, retries: u32 },
     /// The recap of one playbook.
     Stats { hosts: BTreeMap<String, HostStats> },
+    /// ansible gave a playbook up, which gets no recap then: it was stopped, or an error ended it.
+    GivenUp {
+        /// The hosts that the playbook wasn't done with, without those that failed.
+        left: Vec<String>,
+        /// The hosts that failed or were unreachable.
+        failed: Vec<String>,
+    },
     /// A machine-readable result that the playbook published.
     Outcome { key: String, value: serde_json::Value },
+}
+
+impl EventBody {
+    /// The recap of a playbook. If ansible gave it up, the hosts on which it must be repeated, as those that are left.
+    #[must_use]
+    pub fn into_recap(self) -> Option<BTreeMap<String, HostStats>> {
+        let left = HostStats { left: true, ..HostStats::default() };
+        match self {
+            Self::Stats { hosts } => Some(hosts),
+            Self::GivenUp { left: others, failed } => {
+                Some(others.into_iter().chain(failed).map(|host| (host, left)).collect())
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The position of a step in its operation.

@@ -37,6 +37,7 @@ fn every_frame_of_the_socket_is_read() {
         event(result(None, false)),
         event(result(Some("line\nline"), true)),
         event(EventBody::Stats { hosts }),
+        event(EventBody::GivenUp { left: vec!["a".into(), "b".into()], failed: vec![] }),
         event(EventBody::Outcome { key: "facts".into(), value }),
     ];
     for frame in [

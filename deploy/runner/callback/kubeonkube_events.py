@@ -29,7 +29,7 @@ DOCUMENTATION = """
     type: notification
     short_description: numbered machine-readable events of a run
     description:
-      - Writes one JSON event per line for plays, tasks, results of hosts and items, retries, the recap and outcomes.
+      - Writes one JSON event per line for plays, tasks, results of hosts and items, retries, the recap or what is left, and outcomes.
       - Stays silent outside of a kubeonkube run, where the token file is missing.
     requirements:
       - set as one of ANSIBLE_CALLBACKS_ENABLED
@@ -649,7 +649,10 @@ class CallbackModule(CallbackBase):
 
     def save_unfinished(self):
         """For a run that ansible gives up, which gets no recap."""
-        self.save(None, self.failures, self.hosts_left(self.lost), self.started)
+        left = self.hosts_left(self.lost)
+        self.save(None, self.failures, left, self.started)
+        if left or self.lost:
+            self.emit("given_up", left=left, failed=sorted(self.lost))
 
     def v2_playbook_on_task_start(self, task, is_conditional):
         self.announce(task, handler=False)

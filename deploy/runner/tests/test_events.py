@@ -512,6 +512,8 @@ class Events(unittest.TestCase):
                 run.write("conf/sources/0/broken.yml", "- no_such_module: {}\n")
                 run.run()
                 self.assertEqual(run.of("stats"), [])
+                [given_up] = run.of("given_up")
+                self.assertEqual((set(given_up["left"]), given_up["failed"]), (left, [] if name == "a missing handler" else ["n3"]))
                 self.assertEqual(set(hosts_in(run, "unfinished") + hosts_in(run, "unreached")), left)
                 self.assertEqual(hosts_in(run, "unfinished"), [host for host in ("n1", "n2") if host in left])
 

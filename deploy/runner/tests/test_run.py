@@ -239,6 +239,27 @@ class Stopping(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, "processes of the task are still running after the run")
             time.sleep(0.05)
 
+    def test_a_stopped_roll_reports_the_hosts_that_are_left_once(self):
+        mark = f"2{os.getpid()}"
+        names = [f"m{number}" + ".of-a-large-cluster" * 10 for number in range(1, 1001)]
+        run = StagedRun(self, dict.fromkeys(names, LOCAL)).playbook(f"""
+- hosts: all
+  gather_facts: false
+  serial: 2
+  tasks:
+    - ansible.builtin.command: test {{{{ inventory_hostname.split('.')[0] }}}} != m2
+    - ansible.builtin.command: sleep 347.{mark}
+      when: not inventory_hostname is match('m1[.]')
+""").start()
+        run.wait_for(lambda run: len(sleepers(mark)) == 2)
+        run.stop()
+        self.assertEqual((run.termination["cancelled"], run.of("stats")), (True, []))
+        [given_up] = run.of("given_up")
+        self.assertIn(names[1], given_up["failed"])
+        # A task that the stop interrupts may fail before ansible gives up.
+        self.assertEqual(sorted(given_up["left"] + given_up["failed"]), sorted(names[1:]))
+        self.assertEqual(given_up["left"][-996:], names[4:])
+
     def test_a_stopped_script_ends_with_its_children(self):
         mark = f"1{os.getpid()}"
         run = StagedRun(self, {"m1": LOCAL}).script(f"echo started\nsleep 347.{mark}\necho after\n").start()

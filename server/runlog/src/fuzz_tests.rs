@@ -22,6 +22,7 @@ fn event(mutator: &mut Mutator) -> Vec<u8> {
         json!({"n": 6, "at": 5, "type": "task_start", "task": 1, "play": 1, "name": "a", "action": "ping", "handler": false}),
         json!({"n": 7, "at": 5, "type": "host_result", "task": 1, "host": "m1", "result": "failed", "ms": 5, "message": "a\rb\nc", "item": "d"}),
         json!({"n": 8, "at": 5, "type": "stats", "hosts": {"m1": {"ok": 1, "changed": 0, "failed": 0}}}),
+        json!({"n": 8, "at": 5, "type": "given_up", "left": ["m2", "m3"], "failed": ["m1"]}),
         json!({"n": 9, "at": 5, "type": "outcome", "key": "facts", "value": {"a": [{"b": "c"}]}}),
     ];
     let sample = mutator.pick(&samples).clone();

@@ -94,6 +94,7 @@ fn texts(body: &mut EventBody) -> Vec<&mut String> {
         | EventBody::HostStart { .. }
         | EventBody::Retry { .. }
         | EventBody::Stats { .. }
+        | EventBody::GivenUp { .. }
         | EventBody::Outcome { .. } => Vec::new(),
     }
 }

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 
 use api::log::{LogLine, LogPage};
-use api::run::{EventBody, HostStats, RunEvent};
+use api::run::{HostStats, RunEvent};
 use memchr::memchr;
 
 use crate::journal::{self, RECORD_LIMIT, Record};
@@ -105,10 +105,8 @@ pub(crate) fn recaps(run: &StoredRun) -> io::Result<Vec<BTreeMap<String, HostSta
     let mut recaps = Vec::new();
     for mut point in run.recaps() {
         walk(&file, &mut point, until, usize::MAX, |record, at| {
-            if let Some(Record::Event(RunEvent { body: EventBody::Stats { hosts }, .. })) =
-                journal::decode(record, at.lines)
-            {
-                recaps.push(hosts);
+            if let Some(Record::Event(event)) = journal::decode(record, at.lines) {
+                recaps.extend(event.body.into_recap());
             }
             ControlFlow::Break(())
         })?;

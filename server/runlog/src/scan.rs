@@ -43,7 +43,7 @@ pub(crate) struct Scan {
     pub(crate) cursor: Option<Cursor>,
     pub(crate) missing: u64,
     pub(crate) last_line: Option<String>,
-    /// The positions of the recaps. A run has few of them, even among millions of records.
+    /// The positions of the recaps, and of what is there instead. A run has few of them, even among millions of records.
     pub(crate) recaps: Vec<Point>,
     points: Vec<Point>,
     records: u64,
@@ -100,7 +100,7 @@ impl Scan {
             b'e' | b'f' => {
                 let head: EventHead<'_> = serde_json::from_slice(payload).ok()?;
                 self.extent.event = head.n;
-                if head.body.contains_key("stats") {
+                if head.body.contains_key("stats") || head.body.contains_key("given_up") {
                     self.recaps.push(here);
                 }
             }
@@ -174,9 +174,11 @@ mod tests {
     fn recaps_are_found_among_other_records() {
         let mut bytes = sample();
         let mut places = Vec::new();
-        for n in 5..8 {
+        let recap = EventBody::Stats { hosts: BTreeMap::new() };
+        let bodies = [recap.clone(), recap, EventBody::GivenUp { left: Vec::new(), failed: Vec::new() }];
+        for (n, body) in (5..).zip(bodies) {
             places.push(bytes.len() as u64);
-            let event = RunEvent { n, at: 3, after: 0, body: EventBody::Stats { hosts: BTreeMap::new() } };
+            let event = RunEvent { n, at: 3, after: 0, body };
             encode(&mut bytes, b'e', 3_000_000, &serde_json::to_vec(&event).unwrap());
             encode(&mut bytes, b't', 3_000_000, b"PLAY RECAP, which says \"type\":\"stats\"");
         }

@@ -105,6 +105,15 @@ impl RunProgress {
                 }
                 self.recaps.push((self.current_step(), hosts.clone()));
             }
+            EventBody::GivenUp { left, failed } => {
+                for host in left.iter().chain(failed) {
+                    self.position(host);
+                }
+                for (known, hosts) in [(&mut self.left, left), (&mut self.lost, failed)] {
+                    known.extend(hosts.iter().cloned());
+                    known.sort_unstable();
+                }
+            }
             EventBody::Outcome { key, value } => match self.outcomes.iter_mut().find(|(k, _)| k == key) {
                 Some((_, known)) => *known = value.clone(),
                 None => self.outcomes.push((key.clone(), value.clone())),

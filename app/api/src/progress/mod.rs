@@ -38,6 +38,10 @@ pub struct RunProgress {
     pub failures: Vec<Failure>,
     /// The recap of each playbook that has ended: its step, and its statistics by host.
     pub recaps: Vec<(u32, BTreeMap<String, HostStats>)>,
+    /// The hosts that a playbook without a recap wasn't done with, sorted by name.
+    pub left: Vec<String>,
+    /// The hosts that failed in a playbook without a recap, sorted by name.
+    pub lost: Vec<String>,
     /// The results that playbooks published: the newest value of each key.
     pub outcomes: Vec<(String, serde_json::Value)>,
     /// The text line after which the newest event came. Later lines belong to the next event.

@@ -27,7 +27,7 @@ impl RunProgress {
     /// The hosts on which the run must be repeated: those that failed in a playbook, and those before which one stopped.
     #[must_use]
     pub fn open_hosts(&self) -> Vec<&str> {
-        self.hosts_with(HostStats::is_open)
+        self.hosts_with(HostStats::is_open, |host| has(&self.left, host) || has(&self.lost, host))
     }
 
     /// Whether the action must be repeated on some machines, and is done with others. Never after a failed hook: a limit is for the action,
@@ -50,18 +50,19 @@ impl RunProgress {
     /// The hosts before which a playbook stopped.
     #[must_use]
     pub fn left_hosts(&self) -> Vec<&str> {
-        self.hosts_with(|stats| stats.left)
+        self.hosts_with(|stats| stats.left, |host| has(&self.left, host))
     }
 
     /// The hosts that a run with `--check` changed nevertheless.
     #[must_use]
     pub fn made_hosts(&self) -> Vec<&str> {
-        self.hosts_with(|stats| stats.made > 0)
+        self.hosts_with(|stats| stats.made > 0, |_| false)
     }
 
-    fn hosts_with(&self, is_meant: impl Fn(&HostStats) -> bool) -> Vec<&str> {
+    /// The hosts that are meant in a recap, or in a playbook that has none.
+    fn hosts_with(&self, is_meant: impl Fn(&HostStats) -> bool, without: impl Fn(&String) -> bool) -> Vec<&str> {
         let has = |host: &String| self.recaps.iter().any(|(_, hosts)| hosts.get(host).is_some_and(&is_meant));
-        self.hosts.iter().filter(|host| has(host)).map(String::as_str).collect()
+        self.hosts.iter().filter(|host| has(host) || without(host)).map(String::as_str).collect()
     }
 
     /// The results of the whole run, counted as ansible's recap counts them: a changed result and an ignored failure are ok, too.
@@ -85,6 +86,10 @@ impl RunProgress {
     pub(super) fn recap_of(&self, step: u32, host: &str) -> Option<&HostStats> {
         self.recaps.iter().rev().filter(|(of, _)| *of == step).find_map(|(_, hosts)| hosts.get(host))
     }
+}
+
+fn has(sorted: &[String], host: &String) -> bool {
+    sorted.binary_search(host).is_ok()
 }
 
 fn add(sum: &mut HostStats, more: &HostStats) {

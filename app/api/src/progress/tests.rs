@@ -3,7 +3,7 @@ use crate::progress::TaskState;
 use crate::run::{HostResult, HostStats, StepRole};
 
 /// Builds the events of a run. `n` and `at` are set automatically, `after` is passed.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Events(Vec<RunEvent>);
 
 impl Events {
@@ -200,6 +200,19 @@ fn a_run_is_partial_if_the_action_is_done_with_a_machine() {
         let progress = started_run().stats(8, &recap(0, 0)).then(9, hook).stats(12, &recap(0, 1)).progress();
         assert!(!progress.is_partial(), "a limit is for the action, and its hooks run on other machines");
     }
+}
+
+#[test]
+fn a_playbook_without_a_recap_says_which_hosts_are_left() {
+    let stopped = started_run().result(5, 1, "a", HostResult::Ok).result(6, 1, "b", HostResult::Failed);
+    let ended = |events: Events| events.then(7, EventBody::StepEnd { step: 1, rc: 143 }).progress();
+    let names = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+    let given_up = |left, failed| EventBody::GivenUp { left: names(left), failed: names(failed) };
+    let progress = ended(stopped.clone().then(7, given_up(&["c", "d"], &["b"])));
+    assert_eq!((progress.open_hosts(), progress.left_hosts()), (vec!["b", "c", "d"], vec!["c", "d"]));
+    assert!(progress.is_partial() && !progress.is_recapped());
+    assert!(!ended(stopped.clone().then(7, given_up(&["a"], &["b"]))).is_partial(), "on all machines");
+    assert!(!ended(stopped).is_partial(), "a run of an earlier version has no such event");
 }
 
 #[test]

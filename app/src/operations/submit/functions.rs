@@ -17,7 +17,7 @@ pub struct SubmitForm {
 }
 
 /// The form with the values of the operation `again`, or empty. `cluster` and `source` replace those of the operation. With `failed`
-/// the form is limited to the hosts that failed in that operation.
+/// the form is limited to the hosts that failed or are left in that operation.
 #[server(prefix = "/api", endpoint = "load_submit_form", input = server_fn::codec::GetUrl, output = crate::json::Json)]
 pub async fn load_submit_form(
     #[server(default)] again: String,
@@ -50,7 +50,7 @@ pub async fn load_submit_form(
     Ok(SubmitForm { choices, draft, sources })
 }
 
-/// The hosts that failed, were unreachable or were not reached in any of these recaps, as a limit.
+/// The hosts that failed, were unreachable or are left in any of these recaps, as a limit.
 #[cfg(feature = "ssr")]
 fn failed_hosts(recaps: &[std::collections::BTreeMap<String, api::run::HostStats>]) -> String {
     let hosts = recaps.iter().flatten().filter(|(_, stats)| stats.is_open());

@@ -18,7 +18,7 @@ use crate::routes;
 use crate::ui::{Empty, Icon, Loaded, PageTitle, dynamic, icon, optional};
 
 /// `/operations/_new?cluster=…&action=…`, or `?again=…` with the name of an earlier operation, and `&failed=1` for the hosts that
-/// failed in it.
+/// failed or are left in it.
 #[component]
 pub fn NewOperationPage() -> impl IntoView {
     let query = use_query_map();

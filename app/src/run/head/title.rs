@@ -1,12 +1,14 @@
 //! Title, status and actions.
 
 use api::operation::Phase;
+use api::progress::RunProgress;
 use leptos::prelude::*;
 
 use super::super::state::Run;
 use super::cancel::Cancel;
 use crate::routes;
 use crate::ui::{Ago, Chip, Icon, PageTitle, Since, dynamic, icon, optional, phase_word, row_icon, row_tone};
+use crate::words::count;
 
 #[component]
 pub(crate) fn Head(run: Run) -> impl IntoView {
@@ -19,6 +21,9 @@ pub(crate) fn Head(run: Run) -> impl IntoView {
         view! { <Chip tone icon word/> }
     };
     let again = run.name.with_value(|name| routes::with_query(routes::NEW_OPERATION, &[("again", name.as_str())]));
+    let rest = run
+        .name
+        .with_value(|name| routes::with_query(routes::NEW_OPERATION, &[("again", name.as_str()), ("failed", "1")]));
     view! {
         <PageTitle text=title aside=dynamic(chip)>
             <Cancel run/>
@@ -27,6 +32,15 @@ pub(crate) fn Head(run: Run) -> impl IntoView {
                     .get()
                     .is_final()
                     .then(|| view! { <a class="btn" href=again.clone()>{icon(Icon::Retry)} "Run again…"</a> })
+            })}
+            {optional(move || {
+                // A failed run offers them beside its reason.
+                let is_cancelled = run.phase.get() == Phase::Cancelled;
+                let open = |progress: &RunProgress| (is_cancelled && progress.is_partial()).then(|| progress.open_hosts().len());
+                run.progress.with(open).map(|open| {
+                    let words = format!("Run again on {}…", count(open as u64, "remaining host", "remaining hosts"));
+                    view! { <a class="btn" href=rest.clone()>{words}</a> }
+                })
             })}
         </PageTitle>
         <p class="run-meta muted"><Meta run/></p>

@@ -81,7 +81,11 @@ fn counted(progress: &RunProgress) -> BTreeMap<String, HostStats> {
             }
         }
     }
-    progress.hosts.iter().cloned().zip(counted).collect()
+    let mut counted: BTreeMap<String, HostStats> = progress.hosts.iter().cloned().zip(counted).collect();
+    for host in &progress.left {
+        counted.entry(host.clone()).or_default().left = true;
+    }
+    counted
 }
 
 /// The result on each host. A piece of the page.

@@ -48,6 +48,14 @@ fn a_run_that_stopped_early_names_the_other_hosts() {
 }
 
 #[test]
+fn a_run_that_was_stopped_in_time_offers_the_rest() {
+    let given_up = EventBody::GivenUp { left: vec!["n2".into(), "n3".into()], failed: Vec::new() };
+    let reported = progress(vec![task(1, "Upgrade"), ends(1, "n1", HostResult::Ok, ""), given_up]);
+    let reason = reason(&detail(Phase::Failed, "The run took longer than its deadline."), &reported, &[]).unwrap();
+    assert!(reason.partial && reason.stopped_early);
+}
+
+#[test]
 fn a_failed_run_with_a_limit_names_where_it_succeeded() {
     let stats = |failed| HostStats { ok: 9, failed, ..HostStats::default() };
     let hosts = [("w1", stats(0)), ("w2", stats(1)), ("w3", stats(0))].map(|(name, stats)| (name.to_owned(), stats));
