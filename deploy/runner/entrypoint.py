@@ -419,6 +419,26 @@ def stand_in(step):
     return None
 
 
+# On this machine, ansible writes the state of asynchronous tasks to $HOME, but looks for it in the home directory of the user's account.
+# Variables of the user take precedence.
+ASYNC = """
+all:
+  vars:
+    ansible_async_dir: "{{ lookup('env', 'HOME') if ansible_connection | default('') in ['local', 'ansible.builtin.local'] else '~' }}/.ansible_async"
+"""
+
+
+def async_inventory():
+    """The option that makes both the same folder. Not if tasks can become root with sudo: then they are, and $HOME is the account's, too."""
+    is_fixed = os.geteuid() == 0 or "NoNewPrivs:\t1" in read_text("/proc/self/status")
+    if "ANSIBLE_ASYNC_DIR" in os.environ or not is_fixed:
+        return []
+    path = RECORD + "/async.yml"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(ASYNC)
+    return ["-i", path]
+
+
 def command_for(step):
     path = ROOT + "/" + step["path"]
     if step["kind"] == "shell":
@@ -724,6 +744,8 @@ class Run:
 
     def attempt(self, token, step, environment):
         command = command_for(step)
+        if step["kind"] == "playbook":
+            command[1:1] = when_there_is_room(async_inventory)
         when_there_is_room(write_ssh_configuration, self.control_path)
         command, environment, arguments = when_there_is_room(private_command, command, environment, len(step.get("args", [])))
         tail, tasks = Tail(), tasks_started()

@@ -9,7 +9,7 @@ import time
 import unittest
 from pathlib import Path
 
-from staged_run import LOCAL, SmallDisk, StagedRun
+from staged_run import LOCAL, UNREACHABLE, SmallDisk, StagedRun
 from test_reason import in_a_pod
 
 OURS = ("cluster-info.yml, cluster.yml, etcd-backup.yml, etcd-restore.yml, facts.yml, join.yml, kubeconfig.yml, ping.yml, precheck.yml, remove-node.yml, "
@@ -24,6 +24,21 @@ SLEEPER = """
       ansible.builtin.command: sleep 347.{}
     - name: Never started
       ansible.builtin.command: "true"
+"""
+# m1 has the default, m2 a folder of its own, and away is another machine, for which localhost runs the task.
+ASYNCHRONOUS = """
+- hosts: all
+  gather_facts: false
+  tasks:
+    - ansible.builtin.command: pwd
+      async: 300
+      poll: 1
+      delegate_to: "{{ 'localhost' if inventory_hostname == 'away' else omit }}"
+      register: it
+    - ansible.builtin.assert:
+        that:
+          - it.results_file.startswith('ROOT/' ~ ('own' if inventory_hostname == 'm2' else 'work-kubeonkube/.ansible_async') ~ '/j')
+          - hostvars['away'].ansible_async_dir == '~/.ansible_async'
 """
 
 
@@ -127,6 +142,13 @@ class Steps(unittest.TestCase):
         self.assertEqual(run.rc, 0)
         self.assertIn('"msg": "green ; $(id) `id`"', run.text)
         self.assertIn('"msg": "of c"', run.text)
+
+    def test_asynchronous_tasks_on_this_machine_are_found(self):
+        run = StagedRun(self, {"m1": LOCAL, "m2": "{ansible_connection: local, ansible_async_dir: own}", "away": UNREACHABLE})
+        hosts = (run.root / "conf/hosts.yml").read_text()
+        run.write("conf/hosts.yml", hosts.replace("own", str(run.root / "own")))
+        run.playbook(ASYNCHRONOUS.replace("ROOT", str(run.root))).run()
+        self.assertEqual(run.rc, 0, run.text)
 
     def test_the_termination_message_never_exceeds_its_limit(self):
         hosts = {f"machine-{n}-{'x' * 50}": LOCAL for n in range(4)}

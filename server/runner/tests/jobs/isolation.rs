@@ -109,7 +109,7 @@ async fn an_isolated_run_uses_its_folder_and_the_machine() {
     assert!(!temporary.exists(), "temporary files stay");
 }
 
-/// Tasks that ansible runs from a temporary folder on the host, where `m1` and `localhost` are this machine.
+/// Tasks for which ansible writes files to a folder on the host, where `m1` and `localhost` are this machine.
 const LOCAL_TASKS: &str = r#"
 - hosts: m1
   gather_facts: false
@@ -127,12 +127,15 @@ const LOCAL_TASKS: &str = r#"
   become: false
   tasks:
     - ansible.builtin.script: text.j2
+    - ansible.builtin.command: pwd
+      async: 300
+      poll: 1
 "#;
 
-/// ansible's temporary folder is in the home directory of the user, which is read-only.
+/// By default, ansible's own files are in the home directory of the user, which is read-only.
 #[tokio::test]
-async fn an_isolated_playbook_copies_files_on_this_machine() {
-    let test = "an_isolated_playbook_copies_files_on_this_machine";
+async fn an_isolated_playbook_runs_on_this_machine() {
+    let test = "an_isolated_playbook_runs_on_this_machine";
     if !isolates(test) {
         return;
     }
@@ -141,7 +144,7 @@ async fn an_isolated_playbook_copies_files_on_this_machine() {
     let (summary, log) = run_playbook(&stage, "conf/sources/0/play.yml", &files).await;
     let recap = &summary["steps"][0]["recap"];
     let counts = ["ok", "unreachable", "failed"].map(|count| recap[count].as_u64());
-    assert_eq!(counts, [Some(5), Some(0), Some(0)], "{log}");
+    assert_eq!(counts, [Some(6), Some(0), Some(0)], "{log}");
 }
 
 #[tokio::test]
