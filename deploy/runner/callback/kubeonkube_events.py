@@ -512,6 +512,13 @@ class CallbackModule(CallbackBase):
         self.plays.update((play._uuid, play) for play in playbook.get_plays())
         self.plan_hosts()
 
+    def v2_playbook_on_vars_prompt(self, varname, private=True, prompt=None, encrypt=None, confirm=False, salt_size=None, salt=None, default=None, unsafe=None):
+        """Ends the run if it needs an answer: without a terminal, ansible would go on with `None`."""
+        if default is None:
+            self._display.display(f"ERROR! The playbook asks for the variable '{varname}' (vars_prompt), and a run can't ask. Set it in the variables of the "
+                                  "cluster or in the arguments of the operation", stderr=True)
+            sys.exit(1)
+
     def v2_playbook_on_play_start(self, play):
         self.record.play += 1
         self.tasks = {}

@@ -10,6 +10,7 @@ from staged_run import HERE, LOCAL, TOKEN, StagedRun
 
 PLAY = "- name: A play\n  hosts: all\n  gather_facts: false\n"
 TASK = PLAY + "  tasks:\n    - ansible.builtin.command: 'true'\n"
+ASKING = PLAY + "  vars_prompt:\n  - {name: who}\n  tasks:\n    - ansible.builtin.debug: {var: who}\n"
 BEFORE = "before any task ran"
 # A playbook, its arguments, and the beginning and the end of the message.
 CASES = {
@@ -25,6 +26,8 @@ CASES = {
     "an option without value": (TASK, ["--forks"], "argument -f/--forks: expected one argument (", BEFORE),
     "variables are missing": (TASK, ["-e", "@nowhere.yml"], "Could not find or access 'nowhere.yml' (", BEFORE),
     "variables are broken": (TASK, ["-e", "{a: b"], "did not find expected ',' or '}' (", BEFORE),
+    "a question without default": (ASKING, [], "The playbook asks for the variable 'who' (vars_prompt), and a run can't ask. Set", BEFORE),
+    "an encrypted answer": (ASKING.replace("who", "who, encrypt: sha512_crypt"), [], "The playbook asks for the variable 'who' (", BEFORE),
     "the second play": (TASK + "- hosts: '{{ nowhere }}'\n  tasks: []\n", [], "play.yml, line 6: ", "after 1 task"),
     "a handler is missing": (TASK + "      notify: nobody\n", [], "The requested handler 'nobody' was not found", "after 1 task"),
 }
@@ -72,6 +75,10 @@ class Reasons(unittest.TestCase):
                 self.assertTrue(message.startswith(start), message)
                 self.assertTrue(message.endswith(f" {end})."), message)
                 self.assertNotIn(str(run.root), message)
+
+    def test_a_question_with_a_default_or_an_answer_stops_nothing(self):
+        for book, arguments in ((ASKING.replace("who}", "who, default: ''}", 1), []), (ASKING, ["-e", "who=me"])):
+            self.assertEqual(StagedRun(self, {"m1": LOCAL}).playbook(book, args=arguments).run().rc, 0)
 
     def test_an_error_has_no_secrets_and_no_colours(self):
         run = StagedRun(self, {"m1": LOCAL}).playbook(PLAY + "  \"hunter22\\e[31mred\\e[0m\": 1\n  tasks: []\n")
