@@ -19,7 +19,7 @@ use crate::reference::References;
 use crate::scalar::{Place, items, scalar};
 use crate::value::{FILE_NAME, HASH, WORDS, is_harmless};
 use crate::words::is_word;
-use crate::{shapes, variants};
+use crate::{shapes, table, variants};
 
 /// `|`, `>-` and the like: the lines below are the value.
 static BLOCK: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[|>][-+0-9]{0,2}(?:[ \t]+#.*)?$"));
@@ -131,7 +131,10 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-A\s*["']?(?P<v>[^\s"']+)"#,
         r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-X\s*["']?(?P<v>[^\s"']+)"#,
         r#"\b(?:useradd|usermod)\b[^|;&\n]*?\s-p\s*["']?(?P<v>[^\s"']+)"#,
-        r#"\b(?:kinit|passwd|login)\b[^|;&\n]*<<<\s*["']?(?P<v>[^\s"']+)"#,
+        r#"\b(?:kinit|(?:ch)?passwd|login)\b[^|;&\n]*<<<\s*["']?(?P<v>[^\s"']+)"#,
+        // The first line of what it reads.
+        r#"\bchpasswd\b[^|;&\n]*<<-?[ \t]*["']?\w+["']?[ \t]*\n\s*(?P<v>\S+)"#,
+        r#"(?i)\bexpect\b[^\n]*ass(?:word|phrase)[^\n]*?\s+send\s+(?:--\s+)?["'](?P<v>[^"'\n\\]+)"#,
         r#"\s(?:-U|--user)[ =]?["']?[^\s%"']+%(?P<v>[^\s"']+)"#,
         r#"\bstats\s+auth\s+[^\s:]+:(?P<v>\S+)"#,
         r#"\buser\s+\S+\s+on\b[^\n]*?\s>(?P<v>\S+)"#,
@@ -190,6 +193,7 @@ pub(crate) fn values(text: &str, references: &References) -> Vec<String> {
     values.extend(joined.lines().flat_map(beside_flags));
     values.extend(in_notations(text));
     values.extend(variants::of_logins(text));
+    values.extend(table::values(text));
     values
 }
 

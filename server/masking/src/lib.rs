@@ -117,6 +117,7 @@ mod reference;
 mod rule;
 mod scalar;
 mod shapes;
+mod table;
 mod value;
 mod variable;
 mod variants;

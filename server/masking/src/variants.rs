@@ -22,7 +22,7 @@ const ALPHABETS: [GeneralPurpose; 2] =
 const SHORTEST_ENCODED: usize = 8;
 
 /// Patterns of parts of the notations of single programs: see [`crate::in_text`].
-const PROGRAMS: [&str; 25] = [
+const PROGRAMS: [&str; 26] = [
     "pw",
     "auth",
     "cert",
@@ -43,6 +43,7 @@ const PROGRAMS: [&str; 25] = [
     "openssl",
     "snmp",
     "kinit",
+    "assword",
     "sig(?:nature)?=",
     r"-u\s*\S+%",
     r"\son\s.*>",

@@ -180,6 +180,12 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("argv: [mysql, -pcanary-mysql]", &["canary-mysql"]),
     ("argv:\n- docker\n- login\n- -p\n- canary-docker\n", &["canary-docker"]),
     ("argv: [sshpass, -p, \"can'ary ssh\", ssh]", &["can'ary ssh"]),
+    // What commands read.
+    ("command: chpasswd <<< 'root:canary-here'", &["canary-here", "root:canary-here"]),
+    ("script: |\n  chpasswd <<'EOF'\n  root:canary-lines\n  EOF\n", &["canary-lines"]),
+    ("script: |\n  expect \"*assword:*\"\n  send \"canary-sent\\r\"\n", &["canary-sent"]),
+    ("script: |\n  expect -re \"(?i)password\" { send -- \"canary-brace\\r\" }\n", &["canary-brace"]),
+    ("users: |\n  user,password\n  admin,canary-table\n  bob,\"canary-row\"\n", &["canary-table", "canary-row"]),
     // Cookies.
     ("headers: {Cookie: 'theme=dark; sessionid=canary-cookie'}", &["canary-cookie"]),
     ("header: 'Set-Cookie: JSESSIONID=canary-set1; Path=/x'", &["canary-set1"]),
@@ -323,6 +329,9 @@ const READABLE: &[(&str, &[&str])] = &[
     ("command: echo kubernetes | cat; getent passwd", &["kubernetes"]),
     ("command: docker run --user root:docker x", &["docker", "root:docker"]),
     ("command: docker run --rm --name x -u root:docker x", &["docker", "root:docker"]),
+    ("script: |\n  expect \"login:\"\n  send \"operator-1\\r\"\n", &["operator-1"]),
+    ("csv: |\n  name,password_file\n  kube-a,kube-b\n", &["kube-a", "kube-b"]),
+    ("csv: |\n  user,password\n  kube-user,canary-1\n", &["kube-user"]),
     ("tokenizer: {type: kube-word}", &["kube-word"]),
     ("secretengine: {kind: kv-v2}", &["kv-v2"]),
     ("topskills: kube-x", &["kube-x"]),
