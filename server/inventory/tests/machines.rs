@@ -97,6 +97,16 @@ fn invalid_lines_are_refused_with_the_reason() {
 }
 
 #[test]
+fn a_private_key_is_no_machine_and_is_not_quoted() {
+    let line = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW";
+    let key =
+        format!("n1\n-----BEGIN OPENSSH PRIVATE KEY-----\n{line}\nc2hvcnRFMQ==\n-----END OPENSSH PRIVATE KEY-----\n");
+    refused(&key, 2, &["a private key", "field"]);
+    let problems = machines_from_lines(&key).expect_err("a key");
+    assert!(problems.iter().all(|problem| !problem.message.contains("c2hv")), "{problems:?}");
+}
+
+#[test]
 fn every_bad_line_is_reported_up_to_a_limit() {
     let many = "bad;name\n".repeat(1000);
     assert_eq!(machines_from_lines(&many).expect_err("bad").len(), kubeonkube_inventory::limits::PROBLEMS);

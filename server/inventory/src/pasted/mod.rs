@@ -35,6 +35,12 @@ pub fn machines_from_lines(text: &str) -> Result<Vec<Machine>, Vec<LineProblem>>
         let message = format!("This text has {} bytes, but the limit is {}.", text.len(), limits::BYTES);
         return Err(vec![LineProblem { line: 1, message }]);
     }
+    // Its last line may be too short to be recognised, and would be quoted.
+    if let Some(at) = text.lines().position(|line| line.contains("PRIVATE KEY-----")) {
+        let message =
+            "This is a private key, but here each line is one machine. Paste it into the field for the private key.";
+        return Err(vec![LineProblem { line: at + 1, message: message.into() }]);
+    }
     if let Some(whole) = whole_inventory(text) {
         return Err(vec![whole]);
     }
