@@ -1,6 +1,6 @@
 //! Whether an operation may run, and what it would run: a pure function of the operation, its Cluster and the inputs read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use api::run::StepRole;
 use crd::{ActionSource, ActionType, Cluster, ClusterOperation, DataRef};
@@ -273,18 +273,32 @@ fn files(map: &ConfigMap) -> BTreeMap<String, Vec<u8>> {
     texts.chain(bytes).collect()
 }
 
-/// Removes the CR of Windows line ends from the files of ConfigMap `at` that are run as scripts: bash would read it as a part of each
-/// command. In files without line feeds, the CR is the line end (old Mac). Other files stay as they are.
+/// Corrects the line ends of the files of ConfigMap `at` that are run as scripts: by a step, or by a task of a playbook (`script`). Other
+/// files stay as they are.
 fn correct_line_ends(operation: &ClusterOperation, at: &DataRef, files: &mut BTreeMap<String, Vec<u8>>) {
     let steps = asked(&operation.spec, None);
     let of_map = steps.iter().filter(|asked| asked.source == ActionSource::Configmap && asked.source_ref == Some(at));
-    for script in of_map.filter(|asked| asked.kind == ActionType::Shell) {
-        if let Some(bytes) = files.get_mut(script.action) {
-            let end = if bytes.contains(&b'\n') { b'\n' } else { b'\r' };
-            let lines = bytes.split(|byte| *byte == end).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-            *bytes = lines.collect::<Vec<_>>().join(&b'\n');
+    let shell = of_map.filter(|asked| asked.kind == ActionType::Shell).map(|asked| asked.action);
+    let names: BTreeSet<&str> = shell.collect();
+    for (name, bytes) in files {
+        if names.contains(name.as_str()) || is_windows_script(name, bytes) {
+            *bytes = unix_line_ends(bytes);
         }
     }
+}
+
+/// Whether the file is for a shell or starts with the name of its interpreter, and its first line has a Windows line end, with which Linux
+/// finds neither the interpreter nor the commands.
+fn is_windows_script(name: &str, bytes: &[u8]) -> bool {
+    let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    (name.ends_with(".sh") || first.starts_with(b"#!")) && first.ends_with(b"\r") && first.len() < bytes.len()
+}
+
+/// Removes the CR of Windows line ends. In files without line feeds, the CR is the line end (old Mac).
+fn unix_line_ends(script: &[u8]) -> Vec<u8> {
+    let end = if script.contains(&b'\n') { b'\n' } else { b'\r' };
+    let lines = script.split(|byte| *byte == end).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    lines.collect::<Vec<_>>().join(&b'\n')
 }
 
 fn fits(plan: Plan) -> Result<Plan, Refusal> {

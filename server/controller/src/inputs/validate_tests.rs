@@ -100,6 +100,24 @@ fn scripts_run(script: &str) {
     }
 }
 
+#[test]
+fn scripts_of_playbooks_with_windows_line_ends_run() {
+    let (operation, cluster, mut found) = with_source("play.yml", "[]\r\n");
+    let books = found.config_maps.get_mut(&DataRef::new("a", "books")).unwrap();
+    let given = [
+        ("helper.sh", "echo done\r\n", "echo done\n"),
+        ("helper", "#!/usr/bin/env python3\r\nprint(1)\r\n", "#!/usr/bin/env python3\nprint(1)\n"),
+        ("archive", "#!/bin/sh\nexit\n\r\n\u{1}", "#!/bin/sh\nexit\n\r\n\u{1}"),
+        ("for-windows.ini", "a=1\r\n", "a=1\r\n"),
+    ];
+    books.data = Some(given.map(|(name, text, _)| (name.to_owned(), text.to_owned())).into());
+    books.data.as_mut().unwrap().insert("play.yml".into(), "[]\r\n".into());
+    let plan = plan(&operation, &cluster, &found).unwrap();
+    for (name, _, wanted) in given {
+        assert_eq!(plan.sources[0][name], wanted.as_bytes(), "{name}");
+    }
+}
+
 /// See `server/private_key` for all faults.
 #[test]
 fn a_private_key_that_ssh_can_not_use_is_refused() {
