@@ -3,7 +3,7 @@
 use api::count;
 use api::operation::{NO_HOST_REACHED, PLAY_MATCHED_NO_HOST};
 use api::run::{InFlight, StepRole, TaskFailure};
-use crd::{ActionSource, ClusterOperation};
+use crd::{ActionSource, ClusterOperation, ClusterOperationSpec, HookAction};
 use k8s_openapi::api::batch::v1::JobCondition;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
 use operation::{Hosts, Options, TerminatedStep, Termination, UnmatchedPlay, cut};
@@ -169,12 +169,26 @@ const TITLE: usize = 100;
 /// Whether the step runs a playbook of the user. Those of an image name groups that not every cluster has.
 fn is_own(operation: &ClusterOperation, step: &TerminatedStep) -> bool {
     let spec = &operation.spec;
-    let hooks = match step.role {
-        StepRole::Main => return spec.action_source == ActionSource::Configmap,
-        StepRole::Pre => &spec.pre_hook,
-        StepRole::Post => &spec.post_hook,
-    };
-    hooks.iter().any(|hook| hook.action_source == ActionSource::Configmap && cut(&hook.action, TITLE) == step.title)
+    match step.role {
+        StepRole::Main => spec.action_source == ActionSource::Configmap,
+        _ => hooks_of(spec, step).any(|hook| hook.action_source == ActionSource::Configmap),
+    }
+}
+
+/// Whether the step only checked what it would change.
+pub(crate) fn is_check(spec: &ClusterOperationSpec, step: &TerminatedStep) -> bool {
+    let is_check = |hook: &HookAction| Options::of_text(hook.extra_args.as_deref()).check;
+    match step.role {
+        StepRole::Main => Options::of(spec).check,
+        // A hook that may have changed something has.
+        _ => hooks_of(spec, step).next().is_some() && hooks_of(spec, step).all(is_check),
+    }
+}
+
+/// The hooks that the step may be: several of one title can't be told apart. Without any, it is the cluster's pre-check.
+fn hooks_of<'a>(spec: &'a ClusterOperationSpec, step: &'a TerminatedStep) -> impl Iterator<Item = &'a HookAction> {
+    let hooks = if step.role == StepRole::Pre { &spec.pre_hook } else { &spec.post_hook };
+    hooks.iter().filter(|hook| cut(&hook.action, TITLE) == step.title)
 }
 
 fn plays(step: &TerminatedStep) -> Option<String> {

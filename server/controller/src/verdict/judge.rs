@@ -2,7 +2,7 @@
 
 use api::count;
 use api::run::StepRole;
-use crd::{ClusterOperation, PRODUCT, Phase, Recap, Time};
+use crd::{ClusterOperation, ClusterOperationSpec, PRODUCT, Phase, Recap, Time};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
 use operation::{Options, Outcome, Termination, terminated, termination};
@@ -10,7 +10,7 @@ use operation::{Options, Outcome, Termination, terminated, termination};
 use crate::job::state::{condition, is_suspended, job_has_stopped};
 use crate::status::sentence::cut;
 use crate::verdict::cause::{
-    failure, hidden_failure, ignored_hosts, in_flight, is_disrupted, left_hosts, made_hosts, warning,
+    failure, hidden_failure, ignored_hosts, in_flight, is_check, is_disrupted, left_hosts, made_hosts, warning,
 };
 use crate::verdict::termination::without_words;
 
@@ -162,12 +162,6 @@ fn cancelled(said: Option<&Termination>) -> String {
 fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap>) -> String {
     let spec = &operation.spec;
     let options = Options::of(spec);
-    let changed = match (options.check, spec.pre_hook.len() + spec.post_hook.len()) {
-        (true, 0) => "would change",
-        // A hook has its own arguments.
-        (true, _) => "changed or would change",
-        (false, _) => "changed",
-    };
     let title = said.steps.iter().find(|step| step.role == StepRole::Main).map_or("", |step| step.title.as_str());
     match recap {
         Some(recap) => {
@@ -189,11 +183,25 @@ fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap
             };
             let (ignored, rescued) = (passed(recap.ignored, "ignored"), passed(recap.rescued, "rescued"));
             let unreachable = ignored_hosts(said);
-            let made: u32 = said.steps.iter().map(|step| step.made_changes).sum();
-            let changes = recap.changed.saturating_sub(made);
-            format!("{title}: {hosts}, {tasks} ok, {changes} {changed}{ignored}{rescued}.{unreachable}")
+            let changes = changes(spec, said);
+            format!("{title}: {hosts}, {tasks} ok, {changes}{ignored}{rescued}.{unreachable}")
         }
         None => format!("{title}: exit code 0."),
+    }
+}
+
+/// `3 would change, 1 changed by hooks`: hooks have their own arguments, so that one step may only check, and another one not.
+fn changes(spec: &ClusterOperationSpec, said: &Termination) -> String {
+    let (mut really, mut would) = (0_u32, 0_u32);
+    for (step, recap) in said.steps.iter().filter_map(|step| Some((step, step.recap?))) {
+        let sum = if is_check(spec, step) { &mut would } else { &mut really };
+        *sum = sum.saturating_add(recap.changed.saturating_sub(step.made_changes));
+    }
+    match (Options::of(spec).check, really, would) {
+        (true, 0, would) => format!("{would} would change"),
+        (true, really, would) => format!("{would} would change, {really} changed by hooks"),
+        (false, really, 0) => format!("{really} changed"),
+        (false, really, would) => format!("{really} changed, {would} would be changed by hooks"),
     }
 }
 

@@ -1,4 +1,5 @@
 use api::operation::{NO_HOST_REACHED, PLAY_MATCHED_NO_HOST};
+use crd::HookAction;
 use serde_json::{Value, json};
 
 use super::*;
@@ -197,6 +198,31 @@ fn a_check_says_what_would_change() {
         ended(operation, &ended_job("Complete", ""), Some(&pod)).2
     };
     assert_eq!(message(&operation), "ping.yml: 3 hosts, 6 tasks ok, 1 would change.");
+}
+
+#[test]
+fn a_check_with_hooks_says_what_really_changed() {
+    let message = |arguments: &str, hook: &str| {
+        let hook =
+            |action: &str| HookAction { action: action.into(), extra_args: Some(hook.into()), ..HookAction::default() };
+        let mut operation = operation(false);
+        operation.spec.extra_args = Some(arguments.into());
+        (operation.spec.pre_hook, operation.spec.post_hook) = (vec![hook("before.yml")], vec![hook("after.yml")]);
+        let said = summary(0, |said| {
+            let step = |role: &str, title: &str, changed: u32| {
+                let recap = json!({"hosts": 3, "ok": 4, "changed": changed});
+                json!({"role": role, "title": title, "kind": "playbook", "rc": 0, "recap": recap})
+            };
+            let main = said["steps"][0].clone();
+            said["steps"] = json!([step("pre", "before.yml", 0), main, step("post", "after.yml", 2)]);
+        });
+        ended(&operation, &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &said))).2
+    };
+    let said = |changes: &str| format!("ping.yml: 3 hosts, 14 tasks ok, {changes}.");
+    assert_eq!(message("--check", ""), said("1 would change, 2 changed by hooks"));
+    assert_eq!(message("--check", "-C"), said("3 would change"));
+    assert_eq!(message("", "-C"), said("1 changed, 2 would be changed by hooks"));
+    assert_eq!(message("", ""), said("3 changed"));
 }
 
 #[test]
