@@ -63,11 +63,12 @@ static SPACED: LazyLock<Regex> = LazyLock::new(|| {
         r#"["']?(?P<value>[\w!@#%^*+.?/~][^\s"';{}]*)"#,
     ))
 });
-/// A line of a configuration that has only a name and a value: `requirepass hunter22`, `ENV TOKEN hunter22`, `auth_pass "hunter22";`.
+/// A line of a configuration that has only a name and a value: `requirepass hunter22`, `ENV TOKEN hunter22`, `auth_pass "hunter22";`,
+/// `{ requirepass hunter22 }`.
 static DIRECTIVE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r#"(?m)^[ \t]*(?:(?:ENV|ARG|SET|set|setx|export|add_header|proxy_set_header)[ \t]+)?(?P<name>[A-Za-z][\w.-]*)[ \t]+"#,
-        r#"["']?(?:(?i:basic|bearer|token|apikey)[ \t]+)?(?P<value>[^\s"';{}]+)["']?;?[ \t]*$"#,
+        r#"(?m)^[ \t]*(?:\{[ \t]*)?(?:(?:ENV|ARG|SET|set|setx|export|add_header|proxy_set_header)[ \t]+)?(?P<name>[A-Za-z][\w.-]*)[ \t]+"#,
+        r#"["']?(?:(?i:basic|bearer|token|apikey)[ \t]+)?(?P<value>[^\s"';{}]+)["']?;?[ \t]*\}?[ \t]*$"#,
     ))
 });
 /// XML: `<password>…</password>`, `name="password" value="…"` in either order, `<entry key="password">…</entry>` and
@@ -165,6 +166,9 @@ const STANDINS: [char; 10] = [
     '\u{e009}',
 ];
 
+/// A statement of a template. It ends a value, and has names of its own: `{% set password = '…' %}`.
+static STATEMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{%[^%]*%\}"));
+
 /// How many bytes of a text are searched for the end of a template.
 const LONGEST_TEMPLATE: usize = 512;
 
@@ -194,6 +198,10 @@ pub(crate) fn values(text: &str, references: &References) -> Vec<String> {
     values.extend(in_notations(text));
     values.extend(variants::of_logins(text));
     values.extend(table::values(text));
+    // `{% raw %}password=…{% endraw %}`
+    if let Cow::Owned(plain) = STATEMENT.replace_all(text, " ") {
+        values.extend(self::values(&plain, references));
+    }
     values
 }
 

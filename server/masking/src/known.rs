@@ -325,7 +325,7 @@ impl<'d, 's> Search<'d, 's> {
         }
     }
 
-    /// Searches a map or a list that is written in a scalar. Whether the text is one.
+    /// Searches a map or a list that is written in a scalar. Whether the text is one, and has no other notation.
     fn within(&mut self, text: &str, name: &str, holds_secrets: bool) -> bool {
         let start = text.trim_start();
         // `{{` begins a template, which is a map of a map to YAML.
@@ -333,7 +333,7 @@ impl<'d, 's> Search<'d, 's> {
         let documents = (self.level < NESTED && may_be).then(|| Documents::read(text)).flatten();
         let Some(documents) = documents else { return false };
         Search::of(&documents, self.references, self.level + 1, self.found).all(name, holds_secrets);
-        true
+        !documents.has_other_notation()
     }
 }
 

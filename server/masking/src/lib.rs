@@ -84,7 +84,8 @@
 //!   secret stays readable: `kind: Secret`, `data:` above its entries, `[default]`, and beside a line with a secret name `region = …`.
 //! - **Texts within values** are searched by name: JSON and YAML, `key=value`, `--flag=value`, `--flag value`, query strings,
 //!   headers, cookies, XML, lines of configurations, assignments of programming languages (`$x['password'] = …`), and notations of
-//!   single programs. A list of words is searched as the command that it may be. A name and a value with only a space between are
+//!   single programs. A text that YAML reads as a map of names without values is searched in all these notations, too:
+//!   `{password=…}`. A list of words is searched as the command that it may be. A name and a value with only a space between are
 //!   found at the start of a line, or if the name has several words (`aws_secret_access_key …`), or if the value is quoted and ends a
 //!   statement (`secret "…";`): anything else may be a sentence.
 //! - **A template** of a secret is searched for with the values of its variables: `pre{{ part }}post`. Values of

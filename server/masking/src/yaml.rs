@@ -71,6 +71,17 @@ impl Documents {
         entries.filter_map(|(map, (key, value))| Some((map, self.text(*key)?, self.text(*value)?)))
     }
 
+    /// Whether a map has a key without a value that is more than a name. In braces, YAML reads other notations so: `{password=…}`,
+    /// `{ password => '…' }`.
+    pub(crate) fn has_other_notation(&self) -> bool {
+        // The reader writes a value that isn't there as `~`.
+        let is_empty = |node: &usize| matches!(self.node(*node), Node::Scalar(value) if value.is_plain && matches!(value.text.as_str(), "" | "~"));
+        let is_more = |key: &str| key.contains(|c: char| c.is_whitespace() || matches!(c, '=' | ':'));
+        let entries =
+            self.nodes.iter().filter_map(|node| if let Node::Map(entries) = node { Some(entries) } else { None });
+        entries.flatten().any(|(key, value)| is_empty(value) && self.text(*key).is_some_and(is_more))
+    }
+
     /// The keys of all maps.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
         let maps =

@@ -180,6 +180,14 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("argv: [mysql, -pcanary-mysql]", &["canary-mysql"]),
     ("argv:\n- docker\n- login\n- -p\n- canary-docker\n", &["canary-docker"]),
     ("argv: [sshpass, -p, \"can'ary ssh\", ssh]", &["can'ary ssh"]),
+    // Notations in braces that are YAML, too, and templates.
+    ("x: \"{password=canaryword, user=alice}\"", &["canaryword"]),
+    ("x: |\n  {\n    port 1\n    password = \"canary-hcl\"\n  }\n", &["canary-hcl"]),
+    ("x: \"{ password => 'canary-1' }\"\ny: '{:password => \"canary-2\"}'", &["canary-1", "canary-2"]),
+    ("x: '[{password=canary-1}]'\ny: '{a: {password=canary-2}}'", &["canary-1", "canary-2"]),
+    ("x: '{ requirepass canary-1 }'\ny: '{https://alice:canary-2@h/}'", &["canary-1", "canary-2"]),
+    ("app_credentials: '{password=canary-1}'", &["canary-1"]),
+    ("x: '{% raw %}password=canary-1{% endraw %}'\ny: \"{% set password = 'canary-2' %}\"", &["canary-1", "canary-2"]),
     // What commands read.
     ("command: chpasswd <<< 'root:canary-here'", &["canary-here", "root:canary-here"]),
     ("script: |\n  chpasswd <<'EOF'\n  root:canary-lines\n  EOF\n", &["canary-lines"]),
@@ -308,6 +316,8 @@ const READABLE: &[(&str, &[&str])] = &[
     ("args: '-o PreferredAuthentications=publickey'", &["Permission denied (publickey)"]),
     ("secrets: {user: somebody, db: canary-1}", &["somebody"]),
     ("note: |\n  Password reset\n  Token renewal\n", &["reset", "renewal"]),
+    ("x: '{password=canary-1, user=alice}'\ny: '{user bob, host db-1}'", &["alice", "db-1"]),
+    ("x: '{valueFrom: {secretKeyRef: {name: db-secret, key: db-pass-1}}}'", &["db-secret", "db-pass-1"]),
     // Words of a Kubernetes installer.
     ("sealed_secrets: {namespace: kube-system}", &["kube-system"]),
     ("external_secrets: {chart_version: v0.9.11, namespace: x-sec}", &["v0.9.11", "x-sec"]),
