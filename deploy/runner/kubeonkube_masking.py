@@ -102,6 +102,7 @@ class Rule:
         self.ordinary = re.compile(self.harmless["ordinary"])
         self.state, self.key_name = re.compile(self.harmless["state"]), re.compile(self.harmless["key_name"])
         self.hash = re.compile(self.harmless["hash"])
+        self.prose, self.word_of_prose = data["prose"], re.compile(data["prose"]["word"])
         self.public, self.switches = re.compile(self.harmless["public_keys"]), data["switches"]
 
     def judge_name(self, name):
@@ -178,6 +179,16 @@ class Rule:
         if first in switches["doubtful"] and self.patterns["no_value"].search(word):
             return False
         return word != flag.replace("-", "_").upper() and not (flag == "secret" and word.startswith("id="))
+
+    def is_prose(self, text):
+        """Whether a text is a sentence of ordinary words that tells no secret."""
+        words = [word.rstrip(",.;!?") for word in text.strip(" ").split(" ")]
+        if len(words) < 2 or not all(map(self.word_of_prose.search, words)):
+            return False
+        lower = [word.lower() for word in words]
+        told = (after for before, after in zip(lower, lower[1:]) if before in self.prose["telling"])
+        return any(word in self.prose["of_sentences"] for word in lower) and all(
+            word in self.prose["of_sentences"] or word in self.prose["not_told"] for word in told)
 
     def lines_with_secrets(self, text, of=""):
         """The lines of a value that may be secret, each without the spaces around it. `of` is the name of the dict that they may be, if it
@@ -526,7 +537,8 @@ class Masker:
                 end = word_end
             if self.rule.is_filled_in(text[at:min(end, at + self.rule.template_within)]):
                 continue
-            if self.rule.is_secret_value(name, text[at:end]):
+            is_sentence = group == "v8" and self.rule.is_prose(groups[group])
+            if not is_sentence and self.rule.is_secret_value(name, text[at:end]):
                 yield at, end
                 at = end
 

@@ -11,6 +11,7 @@ use crate::forms::SHORTEST;
 use crate::name::{EDGES, STEMS, is_secret_in_log};
 use crate::parts::hidden;
 use crate::pattern::pattern;
+use crate::prose::is_prose;
 use crate::value::{FILE_NAME, HASH, is_harmless};
 
 /// A name and its value. In JSON and Python both are quoted, in JSON within JSON the quotes are escaped; in YAML the line
@@ -81,7 +82,8 @@ pub(crate) fn parts(text: &str, mark: &str) -> Vec<Range<usize>> {
             }
             end = word_end;
         }
-        if is_secret_value(&name, &text[at..end], mark) {
+        let is_sentence = found.name("v8").is_some_and(|value| is_prose(value.as_str()));
+        if !is_sentence && is_secret_value(&name, &text[at..end], mark) {
             parts.push(at..end);
             at = end;
         }

@@ -15,6 +15,7 @@ use crate::assignment::{ANCHOR, Assignment, Line, split_marks};
 use crate::known::can_be_searched;
 use crate::name::{is_secret_in_log, names_secret_at_end};
 use crate::pattern::pattern;
+use crate::prose::is_prose;
 use crate::reference::References;
 use crate::scalar::{Place, items, scalar};
 use crate::value::{FILE_NAME, HASH, WORDS, is_harmless};
@@ -355,7 +356,7 @@ fn with_variants(value: String) -> Vec<String> {
 
 /// The values beside secret names, and beside names that secrets refer to.
 fn named(inputs: &str, references: &References) -> Vec<String> {
-    let anchored = anchored(inputs);
+    let (anchored, is_one_line) = (anchored(inputs), !inputs.contains('\n'));
     let mut values = Vec::new();
     let mut lines = inputs.lines().peekable();
     while let Some(line) = lines.next() {
@@ -401,6 +402,10 @@ fn named(inputs: &str, references: &References) -> Vec<String> {
                 let limit = end.filter(|_| has_rest).unwrap_or(rest.len());
                 has_rest |= end.is_some();
                 let (mut value, read) = scalar(&rest[..limit], found.place);
+                // A message: `api_key: invalid format`.
+                if may_end && is_one_line && is_prose(&value) {
+                    continue;
+                }
                 if found.place == Place::Ini && CMDLET.is_match(&value) {
                     continue;
                 }

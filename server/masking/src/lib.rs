@@ -60,6 +60,8 @@
 //! - In the log of a run: the run's own token.
 //! - In the log of a run and in a command: a value beside a secret name (`password=…`, `"api_token": "…"`, `--token …`) and
 //!   a JSON Web Token. Not a word after a flag, nor what follows flags without a secret: `--password-stdin`, `--skip-token`.
+//!   Nor a sentence of ordinary words after a name and a colon: `db_password: must not be empty`. A text without a word such as
+//!   `not` or `has` may be a passphrase and is hidden, and so is what a sentence may tell: `is sesame`.
 //!   The name counts also where it is itself a known secret, such as the password `password`. In a log also base64 of at least
 //!   60 characters, which may be part of a private key.
 //! - In a summary: a URL with an `@` anywhere in the value.
@@ -84,7 +86,7 @@
 //!   secret stays readable: `kind: Secret`, `data:` above its entries, `[default]`, and beside a line with a secret name `region = …`.
 //! - **Texts within values** are searched by name: JSON and YAML, `key=value`, `--flag=value`, `--flag value`, query strings,
 //!   headers, cookies, XML, lines of configurations, assignments of programming languages (`$x['password'] = …`), and notations of
-//!   single programs. A text that YAML reads as a map of names without values is searched in all these notations, too:
+//!   single programs. In a text of one line, a sentence after a name is none, as in a log. A text that YAML reads as a map of names without values is searched in all these notations, too:
 //!   `{password=…}`. A list of words is searched as the command that it may be. A name and a value with only a space between are
 //!   found at the start of a line, or if the name has several words (`aws_secret_access_key …`), or if the value is quoted and ends a
 //!   statement (`secret "…";`): anything else may be a sentence.
@@ -114,6 +116,7 @@ mod of_run;
 mod parts;
 mod pattern;
 mod private_key;
+mod prose;
 mod reference;
 mod rule;
 mod scalar;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::forms::{SHORTEST, SHORTEST_LINE};
-use crate::{arguments, assigned, finder, forms, known, name, private_key, reference, shapes, value, variants};
+use crate::{arguments, assigned, finder, forms, known, name, private_key, prose, reference, shapes, value, variants};
 
 /// The names, values and patterns of this crate. `deploy/runner/masking.json` contains them; `tests/in_the_pod.rs` writes and checks
 /// that file.
@@ -54,6 +54,12 @@ pub fn rule() -> Value {
             "first": arguments::FIRST_OF_SWITCHES,
             "last": arguments::LAST_OF_SWITCHES,
             "doubtful": arguments::FIRST_OF_DOUBTFUL,
+        },
+        "prose": {
+            "word": prose::WORD.as_str(),
+            "of_sentences": prose::OF_SENTENCES.as_slice(),
+            "telling": prose::TELLING,
+            "not_told": prose::NOT_TOLD.as_slice(),
         },
         "shortest": SHORTEST,
         "shortest_line": SHORTEST_LINE,

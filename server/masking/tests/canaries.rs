@@ -180,6 +180,14 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("argv: [mysql, -pcanary-mysql]", &["canary-mysql"]),
     ("argv:\n- docker\n- login\n- -p\n- canary-docker\n", &["canary-docker"]),
     ("argv: [sshpass, -p, \"can'ary ssh\", ssh]", &["can'ary ssh"]),
+    // Passphrases that are sentences.
+    (
+        "password: the canary-horse is on fire\ntoken: must not be empty now",
+        &["the canary-horse is on fire", "must not be empty now"],
+    ),
+    ("conf: |\n  password: it has a beak\n  user: x\n", &["it has a beak"]),
+    ("msg: 'db_password: correct horse battery'", &["correct horse battery"]),
+    ("msg: 'db_password: \"it has a beak\"'", &["it has a beak"]),
     // Notations in braces that are YAML, too, and templates.
     ("x: \"{password=canaryword, user=alice}\"", &["canaryword"]),
     ("x: |\n  {\n    port 1\n    password = \"canary-hcl\"\n  }\n", &["canary-hcl"]),
@@ -317,6 +325,9 @@ const READABLE: &[(&str, &[&str])] = &[
     ("secrets: {user: somebody, db: canary-1}", &["somebody"]),
     ("note: |\n  Password reset\n  Token renewal\n", &["reset", "renewal"]),
     ("x: '{password=canary-1, user=alice}'\ny: '{user bob, host db-1}'", &["alice", "db-1"]),
+    ("msg: 'api_key: invalid format'", &["invalid format", "api_key: invalid format"]),
+    ("msg: 'The password: it has expired'", &["The password: it has expired"]),
+    ("msg: 'token: expired since yesterday, ask admin'", &["expired since yesterday", "ask admin"]),
     ("x: '{valueFrom: {secretKeyRef: {name: db-secret, key: db-pass-1}}}'", &["db-secret", "db-pass-1"]),
     // Words of a Kubernetes installer.
     ("sealed_secrets: {namespace: kube-system}", &["kube-system"]),
@@ -433,6 +444,16 @@ const LINES: &[(&str, &str, &str)] = &[
     ("", "passwd: password updated successfully", "passwd: password updated successfully"),
     ("", "token: expired", "token: expired"),
     ("", "auth: enabled", "auth: enabled"),
+    ("", "api_key: invalid format", "api_key: invalid format"),
+    (
+        "db_password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  6231\n",
+        "db_password: Attempting to decrypt but no vault secrets found",
+        "db_password: Attempting to decrypt but no vault secrets found",
+    ),
+    ("", "password: correct horse battery", "password: *"),
+    ("", "token: hunter", "token: *"),
+    ("", "db_password: it is now hunter", "db_password: *"),
+    ("", r#"{"password": "must not be empty"}"#, r#"{"password": "*"}"#),
     ("", "max_tokens: 4096", "max_tokens: 4096"),
     ("", "token_ttl: 3600", "token_ttl: 3600"),
     ("", "password_policy: strong", "password_policy: strong"),
