@@ -95,7 +95,8 @@ class Rule:
         patterns["assigned"] = patterns["assigned"].replace("(?P<n3>", "(?<![\\w.-])(?P<n3>")
         self.patterns = {key: re.compile(pattern) for key, pattern in patterns.items()}
         self.key = {name: re.compile(pattern) for name, pattern in data["key"].items()}
-        stems = [each["stem"] for each in self.names["stems"]] + self.names["edges"] + ["pw", "auth", "cert"]
+        names = self.names
+        stems = [each["stem"] for each in names["stems"]] + names["edges"] + names["last"] + names["last_after_others"] + ["pw", "auth", "cert"]
         # The value of a secret name can only be after a name with one of these.
         self.stems, self.names_before = stems, re.compile("(?<![\\w.-])([\\w.-]+)[\\\\\"']*[:=]")
         self.file, self.label = re.compile(self.harmless["file"]), re.compile(self.harmless["label"])
@@ -117,6 +118,8 @@ class Rule:
             return False
         if len(words) == 2 and words[0] in names["counting"] and words[1] in names["counted"]:
             return False
+        if words and (words[-1] in names["last"] or (words[-1] in names["last_after_others"] and words[-2:-1] not in ([], ["set"]))):
+            return True
         return any((self.has_stem(word) and not self.is_public(words, at)) or self.is_login(words, at) for at, word in enumerate(words))
 
     def is_public(self, words, at):
@@ -774,7 +777,10 @@ class Search:
         self.values += [value for value in assigned if not is_word(value) and not value.startswith("//")]
         if is_plural(name) and listed is None and "{{" not in text:
             items = "\n".join(self.rule.patterns["item_name"].sub("", line) for line in self.rule.lines_with_secrets(text, name))
-            self.values += [item for item in re.split(r"[\s,;]", items) if item and item != text and not is_word(item)]
+            items = re.split(r"[\s,;]", items)
+            # `one=hunter22,two=…`
+            items += [item.partition("=")[2] for item in items]
+            self.values += [item for item in items if item and item != text and not is_word(item)]
         decoded = from_base64(text)
         inner = parsed(decoded) if decoded and texts else None
         if inner is not None:

@@ -8,7 +8,7 @@ use regex::{Captures, Regex};
 
 use crate::arguments::{as_variable, may_be_value};
 use crate::forms::SHORTEST;
-use crate::name::{EDGES, STEMS, is_secret_in_log};
+use crate::name::{EDGES, LAST, LAST_AFTER_OTHERS, STEMS, is_secret_in_log};
 use crate::parts::hidden;
 use crate::pattern::pattern;
 use crate::prose::is_prose;
@@ -35,7 +35,8 @@ pub(crate) static WORD_END: LazyLock<Regex> = LazyLock::new(|| pattern(r#"[\s"'\
 pub(crate) const TEMPLATE_WITHIN: usize = 512;
 /// What every match of [`ASSIGNED`] with a secret name contains. Much quicker to search for.
 static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| {
-    let stems: Vec<_> = STEMS.iter().map(|(stem, _)| *stem).chain(EDGES).chain(["pw", "auth", "cert"]).collect();
+    let stems = STEMS.iter().map(|(stem, _)| *stem).chain(EDGES).chain(LAST).chain(LAST_AFTER_OTHERS);
+    let stems: Vec<_> = stems.chain(["pw", "auth", "cert"]).collect();
     let stems = stems.join("|");
     pattern(&format!(r#"(?i)(?:{stems})[\w.-]*[\\"']*[:=]|--[\w.-]*(?:{stems})[\w.-]*(?:[ \t]|\\*["'])"#))
 });

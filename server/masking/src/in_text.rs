@@ -52,6 +52,12 @@ static CODE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"[\[{]["'](?P<n>[\w.-]+)["'][\]}][ \t]*(?:[:|?+]{0,2}=|=>)[ \t]*(?:"(?P<v1>[^"]+)"|'(?P<v2>[^']+)'|(?P<v3>[^\s"',;()\[\]]+))"#,
         r#"(?:^|[\s{;])(?P<n>[A-Za-z][\w.-]*)[ \t]+["'](?P<v>[^\s"']+)["'][ \t]*[;}]"#,
         r#"\b(?P<n>\w[\w.]*)[ \t]*\|[ \t]*d(?:efault)?\([ \t]*["'](?P<v>[^"']+)["']"#,
+        // A default value of a shell: `${DB_PASSWORD:-hunter22}`, and of an environment variable: `getenv('DB_PASSWORD', 'hunter22')`.
+        r#"\$\{(?P<n>\w+):?[-=]["']?(?P<v>[^\s"'{}]+)"#,
+        r#"\b(?:getenv|environ\.get|env)\([ \t]*["'](?P<n>\w+)["'][ \t]*,[ \t]*["'](?P<v>[^"']+)["']"#,
+        // With a type: `let password: &str = "hunter22"`; in braces, as in a connection string of ODBC: `Pwd={hunter22}`.
+        r#"\b(?P<n>\w+):[ \t]*&?[\w.<>\[\]]+[ \t]*=[ \t]*["'](?P<v>[^"']+)["']"#,
+        r#"\b(?P<n>(?i:pwd|password))=\{(?P<v>[^\s"'{}]+)\}"#,
         r#"\bvariable[ \t]+"(?P<n>[\w-]+)"[ \t]*\{[^{}]*?\bdefault[ \t]*=[ \t]*"(?P<v>[^"]+)""#,
     ];
     patterns.into_iter().map(pattern).collect()
@@ -115,7 +121,7 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"\bredis-cli\b[^|;&\n]*?\s-a\s+["']?(?P<v>[^\s"']+)"#,
         r#"\b(?:ipmitool|ldap\w+)\b[^|;&\n]*?\s-[Pw]\s+["']?(?P<v>[^\s"']+)"#,
         r#"--from-literal[ =]["']?[\w.-]+=(?P<v>[^\s"']+)"#,
-        r#"\b(?:echo|printf)\s+(?:-\w+\s+)?["']?(?P<v>[^\s"'|]+?)(?:\\n)?["']?\s*\|[^|;&\n]*(?:stdin|passwd)"#,
+        r#"\b(?:echo|printf)\s+(?:-\w+\s+)?["']?(?P<v>[^\s"'|]+?)(?:\\n)?["']?\s*\|(?:[^|;&\n]*(?:stdin|passwd)|\s*sudo\s+(?:-\S+\s+(?:\w+\s+)?)*?-\w*S\b)"#,
         concat!(
             r#"(?i:identified\s+(?:with\s+\S+\s+)?by|with\s+password|(?:alter|create)\s+(?:user|role)\b[^;\n]*?\bpassword)"#,
             r#"\s+["'](?P<v>[^"']+)["']"#,
@@ -128,6 +134,13 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"\bnmcli\b[^|;&\n]*?\s(?:wifi-sec\.psk|password)\s+["']?(?P<v>[^\s"']+)"#,
         r#"\b(?:zip|unzip|sqlcmd|bcp)\b[^|;&\n]*?\s-P\s*["']?(?P<v>[^\s"']+)"#,
         r#"\b7z[ar]?\b[^|;&\n]*?\s-p["']?(?P<v>[^\s"']+)"#,
+        r#"\bmongo(?:sh|dump|restore|export|import|stat|top|files)?\s[^|;&\n]*?-u\s[^|;&\n]*?\s-p\s*["']?(?P<v>[^\s"':]+)(?:["'\s]|$)"#,
+        r#"\bmosquitto_(?:pub|sub|rr)\b[^|;&\n]*?\s-P\s*["']?(?P<v>[^\s"']+)"#,
+        r#"\bmysqladmin\b[^|;&\n]*?\spassword\s+["']?(?P<v>[^\s"']+)"#,
+        // Words may be a sentence: `vault login failed`.
+        r#"\bvault\s+login\s+(?:-\S+\s+)*["']?(?P<v>[\w-]*[\d.-][\w.-]*)["']?(?:\s|$)"#,
+        r#"(?m)(?:^|[|;&>"'`])\s*net(?:\.exe)?\s+user\s+[^\s/]\S*\s+["']?(?P<v>[^\s"'/]+)"#,
+        r#"\bneighbor\s+\S+\s+password\s+(?:\d\s+)?["']?(?P<v>[^\s"']+)"#,
         r#"\bssh-keygen\b[^|;&\n]*?\s-[NP]\s*["']?(?P<v>[^\s"']+)"#,
         r#"\bopenssl\b[^|;&\n]*?\s-[kK]\s+["']?(?P<v>[^\s"']+)"#,
         r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-A\s*["']?(?P<v>[^\s"']+)"#,

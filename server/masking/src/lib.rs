@@ -25,6 +25,9 @@
 //!   `config` or the like; or
 //! - contains `cert`, except `cert` before `manager`.
 //!
+//! Also secret are names that end with the word `bearer`, `jwt`, `preshared` or `totp`, and those that end with `cookie` or `pat` after
+//! another word than `set`: `session_cookie`, `github_pat`.
+//!
 //! A name is never secret if it ends with an underscore and a word that says that the value only points at a secret or describes
 //! it: `…_file`, `…_path`, `…_user`, `…_port`, `…_type`, `…_ttl`, `…_policy`, `…_length`, `…_enabled` and so on. With `name` and
 //! `namespace`, any spelling counts: `secretName`. `tokens`, `keys` and `secrets` right after `max`, `min` or `num`, as in

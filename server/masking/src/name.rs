@@ -15,6 +15,11 @@ pub(crate) const STEMS: [(&str, &[&str]); 7] = [
 /// Text at the start or the end of a word that makes a name secret. In the middle of a word it is there by chance: `topskills`.
 pub(crate) const EDGES: [&str; 1] = ["psk"];
 
+/// Last words of names that name a secret, alone or after others: `jwt`, `github_bearer`.
+pub(crate) const LAST: [&str; 4] = ["bearer", "jwt", "preshared", "totp"];
+/// The same, only after another word: `session_cookie`, `github_pat`. Not `Set-Cookie`, whose cookies are found one by one.
+pub(crate) const LAST_AFTER_OTHERS: [&str; 2] = ["cookie", "pat"];
+
 /// Whole words that contain `auth` and say nothing about a login. `authentications` is in `PreferredAuthentications` of ssh.
 pub(crate) const NO_LOGINS: [&str; 6] =
     ["author", "authors", "authority", "authentications", "authorizer", "authorizers"];
@@ -246,6 +251,10 @@ fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
     if last_is(&REFERENCES) || (words.len() > 1 && last_is(&NAMING)) || counts_something {
         return false;
     }
+    let is_after_other = words.len() > 1 && words[words.len() - 2] != "set";
+    if last_is(&LAST) || (is_after_other && last_is(&LAST_AFTER_OTHERS)) {
+        return true;
+    }
     (0..words.len())
         .any(|at| (has_stem(&words[at]) && !is_public(&words, at)) || (may_be_secret(&words, at) && counts(&words, at)))
 }
@@ -373,6 +382,12 @@ mod tests {
             "max_passwords",
             "storage_token_query",
             "authorized_users",
+            "jwt",
+            "admin-bearer",
+            "wifi_preshared",
+            "totp",
+            "session_cookie",
+            "githubPat",
         ] {
             assert!(is_secret_name(name) && is_secret_in_log(name), "{name}");
         }
@@ -423,6 +438,13 @@ mod tests {
             "certmanager_enabled",
             "authorizationModes",
             "supplementary_addresses_in_ssl_keys",
+            "jwt_issuer",
+            "bearer_format",
+            "Cookie",
+            "set-cookie",
+            "cookie_domain",
+            "path",
+            "pat",
             "topskills",
             "backupskip",
             "keyserver",

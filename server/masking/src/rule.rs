@@ -15,6 +15,8 @@ pub fn rule() -> Value {
         "names": {
             "stems": stems,
             "edges": name::EDGES,
+            "last": name::LAST,
+            "last_after_others": name::LAST_AFTER_OTHERS,
             "no_logins": name::NO_LOGINS,
             "settings": name::SETTINGS,
             "contents": name::CONTENTS,

@@ -8,7 +8,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use regex::Regex;
 
 use crate::forms::{SHORTEST, SHORTEST_LINE, lines_with_secrets};
-use crate::name::{EDGES, STEMS};
+use crate::name::{EDGES, LAST, STEMS};
 use crate::pattern::pattern;
 use crate::shapes::LOGIN;
 use crate::words::is_word;
@@ -22,7 +22,8 @@ const ALPHABETS: [GeneralPurpose; 2] =
 const SHORTEST_ENCODED: usize = 8;
 
 /// Patterns of parts of the notations of single programs: see [`crate::in_text`].
-const PROGRAMS: [&str; 26] = [
+const PROGRAMS: [&str; 30] = [
+    r"pat\b",
     "pw",
     "auth",
     "cert",
@@ -44,6 +45,9 @@ const PROGRAMS: [&str; 26] = [
     "snmp",
     "kinit",
     "assword",
+    "securestring",
+    r"sudo\s",
+    r"net\S*\s+user\s",
     "sig(?:nature)?=",
     r"-u\s*\S+%",
     r"\son\s.*>",
@@ -54,7 +58,7 @@ const PROGRAMS: [&str; 26] = [
 
 /// What every text contains that names a secret.
 static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| {
-    let stems: Vec<_> = STEMS.iter().map(|(stem, _)| *stem).chain(EDGES).chain(PROGRAMS).collect();
+    let stems: Vec<_> = STEMS.iter().map(|(stem, _)| *stem).chain(EDGES).chain(LAST).chain(PROGRAMS).collect();
     pattern(&format!("(?i)(?:{})", stems.join("|")))
 });
 
@@ -143,7 +147,9 @@ pub(crate) fn items(value: &str, name: &str) -> Vec<String> {
     let lines = lines_with_secrets(value, name).into_iter().map(|line| ITEM_NAME.replace(line, ""));
     let listed = lines.collect::<Vec<_>>().join("\n");
     let items = listed.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
-    items.filter(|item| *item != value && !is_word(item)).map(str::to_owned).collect()
+    // `one=hunter22,two=…`
+    let assigned = items.clone().filter_map(|item| Some(item.split_once('=')?.1));
+    items.chain(assigned).filter(|item| *item != value && !is_word(item)).map(str::to_owned).collect()
 }
 
 /// The text that a URL has as `value`.

@@ -196,6 +196,28 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("x: '{ requirepass canary-1 }'\ny: '{https://alice:canary-2@h/}'", &["canary-1", "canary-2"]),
     ("app_credentials: '{password=canary-1}'", &["canary-1"]),
     ("x: '{% raw %}password=canary-1{% endraw %}'\ny: \"{% set password = 'canary-2' %}\"", &["canary-1", "canary-2"]),
+    // Default values, types and braces of languages.
+    ("conf: 'x = ${DB_PASSWORD:-canaryword} ${OTHER_TOKEN-canary-1}'", &["canaryword", "canary-1"]),
+    ("py: \"os.getenv('DB_PASSWORD','canaryword')\"", &["canaryword"]),
+    (
+        "rs: 'let password: &str = \"canary-1\";'\nts: \"const dbPassword: string = 'canary-2'\"",
+        &["canary-1", "canary-2"],
+    ),
+    ("dsn: 'Driver={ODBC};Uid=sa;Pwd={canary-odbc};'", &["canary-odbc"]),
+    ("tokens: 'a=canary-1,b=canary-2'", &["canary-1", "canary-2"]),
+    // Further programs.
+    ("command: mongosh -u a -p canary-mongo", &["canary-mongo"]),
+    ("command: mosquitto_pub -t x -P canary-mqtt", &["canary-mqtt"]),
+    ("command: vault login -no-print canary-vault", &["canary-vault"]),
+    ("a: echo \"canaryword\" | sudo -S apt update\nb: echo canary-1 | sudo -u root -S id", &["canaryword", "canary-1"]),
+    ("command: mysqladmin -u root password 'canary-admin'", &["canary-admin"]),
+    ("conf: |\n  router bgp 1\n   neighbor 10.0.0.1 password 7 canaryword\n", &["canaryword"]),
+    ("command: net user alice canary-net /add", &["canary-net"]),
+    ("ps: ConvertTo-SecureString 'canary-ps' -AsPlainText", &["canary-ps"]),
+    // Further names.
+    ("{github_pat: canary-1, jwt: canary-2, bearer: canary-3}", &["canary-1", "canary-2", "canary-3"]),
+    ("{session_cookie: canary-1, preshared: canary-2, totp: canary-3}", &["canary-1", "canary-2", "canary-3"]),
+    ("htpasswd: |\n  alice:canary-1\n  bob:canary-2\n", &["canary-1", "canary-2"]),
     // What commands read.
     ("command: chpasswd <<< 'root:canary-here'", &["canary-here", "root:canary-here"]),
     ("script: |\n  chpasswd <<'EOF'\n  root:canary-lines\n  EOF\n", &["canary-lines"]),
@@ -329,6 +351,18 @@ const READABLE: &[(&str, &[&str])] = &[
     ("msg: 'The password: it has expired'", &["The password: it has expired"]),
     ("msg: 'token: expired since yesterday, ask admin'", &["expired since yesterday", "ask admin"]),
     ("x: '{valueFrom: {secretKeyRef: {name: db-secret, key: db-pass-1}}}'", &["db-secret", "db-pass-1"]),
+    ("note: the net user group-1, and vault login required", &["group-1", "required"]),
+    ("command: echo kube-x | sudo tee /etc/x-1", &["kube-x", "/etc/x-1"]),
+    (
+        "py: 'x = f\"token={api_token}\"'\nb: '${HOME_DIR:-kube-y} ${TOKEN_FILE:-kube-z}'",
+        &["api_token", "kube-y", "kube-z"],
+    ),
+    ("command: docker run -u x --name mongo -p 27017:27018 mongo", &["27017:27018", "27017"]),
+    ("command: vault login -method=userpass username=alice-1", &["alice-1"]),
+    (
+        "{jwt_issuer: https://sso.example.test, cookie_domain: kube-x, pattern: kube-y}",
+        &["https://sso.example.test", "kube-x", "kube-y"],
+    ),
     // Words of a Kubernetes installer.
     ("sealed_secrets: {namespace: kube-system}", &["kube-system"]),
     ("external_secrets: {chart_version: v0.9.11, namespace: x-sec}", &["v0.9.11", "x-sec"]),

@@ -78,6 +78,10 @@ fn names() -> Vec<String> {
         "pwd",
         "pw",
         "keycloakpw",
+        "jwt",
+        "cookie",
+        "set",
+        "pat",
         "secret",
         "token",
         "credentials",
@@ -333,6 +337,7 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
         "ssh_keys": "restrict ssh-ed25519 AAAAC3Nz me",
         "state_password": "required\n", "quoted_password": "\"unchanged\n\"", "label": {"key": "tls.key\n"}, "blank_secret": "     ",
         "escape_secret": "['of-an-\\escape']",
+        "more_tokens": "a=of-an-assignment,b=word", "github_pat": "of-a-pat", "Cookie": "visible",
     });
     let variables = json!({
         "ansible_password": "hunter22", "db": {"pwd": "in-a-map", "user": "me"}, "api_tokens": ["one-token", {"value": "two-token"}],
@@ -367,5 +372,5 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
     for part in parts {
         assert!(wanted.iter().any(|value| value == part), "{part} is missing in {wanted:?}");
     }
-    assert!(wanted.len() == 60 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
+    assert!(wanted.len() == 66 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
 }
