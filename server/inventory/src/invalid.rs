@@ -122,6 +122,12 @@ pub enum Kind {
     #[error("ansible can't read the colons of {} in brackets, and ends before the first task. Write it in quotes", quoted(.text))]
     ColonsInBrackets { text: String },
     #[error(
+        "ansible can't read the name {} of an anchor, and ends before the first task. Use only the letters a to z, digits, “-” \
+         and “_”",
+        quoted(.name)
+    )]
+    AnchorName { name: String },
+    #[error(
         "ansible doesn't know the tag {}, and ends before the first task. Remove it, or write the value in quotes if it is \
          part of the value",
         quoted(.tag)

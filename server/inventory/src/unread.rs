@@ -2,7 +2,7 @@
 
 use crate::document::Reading;
 use crate::invalid::quoted;
-use crate::lookalike::{Lookalike, Looks};
+use crate::lookalike::{Lookalike, Looks, hidden};
 use crate::names;
 
 /// Words that are values in ansible's templates.
@@ -116,8 +116,7 @@ pub(crate) fn looks_like(name: &str) -> Option<(char, String)> {
 pub(crate) fn odd_in_key(key: &str) -> Option<Lookalike> {
     let edges = [key.chars().next(), key.chars().next_back()];
     let at_edge = edges.into_iter().flatten().filter_map(Lookalike::of).find(|odd| odd.looks != Looks::Sign('-'));
-    let inside = || key.chars().filter(|c| matches!(c, '\u{200B}' | '\u{2060}' | '\u{FEFF}')).find_map(Lookalike::of);
-    at_edge.or_else(inside)
+    at_edge.or_else(|| hidden(key).map(|(_, odd)| odd))
 }
 
 #[cfg(test)]

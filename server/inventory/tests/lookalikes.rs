@@ -75,6 +75,99 @@ fn signs_of_other_scripts_are_named_in_their_line() {
 }
 
 #[test]
+fn a_space_beside_a_sign_is_named() {
+    for (text, line) in [
+        ("a: \"x\"\u{A0}# c\n", 1),
+        ("a: [1]\u{A0}# c\nb: 1\n", 1),
+        ("a: {b: 1}\u{A0}\n", 1),
+        ("a: !!str\u{A0}x\n", 1),
+        ("x: 1\na: &x\u{A0}1\n", 2),
+        ("x: 1\na: &x\u{A0}1\nb: *x\n", 2),
+        ("a: &x 1\nb: *x\u{A0}\n", 2),
+        ("a: |\u{A0}\n  x\n", 1),
+        ("a: >-\u{A0}# c\n  x\n", 1),
+        ("---\u{A0}\na: 1\n", 1),
+        ("? a\n:\u{A0}b\n", 2),
+        ("- 1\n- \"a\"\u{A0}\n- b\n", 2),
+        ("\"a\"\u{A0}: 1\n", 1),
+        ("t: \"x\u{A0}y\"\na: \"say “x\u{A0}y”\"\u{A0}# c\n", 2),
+    ] {
+        assert_eq!(named(text), (line, '\u{A0}'), "{text}");
+    }
+    assert_eq!(named("a: \"x\"\u{200B}\nb: 1\n"), (1, '\u{200B}'));
+    let said = parse_vars("a: \"x\u{A0}y\"\u{A0}# c\n").expect_err("a no-break space").to_string();
+    assert!(said.starts_with("At line 1, column 9: "), "{said}");
+}
+
+#[test]
+fn the_first_cause_is_named_beside_other_errors() {
+    let indented = "\u{A0}".repeat(4);
+    for other in ["  e: [\n", "  e: 1: 2\n", "  e: \"x\n", " f: 1\n"] {
+        let text = format!("a:\n  b: 1\n  c:\n{indented}d: 1\n{other}");
+        assert_eq!(named(&text), (4, '\u{A0}'), "{text}");
+    }
+    let other = parse_vars("a: b: 1\nc: x\u{A0}y\nd: [\n").expect_err("two colons");
+    assert!(matches!(other.kind, Kind::NotYaml { .. }) && other.line == Some(1), "{other}");
+    for text in [
+        "a: x\u{A0}y: [z\n",
+        "t: x\u{A0}y\na: [\n",
+        "a: x\u{200B}y: z\n",
+        "a: b: x\u{200B}\n",
+        "a：b: c: d\n",
+        "a: 1 #\u{A0}x\nb: [\n",
+    ] {
+        let other = parse_vars(text).expect_err(text);
+        assert!(matches!(other.kind, Kind::NotYaml { .. }), "{other}");
+    }
+}
+
+#[test]
+fn a_wide_space_may_stand_for_two() {
+    for odd in ['\u{3000}', '\u{2003}', '\u{A0}'] {
+        assert_eq!(named(&format!("a:\n{odd}b: 1\n  c: 2\n")), (2, odd));
+        assert_eq!(named(&format!("a:\n  b:\n{odd}{odd}c: 2\n    d: 3\n")), (3, odd));
+    }
+}
+
+#[test]
+fn the_name_of_an_anchor_is_what_ansible_allows() {
+    for name in ["é", "x.y", "x/y", "x$"] {
+        for text in [format!("x: 1\na: &{name} 1\n"), format!("x: 1\na: &{name}\n  b: 1\n")] {
+            let said = parse_vars(&text).expect_err(&text).to_string();
+            assert!(said.starts_with("At line 2, column 4: ") && said.contains(&format!("“{name}”")), "{said}");
+        }
+    }
+    for text in ["a: &x-1_Y 1\nb: *x-1_Y\n", "a: '&x.y 1'\nb: 1 # &x.y\n", "a: &b {c: 1}\nd: {<<: *b}\n"] {
+        assert!(parse_vars(text).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn an_invisible_character_in_any_value_is_a_warning() {
+    let odd = ['\u{200B}', '\u{AD}', '\u{202E}', '\u{2060}', '\u{FEFF}', '\u{200D}', '\u{2066}', '\u{180E}'];
+    for odd in odd {
+        let said = format!("Line 5: U+{:04X} ", u32::from(odd));
+        for pair in [
+            format!("b: \"v1.33{odd}\""),
+            format!("b: 'v{odd}1.33'"),
+            format!("b: v1.{odd}33"),
+            format!("b: [\"v1.{odd}33\"]"),
+            format!("b: [v{odd}1.33, x]"),
+        ] {
+            let text = format!("all:\n  hosts:\n    n1:\n      a: 1\n      {pair}\n");
+            let warnings = parse(&text).unwrap_or_else(|why| panic!("{why}")).warnings;
+            assert!(warnings.len() == 1 && warnings[0].starts_with(&said), "{text:?}: {warnings:?}");
+        }
+        warned(
+            &format!("all:\n  hosts:\n    n1:\n      b: |\n        run\n        x{odd}\n"),
+            6,
+            &["is invisible", "value"],
+        );
+    }
+    warned("all:\n  hosts:\n    n1:\n      b: {x\u{AD}y: 1}\n", 4, &["the key", "U+00AD (soft hyphen)"]);
+}
+
+#[test]
 fn what_to_write_is_said() {
     let said = |text: &str| parse_vars(text).expect_err(text).to_string();
     assert_eq!(
@@ -109,6 +202,8 @@ fn texts_of_people_are_left_alone() {
         "# a comment：with\u{A0}signs\n\u{20}\u{20}# – and more\nmotd: 節点：一\n",
         "motd: a\u{A0}b   # – “x”\n",
         "family: 👩\u{200D}👧\nfarsi: می\u{200C}خواهم\n",
+        "family: \"👩\u{200D}👧\"\nfarsi: 'می\u{200C}خواهم'\nhebrew: |\n  \u{202A}שלום\u{202C} to all\n",
+        "escaped: \"a\\u200Bb\"\nlabels: {می\u{200C}خواهم: 1}\n",
     ] {
         let text = format!("all:\n  hosts: {{n: }}\n  vars:\n    {}", fine.trim_end().replace('\n', "\n    "));
         let inventory = parse(&text).unwrap_or_else(|why| panic!("{fine}: {why}"));

@@ -18,8 +18,8 @@ use serde_saphyr::{
 };
 
 pub use self::reading::Reading;
+pub(crate) use self::scalars::scalars;
 use self::scalars::{Place, Scalars};
-pub(crate) use self::scalars::{plain_scalars, quoted_texts};
 use crate::invalid::{Invalid, Kind};
 use crate::limits;
 

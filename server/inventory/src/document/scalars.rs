@@ -18,30 +18,34 @@ pub(super) struct Scalars {
     /// With their spelling.
     keys: HashMap<Place, (String, Reading)>,
     values: HashMap<Place, Reading>,
-    plain: Vec<Plain>,
-    /// Where texts in quotes are, in bytes.
-    quoted: Vec<Range<usize>>,
+    all: Vec<Scalar>,
     /// The first value that ansible can't read.
     pub(super) refused: Option<(Place, Kind)>,
     /// Keys and values that are no text, by their anchors.
     anchored: HashMap<usize, (Place, String, Reading)>,
 }
 
-/// A key or value without quotes, in bytes.
+/// A key, or a single value.
 #[derive(Debug)]
-pub(crate) struct Plain {
+pub(crate) struct Scalar {
+    /// In bytes.
     pub(crate) range: Range<usize>,
     pub(crate) is_key: bool,
+    /// Without quotes, and not below `|` or `>`.
+    pub(crate) is_plain: bool,
+    pub(crate) is_quoted: bool,
 }
 
-/// Where a text that was read before has keys and values without quotes, in their order.
-pub(crate) fn plain_scalars(text: &str) -> Vec<Plain> {
-    Scalars::of(text).plain
+impl Scalar {
+    /// How the document has it.
+    pub(crate) fn of<'t>(&self, document: &'t str) -> &'t str {
+        &document[self.range.clone()]
+    }
 }
 
-/// Where a text has texts in quotes, in bytes and in their order, up to the first error of syntax.
-pub(crate) fn quoted_texts(text: &str) -> Vec<Range<usize>> {
-    Scalars::of(text).quoted
+/// The keys and single values of a text in their order, up to the first error of syntax.
+pub(crate) fn scalars(text: &str) -> Vec<Scalar> {
+    Scalars::of(text).all
 }
 
 impl Scalars {
@@ -51,7 +55,8 @@ impl Scalars {
         let mut open: Vec<Collection> = Vec::new();
         // For each collection, whether it is in brackets.
         let mut brackets: Vec<bool> = Vec::new();
-        for event in Parser::new_from_str(source) {
+        let options = granit_parser::options! { emit_anchor_events: true };
+        for event in Parser::new_from_str_with_options(source, options) {
             let Ok((event, span)) = event else { break };
             let place = place(span.start.line(), span.start.col() + 1);
             match event {
@@ -60,21 +65,26 @@ impl Scalars {
                     let node = Collection::take(&mut open, place);
                     scalars.refuse(place, unreadable::scalar(&text, style, tag.as_deref(), matches!(node, Node::Key)));
                     if let (Some(start), Some(end)) = (span.start.byte_offset(), span.end.byte_offset()) {
-                        match style {
-                            ScalarStyle::Plain => {
-                                let is_in_brackets = brackets.last().is_some_and(|is| *is);
-                                scalars.refuse(place, unreadable::colon(&source[start..], end - start, is_in_brackets));
-                                scalars.plain.push(Plain { range: start..end, is_key: matches!(node, Node::Key) });
-                            }
-                            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => scalars.quoted.push(start..end),
-                            _ => {}
+                        let is_plain = style == ScalarStyle::Plain;
+                        if is_plain {
+                            let is_in_brackets = brackets.last().is_some_and(|is| *is);
+                            scalars.refuse(place, unreadable::colon(&source[start..], end - start, is_in_brackets));
                         }
+                        let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+                        let is_key = matches!(node, Node::Key);
+                        scalars.all.push(Scalar { range: start..end, is_key, is_plain, is_quoted });
                     }
                     if let Some(other) = other {
                         scalars.note(node, place, &text, other);
                         if anchor != 0 {
                             scalars.anchored.insert(anchor, (place, text.into_owned(), other));
                         }
+                    }
+                }
+                Event::Anchor(_, name) => {
+                    if let Some((offset, why)) = unreadable::anchor(&name) {
+                        let (line, column) = place;
+                        scalars.refuse((line, column + offset), Some(why));
                     }
                 }
                 Event::Alias(anchor) => {

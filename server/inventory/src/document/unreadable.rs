@@ -6,6 +6,7 @@ use granit_parser::{ScalarStyle, Tag};
 
 use super::reading::{Reading, is_real_date, reading};
 use crate::invalid::Kind;
+use crate::lookalike::Lookalike;
 
 /// What kind of node has a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +54,15 @@ pub(super) fn colon(text: &str, length: usize, is_in_brackets: bool) -> Option<K
         return Some(Kind::ColonsInBrackets { text: format!("{plain}{colon}") });
     }
     is_key.then(|| Kind::ColonWithoutSpace { key: plain.to_owned() })
+}
+
+/// Why ansible can't read an anchor with this name, and how many characters behind its `&` that is.
+pub(super) fn anchor(name: &str) -> Option<(u32, Kind)> {
+    let (at, odd) = (1..).zip(name.chars()).find(|(_, c)| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-'))?;
+    Some(match Lookalike::of(odd) {
+        Some(found) => (at, Kind::Lookalike { found }),
+        None => (0, Kind::AnchorName { name: name.to_owned() }),
+    })
 }
 
 /// `0x_`.

@@ -1,16 +1,16 @@
 //! Finds characters that look right and break YAML: no-break spaces as indentation, full-width colons, curly quotation marks, dashes
 //! from a word processor. The parser gives up at a later line, or reads them as part of a text.
 
+mod cause;
 mod character;
 mod prose;
 
+pub(crate) use cause::explained;
 pub use character::{Lookalike, Looks};
+pub(crate) use prose::hidden;
 
-use crate::document::{plain_scalars, quoted_texts};
-use crate::invalid::{Invalid, Kind};
+use crate::document::scalars;
 
-/// How many lines with such characters are corrected on trial. Each doubling costs one more reading.
-const LINES: usize = 1024;
 /// How many warnings one document gets.
 const WARNINGS: usize = 5;
 
@@ -22,145 +22,37 @@ struct Found {
     found: Lookalike,
 }
 
-/// Reads a text. If that fails because of such a character, the error names the character, in its own line.
-pub(crate) fn explained<T>(text: &str, read: impl Fn(&str) -> Result<T, Invalid>) -> Result<T, Invalid> {
-    let result = read(text);
-    if matches!(&result, Err(error) if matches!(error.kind, Kind::TooLarge { .. } | Kind::ControlCharacter { .. })) {
-        return result;
-    }
-    if let Some(found) = line_break(text)
-        && is_misread(text, &result, &read)
-    {
-        return Err(Invalid::at(found.line, found.column, Kind::Lookalike { found: found.found }));
-    }
-    let Err(error) = result else { return result };
-    if matches!(error.kind, Kind::Lookalike { .. } | Kind::TextStartsWithTab { .. }) {
-        return Err(error);
-    }
-    let all = in_syntax(text);
-    let lines: Vec<usize> = all.iter().map(|found| found.line).take(LINES).collect();
-    if lines.is_empty() {
-        return Err(error);
-    }
-    // The error that stays if all these lines but the first ones are corrected.
-    let after = |skipped: usize| read(&corrected(text, &lines[skipped..])).err();
-    let best = after(0);
-    // If the text has other errors, too, it can only be read further.
-    let is_corrected = |after: Option<Invalid>| match (after, &best) {
-        (None, _) => true,
-        (Some(_), None) => false,
-        (Some(after), Some(_)) => is_further(&error, &after),
-    };
-    if !is_corrected(best.clone()) {
-        return Err(error);
-    }
-    let found = &all[last_true(lines.len(), |skipped| is_corrected(after(skipped)))];
-    Err(Invalid::at(found.line, found.column, Kind::Lookalike { found: found.found }))
-}
-
-/// Line breaks to ansible, but not to the parser.
-const LINE_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
-
-fn line_break(text: &str) -> Option<Found> {
-    let at = text.find(LINE_BREAKS)?;
-    let found = text[at..].chars().next().and_then(Lookalike::of)?;
-    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let (line, column) = (text[..at].matches('\n').count() + 1, text[start..at].chars().count() + 1);
-    Some(Found { at, line, column, found })
-}
-
-/// Whether such line breaks are why ansible, or the parser, can't read the text.
-fn is_misread<T>(text: &str, result: &Result<T, Invalid>, read: impl Fn(&str) -> Result<T, Invalid>) -> bool {
-    // A text in quotes may go on in the next line.
-    let quoted = quoted_texts(text);
-    let is_quoted = |at: usize| {
-        let next = quoted.partition_point(|text| text.start <= at);
-        next > 0 && quoted[next - 1].contains(&at)
-    };
-    let is_read = |instead: &str| {
-        let mut out = String::with_capacity(text.len());
-        for (at, c) in text.char_indices() {
-            match c {
-                c if !LINE_BREAKS.contains(&c) => out.push(c),
-                _ if is_quoted(at) => out.push(' '),
-                _ => out.push_str(instead),
-            }
-        }
-        read(&out).is_ok()
-    };
-    match result {
-        Ok(_) => !is_read("\n"),
-        Err(_) => is_read("\n") || is_read(""),
-    }
-}
-
-/// The last number below `end` for which `is_true`, if that is true for 0 and for no number after a false one.
-fn last_true(end: usize, is_true: impl Fn(usize) -> bool) -> usize {
-    let (mut last, mut end) = (0, end);
-    while end - last > 1 {
-        let middle = usize::midpoint(last, end);
-        if is_true(middle) {
-            last = middle;
-        } else {
-            end = middle;
-        }
-    }
-    last
-}
-
-/// Whether a text with an error in it was read further than before.
-fn is_further(before: &Invalid, after: &Invalid) -> bool {
-    match (before.line, after.line) {
-        (Some(before), Some(after)) => after > before,
-        (Some(_), None) => true,
-        (None, _) => before.kind != after.kind,
-    }
-}
-
 /// Sentences about such characters in a text that can be read: ansible reads them as part of a value.
 pub(crate) fn in_values(text: &str) -> Vec<String> {
     if !text.chars().any(|c| Lookalike::of(c).is_some()) {
         return Vec::new();
     }
-    let scalars = plain_scalars(text);
-    let warning = |found: &Found| {
-        let next = scalars.partition_point(|scalar| scalar.range.start <= found.at);
-        let scalar = scalars.get(next.checked_sub(1)?).filter(|scalar| scalar.range.contains(&found.at))?;
+    let scalars = scalars(text);
+    let in_syntax = in_syntax(text).into_iter().filter_map(|Found { at, found, .. }| {
+        let next = scalars.partition_point(|scalar| scalar.range.start <= at);
+        let scalar = scalars.get(next.checked_sub(1)?).filter(|scalar| scalar.range.contains(&at))?;
         // Other characters in keys are reported with the names of variables.
         let is_meant = match scalar.is_key {
-            true => !text[..found.at].ends_with(':'),
-            false => prose::is_prose(&text[scalar.range.clone()], found.at - scalar.range.start, found.found),
-        };
-        if is_meant || found.found.looks == Looks::LineBreak {
-            return None;
-        }
-        let Found { line, found, .. } = found;
-        let part = if scalar.is_key { "key" } else { "value" };
-        Some(format!("Line {line}: {}, so ansible reads it as part of a {part}. {}.", found.is_none(), found.instead()))
-    };
-    in_syntax(text).iter().filter_map(warning).take(WARNINGS).collect()
-}
-
-/// The text with its likely meaning in these lines.
-fn corrected(text: &str, lines: &[usize]) -> String {
-    let mut out = String::with_capacity(text.len());
-    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
-        if lines.binary_search(&number).is_err() {
-            out.push_str(line);
-            continue;
-        }
-        let mut is_start = true;
-        for c in line.chars() {
-            let found = if c == '\t' && is_start { Some(Lookalike::TAB) } else { Lookalike::of(c) };
-            is_start &= c == ' ' || found.is_some_and(Lookalike::is_space);
-            match found {
-                Some(found) if found.is_sign(':') => out.push_str(": "),
-                Some(found) => out.push_str(found.meant()),
-                None => out.push(c),
+            true => !text[..at].ends_with(':'),
+            false => {
+                found.looks == Looks::Invisible || prose::is_prose(scalar.of(text), at - scalar.range.start, found)
             }
-        }
-    }
-    out
+        };
+        let is_odd = scalar.is_plain && !is_meant && found.looks != Looks::LineBreak;
+        is_odd.then_some((at, found, scalar.is_key))
+    });
+    let hidden = scalars.iter().filter(|scalar| !scalar.is_key).filter_map(|scalar| {
+        let (at, found) = hidden(scalar.of(text))?;
+        Some((scalar.range.start + at, found, false))
+    });
+    let mut all: Vec<_> = in_syntax.chain(hidden).collect();
+    all.sort_by_key(|(at, ..)| *at);
+    let warning = |(at, found, is_key): (usize, Lookalike, bool)| {
+        let line = text[..at].matches('\n').count() + 1;
+        let part = if is_key { "key" } else { "value" };
+        format!("Line {line}: {}, so ansible reads it as part of a {part}. {}.", found.is_none(), found.instead())
+    };
+    all.into_iter().take(WARNINGS).map(warning).collect()
 }
 
 /// The characters that stand where YAML has syntax, at most one in each line. Comments have none.
@@ -320,12 +212,11 @@ fn is_opening(found: Lookalike) -> bool {
     found.is_quote() || found.is_sign('{') || found.is_sign('[')
 }
 
-/// A space or invisible character at the end of a value, or an invisible one in it that no script needs.
+/// A space or invisible character at the end of a value, or an invisible one in it that its language doesn't need.
 fn at_edges(value: &str) -> Option<(usize, Lookalike)> {
     let last = value.trim_end_matches(' ').char_indices().next_back();
     let last = last.and_then(|(at, c)| Some((at, Lookalike::of(c)?))).filter(|(_, found)| found.is_space());
-    let inside = value.char_indices().find(|(_, c)| matches!(c, '\u{200B}' | '\u{2060}' | '\u{FEFF}'));
-    inside.and_then(|(at, c)| Some((at, Lookalike::of(c)?))).or(last)
+    hidden(value).or(last)
 }
 
 fn is_like_space(c: char) -> bool {
