@@ -5,7 +5,7 @@ use crate::files::missing_file;
 use crate::group_like::misplaced;
 use crate::invalid::quoted;
 use crate::lookalike::Lookalike;
-use crate::unread::{looks_like, odd_in_key, why_unread};
+use crate::unread::{is_word_of_python, looks_like, odd_in_key, why_unread};
 
 /// How many warnings one document gets.
 const WARNINGS: usize = 20;
@@ -71,6 +71,11 @@ fn about(name: &str, read_as: Option<Reading>, is_of_inventory: bool, value: &Va
     let mut sentences = Vec::new();
     if let Some(why) = why_unread(name, read_as, is_of_inventory) {
         sentences.push(format!("ansible never reads the variable {variable}. {why}"));
+    }
+    if is_word_of_python(name) {
+        sentences.push(format!(
+            "{variable} is a word of Python. In playbooks ansible refuses it as the name of a variable. Choose another name."
+        ));
     }
     if let Some((odd, meant)) = looks_like(name) {
         let odd = u32::from(odd);

@@ -2,7 +2,8 @@
 
 use kubeonkube_inventory::{Kind, advice, advice_on_vars, parse, parse_vars};
 
-const NAMES: [(&str, &str); 8] = [
+const NAMES: [(&str, &str); 9] = [
+    ("\"\"", "Its name is empty. Write a name."),
     ("container-manager", "“-”. Write container_manager."),
     ("kube.version", "“.”. Write kube_version."),
     ("\u{A0}kube_version", "U+00A0 (no-break space). Indent with spaces, or write kube_version."),
@@ -28,6 +29,27 @@ fn a_name_that_is_never_read_is_a_warning_with_its_line() {
             let start = format!("Line {line}: ansible never reads the variable “");
             assert!(said.starts_with(&start) && said.contains(why), "{said}");
         }
+    }
+}
+
+/// Playbooks refuse them in `vars` and `set_fact`: ansible's `isidentifier` asks Python. Templates read them.
+#[test]
+fn a_word_of_python_as_a_name_is_a_warning() {
+    let words = "and as assert async await break class continue def del elif else except finally for from global if import in is \
+                 lambda nonlocal or pass raise return try while with yield";
+    for word in words.split_whitespace() {
+        let why = format!(
+            "“{word}” is a word of Python. In playbooks ansible refuses it as the name of a variable. Choose another name."
+        );
+        assert_eq!(advice_on_vars(&format!("x: 1\n{word}: 1\n")), [format!("Line 2: {why}")]);
+        assert_eq!(kubeonkube_inventory::advice_on_variable(word, "1"), [why.as_str()]);
+        let inventory = parse(&format!("all:\n  hosts:\n    n1:\n      {word}: 1\n")).expect(word);
+        assert!(inventory.warnings.contains(&format!("Line 4: {why}")), "{:?}", inventory.warnings);
+    }
+    assert_eq!(advice_on_vars("match: 1\ncase: 1\ntype: 1\nprint: 1\nand_: 1\nx: {in: 1, for: 2}\n"), [""; 0]);
+    for word in ["not", "False", "None", "True"] {
+        let said = advice_on_vars(&format!("\"{word}\": 1\n"));
+        assert!(said.len() == 1 && said[0].contains("ansible never reads"), "{said:?}");
     }
 }
 
