@@ -1,6 +1,11 @@
 //! Variables and options that name files of a person's computer. A run has the files of its image and those that the console gives it.
 
 use crate::invalid::quoted;
+use crate::looked_up::looked_up;
+
+/// Folders of kubespray, which relative paths start from.
+const OF_KUBESPRAY: [&str; 7] =
+    ["inventory/sample/", "inventory/local/", "roles/", "playbooks/", "extra_playbooks/", "tests/", "contrib/"];
 
 /// Folders that every run has.
 const OF_A_RUN: [&str; 5] = ["/auth/", "/conf/", "/kubespray/", "/work-kubeonkube/", "/dev/"];
@@ -55,7 +60,11 @@ pub(crate) fn missing_file(name: &str, value: &str) -> Option<String> {
         let options: Vec<&str> = value.split('=').map(str::trim).collect();
         return in_options(&options.join("="));
     }
-    let path = looked_up(value).filter(|path| is_personal(path))?;
+    let is_of_computer = path.starts_with("~/") || is_of_person(path) || is_on_drive(path);
+    if is_kubeconfig(name) && is_of_computer && is_missing(path) {
+        return Some(sentence(path, KUBECONFIG));
+    }
+    let path = looked_up(value).into_iter().find(|path| is_personal(path))?;
     Some(sentence(path, "Write its content as the value, or as a secret variable."))
 }
 
@@ -83,12 +92,18 @@ pub fn missing_file_of_option(option: &str, value: &str) -> Option<String> {
             missing_file("ansible_ssh_args", value)
         }
         "-i" | "--inventory" | "--inventory-file" if !path.contains(',') => {
-            is_personal(path).then(|| sentence(path, "Remove the option: a run uses the cluster's inventory."))
+            let is_other = is_personal(path) || is_of_own_folder(path);
+            is_other.then(|| sentence(path, "Remove the option: a run uses the cluster's inventory."))
         }
         "-e" | "--extra-vars" => {
             // With a blank before the `@`, ansible reads no file.
-            let file = value.strip_prefix('@').map(str::trim).filter(|file| is_personal(file))?;
+            let file = value.strip_prefix('@').map(str::trim);
+            let file = file.filter(|file| is_personal(file) || is_of_own_folder(file))?;
             Some(sentence(file, "Move its variables to those of the cluster, or write them as arguments."))
+        }
+        "-M" | "--module-path" => {
+            let folder = path.split(':').find(|folder| is_personal(folder))?;
+            Some(sentence(folder, "Remove the option, or use an image with these modules."))
         }
         _ => None,
     }
@@ -96,19 +111,11 @@ pub fn missing_file_of_option(option: &str, value: &str) -> Option<String> {
 
 const KEY_VARIABLE: &str = "Remove the variable: a run uses the cluster's SSH key.";
 
+const KUBECONFIG: &str = "Machines of the control plane have /etc/kubernetes/admin.conf.";
+
 fn sentence(path: &str, instead: &str) -> String {
     let unless = if instead.starts_with("Use") { "" } else { ", unless its image has" };
     format!("A run has no file {}{unless}. {instead}", quoted(path))
-}
-
-/// The file in `{{ lookup('file', '/home/ann/cert.pem') }}`.
-fn looked_up(value: &str) -> Option<&str> {
-    let quote = |c: char| matches!(c, '"' | '\'');
-    value.split("lookup(").skip(1).find_map(|call| {
-        let mut texts = call.split(quote);
-        let plugin = texts.nth(1)?;
-        texts.nth(1).filter(|_| matches!(plugin, "file" | "ansible.builtin.file"))
-    })
 }
 
 /// About the first file in options such as `-i ~/.ssh/id -F conf -o IdentityFile=key`.
@@ -178,11 +185,28 @@ fn is_of_person(path: &str) -> bool {
     ["/home/", "/Users/"].iter().any(|start| path.starts_with(start))
 }
 
+fn is_on_drive(path: &str) -> bool {
+    path.as_bytes().get(1) == Some(&b':')
+}
+
+/// Whether a relative path is not one of kubespray.
+fn is_of_own_folder(path: &str) -> bool {
+    let is_of_kubespray = OF_KUBESPRAY.iter().any(|folder| path.starts_with(folder));
+    is_missing(path) && !path.starts_with('/') && !is_of_kubespray
+}
+
+/// `kubeconfig`, `admin_kubeconfig_path` and the like.
+fn is_kubeconfig(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let path = name.strip_suffix("_path").or_else(|| name.strip_suffix("_file")).unwrap_or(&name);
+    path.ends_with("kubeconfig") || path.ends_with("kube_config")
+}
+
 /// Whether the path is in the home of a person.
 fn is_personal(path: &str) -> bool {
-    let is_drive = path.as_bytes().get(1) == Some(&b':');
     is_missing(path)
-        && (is_drive || ["~", "/home/", "/Users/", "/root/", "$", "."].iter().any(|start| path.starts_with(start)))
+        && (is_on_drive(path)
+            || ["~", "/home/", "/Users/", "/root/", "$", "."].iter().any(|start| path.starts_with(start)))
 }
 
 #[cfg(test)]
@@ -202,6 +226,13 @@ mod tests {
             ("-i", "~/hosts.yml", "~/hosts.yml"),
             ("--extra-vars", "@~/x", "~/x"),
             ("-e", "@/home/me/x.yml", "/home/me/x.yml"),
+            ("-e", "@x.yml", "x.yml"),
+            ("-e", "@vars/x.yml", "vars/x.yml"),
+            ("-e", "@inventory/prod/x.yml", "inventory/prod/x.yml"),
+            ("-e", "@../x.yml", "../x.yml"),
+            ("-i", "hosts.yml", "hosts.yml"),
+            ("-M", "~/modules", "~/modules"),
+            ("--module-path", "/usr/share/modules:/home/ann/modules", "/home/ann/modules"),
         ] {
             let said = missing_file_of_option(option, value).unwrap_or_else(|| panic!("{option} {value}"));
             assert!(said.starts_with(&format!("A run has no file “{file}”")), "{said}");
@@ -217,6 +248,10 @@ mod tests {
             ("-e", "a=~/x"),
             ("-e", " @~/x"),
             ("-e", "@inventory/sample/group_vars/all/all.yml"),
+            ("-e", "@roles/etcd/defaults/main.yml"),
+            ("-e", "@/conf/vars.yml"),
+            ("-i", "a,"),
+            ("-M", "library:/usr/share/ansible"),
             ("--user", "~/x"),
         ] {
             assert_eq!(missing_file_of_option(option, value), None, "{option} {value}");
@@ -248,6 +283,20 @@ mod tests {
             ("ansible_become_exe", "/home/ann/sudo", "/home/ann/sudo"),
             ("cert", "{{ lookup('file', '/home/ann/cert.pem') }}", "/home/ann/cert.pem"),
             ("cert", "{{ lookup(\"ansible.builtin.file\", \"~/.ssh/id.pub\") }}", "~/.ssh/id.pub"),
+            ("cert", "{{ q('file','~/x') }}", "~/x"),
+            ("cert", "{{ query('fileglob', '/home/alice/*') | map('basename') }}", "/home/alice/*"),
+            ("cert", "{{ lookup('template', '~/x.j2') }}", "~/x.j2"),
+            ("cert", "{{ lookup( 'ansible.builtin.unvault' , '~/x' ) | string }}", "~/x"),
+            ("cert", "{{ lookup('file', '/etc/x', \"/home/ann/x\", errors='ignore') }}", "/home/ann/x"),
+            ("cert", "{{ lookup('csvfile', 'a file=~/x.csv delimiter=,') }}", "~/x.csv"),
+            ("cert", "{{ lookup('csvfile', 'a', file='~/x.csv', col=1) }}", "~/x.csv"),
+            ("cert", "{{ lookup('ini', 'user', section='a', file = '/home/ann/x.ini') }}", "/home/ann/x.ini"),
+            ("cert", "{{ lookup('env', 'A') ~ lookup('file', ('~/x')) }}", "~/x"),
+            ("kubeconfig", "~/.kube/config", "~/.kube/config"),
+            ("kubeconfig", "{{ lookup('file', '~/.kube/config') }}", "~/.kube/config"),
+            ("KUBECONFIG", "/home/ann/.kube/config", "/home/ann/.kube/config"),
+            ("k8s_auth_kubeconfig", "/Users/ann/.kube/config", "/Users/ann/.kube/config"),
+            ("admin_kubeconfig_path", "~/config", "~/config"),
             ("ansible_ssh_executable", "/Users/ann/bin/ssh", "/Users/ann/bin/ssh"),
             ("vault_password_file", "~/.vault", "~/.vault"),
         ] {
@@ -274,6 +323,16 @@ mod tests {
             ("cert", "{{ lookup('file', '/etc/ssl/ca.pem') }}"),
             ("cert", "{{ lookup('env', 'HOME') }}"),
             ("cert", "{{ lookup('file', path) }}"),
+            ("cert", "{{ lookup('file', path) | default('~/x') }}"),
+            ("cert", "{{ lookup(plugin, 'file', '~/x') }}"),
+            ("cert", "{{ lookup('csvfile', '~ delimiter=.', file='/etc/x.csv', default='$') }}"),
+            ("cert", "{{ lookup('template', 'x.j2', variable_start_string='${') }}"),
+            ("cert", "{{ lookup('first_found', ['~/x', '/etc/x']) }}"),
+            ("cert", "{{ my_q('file', '~/x') }} faq('file', '~/x') x.q('file', '~/x')"),
+            ("kubeconfig", "/etc/kubernetes/admin.conf"),
+            ("kubeconfig", "/root/.kube/config"),
+            ("kubeconfig", "{{ home }}/.kube/config"),
+            ("kubeconfig_localhost", "~/x"),
             ("ansible_ssh_common_args", "-o ProxyCommand='ncat -i 10s --proxy p:8080 %h %p'"),
             ("ansible_ssh_common_args", "-o UserKnownHostsFile=/tmp/known_hosts"),
             ("ansible_ssh_common_args", "-o GlobalKnownHostsFile=/etc/ssh/ssh_known_hosts"),

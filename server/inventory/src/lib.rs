@@ -28,6 +28,7 @@ mod jump;
 pub mod kubernetes;
 pub mod limits;
 mod lookalike;
+mod looked_up;
 mod machine;
 mod names;
 mod parse;
