@@ -1,5 +1,6 @@
 //! Warnings about extra arguments: variables that ansible never reads, and files that a run doesn't have. Pure.
 
+use inventory::Kind;
 use operation::{ExtraVars, Options};
 
 /// The warnings as sentences, judged like the same variables in the cluster's own.
@@ -23,6 +24,9 @@ fn of_variables(text: &str) -> Vec<String> {
             vec![format!("ansible refuses “{path}” in --extra-vars, because a file needs an @. Write @{path}.")]
         }
         ExtraVars::Document => {
+            if let Some(why) = refusal(text) {
+                return vec![format!("ansible refuses the document in --extra-vars{why}")];
+            }
             let warnings = inventory::advice_on_vars(text).into_iter();
             warnings.map(|warning| warning.trim_start_matches("Line 1: ").to_owned()).collect()
         }
@@ -30,6 +34,20 @@ fn of_variables(text: &str) -> Vec<String> {
             let warnings = pairs.iter().flat_map(|(name, value)| inventory::advice_on_variable(name, value));
             warnings.chain(of_ignored(text, &ignored)).collect()
         }
+    }
+}
+
+/// Why ansible can't read a document as variables, and what to do. It quotes no more than one value, because others may be secret.
+fn refusal(text: &str) -> Option<String> {
+    const INSTEAD: &str = "Write name=value or {name: value}.";
+    if text.starts_with('[') {
+        return Some(format!(", because it is no mapping. {INSTEAD}"));
+    }
+    match inventory::parse_vars(text).err()?.kind {
+        // Ansible reads them.
+        Kind::DuplicateKey { .. } | Kind::InventoryAsVars { .. } => None,
+        Kind::NotYaml { .. } => Some(format!(", because it is no YAML. {INSTEAD}")),
+        kind => Some(format!(": {kind}.")),
     }
 }
 
@@ -84,6 +102,24 @@ mod tests {
     }
 
     #[test]
+    fn documents_that_are_no_variables_are_named() {
+        for text in ["[1]", "[]", "[{a: 1}]", "['a']", "{a", "{a: 1} b", "{a: [}"] {
+            let said = shown(&["-e", text]);
+            let start = "Extra arguments: ansible refuses the document in --extra-vars, because it is no ";
+            assert!(said.starts_with(start) && said.ends_with("Write name=value or {name: value}."), "{said}");
+            assert_eq!(said.lines().count(), 1, "{said}");
+        }
+        for text in ["{a: 1}", "{}", "{\"a\": [1]}", "{a: 1, a: 2}", "{a}"] {
+            assert_eq!(shown(&["-e", text]), "", "{text}");
+        }
+        let date = shown(&["-e", "{a: 2024-02-30}"]);
+        assert!(date.contains("refuses the document in --extra-vars: ansible reads “2024-02-30” as a date"), "{date}");
+        assert!(shown(&["-e", "and=1"]).starts_with("Extra arguments: “and” is a word of Python."));
+        assert!(shown(&["-e", "{all: {hosts: {n1: }}}"]).contains("“all” looks like"));
+        assert!(shown(&["-e", "{'': 1}"]).contains("Its name is empty."));
+    }
+
+    #[test]
     fn files_that_a_run_does_not_have_are_named() {
         for (arguments, option, file) in [
             (["--private-key", "~/x"].as_slice(), "--private-key", "~/x"),
@@ -91,6 +127,8 @@ mod tests {
             (&["-e", "@/home/me/x.yml"], "--extra-vars", "/home/me/x.yml"),
             (&["--vault-password-file", "~/x"], "--vault-password-file", "~/x"),
             (&["-i~/hosts"], "--inventory", "~/hosts"),
+            (&["-e", "@x.yml"], "--extra-vars", "x.yml"),
+            (&["-M", "~/modules"], "-M", "~/modules"),
         ] {
             let said = shown(arguments);
             assert!(said.starts_with(&format!("{option} names a file. A run has no file “{file}”")), "{said}");
