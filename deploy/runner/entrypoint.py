@@ -809,7 +809,7 @@ def fit(document):
             for key in HOST_LISTS:
                 if key in step:
                     step[key]["hosts"] = [cut(host, limit) for host in step[key]["hosts"][:3]]
-            step["unmatched"] = [{"play": cut(one["play"], limit), "names": [cut(one["names"][0], limit)]} for one in step.get("unmatched", [])[:1]]
+            step["unmatched"] = [shorten_play(play, limit) for play in step.get("unmatched", [])[:1]]
             if step["recap"]:
                 step["recap"] = {key: count for key, count in step["recap"].items() if count or key == "hosts"}
     while len(size()) > TERMINATION_BYTES and document["steps"]:
@@ -818,6 +818,10 @@ def fit(document):
         document["steps"].pop(spare[0] if spare else 0)
         document["dropped"] = document.get("dropped", 0) + 1
     return size()
+
+
+def shorten_play(play, limit):
+    return {key: [cut(name, limit) for name in value[:1]] if key == "names" else cut(value, limit) for key, value in play.items()}
 
 
 def main():

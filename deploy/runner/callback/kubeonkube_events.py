@@ -64,7 +64,6 @@ REMEMBERED_FAILURES = 50
 # Hosts that no task ran on, and plays without hosts.
 REMEMBERED_HOSTS = 5
 REMEMBERED_PLAYS = 3
-PLAIN_NAME = re.compile(r"[\w.:-]+")
 # Where ansible says that an error is, and the error of YAML, as in the entrypoint. Since 2.19, it says the place only in the log.
 PLACE = re.compile(r"The error appears to be in '([^<].{0,500}?)': line ([0-9]+)")
 YAML_ERROR = re.compile(r"Syntax Error while loading YAML\.\s+(.{1,500}?)(?:\. |\s*\n|\s\s|\s+in \"|\s+The error appears)")
@@ -375,7 +374,7 @@ class CallbackModule(CallbackBase):
         self.done = (0, set())  # (task number, hosts): hosts without further tasks, when this task failed on another host
         self.started = set()  # hosts that a task has started on
         self.is_saved = True  # whether result.json has the end of all playbooks so far
-        self.unmatched = []  # plays without hosts that name what the inventory doesn't have
+        self.unmatched = []  # plays of the user without hosts, each with the reason
         self.play = None
         self.removed = {}  # host -> how often the play had removed it after the last failure
         self.rescued = None  # the first failure that a `rescue` took over from on one host only
@@ -529,7 +528,7 @@ class CallbackModule(CallbackBase):
         self.unordered = str(play.strategy) in UNORDERED_STRATEGIES
         self.learn_play(play)
         self.begin_batch(play)
-        self.emit("play_start", play=self.record.play, name=cut(self.shown(str(play.get_name())), ITEM_LIMIT))
+        self.emit("play_start", play=self.record.play, name=self.shortly(play.get_name()))
 
     def plan_hosts(self):
         """Notes the hosts of the plays that haven't begun, as far as they are known: at first, and when the inventory has grown."""
@@ -563,16 +562,9 @@ class CallbackModule(CallbackBase):
             batch = dict.fromkeys(host.get_name() for host in hosts)
             self.plans[play._uuid] = (planned(inventory, play.hosts), {**begun, **batch})
             self.done = (0, self.done[1].difference(batch))
-            # An empty group may be meant so. A limit leaves hosts out on purpose.
-            if not hosts and not inventory.get_hosts(play.hosts, ignore_limits=True, ignore_restrictions=True):
-                known = {"all", "ungrouped", *inventory.groups, *inventory.hosts}
-                names = [name.lstrip("&") for name in parts_of(play.hosts) if not name.startswith("!")]
-                names = [name if name.startswith("~") else SUBSCRIPT.sub("", name) for name in names]
-                missing = [name for name in names if PLAIN_NAME.fullmatch(name) and name not in known]
-                missing = missing or [name for name in names if not PLAIN_NAME.fullmatch(name)]
-                if missing:
-                    missing = [cut(self.shown(name), ITEM_LIMIT) for name in missing[:REMEMBERED_PLAYS]]
-                    self.unmatched.append({"play": cut(self.shown(str(play.get_name())), ITEM_LIMIT), "names": missing})
+            # A limit leaves hosts out on purpose.
+            if not hosts and self.is_own(play) and not inventory.get_hosts(play.hosts, ignore_limits=True, ignore_restrictions=True):
+                self.unmatched.append(self.why_unmatched(play, inventory))
         except Exception:  # noqa: BLE001 - see plan_hosts()
             return
 
@@ -584,6 +576,20 @@ class CallbackModule(CallbackBase):
             self.iterator = found if isinstance(found, PlayIterator) else None
             frame = frame.f_back
         return self.iterator
+
+    def is_own(self, play):
+        """Whether the play is in a file of the user. Those of an image have plays without hosts on purpose."""
+        return os.path.realpath(play.get_path()).startswith(os.path.realpath(self.root + "/conf/sources") + "/")
+
+    def why_unmatched(self, play, inventory):
+        """A play without hosts, with what it names and the inventory doesn't have. If there is no such name, with its whole pattern."""
+        missing = [part.lstrip("&") for part in parts_of(play.hosts) if not part.startswith("!") and not is_matched(inventory, part)]
+        names = [name if name.startswith("~") else SUBSCRIPT.sub("", name) for name in missing[:REMEMBERED_PLAYS]]
+        shown = {"play": self.shortly(play.get_name()), "names": list(map(self.shortly, names))}
+        return shown if names else {**shown, "pattern": self.shortly(",".join(map(str, play.hosts)))}
+
+    def shortly(self, name):
+        return cut(self.shown(str(name)), ITEM_LIMIT)
 
     def note_done(self, task):
         """Notes the hosts without further tasks. The failure of this task may end the play, and then ansible forgets their tasks."""
@@ -685,7 +691,7 @@ class CallbackModule(CallbackBase):
         self.record.task += 1
         self.find_iterator()
         self.learn_task(task)
-        name = cut(self.shown(str(task.get_name())), ITEM_LIMIT)
+        name = self.shortly(task.get_name())
         self.tasks[task._uuid] = (self.record.task, name)
         if not self.running:
             self.record.forget_flight()
@@ -726,7 +732,7 @@ class CallbackModule(CallbackBase):
         if item:
             # The next item starts now.
             self.running[(number, host)] = now
-            fields["item"] = cut(self.shown(str(self._get_item_label(result._result))), ITEM_LIMIT)
+            fields["item"] = self.shortly(self._get_item_label(result._result))
         else:
             self.running.pop((number, host), None)
             self.record.note_flight(["end", number, host])

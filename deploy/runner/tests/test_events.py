@@ -533,21 +533,29 @@ class Events(unittest.TestCase):
         good = StagedRun(self, hosts).playbook((PLAY + tasks).replace("false'", "true'").replace("hosts: all", "hosts: m1")).run()
         self.assertEqual((list(good.of("stats")[0]["hosts"]), hosts_in(good, "unreached")), (["m1"], []))
 
-    def test_a_play_on_a_group_that_is_missing_is_named(self):
-        play = "\n- name: Upgrade {0}\n  hosts: {0}\n  gather_facts: false\n  tasks: [{{ansible.builtin.debug: {{msg: hello}}}}]\n"
+    def test_a_play_without_hosts_is_named(self):
+        play = "\n- name: Upgrade\n  hosts: {}\n  gather_facts: false\n  tasks: [{{ansible.builtin.debug: {{msg: hello}}}}]\n"
         inventory = "all:\n  hosts: {m1: {ansible_connection: local}}\n  children: {empty: {}}\n"
-        names = ["m1", "empty", "workers,&empty", "'work*'", "all:!m1", "storage", "empty[0]", "empty:!gone", "fd00::9"]
-        run = StagedRun(self, {}).playbook("".join(play.format(name) for name in names))
-        run.write("conf/hosts.yml", inventory)
-        run.run()
-        self.assertEqual(run.termination["steps"][0]["unmatched"], [
-            {"play": "Upgrade workers,&empty", "names": ["workers"]}, {"play": "Upgrade 'work*'", "names": ["work*"]},
-            {"play": "Upgrade storage", "names": ["storage"]}])
-        self.assertEqual(run.termination["steps"][0]["unmatched_plays"], 4)
-        self.assertNotIn("fd00", run.text.partition("PLAY [")[0])
-        limited = StagedRun(self, {"m1": LOCAL, "m2": LOCAL}).playbook(play.format("m1") + play.format("m2"), args=["-l", "m1"]).run()
+        missing = {"workers,&empty": "workers", "'work*'": "work*", "storage[0]": "storage", "fd00::9": "fd00::9"}
+        named = [(hosts, {"names": [name]}) for hosts, name in missing.items()]
+        patterns = {"empty": "empty", "all:!m1": "all:!m1", "m1:&empty": "m1:&empty", "['empty[0]', 'empty*']": "empty[0],empty*",
+                    "empty:!gone": "empty:!gone", "'{{ [] }}'": ""}
+        empty = [(hosts, {"names": [], "pattern": pattern}) for hosts, pattern in patterns.items()]
+        for plays in (named, empty[:3], empty[3:]):
+            run = StagedRun(self, {}).playbook(play.format("m1") + "".join(play.format(hosts) for hosts, _ in plays))
+            run.write("conf/hosts.yml", inventory)
+            step = run.run().termination["steps"][0]
+            self.assertEqual((run.rc, step["unmatched_plays"]), (0, len(plays)))
+            self.assertEqual(step["unmatched"], [{"play": "Upgrade", **why} for _, why in plays[:3]])
+            self.assertNotIn("fd00", run.text.partition("PLAY [")[0])
+        limited = StagedRun(self, {"m1": LOCAL, "m2": LOCAL}).playbook(play.format("m1") + play.format("m2:!m1"), args=["-l", "m1"]).run()
         self.assertNotIn("unmatched", limited.termination["steps"][0])
 
+    def test_plays_of_the_image_may_have_no_hosts(self):
+        run = StagedRun(self, {"m1": LOCAL}).playbook("- import_playbook: ../../../kubespray/cluster.yml\n" + PLAY + "    - debug:\n")
+        run.write("kubespray/cluster.yml", "- hosts: all:!all[0]\n- hosts: calico_rr\n")
+        run.run()
+        self.assertEqual((run.rc, run.termination["steps"][0].get("unmatched")), (0, None))
     def test_a_run_without_tasks_is_told_from_one_without_hosts(self):
         tasks = "\n    - ansible.builtin.command: 'true'\n"
         run = StagedRun(self, {"m1": LOCAL}).playbook(PLAY + tasks, args=["--tags", "nothing"]).run()

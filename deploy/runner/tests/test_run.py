@@ -172,11 +172,13 @@ class Steps(unittest.TestCase):
         names = [f"n{number}-{'x' * 600}" for number in range(5)]
         step = {"role": "main", "title": "play.yml", "kind": "playbook", "rc": 2, "recap": None}
         step.update(unfinished={"count": 5, "hosts": names}, unreached={"count": 4, "hosts": names[:4]})
+        step.update(unmatched=[{"play": names[0], "names": [], "pattern": names[1]}, {"play": names[2], "names": names}])
         data = in_a_pod().fit({"v": 1, "steps": [step], "failures": [], "message": "", "running": None})
         self.assertLessEqual(len(data), 4096)
         step = json.loads(data)["steps"][0]
         self.assertEqual([step[key]["count"] for key in ("unfinished", "unreached")], [5, 4])
         self.assertEqual([len(step[key]["hosts"]) for key in ("unfinished", "unreached")], [3, 3])
+        self.assertEqual([(play["names"], play["pattern"][:3]) for play in step["unmatched"]], [([], "n1-")])
 
     def test_a_message_with_too_many_hooks_keeps_the_action(self):
         run = StagedRun(self, {"m1": LOCAL})

@@ -65,7 +65,7 @@ pub struct TerminatedStep {
     /// Whether the playbook did something on a machine.
     #[serde(default)]
     pub reached: bool,
-    /// Plays that matched no host and name groups or hosts that the inventory doesn't have, at most 3.
+    /// Plays of the user that matched no host, at most 3. A limit doesn't count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmatched: Vec<UnmatchedPlay>,
     /// How many such plays there are.
@@ -87,6 +87,9 @@ pub struct UnmatchedPlay {
     pub play: String,
     /// What its pattern names and the inventory doesn't have.
     pub names: Vec<String>,
+    /// Its pattern, if the inventory has all that it names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
 }
 
 /// What the run page shows of it.

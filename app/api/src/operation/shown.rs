@@ -71,8 +71,7 @@ pub struct OperationRow {
     pub ended: Option<Time>,
 }
 
-/// The reason of an operation that succeeded, except that a play of its own playbook matched no host, because the inventory doesn't have
-/// its group.
+/// The reason of an operation that succeeded, except that a play of its own playbook matched no host, and not only because of a limit.
 pub const PLAY_MATCHED_NO_HOST: &str = "PlayMatchedNoHost";
 /// The reason of an operation that succeeded, except that each of its hosts was unreachable, which its playbook ignores.
 pub const NO_HOST_REACHED: &str = "NoHostReached";

@@ -146,8 +146,8 @@ fn nothing_done(operation: &ClusterOperation, step: &TerminatedStep) -> (&'stati
     ("NoHostsMatched", format!("{title} matched no host and did nothing.{why}"))
 }
 
-/// What makes a success doubtful: a playbook that reached no host, or plays of a playbook of the user that matched no host, because the
-/// inventory doesn't have what they name. A reason and a sentence.
+/// What makes a success doubtful: a playbook that reached no host, or plays of a playbook of the user that matched no host. A reason and
+/// a sentence.
 pub(crate) fn warning(operation: &ClusterOperation, said: &Termination) -> Option<(&'static str, String)> {
     let mut unreached = said.steps.iter().filter(|step| !step.reached);
     let unreachable = unreached.find_map(|step| Some((step, names(&step.unreachable)?)));
@@ -192,9 +192,14 @@ fn hooks_of<'a>(spec: &'a ClusterOperationSpec, step: &'a TerminatedStep) -> imp
 }
 
 fn plays(step: &TerminatedStep) -> Option<String> {
-    let sentence = |UnmatchedPlay { play, names }: &UnmatchedPlay| {
+    let sentence = |UnmatchedPlay { play, names, pattern }: &UnmatchedPlay| {
         let names: Vec<String> = names.iter().map(|name| format!("“{name}”")).collect();
-        format!("The play “{play}” matched no host: the inventory has no {}.", list(&names, 3))
+        let why = match pattern.as_deref() {
+            None => format!("the inventory has no {}", list(&names, 3)),
+            Some("") => "its list of hosts is empty".into(),
+            Some(pattern) => format!("“{pattern}” selects none of the inventory"),
+        };
+        format!("The play “{play}” matched no host: {why}.")
     };
     let sentences: Vec<String> = step.unmatched.iter().map(sentence).collect();
     let more = u64::from(step.unmatched_plays).saturating_sub(sentences.len() as u64);

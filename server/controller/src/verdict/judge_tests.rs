@@ -134,6 +134,14 @@ fn a_play_of_an_own_playbook_without_hosts_is_a_warning() {
     let message = self::ended(&operation, &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &more))).2;
     assert!(message.starts_with(&format!("{why} 2 more plays matched no host. ping.yml:")), "{message}");
 
+    for (pattern, why) in [("gpu", "“gpu” selects none of the inventory"), ("", "its list of hosts is empty")] {
+        let said = summary(0, |said| {
+            said["steps"][0]["unmatched"] = json!([{"play": "Drivers", "names": [], "pattern": pattern}]);
+        });
+        let message = self::ended(&operation, &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &said))).2;
+        assert!(message.starts_with(&format!("The play “Drivers” matched no host: {why}. ping.yml:")), "{message}");
+    }
+
     let said = summary(0, |said| {
         said["steps"][0]["unreachable"] = json!({"count": 2, "hosts": ["n1", "n2"]});
     });
