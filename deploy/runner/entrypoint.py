@@ -45,7 +45,7 @@ UNREADABLE = "Unable to retrieve file contents"
 TERMINATION_BYTES = 4096
 TEXT_LIMIT = 300
 # Of a step, in the summary: names of hosts, with their number.
-HOST_LISTS = ("unfinished", "unreached", "unreachable", "made")
+HOST_LISTS = ("unfinished", "unreached", "unreachable", "untouched", "made")
 # Seconds from SIGTERM until the child is killed. Less than the pod's grace period of 30 s, to leave time for the summary.
 STOP_SECONDS = 20
 STOPPED = 143

@@ -245,13 +245,21 @@ def is_meta(task):
     return str(task.action).rpartition(".")[2] == "meta"
 
 
+def is_local(connection):
+    """Whether the connection needs no network. Templates may be local."""
+    return str(connection).rpartition(".")[2] == "local" or "{" in str(connection)
+
+
+def runs_here(task, play):
+    """Whether the task, or its play, is meant to run on the controller."""
+    # The connection of an item is `ansible.builtin.local` if that is how its host is reached.
+    return task.connection == "local" or is_local({**(play.vars if play else {}), **task.get_vars()}.get("ansible_connection", ""))
+
+
 def is_from_machine(result, outcome, play):
     """Whether the result proves that the machine was reached, and wasn't made by ansible on the controller."""
     task, values = result._task, result._result
-    named = str({**(play.vars if play else {}), **task.get_vars()}.get("ansible_connection", ""))
-    # The connection of an item is `ansible.builtin.local` if that is how its host is reached.
-    is_local = task.connection == "local" or named.rpartition(".")[2] == "local" or "{" in named
-    if str(task.action).rpartition(".")[2] in CONTROLLER_ONLY or task.delegate_to or is_local:
+    if str(task.action).rpartition(".")[2] in CONTROLLER_ONLY or task.delegate_to or runs_here(task, play):
         return False
     # An item that didn't reach the machine counts as failed.
     if outcome in ("skipped", "unreachable") or values.get("unreachable"):
@@ -364,6 +372,7 @@ class CallbackModule(CallbackBase):
         self.running = {}  # (task number, host) -> start of the task or of its current item
         self.failures = []
         self.reached = set()  # hosts that a result came from
+        self.here = set()  # hosts with tasks that are meant to run on the controller
         self.has_delegated = False  # whether a task ran on another machine than its host
         self.lost = set()  # hosts with a failure that counts
         self.planned_for = None  # the numbers of hosts and groups when the plays were planned
@@ -568,15 +577,6 @@ class CallbackModule(CallbackBase):
         except Exception:  # noqa: BLE001 - see plan_hosts()
             return
 
-    def find_iterator(self):
-        """No callback gets ansible's iterator, but the strategy that calls them has it."""
-        frame = sys._getframe()
-        while self.iterator is None and frame:
-            found = frame.f_locals.get("iterator")
-            self.iterator = found if isinstance(found, PlayIterator) else None
-            frame = frame.f_back
-        return self.iterator
-
     def is_own(self, play):
         """Whether the play is in a file of the user. Those of an image have plays without hosts on purpose."""
         return os.path.realpath(play.get_path()).startswith(os.path.realpath(self.root + "/conf/sources") + "/")
@@ -590,6 +590,15 @@ class CallbackModule(CallbackBase):
 
     def shortly(self, name):
         return cut(self.shown(str(name)), ITEM_LIMIT)
+
+    def find_iterator(self):
+        """No callback gets ansible's iterator, but the strategy that calls them has it."""
+        frame = sys._getframe()
+        while self.iterator is None and frame:
+            found = frame.f_locals.get("iterator")
+            self.iterator = found if isinstance(found, PlayIterator) else None
+            frame = frame.f_back
+        return self.iterator
 
     def note_done(self, task):
         """Notes the hosts without further tasks. The failure of this task may end the play, and then ansible forgets their tasks."""
@@ -643,6 +652,17 @@ class CallbackModule(CallbackBase):
         left.difference_update(failed)
         return [host for host in order if host in left] + sorted(left.difference(order))
 
+    def untouched_hosts(self, recap):
+        """The hosts on which tasks succeeded, but none that needs a connection to them, such as `debug`."""
+        here = self.reached | self.here | self.unreachable
+        silent = [host for host, counts in recap.items() if counts["ok"] > counts["ignored"] and host not in here]
+        try:
+            manager = self.play.get_variable_manager()
+            hosts = [manager._inventory.get_host(host) for host in silent]
+            return [host.get_name() for host in hosts if not is_local(manager.get_vars(host=host).get("ansible_connection", ""))]
+        except Exception:  # noqa: BLE001 - see learn_variables()
+            return []
+
     def save(self, recap, failures, left, begun):
         """The file from which the entrypoint makes the summary."""
         document = {"recap": recap or None, "failures": failures}
@@ -650,6 +670,7 @@ class CallbackModule(CallbackBase):
             "unfinished": [host for host in left if host in begun],
             "unreached": [host for host in left if host not in begun],
             "unreachable": sorted(self.unreachable.difference(self.reached)),
+            "untouched": self.untouched_hosts(recap or {}),
             "made": list(self.made),
         }
         document["reached"] = bool(self.reached or self.has_delegated)
@@ -720,6 +741,8 @@ class CallbackModule(CallbackBase):
         self.started.add(host)
         if is_from_machine(result, outcome, self.play):
             self.reached.add(host)
+        elif runs_here(result._task, self.play):
+            self.here.add(host)
         self.has_delegated = self.has_delegated or bool(result._task.delegate_to) and outcome in ("ok", "changed")
         # Not in the output of a command.
         if message and UNDECRYPTED in message and not any(name in result._result for name in OF_MODULES):
@@ -867,6 +890,8 @@ class CallbackModule(CallbackBase):
             shown[host]["left"] = True
         for host in self.unreachable.difference(self.reached).intersection(shown):
             shown[host]["out_of_reach"] = True
+        for host in self.untouched_hosts(hosts):
+            shown[host]["untouched"] = True
         self.emit("stats", hosts=shown)
         if not hosts:
             left = list(dict.fromkeys(host for planned, begun in self.plans.values() for host in (*planned, *begun)))

@@ -594,6 +594,26 @@ class Events(unittest.TestCase):
         run = StagedRun(self, {"gone": UNREACHABLE}).playbook(play).run()
         self.assertEqual((run.rc, run.of("stats")[0]["hosts"]["gone"]["reached"]), (0, False))
 
+    def test_a_host_that_needs_no_connection_is_untouched(self):
+        debug, set_fact = "    - debug:\n", "    - set_fact: {x: 1}\n"
+        delegated = "    - command: 'true'\n      delegate_to: m1\n"
+        local = PLAY.replace("  tasks:", "  connection: local\n  tasks:")
+        skipped = "    - command: 'true'\n      when: false\n"
+        gone, here = {"gone": UNREACHABLE}, {"m1": LOCAL}
+        for hosts, play, untouched, reached in (
+            (gone, PLAY + debug + set_fact, ["gone"], False),
+            ({**gone, **here}, PLAY + delegated, ["gone"], True),
+            ({**gone, **here}, PLAY + debug, ["gone"], False),
+            (gone, local + debug + PLAY + debug, [], False),
+            (gone, PLAY + skipped, [], False),
+            (here, PLAY + debug + PLAY.replace("all", "localhost") + debug, [], False),
+        ):
+            with self.subTest(play):
+                run = StagedRun(self, hosts).playbook(play).run()
+                stats = run.of("stats")[0]["hosts"]
+                self.assertEqual([host for host in stats if stats[host].get("untouched")], untouched)
+                self.assertEqual((run.rc, hosts_in(run, "untouched"), run.termination["steps"][0]["reached"]), (0, untouched, reached))
+
     def test_a_playbook_that_reached_no_host_says_so(self):
         play = PLAY.replace("  tasks:", "  ignore_unreachable: true\n  tasks:") + "\n    - ping:\n"
         run = StagedRun(self, {"gone": UNREACHABLE, "lost": UNREACHABLE}).playbook(play).run()

@@ -104,4 +104,5 @@ fn add(sum: &mut HostStats, more: &HostStats) {
     sum.reached = sum.reached.max(more.reached);
     sum.left |= more.left;
     sum.out_of_reach |= more.out_of_reach;
+    sum.untouched |= more.untouched;
 }

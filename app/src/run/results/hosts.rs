@@ -143,6 +143,7 @@ fn outcome(row: &HostRow, changed: &'static str) -> (Tone, &'static str) {
         () if s.left && s.has_results() => (Tone::Idle, "Not finished"),
         () if s.left => (Tone::Idle, "Not reached"),
         () if s.out_of_reach && s.reached != Some(true) => (Tone::Warn, "Unreachable, ignored"),
+        () if s.untouched && s.reached != Some(true) => (Tone::Idle, "Ok, not reached"),
         // An ignored failure counts as ok, too, and most modules say that they changed something.
         () if s.made > 0 && s.ok > s.ignored => (Tone::Warn, "Really changed"),
         () if s.changed > 0 && s.ok > s.ignored => (Tone::Warn, changed),
@@ -226,6 +227,9 @@ mod tests {
         let gone = HostStats { out_of_reach: true, reached: Some(false), ..ignored };
         assert_eq!(of(gone, false), "Unreachable, ignored", "a task on the controller went well");
         assert_eq!(of(HostStats { reached: Some(true), ..gone }, false), "Ok", "a later step reached it");
+        let untouched = HostStats { ok: 2, changed: 1, untouched: true, reached: Some(false), ..HostStats::default() };
+        assert_eq!(of(untouched, false), "Ok, not reached", "a delegated task went well");
+        assert_eq!(of(HostStats { reached: Some(true), ..untouched }, false), "Changed", "a later step reached it");
         assert_eq!(of(HostStats { ok: 3, ..HostStats::default() }, true), "Stopped");
         assert_eq!(of(HostStats { ok: 3, changed: 2, made: 1, ..HostStats::default() }, false), "Really changed");
     }

@@ -159,6 +159,11 @@ pub(crate) fn warning(operation: &ClusterOperation, said: &Termination) -> Optio
             format!("{title} reached no machine: {names} {was} unreachable, and the playbook ignores that."),
         ));
     }
+    let mut untouched = said.steps.iter().filter(|_| !said.steps.iter().any(|step| step.reached));
+    if let Some((step, names)) = untouched.find_map(|step| Some((step, names(&step.untouched)?))) {
+        let why = format!("on {names}, only tasks succeeded that need no connection, such as debug");
+        return Some((NO_HOST_REACHED, format!("{} reached no machine: {why}.", step.title)));
+    }
     let mut own = said.steps.iter().filter(|step| is_own(operation, step));
     own.find_map(plays).map(|plays| (PLAY_MATCHED_NO_HOST, plays))
 }

@@ -150,6 +150,18 @@ fn a_play_of_an_own_playbook_without_hosts_is_a_warning() {
     assert_eq!((status, reason.as_str()), (Phase::Succeeded, NO_HOST_REACHED));
     assert!(message.starts_with("ping.yml reached no machine: n1, n2 were unreachable"), "{message}");
 
+    for (reached, reason) in [(false, NO_HOST_REACHED), (true, "Succeeded")] {
+        let said = summary(0, |said| {
+            let step = &mut said["steps"][0];
+            (step["reached"], step["untouched"]) = (json!(reached), json!({"count": 1, "hosts": ["n2"]}));
+        });
+        let pod = ended_pod(0, "Completed", &said);
+        let (_, is, message) = self::ended(&operation, &ended_job("Complete", ""), Some(&pod));
+        assert_eq!(is, reason);
+        let why = "ping.yml reached no machine: on n2, only tasks succeeded that need no connection, such as debug. ping.yml: ";
+        assert_eq!(message.starts_with(why), !reached, "{message}");
+    }
+
     let said = summary(0, |said| {
         let step = &mut said["steps"][0];
         (step["reached"], step["unreachable"]) = (json!(true), json!({"count": 1, "hosts": ["n2"]}));

@@ -3,7 +3,7 @@
 use api::run::StepRole;
 use crd::ClusterOperation;
 use k8s_openapi::api::core::v1::Pod;
-use operation::{Termination, termination, title};
+use operation::{TerminatedStep, Termination, termination, title};
 
 /// The pod without any text of the run in its summary: only numbers are left, and the titles that follow from the operation.
 pub(crate) fn without_words(operation: &ClusterOperation, pod: &Pod) -> Pod {
@@ -23,7 +23,8 @@ fn only_numbers(operation: &ClusterOperation, mut said: Termination) -> Terminat
             StepRole::Pre => "A step before the action".into(),
             StepRole::Post => "A step after the action".into(),
         };
-        for hosts in [&mut step.unfinished, &mut step.unreached, &mut step.unreachable, &mut step.made] {
+        let TerminatedStep { unfinished, unreached, unreachable, untouched, made, .. } = step;
+        for hosts in [unfinished, unreached, unreachable, untouched, made] {
             hosts.hosts.clear();
         }
         step.unmatched.clear();
