@@ -76,7 +76,7 @@ test('a playbook survives the server and succeeds', async ({ page, visit, server
   writeFileSync(sign, '');
   await server.startAgain();
   await expect(phase(page, 'Succeeded')).toBeVisible();
-  await expect(page.getByText('3 tasks on 1 host succeeded; no changes.')).toBeVisible();
+  await expect(page.getByText('play.yml: 1 host, 3 tasks ok, 0 changed.')).toBeVisible();
   await expect(page.getByText(/Log complete/)).toBeVisible();
   const lines = [...(await readAll(page)).values()];
   for (const name of ['Before', 'Wait for the sign', 'After']) {

@@ -30,7 +30,7 @@ bothWays((script) => {
     expect(status).toMatchObject({ action: 'play.yml (check only)', message: 'play.yml: 2 hosts, 2 tasks ok, 2 would change.' });
     await visit(`/operations/${cluster}-2`);
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(`play.yml (check only) on ${cluster}`);
-    await expect(page.getByText('1 task on 2 hosts succeeded; 2 changes would be made.')).toBeVisible();
+    await expect(page.getByText('play.yml: 2 hosts, 2 tasks ok, 2 would change.')).toBeVisible();
     await expect(page.getByRole('region', { name: 'Progress' })).toContainText('2 would change');
     await visit(`/operations/${cluster}-2?tab=hosts`);
     await expect(page.getByRole('row', { name: 'n1' })).toContainText('Would change');

@@ -31,7 +31,7 @@ bothWays((script) => {
     await expect(phase(page, 'Succeeded')).toBeVisible();
     await expect(log(page)).toContainText('TASK [Log in and run Python]');
     await expect(log(page)).toContainText('ok: [m1]');
-    await expect(page.getByText('1 task on 1 host succeeded; no changes.')).toBeVisible();
+    await expect(page.getByText('ping.yml: 1 host, 1 task ok, 0 changed.')).toBeVisible();
     await expect(page.getByText(/Log complete, \d+ lines/)).toBeVisible();
 
     await page.getByRole('navigation', { name: 'Parts of the run' }).getByRole('link', { name: 'Hosts' }).click();

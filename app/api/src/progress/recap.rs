@@ -53,12 +53,6 @@ impl RunProgress {
         self.hosts_with(|stats| stats.left, |host| has(&self.left, host))
     }
 
-    /// The hosts that a run with `--check` changed nevertheless.
-    #[must_use]
-    pub fn made_hosts(&self) -> Vec<&str> {
-        self.hosts_with(|stats| stats.made > 0, |_| false)
-    }
-
     /// The hosts that are meant in a recap, or in a playbook that has none.
     fn hosts_with(&self, is_meant: impl Fn(&HostStats) -> bool, without: impl Fn(&String) -> bool) -> Vec<&str> {
         let has = |host: &String| self.recaps.iter().any(|(_, hosts)| hosts.get(host).is_some_and(&is_meant));

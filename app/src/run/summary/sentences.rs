@@ -3,7 +3,6 @@
 use api::log::LogEnd;
 use api::operation::{OperationDetail, Phase, Usual};
 use api::progress::RunProgress;
-use api::run::HostStats;
 
 use crate::live::Connection;
 use crate::words::{count, named, thousands};
@@ -47,8 +46,9 @@ pub fn sentence(detail: &OperationDetail, progress: &RunProgress, note: Option<&
                 _ => format!("Cancelled{by}. {}", row.message).trim_end().to_owned(),
             }
         }
-        Phase::Succeeded if row.warns() => row.message.clone(),
-        Phase::Succeeded => succeeded(progress, detail, note),
+        // The status says the same.
+        Phase::Succeeded if row.warns() || !progress.tasks.is_empty() => said("Finished, exit code 0."),
+        Phase::Succeeded => format!("Finished, exit code 0. {}", note.unwrap_or_default()).trim_end().to_owned(),
         Phase::Restored => row.message.clone(),
     }
 }
@@ -57,43 +57,6 @@ pub fn sentence(detail: &OperationDetail, progress: &RunProgress, note: Option<&
 fn done(progress: &RunProgress) -> String {
     let last = progress.tasks.last().map(|task| task.name.as_str()).unwrap_or_default();
     format!("“{last}” is done.")
-}
-
-fn succeeded(progress: &RunProgress, detail: &OperationDetail, note: Option<&str>) -> String {
-    // As the numbers below it, which are those of the recap.
-    let HostStats { changed, made, ignored, rescued, .. } = progress.sums();
-    if progress.tasks.is_empty() {
-        return note
-            .map_or_else(|| "Finished, exit code 0.".to_owned(), |note| format!("Finished, exit code 0. {note}"));
-    }
-    let tasks = progress.tasks.len() as u64;
-    let passed = |n: u32, how: &str| match n {
-        0 => String::new(),
-        n => format!(" {} {how}.", count(n.into(), "failure was", "failures were")),
-    };
-    let (ignored, rescued) = (passed(ignored, "ignored"), passed(rescued, "rescued"));
-    let on = hosts(progress, detail.limited_from);
-    let results = progress.totals;
-    if results.skipped > 0 && results.skipped == results.all() {
-        return match tasks {
-            1 => format!("The only task was skipped on {on}."),
-            tasks => format!("All {} were skipped on {on}.", count(tasks, "task", "tasks")),
-        };
-    }
-    let really = match made {
-        0 => String::new(),
-        n => {
-            let changes = count(n.into(), "change was", "changes were");
-            format!(" {changes} really made on {}, by tasks with check_mode: false.", named(&progress.made_hosts()))
-        }
-    };
-    let changes = match (detail.row.check, changed.saturating_sub(made)) {
-        (false, 0) => "no changes".to_owned(),
-        (false, n) => count(n.into(), "change", "changes"),
-        (true, 0) => "nothing would change".to_owned(),
-        (true, n) => format!("{} would be made", count(n.into(), "change", "changes")),
-    };
-    format!("{} on {on} succeeded; {changes}.{really}{ignored}{rescued}", count(tasks, "task", "tasks"))
 }
 
 /// `5 hosts`, or `2 of 9 hosts` with a limit.

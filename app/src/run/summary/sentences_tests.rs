@@ -1,6 +1,6 @@
 use api::Time;
 use api::operation::{OperationRow, RunEnd, Usual};
-use api::run::{EventBody, HostResult, InFlight, RunEvent, StepRole};
+use api::run::{EventBody, HostResult, InFlight, RunEvent};
 
 use super::*;
 
@@ -91,41 +91,13 @@ fn a_note_says_why_there_is_no_log_yet() {
 }
 
 #[test]
-fn success_says_what_changed() {
-    let reported = progress(vec![
-        EventBody::StepStart { step: 1, role: StepRole::Main, title: "x".into() },
-        task(1, "One"),
-        ends(1, "a", HostResult::Changed, ""),
-        ends(1, "b", HostResult::Ok, ""),
-    ]);
-    assert_eq!(sentence(&detail(Phase::Succeeded, ""), &reported, None, 9), "1 task on 2 hosts succeeded; 1 change.");
-    let mut check = detail(Phase::Succeeded, "");
-    check.row.check = true;
-    assert_eq!(sentence(&check, &reported, None, 9), "1 task on 2 hosts succeeded; 1 change would be made.");
-    let limited = OperationDetail { limited_from: Some(9), ..detail(Phase::Succeeded, "") };
-    assert_eq!(sentence(&limited, &reported, None, 9), "1 task on 2 of 9 hosts succeeded; 1 change.");
-}
-
-#[test]
-fn a_check_says_what_it_has_really_changed() {
-    let stats = |changed, made| HostStats { ok: 2, changed, made, ..HostStats::default() };
-    let hosts = [("a".to_owned(), stats(2, 1)), ("b".to_owned(), stats(1, 0))].into();
-    let reported = progress(vec![task(1, "One"), ends(1, "a", HostResult::Made, ""), EventBody::Stats { hosts }]);
-    let mut check = detail(Phase::Succeeded, "");
-    check.row.check = true;
-    let said = "1 task on 2 hosts succeeded; 2 changes would be made. 1 change was really made on a, by tasks with check_mode: false.";
-    assert_eq!(sentence(&check, &reported, None, 9), said);
-}
-
-#[test]
-fn a_run_in_which_everything_was_skipped_says_so() {
-    let skipped = |tasks: u32| {
-        let of = |n| [task(n, "One"), ends(n, "a", HostResult::Skipped, "")];
-        let reported = progress((1..=tasks).flat_map(of).collect());
-        sentence(&detail(Phase::Succeeded, ""), &reported, None, 9)
-    };
-    assert_eq!(skipped(2), "All 2 tasks were skipped on 1 host.");
-    assert_eq!(skipped(1), "The only task was skipped on 1 host.");
+fn success_is_what_the_status_says() {
+    let said = "x.yml: 2 hosts, 2 tasks ok, 1 changed, 1 failure ignored. Unreachable, which was ignored: b.";
+    let reported = progress(vec![task(1, "One"), ends(1, "a", HostResult::Changed, "")]);
+    assert_eq!(sentence(&detail(Phase::Succeeded, said), &reported, None, 9), said);
+    assert_eq!(sentence(&detail(Phase::Succeeded, ""), &reported, None, 9), "Finished, exit code 0.");
+    let script = sentence(&detail(Phase::Succeeded, "Script: exit code 0."), &progress(Vec::new()), Some("Done."), 9);
+    assert_eq!(script, "Finished, exit code 0. Done.");
 }
 
 #[test]
