@@ -530,9 +530,12 @@ class Tail:
     def lines(self, token):
         """The lines after the last event, as a terminal shows them. Since 2.19, ansible prints errors of tasks like its own, and then the
         plugin reports the result."""
-        text = self.data.decode("utf-8", "replace").rpartition(f"\x1e{token} ")
-        lines = text[2].split("\n")
-        return [masking.INVISIBLE.sub("", line) for line in (lines[1:] if text[1] else lines)]
+        *before, last = self.data.decode("utf-8", "replace").split(f"\x1e{token} ")
+        # The plugin adds this event when ansible has printed its error.
+        if before and '"type":"given_up"' in last.partition("\n")[0]:
+            last = before.pop()
+        lines = last.split("\n")
+        return [masking.INVISIBLE.sub("", line) for line in (lines[1:] if before else lines)]
 
 
 def said_by_ansible(lines):
