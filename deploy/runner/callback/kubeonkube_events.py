@@ -76,6 +76,9 @@ OF_TASK = re.compile(r"^(Task failed: )?(Finalization|Action failed|Error while|
 # Since 2.19, the reason of these two is not in the message.
 UNKNOWN = "Action failed: Unknown error."
 NO_FOLDER = "Unable to change directory before execution."
+# Colours and their ends that have lost the escape character: "[31mERROR[0m".
+COLOUR = re.compile(r"(?<!\w)(?:\[[0-9]{1,3}(?:;[0-9]{1,3}){0,5}m)+(?!\])")
+RESET = re.compile(r"(?:\[0{1,2}m)+(?!\])")
 LOOKUP = re.compile(r"\b(lookup|query|q)\b")
 SUBSCRIPT = re.compile(r"\[[0-9:-]*\]$")
 # Tasks whose messages are those of the playbook's author.
@@ -151,6 +154,12 @@ def plain(value):
 def cut(text, limit):
     text = str(text).strip()
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def without_rests(text):
+    """`text` without the rests of escape sequences, if it has both colours and their ends."""
+    has_both = RESET.search(text) and any(RESET.sub("", colour) for colour in COLOUR.findall(text))
+    return RESET.sub("", COLOUR.sub("", text)) if has_both else text
 
 
 def shorten(text, limit):
@@ -403,7 +412,9 @@ class CallbackModule(CallbackBase):
 
     def shown(self, text):
         """`text` without secrets, and without what a terminal doesn't show: colours, and what a line was before a carriage return."""
-        return self.masker.value(self.visible(text))
+        masked = self.masker.value(self.visible(text))
+        plain = without_rests(masked)
+        return masked if plain == masked else self.masker.value(plain)
 
     def visible(self, text):
         lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))

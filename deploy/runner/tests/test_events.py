@@ -574,6 +574,15 @@ class Events(unittest.TestCase):
             run = StagedRun(self, {"m1": LOCAL}).playbook(play + f"\n    - fail: {{msg: '{text}'}}\n").run()
             self.assertNotIn("Sup3r", json.dumps([run.events, run.termination]))
 
+    def test_rests_of_colours_are_removed_from_messages(self):
+        for text, message in (
+            ("[31mERROR[0m disk", "ERROR disk"), ("sda: [1m[0;31mbad[0m[00m, [32mok[0m", "sda: bad, ok"), ("[31mhunter[0m22", "••••••"),
+            ("[31mERROR disk", None), ("no colour[0m", None), ("a[31m] [0m]", None), ("[10m wide, [0cm deep", None),
+        ):
+            run = self.play(f"\n    - fail: {{msg: '{text}'}}\n")
+            run.write("conf/secrets.json", '["hunter22"]')
+            self.assertEqual(run.run().of("host_result")[0]["message"], message or text)
+
     def test_texts_of_the_author_and_of_modules_stay_as_they_are(self):
         for text in ("No files on the Ansible Controller yet. Run prepare first", "Task failed: disk full", "Error while draining the node"):
             run = self.play(f"\n    - fail: {{msg: '{text}'}}\n").run()
