@@ -6,6 +6,7 @@ termination message, from which the controller decides whether the operation suc
 """
 
 import errno
+import itertools
 import json
 import os
 import re
@@ -34,7 +35,8 @@ TERMINATION_LOG = ROOT + "/dev/termination-log"
 TAIL_BYTES = 65536
 LONGEST_REASON = 500
 # ansible's own errors, before and since 2.19, and those of its parser of arguments.
-ERRORS = ("ERROR! ", "[ERROR]: ", " [ERROR]: ", "ansible-playbook: error: ")
+WRAPPED = " [ERROR]: "
+ERRORS = ("ERROR! ", "[ERROR]: ", WRAPPED, "ansible-playbook: error: ")
 # Bounded, so that a long line takes no long time.
 PLACE = re.compile(r"(?:The error appears to be in '|\bOrigin: )([^<].{0,500}?)(?:': line |:)([0-9]+)")
 YAML_ERROR = re.compile(r"Syntax Error while loading YAML\.\s+(.{1,500}?)(?:\. |\s*\n|\s\s|\s+in \"|\s+The error appears)")
@@ -546,6 +548,8 @@ def said_by_ansible(lines):
     first = next(lines[at][len(prefix):] for prefix in ERRORS if lines[at].startswith(prefix)).strip()
     after = lines[at + 1 : at + 30]
     place = next(filter(None, map(PLACE.search, after)), None)
+    if lines[at].startswith(WRAPPED):
+        first = unwrapped([first, *itertools.takewhile(str.strip, after)])
     if first.startswith("We were unable to read"):
         first = in_short("\n".join([first, *after]))
     elif first.rstrip(".") == UNREADABLE and after:
@@ -561,11 +565,16 @@ def said_by_ansible(lines):
     return cut(where + as_known(first).strip().rstrip("."), LONGEST_REASON)
 
 
+def unwrapped(lines):
+    """The text that ansible has wrapped, also at hyphens."""
+    return re.sub(r"(?<=\w-)\n(?=\w)", "", "\n".join(lines)).replace("\n", " ")
+
+
 def why_not_parsed(lines, is_yaml):
     """The reason why ansible couldn't read an inventory, and its place. It is in warnings, one for each plugin that tried, and also the
     reason why other inputs can't be read, which ansible reads at the same time."""
-    # Before 2.19, warnings are wrapped, also at hyphens.
-    warnings = re.sub(r"(?<=\w-)\n(?=\w)", "", "\n".join(lines)).replace("\n", " ").split("[WARNING]:")
+    # Before 2.19, warnings are wrapped.
+    warnings = unwrapped(lines).split("[WARNING]:")
     found = [warning.groups() for warning in map(NOT_PARSED.search, warnings) if warning]
     if not found:
         return None
@@ -768,9 +777,12 @@ class Run:
         self.failures += result["failures"]
         why = why_failed(step, code, recap, "unreached" in result, tasks_started() - tasks)
         is_told = recap and (recap.get("failed") or recap.get("unreachable") or result["failures"])
-        if step["kind"] == "playbook" and not is_told and code != 0 and not self.stop.requested:
+        if step["kind"] == "playbook" and not is_told and why and not self.stop.requested:
             reason = said_by_ansible(tail.lines(token))
-            self.message = f"{reason} ({why.rstrip('.')})." if reason else why + " See the end of the log for the reason."
+            if reason:
+                self.message = f"{reason} ({why.rstrip('.')})."
+            elif code != 0:
+                self.message = why + " See the end of the log for the reason."
         return code, why
 
     def sum_up(self):

@@ -28,6 +28,9 @@ CASES = {
     "variables are broken": (TASK, ["-e", "{a: b"], "did not find expected ',' or '}' (", BEFORE),
     "a question without default": (ASKING, [], "The playbook asks for the variable 'who' (vars_prompt), and a run can't ask. Set", BEFORE),
     "an encrypted answer": (ASKING.replace("who", "who, encrypt: sha512_crypt"), [], "The playbook asks for the variable 'who' (", BEFORE),
+    "a batch without a number": (PLAY + "  serial: abc\n  tasks: [debug: ]\n", [], "Unexpected Exception, this is probably a bug: invalid literal for", BEFORE),
+    "a task that is missing": (TASK, ["--start-at-task", "nothing"],
+                               "No matching task \"nothing\" found. Note: --start-at-task can only follow static includes (", "ran no task"),
     "the second play": (TASK + "- hosts: '{{ nowhere }}'\n  tasks: []\n", [], "play.yml, line 6: ", "after 1 task"),
     "a handler is missing": (TASK + "      notify: nobody\n", [], "The requested handler 'nobody' was not found", "after 1 task"),
 }
