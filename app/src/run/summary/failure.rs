@@ -197,8 +197,9 @@ fn without_task(detail: &OperationDetail, errors: &[(u64, String)]) -> Reason {
     let Some((line, error)) = errors.last() else {
         return Reason { title, text, ..Reason::default() }.with(told);
     };
-    // The run's own sentence quotes ansible, unless it leads to the log.
-    let is_quoted = told.is_some() || title.contains(" ended with exit code ") && title.ends_with(").");
+    // The run's own sentence quotes ansible, unless it leads to the log. After it come the hosts that are left.
+    let has_result = [" ended with exit code ", " ran no task)."].iter().any(|result| title.contains(result));
+    let is_quoted = told.is_some() || has_result && title.contains(").");
     let quote = if is_quoted { String::new() } else { error.clone() };
     let lines = Some(Selection::new(*line, *line));
     Reason { title, text, quote, lines, ..Reason::default() }.with(told.or_else(|| Cause::of(error)))

@@ -248,6 +248,14 @@ fn an_error_that_the_status_quotes_is_shown_once() {
     let known = reason(&failed, &RunProgress::default(), &errors).unwrap();
     assert_eq!((known.title.as_str(), known.quote.as_str()), (message, ""));
     assert_eq!((known.cause, known.lines.unwrap().fragment().as_str()), (sentence(message), "#L7"));
+    for message in [
+        "invalid literal 'abc' (site.yml ended with exit code 250 before any task ran). Not reached: n1.",
+        "No matching task \"nothing\" found (site.yml ran no task). Not reached: n1.",
+    ] {
+        let errors = [(5, "ERROR! Unexpected Exception: invalid literal".to_owned())];
+        let known = reason(&detail(Phase::Failed, message), &RunProgress::default(), &errors).unwrap();
+        assert_eq!((known.title.as_str(), known.quote.as_str()), (message, ""));
+    }
 }
 
 #[test]
