@@ -72,7 +72,6 @@ test('a cluster is created, grown, upgraded, shrunk, repaired and reset', async 
   await test.step('remove the node again', async () => {
     await visit('/clusters/first/nodes');
     await page.getByRole('link', { name: 'Remove… m3' }).click();
-    await picture(page, 'remove');
     await page.getByRole('button', { name: 'Remove m3' }).click();
     await succeeds(page, 'remove a node');
     await visit('/clusters/first/nodes');

@@ -20,6 +20,14 @@ pub struct Watch {
     pub now: Time,
 }
 
+impl Watch {
+    /// What stays of it when the run has ended.
+    #[must_use]
+    pub fn after_the_end(self) -> Self {
+        Self { is_running: false, stop: None, stall: None, ..self }
+    }
+}
+
 /// Whether a run may be stopped now, and what stopping it leaves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopAdvice {

@@ -1,6 +1,7 @@
 //! What there is to watch while the run goes on. A piece of the page.
 
 use api::operation::Phase;
+use api::watch::Watch;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -18,7 +19,12 @@ const PAUSE: i32 = 3_000;
 pub fn WatchPanel() -> impl IntoView {
     let run = expect_context::<Run>();
     keep_loading(run);
-    optional(move || run.told.get().watch.map(|watch| view! { <WatchView watch/> }))
+    optional(move || {
+        // The answer after the end comes later.
+        let has_ended = run.phase.get().is_final();
+        let current = |watch: Watch| if has_ended { watch.after_the_end() } else { watch };
+        run.told.get().watch.map(current).map(|watch| view! { <WatchView watch/> })
+    })
 }
 
 fn keep_loading(run: Run) {
