@@ -184,14 +184,14 @@ class Rule:
         return word != flag.replace("-", "_").upper() and not (flag == "secret" and word.startswith("id="))
 
     def is_prose(self, text):
-        """Whether a text is a sentence of ordinary words that tells no secret."""
+        """Whether a text is a sentence that consists of words of messages."""
         words = [word.rstrip(",.;!?") for word in text.strip(" ").split(" ")]
         if len(words) < 2 or not all(map(self.word_of_prose.search, words)):
             return False
         lower = [word.lower() for word in words]
-        told = (after for before, after in zip(lower, lower[1:]) if before in self.prose["telling"])
-        return any(word in self.prose["of_sentences"] for word in lower) and all(
-            word in self.prose["of_sentences"] or word in self.prose["not_told"] for word in told)
+        sentences, messages, units = (self.prose[key] for key in ("of_sentences", "of_messages", "units"))
+        are_known = all(after in units if word.isdigit() else word in sentences or word in messages for word, after in zip(lower, [*lower[1:], ""]))
+        return are_known and any(word in sentences for word in lower)
 
     def lines_with_secrets(self, text, of=""):
         """The lines of a value that may be secret, each without the spaces around it. `of` is the name of the dict that they may be, if it

@@ -556,6 +556,7 @@ class Events(unittest.TestCase):
         run.write("kubespray/cluster.yml", "- hosts: all:!all[0]\n- hosts: calico_rr\n")
         run.run()
         self.assertEqual((run.rc, run.termination["steps"][0].get("unmatched")), (0, None))
+
     def test_a_run_without_tasks_is_told_from_one_without_hosts(self):
         tasks = "\n    - ansible.builtin.command: 'true'\n"
         run = StagedRun(self, {"m1": LOCAL}).playbook(PLAY + tasks, args=["--tags", "nothing"]).run()

@@ -201,6 +201,16 @@ const ANCHORS: usize = 100;
 
 /// The values in `text` that must not be in a log: those under secret names, and under names that secrets refer to.
 pub(crate) fn values(text: &str, references: &References) -> Vec<String> {
+    let mut values = of_text(text, references);
+    // `{% raw %}password=…{% endraw %}`
+    if let Cow::Owned(plain) = STATEMENT.replace_all(text, " ") {
+        values.extend(of_text(&plain, references));
+    }
+    values
+}
+
+/// [`values`] of a text in which no statements are left out.
+fn of_text(text: &str, references: &References) -> Vec<String> {
     let mut values = named(text, references);
     // A text of JSON within another text.
     if text.contains("\\\"") {
@@ -212,10 +222,6 @@ pub(crate) fn values(text: &str, references: &References) -> Vec<String> {
     values.extend(in_notations(text));
     values.extend(variants::of_logins(text));
     values.extend(table::values(text));
-    // `{% raw %}password=…{% endraw %}`
-    if let Cow::Owned(plain) = STATEMENT.replace_all(text, " ") {
-        values.extend(self::values(&plain, references));
-    }
     values
 }
 

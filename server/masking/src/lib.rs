@@ -63,8 +63,8 @@
 //! - In the log of a run: the run's own token.
 //! - In the log of a run and in a command: a value beside a secret name (`password=…`, `"api_token": "…"`, `--token …`) and
 //!   a JSON Web Token. Not a word after a flag, nor what follows flags without a secret: `--password-stdin`, `--skip-token`.
-//!   Nor a sentence of ordinary words after a name and a colon: `db_password: must not be empty`. A text without a word such as
-//!   `not` or `has` may be a passphrase and is hidden, and so is what a sentence may tell: `is sesame`.
+//!   Nor a sentence after a name and a colon that consists of words of messages: `db_password: must not be empty`. A text with another
+//!   word, or without one such as `not` or `has`, may be a passphrase and is hidden.
 //!   The name counts also where it is itself a known secret, such as the password `password`. In a log also base64 of at least
 //!   60 characters, which may be part of a private key.
 //! - In a summary: a URL with an `@` anywhere in the value.

@@ -11,7 +11,7 @@ use crate::pattern::pattern;
 pub(crate) static WORD: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:[A-Z]?[a-z]+(?:'[a-z]+)?|[A-Z]{1,4}|[0-9]{1,3})$"));
 
-/// A text without one of these words may be a passphrase: `correct horse battery`.
+/// A text without one of these words is no sentence.
 pub(crate) const OF_SENTENCES: [&str; 64] = [
     "a",
     "an",
@@ -79,71 +79,138 @@ pub(crate) const OF_SENTENCES: [&str; 64] = [
     "your",
 ];
 
-/// After these words, a sentence may tell the secret: `is sesame`, `changed to sesame`.
-pub(crate) const TELLING: [&str; 11] =
-    ["as", "be", "enter", "equals", "is", "now", "to", "use", "value", "was", "with"];
-
-/// Further words that are no secret after [`TELLING`].
-pub(crate) const NOT_TOLD: [&str; 44] = [
+/// Further words of messages. A text with any other word may be a passphrase: `the correct horse`.
+pub(crate) const OF_MESSAGES: [&str; 109] = [
     "able",
     "accepted",
+    "admin",
+    "administrator",
     "allowed",
     "already",
+    "api",
+    "argument",
+    "ask",
+    "attempting",
     "authenticate",
     "available",
+    "bytes",
+    "characters",
+    "check",
     "configured",
     "connect",
     "contain",
+    "contains",
+    "content",
     "created",
+    "days",
+    "decode",
     "decrypt",
     "decrypted",
+    "default",
     "defined",
     "denied",
     "deprecated",
+    "digits",
     "disabled",
     "empty",
     "enabled",
     "encrypted",
+    "error",
+    "exist",
+    "exists",
+    "field",
+    "file",
     "find",
+    "format",
     "found",
     "given",
+    "hours",
     "ignored",
+    "key",
+    "keys",
     "known",
+    "least",
+    "length",
+    "letters",
     "load",
     "longer",
+    "lowercase",
+    "match",
+    "minutes",
+    "more",
+    "name",
+    "named",
+    "new",
+    "newline",
+    "number",
+    "object",
+    "old",
     "open",
     "optional",
     "parse",
+    "password",
+    "passwords",
+    "path",
+    "permission",
+    "plain",
+    "please",
     "provided",
     "read",
     "refused",
     "rejected",
+    "seconds",
+    "secret",
+    "secrets",
+    "server",
     "set",
     "shorter",
+    "space",
+    "spaces",
+    "special",
+    "string",
+    "sudo",
+    "today",
+    "token",
+    "tokens",
     "too",
+    "type",
     "unavailable",
     "unchanged",
+    "unexpected",
     "unknown",
     "unset",
     "unsupported",
     "updated",
+    "uppercase",
     "used",
+    "user",
     "valid",
+    "value",
+    "values",
+    "variable",
+    "vault",
+    "yesterday",
 ];
 
-/// Whether a text is a sentence of ordinary words that tells no secret.
+/// A number is part of a sentence before these words only. Any other may be a PIN.
+pub(crate) const UNITS: [&str; 9] =
+    ["bits", "bytes", "characters", "days", "digits", "hours", "letters", "minutes", "seconds"];
+
+/// Whether a text is a sentence that consists of words of messages.
 pub(crate) fn is_prose(text: &str) -> bool {
     let words: Vec<_> =
         text.trim_matches(' ').split(' ').map(|word| word.trim_end_matches([',', '.', ';', '!', '?'])).collect();
     let lower: Vec<_> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
-    let is_of_sentence = |word: &String| OF_SENTENCES.contains(&word.as_str());
-    let is_told = |two: &[String]| {
-        TELLING.contains(&two[0].as_str()) && !is_of_sentence(&two[1]) && !NOT_TOLD.contains(&two[1].as_str())
+    let is_one_of = |all: &[&str], word: &String| all.contains(&word.as_str());
+    let is_counted = |at: usize| lower.get(at + 1).is_some_and(|word| is_one_of(&UNITS, word));
+    let is_known = |(at, word): (usize, &String)| {
+        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+        if is_number { is_counted(at) } else { is_one_of(&OF_SENTENCES, word) || is_one_of(&OF_MESSAGES, word) }
     };
     words.len() > 1
         && words.iter().all(|word| WORD.is_match(word))
-        && lower.iter().any(is_of_sentence)
-        && !lower.windows(2).any(is_told)
+        && lower.iter().enumerate().all(is_known)
+        && lower.iter().any(|word| is_one_of(&OF_SENTENCES, word))
 }
 
 #[cfg(test)]
@@ -176,6 +243,11 @@ mod tests {
             "the Hunter-horse",
             "the hunTer",
             "log in with hunter",
+            "the cat has no hat",
+            "legal must zebra only when ocean",
+            "open the gate",
+            "the 123",
+            "the password is 123",
             "the 'hunter'",
             "in 1234",
             "the  hunter",

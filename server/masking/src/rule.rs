@@ -60,8 +60,8 @@ pub fn rule() -> Value {
         "prose": {
             "word": prose::WORD.as_str(),
             "of_sentences": prose::OF_SENTENCES.as_slice(),
-            "telling": prose::TELLING,
-            "not_told": prose::NOT_TOLD.as_slice(),
+            "of_messages": prose::OF_MESSAGES.as_slice(),
+            "units": prose::UNITS,
         },
         "shortest": SHORTEST,
         "shortest_line": SHORTEST_LINE,

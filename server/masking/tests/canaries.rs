@@ -188,6 +188,7 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("conf: |\n  password: it has a beak\n  user: x\n", &["it has a beak"]),
     ("msg: 'db_password: correct horse battery'", &["correct horse battery"]),
     ("msg: 'db_password: \"it has a beak\"'", &["it has a beak"]),
+    ("note: 'password: open the gate'", &["open the gate"]),
     // Notations in braces that are YAML, too, and templates.
     ("x: \"{password=canaryword, user=alice}\"", &["canaryword"]),
     ("x: |\n  {\n    port 1\n    password = \"canary-hcl\"\n  }\n", &["canary-hcl"]),
