@@ -32,7 +32,7 @@ fn of_variables(text: &str) -> Vec<String> {
         }
         ExtraVars::Words { pairs, ignored } => {
             let warnings = pairs.iter().flat_map(|(name, value)| inventory::advice_on_variable(name, value));
-            warnings.chain(of_ignored(text, &ignored)).collect()
+            warnings.chain(of_ignored(text, &ignored, !pairs.is_empty())).collect()
         }
     }
 }
@@ -51,9 +51,12 @@ fn refusal(text: &str) -> Option<String> {
     }
 }
 
-/// What ansible ignores without an error.
-fn of_ignored(text: &str, words: &[String]) -> Option<String> {
+/// What ansible ignores without an error. Beside a variable, it may be a part of a secret, and isn't quoted.
+fn of_ignored(text: &str, words: &[String], has_variables: bool) -> Option<String> {
     let first = words.first()?;
+    if has_variables {
+        return Some("ansible ignores words without an equals sign in --extra-vars. If they belong to a value, put it in quotes: name=\"two words\".".into());
+    }
     let how = if text.starts_with(' ') && first.starts_with(['@', '{', '[', '/', '.']) {
         "Remove the blank before it."
     } else {
@@ -98,6 +101,8 @@ mod tests {
             assert!(said.contains(advice), "{said}");
             assert_eq!(said.lines().count(), 1, "{said}");
         }
+        let beside = shown(&["-e", "db_password=correct horse"]);
+        assert!(beside.contains("put it in quotes") && !beside.contains("horse"), "{beside}");
         assert_eq!(shown(&["-e", "", "-e", "a={{ b }} c=1", "-e", " a=1 "]), "");
     }
 

@@ -3,7 +3,7 @@
 use api::operation::{Effect, NewOperation};
 use crd::{ClusterOperationSpec, ClusterSpec, Engine};
 use inventory::{Inventory, Vars};
-use operation::{Options, Value, action};
+use operation::{Options, PlayHosts, Value, action};
 
 use super::arguments;
 use super::catalogue::Catalogue;
@@ -36,10 +36,13 @@ pub(crate) fn warnings(
         let confirmed = parameters.iter().filter(|parameter| matches!(parameter.value, Value::Confirmation(_)));
         warnings.extend(confirmed.map(|parameter| parameter.hint.to_owned()));
     }
-    let all = inventory.hosts.len();
-    if changes && changes_machines && *selected == Selection::of_all(inventory) {
+    let is_for_few = wanted.action.is_some_and(|action| !matches!(action.hosts, PlayHosts::All | PlayHosts::Nodes));
+    if changes && changes_machines && !is_for_few && wanted.limit().is_none() {
+        let all = inventory.hosts.len();
+        let some = if let Selection::Hosts(hosts) = selected { hosts.len() } else { all };
         warnings.push(match all {
             1 => "It changes the only machine of the inventory.".into(),
+            _ if some < all => format!("It changes {some} of the {all} machines of the inventory."),
             _ => format!("It changes all {all} machines of the inventory."),
         });
     }
