@@ -17,7 +17,9 @@ test('a cluster is created and grown, and its pods answer', async ({ page, visit
     expect(ready).toBe('m1 True\nm2 True\nm3 True\n');
     kubectl(kubeconfig, 'apply', '-f', workload.pathname);
     kubectl(kubeconfig, 'rollout', 'status', 'deployment/web', '--timeout=120s');
-    const asked = kubectl(kubeconfig, 'exec', 'deployment/web', '--', 'probe', 'get', 'http://web.default.svc.cluster.local');
-    expect(asked).toMatch(/^web-\S+ saw /);
+    await expect(async () => {
+      const asked = kubectl(kubeconfig, 'exec', 'deployment/web', '--', 'probe', 'get', 'http://web.default.svc.cluster.local');
+      expect(asked).toMatch(/^web-\S+ saw /);
+    }).toPass({ timeout: 120_000 });
   });
 });

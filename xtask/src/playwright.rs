@@ -16,7 +16,7 @@ pub(crate) fn run(run: &mut Run, program: &Path, files: &[&str], in_parts: &str)
     let Some(chromium) = prepare(&run.skipped, "tests", files)? else { return Ok(()) };
     let mut tests = command("npx");
     tests.current_dir(folder()).args(["playwright", "test"]).env("KUBEONKUBE_IN_PARTS", in_parts);
-    report(run, &tests, files, program, &chromium).map(drop)
+    report(run, &tests, files, program, &chromium, &|| Ok(())).map(drop)
 }
 
 /// Runs the tests that need machines inside the lab, against `program`: those in a `file` of `end2end/machines`. `kubectl` is the path of
@@ -38,7 +38,9 @@ pub(crate) fn run_in_lab(
         .args(["npx", "playwright", "test", "--config", "machines.config.ts"])
         .env("KUBEONKUBE_TEST_KUBECTL", kubectl)
         .envs(env.iter().copied());
-    report(run, &tests, &[file], program, &chromium)
+    // A cluster that the first try left there would be in the way.
+    let reset = |machine: &str| check(command(lab).args(["machine", "reset", machine]));
+    report(run, &tests, &[file], program, &chromium, &|| ["m1", "m2", "m3"].into_iter().try_for_each(reset))
 }
 
 fn folder() -> PathBuf {
@@ -75,8 +77,15 @@ fn prepare(skipped: &Skipped, tests: &str, files: &[&str]) -> anyhow::Result<Opt
     Ok(Some(path.trim().to_owned()))
 }
 
-/// Runs the tests in `files`, and once more those that failed: alone, and with traces. Returns whether they passed.
-fn report(run: &mut Run, tests: &Command, files: &[&str], program: &Path, chromium: &str) -> anyhow::Result<bool> {
+/// Runs the tests in `files`, and once more those that failed: alone, with traces, and after `before_again`. Returns whether they passed.
+fn report(
+    run: &mut Run,
+    tests: &Command,
+    files: &[&str],
+    program: &Path,
+    chromium: &str,
+    before_again: &dyn Fn() -> anyhow::Result<()>,
+) -> anyhow::Result<bool> {
     let tests = with_environment(run, copy_of(tests), program, chromium)?;
     run.run_tests(|only| {
         let mut command = copy_of(&tests);
@@ -84,6 +93,7 @@ fn report(run: &mut Run, tests: &Command, files: &[&str], program: &Path, chromi
             None => command.args(files),
             // A place such as `log.spec.ts:75`.
             Some(failed) => {
+                before_again()?;
                 let places = failed.iter().map(|test| &test.suite);
                 command.env("KUBEONKUBE_AGAIN", "1").arg("--workers=1").args(places)
             }

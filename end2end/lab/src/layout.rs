@@ -32,7 +32,7 @@ impl Layout {
     }
 
     /// Built parts, `<name>-<key>`. `lab down` keeps them.
-    pub(crate) fn parts(&self) -> PathBuf {
+    pub fn parts(&self) -> PathBuf {
         self.shared.join("parts")
     }
 

@@ -53,9 +53,9 @@ fn lab(words: &[&str]) -> (bool, String) {
     (done.status.success(), [done.stdout, done.stderr].iter().map(|said| String::from_utf8_lossy(said)).collect())
 }
 
-/// The processes that hold namespaces of this checkout's labs: they run `pause` from its parts.
+/// The processes that hold namespaces of labs with this checkout's parts: they run `pause` from them.
 fn holders() -> Vec<String> {
-    let parts = Layout::of_this_checkout().folder.join("cache");
+    let parts = Layout::of_this_checkout().parts();
     let is_holder = |exe: &Path| exe.starts_with(&parts) && exe.ends_with("pause");
     let all = fs::read_dir("/proc").unwrap().flatten().map(|process| process.path().join("exe"));
     all.filter(|exe| fs::read_link(exe).is_ok_and(|exe| is_holder(&exe))).map(|exe| exe.display().to_string()).collect()

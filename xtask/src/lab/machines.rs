@@ -6,11 +6,11 @@
 use std::path::PathBuf;
 use std::{env, process};
 
-use super::{Lab, Obstacle, boot_twice, browse, end, obstacle, server, unsupported};
+use super::{Lab, Obstacle, boot, browse, end, obstacle, server, unsupported};
 use crate::builds::Builds;
-use crate::clean_command::root;
+use crate::clean_command::{check, root};
 use crate::doctor;
-use crate::test::{Change, Run};
+use crate::test::{Change, Infrastructure, Run};
 
 /// The lab of this stage.
 const UP: &[&str] = &["up", "--machines", "3", "--machines-only", "--releases=1.36"];
@@ -41,7 +41,8 @@ fn was_built() -> bool {
     let named = env::var_os("KUBEONKUBE_LAB_DIR").map(|folder| root().join(folder));
     let cache = || {
         let home = || Some(PathBuf::from(env::var_os("HOME")?).join(".cache"));
-        Some(env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home)?.join("kubeonkube/lab"))
+        let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+        Some(named.or_else(home)?.join("kubeonkube/lab"))
     };
     let parts = named.or_else(cache).and_then(|folder| folder.join("parts").read_dir().ok());
     parts.into_iter().flatten().flatten().any(|part| part.file_name().to_string_lossy().starts_with(RELEASE))
@@ -52,7 +53,7 @@ fn was_built() -> bool {
 /// # Errors
 /// If the parts can't be built, the lab can't be booted or ended, or the test can't be run.
 pub(crate) fn test(run: &mut Run) -> anyhow::Result<()> {
-    run.builds.wait(BUILD)?;
+    let built = run.builds.wait(BUILD);
     let reason = match unsupported() {
         Some(reason) => Some(reason.to_owned()),
         None if !was_built() => Some(format!("`cargo xtask lab {}` builds its parts in minutes", PARTS.join(" "))),
@@ -63,17 +64,38 @@ pub(crate) fn test(run: &mut Run) -> anyhow::Result<()> {
         return Ok(());
     }
     let lab = Lab::build(false)?;
-    let up = [UP, &["--only-built"]].concat();
-    // A lab that somebody uses is no failure of this change.
-    if let Some(Obstacle::Lack(reason) | Obstacle::Lab(reason)) = obstacle(&lab, &up, doctor::is_ci())? {
-        run.leave_out(&reason);
-        return Ok(());
+    if let Err(error) = built {
+        eprintln!("{error:#}\ntrying again");
+        check(&mut lab.command(PARTS)).map_err(|error| Infrastructure::from(&error))?;
     }
     // Nothing compiles while the lab runs.
     server()?;
-    // If this run is killed, its lab ends with it.
-    boot_twice(run, &lab, &[&up[..], &["--until-exit-of", &process::id().to_string()]].concat())?;
+    if !is_booted(run, &lab)? {
+        return Ok(());
+    }
     let tested = browse(run, &lab, "create-and-grow", &[]);
     end(&lab, &tested)?;
     tested.map(drop)
+}
+
+/// Boots the lab, and once more if that fails. A lab that somebody else uses, or has just booted, is no failure of this change: then the
+/// stage is left out.
+fn is_booted(run: &mut Run, lab: &Lab) -> anyhow::Result<bool> {
+    let up = [UP, &["--only-built"]].concat();
+    // If this run is killed, its lab ends with it.
+    let process = process::id().to_string();
+    let guarded = [&up[..], &["--until-exit-of", &process]].concat();
+    let mut tried = Ok(());
+    for _ in 0..2 {
+        if let Some(Obstacle::Lack(reason) | Obstacle::Lab(reason)) = obstacle(lab, &up, doctor::is_ci())? {
+            run.leave_out(&reason);
+            return Ok(false);
+        }
+        tried = boot(lab, &guarded);
+        match &tried {
+            Ok(()) => return Ok(true),
+            Err(error) => eprintln!("{error:#}"),
+        }
+    }
+    tried.map(|()| true)
 }
