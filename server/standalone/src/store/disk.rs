@@ -17,8 +17,8 @@ const MIGRATIONS: &[&str] = &["
     INSERT INTO settings VALUES ('revision', '0');
 "];
 
-/// Bytes that small writes can use while the disk is full.
-const RESERVE: u32 = 512 * 1024;
+/// Bytes that small writes can use while the disk is full, such as an operation and the snapshot of its inputs.
+const RESERVE: u32 = 1024 * 1024;
 
 /// The reason why the state file can't be used.
 #[derive(Debug, thiserror::Error)]
