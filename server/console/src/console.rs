@@ -78,8 +78,8 @@ pub(crate) struct Shared {
     news: Arc<News>,
 }
 
-/// Creates the console and its background work (counting machines, reading managed clusters and requesting them while operations run). The caller spawns and joins that work, which ends when
-/// `shutdown` is cancelled.
+/// Creates the console and its background work (counting machines, reading managed clusters and requesting them while operations run).
+/// Spawn the work when the stores are filled, and join it. It ends when `shutdown` is cancelled.
 pub fn start(options: Options, shutdown: CancellationToken) -> (Console, impl Future<Output = ()> + Send + 'static) {
     let news: Arc<News> = Arc::default();
     let tell = || {

@@ -21,9 +21,6 @@ const EVERY: Duration = Duration::from_secs(30);
 /// Deletes logs without an operation, until dropped.
 pub(crate) async fn sweep(client: Client, runs: Arc<RunLog>, is_unread: IsUnread) {
     let Some(api) = api_identity::read(client).await else { return };
-    if runs.operations.wait_until_ready().await.is_err() {
-        return;
-    }
     sweep_those_of(runs.api.get_or_init(|| api).clone(), Arc::clone(&runs), is_unread).await;
 }
 

@@ -70,8 +70,13 @@ pub(super) fn start(
         signing: running.signing.clone(),
         availability: settings.data_dir.join("availability"),
     };
-    let (console, counting) = console::start(options, stop.clone());
-    tasks.spawn("console", counting);
+    let (console, working) = console::start(options, stop.clone());
+    let filled = running.clone();
+    tasks.spawn("console", async move {
+        if filled.ready().await {
+            working.await;
+        }
+    });
     tasks.spawn("changes", forward_changes(running.clone(), console.clone(), stop.clone()));
     tasks.spawn("notices", announce(room.clone(), console.clone(), stop.clone()));
 

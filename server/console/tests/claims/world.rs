@@ -67,7 +67,6 @@ impl World {
         };
         let (console, work) = start(options, shutdown);
         let mut tasks = JoinSet::new();
-        tasks.spawn(work);
         let notified = console.clone();
         let watched = watcher(Api::<Cluster>::all(client.clone()), watcher::Config::default()).reflect(write_clusters);
         tasks.spawn(watched.touched_objects().for_each(move |object| {
@@ -83,6 +82,7 @@ impl World {
         }));
         clusters.wait_until_ready().await.unwrap();
         operations.wait_until_ready().await.unwrap();
+        tasks.spawn(work);
         let user = User { name: "ada".into(), token: None };
         Self { client, console, user, api_is_silent, _tasks: tasks, _api: api, _folder: folder }
     }

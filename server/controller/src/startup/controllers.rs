@@ -61,7 +61,8 @@ pub struct Running {
 impl Running {
     /// Waits until all stores hold what the API holds. False if the controller ended before.
     ///
-    /// Use this and not `Store::wait_until_ready`: if several tasks wait for one store, that wakes only the last one (kube 5.0).
+    /// Use this and not `Store::wait_until_ready`: if several tasks wait for one store, that wakes only the last one (kube 5.0), and the
+    /// others wait for ever.
     pub async fn ready(&self) -> bool {
         self.filled.clone().wait_for(|filled| *filled).await.is_ok()
     }

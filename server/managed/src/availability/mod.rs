@@ -75,8 +75,8 @@ struct Shared {
 }
 
 impl Availability {
-    /// Opens the recordings, and returns the work that records until `shutdown`. The caller spawns that, and waits for its end: it saves
-    /// what was recorded.
+    /// Opens the recordings, and returns the work that records until `shutdown`. Spawn it when the stores are filled, and wait for its
+    /// end: it saves what was recorded.
     pub fn start(
         settings: AvailabilitySettings,
         shutdown: CancellationToken,
@@ -290,9 +290,6 @@ struct Running {
 
 /// Deletes the files of deleted operations, until dropped.
 async fn sweep(shared: Arc<Shared>) {
-    if shared.settings.operations.wait_until_ready().await.is_err() {
-        return;
-    }
     let mut ticks = interval(shared.settings.every * SWEEP);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut suspects = HashSet::new();
