@@ -39,7 +39,9 @@ test('without WebSockets a page asks for changes, up to the end', async ({ page,
   expect(server.log().split('\n').filter((line) => line.includes("a proxy doesn't pass them on")), 'the log').toHaveLength(1);
 });
 
-test('with the lines of the documentation a page is live', async ({ page, server, kube }) => {
+test('with the lines of the documentation a page is live', async ({ page, server, kube, expected }) => {
+  // nginx ends before the page.
+  expected.push(CONNECTION_LOST);
   await makeCluster(kube, 'passed-on');
   await using nginx = await Nginx.start(nginxProgram()!, server.listens, ALL);
   await page.goto(`${nginx.url}/clusters/passed-on/configuration?show=variables`);
