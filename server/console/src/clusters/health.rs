@@ -5,7 +5,7 @@ use api::configuration::Document;
 use api::operation::WARNINGS;
 use crd::{Cluster, ClusterOperation, condition};
 use kube::ResourceExt;
-use operation::{is_script, title};
+use operation::{Options, is_script, title};
 
 use super::register::UNFINISHED;
 use crate::operations::{phase, why};
@@ -61,6 +61,9 @@ pub(crate) fn judge(cluster: &Cluster, work: &Work<'_>) -> Judgement {
     match phase(ended) {
         api::operation::Phase::Succeeded if WARNINGS.contains(&why.reason.as_str()) => {
             say(Health::Attention, format!("{} had a warning", subject(ended)), note)
+        }
+        api::operation::Phase::Succeeded if Options::is_check(&ended.spec) => {
+            say(Health::Good, "Last check OK".into(), "")
         }
         api::operation::Phase::Succeeded => say(Health::Good, "Last run OK".into(), ""),
         api::operation::Phase::Cancelled => say(Health::Attention, format!("{} was cancelled", subject(ended)), note),
@@ -154,6 +157,15 @@ mod tests {
             (crd::ActionType::Shell, "for i in $(seq 3); do free; done".into());
         assert_eq!(judge(&cluster(), &Work { ended: Some(&script), ..Work::default() }).word, "Script failed");
         assert_eq!(judge(&cluster(), &Work { running: Some(&script), ..Work::default() }).word, "Running a script");
+    }
+
+    #[test]
+    fn a_check_is_no_run_that_changed_something() {
+        let mut check = operation("a", "prod", 0, crd::Phase::Succeeded);
+        let word = |check: &ClusterOperation| judge(&cluster(), &Work { ended: Some(check), ..Work::default() }).word;
+        assert_eq!(word(&check), "Last run OK");
+        check.spec.extra_args = Some("--check".into());
+        assert_eq!(word(&check), "Last check OK");
     }
 
     #[test]
