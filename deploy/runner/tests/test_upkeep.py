@@ -76,6 +76,17 @@ class Snapshots(unittest.TestCase):
         with self.assertRaisesRegex(etcd.Failed, "can't be read"):
             etcd.verify(str(file) + ".gone")
 
+    def test_a_snapshot_of_another_cluster_is_refused(self):
+        file, ours, other = (Path(self.folder) / name for name in ("etcd-1.db", "ca.crt", "other.crt"))
+        file.write_bytes(b"\0kube-root-ca.crt\x12-----BEGIN CERTIFICATE-----\nTUlJ\n-----END CERTIFICATE-----\n\x1a\0")
+        ours.write_text("-----BEGIN CERTIFICATE-----\nTUlJ\n-----END CERTIFICATE-----\n")
+        other.write_text("-----BEGIN CERTIFICATE-----\nTUlK\n-----END CERTIFICATE-----\n")
+        etcd.check_authority(str(file), str(ours))
+        with self.assertRaisesRegex(etcd.Failed, "a snapshot of another cluster"):
+            etcd.check_authority(str(file), str(other))
+        with self.assertRaisesRegex(etcd.Failed, "gone.crt can't be read"):
+            etcd.check_authority(str(file), str(Path(self.folder) / "gone.crt"))
+
     def test_only_the_newest_snapshots_are_kept(self):
         for day in (1, 2, 3):
             for end in (".db", ".db.sha256"):

@@ -5,7 +5,7 @@
 |---|---|
 | `status` | `members`: `name`, `id`, `address`, `healthy`, `leader`, `learner`, `version`, `db_bytes`, `alarms`, `message`; changes nothing |
 | `snapshot` | `file`, `sha256`, `bytes`, `removed`: saves `folder`/etcd-TIME.db and its .sha256, checks it, and keeps the newest `keep` |
-| `verify` | `sha256`, `bytes` of the snapshot `file`; fails if it is damaged |
+| `verify` | `sha256`, `bytes` of the snapshot `file`; fails if it is damaged, or of a cluster with another certificate authority than `authority` |
 | `add` | `initial`: the value of --initial-cluster for the member `name` at `peer`, which is added if it is missing |
 | `remove` | removes the member `name`, if there is one |
 
@@ -15,6 +15,7 @@ The API is https://etcd.io/docs/v3.6/dev-guide/api_grpc_gateway/.
 import base64
 import hashlib
 import json
+import mmap
 import os
 import re
 import ssl
@@ -107,6 +108,21 @@ def verify(file):
     return {"file": file, "sha256": whole.hexdigest(), "bytes": size}
 
 
+def check_authority(file, authority):
+    """Fails if the snapshot is of a cluster with another certificate authority. Kubernetes keeps the authority's certificate in each namespace, in
+    ConfigMap kube-root-ca.crt, and etcd keeps a value in one piece."""
+    try:
+        with open(authority, "rb") as opened:
+            certificate = opened.read().strip()
+        with open(file, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            is_ours = content.find(certificate) >= 0
+    except OSError as error:
+        raise Failed(f"{error.filename} can't be read: {error.strerror}.") from error
+    if not is_ours:
+        raise Failed(f"{file} is a snapshot of another cluster: it doesn't contain the certificate of this cluster's authority, {authority}. "
+                     "Use a snapshot of this cluster. Nothing was changed.")
+
+
 def write_synced(path, blocks):
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         for block in blocks:
@@ -172,14 +188,17 @@ def main():
     from ansible.module_utils.basic import AnsibleModule
 
     options = {"do": {"type": "str", "required": True, "choices": ["status", "snapshot", "verify", "add", "remove"]}, "folder": {"type": "path"},
-               "keep": {"type": "int", "default": 5}, "file": {"type": "path"}, "name": {"type": "str"}, "peer": {"type": "str"}}
+               "keep": {"type": "int", "default": 5}, "file": {"type": "path"}, "authority": {"type": "path"}, "name": {"type": "str"}, "peer": {"type": "str"}}
     module = AnsibleModule(argument_spec=options, supports_check_mode=True)
     given = module.params
     try:
         if given["do"] == "status":
             module.exit_json(changed=False, members=members())
         elif given["do"] == "verify":
-            module.exit_json(changed=False, **verify(given["file"]))
+            found = verify(given["file"])
+            if given["authority"]:
+                check_authority(given["file"], given["authority"])
+            module.exit_json(changed=False, **found)
         elif module.check_mode:
             module.exit_json(changed=True)
         elif given["do"] == "snapshot":
