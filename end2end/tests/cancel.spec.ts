@@ -35,6 +35,12 @@ bothWays((script) => {
 
     await visit(`/operations/${cluster}-1`);
     if (script) await says(page, 3);
+    else {
+      // A page that reloads would close the question.
+      await page.getByRole('link', { name: 'Stop reloading' }).click();
+      await expect(page.getByRole('link', { name: 'Reload every 10 seconds' })).toBeVisible();
+      await expect(page.locator('noscript meta')).toHaveCount(0);
+    }
     await page.getByText('Cancel…').click();
     await expect(page.getByText('Stop this run? No new task starts')).toBeVisible();
     await press('Stop the run');

@@ -50,7 +50,10 @@ fn number(query: &ParamsMap, key: &str) -> u64 {
 
 /// For browsers without JavaScript. Set as HTML, because a browser with JavaScript reads the content as text, which hydration would
 /// not find.
-const RELOADS: &str = r#"<meta http-equiv="refresh" content="10"><p class="muted">Without JavaScript, this page reloads every 10 seconds.</p>"#;
+const RELOADS: &str = r#"<meta http-equiv="refresh" content="10"><p class="muted">Without JavaScript, this page reloads every 10 seconds. <a href="?reload=no">Stop reloading</a></p>"#;
+/// The same page for somebody who reads it, or answers its question.
+const STAYS: &str =
+    r#"<p class="muted">This page doesn't change until you load it again. <a href="?">Reload every 10 seconds</a></p>"#;
 
 #[component]
 fn RunView(opening: RunOpening) -> impl IntoView {
@@ -65,7 +68,9 @@ fn RunView(opening: RunOpening) -> impl IntoView {
     let has_failed = Signal::derive(move || run.phase.get() == Phase::Failed);
     let may_change = Signal::derive(move || run.may_change());
     let is_watched = Signal::derive(move || has_watch || run.phase.get() == Phase::Running);
-    let reloads = untrack(|| run.may_change()).then(|| view! { <noscript inner_html=RELOADS></noscript> });
+    let stays = use_query_map().with_untracked(|query| query.get_str("reload") == Some("no"));
+    let reloads = untrack(|| run.may_change())
+        .then(|| view! { <noscript inner_html=if stays { STAYS } else { RELOADS }></noscript> });
     view! {
         <Head run/>
         {reloads}

@@ -96,7 +96,7 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String, tab: St
                                     <th scope="col" class="tertiary">"Joined"</th>
                                 }
                             })}
-                        <th scope="col">"Last run"</th> <th scope="col" class:secondary=live>"Roles"</th>
+                        <th scope="col">"Last run"</th> <th scope="col">"Roles"</th>
                         <th scope="col">"Address"</th>
                         <th scope="col"><span class="sr">"Actions"</span></th>
                     </tr>
@@ -151,7 +151,7 @@ fn Node(
             <th scope="row"><span class="name cut" title=node.name.clone()>{node.name.clone()}</span></th>
             {live.then(|| view! { <Live node=node.live in_inventory=node.in_inventory current now/> })}
             <td>{result}</td>
-            <td class:secondary=live>{node.roles.join(", ")}</td>
+            <td>{node.roles.join(", ")}</td>
             <td class="mono"><span class="cut" title=address.clone()>{address.clone()}</span></td>
             <td class="end">
                 {is_replaceable
