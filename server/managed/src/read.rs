@@ -123,13 +123,26 @@ fn node(node: Node) -> LiveNode {
     }
 }
 
+/// `text` without control characters, and with an ellipsis in place of what is too long.
 pub(crate) fn cut(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(TEXT).collect()
+    let mut text: String = text.chars().filter(|c| !c.is_control()).take(TEXT + 1).collect();
+    if let Some((last, _)) = text.char_indices().nth(TEXT - 1).filter(|_| text.chars().count() > TEXT) {
+        text.truncate(last);
+        text.push('…');
+    }
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_text_ends_with_an_ellipsis() {
+        assert_eq!(cut("fine\u{7}"), "fine");
+        assert_eq!(cut(&"ä".repeat(TEXT)), "ä".repeat(TEXT));
+        assert_eq!(cut(&"ä".repeat(TEXT + 5)), format!("{}…", "ä".repeat(TEXT - 1)));
+    }
 
     #[test]
     fn etcd_is_told_apart_from_the_control_plane() {

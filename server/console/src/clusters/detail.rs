@@ -13,7 +13,7 @@ use super::health::{fixed_in, judge};
 use super::live;
 use super::row::{row, work_of};
 use crate::moment;
-use crate::operations::row as operation_row;
+use crate::operations::{ended as ended_at, row as operation_row};
 use crate::page::count;
 
 /// Maximum number of operations on the overview page.
@@ -41,7 +41,7 @@ pub(crate) fn detail(
         creatable: false,
         kubeconfig: None,
         facts: facts(cluster),
-        conditions: conditions(cluster),
+        conditions: conditions(cluster, work.ended.and_then(|last| ended_at(last).0)),
         recent: own.iter().filter_map(|o| operation_row(o, signing)).take(RECENT).collect(),
         operations: count(own.len()),
         now,
@@ -78,19 +78,20 @@ fn facts(cluster: &Cluster) -> Vec<Fact> {
 }
 
 /// The conditions, false ones first. `Busy` is left out because the row shows it, and those for other tools because they say the same.
-fn conditions(cluster: &Cluster) -> Vec<ConditionRow> {
+/// `ended` is when the last operation ended.
+fn conditions(cluster: &Cluster, ended: Option<Time>) -> Vec<ConditionRow> {
     let all = cluster.status.as_ref().map(|status| status.cluster_conditions.as_slice()).unwrap_or_default();
     // Of a hosted control plane only the summary: it names the step that isn't done.
     let hosted = cluster.status.as_ref().and_then(|status| status.hosted.as_ref());
     let hosted = hosted.into_iter().flat_map(|status| &status.conditions).filter(|c| c.type_ == condition::READY);
     let hidden = [condition::BUSY, condition::READY, condition::RECONCILING, condition::STALLED];
     let shown = all.iter().filter(|c| !hidden.contains(&c.type_.as_str())).chain(hosted);
-    let mut rows: Vec<_> = shown.map(condition_row).collect();
+    let mut rows: Vec<_> = shown.map(|condition| condition_row(condition, ended)).collect();
     rows.sort_by_key(|row| (row.ok, Reverse(row.since)));
     rows
 }
 
-fn condition_row(condition: &Condition) -> ConditionRow {
+fn condition_row(condition: &Condition, ended: Option<Time>) -> ConditionRow {
     let ok = condition.status == "True";
     let name = match (condition.type_.as_str(), ok) {
         (condition::INPUTS_READY, true) => "Inputs ready",
@@ -101,12 +102,14 @@ fn condition_row(condition: &Condition) -> ConditionRow {
         (condition::READY, false) => "Control plane not ready",
         (other, _) => other,
     };
+    // Its sentence is about this operation. The transition may be that of one long before it.
+    let ended = ended.filter(|_| condition.type_ == condition::LAST_OPERATION_SUCCEEDED);
     ConditionRow {
         name: name.into(),
         ok,
         message: condition.message.clone(),
         fix: fixed_in(&condition.reason, &condition.message),
-        since: Some(moment::of(&condition.last_transition_time)),
+        since: ended.or_else(|| Some(moment::of(&condition.last_transition_time))),
     }
 }
 
@@ -115,14 +118,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_condition_is_named_according_to_its_status() {
+    fn a_condition_has_the_name_of_its_status_and_its_time() {
         let mut cluster = Cluster::new("prod", crd::ClusterSpec::default());
         let conditions = &mut cluster.status.get_or_insert_default().cluster_conditions;
         for (kind, holds) in [(condition::INPUTS_READY, true), (condition::LAST_OPERATION_SUCCEEDED, false)] {
             let now = crd::Time(jiff::Timestamp::UNIX_EPOCH);
             crd::upsert(conditions, crd::Fact::new(kind, holds, "Because", "It is so."), &now, None);
         }
-        let named: Vec<_> = super::conditions(&cluster).into_iter().map(|row| (row.name, row.ok)).collect();
-        assert_eq!(named, [("Last operation failed".into(), false), ("Inputs ready".into(), true)]);
+        let ended = Some(Time(60_000));
+        let shown: Vec<_> = super::conditions(&cluster, ended).into_iter().map(|row| (row.name, row.ok, row.since)).collect();
+        let inputs = ("Inputs ready".into(), true, Some(Time(0)));
+        assert_eq!(shown, [("Last operation failed".into(), false, ended), inputs]);
     }
 }
