@@ -730,3 +730,13 @@ async fn a_notice_is_on_every_page() {
         page(&Fake::default(), path).await.hides("class=\"notice\"");
     }
 }
+
+#[tokio::test]
+async fn each_page_first_says_that_playbooks_are_of_another_engine() {
+    let mut fake = Fake::default();
+    fake.detail.as_mut().unwrap().wrong_engine = Some("prod-fra has spec.engine: kubespray.".into());
+    for path in ["", "/nodes", "/nodes/add", "/create", "/upgrade"] {
+        let page = page(&fake, &format!("/clusters/prod-fra{path}")).await;
+        page.shows("Playbooks of another engine").shows("prod-fra has spec.engine: kubespray.");
+    }
+}

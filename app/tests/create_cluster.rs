@@ -42,7 +42,7 @@ async fn an_unchecked_cluster_can_be_created_with_a_warning() {
 
 #[tokio::test]
 async fn a_plan_that_would_be_refused_has_no_button() {
-    let problem = PlannedProblem { message: "There are 2 control planes.".into(), fix: Document::Inventory };
+    let problem = PlannedProblem { message: "There are 2 control planes.".into(), fix: Some(Document::Inventory) };
     let plan = CreationPlan { problems: vec![problem], ..creation().plan };
     page(&with(Creation { plan, ..creation() }), PAGE)
         .await

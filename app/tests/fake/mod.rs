@@ -289,6 +289,7 @@ pub fn detail(name: &str) -> ClusterDetail {
     ClusterDetail {
         row: cluster(name, Health::Good),
         live: LiveCluster::default(),
+        wrong_engine: None,
         creatable: false,
         kubeconfig: None,
         facts: vec![Fact { label: "Namespace".into(), value: "kubeonkube".into(), mono: true }],

@@ -10,7 +10,7 @@
 //! | the command of each step | [`command`] |
 //! | what ansible reads from extra arguments | [`Options`] |
 //! | which Kubernetes versions an engine installs | [`versions`] |
-//! | which engine's playbooks an image contains | [`engine`] |
+//! | which engine's playbooks an image contains, and whether they fit the cluster | [`engine`], [`other_engine`] |
 //! | how long a run may take | [`deadline`] |
 //! | whether it may be stopped now | [`stop_advice`] |
 //! | how it ended, what proves that, or its phase | [`Outcome`], [`Proof`], [`phase`] |
@@ -41,7 +41,7 @@ pub use actions::{
 pub use arguments::{join, split};
 pub use command::{Given, command, holds_variables};
 pub use deadline::deadline;
-pub use engine::engine;
+pub use engine::{engine, needs_own_engine, other_engine};
 pub use options::{ExtraVars, Options};
 pub use outcome::{Outcome, Proof, has_ended, has_ended_label, is_marked, is_record, phase};
 pub use playbook::{is_playbook_file, is_playbook_path};

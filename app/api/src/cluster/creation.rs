@@ -114,8 +114,8 @@ pub struct CreationPlan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedProblem {
     pub message: String,
-    /// The document in which it is corrected.
-    pub fix: Document,
+    /// The document in which it is corrected, if it is one of the cluster's.
+    pub fix: Option<Document>,
 }
 
 /// A machine and what it becomes.

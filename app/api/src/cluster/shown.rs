@@ -92,6 +92,8 @@ pub struct ClusterTotals {
 pub struct ClusterDetail {
     pub row: ClusterRow,
     pub live: LiveCluster,
+    /// Why operations get the playbooks of another engine than the cluster's, as sentences; `None` if they don't.
+    pub wrong_engine: Option<String>,
     /// Whether Kubernetes can be created on its machines: as far as is known, there is none.
     pub creatable: bool,
     /// `None` if the cluster has no kubeconfig.

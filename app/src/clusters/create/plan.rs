@@ -16,7 +16,7 @@ pub(super) fn Plan(cluster: String, plan: CreationPlan) -> impl IntoView {
         _ => (Tone::Err, count(problems, "problem", "problems")),
     };
     let wrong = plan.problems.into_iter().map(|problem| {
-        let link = view! { <FixLink cluster=cluster.clone() fix=problem.fix/> };
+        let link = problem.fix.map(|fix| view! { <FixLink cluster=cluster.clone() fix/> });
         view! { <Alert tone=Tone::Err title=problem.message>{link}</Alert> }
     });
     let wrong = (problems > 0).then(|| view! { <div class="pad stack">{wrong.collect_view()}</div> });

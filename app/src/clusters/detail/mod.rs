@@ -17,7 +17,7 @@ use super::current::CurrentCluster;
 use super::functions::load_cluster;
 use super::health;
 use crate::json::data;
-use crate::ui::{Ago, Chip, Icon, Loaded, PageTitle, Since, Tab, Tabs, icon};
+use crate::ui::{Ago, Alert, Chip, Icon, Loaded, PageTitle, Since, Tab, Tabs, Tone, icon};
 use crate::words::count;
 use crate::{live, routes};
 
@@ -40,6 +40,7 @@ pub fn ClusterPage() -> impl IntoView {
         <Loaded resource=detail rows=2 title=name let:detail>
             <Header row=detail.row.clone() creatable=detail.creatable upgrade=detail.live.newer now=detail.now/>
             <ClusterTabs name=detail.row.name/>
+            {detail.wrong_engine.map(|why| view! { <Alert tone=Tone::Err title="Playbooks of another engine"><p>{why}</p></Alert> })}
         </Loaded>
         // Outside `Loaded`, whose view is built twice on the server: a tab inside would load its data twice. If the cluster
         // doesn't exist, the style sheet hides the tab.

@@ -37,7 +37,8 @@ pub(crate) fn detail(
     Some(ClusterDetail {
         row: row(cluster, &work, judged, nodes, live::row(&live, now, stale), signing)?,
         live,
-        // The caller adds the next two, which need more than this.
+        // The caller adds the next three, which need more than this.
+        wrong_engine: None,
         creatable: false,
         kubeconfig: None,
         facts: facts(cluster),

@@ -73,7 +73,7 @@ impl Clusters for Console {
         let detail =
             detail::detail(&found, &operations, nodes, live, self.stale(), &self.shared.signing, moment::now());
         let detail = detail.ok_or_else(|| not_found(cluster))?;
-        Ok(ClusterDetail { kubeconfig, creatable, ..detail })
+        Ok(ClusterDetail { wrong_engine: self.wrong_engine(&found), kubeconfig, creatable, ..detail })
     }
 
     async fn nodes(&self, user: &User, cluster: &ClusterName) -> Result<NodeList, Problem> {

@@ -18,7 +18,7 @@ pub(super) fn ours(inventory: &Inventory, vars: &Vars) -> Planned {
     let settings = Settings::of(inventory, vars);
     let found = problems(inventory, &settings);
     Planned {
-        problems: found.into_iter().map(|p| PlannedProblem { message: p.message, fix: p.document }).collect(),
+        problems: found.into_iter().map(|p| PlannedProblem { message: p.message, fix: Some(p.document) }).collect(),
         machines: machines(inventory, vars, true),
         settings: values(inventory, vars, &settings),
         changes: changes(&settings),

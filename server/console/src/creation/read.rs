@@ -108,7 +108,7 @@ impl Console {
             Ok(CreationPlan {
                 problems: vec![PlannedProblem {
                     message: format!("The {} can't be used. {why}", document.words()),
-                    fix: document,
+                    fix: Some(document),
                 }],
                 machines: Vec::new(),
                 settings: Vec::new(),
@@ -121,16 +121,20 @@ impl Console {
             (_, Err(why)) => return unusable(Document::Variables, &why),
             (Ok(hosts), Ok(vars)) => (hosts, vars),
         };
-        let is_ours = self.engine(cluster.spec.engine, &self.shared.image) == Engine::Kubeonkube;
+        let is_ours = self.engine_of(cluster) == Engine::Kubeonkube;
         let planned = if is_ours { ours(&hosts, &vars) } else { of_kubespray(&hosts, &vars) };
         let new = NewOperation::new(name.clone(), Action::builtin(CREATE));
         let operation = self.review_with_inputs(user, &new, cluster, &inputs.inventory.text, &inputs.variables.text);
         let (operation, refused) = match operation {
             Ok(review) => (Some(review), None),
-            Err(why) => (None, Some(PlannedProblem { message: why.to_string(), fix: Document::Inventory })),
+            Err(why) => {
+                // No document of the cluster corrects its engine.
+                let fix = self.wrong_engine(cluster).is_none().then_some(Document::Inventory);
+                (None, Some(PlannedProblem { message: why.to_string(), fix }))
+            }
         };
         let mut plan = CreationPlan {
-            problems: planned.problems.into_iter().chain(refused).collect(),
+            problems: refused.into_iter().chain(planned.problems).collect(),
             machines: planned.machines,
             settings: planned.settings,
             changes: planned.changes,
@@ -152,17 +156,12 @@ impl Console {
     ) -> Result<(), Problem> {
         let names: Vec<String> = hosts.hosts.iter().map(|host| host.name.clone()).collect();
         let others = self.compare_machines(user, name.as_str(), (hosts, vars), &names).await?;
-        let refused = others.refusal().map(|message| PlannedProblem { message, fix: Document::Inventory });
+        let refused = others.refusal().map(|message| PlannedProblem { message, fix: Some(Document::Inventory) });
         plan.problems.extend(refused);
         if let Some(operation) = &mut plan.operation {
             operation.warnings.extend(others.incomplete());
         }
         Ok(())
-    }
-
-    /// The engine that creates a cluster which names none.
-    pub(crate) fn engine_of_new(&self) -> Engine {
-        self.engine(None, &self.shared.image)
     }
 }
 

@@ -29,6 +29,7 @@ impl Console {
     ) -> Result<NodesReview, Problem> {
         let (machines, rows) = checked(new)?;
         let cluster = self.cluster(user, name).await?;
+        self.refuse_wrong_engine(&cluster)?;
         let hosted = cluster.spec.hosted.is_some();
         if hosted {
             only_workers(&machines, &rows)?;
@@ -107,6 +108,7 @@ impl Console {
     ) -> Result<OperationName, Problem> {
         let (machines, rows) = checked(new)?;
         let cluster = self.cluster(user, name).await?;
+        self.refuse_wrong_engine(&cluster)?;
         let hosted = cluster.spec.hosted.is_some();
         if hosted {
             only_workers(&machines, &rows)?;
@@ -167,11 +169,6 @@ impl Console {
             );
             half_done(&problem, message)
         })
-    }
-
-    /// The engine of a cluster's operations that name no image.
-    pub(crate) fn engine_of(&self, cluster: &Cluster) -> Engine {
-        self.engine(cluster.spec.engine, &self.shared.image)
     }
 }
 

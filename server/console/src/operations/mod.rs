@@ -5,6 +5,7 @@ mod arguments;
 mod cancelled_by;
 mod catalogue;
 mod detail;
+mod engine;
 mod kubespray;
 mod limit;
 mod list;

@@ -10,7 +10,7 @@ use api::operation::{
 use api::watch::Watch;
 use api::{OperationName, Problem, User};
 use async_trait::async_trait;
-use crd::{ClusterOperation, Engine};
+use crd::ClusterOperation;
 use kube::api::{Patch, PatchParams};
 use kube::runtime::reflector::ObjectRef;
 use kube::{Api, ResourceExt};
@@ -22,19 +22,11 @@ use super::row::phase;
 use super::{Catalogue, list};
 use crate::access::Right;
 use crate::kube_problem::{Doing, answer};
-use crate::{Console, Playbooks, moment};
+use crate::{Console, moment};
 
 impl Console {
     pub(crate) fn catalogue(&self) -> Catalogue {
         Catalogue { actions: operation::ACTIONS, playbooks: self.shared.playbooks }
-    }
-
-    /// The engine of a run with `image`. `declared` is the engine that the Cluster names.
-    pub(crate) fn engine(&self, declared: Option<Engine>, image: &str) -> Engine {
-        match self.shared.playbooks {
-            Playbooks::Local => Engine::Kubeonkube,
-            Playbooks::Image => operation::engine(declared, image),
-        }
     }
 
     /// The operation from the store, or from the API if the store doesn't contain it (yet).

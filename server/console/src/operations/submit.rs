@@ -141,6 +141,7 @@ impl Console {
             ActionType::Shell => Selection::Hosts(Vec::new()),
         };
         named_are_hosts(&wanted, &catalogue, &inventory)?;
+        self.refuse_playbooks_of_another_engine(cluster, &wanted)?;
         let engine = self.engine(cluster.spec.engine, &wanted.spec.image);
         let wanted = kubespray::prepared(new, wanted, engine)?;
         let run = steps(&wanted.spec, &cluster.spec).map_err(|why| Problem::field("action", why.to_string()))?;

@@ -75,8 +75,7 @@ impl Known {
 
 impl Console {
     pub(super) fn installer(&self, cluster: &Cluster) -> Installer<'_> {
-        let image = &self.shared.image;
-        Installer { engine: self.engine(cluster.spec.engine, image), image }
+        Installer { engine: self.engine_of(cluster), image: &self.shared.image }
     }
 
     /// The version that is proposed for a cluster, by the versions of its last reading alone. `operations` are those of all clusters.
@@ -84,7 +83,8 @@ impl Console {
         let name = cluster.name_any();
         let reading = self.shared.managed.newest(&name)?;
         let last = newest(operations, &name);
-        if last.as_deref().is_some_and(|last| !phase(last).is_final()) {
+        let is_open = last.as_deref().is_some_and(|last| !phase(last).is_final());
+        if is_open || self.wrong_engine(cluster).is_some() {
             return None;
         }
         let read = reading.nodes.iter().map(|node| &node.version).chain([&reading.cluster.version]);
@@ -116,11 +116,11 @@ impl Console {
     ) -> Result<Upgrade, Problem> {
         self.may_see(user).await?;
         let cluster = self.cluster(user, name).await?;
-        let (from, mut refused) = typed(&wish.from);
+        let (from, unread) = typed(&wish.from);
         let known = self.known(user, &cluster, from).await?;
         let installer = self.installer(&cluster);
         let (wanted, wrong) = typed(&wish.to);
-        refused = refused.or(wrong);
+        let mut refused = self.wrong_engine(&cluster).or(unread).or(wrong);
         let settling = known.is_settling();
         let span = known.running.span.filter(|_| known.open().is_none() && !settling);
         let chosen = span.and_then(|span| match wanted {

@@ -22,6 +22,7 @@ impl Console {
     ) -> Result<OperationName, Problem> {
         let to: Version = reviewed.to.parse().map_err(|why: api::cluster::VersionError| refused(why.to_string()))?;
         let cluster = self.cluster(user, name).await?;
+        self.refuse_wrong_engine(&cluster)?;
         let known = self.known(user, &cluster, reviewed.from.parse().ok()).await?;
         if let Some(open) = known.open().filter(|open| *open != reviewed.made_name) {
             return Err(refused(format!("{open} is upgrading the cluster, or waits to. Wait until it has ended.")));

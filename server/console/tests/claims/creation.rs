@@ -178,7 +178,7 @@ async fn a_plan_that_the_playbooks_refuse_says_why() {
     world.register(&NewCluster { purpose: "existing".into(), ..new }).await.unwrap();
     let problems = read(&world).await.plan.problems;
     let of: Vec<_> = problems.iter().map(|problem| problem.fix).collect();
-    assert_eq!(of, [Document::Inventory, Document::Variables, Document::Variables], "{problems:?}");
+    assert_eq!(of, [Document::Inventory, Document::Variables, Document::Variables].map(Some), "{problems:?}");
     assert!(!Clusters::get(&world.console, &world.user, &prod()).await.unwrap().creatable);
 }
 

@@ -8,6 +8,7 @@ mod configuration;
 mod creation;
 #[path = "../../../tests/embedded_api/mod.rs"]
 mod embedded_api;
+mod engines;
 mod kubeconfigs;
 mod lists;
 mod nodes;
