@@ -36,8 +36,20 @@ async fn the_steps_show_their_state_and_the_operation() {
 
 #[tokio::test]
 async fn an_unchecked_cluster_can_be_created_with_a_warning() {
-    let page = page(&with(Creation { check: MachineCheck::default(), ..creation() }), PAGE).await;
+    let page = page(&with(Creation { check: Some(MachineCheck::default()), ..creation() }), PAGE).await;
     page.shows("The machines have not been checked.").shows("Check the machines").shows("Create the cluster");
+}
+
+#[tokio::test]
+async fn kubespray_promises_no_check_of_the_machines() {
+    page(&with(Creation { check: None, ..creation() }), PAGE)
+        .await
+        .shows("kubespray has no playbook that only checks the machines.")
+        .shows("Run ping.yml")
+        .shows("No host key is confirmed. The run trusts the first key that each machine shows.")
+        .shows("Create the cluster")
+        .hides("check-machines")
+        .hides("The operation checks them first");
 }
 
 #[tokio::test]

@@ -509,14 +509,14 @@ pub fn creation() -> Creation {
         stage: CreationStage::Planned,
         public_key: Some("ssh-ed25519 AAAApublic prod-fra".into()),
         host_keys: Some(ConfirmedKeys { machines: 2, missing: vec!["fra-cp1".into(), "fra-w1".into()], problem: None }),
-        check: MachineCheck {
+        check: Some(MachineCheck {
             run: Some(operation("precheck-1", "prod-fra", Phase::Failed)),
             hosts: vec![
                 host("fra-cp1", CheckResult::Passed, ""),
                 host("fra-w1", CheckResult::Failed, "The machine has 512 MB of memory, and a node needs 1024 MB."),
             ],
             ..MachineCheck::default()
-        },
+        }),
         plan: CreationPlan {
             problems: vec![],
             machines: vec![PlannedMachine {

@@ -15,8 +15,8 @@ pub struct Creation {
     pub public_key: Option<String>,
     /// `None` if no machine is reached over SSH, or the inventory can't be read.
     pub host_keys: Option<ConfirmedKeys>,
-    /// The check of the machines, which changes nothing.
-    pub check: MachineCheck,
+    /// The check of the machines, which changes nothing. `None` for kubespray, which has no playbook for it.
+    pub check: Option<MachineCheck>,
     pub plan: CreationPlan,
     /// The newest operation that creates the cluster.
     pub run: Option<OperationRow>,

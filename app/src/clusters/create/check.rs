@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use super::functions::CheckMachines;
 use crate::form::{Form, FormEnd, Submit, endpoint};
+use crate::operations::FirstRun;
 use crate::routes;
 use crate::ui::{Ago, Alert, Icon, Panel, Since, Status, Tone, phase_word, row_icon, row_tone};
 use crate::words::count;
@@ -66,6 +67,32 @@ pub(super) fn Check(
                 </Form>
             </div>
             {(!no_hosts).then(|| view! { <Results hosts=check.hosts/> })}
+        </Panel>
+    }
+}
+
+/// The step with playbooks of kubespray.
+#[component]
+pub(super) fn NoCheck(
+    cluster: String,
+    /// Whether inventory and variables can be used.
+    usable: bool,
+    /// The cluster is being created.
+    working: bool,
+) -> impl IntoView {
+    let next = match (usable, working) {
+        (false, _) => view! { <p class="muted">"Correct the plan first."</p> }.into_any(),
+        (true, true) => ().into_any(),
+        (true, false) => view! { <FirstRun cluster id="reach-machines" class="btn"/> }.into_any(),
+    };
+    view! {
+        <Panel title="2 · Machines" end=Some(view! { <Status tone=Tone::Idle word="No check"/> }.into_any())>
+            <div class="pad stack">
+                <p>
+                    "kubespray has no playbook that only checks the machines. ping.yml connects to every machine and changes nothing."
+                </p>
+                {next}
+            </div>
         </Panel>
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn Finish(
     cluster: String,
     stage: CreationStage,
     host_keys: Option<ConfirmedKeys>,
-    check: MachineCheck,
+    check: Option<MachineCheck>,
     plan: CreationPlan,
     run: Option<OperationRow>,
     failures: Vec<HostFailure>,
@@ -35,7 +35,7 @@ pub(super) fn Finish(
     let next = match plan.operation {
         _ if stage == CreationStage::Working => ().into_any(),
         Some(operation) if plan.problems.is_empty() => {
-            let warnings = warnings(&check, host_keys.as_ref());
+            let warnings = warnings(check.as_ref(), host_keys.as_ref());
             view! { <Next cluster operation warnings again={stage == CreationStage::Failed}/> }.into_any()
         }
         _ => view! { <p>"The cluster can't be created yet. Correct the plan first."</p> }.into_any(),
@@ -127,19 +127,7 @@ fn Next(
 }
 
 /// Warnings about the earlier steps. The user can create the cluster in spite of them.
-fn warnings(check: &MachineCheck, keys: Option<&ConfirmedKeys>) -> Vec<String> {
-    const ITSELF: &str =
-        "The operation checks them first, and stops before it changes anything if one can't become a node.";
-    let bad = |host: &&api::cluster::CheckedHost| matches!(host.result, CheckResult::Failed | CheckResult::Unreachable);
-    let bad: Vec<&str> = check.hosts.iter().filter(bad).map(|host| host.name.as_str()).collect();
-    let checked = match &check.run {
-        None => Some(format!("The machines have not been checked. {ITSELF}")),
-        Some(run) if !run.phase.is_final() => Some("The machines are being checked. Wait for the result.".to_owned()),
-        Some(_) if check.outdated => Some(format!("The check of the machines is out of date. {ITSELF}")),
-        Some(_) if !bad.is_empty() => Some(format!("The last check found problems on {}. {ITSELF}", named(&bad))),
-        Some(run) if run.phase != Phase::Succeeded => Some(format!("The last check of the machines failed. {ITSELF}")),
-        Some(_) => None,
-    };
+fn warnings(check: Option<&MachineCheck>, keys: Option<&ConfirmedKeys>) -> Vec<String> {
     let keys = keys.filter(|keys| !keys.missing.is_empty()).map(|keys| {
         if keys.missing.len() as u64 == u64::from(keys.machines) {
             "No host key is confirmed. The run trusts the first key that each machine shows.".to_owned()
@@ -147,5 +135,21 @@ fn warnings(check: &MachineCheck, keys: Option<&ConfirmedKeys>) -> Vec<String> {
             "Some host keys are not confirmed. The run can't connect to these machines.".to_owned()
         }
     });
-    checked.into_iter().chain(keys).collect()
+    check.and_then(not_passed).into_iter().chain(keys).collect()
+}
+
+/// Why the newest check says too little; `None` if all machines have passed it.
+fn not_passed(check: &MachineCheck) -> Option<String> {
+    const ITSELF: &str =
+        "The operation checks them first, and stops before it changes anything if one can't become a node.";
+    let bad = |host: &&api::cluster::CheckedHost| matches!(host.result, CheckResult::Failed | CheckResult::Unreachable);
+    let bad: Vec<&str> = check.hosts.iter().filter(bad).map(|host| host.name.as_str()).collect();
+    match &check.run {
+        None => Some(format!("The machines have not been checked. {ITSELF}")),
+        Some(run) if !run.phase.is_final() => Some("The machines are being checked. Wait for the result.".to_owned()),
+        Some(_) if check.outdated => Some(format!("The check of the machines is out of date. {ITSELF}")),
+        Some(_) if !bad.is_empty() => Some(format!("The last check found problems on {}. {ITSELF}", named(&bad))),
+        Some(run) if run.phase != Phase::Succeeded => Some(format!("The last check of the machines failed. {ITSELF}")),
+        Some(_) => None,
+    }
 }

@@ -9,7 +9,7 @@ mod plan;
 
 use access::Access;
 use api::cluster::{Creation, CreationStage};
-use check::Check;
+use check::{Check, NoCheck};
 use finish::Finish;
 use functions::load_creation;
 pub(super) use functions::load_settings_offer;
@@ -68,7 +68,10 @@ fn Steps(cluster: String, creation: Creation) -> impl IntoView {
         <div class="stack form-width">
             {lead.map(|lead| view! { <p class="muted lead">{lead}</p> })}
             <Access cluster=cluster.clone() public_key host_keys=host_keys.clone() usable/>
-            <Check cluster=cluster.clone() check=check.clone() usable working now/>
+            {match check.clone() {
+                Some(check) => view! { <Check cluster=cluster.clone() check usable working now/> }.into_any(),
+                None => view! { <NoCheck cluster=cluster.clone() usable working/> }.into_any(),
+            }}
             <Plan cluster=cluster.clone() plan=plan.clone()/>
             <Finish cluster stage host_keys check plan run failures now/>
         </div>

@@ -31,7 +31,14 @@ impl Console {
         let live = self.shared.managed.look(name.as_str()).cluster.clone();
         let stage = stage(runs, live.state);
         let hosts = usable(&inputs.inventory).and_then(|text| inventory::parse(text).map_err(|why| why.to_string()));
-        let (check, failed) = futures::join!(self.machine_check(user, runs, &inputs, hosts.as_ref().ok()), async {
+        let has_check = self.engine_of(&cluster) == Engine::Kubeonkube;
+        let check = async {
+            match has_check {
+                true => Some(self.machine_check(user, runs, &inputs, hosts.as_ref().ok()).await),
+                false => None,
+            }
+        };
+        let (check, failed) = futures::join!(check, async {
             match runs.create.filter(|_| stage == CreationStage::Failed) {
                 Some(create) => self.progress(user, create).await.map(|progress| {
                     let names = hosts.as_ref().ok().into_iter().flat_map(|hosts| &hosts.hosts);

@@ -9,6 +9,7 @@ use api::cluster::{CheckResult, ClusterSettings, Creation, CreationStage, Machin
 use api::configuration::Document;
 use api::log::RunRecord;
 use api::run::{EventBody, HostResult, HostStats, RunEvent};
+use console::Playbooks;
 use crd::Phase;
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
@@ -66,7 +67,10 @@ async fn a_new_cluster_shows_its_plan_and_creates_it() {
     let before = world.everything().await;
     let creation = read(&world).await;
     assert_eq!(world.everything().await, before, "reading writes nothing");
-    assert_eq!((creation.stage, creation.check.run.is_none()), (CreationStage::Planned, true));
+    assert_eq!(
+        (creation.stage, creation.check.as_ref().is_some_and(|check| check.run.is_none())),
+        (CreationStage::Planned, true)
+    );
     assert_eq!(creation.host_keys.as_ref().unwrap().missing, ["m1", "w1"]);
     assert!(creation.public_key.as_ref().is_some_and(|key| key.starts_with("ssh-ed25519 ")));
     assert_eq!(creation.plan.problems, []);
@@ -86,6 +90,14 @@ async fn a_new_cluster_shows_its_plan_and_creates_it() {
     world.set_phase(name.as_str(), Phase::Succeeded, "").await;
     assert_eq!(read(&world).await.stage, CreationStage::Created);
     assert!(!Clusters::get(&world.console, &world.user, &prod()).await.unwrap().creatable);
+}
+
+#[tokio::test]
+async fn kubespray_has_no_check_of_the_machines() {
+    let world = World::with(Playbooks::Image, |_| None).await;
+    world.register(&new_cluster()).await.unwrap();
+    let creation = read(&world).await;
+    assert_eq!((creation.check, creation.plan.operation.is_some()), (None, true));
 }
 
 #[tokio::test]
@@ -124,14 +136,14 @@ async fn the_check_says_which_machine_has_which_problem() {
     world.register(&new_cluster()).await.unwrap();
     let name = Creations::check(&world.console, &world.user, &prod()).await.unwrap();
     assert_eq!(world.operations().get(name.as_str()).await.unwrap().spec.action, "precheck.yml");
-    assert!(read(&world).await.check.hosts.is_empty(), "it has not ended");
+    assert!(read(&world).await.check.unwrap().hosts.is_empty(), "it has not ended");
 
     let sha256 = read(&world).await.plan.operation.unwrap().expected_inputs;
     let secret = json!({"namespace": "machines", "name": "snapshot"});
     let inputs = json!({"status": {"inputs": {"secret": secret, "sha256": sha256}}});
     world.operations().patch_status(name.as_str(), &PatchParams::default(), &Patch::Merge(inputs)).await.unwrap();
     world.set_phase(name.as_str(), Phase::Failed, "TaskFailed").await;
-    let check = read(&world).await.check;
+    let check = read(&world).await.check.unwrap();
     let hosts: Vec<_> =
         check.hosts.iter().map(|host| (host.name.as_str(), host.result, host.message.as_str())).collect();
     let expected = [
@@ -143,7 +155,7 @@ async fn the_check_says_which_machine_has_which_problem() {
     let there = Configurations::read(&world.console, &world.user, &prod()).await.unwrap().variables;
     let text = format!("{}dns_domain: a.local\n", there.text);
     world.console.save(&world.user, &prod(), Document::Variables, &there.version, &text).await.unwrap();
-    assert!(read(&world).await.check.outdated, "the variables have changed");
+    assert!(read(&world).await.check.unwrap().outdated, "the variables have changed");
 }
 
 #[tokio::test]
