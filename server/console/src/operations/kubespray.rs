@@ -6,7 +6,7 @@ use api::operation::{Action as Asked, Effect, NewOperation};
 use crd::{Engine, HookAction};
 use inventory::Vars;
 use operation::versions::{KubesprayRelease, kubespray_release};
-use operation::{Action, CREATE, FACTS, Parameter, UPGRADE, Value, join};
+use operation::{ACTIONS, ADD_NODES, Action, CREATE, FACTS, Parameter, UPGRADE, Value, join};
 
 use super::plan::Wanted;
 
@@ -96,7 +96,9 @@ pub(super) fn warnings(wanted: &Wanted, vars: &Vars) -> Vec<String> {
 /// A warning if the release in the image can't use `kube_version` of the variables. An argument counts more than a variable.
 fn version_warning(wanted: &Wanted, action: &Action, vars: &Vars) -> Option<String> {
     let release = kubespray_release(&wanted.spec.image)?;
-    let name = version_of(action).filter(|_| [CREATE, UPGRADE].contains(&action.playbook))?.variable;
+    // New workers get the version of the variables, too, though no field of their form sets it.
+    let installs = [CREATE, ADD_NODES, UPGRADE].contains(&action.playbook);
+    let name = version_of(operation::action(ACTIONS, CREATE)?).filter(|_| installs)?.variable;
     if wanted.options.as_ref().is_ok_and(|options| !options.values_of(name).is_empty()) {
         return None;
     }

@@ -177,6 +177,8 @@ fn variables_that_kubespray_can_not_use_are_a_warning() {
     assert!(warned("v2.28", "cluster.yml", "kube_version: v1.31.1").contains("Write 1.31.1."));
     assert!(warned("v2.27", "upgrade-cluster.yml", "kube_version: 1.31.1").contains("Write v1.31.1."));
     assert!(warned("v2.28", "cluster.yml", "kube_version: 1.34.4").contains("installs 1.30.0 to 1.32.5"));
+    assert!(warned("v2.28", "scale.yml", "kube_version: 1.34.4").contains("installs 1.30.0 to 1.32.5"));
+    assert_eq!(warned("v2.28", "ping.yml", "kube_version: 1.34.4"), "", "it installs nothing");
     assert!(warned("v2.28", "upgrade-cluster.yml", "upgrade_node_confirm: true").contains("can't answer questions"));
     assert!(warned("v2.28", "ping.yml", "unsafe_show_logs: 'true'").contains("prints passwords"));
     let fine = "kube_version: 1.31.1\nupgrade_node_confirm: false\nunsafe_show_logs: false\n";
