@@ -28,6 +28,7 @@ fn live(state: LiveState, problem: &str) -> LiveCluster {
         nodes: 3,
         ready: 2,
         newer: None,
+        kubeconfig_commands: String::new(),
     }
 }
 
@@ -133,4 +134,19 @@ async fn the_list_shows_versions_and_ready_nodes_and_their_time() {
     let fake = Fake { clusters: Ok(list(vec![row, cluster("other", Health::Good)])), ..Fake::default() };
     page(&fake, "/clusters").await.shows(">v1.34.4<").shows("2/3 ready").shows("title=\"read 20").shows("sort=version");
     page(&Fake::default(), "/clusters").await.hides("sort=version");
+}
+
+#[tokio::test]
+async fn the_overview_shows_how_a_kubeconfig_of_kubespray_is_stored() {
+    let mut shown = detail("prod-fra");
+    shown.live = LiveCluster { state: LiveState::NoKubeconfig, ..LiveCluster::default() };
+    let mut fake = Fake { detail: Ok(shown), ..Fake::default() };
+    page(&fake, "/clusters/prod-fra").await.shows("cluster.yml delivers it at its end").hides("these commands store");
+    fake.detail.as_mut().unwrap().live.kubeconfig_commands = "kubectl create secret generic x".into();
+    page(&fake, "/clusters/prod-fra")
+        .await
+        .shows("kubespray leaves it on the first control plane.")
+        .shows("these commands store its kubeconfig for the console")
+        .shows("kubectl create secret generic x")
+        .hides("cluster.yml delivers it");
 }

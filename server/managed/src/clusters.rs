@@ -363,6 +363,7 @@ fn healthy_or_not(values: Values, now: Time) -> Reading {
         nodes: small(nodes.len()),
         ready: small(nodes.len() - unready.len()),
         newer: None,
+        kubeconfig_commands: String::new(),
     };
     Reading { cluster, nodes, machine_ids }
 }

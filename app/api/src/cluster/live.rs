@@ -44,6 +44,9 @@ pub struct LiveCluster {
     pub ready: u32,
     /// The newer version that is proposed on the cluster's page. `None` if there is none, or while an upgrade is running or queued.
     pub newer: Option<Version>,
+    /// Shell commands, one per line, that store kubespray's kubeconfig where the server reads it. Empty unless a cluster of kubespray has
+    /// no kubeconfig.
+    pub kubeconfig_commands: String,
 }
 
 /// The control plane or etcd, as the API server's own checks report them.

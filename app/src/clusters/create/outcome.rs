@@ -25,6 +25,9 @@ pub(super) fn Outcome(
         LiveState::Unreachable | LiveState::Refused => {
             (Tone::Warn, format!("{cluster} has a kubeconfig, but its Kubernetes API can't be read."))
         }
+        LiveState::NoKubeconfig if !live.kubeconfig_commands.is_empty() => {
+            (Tone::Ok, format!("{cluster} was created. Its state is shown as soon as its kubeconfig is stored."))
+        }
         LiveState::NotRead | LiveState::NoKubeconfig => (
             Tone::Ok,
             format!("{cluster} was created. Its state is shown as soon as its Kubernetes API has been read."),

@@ -5,7 +5,7 @@ use api::cluster::{Expiry, KubeconfigAccess, LiveCheck, LiveCluster, LiveState};
 use leptos::prelude::*;
 
 use crate::routes;
-use crate::ui::{Ago, Alert, Fact, Facts, Panel, Since, Status, Tone};
+use crate::ui::{Ago, Alert, Copy, Fact, Facts, Panel, Since, Status, Tone};
 
 const DAY: i64 = 86_400_000;
 /// From this many days on, the expiry of a certificate is a warning.
@@ -36,8 +36,11 @@ pub(in crate::clusters) fn LivePanel(
 ) -> impl IntoView {
     let (tone, word) = state(live.state);
     let since = live.since.filter(|_| !matches!(live.state, LiveState::NotRead | LiveState::NoKubeconfig));
-    let advice = (live.state == LiveState::NoKubeconfig)
-        .then_some("Version, health and nodes are shown when there is one: cluster.yml delivers it at its end, or spec.kubeConfRef names it.");
+    let commands = live.kubeconfig_commands.clone();
+    let advice = (live.state == LiveState::NoKubeconfig).then_some(match commands.is_empty() {
+        true => "Version, health and nodes are shown when there is one: cluster.yml delivers it at its end, or spec.kubeConfRef names it.",
+        false => "Version, health and nodes are shown when there is one. kubespray leaves it on the first control plane.",
+    });
     let end = live.read.map(|time| view! { <span class="muted">"read " <Ago time now/></span> }.into_any());
     let is_current = is_current(&live);
     let values = live.read.map(|_| {
@@ -62,7 +65,22 @@ pub(in crate::clusters) fn LivePanel(
                 {values}
                 {kubeconfig.map(|access| view! { <Fact label="Kubeconfig"><Kubeconfig cluster access now/></Fact> })}
             </Facts>
+            {(!commands.is_empty()).then(|| view! { <StoreKubeconfig commands/> })}
         </Panel>
+    }
+}
+
+/// The commands for a cluster of kubespray.
+#[component]
+fn StoreKubeconfig(commands: String) -> impl IntoView {
+    view! {
+        <div class="pad stack">
+            <p>
+                "When the cluster exists, these commands store its kubeconfig for the console. kubectl must use the API that holds this Cluster."
+            </p>
+            <pre class="command" tabindex="0"><code>{commands.clone()}</code></pre>
+            <div class="bar"><Copy text=commands label="Copy commands"/></div>
+        </div>
     }
 }
 

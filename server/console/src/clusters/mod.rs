@@ -4,6 +4,7 @@ mod counts;
 mod detail;
 mod health;
 mod kubeconfig;
+mod kubeconfig_commands;
 mod list;
 mod live;
 mod nodes;

@@ -68,6 +68,7 @@ impl Clusters for Console {
         let operations = self.shared.operations.state();
         let newer = self.next_version(&found, &operations);
         let live = LiveCluster { newer, ..self.shared.managed.look(cluster.as_str()).cluster.clone() };
+        let live = self.with_kubeconfig_commands(user, &found, live).await;
         let kubeconfig = self.kubeconfig_access(user, &found, live.state).await;
         let creatable = is_creatable(&found, &operations, live.state);
         let detail =

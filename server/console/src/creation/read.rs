@@ -58,7 +58,7 @@ impl Console {
             run: runs.create.and_then(|create| self.row(create)),
             failures: failed.unwrap_or_default(),
             kubeconfig: self.kubeconfig_access(user, &cluster, live.state).await,
-            live,
+            live: self.with_kubeconfig_commands(user, &cluster, live).await,
             now: moment::now(),
         })
     }
