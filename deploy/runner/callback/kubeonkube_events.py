@@ -381,7 +381,7 @@ class CallbackModule(CallbackBase):
         self.running = {}  # (task number, host) -> start of the task or of its current item
         self.failures = []
         self.reached = set()  # hosts that a result came from
-        self.here = set()  # hosts with tasks that are meant to run on the controller
+        self.here = set()  # hosts with tasks of their own that are meant to run on the controller
         self.has_delegated = False  # whether a task ran on another machine than its host
         self.lost = set()  # hosts with a failure that counts
         self.planned_for = None  # the numbers of hosts and groups when the plays were planned
@@ -752,7 +752,7 @@ class CallbackModule(CallbackBase):
         self.started.add(host)
         if is_from_machine(result, outcome, self.play):
             self.reached.add(host)
-        elif runs_here(result._task, self.play):
+        elif not result._task.delegate_to and runs_here(result._task, self.play):
             self.here.add(host)
         self.has_delegated = self.has_delegated or bool(result._task.delegate_to) and outcome in ("ok", "changed")
         # Not in the output of a command.

@@ -613,6 +613,7 @@ class Events(unittest.TestCase):
         for hosts, play, untouched, reached in (
             (gone, PLAY + debug + set_fact, ["gone"], False),
             ({**gone, **here}, PLAY + delegated, ["gone"], True),
+            (gone, PLAY + delegated.replace("m1", "localhost\n      connection: local"), ["gone"], True),
             ({**gone, **here}, PLAY + debug, ["gone"], False),
             (gone, local + debug + PLAY + debug, [], False),
             (gone, PLAY + skipped, [], False),
