@@ -79,6 +79,7 @@ NO_FOLDER = "Unable to change directory before execution."
 # Colours and their ends that have lost the escape character: "[31mERROR[0m".
 COLOUR = re.compile(r"(?<!\w)(?:\[[0-9]{1,3}(?:;[0-9]{1,3}){0,5}m)+(?!\])")
 RESET = re.compile(r"(?:\[0{1,2}m)+(?!\])")
+TEMPLATE = re.compile(r"{{.*?}}|{%.*?%}", re.DOTALL)
 LOOKUP = re.compile(r"\b(lookup|query|q)\b")
 SUBSCRIPT = re.compile(r"\[[0-9:-]*\]$")
 # Tasks whose messages are those of the playbook's author.
@@ -94,6 +95,8 @@ FULL_SECONDS = 0.5
 CONTROLLER_ONLY = {"add_host", "assert", "debug", "fail", "group_by", "import_playbook", "import_role", "import_tasks", "include_role",
                    "include_tasks", "include_vars", "meta", "pause", "set_fact", "set_stats", "validate_argument_spec"}
 INCLUDES = ("include_role", "include_tasks")
+# Tasks that make groups and hosts, and the arguments that name these.
+MAKERS = {"add_host": ("name", "hostname", "host", "groups", "group", "groupname"), "group_by": ("key", "parents")}
 # What modules add to their result. The last one is the output of a module that crashed.
 OF_MODULES = ("invocation", "rc", "ansible_facts", "module_stdout")
 # With these strategies each host runs through the tasks at its own speed, and ansible announces a task once per host.
@@ -300,6 +303,15 @@ def is_matched(inventory, part):
     return name == "all" or any(inventory._match_list(names, name) for names in (inventory.groups, inventory.hosts))
 
 
+def makes(action, arguments):
+    """Patterns for the names of groups and hosts that a task may make. Values of templates may be anything."""
+    values = [arguments.get(name) or () for name in MAKERS.get(str(action).rpartition(".")[2], ())]
+    texts = [str(text) for value in values for text in (value if isinstance(value, (list, tuple)) else [value])]
+    names = [name.strip() for text in texts for name in TEMPLATE.sub("\0", text).split(",")]
+    # Blanks in names of groups become hyphens.
+    return {".*".join(re.escape(part.replace(" ", "-")) for part in name.split("\0")) for name in names}
+
+
 def planned(inventory, pattern):
     """The hosts of a play in all batches. ansible makes up a localhost if the inventory has none."""
     hosts = inventory.get_hosts(pattern, ignore_restrictions=True)
@@ -392,6 +404,7 @@ class CallbackModule(CallbackBase):
         self.done = (0, set())  # (task number, hosts): hosts without further tasks, when this task failed on another host
         self.started = set()  # hosts that a task has started on
         self.is_saved = True  # whether result.json has the end of all playbooks so far
+        self.makes = set()  # patterns for the names of groups and hosts that tasks so far may have made
         self.unmatched = []  # plays of the user without hosts, each with the reason
         self.play = None
         self.removed = {}  # host -> how often the play had removed it after the last failure
@@ -584,7 +597,8 @@ class CallbackModule(CallbackBase):
             self.done = (0, self.done[1].difference(batch))
             # A limit leaves hosts out on purpose.
             if not hosts and self.is_own(play) and not inventory.get_hosts(play.hosts, ignore_limits=True, ignore_restrictions=True):
-                self.unmatched.append(self.why_unmatched(play, inventory))
+                why = self.why_unmatched(play, inventory)
+                self.unmatched += [why] if why else []
         except Exception:  # noqa: BLE001 - see plan_hosts()
             return
 
@@ -593,9 +607,13 @@ class CallbackModule(CallbackBase):
         return os.path.realpath(play.get_path()).startswith(os.path.realpath(self.root + "/conf/sources") + "/")
 
     def why_unmatched(self, play, inventory):
-        """A play without hosts, with what it names and the inventory doesn't have. If there is no such name, with its whole pattern."""
+        """A play without hosts, with what it names and the inventory doesn't have. If there is no such name, with its whole pattern. None if
+        tasks make such names: "one play per system" has plays without hosts on purpose."""
         missing = [part.lstrip("&") for part in parts_of(play.hosts) if not part.startswith("!") and not is_matched(inventory, part)]
-        names = [name if name.startswith("~") else SUBSCRIPT.sub("", name) for name in missing[:REMEMBERED_PLAYS]]
+        missing = [name if name.startswith("~") else SUBSCRIPT.sub("", name) for name in missing]
+        names = [name for name in missing if not any(re.fullmatch(made, name) for made in self.makes)][:REMEMBERED_PLAYS]
+        if missing and not names:
+            return None
         shown = {"play": self.shortly(play.get_name()), "names": list(map(self.shortly, names))}
         return shown if names else {**shown, "pattern": self.shortly(",".join(map(str, play.hosts)))}
 
@@ -723,6 +741,7 @@ class CallbackModule(CallbackBase):
         self.record.task += 1
         self.find_iterator()
         self.learn_task(task)
+        self.makes |= makes(task.action, task.args)
         name = self.shortly(task.get_name())
         self.tasks[task._uuid] = (self.record.task, name)
         if not self.running:

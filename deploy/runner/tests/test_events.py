@@ -551,6 +551,30 @@ class Events(unittest.TestCase):
         limited = StagedRun(self, {"m1": LOCAL, "m2": LOCAL}).playbook(play.format("m1") + play.format("m2:!m1"), args=["-l", "m1"]).run()
         self.assertNotIn("unmatched", limited.termination["steps"][0])
 
+    def test_a_play_whose_group_tasks_make_may_have_no_hosts(self):
+        make = "\n    - {}\n"
+        play = "- name: One system\n  hosts: '{}'\n  gather_facts: false\n  tasks: [{{debug: }}]\n"
+        group_by, loop = "group_by: {key: \"os_{{ 'Debian 12' }}\", parents: [systems]}", "      loop: [web, db]"
+        for task, pattern, names in (
+            (group_by, "os_Debian-12", None),
+            (group_by, "os_Red-Hat", None),
+            (group_by, "os_Red-Hat[0]", None),
+            (group_by, "systems:&os_Red-Hat", None),
+            (group_by, "oss_Red-Hat", ["oss_Red-Hat"]),
+            (group_by, "os_Red-Hat:workers", ["workers"]),
+            (group_by, "empty", []),
+            ("ansible.builtin.add_host: {name: 'new-{{ item }}', groups: 'tier_{{ item | replace(\"x\", \"y\") }}, fresh'}\n" + loop, "tier_cache", None),
+            ("add_host: {name: 'new-{{ item }}', groups: ['tier_{{ item }}', fresh]}\n" + loop, "new-cache:tier_x", None),
+            ("add_host: name=new group='old, fresh'\n      when: false", "fresh", None),
+            ("add_host: name=new group=fresh\n      when: false", "stale", ["stale"]),
+            ("debug: {msg: os_Red-Hat}", "os_Red-Hat", ["os_Red-Hat"]),
+        ):
+            with self.subTest(pattern, task=task):
+                run = StagedRun(self, {}).playbook(PLAY + make.format(task) + play.format(pattern))
+                run.write("conf/hosts.yml", "all:\n  hosts: {m1: {ansible_connection: local}}\n  children: {empty: {}}\n")
+                unmatched = run.run().termination["steps"][0].get("unmatched", [])
+                self.assertEqual((run.rc, [play["names"] for play in unmatched]), (0, [] if names is None else [names]), run.text)
+
     def test_plays_of_the_image_may_have_no_hosts(self):
         run = StagedRun(self, {"m1": LOCAL}).playbook("- import_playbook: ../../../kubespray/cluster.yml\n" + PLAY + "    - debug:\n")
         run.write("kubespray/cluster.yml", "- hosts: all:!all[0]\n- hosts: calico_rr\n")
