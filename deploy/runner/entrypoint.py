@@ -650,7 +650,7 @@ def bad_hosts(recap):
 
 class Run:
     def __init__(self):
-        self.steps, self.failures = [], []
+        self.steps, self.failures, self.failed_hosts = [], [], 0
         # Set only if recap, failures and running task don't explain the result.
         self.message = ""
         self.code = 0
@@ -676,7 +676,8 @@ class Run:
     def leave_message(self):
         document = {"v": 1, "rc": self.code, "cancelled": self.stopped(), "steps": self.steps}
         # The plugin has masked these two.
-        document["failures"] = [{key: shorten(str(value)) for key, value in failure.items()} for failure in self.failures[:3]]
+        document["failures"] = [shorten_failure(failure) for failure in self.failures]
+        document["failed_hosts"] = self.failed_hosts
         document["running"] = self.stop.flight
         document["message"] = cut(self.shown(self.message), 1000)
         data = fit(document)
@@ -774,7 +775,7 @@ class Run:
         recap = totals(result["recap"]) if step["kind"] == "playbook" else None
         self.steps[-1]["recap"] = recap
         self.steps[-1].update({key: result[key] for key in (*HOST_LISTS, "reached", "unmatched", "unmatched_plays", "made_changes") if key in result})
-        self.failures += result["failures"]
+        self.failures, self.failed_hosts = result["failures"], result.get("failed_hosts", 0)
         why = why_failed(step, code, recap, "unreached" in result, tasks_started() - tasks)
         is_told = recap and (recap.get("failed") or recap.get("unreachable") or result["failures"])
         if step["kind"] == "playbook" and not is_told and why and not self.stop.requested:
@@ -813,9 +814,7 @@ def fit(document):
     for limit in (150, 60, 20):
         if len(size()) <= TERMINATION_BYTES:
             break
-        for failure in document["failures"]:
-            for key in failure:
-                failure[key] = shorten(failure[key], limit)
+        document["failures"] = [shorten_failure(failure, limit, 3) for failure in document["failures"]]
         document["message"] = cut(document["message"], limit * 3)
         if document["running"]:
             document["running"] = {"task": cut(document["running"]["task"], limit), "hosts": [cut(h, limit) for h in document["running"]["hosts"][:3]]}
@@ -823,7 +822,7 @@ def fit(document):
             step["title"] = cut(step["title"], limit)
             for key in HOST_LISTS:
                 if key in step:
-                    step[key]["hosts"] = [cut(host, limit) for host in step[key]["hosts"][:3]]
+                    step[key] = shorten_hosts(step[key], limit, 3)
             step["unmatched"] = [shorten_play(play, limit) for play in step.get("unmatched", [])[:1]]
             if step["recap"]:
                 step["recap"] = {key: count for key, count in step["recap"].items() if count or key == "hosts"}
@@ -833,6 +832,14 @@ def fit(document):
         document["steps"].pop(spare[0] if spare else 0)
         document["dropped"] = document.get("dropped", 0) + 1
     return size()
+
+
+def shorten_failure(failure, limit=TEXT_LIMIT, names=5):
+    return {key: shorten_hosts(value, limit, names) if key == "hosts" else shorten(value, limit) for key, value in failure.items()}
+
+
+def shorten_hosts(hosts, limit, names):
+    return {**hosts, "hosts": [cut(host, limit) for host in hosts["hosts"][:names]]}
 
 
 def shorten_play(play, limit):

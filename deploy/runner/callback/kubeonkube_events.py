@@ -59,11 +59,12 @@ FAILED_WHEN = "The condition of failed_when is true"
 ASSERTION = "Assertion failed"
 # kubeadm prints this advice after the reason.
 ADVICE = ("To see the stack trace of this error", "[preflight] If you know what you are doing")
-# More failures than this don't help a person.
-REMEMBERED_FAILURES = 50
-# Hosts that no task ran on, and plays without hosts.
+# Failures for different reasons, hosts of one of them or that no task ran on, and plays without hosts: more don't help a person.
+REMEMBERED_FAILURES = 3
 REMEMBERED_HOSTS = 5
 REMEMBERED_PLAYS = 3
+# Hosts that failed, after each of which the summary is saved, in case ansible is killed.
+SAVED_FAILURES = 50
 # Where ansible says that an error is, and the error of YAML, as in the entrypoint. Since 2.19, it says the place only in the log.
 PLACE = re.compile(r"The error appears to be in '([^<].{0,500}?)': line ([0-9]+)")
 YAML_ERROR = re.compile(r"Syntax Error while loading YAML\.\s+(.{1,500}?)(?:\. |\s*\n|\s\s|\s+in \"|\s+The error appears)")
@@ -318,6 +319,10 @@ def planned(inventory, pattern):
     return [host.get_name() for host in hosts if not getattr(host, "implicit", False)]
 
 
+def listed(hosts):
+    return {"count": len(hosts), "hosts": hosts[:REMEMBERED_HOSTS]}
+
+
 def load_masking(root):
     """The module that the entrypoint uses too."""
     found = importlib.util.spec_from_file_location("kubeonkube_masking", root + "/conf/kubeonkube_masking.py")
@@ -391,7 +396,7 @@ class CallbackModule(CallbackBase):
         self.unordered = False
         self.tasks = {}  # task uuid -> (number, name) in this play
         self.running = {}  # (task number, host) -> start of the task or of its current item
-        self.failures = []
+        self.failures = {}  # host -> its last failure, which counts if the host failed in the end
         self.reached = set()  # hosts that a result came from
         self.here = set()  # hosts with tasks of their own that are meant to run on the controller
         self.has_delegated = False  # whether a task ran on another machine than its host
@@ -666,20 +671,27 @@ class CallbackModule(CallbackBase):
 
         After `any_errors_fatal` in a block with `always`, hosts that ran all of it count as unfinished. Unknown are the hosts of plays whose patterns name what doesn't exist yet, and those of further playbooks of the same command."""
         self.plan_hosts()
-        left, order = set(), []
+        left = set()
         plans = list(self.plans.values())
         last = max((number for number, (_, begun) in enumerate(plans) if begun), default=0)
         # With `meta: end_play`, the play is done with the later batches, too.
         first = last + bool(self.iterator and self.iterator.end_play)
         left.update(host for hosts, begun in plans[first:] for host in hosts if host not in begun)
         try:
-            order = self.play.get_variable_manager()._inventory.hosts
-            hosts = filter(None, map(order.get, self.iterator.host_states if self.iterator else ()))
+            known = self.play.get_variable_manager()._inventory.hosts
+            hosts = filter(None, map(known.get, self.iterator.host_states if self.iterator else ()))
             left.update(host.get_name() for host in hosts if self.is_unfinished(host, done))
         except Exception:  # noqa: BLE001 - without a play; see note_done()
             pass
-        left.difference_update(failed)
-        return [host for host in order if host in left] + sorted(left.difference(order))
+        return self.in_order(left.difference(failed))
+
+    def in_order(self, hosts):
+        """The hosts in the inventory's order, then those that it doesn't have."""
+        try:
+            order = {host: place for place, host in enumerate(self.play.get_variable_manager()._inventory.hosts)}
+        except Exception:  # noqa: BLE001 - without a play; see note_done()
+            order = {}
+        return sorted(hosts, key=lambda host: (order.get(host, len(order)), host))
 
     def untouched_hosts(self, recap):
         """The hosts on which tasks succeeded, but none that needs a connection to them, such as `debug`."""
@@ -694,16 +706,16 @@ class CallbackModule(CallbackBase):
 
     def save(self, recap, failures, left, begun):
         """The file from which the entrypoint makes the summary."""
-        document = {"recap": recap or None, "failures": failures}
+        document = {"recap": recap or None, "failures": self.by_reason(failures), "failed_hosts": len(failures)}
         lists = {
             "unfinished": [host for host in left if host in begun],
             "unreached": [host for host in left if host not in begun],
-            "unreachable": sorted(self.unreachable.difference(self.reached)),
-            "untouched": self.untouched_hosts(recap or {}),
-            "made": list(self.made),
+            "unreachable": self.in_order(self.unreachable.difference(self.reached)),
+            "untouched": self.in_order(self.untouched_hosts(recap or {})),
+            "made": self.in_order(self.made),
         }
         document["reached"] = bool(self.reached or self.has_delegated)
-        document.update({name: {"count": len(hosts), "hosts": hosts[:REMEMBERED_HOSTS]} for name, hosts in lists.items() if hosts})
+        document.update({name: listed(hosts) for name, hosts in lists.items() if hosts})
         if self.made:
             document["made_changes"] = sum(self.made.values())
         if self.unmatched:
@@ -712,6 +724,16 @@ class CallbackModule(CallbackBase):
 
     def save_unfinished(self):
         """For a run that ansible gives up, which gets no recap."""
+    def by_reason(self, failures):
+        """The first failures. Hosts on which a task failed with the same message are one failure."""
+        tasks = list(dict.fromkeys(failure["task"] for failure in failures.values()))
+        reasons = {}
+        for host in self.in_order(failures):
+            reasons.setdefault((tasks.index(failures[host]["task"]), failures[host]["message"]), []).append(host)
+        first = sorted(reasons.items(), key=lambda reason: reason[0][0])[:REMEMBERED_FAILURES]
+        shown = [({"host": hosts[0], "task": tasks[task], "message": message}, hosts) for (task, message), hosts in first]
+        return [{**failure, "hosts": listed(hosts)} if len(hosts) > 1 else failure for failure, hosts in shown]
+
         left = self.hosts_left(self.lost)
         self.save(None, self.failures, left, self.started)
         if left or self.lost:
@@ -848,7 +870,7 @@ class CallbackModule(CallbackBase):
             self.note_done(result._task)
         outcome, message = ("rescued" if is_rescued else "failed"), self.why_failed(result)
         if is_rescued and self.rescued is None and set(self.removed).difference([host]):
-            self.rescued = {"host": host, "task": self.known(result._task)[1], "message": message}
+            self.rescued = {host: {"task": self.known(result._task)[1], "message": message}}
         self.report(result, outcome, message, ignored=bool(ignore_errors))
 
     def v2_runner_on_skipped(self, result):
@@ -894,8 +916,8 @@ class CallbackModule(CallbackBase):
 
     def remember_failure(self, host, task, message):
         self.lost.add(host)
-        if len(self.failures) < REMEMBERED_FAILURES:
-            self.failures.append({"host": host, "task": task, "message": message or ""})
+        self.failures[host] = {"task": task, "message": message or ""}
+        if len(self.failures) <= SAVED_FAILURES:
             self.save(None, self.failures, (), ())
 
     def v2_playbook_on_stats(self, stats):
@@ -926,18 +948,12 @@ class CallbackModule(CallbackBase):
         if not hosts:
             left = list(dict.fromkeys(host for planned, begun in self.plans.values() for host in (*planned, *begun)))
         self.record.forget_flight()
-        failures = self.final_failures(lost)
+        # A failure that a `rescue` recovered from doesn't count.
+        failures = {host: failure for host, failure in self.failures.items() if host in lost}
         if not lost and left and self.rescued:
-            failures = [self.rescued]
+            failures = self.rescued
         self.save(hosts, failures, left, self.started)
         self.is_saved = True
-
-    def final_failures(self, lost):
-        """A failure that a `rescue` recovered from doesn't count. Of a host that failed in the end, the last failed task counts."""
-        last = {}
-        for failure in self.failures:
-            last[failure["host"]] = failure
-        return [failure for failure in self.failures if failure["host"] in lost and last[failure["host"]] is failure]
 
     def keep_outcome(self, result):
         """Not from ansible's own custom stats: ansible takes these from the result of any module, and a module's result comes from

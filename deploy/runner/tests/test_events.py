@@ -128,6 +128,25 @@ class Events(unittest.TestCase):
         self.assertEqual((run.rc, run.termination["failures"]), (0, []))
         self.assertEqual(run.termination["steps"][0]["recap"]["rescued"], 1)
 
+    def test_failures_of_one_reason_name_their_hosts_in_order(self):
+        tasks = """
+    - shell: "sleep {{ 1 if inventory_hostname == 'n3' else 0 }}; echo {{ 'full' if inventory_hostname is match('n') else inventory_hostname }}; exit 1"
+      when: inventory_hostname != "a1"
+      name: Install
+    - name: Check
+      fail: {msg: gone}
+"""
+        run = self.play(tasks, {name: LOCAL for name in ("n3", "n20", "n1", "n4", "n5", "n6", "b2", "b1", "a1")}).run()
+        # The first of the inventory failed last.
+        self.assertNotEqual(run.of("host_result", result="failed")[0]["host"], "n3")
+        hosts = {"count": 6, "hosts": ["n3", "n20", "n1", "n4", "n5"]}
+        self.assertEqual(run.termination["failures"], [
+            {"host": "n3", "task": "Install", "message": "non-zero return code: full", "hosts": hosts},
+            {"host": "b2", "task": "Install", "message": "non-zero return code: b2"},
+            {"host": "b1", "task": "Install", "message": "non-zero return code: b1"},
+        ])
+        self.assertEqual(run.termination["failed_hosts"], 9)
+
     def failures_of(self, run):
         """(task, host, result) of what failed, after a comparison with what ansible counted."""
         names = {e["task"]: e["name"] for e in run.of("task_start")}

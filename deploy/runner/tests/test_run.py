@@ -161,7 +161,7 @@ class Steps(unittest.TestCase):
   become: false
   tasks:
     - name: "{{ 'ö' * 400 }}"
-      ansible.builtin.fail: {msg: "{{ 'ä' * 5000 }}"}
+      ansible.builtin.fail: {msg: "{{ inventory_hostname + 'ä' * 5000 }}"}
 """).run()
         self.assertLessEqual(len(run.termination_bytes), 4096)
         self.assertEqual(run.termination["rc"], 2)
@@ -173,8 +173,11 @@ class Steps(unittest.TestCase):
         step = {"role": "main", "title": "play.yml", "kind": "playbook", "rc": 2, "recap": None}
         step.update(unfinished={"count": 5, "hosts": names}, unreached={"count": 4, "hosts": names[:4]})
         step.update(unmatched=[{"play": names[0], "names": [], "pattern": names[1]}, {"play": names[2], "names": names}])
-        data = in_a_pod().fit({"v": 1, "steps": [step], "failures": [], "message": "", "running": None})
+        failure = {"host": names[0], "task": "Run", "message": "x" * 600, "hosts": {"count": 9, "hosts": names}}
+        data = in_a_pod().fit({"v": 1, "steps": [step], "failures": [failure], "message": "", "running": None})
         self.assertLessEqual(len(data), 4096)
+        hosts = json.loads(data)["failures"][0]["hosts"]
+        self.assertEqual((hosts["count"], [len(host) for host in hosts["hosts"]]), (9, [150] * 3))
         step = json.loads(data)["steps"][0]
         self.assertEqual([step[key]["count"] for key in ("unfinished", "unreached")], [5, 4])
         self.assertEqual([len(step[key]["hosts"]) for key in ("unfinished", "unreached")], [3, 3])

@@ -49,5 +49,5 @@ pub use queue::order;
 pub use signature::{Signer, Signing, spec_digest};
 pub use steps::{Asked, RunSteps, Step, StepError, asked, steps};
 pub use stopping::{PlayStop, stop_advice};
-pub use termination::{Hosts, TerminatedStep, Termination, UnmatchedPlay, terminated, termination};
+pub use termination::{Hosts, TerminatedFailure, TerminatedStep, Termination, UnmatchedPlay, terminated, termination};
 pub use title::{cut, is_script, title};

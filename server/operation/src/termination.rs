@@ -24,13 +24,27 @@ pub struct Termination {
     pub dropped: u32,
     /// The first failures, at most 3.
     #[serde(default)]
-    pub failures: Vec<TaskFailure>,
+    pub failures: Vec<TerminatedFailure>,
+    /// How many hosts failed.
+    #[serde(default)]
+    pub failed_hosts: u32,
     /// The task that was running when the run was stopped.
     #[serde(default)]
     pub running: Option<InFlight>,
     /// A sentence if the run could not start (a missing playbook, no ansible).
     #[serde(default)]
     pub message: String,
+}
+
+/// A task that failed, on one host or on several with the same message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TerminatedFailure {
+    /// On the first of the hosts.
+    #[serde(flatten)]
+    pub first: TaskFailure,
+    /// All hosts, if there are several.
+    #[serde(default)]
+    pub hosts: Hosts,
 }
 
 /// One step in a [`Termination`].
@@ -76,7 +90,7 @@ pub struct TerminatedStep {
     pub unmatched_plays: u32,
 }
 
-/// Some hosts of a playbook.
+/// Some hosts of a playbook, in the order of the inventory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hosts {
     pub count: u32,
@@ -98,7 +112,7 @@ pub struct UnmatchedPlay {
 /// What the run page shows of it.
 impl From<Termination> for RunEnd {
     fn from(Termination { failures, running, message, .. }: Termination) -> Self {
-        Self { failure: failures.into_iter().next(), running, message }
+        Self { failure: failures.into_iter().next().map(|failure| failure.first), running, message }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use api::count;
 use api::operation::{NO_HOST_REACHED, PLAY_MATCHED_NO_HOST};
-use api::run::{InFlight, StepRole, TaskFailure};
+use api::run::{InFlight, StepRole};
 use crd::{ActionSource, ClusterOperation, ClusterOperationSpec, HookAction};
 use k8s_openapi::api::batch::v1::JobCondition;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
-use operation::{Hosts, Options, TerminatedStep, Termination, UnmatchedPlay, cut};
+use operation::{Hosts, Options, TerminatedFailure, TerminatedStep, Termination, UnmatchedPlay, cut};
 
 use crate::status::sentence::list;
 
@@ -70,20 +70,17 @@ fn failed_step(operation: &ClusterOperation, said: &Termination) -> Option<(&'st
 
 /// The failed tasks, then what they led to: lists cut the sentence, and the cause must be in the part that is shown.
 fn cause_first(said: &Termination, result: &str) -> String {
-    let mut same: Vec<(&TaskFailure, Vec<String>)> = Vec::new();
-    for failure in &said.failures {
-        match same.iter_mut().find(|(known, _)| known.task == failure.task && known.message == failure.message) {
-            Some((_, hosts)) => hosts.push(failure.host.clone()),
-            None => same.push((failure, vec![failure.host.clone()])),
-        }
+    let failure = |TerminatedFailure { first, hosts }: &TerminatedFailure| {
+        let hosts = names(hosts).unwrap_or_else(|| first.host.clone());
+        let message = first.message.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("{hosts}: task “{}”: {}", first.task, message.trim_end_matches('.'))
+    };
+    let mut failures: Vec<String> = said.failures.iter().map(failure).collect();
+    let named = said.failures.iter().map(|failure| failure.hosts.count.max(1)).fold(0, u32::saturating_add);
+    match said.failed_hosts.saturating_sub(named) {
+        0 => {}
+        more => failures.push(format!("{} failed", count(more.into(), "more host", "more hosts"))),
     }
-    let failures: Vec<String> = same
-        .into_iter()
-        .map(|(failure, hosts)| {
-            let message = failure.message.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("{}: task “{}”: {}", list(&hosts, 5), failure.task, message.trim_end_matches('.'))
-        })
-        .collect();
     if failures.is_empty() { format!("{result}.") } else { format!("{} ({result}).", failures.join("; ")) }
 }
 

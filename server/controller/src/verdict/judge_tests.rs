@@ -116,6 +116,30 @@ fn a_run_that_stops_early_names_the_hosts_that_are_left() {
 }
 
 #[test]
+fn a_failed_run_says_how_many_hosts_failed_beside_those_named() {
+    let message = |failures: Value, hosts: u32| {
+        let said = summary(2, |said| {
+            (said["steps"][0]["recap"]["failed"], said["steps"][0]["recap"]["hosts"]) = (json!(hosts), json!(9));
+            (said["failures"], said["failed_hosts"]) = (failures, json!(hosts));
+        });
+        ended(&operation(false), &ended_job("Failed", ""), Some(&ended_pod(2, "Error", &said))).2
+    };
+    let failed = |host: &str| json!({"host": host, "task": "Install", "message": format!("{host} is full.")});
+    let mut same = failed("n1");
+    assert_eq!(
+        message(json!([same]), 1),
+        "n1: task “Install”: n1 is full (ping.yml: 1 failed task, 0 of 9 hosts unreachable)."
+    );
+    same["hosts"] = json!({"count": 8, "hosts": ["n1", "n2", "n3", "n4", "n5"]});
+    let named = "n1, n2, n3, n4, n5 and 3 more: task “Install”: n1 is full";
+    assert_eq!(message(json!([same]), 8), format!("{named} (ping.yml: 8 failed tasks, 0 of 9 hosts unreachable)."));
+    let each = json!([failed("n1"), failed("n2"), same]);
+    let first = "n1: task “Install”: n1 is full; n2: task “Install”: n2 is full";
+    let result = "ping.yml: 11 failed tasks, 0 of 9 hosts unreachable";
+    assert_eq!(message(each, 11), format!("{first}; {named}; 1 more host failed ({result})."));
+}
+
+#[test]
 fn a_play_of_an_own_playbook_without_hosts_is_a_warning() {
     let said = summary(0, |said| {
         said["steps"][0]["unmatched"] = json!([{"play": "Upgrade the workers", "names": ["workers"]}]);

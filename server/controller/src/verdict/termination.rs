@@ -29,5 +29,5 @@ fn only_numbers(operation: &ClusterOperation, mut said: Termination) -> Terminat
         }
         step.unmatched.clear();
     }
-    Termination { failures: Vec::new(), running: None, message: String::new(), ..said }
+    Termination { failures: Vec::new(), failed_hosts: 0, running: None, message: String::new(), ..said }
 }
