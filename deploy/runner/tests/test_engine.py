@@ -378,6 +378,12 @@ class Playbooks(unittest.TestCase):
         message = self.staged("cluster.yml", "-e", "kube_network_plugin=flannel")
         self.assertIn("kube_network_plugin must be one of: bridge, calico, cilium, got: flannel", message)
 
+    def test_several_problems_are_counted(self):
+        message = self.staged("precheck.yml", "-e", "kube_service_addresses=10.233.0.0/16", "-e", "kubelet_max_pods=300")
+        self.assertRegex(message, r"^2 problems: .*overlap.* too few addresses.* No machine was changed\.$")
+        # They share a network interface, too.
+        self.assertRegex(self.staged("precheck.yml"), r"^m1: [0-9]+ problems: ")
+
     def test_an_inventory_without_control_plane_is_refused(self):
         for playbook in ("cluster.yml", "scale.yml", "precheck.yml"):
             self.assertIn("kube_control_plane has no host", self.staged(playbook, children="kube_node: {hosts: {m1: {}}}"))
@@ -393,7 +399,8 @@ class Playbooks(unittest.TestCase):
         planes = "kube_control_plane: {hosts: {m1: {}, m2: {}, m3: {ansible_connection: local}}}"
         balancer = '{"loadbalancer_apiserver": {"address": "192.0.2.9", "port": 6443}}'
         for playbook in ("cluster.yml", "precheck.yml"):
-            message = self.staged(playbook, "--limit=m2,m3", "-e", balancer, children=planes)
+            run = self.run_of(playbook, "--limit=m2,m3", "-e", balancer, children=planes)
+            message = run.of("host_result", host="m2")[-1]["message"]
             self.assertEqual("There is no cluster on m1 yet. Run cluster.yml first." in message, playbook == "cluster.yml", message)
             # m1 is outside of the limit, and yet it is looked at.
             self.assertIn("It has the same address as m1", message)

@@ -51,7 +51,17 @@ fn failed(detail: &OperationDetail, progress: &RunProgress, errors: &[(u64, Stri
 impl Reason {
     /// Tells the cause, and where its next step is done.
     fn with(self, cause: Option<&Cause>) -> Self {
-        Self { cause: cause.map(|cause| cause.sentence.to_owned()), next: cause.map(|cause| cause.next), ..self }
+        let sentence = cause.map(|cause| sentence(cause, &self.quote));
+        Self { cause: sentence, next: cause.map(|cause| cause.next), ..self }
+    }
+}
+
+/// The sentence of a cause, which may be only one of the problems that a message of our playbooks lists: `n1: 3 problems: …`.
+fn sentence(cause: &Cause, message: &str) -> String {
+    let number = message.split_once(" problems: ").and_then(|(before, _)| before.rsplit(' ').next());
+    match number.and_then(|number| number.parse::<u32>().ok()) {
+        Some(number) => format!("One of {number} problems: {}", cause.sentence),
+        None => cause.sentence.to_owned(),
     }
 }
 
@@ -118,7 +128,7 @@ impl<'a> SameCause<'a> {
 
     fn in_one_line(&self, progress: &RunProgress) -> Other {
         let message = || self.failure.message.lines().next().unwrap_or_default().to_owned();
-        let text = self.cause.map_or_else(message, |cause| cause.sentence.to_owned());
+        let text = self.cause.map_or_else(message, |cause| sentence(cause, &self.failure.message));
         Other { title: self.title(progress), text, lines: lines(self.failure) }
     }
 }

@@ -102,6 +102,19 @@ fn a_failed_run_opens_at_the_headline_or_a_few_lines_above() {
 }
 
 #[test]
+fn one_of_several_problems_is_called_so() {
+    let cgroups = "The machine uses cgroups of version 1, which Kubernetes 1.35 and newer refuse.";
+    let cause = |message: &str| {
+        let reported = applied(&[("w1", HostResult::Failed, message)]);
+        reason(&detail(Phase::Failed, ""), &reported, &[]).unwrap().cause
+    };
+    let sentence = sentence(cgroups).unwrap();
+    assert_eq!(cause(&format!("w1: {cgroups}")), Some(sentence.clone()));
+    let several = format!("w1: 2 problems: {cgroups} The clock is 90 s slow. No machine was changed.");
+    assert_eq!(cause(&several), Some(format!("One of 2 problems: {sentence}")));
+}
+
+#[test]
 fn without_events_the_report_gives_the_reason() {
     let mut failed = detail(Phase::Failed, "");
     let failure = Some(TaskFailure { host: "w2".into(), task: "Apply".into(), message: "disk full".into() });
