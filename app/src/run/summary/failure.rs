@@ -102,7 +102,11 @@ impl<'a> SameCause<'a> {
     fn of(progress: &'a RunProgress, reported: Option<&TaskFailure>) -> Vec<Self> {
         let mut causes: Vec<Self> = Vec::new();
         let first = reported.and_then(|report| progress.failure_of(&report.host, &report.task));
-        for failure in first.into_iter().chain(progress.standing_failures()) {
+        let mut standing = progress.standing_failures();
+        // Results arrive in any order.
+        let place = |host: &String| progress.hosts.iter().position(|known| known == host);
+        standing.sort_by_cached_key(|failure| (failure.task, place(&failure.host)));
+        for failure in first.into_iter().chain(standing) {
             // Often many hosts fail with the same message, and looking for its cause takes time.
             let known = causes.iter().find(|known| known.failure.message == failure.message);
             let cause = known.map_or_else(|| Cause::of(&failure.message), |known| known.cause);

@@ -102,6 +102,15 @@ fn a_failed_run_opens_at_the_headline_or_a_few_lines_above() {
 }
 
 #[test]
+fn hosts_that_failed_are_named_in_the_order_of_the_run() {
+    let started = ["w1", "w2", "w3"].map(|host| EventBody::HostStart { task: 1, host: host.into() });
+    let failed = ["w3", "w2", "w1"].map(|host| ends(1, host, HostResult::Failed, "disk full"));
+    let reported = progress([task(1, "Apply")].into_iter().chain(started).chain(failed).collect());
+    let reason = reason(&detail(Phase::Failed, ""), &reported, &[]).unwrap();
+    assert_eq!(reason.title, "“Apply” failed on w1, w2 and w3");
+}
+
+#[test]
 fn one_of_several_problems_is_called_so() {
     let cgroups = "The machine uses cgroups of version 1, which Kubernetes 1.35 and newer refuse.";
     let cause = |message: &str| {
